@@ -6,28 +6,28 @@ import { createRedactor, SECRET } from './redact.ts';
 
 export type { Logger } from 'pino';
 
-/** How to log, and what never to. */
+/** Options of the logger. */
 export interface LogOptions {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
   /** `auto`: pretty on a terminal, JSON elsewhere. */
   readonly format: 'auto' | 'json' | 'pretty';
-  /** Texts that must appear nowhere. Those of fewer than four characters would blank ordinary words, and are let be. */
+  /** Texts to remove. Those of fewer than four characters would remove ordinary words, and are ignored. */
   readonly secrets: Iterable<string>;
-  /** Where lines go; the standard error by default, since the standard output is for answers. */
+  /** Destination; defaults to standard error, because standard output is for results. */
   readonly destination?: Writable & { readonly isTTY?: boolean };
 }
 
-/** A logger whose records carry no known secret, no `authorization` and no password of a URL, wherever they stand. */
+/** Opens a logger whose records contain no known secrets, no `authorization` and no passwords of URLs, at any depth. */
 export function createLogger({ level, format, secrets, destination }: LogOptions): Logger {
   const terminal = destination === undefined ? process.stderr.isTTY : destination.isTTY;
   const out = destination ?? openDestination({ dest: 2, sync: true });
   const isPretty = format === 'pretty' || (format === 'auto' && terminal === true);
   const withoutSecrets = createRedactor(secrets);
-  // What a stranger wrote moves no cursor; JSON writes control characters out by itself.
+  // Removes control characters of untrusted text; JSON escapes them by itself.
   const redact = isPretty ? (text: string) => printableLines(withoutSecrets(text)) : withoutSecrets;
   const colorize = terminal === true && (process.env.NO_COLOR ?? '') === '';
   const sink = isPretty ? prettyOf()({ destination: out, colorize, sync: true, ignore: 'pid,hostname' }) : out;
-  // Whole records are cleaned, after pino has put them together: nothing that adds to one can be forgotten here.
+  // Complete records are redacted after pino has serialized them, so that no source of fields is missed.
   const cleaned = {
     write: (line: string) => {
       sink.write(`${JSON.stringify(redactValue(JSON.parse(line), redact))}\n`);
@@ -44,7 +44,7 @@ export function createLogger({ level, format, secrets, destination }: LogOptions
   );
 }
 
-/** Loaded for a person's terminal only. */
+/** Loaded only for a terminal. */
 function prettyOf(): typeof import('pino-pretty') {
   return createRequire(import.meta.url)('pino-pretty');
 }

@@ -1,12 +1,13 @@
 import { maskUrls } from './core/text/safe-url.ts';
 
-/** What stands in a secret's place. */
+/** Replacement of a secret. */
 export const SECRET = '[secret]';
 const SHORTEST = 4;
 
 /**
- * Replaces every known secret in a text by `[secret]`, also where secrets overlap, and what is secret by its shape:
- * `Bearer …`, `Basic …`, and user info and tokens in URLs. Each long line of a secret of several lines is secret by itself.
+ * Replaces every known secret in a text by `[secret]`, also if secrets overlap, and secrets that are recognized by
+ * their form: `Bearer …`, `Basic …`, and user info and tokens in URLs. Each long line of a multi-line secret is a
+ * secret itself.
  */
 export function createRedactor(secrets: Iterable<string>): (text: string) => string {
   const known = [...secrets].flatMap((secret) => [secret, ...longLines(secret)]);
@@ -27,7 +28,7 @@ function longLines(secret: string): readonly string[] {
 
 type Span = readonly [start: number, end: number];
 
-/** Where secrets stand, in order, overlapping ones made one. */
+/** Returns the ranges of secrets in order, with overlapping ones merged. */
 function spansOf(text: string, needles: readonly string[]): readonly Span[] {
   const found: Span[] = [];
   for (const needle of needles) {

@@ -1,24 +1,24 @@
-/** Names a resource everywhere: `team/writers`, `site-space/help/guides/en`; the organization is just `organization`. */
+/** Address of a resource: `team/writers`, `site-space/help/guides/en`; that of the organization is `organization`. */
 export type Address = string;
 
-/** The address of a kind's resource with this key. */
+/** Returns the address of a kind's resource with this key. */
 export function addressOf(kind: string, key: string): Address {
   return key === '' ? kind : `${kind}/${key}`;
 }
 
-/** The kind an address names. */
+/** Returns the kind in an address. */
 export function kindOf(address: Address): string {
   const slash = address.indexOf('/');
   return slash === -1 ? address : address.slice(0, slash);
 }
 
-/** The key an address names; empty for the organization. */
+/** Returns the key in an address; empty for the organization. */
 export function keyOf(address: Address): string {
   const slash = address.indexOf('/');
   return slash === -1 ? '' : address.slice(slash + 1);
 }
 
-/** How a resource that no key declares is written where an address is expected: by its id. */
+/** Returns the notation for a resource that no key declares, which takes the place of an address. */
 export function unboundAddress(id: string): Address {
   return `#${id}`;
 }

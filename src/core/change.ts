@@ -4,7 +4,7 @@ import type { Fields, Pause, Place, Source } from './resource.ts';
 
 export type Action = 'create' | 'update' | 'move' | 'delete';
 
-/** One field that changes. `from` is absent when the resource or the value is new, `to` when it goes. */
+/** Change of one field. `from` is absent if the resource or the value is new, `to` if it is removed. */
 export interface FieldChange {
   readonly path: string;
   readonly from?: Json;
@@ -16,39 +16,39 @@ export interface Change {
   readonly action: Action;
   readonly address: Address;
   readonly kind: string;
-  /** Null when the resource is to be created. */
+  /** Null if the resource will be created. */
   readonly id: string | null;
   readonly fields: readonly FieldChange[];
-  /** Paths of `fields` that decide who may see or change something; absent where there is none. */
+  /** Paths of `fields` that grant or revoke access; absent if there are none. */
   readonly accessFields?: readonly string[];
-  /** The file and line that ask for it; null where nothing declares the resource any more. */
+  /** Location of the declaration; null if nothing declares the resource any more. */
   readonly source: Source | null;
-  /** Addresses whose changes must have been applied before. */
+  /** Addresses whose changes must be applied before. */
   readonly requires: readonly Address[];
-  /** Why it waits for a person, or null. */
+  /** Reason that it needs approval; null if it does not. */
   readonly held: string | null;
-  /** Set where `held` can be released by approving the plan's checksum. */
+  /** True if `held` can be released by approving the plan's checksum. */
   readonly approvable: boolean;
   readonly paused: Pause | null;
   /** True for the two halves of a replacement: a delete and a create of one address. */
   readonly replaces: boolean;
-  /** What a deletion hurts, in words with numbers; empty otherwise. */
+  /** Consequences of a deletion, with numbers; otherwise empty. */
   readonly impact: string;
-  /** How much that is, to show the worst first. */
+  /** Size of the impact, by which the worst is shown first. */
   readonly weight: number;
-  /** The fields in full that the requests are made from: those declared, or for a delete those last seen. */
+  /** All fields for the requests: the declared ones, or for a deletion those last seen. */
   readonly declared: Fields;
-  /** The fields as they are now, for what can only be written relative to it. */
+  /** Current fields, for requests that are relative to them. */
   readonly actual: Fields;
   readonly within: Address | null;
   readonly place: Place | null;
-  /** The sibling it is put right after (or before), where it has to be moved. */
+  /** Sibling directly after or before which it is moved. */
   readonly anchor: { readonly side: 'before' | 'after'; readonly address: Address } | null;
-  /** Set where others of the plan wait for its natural key, and it for theirs: it takes another one for a moment. */
+  /** True if changes wait for each other's natural keys in a cycle, so that this one takes a temporary key first. */
   readonly aside?: boolean;
 }
 
-/** A change's identity inside a plan: a replacement has two changes at one address. */
+/** Returns the identity of a change in a plan, where a replacement has two changes at one address. */
 export function changeId(change: { readonly action: Action; readonly address: Address }): string {
   return `${change.action} ${change.address}`;
 }
@@ -56,21 +56,21 @@ export function changeId(change: { readonly action: Action; readonly address: Ad
 /** The organization as a whole, in an {@link AccessChange}. */
 export const WHOLE_ORGANIZATION = 'organization';
 
-/** Who gains or loses what, and the change that causes it. */
+/** Access that a person gains or loses, and the change that causes it. */
 export interface AccessChange {
   readonly person: string;
   /** The address gained, or {@link WHOLE_ORGANIZATION}; null if nothing is gained. */
   readonly to: Address | null;
   /** The address lost, or {@link WHOLE_ORGANIZATION}; null if nothing is lost. */
   readonly from: Address | null;
-  /** The role gained or lost; `a → b` where it changes. */
+  /** Role that is gained or lost; `a → b` for a change. */
   readonly as: string;
   readonly change: Address;
 }
 
 export interface Cost {
   readonly requests: { readonly reads: number; readonly writes: number };
-  /** Under the rate learned so far. */
+  /** Estimated time under the known rate limits. */
   readonly seconds: number;
 }
 
@@ -85,27 +85,27 @@ export interface PlanSummary {
   readonly unmanaged: number;
 }
 
-/** Why nothing of a plan is applied. */
+/** Decision whether a plan may be applied, with the reasons. */
 export interface Verdict {
-  /** `ready`: apply it; `held`: the whole plan waits for a person; `refused`: no approval helps. */
+  /** `ready`: can be applied; `held`: the whole plan needs approval; `refused`: cannot be approved. */
   readonly state: 'ready' | 'held' | 'refused';
   readonly reasons: readonly string[];
 }
 
-/** The ordered changes from actual to desired. */
+/** Ordered changes from the actual to the desired state. */
 export interface Plan {
   readonly organization: string;
-  /** Tells the manifest folders of one organization apart; `.` is the root of a repository. */
+  /** Distinguishes the manifest folders of one organization; `.` is the root of a repository. */
   readonly scope: string;
   readonly title: string;
   readonly commit: string | null;
   readonly base: string | null;
-  /** False where there is no base, so that nothing is deleted. */
+  /** False if there is no base, so that nothing is deleted. */
   readonly hasBase: boolean;
   readonly checksum: string;
   /**
-   * The checksum that approves what is held and nothing else; null where nothing is. It stays the same when the others
-   * are applied, and is never the checksum of a plan.
+   * Checksum that approves only the held changes; null if none are held. It stays the same when the other changes are
+   * applied, and is never the checksum of a plan.
    */
   readonly heldChecksum: string | null;
   readonly changes: readonly Change[];
@@ -117,13 +117,13 @@ export interface Plan {
   readonly summary: PlanSummary;
   readonly cost: Cost;
   readonly verdict: Verdict;
-  /** The ids of everything declared that exists, and of what the changes refer to. */
+  /** Ids of all declared resources that exist, and of the resources that changes refer to. */
   readonly bindings: ReadonlyMap<Address, string>;
 }
 
 export type ResultStatus = 'applied' | 'failed' | 'skipped' | 'held';
 
-/** What became of one change. */
+/** Result of one change. */
 export interface ChangeResult {
   readonly address: Address;
   readonly action: Action;

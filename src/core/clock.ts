@@ -1,14 +1,14 @@
-/** Time, passed in wherever it is needed, so that no test waits for it. */
+/** Clock that is passed in wherever time is needed, so that tests do not wait. */
 export interface Clock {
-  /** Milliseconds since the epoch: what a person's watch says. May jump. */
+  /** Returns the wall clock in milliseconds since the epoch. It may jump. */
   now(): number;
-  /** Milliseconds on a clock that never goes back; only differences mean something. */
+  /** Returns milliseconds on a clock that never goes back; only differences are meaningful. */
   monotonic(): number;
-  /** Resolves after so many milliseconds; rejects with the signal's reason when that aborts first. */
+  /** Resolves after this many milliseconds; rejects with the reason of the signal if it aborts first. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The machine's own clock. */
+/** Clock of the system. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -30,10 +30,10 @@ export const systemClock: Clock = {
     }),
 };
 
-/** Numbers from 0 (included) to 1 (excluded); passed in so that jitter can be repeated in tests. */
+/** Returns numbers from 0 (inclusive) to 1 (exclusive). Passed in, so that tests can repeat jitter. */
 export type Random = () => number;
 
-/** Whether all of it ended within so many milliseconds. What has not goes on; its failure then is nobody's concern. */
+/** Returns true if all work ends within this time. Unfinished work continues, and its later failures are ignored. */
 export async function endsWithin(
   clock: Clock,
   milliseconds: number,

@@ -1,8 +1,8 @@
 /**
- * Errors are named by what happens next, never matched by message.
+ * Handling of an error. Code decides by disposition or class, never by message.
  *
- * - `stall`: a person must act; trying again changes nothing.
- * - `wait`: it will work later; `after` says when, where that is known.
+ * - `stall`: a person must act; a retry changes nothing.
+ * - `wait`: it will work later; `after` is the time to wait, if known.
  * - `retry`: it may work now.
  */
 export type Disposition = 'stall' | 'wait' | 'retry';
@@ -20,12 +20,12 @@ export const EXIT = {
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Base of every error that Octavo raises on purpose. Its message is written for a person and carries no secret. */
+/** Base class of Octavo's errors. The message is written for a person and contains no secrets. */
 export abstract class AppError extends Error {
-  /** Stable, for logs and metrics. */
+  /** Stable code for logs and metrics. */
   abstract readonly code: string;
   abstract readonly disposition: Disposition;
-  /** What a command that ends with this error exits with. */
+  /** Exit code of a command that fails with this error. */
   readonly exitCode: ExitCode = EXIT.failed;
 
   constructor(message: string, options?: ErrorOptions) {
@@ -34,17 +34,17 @@ export abstract class AppError extends Error {
   }
 }
 
-/** One thing that is wrong with a file, and what would be right. Lines and columns count from 1. */
+/** Problem in a file. Lines and columns count from 1. */
 export interface Problem {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** The resource it concerns, or the place inside the file; may be empty. */
+  /** Resource that it concerns, or the position inside the file; may be empty. */
   readonly address: string;
   readonly message: string;
 }
 
-/** Formats a problem as `file:line:column: address: what is wrong, and what would be right`. */
+/** Formats a problem as `file:line:column: address: message`. */
 export function formatProblem(problem: Problem): string {
   const place = `${problem.file}:${problem.line}:${problem.column}`;
   return problem.address === '' ? `${place}: ${problem.message}` : `${place}: ${problem.address}: ${problem.message}`;
@@ -54,13 +54,13 @@ function listProblems(problems: readonly Problem[]): string {
   return problems.map(formatProblem).join('\n');
 }
 
-/** The manifests cannot be read as a desired state. Carries every problem found, not the first. */
+/** Manifests cannot be read as desired state. Contains every problem, not only the first. */
 export class DesiredStateError extends AppError {
   readonly code = 'invalid-manifests';
   readonly disposition = 'stall';
   override readonly exitCode = EXIT.invalid;
   readonly problems: readonly Problem[];
-  /** The manifests that were read, those without a problem included, as problems name them. */
+  /** All manifests that were read, including those without problems, named as in problems. */
   readonly files: readonly string[];
 
   constructor(problems: readonly Problem[], files: readonly string[] = [], options?: ErrorOptions) {
@@ -70,21 +70,21 @@ export class DesiredStateError extends AppError {
   }
 }
 
-/** The daemon's configuration, the command line or the environment is wrong. */
+/** Configuration, command line or environment is invalid. */
 export class ConfigError extends AppError {
   readonly code = 'invalid-config';
   readonly disposition = 'stall';
   override readonly exitCode = EXIT.invalid;
 }
 
-/** Damage control refuses the plan as a whole, or what was approved is not what would be done. */
+/** A guard refuses the whole plan, or the plan differs from the approved one. */
 export class RefusedPlanError extends AppError {
   readonly code = 'refused-plan';
   readonly disposition = 'stall';
   override readonly exitCode = EXIT.held;
 }
 
-/** The platform does not accept the token (401), or the token may not do this (403). */
+/** The platform rejects the token (401), or the token lacks a permission (403). */
 export class AuthError extends AppError {
   readonly code = 'not-authorized';
   readonly disposition = 'stall';
@@ -108,7 +108,7 @@ export class RejectedError extends AppError {
   }
 }
 
-/** The rate limit is used up. `after` is how long to wait, in milliseconds, where the platform said so. */
+/** The rate limit is used up (429). `after` is the time to wait in milliseconds, if the platform named one. */
 export class RateLimitedError extends AppError {
   readonly code = 'rate-limited';
   readonly disposition = 'wait';
@@ -120,16 +120,16 @@ export class RateLimitedError extends AppError {
   }
 }
 
-/** Something this change stands on is not there yet. */
+/** A dependency of this change does not exist yet. */
 export class DependencyNotReadyError extends AppError {
   readonly code = 'dependency-not-ready';
   readonly disposition = 'wait';
 }
 
 /**
- * Network trouble, a timeout, or a fault of the platform (5xx).
- * `maybeDone` is true when the request may have reached the platform, so that a write must be looked up before it is
- * sent again.
+ * Network error, timeout, or error of the platform (5xx).
+ * `maybeDone` is true if the request may have reached the platform, so that a write must be looked up before it is sent
+ * again.
  */
 export class TransientError extends AppError {
   readonly code: string = 'transient';
@@ -142,19 +142,19 @@ export class TransientError extends AppError {
   }
 }
 
-/** What answers is not the platform: HTML, an unexpected redirect, a body that is no JSON. */
+/** The response is not from the platform: HTML, an unexpected redirect, or a body that is not JSON. */
 export class NotThePlatformError extends AppError {
   readonly code = 'not-the-platform';
   readonly disposition = 'stall';
 }
 
-/** A job waited in the queue past its deadline, or was cancelled. */
+/** A request waited in the queue past its deadline, or was cancelled. */
 export class CancelledError extends AppError {
   readonly code = 'cancelled';
   readonly disposition = 'wait';
 }
 
-/** The process was asked to end before the command was done. */
+/** The process was interrupted before the command was done. */
 export class InterruptedError extends AppError {
   readonly code = 'interrupted';
   readonly disposition = 'stall';
@@ -166,19 +166,19 @@ export class InterruptedError extends AppError {
   }
 }
 
-/** A git repository, a directory or a file on disk could not be read or written. */
+/** A git repository, a directory or a file on disk cannot be read or written. */
 export class SourceError extends AppError {
   readonly code = 'source';
   readonly disposition = 'retry';
 }
 
-/** The state file cannot be used: locked by another process, of a newer version, or damaged. */
+/** The state file cannot be used: it is locked by another process, of a newer version, or damaged. */
 export class StoreError extends AppError {
   readonly code = 'store';
   readonly disposition = 'stall';
 }
 
-/** An error's message for a person; what is no `Error` is written out. */
+/** Returns the message of an error; other values are converted to text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -11,8 +11,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Formats a value as JSON with sorted keys at every depth and without undefined members, so that equal values have equal
- * text. An undefined value, or an undefined item of an array, becomes null.
+ * Formats a value as JSON with sorted keys at every depth and without undefined members, so that equal values have
+ * equal text. An undefined value, or an undefined item of an array, becomes null.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) {

@@ -1,4 +1,4 @@
-/** Lists of any length: a long one must not be spread into the arguments of a call, which are on the call stack. */
+/** Helpers for lists of any length, which must not be spread into the arguments of a call: arguments use the stack. */
 
 /** Appends items to a list. */
 export function append<T>(list: T[], items: Iterable<T>): void {
@@ -7,7 +7,7 @@ export function append<T>(list: T[], items: Iterable<T>): void {
   }
 }
 
-/** The largest of some numbers, and at least `least`. */
+/** Returns the largest number, at least `least`. */
 export function largest(numbers: Iterable<number>, least = Number.NEGATIVE_INFINITY): number {
   let found = least;
   for (const number of numbers) {
@@ -16,7 +16,7 @@ export function largest(numbers: Iterable<number>, least = Number.NEGATIVE_INFIN
   return found;
 }
 
-/** The smallest of some numbers, and at most `most`. */
+/** Returns the smallest number, at most `most`. */
 export function smallest(numbers: Iterable<number>, most = Number.POSITIVE_INFINITY): number {
   let found = most;
   for (const number of numbers) {
@@ -25,10 +25,10 @@ export function smallest(numbers: Iterable<number>, most = Number.POSITIVE_INFIN
   return found;
 }
 
-/** Items that a message names one by one. */
+/** Maximum items that a message lists. */
 const NAMED = 10;
 
-/** A list for a message, with an upper bound: `a, b, c and 1,997 more`. */
+/** Formats a list for a message, with an upper bound: `a, b, c and 1,997 more`. */
 export function enumerated(items: readonly string[], separator = ', '): string {
   const more = items.length - NAMED;
   const named = items.slice(0, NAMED).join(separator);

@@ -1,4 +1,4 @@
-/** Whether an address stays on this machine, so that nobody on a network can read what is sent to it. */
+/** Returns true if a URL points to this machine, so that requests to it do not cross a network. */
 export function isLoopback(url: string | URL): boolean {
   const { hostname } = new URL(url);
   const name = hostname.replace(/\.$/, '');

@@ -3,12 +3,12 @@
 import { createHash } from 'node:crypto';
 import { withoutTrailingSlashes } from './trim.ts';
 
-/** The scope of manifests at the root of their repository, and of those outside of any repository. */
+/** Scope of manifests at the root of their repository, or outside of any repository. */
 export const ROOT_SCOPE = '.';
 
 const NAMES = /^(?:\.|(?=.{1,200}$)[A-Za-z0-9_][\w.-]*(?:\/[A-Za-z0-9_][\w.-]*)*)$/;
 
-/** Whether a text may be an explicit scope: names separated by slashes, at most 200 characters, or `.`. */
+/** Returns true if a text is a valid explicit scope: names separated by slashes, at most 200 characters, or `.`. */
 export function isScope(text: string): boolean {
   return NAMES.test(text);
 }
@@ -26,8 +26,8 @@ export function scopeOfFolder(path: string): string {
 }
 
 /**
- * Encodes a scope as one component of a ref name: letters, digits, `_` and `-` stay, other bytes become `%XX`. Different
- * scopes have different encodings.
+ * Encodes a scope as one component of a ref name: letters, digits, `_` and `-` stay, other bytes become `%XX`.
+ * Different scopes have different encodings.
  */
 export function encodeScope(scope: string): string {
   const bytes = [...new TextEncoder().encode(scope.toWellFormed())];
@@ -50,7 +50,10 @@ function hex(text: string): string {
   return text.charCodeAt(0).toString(16).toUpperCase();
 }
 
-/** Returns what a scope adds to a name that the root scope has without an addition: nothing, or `/` and its encoding. */
+/**
+ * Returns the suffix that a scope adds to the name of the root scope: empty for the root, otherwise `/` and its
+ * encoding.
+ */
 export function scopeSuffix(scope: string): string {
   return scope === ROOT_SCOPE ? '' : `/${encodeScope(scope)}`;
 }

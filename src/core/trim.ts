@@ -1,6 +1,6 @@
-/** Trims characters in linear time: a pattern such as `/\/+$/` is tried again from every character of a run. */
+/** Trims characters in linear time; a pattern such as `/\/+$/` takes quadratic time. */
 
-/** A text without the slashes at its end. */
+/** Returns a text without its trailing slashes. */
 export function withoutTrailingSlashes(text: string): string {
   let end = text.length;
   while (text[end - 1] === '/') {

@@ -8,11 +8,11 @@ import type { AppliedHead, OrganizationRecord, RecordEntry, Store } from './stor
 interface Contents {
   head: AppliedHead | null;
   readonly entries: Map<string, RecordEntry>;
-  /** By checksum, when. */
+  /** Times by checksum. */
   readonly approvals: Map<string, number>;
 }
 
-/** A store that forgets with the process: for tests, and for passes that record nothing. */
+/** Store in memory, for tests and for passes that record nothing. */
 export function openMemoryStore(): Store {
   const organizations = new Map<string, Contents>();
   const notes = new Map<string, Json>();
@@ -39,7 +39,7 @@ export function openMemoryStore(): Store {
         notes.set(topic, structuredClone(value));
       },
     }),
-    // The same as on disk, in memory: its rules are worth having once only.
+    // Uses SQLite in memory, so that the rules of the outbox are implemented once.
     outbox: (organization, limit) => {
       conversations ??= memoryDatabase();
       const run = <T>(work: () => T): T => {

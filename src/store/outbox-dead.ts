@@ -5,7 +5,7 @@ import { CONTENT_COLUMNS, type ContentRow, type OutboxTables, toContent } from '
 
 const MATCHES = `organization = ? AND state = 'dead' AND (? IS NULL OR source = ?) AND (? IS NULL OR key = ?)`;
 
-/** What the platform refused. */
+/** Dead letters: content that the platform refused. */
 export class DeadTables {
   readonly #tables: OutboxTables;
   readonly #rechecks: RecheckTables;
@@ -47,7 +47,7 @@ export class DeadTables {
   retry(filter: DeadFilter, now: number): Promise<number> {
     return this.#each(filter, (row) => {
       this.#retry.run(now, now, row.id);
-      // Much may have become of it since it was refused.
+      // The conversation may have changed since its content was refused.
       this.#rechecks.again(row.id, now);
     });
   }

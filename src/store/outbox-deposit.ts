@@ -15,7 +15,7 @@ export interface DepositOptions {
   readonly limit: OutboxLimit;
 }
 
-/** Takes what was found. */
+/** Stores deposits. */
 export class DepositTables {
   readonly #tables: OutboxTables;
   readonly #sources: SourceTables;
@@ -67,8 +67,8 @@ export class DepositTables {
     const before = this.#tables.held();
     const wasFull = this.isFull();
     const fates = this.#takeAll(deposit);
-    // What takes no room, or gives some back, is taken even then: nothing of it has to wait. Nor does what was looked
-    // at once more, as that is what makes room.
+    // A deposit that needs no room, or frees some, is accepted even then, and so is content that was checked again:
+    // it makes room.
     if (wasFull && deposit.rechecked === undefined && grows(before, this.#tables.held())) {
       return { kind: 'full' };
     }
@@ -94,12 +94,12 @@ export class DepositTables {
     const told = new Set(entries.map(({ key }) => key));
     for (const key of rechecked) {
       if (told.has(key)) {
-        // The source may tell of deletions by now, and ask for no look any more.
+        // The source may report deletions by now and no longer ask for a check.
         const confirmed = this.#rechecks.settle(source, key, lookedAt);
         fates.unchanged -= confirmed;
         fates.confirmed += confirmed;
       } else {
-        // It is known by another key now.
+        // It has another key now.
         fates[this.#withdraw(key)] += 1;
       }
     }
@@ -113,7 +113,7 @@ export class DepositTables {
     return entry.thread === undefined ? this.#take(deposit, entry) : this.#grow(deposit, entry, entry.thread);
   }
 
-  /** Adds mails to their thread, and takes the conversation that comes of it. */
+  /** Adds mails to their thread and stores the resulting conversation. */
   #grow(deposit: Deposit, content: NewContent, addition: ThreadAddition): Fate {
     const { key, mails, merged } = this.#threads.add(content.key, addition);
     for (const other of merged) {
@@ -134,7 +134,7 @@ export class DepositTables {
     const notBefore = Math.ceil(content.notBefore ?? 0);
     const { waiting, sending, dead } = this.#rowsOf(key);
     if (waiting?.hash === hash) {
-      // Solved once more with the same words: it rests anew.
+      // Solved again with the same text: the delay starts again.
       const at = Math.max(waiting.at, notBefore);
       this.#postpone.run(at, redactor, waiting.id);
       return this.#mark(deposit, content, waiting.id, at) ? 'confirmed' : 'unchanged';
@@ -144,7 +144,7 @@ export class DepositTables {
       this.#replace.run(sending.hash === hash ? 0 : 1, sending.id);
     }
     const isDead = sending === undefined && dead?.hash === hash;
-    // What the platform has, or will have once the answer is there.
+    // Content that the platform has, or will have once the response arrives.
     const arrives = (sending?.hash ?? known?.sent) === hash;
     const isUnchanged = arrives || isDead || known?.dismissed === hash;
     for (const older of [waiting, isDead ? undefined : dead]) {
@@ -168,8 +168,8 @@ export class DepositTables {
   }
 
   /**
-   * Content that must be looked at once more at the end of its rest, which is at `at`, is marked so. Answers whether
-   * this look was that one: it was made after the rest had ended.
+   * Schedules the check of content at the end of its delay, at `at`. Returns true if this deposit was that check: it
+   * was made after the delay had ended.
    */
   #mark({ source, at: now, lookedAt = now }: Deposit, content: NewContent, id: number | bigint, at: number): boolean {
     const { key, recheck } = content;
@@ -181,7 +181,7 @@ export class DepositTables {
     return isOver;
   }
 
-  /** What may have been sent already cannot be called back, but is not sent anew when it was not. */
+  /** Content that may have been sent cannot be withdrawn; if it was not sent, it is not sent again. */
   #withdraw(key: string): Fate {
     const { waiting, sending, dead } = this.#rowsOf(key);
     if (sending !== undefined && !sending.replaced) {

@@ -1,6 +1,6 @@
 /**
- * The part of the state file that conversations have. `content.at` is when a waiting or sending content may go, and
- * when a dead one was refused; `payload` stands last, so that nothing else has to read past it.
+ * Tables of the outbox in the state file. `content.at` is the earliest time to send waiting or sending content, and the
+ * time at which dead content was refused. `payload` is the last column, so that reads of the others do not load it.
  */
 const OUTBOX_LAYOUT = `CREATE TABLE content (
     id INTEGER PRIMARY KEY, organization TEXT NOT NULL, key TEXT NOT NULL, state TEXT NOT NULL, source TEXT NOT NULL,
@@ -40,8 +40,8 @@ const OUTBOX_LAYOUT = `CREATE TABLE content (
   CREATE INDEX delivery_at ON delivery (at);`;
 
 /**
- * What is looked at once more at its source before it goes. `id` is what the source finds it by; `at` is when that is
- * due, and null once it was done.
+ * Content that is checked at its source before it is sent. `id` identifies it at the source; `at` is the time of the
+ * check, or null once it was made.
  */
 const RECHECK_LAYOUT = `CREATE TABLE recheck (
     content INTEGER PRIMARY KEY, organization TEXT NOT NULL, source TEXT NOT NULL, key TEXT NOT NULL, id TEXT NOT NULL,
@@ -55,7 +55,7 @@ const PROCESSED_LAYOUT = `CREATE TABLE processed (
     PRIMARY KEY (organization, source, item)
   ) STRICT, WITHOUT ROWID;`;
 
-/** The redacted mails of threads, and which thread a message id belongs to, by their hashes. */
+/** Redacted mails of threads, and the thread of each message id, by their hashes. */
 const THREAD_LAYOUT = `CREATE TABLE mail_link (
     organization TEXT NOT NULL, id TEXT NOT NULL, thread TEXT NOT NULL,
     PRIMARY KEY (organization, id)
@@ -67,5 +67,5 @@ const THREAD_LAYOUT = `CREATE TABLE mail_link (
     PRIMARY KEY (organization, thread, id)
   ) STRICT, WITHOUT ROWID;`;
 
-/** In order: a state file that has only the first of them is brought up to date with the rest. */
+/** In order: a state file that has only the first ones is migrated with the rest. */
 export const OUTBOX_LAYOUTS = [OUTBOX_LAYOUT, RECHECK_LAYOUT, PROCESSED_LAYOUT, THREAD_LAYOUT];

@@ -2,7 +2,7 @@ import type { StatementSync } from 'node:sqlite';
 import type { Recheck } from './outbox.ts';
 import type { OutboxTables } from './outbox-tables.ts';
 
-/** Which contents must be looked at once more at their source, and when. */
+/** Content that must be checked again at its source, and when. */
 export class RecheckTables {
   readonly #tables: OutboxTables;
   readonly #require: StatementSync;
@@ -31,12 +31,12 @@ export class RecheckTables {
     this.#setBack = database.prepare('UPDATE recheck SET at = MAX(at - ?, ?) WHERE organization = ? AND at > ?');
   }
 
-  /** A content is looked at once more at `at`; null: it was. */
+  /** Sets the time at which content is checked again; null: it was checked. */
   require(content: number | bigint, source: string, recheck: Recheck, at: number | null): void {
     this.#require.run(content, this.#tables.organization, source, recheck.key, recheck.id, at);
   }
 
-  /** A content that was looked at once is looked at again; one that never has to be is not. */
+  /** Schedules another check of content that was checked before; other content is not affected. */
   again(content: number, at: number): void {
     this.#again.run(at, content);
   }
@@ -55,7 +55,10 @@ export class RecheckTables {
     this.#postpone.run(until, this.#tables.organization, source, key);
   }
 
-  /** What was due at `lookedAt` was looked at, whatever the source says of further looks. Answers how many were due. */
+  /**
+   * Records that the content due at `lookedAt` was checked, even if the source asks for more checks. Returns its
+   * number.
+   */
   settle(source: string, key: string, lookedAt: number): number {
     return Number(this.#settle.run(this.#tables.organization, source, key, lookedAt).changes);
   }

@@ -5,8 +5,8 @@ import type { RecheckTables } from './outbox-rechecks.ts';
 import { CONTENT_COLUMNS, type ContentRow, type OutboxTables, toContent } from './outbox-tables.ts';
 
 /**
- * Content that waits and may go: while an older content of the same key is on its way, or as long as it must be looked
- * at once more, it may not.
+ * Waiting content that may be sent: not while older content of the same key is being sent, nor while it must be checked
+ * again.
  */
 const READY = `FROM content AS own WHERE organization = ? AND state = 'waiting'
   AND NOT EXISTS (SELECT 1 FROM recheck WHERE recheck.content = own.id AND recheck.at IS NOT NULL)
@@ -14,7 +14,7 @@ const READY = `FROM content AS own WHERE organization = ? AND state = 'waiting'
   SELECT 1 FROM content AS older
   WHERE older.organization = own.organization AND older.key = own.key AND older.state = 'sending')`;
 
-/** Batches on their way to the platform. */
+/** Batches that are being sent to the platform. */
 export class SendingTables {
   readonly #tables: OutboxTables;
   readonly #rechecks: RecheckTables;
@@ -94,7 +94,7 @@ export class SendingTables {
     });
   }
 
-  /** Puts the oldest that is due on its way, as much as the limits let. */
+  /** Starts a batch with the oldest content that is due, within the limits. */
   #begin(limits: BatchLimits, now: number): number | null {
     const { organization } = this.#tables;
     if (Number(this.#resting.get(organization)?.batches ?? 0) >= limits.open) {
@@ -104,7 +104,7 @@ export class SendingTables {
     let bytes = 0;
     let position = 0;
     for (const row of this.#ready.all(organization, now, limits.items)) {
-      // A comma or a bracket each, and the last bracket.
+      // Each payload is preceded by a comma or a bracket; the last bracket follows.
       bytes += Number(row.bytes) + 1;
       if (position > 0 && bytes + 1 > limits.bytes) {
         break;

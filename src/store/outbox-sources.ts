@@ -6,7 +6,7 @@ import type { OutboxTables } from './outbox-tables.ts';
 /** Milliseconds for which the ids of webhook requests are remembered: senders repeat them for up to three days. */
 const DELIVERIES_KEPT = 4 * 24 * 3_600_000;
 
-/** Where each source stands: cursors, hints, deliveries. */
+/** Progress of each source: cursors, hints, deliveries. */
 export class SourceTables {
   readonly #tables: OutboxTables;
   readonly #parse: (text: unknown) => Json;
@@ -24,7 +24,7 @@ export class SourceTables {
   readonly #forget: StatementSync;
   readonly #forgetAll: StatementSync;
 
-  /** `parse` throws StoreError where a text is no JSON. */
+  /** `parse` throws StoreError if a text is not JSON. */
   constructor(tables: OutboxTables, parse: (text: unknown) => Json) {
     const { database } = tables;
     this.#tables = tables;
@@ -80,13 +80,13 @@ export class SourceTables {
     this.#polled.run(this.#tables.organization, source, at);
   }
 
-  /** In a round of its own, so that a poll that is under way does not bring the old cursor back. */
+  /** Starts a new round, so that a poll that is running does not restore the old cursor. */
   reset(source: string, since: number): void {
     this.#reset.run(this.#tables.organization, source, since);
     this.#forgetAll.run(this.#tables.organization, source);
   }
 
-  /** False: it was remembered already. */
+  /** Returns false if it was already remembered. */
   remember(source: string, delivery: string, at: number): boolean {
     this.#purge.run(at - DELIVERIES_KEPT);
     return Number(this.#remember.run(this.#tables.organization, source, delivery, at).changes) > 0;
@@ -103,7 +103,7 @@ export class SourceTables {
     return rows.map(({ id, mark }) => ({ id: String(id), mark: Number(mark) }));
   }
 
-  /** A hint that came again meanwhile has another mark, and stays. */
+  /** A hint that arrived again in the meantime has another mark and is kept. */
   answer(source: string, hints: readonly Hint[]): void {
     for (const { id, mark } of hints) {
       this.#answer.run(this.#tables.organization, source, id, mark);

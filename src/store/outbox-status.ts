@@ -5,7 +5,7 @@ import type { OutboxTables } from './outbox-tables.ts';
 
 type Row = Record<string, unknown>;
 
-/** What is known of every source. */
+/** Status of every source. */
 export class StatusTables {
   readonly #tables: OutboxTables;
   readonly #parse: (text: unknown) => Json;

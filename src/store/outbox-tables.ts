@@ -3,7 +3,7 @@ import type { OutboxLimit } from './outbox.ts';
 
 export type ContentState = 'waiting' | 'sending' | 'dead';
 
-/** Content as it is kept, without its payload. */
+/** Stored content without its payload. */
 export interface ContentRow {
   readonly id: number;
   readonly key: string;
@@ -34,7 +34,7 @@ export function toContent(row: Record<string, unknown>): ContentRow {
   };
 }
 
-/** What every part of the outbox needs: transactions, how much is held, and the counters. */
+/** Shared parts of the outbox: transactions, the amount of stored content, and the counters. */
 export class OutboxTables {
   readonly database: DatabaseSync;
   readonly organization: string;
@@ -45,7 +45,7 @@ export class OutboxTables {
   readonly #remove: StatementSync;
   readonly #unmark: StatementSync;
 
-  /** `run` turns what goes wrong into a StoreError. */
+  /** `run` turns failures into a StoreError. */
   constructor(database: DatabaseSync, organization: string, run: <T>(work: () => T) => T) {
     this.database = database;
     this.organization = organization;
@@ -63,7 +63,7 @@ export class OutboxTables {
     return this.#run(work);
   }
 
-  /** One transaction; `keeps` says whether what it did stays. */
+  /** Runs one transaction; it is rolled back if `keeps` returns false. */
   async write<T>(work: () => T, keeps: (result: T) => boolean = () => true): Promise<T> {
     return this.#run(() => {
       this.database.exec('BEGIN');
@@ -95,14 +95,14 @@ export class OutboxTables {
     }
   }
 
-  /** Counts per source of rows. */
+  /** Returns the counts of rows by source. */
   countRows(rows: readonly { readonly source: string }[], name: string): void {
     for (const [source, of] of Map.groupBy(rows, (row) => row.source)) {
       this.count(source, name, of.length);
     }
   }
 
-  /** Forgets content, and its payload. */
+  /** Deletes content and its payload. */
   remove(row: ContentRow): void {
     this.#remove.run(row.id);
     this.#unmark.run(row.id);

@@ -1,18 +1,18 @@
-/** Conversations that arrive mail by mail: the redacted mails of each thread, and which message ids belong to it. */
+/** Conversations that arrive as single mails: the redacted mails of each thread, and its message ids. */
 import type { StatementSync } from 'node:sqlite';
 import type { ThreadAddition, ThreadMail } from './outbox.ts';
 import type { OutboxTables } from './outbox-tables.ts';
 
-/** Mails of one thread: what comes later is left out, so that no thread costs more and more. */
+/** Maximum mails of one thread; later ones are dropped, so that the cost of a thread is bounded. */
 const MAX_MAILS = 500;
 
-/** A thread after mails were added to it. */
+/** Thread after mails were added to it. */
 export interface GrownThread {
-  /** The conversation's key. It stays what it was when the thread was first seen. */
+  /** Key of the conversation, which never changes. */
   readonly key: string;
-  /** By date. */
+  /** Sorted by date. */
   readonly mails: readonly ThreadMail[];
-  /** Keys of threads that turned out to be the same, and go on under `key`. */
+  /** Keys of threads that turned out to be this one and were merged into it. */
   readonly merged: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export class ThreadTables {
       WHERE organization = ? AND key = ? AND sent IS NOT NULL`);
   }
 
-  /** Adds mails to the thread that one of their message ids belongs to; `key`: of a thread that is new. */
+  /** Adds mails to the thread that one of their message ids belongs to; `key` is used for a new thread. */
   add(key: string, { mails, links, redactAgain }: ThreadAddition): GrownThread {
     const known = [...new Set(links.flatMap((id) => this.#lookUp(id)))].sort();
     const own = known.find((each) => this.#isSent.get(this.#organization, each) !== undefined) ?? known[0] ?? key;
@@ -56,7 +56,7 @@ export class ThreadTables {
     }
     const added = new Set(mails.map(({ id }) => id));
     const before = this.#of(own);
-    // The people of these mails may be named in those that were redacted without knowing them.
+    // Earlier mails may name the people of these mails, who were unknown when they were redacted.
     for (const mail of before.filter(({ id }) => !added.has(id))) {
       const again = { ...mail, subject: redactAgain(mail.subject), body: redactAgain(mail.body) };
       if (again.subject !== mail.subject || again.body !== mail.body) {

@@ -1,118 +1,118 @@
 import type { Json } from '../core/json.ts';
 
 /*
- * What becomes of a conversation's content:
+ * States of a conversation's content:
  *
  *   put ──> waiting ──next──> sending ──sent───> only its key, its hash and when
  *              ^  │              │  ├──bury───> dead ──retry──> waiting
  *              │  └─drop/gone    │  │             └──dismiss──> only its hash
  *              └────release──────┘  └──doubt──> sending, in doubt: the same batch again
  *
- * A key has at most one content in each state. What is put while an older content is being sent waits until that is
- * settled; the older is then neither brought back nor buried.
+ * A key has at most one content in each state. Content that is put while older content of the same key is being sent
+ * waits until the older one is settled. The older one is then neither released nor buried.
  */
 
-/** How much content is kept at most: waiting, being sent, or dead. One batch may go beyond it. */
+/** Limit on the content that is stored: waiting, being sent, or dead. One batch may exceed it. */
 export interface OutboxLimit {
   readonly items: number;
   readonly bytes: number;
 }
 
-/** Redacted content of one conversation, as it will be sent. */
+/** Redacted content of one conversation, in the form in which it is sent. */
 export interface NewContent {
   readonly kind: 'content';
-  /** Connector, account and ticket: the conversation's id. */
+  /** Id of the conversation: connector, account and ticket. */
   readonly key: string;
-  /** Of the payload; equal hashes are equal content. */
+  /** Hash of the payload; equal hashes mean equal content. */
   readonly hash: string;
-  /** Which redactor made it. */
+  /** Version of the redactor that produced the content. */
   readonly redactor: string;
   /** JSON text. */
   readonly payload: string;
-  /** Milliseconds since the epoch before which it is not sent; null: it may go at once. */
+  /** Earliest time to send it, in milliseconds since the epoch; null: immediately. */
   readonly notBefore: number | null;
-  /** By what its source finds it, where it must be looked at once more at the end of its rest; absent: it need not. */
+  /** Id at its source, if the content must be checked again when its delay ends; absent: no check is needed. */
   readonly recheck?: string;
-  /** Mails that are added to a thread, whose conversation takes the place of `key`, `hash`, `payload` and `notBefore`. */
+  /** Mails to add to a thread; the thread's conversation replaces `key`, `hash`, `payload` and `notBefore`. */
   readonly thread?: ThreadAddition;
 }
 
 /** One redacted mail of a thread. */
 export interface ThreadMail {
-  /** A hash of its message id. */
+  /** Hash of its message id. */
   readonly id: string;
-  /** Milliseconds since the epoch; null where it has no date. */
+  /** Milliseconds since the epoch; null if it has no date. */
   readonly at: number | null;
   readonly role: string;
-  /** Empty where the mail has none, or is not the first of its file. */
+  /** Empty if the mail has none, or is not the first of its file. */
   readonly subject: string;
   readonly body: string;
 }
 
-/** Mails of a thread of which other mails may have come before, or come later. */
+/** Some mails of a thread; other mails of it may have arrived before or arrive later. */
 export interface ThreadAddition {
   readonly mails: readonly ThreadMail[];
-  /** Hashes of the message ids of these mails, and of all that they refer to. */
+  /** Hashes of the message ids of these mails, and of all message ids that they reference. */
   readonly links: readonly string[];
-  /** Redacts what was redacted before, knowing the people of these mails, too. */
+  /** Redacts mails that were stored before again, now also knowing the people of these mails. */
   redactAgain(text: string): string;
-  /** The conversation of all mails by date; null where no customer wrote any of them. */
+  /** Creates the conversation of all mails, sorted by date; null if no customer wrote any of them. */
   compose(key: string, mails: readonly ThreadMail[]): Pick<NewContent, 'payload' | 'hash' | 'notBefore'> | null;
 }
 
-/** What waits of a conversation is not to be sent: it may not be as it is now, or it was deleted. */
+/** Withdraws the waiting content of a conversation, because the ticket changed or was deleted. */
 export interface Withdrawal {
   readonly kind: 'ineligible' | 'gone';
   readonly key: string;
 }
 
-/** A hint that a ticket changed. `mark` tells it from a later one of the same ticket. */
+/** Hint that a ticket changed. `mark` distinguishes it from a later hint about the same ticket. */
 export interface Hint {
   readonly id: string;
   readonly mark: number;
 }
 
-/** Content that must be looked at once more at its source before it goes. `id` is what the source finds it by. */
+/** Content that must be checked at its source before it is sent. `id` identifies it at the source. */
 export interface Recheck {
   readonly key: string;
   readonly id: string;
 }
 
-/** A change to the set of processed items of a source. */
+/** Change to the set of processed items of a source. */
 export interface ProcessedChange {
   readonly add: readonly string[];
   readonly remove: readonly string[];
 }
 
-/** Everything that becomes durable together. */
+/** Items that are stored in one transaction. */
 export interface Deposit {
   readonly source: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** In the order in which they were found; the last of a key counts. */
+  /** In the order in which they were found; the last one of a key wins. */
   readonly entries: readonly (NewContent | Withdrawal)[];
-  /** What is counted, and how many; all of them numbers of this deposit alone. */
+  /** Counter increments of this deposit, by name. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Where the poll stands once this is durable, in the round that it began in; absent: it stays. */
+  /** Cursor of the poll after this deposit, and the round in which the poll began; absent: unchanged. */
   readonly cursor?: { readonly value: Json; readonly round: number; readonly processed?: ProcessedChange };
-  /** Hints that this answers. */
+  /** Hints that this deposit resolves. */
   readonly handled?: readonly Hint[];
-  /** The sender's own id of a webhook request; a known one is not taken twice. */
+  /** Sender's id of a webhook request; a known one is not accepted again. */
   readonly delivery?: string | null;
-  /** When the source was asked for this, in milliseconds since the epoch: what changed later it may not show; absent: `at`. */
+  /** Time of the request to the source, in milliseconds since the epoch; later changes may be missing. Absent: `at`. */
   readonly lookedAt?: number;
-  /** The keys of what was looked at once more: it waits no longer as it was, and what takes its place has room. */
+  /** Keys of content that was checked again: the old content is removed, which makes room for its replacement. */
   readonly rechecked?: readonly string[];
 }
 
 /**
- * What came of a deposit. All but `kept` leave everything as it was.
+ * Result of a deposit. Every result except `kept` changes nothing.
  *
- * - `full`: there is no room for it now.
- * - `known`: the delivery was taken before.
+ * - `full`: the outbox is full.
+ * - `known`: the delivery was accepted before.
  * - `stale`: the source was reset since the round began.
  *
- * `confirmed` counts what waited unchanged and needs no other look: it may go.
+ * `confirmed` counts waiting content that is unchanged and needs no other check.
  */
 export type Kept =
   | {
@@ -124,32 +124,32 @@ export type Kept =
     }
   | { readonly kind: 'full' | 'known' | 'stale' };
 
-/** Where the next poll of a source begins. */
+/** Start of the next poll of a source. */
 export interface SourcePosition {
   readonly cursor: Json;
-  /** How far back it goes, in milliseconds since the epoch, where it was reset to; null: as configured. */
+  /** Time to which the source was reset, in milliseconds since the epoch; null: as configured. */
   readonly since: number | null;
   /** Changes when the source is reset. */
   readonly round: number;
 }
 
-/** Content on its way. A batch is always the same items in the same order. */
+/** Content that is being sent. A batch always has the same items in the same order. */
 export interface OutgoingBatch {
   readonly id: number;
-  /** How often its answer was lost; with 0, the platform has certainly not taken it. */
+  /** Number of lost responses; 0: the platform has certainly not accepted the batch. */
   readonly doubts: number;
   readonly items: readonly { readonly key: string; readonly source: string; readonly payload: string }[];
 }
 
 export interface BatchLimits {
   readonly items: number;
-  /** Of all payloads together; an item that is larger goes alone. */
+  /** Limit on the payloads of a batch together; a larger item is sent alone. */
   readonly bytes: number;
-  /** No new batch is begun where so many are in doubt. */
+  /** Number of batches in doubt at which no new batch is started. */
   readonly open: number;
 }
 
-/** Content that the platform refuses. */
+/** Content that the platform refused. */
 export interface DeadLetter {
   readonly key: string;
   readonly source: string;
@@ -159,7 +159,7 @@ export interface DeadLetter {
   readonly bytes: number;
 }
 
-/** Which dead letters. Both absent: all of them. */
+/** Selection of dead letters; all of them if both members are absent. */
 export interface DeadFilter {
   readonly source?: string;
   readonly key?: string;
@@ -176,83 +176,85 @@ export interface OutboxStatus {
 export interface SourceStatus {
   readonly source: string;
   readonly cursor: Json;
-  /** When a poll last came to its end; null: never. */
+  /** End of the last complete poll; null: never. */
   readonly polledAt: number | null;
   readonly waiting: number;
-  /** Since when the oldest content waits; null: none does. */
+  /** Time since which the oldest content waits; null: none waits. */
   readonly waitingSince: number | null;
-  /** On its way, those in doubt included. */
+  /** Batches that are being sent, including those in doubt. */
   readonly sending: number;
   readonly inDoubt: number;
   readonly dead: number;
   readonly hints: number;
-  /** Everything counted so far, by name. */
+  /** Counters by name. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
 /**
- * What is known of one organization's conversations, and what is still to be sent: the outbox. A promise that has
- * resolved is on disk, each method's work all or not at all. Every method throws StoreError where the state cannot be
- * used. Times are milliseconds since the epoch.
+ * Outbox: state of one organization's conversations, and the content that is still to be sent. Each method is one
+ * transaction, which is on disk when its promise resolves. Every method throws StoreError if the state cannot be used.
+ * Times are milliseconds since the epoch.
  */
 export interface Outbox {
-  /** Keeps what was found. Content that is the platform's already, waits, or is dead, is unchanged and left alone. */
+  /** Stores a deposit. Content that was already sent, waits, or is dead is not stored again. */
   put(deposit: Deposit): Promise<Kept>;
 
   position(source: string): Promise<SourcePosition>;
-  /** Items that the source has read to their end, as deposits said. A reset empties the set. */
+  /** Returns the items that deposits marked as processed. A reset empties the set. */
   processed(source: string): Promise<ReadonlySet<string>>;
-  /** A poll has come to its end. */
+  /** Records that a poll is complete. */
   polled(source: string, at: number): Promise<void>;
-  /** Forgets the cursor: the next poll goes back to `since`. What is unchanged is still not sent again. */
+  /** Resets the cursor: the next poll starts at `since`. Unchanged content is still not sent again. */
   reset(source: string, since: number): Promise<void>;
 
-  /** Keeps what a webhook hinted at. False: the delivery was taken before. Deliveries are remembered for a few days. */
+  /** Stores the hint of a webhook. Returns false if the delivery was accepted in the last few days. */
   hint(source: string, delivery: string | null, ids: readonly string[], at: number): Promise<boolean>;
-  /** The oldest hints that were not answered. */
+  /** Returns the oldest unresolved hints. */
   hints(source: string, most: number): Promise<readonly Hint[]>;
 
-  /** What must be looked at once more now, the longest due first. */
+  /** Returns the content to check again now, the longest overdue first. */
   rechecks(source: string, now: number, most: number): Promise<readonly Recheck[]>;
-  /** When the next of them is due; null: there is none. */
+  /** Returns the time of the next check; null if there is none. */
   recheckAt(source: string): Promise<number | null>;
-  /** It could not be looked at: again at `until`, and not sent before. */
+  /** Postpones a check that failed until `until`; the content is not sent before. */
   postponeRecheck(source: string, key: string, until: number): Promise<void>;
 
-  /** What an earlier process left on its way may have arrived: it is in doubt. Answers how many batches. */
+  /** Marks the batches that an earlier process was sending as in doubt. Returns their number. */
   recover(): Promise<number>;
   /**
-   * The batch to send now: one in doubt whose rest is over, else a new one of the oldest content that is due, durably
-   * on its way before this resolves. Null: there is none now.
+   * Returns the batch to send now: one in doubt whose delay has ended, otherwise a new one of the oldest content that
+   * is due. It is stored as being sent before this resolves. Returns null if there is none.
    */
   next(limits: BatchLimits, now: number): Promise<OutgoingBatch | null>;
-  /** When there will be something to send, where so many batches may be open at once; null: there is nothing. */
+  /**
+   * Returns the time at which there is something to send, with this limit on open batches; null if there is nothing.
+   */
   dueAt(open: number): Promise<number | null>;
-  /** The wall clock was set back by so many milliseconds at `now`: nothing rests longer for it. */
+  /** Shortens delays after the wall clock was set back by this many milliseconds at `now`. */
   setBack(by: number, now: number): Promise<void>;
-  /** The platform has taken the batch. */
+  /** Records that the platform accepted the batch. */
   sent(batch: number, at: number): Promise<void>;
-  /** The answer was lost: the same batch again, not before `until`. */
+  /** Records that the response was lost: the same batch is sent again, not before `until`. */
   doubt(batch: number, until: number): Promise<void>;
-  /** Nothing is new of a batch in doubt: again, and not before `until`. */
+  /** Postpones a batch that is still in doubt until `until`. */
   rest(batch: number, until: number): Promise<void>;
-  /** The batch was certainly not taken: its items wait again, but for those that something newer replaces. */
+  /** Returns the items of a batch that was certainly not accepted to waiting, unless newer content replaces them. */
   release(batch: number): Promise<void>;
-  /** A batch becomes two. */
+  /** Splits a batch into two. */
   split(batch: number): Promise<void>;
-  /** A batch of one is refused for good. */
+  /** Records that a batch with one item was refused permanently. */
   bury(batch: number, reason: string, at: number): Promise<void>;
 
-  /** The oldest first. */
+  /** Returns dead letters, oldest first. */
   dead(filter: DeadFilter, most: number): Promise<readonly DeadLetter[]>;
-  /** One with its payload; null: there is no such. */
+  /** Returns a dead letter with its payload; null if there is none. */
   deadLetter(key: string): Promise<(DeadLetter & { readonly payload: string }) | null>;
-  /** They wait again. Answers how many. */
+  /** Returns dead letters to waiting. Resolves with their number. */
   retry(filter: DeadFilter, now: number): Promise<number>;
-  /** They are forgotten, and not taken again as they are. Answers how many. */
+  /** Dismisses dead letters, which are not accepted again unchanged. Resolves with their number. */
   dismiss(filter: DeadFilter): Promise<number>;
 
   status(): Promise<OutboxStatus>;
-  /** How many wait per source that another redactor made than this one. Reads all that waits. */
+  /** Counts, by source, waiting content of another redactor version than this one. Reads all waiting content. */
   outdated(redactor: string): Promise<ReadonlyMap<string, number>>;
 }

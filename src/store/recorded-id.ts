@@ -1,8 +1,8 @@
 import type { OrganizationRecord } from './store.ts';
 
 /**
- * The platform's id of what a name in the settings means: the resource of this kind that was applied under that key,
- * else the name is the id itself. Throws StoreError.
+ * Returns the id on the platform for a name in the settings: that of the resource of this kind that was applied under
+ * this key, otherwise the name itself. Throws StoreError.
  */
 export async function recordedId(
   record: Pick<OrganizationRecord, 'read'>,

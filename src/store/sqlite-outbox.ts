@@ -10,15 +10,15 @@ import { StatusTables } from './outbox-status.ts';
 import { OutboxTables } from './outbox-tables.ts';
 import { ThreadTables } from './outbox-threads.ts';
 
-/** How the file that holds the outbox deals with trouble; both throw StoreError. */
+/** Error handling of the file that holds the outbox; both members throw StoreError. */
 export interface OutboxFile {
   run<T>(work: () => T): T;
   parse(text: unknown): Json;
 }
 
 /**
- * The outbox of one organization in a database whose layout has one. The file has whole milliseconds: what is counted
- * from a provider's word, a monotonic clock or chance may have parts of them.
+ * Outbox of one organization in a database that has its tables. Times are stored as whole milliseconds, because times
+ * from a provider, a monotonic clock or random jitter may have fractions.
  */
 export function openOutbox(database: DatabaseSync, file: OutboxFile, organization: string, limit: OutboxLimit): Outbox {
   const tables = new OutboxTables(database, organization, file.run);

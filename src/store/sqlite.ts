@@ -7,7 +7,7 @@ import { openOutbox } from './sqlite-outbox.ts';
 import type { Note, OrganizationRecord, RecordEntry, Store } from './store.ts';
 import { damaged, foreign, guard, keepPrivate, mustBeWritable, newer } from './trouble.ts';
 
-/** The layouts of the file, one step each: an older file is brought up to date on opening. */
+/** Layouts of the file, one migration each: an older file is migrated when it is opened. */
 const LAYOUTS = [
   `CREATE TABLE head (
     organization TEXT PRIMARY KEY, commit_id TEXT, at INTEGER NOT NULL
@@ -25,15 +25,15 @@ const LAYOUTS = [
   ...OUTBOX_LAYOUTS,
 ];
 
-/** What SQLite keeps in the file to say whose it is: "Octv". */
+/** SQLite's application id, which marks the file as Octavo's: "Octv". */
 const APPLICATION = 0x4f637476;
 const TABLES = ['head', 'entry', 'approval'];
 
 /**
- * Opens the state file, and makes it, with its folder, where there is none. The file belongs to this process until
- * `close`, and nobody but its owner may read it; nothing acknowledged is lost when the process is killed. Throws StoreError when another process has it, a
- * newer Octavo or another program wrote it, it is damaged, or it cannot be reached or written; such a file is not
- * changed. `onOpen` is given the open database: tests bring it into trouble with it.
+ * Opens the state file. Creates it and its folder if they do not exist. The file is locked by this process until
+ * `close`, and only its owner can read it. Acknowledged writes survive a killed process. Throws StoreError if the file
+ * is locked by another process, was written by a newer Octavo or another program, is damaged, or cannot be read or
+ * written; such a file is not changed. `onOpen` receives the open database, for tests that make it fail.
  */
 export function openSqliteStore(path: string, onOpen?: (database: DatabaseSync) => void): Store {
   const file = resolve(path);
@@ -87,7 +87,7 @@ function prepare(database: DatabaseSync, file: string): void {
   }
 }
 
-/** The layout of the file, 0 where it is empty. Throws StoreError where it is not Octavo's, or too new. */
+/** Returns the layout of the file; 0 if it is empty. Throws StoreError if it is not Octavo's, or too new. */
 function recognize(database: DatabaseSync, file: string): { readonly version: number; readonly isMarked: boolean } {
   const number = (name: string) => Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
   const version = number('user_version');
@@ -95,7 +95,7 @@ function recognize(database: DatabaseSync, file: string): { readonly version: nu
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   const hasOurs = TABLES.every((table) => tables.some(({ name }) => name === table));
   const isNew = !isMarked && version === 0 && tables.length === 0;
-  // The first layout was written without a mark.
+  // The first layout was written without an application id.
   if (!isNew && !isMarked && !(hasOurs && version > 0 && version <= LAYOUTS.length)) {
     throw foreign(file);
   }

@@ -1,70 +1,70 @@
 import type { Json, JsonObject } from '../core/json.ts';
 import type { Outbox, OutboxLimit } from './outbox.ts';
 
-/** What was last applied for one resource. */
+/** Last applied state of one resource. */
 export interface RecordEntry {
   readonly address: string;
   readonly kind: string;
-  /** The platform's id; null where the resource has none. */
+  /** Id on the platform; null if the resource has none. */
   readonly id: string | null;
-  /** The fields as declared, normalized. */
+  /** Declared fields, normalized. */
   readonly fields: JsonObject;
-  /** Never deleted until a commit has set it to false and was applied. See docs/concepts.md#what-is-deleted. */
+  /** True: not deleted until a commit that sets it to false was applied. See docs/concepts.md#what-is-deleted. */
   readonly protect: boolean;
-  /** What cannot be read back from the platform: content hashes, revisions. */
+  /** State that cannot be read back from the platform: content hashes, revisions. */
   readonly marks: JsonObject;
 }
 
-/** What was applied last, and when, in milliseconds since the epoch. */
+/** Last applied commit, and the time in milliseconds since the epoch. */
 export interface AppliedHead {
-  /** Null where the manifests were in no repository. */
+  /** Null if the manifests were not in a repository. */
   readonly commit: string | null;
   readonly at: number;
 }
 
-/** What the record says: the base of the next plan. */
+/** Content of the record, which is the base of the next plan. */
 export interface AppliedRecord {
-  /** Null: nothing was ever applied. */
+  /** Null if nothing was ever applied. */
   readonly head: AppliedHead | null;
   /** Sorted by address. */
   readonly entries: readonly RecordEntry[];
 }
 
 /**
- * What was last applied for one organization, and what a person approved. A promise that has resolved is on disk: a
- * process killed right after loses nothing. Every method throws StoreError where the state cannot be used.
+ * Last applied state of one organization, and the approvals. Data is on disk when a promise resolves, and survives a
+ * killed process. Every method throws StoreError if the state cannot be used.
  */
 export interface OrganizationRecord {
   read(): Promise<AppliedRecord>;
-  /** Adds entries, or replaces those of the same address; all of them or none. */
+  /** Adds entries, or replaces those with the same address, in one transaction. */
   put(entries: readonly RecordEntry[]): Promise<void>;
-  /** Forgets entries; unknown addresses are no error. */
+  /** Removes entries; unknown addresses are ignored. */
   remove(addresses: readonly string[]): Promise<void>;
   /**
-   * Moves the head, and forgets the approvals (by their checksums) that this has used up: both, or neither. An approval
-   * serves once; unknown checksums are no error.
+   * Moves the head and removes the approvals (by checksum) that were used, in one transaction. An approval is used
+   * once; unknown checksums are ignored.
    */
   moveHead(head: AppliedHead, served: readonly string[]): Promise<void>;
-  /** The checksums of plans that were approved and not applied yet, oldest first. */
+  /** Returns the checksums of plans that are approved but not applied yet, oldest first. */
   approvals(): Promise<readonly string[]>;
-  /** `at` in milliseconds since the epoch. Approving twice is approving once. */
+  /** Approves a plan; `at` is milliseconds since the epoch. A second approval changes nothing. */
   approve(checksum: string, at: number): Promise<void>;
 }
 
-/** One thing worth keeping that is no more than a help: to lose it costs time, and never what is owned. */
+/** Optional state for one topic: losing it costs time, but never ownership. */
 export interface Note {
-  /** Null: nothing was noted. Throws StoreError where the state cannot be used, as `write` does. */
+  /** Returns null if nothing was written. Throws StoreError if the state cannot be used, like `write`. */
   read(): Promise<Json>;
   write(value: Json): Promise<void>;
 }
 
-/** State that must survive a restart. SQL is used behind this interface only. See docs/daemon.md#the-state-file. */
+/** State that survives a restart. Only implementations of this interface use SQL. See docs/daemon.md#the-state-file. */
 export interface Store {
-  /** The record of an organization; one that was never seen has an empty one. Throws StoreError after `close`. */
+  /** Returns the record of an organization; empty for an unknown one. Throws StoreError after `close`. */
   organization(id: string): OrganizationRecord;
-  /** The note of this topic, which the one who keeps it chooses. */
+  /** Returns the note of a topic; its owner chooses the name. */
   note(topic: string): Note;
-  /** The conversations of an organization, of which no more than `limit` are kept with their content. */
+  /** Returns the outbox of an organization; `limit` bounds the stored content. */
   outbox(organization: string, limit: OutboxLimit): Outbox;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { accessSync, chmodSync, constants, statSync } from 'node:fs';
 import { messageOf, StoreError } from '../core/errors.ts';
 
-/** SQLite's primary result codes that have a way out of their own. */
+/** Primary result codes of SQLite that have specific advice. */
 const BUSY = 5;
 const READ_ONLY = 8;
 const IO = 10;
@@ -10,7 +10,7 @@ const FULL = 13;
 const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 
-/** Runs work on the state file; what goes wrong becomes a StoreError with the file's name and a way out. */
+/** Runs work on the state file. Turns failures into a StoreError with the name of the file and advice. */
 export function guard<T>(file: string, work: () => T): T {
   try {
     return work();
@@ -49,8 +49,8 @@ const DAMAGED =
   'natural keys, and nothing is deleted without a record of owning it';
 
 /**
- * Throws StoreError where the file is there and this process may not read and write it: SQLite itself would open it for
- * reading, and speak of the disk later.
+ * Throws StoreError if the file exists and this process may not read and write it. SQLite would open it for reading and
+ * report a disk error later.
  */
 export function mustBeWritable(file: string): void {
   try {
@@ -62,7 +62,10 @@ export function mustBeWritable(file: string): void {
   }
 }
 
-/** Takes from everybody but their owner what rights there are: tokens are kept there. Another one's files stay as they are. */
+/**
+ * Removes the permissions of everybody except the owner, because tokens are stored there. Files of other users are not
+ * changed.
+ */
 export function keepPrivate(files: readonly string[]): void {
   for (const file of files) {
     const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
@@ -70,25 +73,25 @@ export function keepPrivate(files: readonly string[]): void {
       try {
         chmodSync(file, mode & 0o700);
       } catch {
-        // It belongs to somebody else, who lets us write it.
+        // It belongs to another user, who allows this one to write it.
       }
     }
   }
 }
 
-/** The file holds something that cannot be what Octavo wrote. */
+/** Content of the file that Octavo cannot have written. */
 export function damaged(file: string, cause?: unknown): StoreError {
   return new StoreError(`${file} ${DAMAGED}`, { cause });
 }
 
-/** The file is a database, and not Octavo's. */
+/** Database that is not Octavo's. */
 export function foreign(file: string): StoreError {
   return new StoreError(
     `${file} is another program's database and was not touched; set store.path to a file of Octavo's own`,
   );
 }
 
-/** A newer Octavo wrote the file. */
+/** File that a newer Octavo wrote. */
 export function newer(file: string, version: number, known: number): StoreError {
   return new StoreError(
     `${file} was written by a newer Octavo (layout ${version}, this one knows ${known}); run that version, or a newer one`,

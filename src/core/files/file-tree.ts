@@ -1,29 +1,29 @@
-/** One file of a tree. */
+/** File of a tree. */
 export interface FileEntry {
   /** Relative to the tree's root, with forward slashes. */
   readonly path: string;
-  /** Bytes; for a symbolic link that is listed as such, the length of its target. */
+  /** Bytes; for a symbolic link that is listed as a link, the length of its target. */
   readonly size: number;
   /**
-   * Changes whenever the content may have: modification time, inode and size on disk, the blob's id in git.
-   * Null where nothing cheap tells.
+   * Changes when the content may have changed: modification time, inode and size on disk, or the blob's id in git.
+   * Null if there is no cheap indicator.
    */
   readonly version: string | null;
 }
 
-/** A folder of files, on disk or in a commit. Paths are relative, with forward slashes. */
+/** Directory of files, on disk or in a commit. Paths are relative, with forward slashes. */
 export interface FileTree {
-  /** What to call it in messages: the folder, or the commit. */
+  /** Name for messages: the directory, or the commit. */
   readonly label: string;
-  /** Every file below the root, sorted by path. Hidden folders are left out. */
+  /** Returns every file below the root, sorted by path, without hidden directories. */
   list(): Promise<readonly FileEntry[]>;
-  /** The bytes of a file, through links. Throws SourceError when it is not there or lies outside the tree. */
+  /** Reads a file, following links. Throws SourceError if it does not exist or is outside the tree. */
   read(path: string): Promise<Uint8Array>;
-  /** The path after following links. Throws SourceError when it is not there or leaves the tree. */
+  /** Returns the path after following links. Throws SourceError if it does not exist or leaves the tree. */
   resolve(path: string): Promise<string>;
   /**
-   * Throws SourceError with advice where the file is there and no part of the manifests, so that none may name it with
-   * `{ file: … }`: one in a `.git`, one that git does not track, a hidden one where there is no git.
+   * Throws SourceError with advice if the file exists but manifests may not refer to it with `{ file: … }`: it is
+   * inside a `.git`, not tracked by git, or hidden in a directory without git.
    */
   checkNamed(path: string): Promise<void>;
 }

@@ -1,11 +1,11 @@
-/** Recognizes paths into a repository's own `.git`, by every spelling that a file system takes for it. */
+/** Recognizes paths into a repository's `.git`, in every spelling that a file system accepts for it. */
 
 /** Code points that HFS+ ignores in file names. */
 const IGNORED_BY_HFS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
 /**
- * Whether a path leads into a `.git` or names one: in any case (`.GIT`), with code points that HFS+ ignores, by the short
- * name that NTFS gives it (`git~1`), with the spaces, dots and stream names that Windows drops, on any system.
+ * Returns true if a path leads to or into a `.git`, on any system: in any case (`.GIT`), with code points that HFS+
+ * ignores, by its short name on NTFS (`git~1`), or with the spaces, dots and stream names that Windows drops.
  */
 export function isInGitFolder(path: string): boolean {
   return path.split(/[/\\]/).some(isGitFolder);

@@ -1,4 +1,4 @@
-/** Reads files by path without blocking: only regular files, and never more than a limit. */
+/** Reads regular files up to a size limit, without blocking on pipes and devices. */
 import {
   closeSync,
   constants,
@@ -11,28 +11,28 @@ import {
   statSync,
 } from 'node:fs';
 
-/** No file that Octavo reads into memory may be larger, in bytes, unless its reader sets another limit. */
+/** Default limit on files that are read into memory, in bytes. */
 export const LARGEST_FILE = 64 * 1_048_576;
 
 export interface ReadLimits {
   /** Bytes. */
   readonly limit: number;
   /**
-   * The path has no symbolic link in it, as `realpath` returns it. Where one has been put into it meanwhile, the file is
-   * refused. Default: links are followed.
+   * True: the path was resolved by `realpath`, and the file is refused if the path contains a symbolic link by now.
+   * Defaults to following links.
    */
   readonly resolved?: boolean;
 }
 
-/** A FIFO has no reader to wait for, and a terminal is not adopted. */
+/** Opening a FIFO does not wait for a writer, and a terminal does not become the controlling one. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
 /**
- * The bytes of a regular file. Throws an Error that says why where it is something else (a FIFO, a device, a socket, a
- * directory), where it is larger than the limit, and where the file system refuses.
+ * Reads a regular file. Throws an Error if it is something else (a FIFO, a device, a socket, a directory), larger than
+ * the limit, or not readable.
  */
 export function readRegularFile(path: string, { limit, resolved = false }: ReadLimits): Buffer {
-  // Checked before it is opened too: opening a device can be an action of its own.
+  // Also checked before opening, because opening a device can have side effects.
   mustBeRegular(statSync(path), limit);
   const file = openSync(path, resolved ? FLAGS | (constants.O_NOFOLLOW ?? 0) : FLAGS);
   try {
@@ -47,12 +47,12 @@ export function readRegularFile(path: string, { limit, resolved = false }: ReadL
   }
 }
 
-/** What an open file is called now: the system's own answer on Linux, else another look at its path. */
+/** Returns the current path of an open file: from the kernel on Linux, otherwise by resolving the path again. */
 function pathOf(file: number, path: string): string {
   return process.platform === 'linux' ? readlinkSync(`/proc/self/fd/${file}`) : realpathSync.native(path);
 }
 
-/** The size is what the system says, which for generated files (`/proc`) is 0. */
+/** Reads at most `limit` bytes; `size` is an estimate, which is 0 for generated files (`/proc`). */
 function readUpTo(file: number, size: number, limit: number): Buffer {
   let buffer = Buffer.allocUnsafe(Math.min(size, limit) + 1);
   let length = 0;

@@ -1,4 +1,4 @@
-/** Recognizes an emoji as the platform takes it: the character, or its Unicode code points. */
+/** Recognizes an emoji as the platform accepts it: the character, or its Unicode code points. */
 
 const VARIATION = '\\uFE0F?\\p{Emoji_Modifier}?';
 const PICTOGRAPH = `\\p{Extended_Pictographic}${VARIATION}`;
@@ -8,7 +8,7 @@ const HIGHEST = 0x10ffff;
 /** Halves of surrogate pairs are not characters. */
 const isCharacter = (point: number) => point <= HIGHEST && (point < 0xd800 || point > 0xdfff);
 
-/** Tells whether a text is one emoji, such as `📘`, or the code points of one, such as `1f4d8` or `1f1eb-1f1f7`. */
+/** Returns true if a text is one emoji, such as `📘`, or the code points of one, such as `1f4d8` or `1f1eb-1f1f7`. */
 export function isEmoji(text: string): boolean {
   if (!CODE_POINTS.test(text)) {
     return SEQUENCE.test(text);

@@ -1,21 +1,22 @@
-/** URLs without the secrets in them: user info, and what grants access by a query, a fragment or a path. */
+/** Masks secrets in URLs: user info, and query parameters, fragments and path segments that grant access. */
 import { createHash } from 'node:crypto';
 
-/** Gives what stands in the place of a secret. */
+/** Returns the replacement of a secret. */
 export type Mask = (secret: string) => string;
 
-/** Longest scheme that is looked for before `://`. */
+/** Longest scheme that is recognized before `://`. */
 const LONGEST_SCHEME = 20;
-/** URLs inside of URLs that are looked into. */
+/** Maximum nesting of URLs inside URLs that is searched. */
 const DEEPEST = 3;
 
-/** A digest, so that two secrets can be told apart and neither can be read. Masked again, it stays as it is. */
+/**
+ * Replaces a secret by a digest, so that secrets can be distinguished but not read. Masking it again changes nothing.
+ */
 const digestMask: Mask = (secret) => `sha256-${createHash('sha256').update(secret).digest('hex').slice(0, 12)}`;
 const DIGEST = /^sha256-[0-9a-f]{12}$/;
 
 /**
- * A text with the secrets of every URL in it masked; the same text where there are none. Takes time in proportion to
- * the length of the text.
+ * Masks the secrets of every URL in a text. Takes linear time.
  */
 export function maskUrls(text: string, mask: Mask = digestMask): string {
   return text.includes('://') ? maskAll(text, mask, 0) : text;
@@ -25,7 +26,7 @@ function maskAll(text: string, mask: Mask, depth: number): string {
   return isOneUrl(text) ? maskOneUrl(text, mask, depth) : maskEach(text, mask, depth);
 }
 
-/** A text that is a URL as a whole, as parsers take it: with spaces, and without the line breaks in it. */
+/** Masks the secrets of a text that is one URL, read as parsers do: spaces are kept, line breaks removed. */
 function maskOneUrl(text: string, mask: Mask, depth: number): string {
   const url = text.replaceAll(/[\t\n\r]/g, '');
   const shown = maskUrl(url, url.indexOf('://') + 3, mask, depth);
@@ -56,14 +57,14 @@ function startOfUrl(text: string, at: number, from: number): number {
   return start;
 }
 
-/** The next character that no URL has in a text. */
+/** Returns the index of the next character that cannot be part of a URL. */
 function endOfUrl(text: string, from: number): number {
   STOP.lastIndex = from;
   return STOP.exec(text)?.index ?? text.length;
 }
 const STOP = /[\s<>"`\p{Cc}]/gu;
 
-/** One URL; `authority` is where its user info and host begin. */
+/** Masks one URL; `authority` is the offset of its user info and host. */
 function maskUrl(url: string, authority: number, mask: Mask, depth: number): string {
   const rest = url.slice(authority);
   const end = rest.search(/[/?#\\]/);
@@ -72,7 +73,7 @@ function maskUrl(url: string, authority: number, mask: Mask, depth: number): str
   const user = host.slice(0, Math.max(0, at));
   const shown = at < 0 ? host : `${masked(user, mask)}${host.slice(at)}`;
   const after = end < 0 ? '' : maskAfterHost(rest.slice(end), host.slice(at + 1).toLowerCase(), mask, depth);
-  // Without anything in its place the sign that separates it goes too.
+  // If the replacement is empty, the separator is removed too.
   return url.slice(0, authority) + shown.replace(/^@/, '') + after;
 }
 
@@ -89,7 +90,7 @@ function maskAfterHost(text: string, host: string, mask: Mask, depth: number): s
   );
 }
 
-/** `a=1&token=x`: the values of what is named like a secret, or looks like one. */
+/** Masks parameters such as `a=1&token=x` whose name or value looks like a secret. */
 function maskParameters(text: string, mask: Mask, depth: number): string {
   return text
     .split('&')
@@ -111,7 +112,7 @@ function maskParameter(part: string, mask: Mask, depth: number): string {
   return isSecret ? part.slice(0, at) + masked(own, mask) : part;
 }
 
-/** Where the value of the first name of a secret begins; null without one. Some write `;` or `?` between parameters. */
+/** Returns the offset of the value after the first secret name, or null. Separators can also be `;` or `?`. */
 function secretValueAt(part: string): number | null {
   let from = 0;
   for (const { 0: sign, index } of part.matchAll(/[=;?]/g)) {
@@ -123,7 +124,7 @@ function secretValueAt(part: string): number | null {
   return null;
 }
 
-/** Parts of a path that grant access by themselves, and matrix parameters (`;token=x`). */
+/** Masks path segments that grant access, and matrix parameters (`;token=x`). */
 function maskPath(path: string, host: string, mask: Mask): string {
   const parts = path.split('/');
   return parts
@@ -136,18 +137,18 @@ function maskPath(path: string, host: string, mask: Mask): string {
     .join('/');
 }
 
-/** After `token` or `secret`, and the last part of a webhook's address. */
+/** Returns true for a segment after `token` or `secret`, and for the last segments of a webhook URL. */
 function isSecretPlace(parts: readonly string[], at: number, host: string): boolean {
   const [part = '', before = '', first] = [parts[at], parts[at - 1], parts[1]];
   const isWebhook = (host === 'hooks.slack.com' && at >= 4) || (first === 'api' && parts[2] === 'webhooks' && at >= 4);
   return part !== '' && (isWebhook || (/^(?:token|secret)s?$/i.test(before) && part.length >= 8));
 }
 
-/** Names of parameters that hold a secret, without what separates their words. */
+/** Names of parameters with a secret, without word separators. */
 const SECRET_NAMES =
   /token|secret|signature|passw|passphrase|credential|apikey|accesskey|privatekey|authkey|jwt|bearer|sessionid|subscriptionkey/;
 const WHOLE_SECRET_NAMES = /^(?:sig|key|auth|authorization|pass|pwd|sid|session|oauth|x?authorization)$/;
-/** Names of what is long and no secret. */
+/** Names of long values that are not secret. */
 const IDENTIFIERS = /^(?:ref|sha|commit|rev|revision|version|v|branch|tag|etag|hash|checksum|digest|id|[a-z]+_?id)$/i;
 
 function isSecretName(name: string): boolean {
@@ -155,7 +156,7 @@ function isSecretName(name: string): boolean {
   return (SECRET_NAMES.test(plain) && plain !== 'tokentype') || WHOLE_SECRET_NAMES.test(plain);
 }
 
-/** Beginnings of keys that their vendors publish, and JSON Web Tokens. */
+/** Published prefixes of keys, and JSON Web Tokens. */
 const KNOWN =
   /^(?:gh[oprsu]_|github_pat_|gl[a-z]+-|xox[a-z]-|xapp-|sk[-_]|rk_|pk_live_|AKIA|ASIA|AIza|ya29\.|eyJ[\w-]+\.|shp[a-z]+_|npm_|pypi-|dop_v1_|hf_|lin_api_|figd_|gb_api_|bot\d+:|SG\.)[\w.~+/=:-]{6,}$/;
 
@@ -163,7 +164,7 @@ function looksKnown(value: string): boolean {
   return KNOWN.test(value);
 }
 
-/** Whether a value looks as if nobody had written it: hexadecimal, or of upper case, lower case and digits. */
+/** Returns true if a value looks generated: hexadecimal, or with upper case, lower case and digits. */
 function looksSecret(value: string): boolean {
   if (looksKnown(value) || /^[0-9a-f]{32,}$/i.test(value)) {
     return true;
@@ -173,7 +174,7 @@ function looksSecret(value: string): boolean {
   );
 }
 
-/** The place for a secret, or what was put in the place of one. */
+/** Returns true for a placeholder of a secret, or a masked secret. */
 function isPlaceholder(value: string): boolean {
   const text = decoded(value);
   return (
@@ -192,7 +193,7 @@ function decoded(text: string): string {
   }
 }
 
-/** A value with every text in it masked; the same value where nothing is. Meant for JSON, at any depth. */
+/** Masks every string in a JSON value, at any depth. Returns the same value if nothing is secret. */
 export function maskUrlsIn<T>(value: T, mask: Mask = digestMask): T {
   if (typeof value === 'string') {
     return maskUrls(value, mask) as T;
@@ -211,7 +212,7 @@ export function maskUrlsIn<T>(value: T, mask: Mask = digestMask): T {
   return isSame ? value : (Object.fromEntries(entries) as T);
 }
 
-/** Whether a URL with a secret is anywhere in a value. */
+/** Returns true if a value contains a URL with a secret, at any depth. */
 export function hasUrlSecrets(value: unknown): boolean {
   return maskUrlsIn(value) !== value;
 }

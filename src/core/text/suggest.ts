@@ -1,9 +1,11 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Longer words have no suggestion: comparing two words takes time in proportion to the product of their lengths. */
+/**
+ * Longest word with suggestions, because comparing two words takes time proportional to the product of their lengths.
+ */
 const LONGEST = 300;
 
-/** Suggestions for the mistakes of one pass: for the first of them only, as each is compared with every candidate. */
+/** Suggestions for the first mistakes of a pass. Each mistake is compared with every candidate, so there is a limit. */
 export class Suggestions {
   #left: number;
 
@@ -11,14 +13,14 @@ export class Suggestions {
     this.#left = most;
   }
 
-  /** Like {@link nearest}; null also where the limit is reached. */
+  /** Works like {@link nearest}, and also returns null once the limit is reached. */
   nearest(word: string, candidates: ReadonlyMap<string, unknown>): string | null {
     this.#left -= 1;
     return this.#left < 0 ? null : nearest(word, candidates.keys());
   }
 }
 
-/** The candidate that was probably meant, or null when none is near. Between equals the first in the alphabet wins. */
+/** Returns the candidate that was probably meant; null if none is similar. Ties are broken alphabetically. */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   if (word.length > LONGEST) {
     return null;
@@ -40,7 +42,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   return best;
 }
 
-/** Edits from one word to the other; letters that only changed places, as in "titel", count as one. */
+/** Returns the edit distance; a permutation of the same letters, such as "titel", counts as one edit. */
 function differences(a: string, b: string): number {
   return a.length === b.length && a !== b && letters(a) === letters(b) ? 1 : distance(a, b);
 }
@@ -49,15 +51,15 @@ function letters(word: string): string {
   return [...word].sort().join('');
 }
 
-/** `; did you mean "title"?`, or what follows when nothing is near. */
+/** Returns `; did you mean "title"?`, or `otherwise` if no candidate is similar. */
 export function didYouMean(word: string, candidates: readonly string[], otherwise = ''): string {
   const near = nearest(word, candidates);
   return near === null ? otherwise : `; did you mean ${quote(near)}?`;
 }
 
-/** A word in quotes, with what would not show made visible. */
+/** Quotes a word, with invisible characters escaped. */
 export function quote(word: string): string {
-  // Cut first: the same long word may be named by many messages.
+  // Shortened first, because many messages may quote the same long word.
   const text = JSON.stringify(word.length > 200 ? word.slice(0, 200) : word);
   return text.length > 120 ? `${text.slice(0, 117)}…"` : text;
 }

@@ -1,18 +1,18 @@
-/** A piece of a template: text that stays as it is, or a name whose value is put there. Offsets are in the template. */
+/** Part of a template: literal text, or a name to replace by its value. `at` is an offset in the template. */
 export type TemplatePart =
   | { readonly text: string; readonly name?: undefined; readonly at: number }
   | { readonly name: string; readonly text?: undefined; readonly at: number };
 
-/** A template in pieces, in their order. `unclosed` is where a `{{` stands that nothing closes; null: nowhere. */
+/** Parsed template. `unclosed` is the offset of the first `{{` without a `}}`; null if there is none. */
 export interface Template {
   readonly parts: readonly TemplatePart[];
   readonly unclosed: number | null;
 }
 
-/** What stands between two braces, on one line; spaces around the name do not count. */
+/** Placeholder on one line; spaces around the name are ignored. */
 const PLACE = /\{\{[ \t]*([^{}\r\n]*?)[ \t]*\}\}/g;
 
-/** Takes `{{name}}` apart. Whether a name is known is its caller's to say. */
+/** Parses a template with `{{name}}` placeholders. The caller checks the names. */
 export function parseTemplate(template: string): Template {
   const parts: TemplatePart[] = [];
   let unclosed: number | null = null;
