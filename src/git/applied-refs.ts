@@ -1,46 +1,46 @@
-/** Reads and moves the refs that say what was last applied, one for each scope of an organization. */
+/** Reads and moves the applied refs, one for each scope of an organization. They point to what was last applied. */
 import { SourceError } from '../core/errors.ts';
 import { encodeScope, ROOT_SCOPE, scopeSuffix } from '../core/scope.ts';
-import { OWN_RECEIVE_PACK, OWN_UPLOAD_PACK, remoteOf } from './commit-info.ts';
+import { findRemote, OWN_RECEIVE_PACK, OWN_UPLOAD_PACK } from './commit-info.ts';
 import { requireRepository } from './repository.ts';
 import { type Git, type GitOptions, gitFailure, openGit, openRemoteGit } from './run.ts';
 import { checkRefName, isCommitId } from './safe-names.ts';
 
-/** The only file of a commit that records what was applied. */
+/** Only file of a commit that records what was applied. */
 const RECORD_FILE = '.octavo-applied.json';
 /** Largest record that is read, in bytes. */
 const LARGEST_RECORD = 64 * 1_048_576;
-/** Most scopes of one organization. */
+/** Maximum scopes of one organization. */
 const MOST_SCOPES = 1000;
-/** The author of records: a machine that applies needs no identity of its own, nor a key to sign with. */
+/** Author of records, so that a machine that applies needs neither an identity nor a signing key. */
 const IDENTITY = ['user.name=Octavo', 'user.email=octavo@localhost'];
-/** Milliseconds of silence after which git is ended. */
+/** Milliseconds without output after which git is stopped. */
 const TIMEOUT = 60_000;
 
-/** A repository with the refs, and the remote that shares them. */
+/** Repository with the refs, and the remote that shares them. */
 export interface RefHost {
-  /** Git in the repository, without a way to the remote. */
+  /** Opens git in the repository, without access to the remote. */
   git(options?: Pick<GitOptions, 'input' | 'config'>): Git;
-  /** Git that talks to the remote. Throws SourceError. */
+  /** Opens git with access to the remote. Throws SourceError. */
   remoteGit(): Promise<Git>;
-  /** The name of the remote; null where there is none. */
+  /** Name of the remote; null if there is none. */
   readonly remote: string | null;
-  /** The remote in messages. */
+  /** Name of the remote in messages. */
   readonly label: string;
   fail(error: unknown, tried: string): SourceError;
 }
 
-/** What an applied ref points to. */
+/** Target of an applied ref. */
 export interface AppliedTip {
-  /** The id of the commit that the ref points to. */
+  /** Id of the commit that the ref points to. */
   readonly tip: string;
-  /** The commit that was applied: the parent of a record, or the tip itself where it has no record. */
+  /** Commit that was applied: the parent of a record, or the tip itself if it has no record. */
   readonly commit: string;
-  /** The record as it is stored; null where the ref points to the applied commit itself, as it formerly did. */
+  /** Stored record; null if the ref points to the applied commit itself, as in earlier versions. */
   readonly record: string | null;
 }
 
-/** Returns the full name of the ref that says what was last applied for an organization and a scope. */
+/** Returns the full name of the applied ref of an organization and a scope. */
 export function appliedRef(organization: string, scope = ROOT_SCOPE): string {
   const ref = `refs/octavo/${organization}${scopeSuffix(scope)}/applied`;
   checkRefName(ref);
@@ -49,7 +49,7 @@ export function appliedRef(organization: string, scope = ROOT_SCOPE): string {
 
 /** Opens the repository of a folder, with `origin` or its only remote. Throws SourceError. */
 export async function openRefHost(directory: string): Promise<RefHost> {
-  const remote = await remoteOf(directory);
+  const remote = await findRemote(directory);
   return {
     git: (options = {}) => openGit({ repository: requireRepository(directory), timeout: TIMEOUT, ...options }),
     remoteGit: () => openRemoteGit({ repository: requireRepository(directory), timeout: TIMEOUT }),
@@ -59,13 +59,13 @@ export async function openRefHost(directory: string): Promise<RefHost> {
   };
 }
 
-/** The applied refs of one organization, as they were when they were last looked at. */
+/** Applied refs of one organization, as of the last read. */
 export class AppliedRefs {
   readonly #host: RefHost;
   readonly #organization: string;
   readonly #pattern: RegExp;
   #local: ReadonlyMap<string, string> = new Map();
-  /** Null: the remote was not asked. */
+  /** Null if the remote was not read. */
   #remote: ReadonlyMap<string, string> | null = null;
 
   constructor(host: RefHost, organization: string) {
@@ -88,8 +88,8 @@ export class AppliedRefs {
   }
 
   /**
-   * Fetches the refs from the remote, where there is one. Throws SourceError when it does not answer, since a base that
-   * is out of reach must not look like no base.
+   * Fetches the refs from the remote, if there is one. Throws SourceError if it does not respond, because an
+   * unreachable base must not look like a missing one.
    */
   async fetch(): Promise<void> {
     await this.readLocal();
@@ -107,26 +107,26 @@ export class AppliedRefs {
       } catch (error) {
         throw this.#host.fail(error, `fetch ${this.#refOf(stale[0]?.[0] ?? '')} from ${this.#host.label}`);
       }
-      // What came may be newer than what was listed; a move is refused then, and nothing is lost.
+      // The fetched refs may be newer than the listed ones; a move is then refused, and nothing is lost.
       await this.readLocal();
     }
     this.#remote = found;
   }
 
-  /** The tip of a scope's ref; null where there is none. */
+  /** Returns the tip of a scope's ref; null if there is none. */
   tipOf(scope: string): string | null {
     const id = idOf(scope);
     return this.#remote?.get(id) ?? this.#local.get(id) ?? null;
   }
 
-  /** The tips of the other scopes, by the name of their ref. A ref that the remote no longer has does not count. */
+  /** Returns the tips of the other scopes, by ref name, without refs that the remote no longer has. */
   others(scope: string): ReadonlyMap<string, string> {
     const own = idOf(scope);
     const tips = this.#remote ?? this.#local;
     return new Map([...tips].filter(([id]) => id !== own).map(([id, tip]) => [this.#refOf(id), tip]));
   }
 
-  /** Reads what a tip records. `ref` is for messages. Throws SourceError. */
+  /** Reads the record of a tip. `ref` is used in messages. Throws SourceError. */
   async read(tip: string, ref: string): Promise<AppliedTip> {
     try {
       const commit = (
@@ -148,7 +148,7 @@ export class AppliedRefs {
     }
   }
 
-  /** The id of the record's blob; null where the commit is not a record. */
+  /** Returns the id of the record's blob; null if the commit is not a record. */
   async #recordOf(commit: string, ref: string): Promise<string | null> {
     const listed = await this.#host.git().raw(['ls-tree', '-z', '-l', '--full-tree', commit]);
     const [, id, size] = /^100644 blob ([0-9a-f]+) +(\d+)\t\.octavo-applied\.json\0$/.exec(listed) ?? [];
@@ -174,8 +174,8 @@ export class AppliedRefs {
   }
 
   /**
-   * Moves a scope's ref, on the remote first where there is one, and only from where it was last seen. Throws
-   * SourceError where it is refused, or where somebody else has moved it since.
+   * Moves a scope's ref, first on the remote if there is one, and only if it is still where it was last seen. Throws
+   * SourceError if the move is refused, or another run has moved the ref.
    */
   async move(scope: string, to: string): Promise<{ readonly pushed: boolean }> {
     const ref = appliedRef(this.#organization, scope);
@@ -219,7 +219,7 @@ export class AppliedRefs {
       const git = await this.#host.remoteGit();
       await git.raw(['push', ...options, OWN_RECEIVE_PACK, remote, `${to}:${ref}`]);
     } catch (error) {
-      // The answer may be what was lost.
+      // The push may have succeeded and only its response was lost.
       const now = (await this.#ask(remote).catch(() => null))?.get(this.#idIn(ref) ?? '');
       if (now === to) {
         return;
@@ -267,7 +267,7 @@ export class AppliedRefs {
   }
 }
 
-/** The component of a scope's ref; empty for the root scope. */
+/** Returns the component of a scope in its ref; empty for the root scope. */
 function idOf(scope: string): string {
   return scope === ROOT_SCOPE ? '' : encodeScope(scope);
 }

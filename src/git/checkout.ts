@@ -1,3 +1,4 @@
+// Keeps a local copy of one ref of a repository.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { access, mkdir, rm } from 'node:fs/promises';
 import { join, posix, resolve } from 'node:path';
@@ -6,64 +7,64 @@ import type { RefHost } from './applied-refs.ts';
 import { type Repository, repositoryIn } from './repository.ts';
 import { type Git, type GitOptions, gitFailure, openGit } from './run.ts';
 import { checkRefName, isCommitId, readRemote } from './safe-names.ts';
-import { mustFit } from './tree-size.ts';
+import { checkTreeSize } from './tree-size.ts';
 
-/** What to check out, and where. */
+/** Repository and ref to check out, and the target directory. */
 export interface CheckoutOptions {
-  /** https, ssh, `user@host:path`, or a folder; a password inside is kept out of messages and process lists. */
+  /** https, ssh, `user@host:path`, or a directory. A password in it does not appear in messages and process lists. */
   readonly url: string;
-  /** A branch, a tag, or a commit's full id. */
+  /** Branch, tag, or full id of a commit. */
   readonly ref: string;
-  /** A folder for this checkout alone; made where there is none. */
+  /** Directory for this checkout only; created if it does not exist. */
   readonly directory: string;
-  /** The manifests' folder inside the repository; `.` is all of it. */
+  /** Directory of the manifests inside the repository; `.` is the whole repository. */
   readonly path: string;
-  /** Milliseconds without a sign of life after which git is ended. */
+  /** Milliseconds without output after which git is stopped. */
   readonly timeout: number;
-  /** Ends git when it aborts. */
+  /** Stops git when it aborts. */
   readonly signal?: AbortSignal;
 }
 
-/** What a sync found. */
+/** Result of a sync. */
 export interface SyncResult {
-  /** The full id. */
+  /** Full id. */
   readonly commit: string;
-  /** The first line of its message. */
+  /** First line of its message. */
   readonly subject: string;
-  /** Whether it is another commit than the last sync found, also that of an earlier process. */
+  /** True if the commit differs from that of the last sync, even in an earlier process. */
   readonly changed: boolean;
-  /** Whether that last commit is no ancestor of this one: the branch was rewritten, or moved back. */
+  /** True if that last commit is not an ancestor of this one: the branch was force-pushed. */
   readonly forced: boolean;
 }
 
-/** A local copy of one ref of a repository. */
+/** Local copy of one ref of a repository. */
 export interface Checkout {
-  /** The manifests' folder on disk; there after the first sync that succeeded. */
+  /** Directory of the manifests on disk; exists after the first successful sync. */
   readonly root: string;
-  /** The repository's folder on disk. */
+  /** Directory of the repository on disk. */
   readonly repository: string;
   /**
-   * Fetches the ref and makes the files those of its commit. Throws SourceError when the repository cannot be
-   * reached, or has no such ref or folder; the files then stay those of the last good commit. One at a time.
+   * Fetches the ref and checks out its commit. Throws SourceError if the repository cannot be reached, or has no such
+   * ref or directory; the files of the last good commit are then kept. Must not be called concurrently.
    */
   sync(): Promise<SyncResult>;
-  /** The repository as a place of refs. After the first sync. */
+  /** Host of refs; usable after the first sync. */
   readonly refs: RefHost;
 }
 
-/** The name of the repository's remote, whose address git gets another way. */
+/** Name of the remote; git gets its URL from the environment. */
 const REMOTE = 'octavo';
-/** The ref that our own fetches move. */
+/** Ref that fetches update. */
 const FETCHED = 'refs/octavo/fetched';
-/** Says that a folder is ours, so that nothing of anybody else's is ever thrown away. */
+/** Marks a directory as created by Octavo, so that files of others are never deleted. */
 const MARKER = '.octavo-checkout';
 
-/** Takes every file as it was committed: no line endings are changed, no filter such as LFS is run. */
+/** Checks out files as committed: without converting line endings or running filters such as LFS. */
 const ATTRIBUTES = '* -text -filter -ident -working-tree-encoding\n';
 
 /**
- * Opens a checkout without touching disk or network. A broken or half-made copy is thrown away and made anew. Hooks
- * and submodules of the repository never run. Throws SourceError for a URL or a ref that cannot be one.
+ * Opens a checkout without accessing disk or network. A broken or incomplete copy is deleted and cloned again. Hooks
+ * and submodules of the repository never run. Throws SourceError for an invalid URL or ref.
  */
 export function openCheckout(options: CheckoutOptions): Checkout {
   const remote = readRemote(options.url);
@@ -71,7 +72,7 @@ export function openCheckout(options: CheckoutOptions): Checkout {
   const tree = join(resolve(options.directory), 'tree');
   const password = remote.credentials?.password ?? '';
   const secrets = [password, encodeURIComponent(password)];
-  // The address and the password go through the environment: neither `ps` nor the copy's own config shows them.
+  // URL and password are passed in the environment, so that neither `ps` nor the configuration of the copy shows them.
   const environment = {
     OCTAVO_GIT_USERNAME: remote.credentials?.username ?? '',
     OCTAVO_GIT_PASSWORD: password,
@@ -128,22 +129,22 @@ interface Context {
   readonly path: string;
   isEnding(): boolean;
   fail(error: unknown, tried: string): SourceError;
-  /** Over the copy, without a way to the remote. */
+  /** Opens git on the copy, without access to the remote. */
   local(more?: Pick<GitOptions, 'input' | 'config'>): Git;
   remote(repository?: Repository): Git;
 }
 
-/** `clean`: this process checked the files out itself, so that an unchanged commit needs no work. */
+/** Syncs the copy. `clean`: this process checked out the files, so an unchanged commit needs no work. */
 async function sync(context: Context, clean: boolean): Promise<SyncResult> {
   claim(context);
-  const before = await headOf(context);
-  const offered = await findOffered(context, before);
-  if (clean && before !== null && offered.commit === before) {
+  const before = await readHead(context);
+  const remoteRef = await findRemoteRef(context, before);
+  if (clean && before !== null && remoteRef.commit === before) {
     return { commit: before, subject: await subjectOf(context, before), changed: false, forced: false };
   }
   let commit: string;
   try {
-    commit = await update(context, offered, before);
+    commit = await update(context, remoteRef, before);
   } catch (error) {
     if (error instanceof SourceError) {
       throw error;
@@ -151,9 +152,9 @@ async function sync(context: Context, clean: boolean): Promise<SyncResult> {
     if (context.isEnding()) {
       throw context.fail(error, 'fetch');
     }
-    // The repository answered just now, so it is our copy that is broken: it is made anew, once.
+    // The repository responded just now, so the local copy is broken and is cloned again, once.
     await rm(context.tree, { recursive: true, force: true });
-    commit = await update(context, offered, null).catch((error) => {
+    commit = await update(context, remoteRef, null).catch((error) => {
       throw context.fail(error, 'fetch');
     });
   }
@@ -161,7 +162,7 @@ async function sync(context: Context, clean: boolean): Promise<SyncResult> {
   return { commit, subject: await subjectOf(context, commit), changed: before !== commit, forced };
 }
 
-/** Makes the folder ours, or refuses one with somebody else's files in it. */
+/** Marks the directory as Octavo's; refuses one that contains other files. */
 function claim({ directory }: Context): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -177,8 +178,8 @@ function claim({ directory }: Context): void {
   }
 }
 
-/** The commit checked out, or null where there is no copy that could tell. */
-async function headOf(context: Context): Promise<string | null> {
+/** Returns the commit that is checked out; null if there is no usable copy. */
+async function readHead(context: Context): Promise<string | null> {
   try {
     await access(join(context.tree, '.git'));
     const head = (await context.local().raw(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])).trim();
@@ -188,15 +189,15 @@ async function headOf(context: Context): Promise<string | null> {
   }
 }
 
-interface Offered {
-  /** What to fetch: a full ref name or a commit id. */
+interface RemoteRef {
+  /** Source of the fetch: a full ref name or a commit id. */
   readonly source: string;
-  /** The commit it stands for, where the answer said so. */
+  /** Commit that it resolves to, if known. */
   readonly commit: string | null;
 }
 
-/** Asks the repository for the ref, without fetching. Throws SourceError when it has none, or does not answer. */
-async function findOffered(context: Context, before: string | null): Promise<Offered> {
+/** Looks up the ref in the repository without fetching. Throws SourceError if it does not exist, or on no response. */
+async function findRemoteRef(context: Context, before: string | null): Promise<RemoteRef> {
   if (isCommitId(context.ref)) {
     if (before !== context.ref) {
       await listRemote(context, ['HEAD']);
@@ -222,7 +223,7 @@ async function findOffered(context: Context, before: string | null): Promise<Off
 
 async function listRemote(context: Context, patterns: readonly string[]): Promise<ReadonlyMap<string, string>> {
   try {
-    // The copy may not be there yet.
+    // The copy may not exist yet.
     const git = context.remote({ root: context.directory, gitDir: repositoryIn(context.tree).gitDir });
     const answer = await git.raw(['ls-remote', '--quiet', 'octavo', ...patterns]);
     const pairs = answer.split('\n').filter((line) => line.includes('\t'));
@@ -232,8 +233,8 @@ async function listRemote(context: Context, patterns: readonly string[]): Promis
   }
 }
 
-/** Fetches and checks out; the copy is made where there is none. */
-async function update(context: Context, offered: Offered, before: string | null): Promise<string> {
+/** Fetches and checks out; creates the copy if it does not exist. */
+async function update(context: Context, remoteRef: RemoteRef, before: string | null): Promise<string> {
   if (before === null) {
     await rm(context.tree, { recursive: true, force: true });
     await mkdir(context.tree, { recursive: true });
@@ -241,21 +242,21 @@ async function update(context: Context, offered: Offered, before: string | null)
     mkdirSync(join(context.tree, '.git', 'info'), { recursive: true });
     writeFileSync(join(context.tree, '.git', 'info', 'attributes'), ATTRIBUTES);
   }
-  const source = `+${offered.source}:${FETCHED}`;
+  const source = `+${remoteRef.source}:${FETCHED}`;
   await context.remote().raw(['fetch', '--progress', '--no-tags', '--force', 'octavo', source]);
   const git = context.local();
   const commit = (await git.raw(['rev-parse', '--verify', `${FETCHED}^{commit}`])).trim();
   await requireFolder(context, git, commit);
-  await mustFit(git, commit);
-  // Not quiet: simple-git waits a while for the output of a git that says nothing.
+  await checkTreeSize(git, commit);
+  // Not quiet, because simple-git waits a while for the output of a silent git.
   await git.raw(['checkout', '--force', '--detach', commit]);
   await git.raw(['clean', '-ffdxq']);
   return commit;
 }
 
 /**
- * Looked at before anything is checked out, so that the files of the last good commit stay. It must be a real folder:
- * a symbolic link in its place could make any folder of this machine the manifests.
+ * Checks the directory of the manifests before anything is checked out, so that the files of the last good commit are
+ * kept. It must be a real directory: a symbolic link could turn any directory of this machine into manifests.
  */
 async function requireFolder(context: Context, git: Git, commit: string): Promise<void> {
   const folder = posix.normalize(context.path).replace(/\/$/, '');
@@ -270,7 +271,7 @@ async function isAncestor(context: Context, old: string, commit: string): Promis
   try {
     return (await context.local().raw(['merge-base', old, commit])).trim() === old;
   } catch {
-    // Without a common ancestor git fails, and where the old commit is gone nobody can say that it is one.
+    // Git fails without a common ancestor, or if the old commit no longer exists.
     return false;
   }
 }

@@ -1,3 +1,4 @@
+// Reads information about the repository and the commit of a directory.
 import { realpathSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import { findRepository, repositoryIn, requireRepository } from './repository.ts';
@@ -5,29 +6,29 @@ import { type Git, gitFailure, openGit } from './run.ts';
 import { isCommitId } from './safe-names.ts';
 import { hasChanges, type KnownFiles, listTracked } from './work-tree.ts';
 
-/** Milliseconds of silence after which git is ended. */
+/** Milliseconds without output after which git is stopped. */
 const TIMEOUT = 60_000;
 
-/** What runs at the other end, whatever a repository's settings name in its place. */
+/** Programs at the remote; override those in the repository's settings. */
 export const OWN_UPLOAD_PACK = '--upload-pack=git-upload-pack';
 export const OWN_RECEIVE_PACK = '--receive-pack=git-receive-pack';
 
-/** The commit that a folder's files are of. */
+/** Commit that is checked out in a directory. */
 export interface Head {
-  /** The full id. */
+  /** Full id. */
   readonly commit: string;
-  /** Whether files below the folder differ from the commit, or are new. */
+  /** True if files below the directory differ from the commit, or are new. */
   readonly dirty: boolean;
-  /** The repository's folder. */
+  /** Root directory of the repository. */
   readonly root: string;
 }
 
 /**
- * The commit checked out around a folder; null where it lies in no repository, or in one without a commit.
+ * Returns the commit that is checked out in a directory; null outside of a repository, or if it has no commit.
  *
- * @param known what was compared before, for callers that ask repeatedly
+ * @param known results of earlier comparisons, for repeated calls
  */
-export async function headOf(directory: string, known?: KnownFiles): Promise<Head | null> {
+export async function readHead(directory: string, known?: KnownFiles): Promise<Head | null> {
   const repository = findRepository(directory);
   if (repository === null) {
     return null;
@@ -44,8 +45,8 @@ export async function headOf(directory: string, known?: KnownFiles): Promise<Hea
   }
 }
 
-/** The files below a folder that git tracks, relative to it; null where it lies in no repository. Throws SourceError. */
-export async function trackedBelow(directory: string): Promise<ReadonlySet<string> | null> {
+/** Returns the tracked files below a directory, relative to it; null outside of a repository. Throws SourceError. */
+export async function listTrackedFiles(directory: string): Promise<ReadonlySet<string> | null> {
   const repository = findRepository(directory);
   try {
     return repository === null ? null : await listTracked(repository, insideOf(repository.root, directory));
@@ -54,8 +55,8 @@ export async function trackedBelow(directory: string): Promise<ReadonlySet<strin
   }
 }
 
-/** The repository's folder around a folder, links followed; null where there is none. */
-export function repositoryAround(directory: string): string | null {
+/** Returns the root of the repository of a directory, following links; null if there is none. */
+export function findRepositoryRoot(directory: string): string | null {
   return findRepository(directory)?.root ?? null;
 }
 
@@ -67,7 +68,7 @@ function gitIn(directory: string): Git {
   return openGit({ repository: requireRepository(directory), timeout: TIMEOUT });
 }
 
-/** The commit that a branch, tag, full ref, commit or expression such as `HEAD~1` stands for; null where there is none. */
+/** Resolves a branch, tag, full ref, commit or expression such as `HEAD~1` to a commit; null if there is none. */
 export async function resolveRef(directory: string, ref: string): Promise<string | null> {
   try {
     const git = gitIn(directory);
@@ -78,7 +79,7 @@ export async function resolveRef(directory: string, ref: string): Promise<string
   }
 }
 
-/** The commit where two lines of commits part; null where they have none in common, or the history of the clone is too short. */
+/** Returns the merge base of two commits; null if there is none, or the history of the clone is too short. */
 export async function mergeBase(directory: string, one: string, other: string): Promise<string | null> {
   try {
     const git = gitIn(directory);
@@ -89,8 +90,8 @@ export async function mergeBase(directory: string, one: string, other: string): 
   }
 }
 
-/** The URL that a repository was cloned from, or null. It may hold a password, and is not for messages. */
-export async function originOf(directory: string): Promise<string | null> {
+/** Returns the URL that a repository was cloned from, or null. It may contain a password; do not print it. */
+export async function readOriginUrl(directory: string): Promise<string | null> {
   try {
     const git = gitIn(directory);
     return (await git.raw(['remote', 'get-url', 'origin'])).trim() || null;
@@ -99,7 +100,7 @@ export async function originOf(directory: string): Promise<string | null> {
   }
 }
 
-/** Makes a folder a repository, with the branch `main` and no commit. Throws SourceError. */
+/** Creates a repository in a directory, with the branch `main` and no commit. Throws SourceError. */
 export async function initRepository(directory: string): Promise<void> {
   try {
     await openGit({ repository: repositoryIn(directory), timeout: TIMEOUT }).raw([
@@ -113,8 +114,8 @@ export async function initRepository(directory: string): Promise<void> {
   }
 }
 
-/** `origin`, or the only other remote; null where there is none. */
-export async function remoteOf(directory: string): Promise<string | null> {
+/** Returns `origin`, or the first other remote; null if there is none. */
+export async function findRemote(directory: string): Promise<string | null> {
   try {
     const answer = await gitIn(directory).raw(['remote']);
     const names = answer.split('\n').filter((name) => name !== '' && !name.startsWith('-'));

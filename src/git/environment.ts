@@ -1,7 +1,10 @@
-/** The environment of git processes: an allow-list, so that no secret of Octavo reaches a command that git starts. */
+/**
+ * Builds the environment of git processes from an allow list, so that no secret of Octavo reaches commands that git
+ * starts.
+ */
 import { delimiter, isAbsolute } from 'node:path';
 
-/** Variables that every git needs: where programs, settings and temporary files are. */
+/** Variables for every git process: locations of programs, settings and temporary files. */
 const EVERY_RUN = [
   'HOME',
   'USER',
@@ -24,7 +27,7 @@ const EVERY_RUN = [
   'USERPROFILE',
 ];
 
-/** Variables that only a git that talks to a remote gets: keys, proxies, certificates, and what credential helpers need. */
+/** Variables only for remote access: keys, proxies, certificates, and variables of credential helpers. */
 const REMOTE_RUN = [
   'SSH_AUTH_SOCK',
   'SSH_AGENT_PID',
@@ -49,12 +52,12 @@ const REMOTE_RUN = [
   'CI_JOB_TOKEN',
 ];
 
-/** Names more variables, separated by commas, that a git that talks to a remote gets. */
+/** Variable with the names of more variables for remote access, separated by commas. */
 const EXTRA = 'OCTAVO_GIT_ENVIRONMENT';
 
-/** Variables that Octavo sets itself, whatever the caller's are. */
+/** Variables that Octavo always sets itself. */
 const FIXED = {
-  // Messages are read, so they are in English.
+  // Messages are parsed, so they must be in English.
   LC_ALL: 'C',
   GIT_TERMINAL_PROMPT: '0',
   GIT_ASKPASS: '',
@@ -75,8 +78,8 @@ const REMOTE_PROTOCOLS = 'https:http:ssh:git:file';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The environment for a git process. The caller's `GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE` and `GIT_CONFIG_COUNT` are
- * left out like everything that is not listed: which repository git works on is never taken from the environment.
+ * Returns the environment for a git process. Like all unlisted variables, `GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE`
+ * and `GIT_CONFIG_COUNT` are not passed on: the repository is never taken from the environment.
  */
 export function gitEnvironment(ambient: Environment, { remote }: { readonly remote: boolean }): Record<string, string> {
   const extra = remote ? (ambient[EXTRA] ?? '').split(',').map((name) => name.trim()) : [];
@@ -95,7 +98,7 @@ export function gitEnvironment(ambient: Environment, { remote }: { readonly remo
   };
 }
 
-/** Octavo's own variables are passed to nobody, and those that steer git are set here. */
+/** Returns false for Octavo's own variables, and for those of git, which are set here. */
 function isPassable(name: string): boolean {
   return /^[A-Za-z_]\w*$/.test(name) && !/^(OCTAVO|GIT)_/i.test(name);
 }

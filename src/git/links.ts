@@ -1,12 +1,12 @@
 import { posix } from 'node:path';
 import { SourceError } from '../core/errors.ts';
 
-/** As many links in a row as Linux follows. */
+/** Maximum links in a row, as in Linux. */
 const MOST_LINKS = 40;
 
 /**
- * Follows symbolic links inside a tree of names, as a file system would, link targets given by path. Pure. Throws
- * SourceError when the way leaves the tree or goes round in circles.
+ * Follows symbolic links inside a tree, as a file system would; `links` has the targets by path. Pure. Throws
+ * SourceError if a link leaves the tree or is circular.
  */
 export function followLinks(path: string, links: ReadonlyMap<string, string>): string {
   let waiting = parts(path);

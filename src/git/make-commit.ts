@@ -1,3 +1,4 @@
+// Creates trees and commits without touching the work tree, and reads commits.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { requireRepository } from './repository.ts';
 import { type GitOptions, gitFailure, openGit } from './run.ts';
 import { isCommitId } from './safe-names.ts';
 
-/** Milliseconds of silence after which git is ended. */
+/** Milliseconds without output after which git is stopped. */
 const TIMEOUT = 60_000;
 
 export interface Author {
@@ -14,31 +15,31 @@ export interface Author {
   readonly email: string;
 }
 
-/** One file that a commit changes. Blobs are ids; null: it is not there. */
+/** File that a commit changes. Blobs are ids; null: the file does not exist. */
 export interface FileChange {
   readonly path: string;
   readonly from: string | null;
   readonly to: string | null;
 }
 
-/** A tree over that of a commit. */
+/** Tree based on that of a commit. */
 export interface MadeTree {
   readonly id: string;
   readonly changes: readonly FileChange[];
 }
 
-/** A commit as it is read. */
+/** Commit that was read. */
 export interface ReadCommit {
   readonly tree: string;
   readonly parents: readonly string[];
   readonly message: string;
-  /** What it changes over its first parent. */
+  /** Changes compared with its first parent. */
   readonly changes: readonly FileChange[];
 }
 
 /**
- * Makes the tree of a commit with other texts in some of its files, which must be there. Nothing but objects is written:
- * the index is one of its own, and no filter of the repository runs. Throws SourceError.
+ * Creates the tree of a commit with new contents for some of its existing files. Writes only objects: it uses a
+ * separate index and runs no filters of the repository. Throws SourceError.
  */
 export async function makeTree(
   directory: string,
@@ -87,7 +88,7 @@ export async function commitTree(
   }
 }
 
-/** A commit, and what it changes. Throws SourceError. */
+/** Reads a commit and its changes. Throws SourceError. */
 export async function readCommit(directory: string, commit: string): Promise<ReadCommit> {
   try {
     const raw = await gitIn(directory).raw(['cat-file', 'commit', commit]);
@@ -107,8 +108,8 @@ export async function readCommit(directory: string, commit: string): Promise<Rea
   }
 }
 
-/** Whether one commit is in the history of another. */
-export async function isIn(directory: string, commit: string, history: string): Promise<boolean> {
+/** Returns true if a commit is in the history of another. */
+export async function isAncestor(directory: string, commit: string, history: string): Promise<boolean> {
   try {
     await gitIn(directory).raw(['merge-base', '--is-ancestor', commit, history]);
     return true;
@@ -117,7 +118,7 @@ export async function isIn(directory: string, commit: string, history: string): 
   }
 }
 
-/** Whether the history of a clone is cut off, so that {@link isIn} may miss a commit. */
+/** Returns true if the clone is shallow, so that {@link isAncestor} may miss a commit. */
 export async function isShallow(directory: string): Promise<boolean> {
   try {
     const answer = await gitIn(directory).raw(['rev-parse', '--is-shallow-repository']);
@@ -127,7 +128,7 @@ export async function isShallow(directory: string): Promise<boolean> {
   }
 }
 
-/** Who git says commits here; null where it is not said. */
+/** Returns the author that git is configured with; null if there is none. */
 export async function configuredAuthor(directory: string): Promise<Author | null> {
   const [name, email] = await Promise.all(['user.name', 'user.email'].map((key) => settingOf(directory, key)));
   return name && email ? { name, email } : null;

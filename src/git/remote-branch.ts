@@ -1,18 +1,18 @@
 import { SourceError } from '../core/errors.ts';
-import { OWN_RECEIVE_PACK, OWN_UPLOAD_PACK, remoteOf } from './commit-info.ts';
+import { findRemote, OWN_RECEIVE_PACK, OWN_UPLOAD_PACK } from './commit-info.ts';
 import { requireRepository } from './repository.ts';
 import { gitFailure, openRemoteGit } from './run.ts';
 import { checkRefName, isCommitId } from './safe-names.ts';
 
-/** Milliseconds of silence after which git is ended. */
+/** Milliseconds without output after which git is stopped. */
 const TIMEOUT = 60_000;
 
-/** What became of a push. `moved`: the branch is not, or no longer, where it was expected, and was left alone. */
+/** Result of a push. `moved`: the branch is not where it was expected, and was not changed. */
 export type Pushed = 'pushed' | 'moved';
 
 /**
- * Branches of the remote that a repository was cloned from. Its work tree, its index, its own branches and its tags are
- * never touched, and no hook runs.
+ * Branches of the remote that a repository was cloned from. The repository's work tree, index, branches and tags are
+ * never changed, and no hook runs.
  */
 export class RemoteBranches {
   readonly #directory: string;
@@ -23,16 +23,16 @@ export class RemoteBranches {
     this.#remote = remote;
   }
 
-  /** Throws SourceError where the repository has no remote. */
+  /** Opens the remote of a repository. Throws SourceError if it has none. */
   static async of(directory: string): Promise<RemoteBranches> {
-    const remote = await remoteOf(directory);
+    const remote = await findRemote(directory);
     if (remote === null) {
       throw new SourceError('this repository has no remote to push to; add one with: git remote add origin URL');
     }
     return new RemoteBranches(directory, remote);
   }
 
-  /** The branch that the remote shows first. Throws SourceError where it names none. */
+  /** Returns the default branch of the remote. Throws SourceError if it has none. */
   async defaultBranch(): Promise<string> {
     const answer = await this.#run('get the default branch of the remote', [
       'ls-remote',
@@ -48,11 +48,11 @@ export class RemoteBranches {
     return branch;
   }
 
-  /** Where some branches are now, their commits fetched; one that is not there is left out. */
+  /** Fetches branches and returns their tips, without those that do not exist. */
   async fetch(branches: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const tips = await this.#tips(branches);
     if (tips.size > 0) {
-      // No ref is written: neither FETCH_HEAD, nor those that follow the remote.
+      // No ref is written: neither FETCH_HEAD nor remote-tracking branches.
       const refs = [...tips.keys()].map((branch) => `refs/heads/${branch}`);
       const quietly = ['--quiet', '--no-tags', '--no-write-fetch-head', '--refmap=', '--no-auto-gc'];
       await this.#run(`fetch ${[...tips.keys()].join(' and ')}`, [
@@ -67,8 +67,8 @@ export class RemoteBranches {
   }
 
   /**
-   * Moves a branch from one commit to another, and only from that; null: there is none. An answer that was lost is looked
-   * up. Throws SourceError where the remote refuses.
+   * Moves a branch if it is still at `from`; null: the branch does not exist. If the response was lost, looks up the
+   * result. Throws SourceError if the remote refuses.
    */
   async push(branch: string, to: string | null, from: string | null): Promise<Pushed> {
     checkRefName(branch);

@@ -1,24 +1,24 @@
-/** Finds the repository around a folder, without running git there and without trusting what lies in the folder. */
+/** Finds the repository of a directory without running git and without trusting the directory's content. */
 import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, parse, relative, resolve, sep } from 'node:path';
 import { messageOf, SourceError } from '../core/errors.ts';
 import { isInGitFolder } from '../core/files/git-folder.ts';
 import { readRegularFile } from '../core/files/regular-file.ts';
 
-/** Where git works: both are always passed to it, so that it looks for neither. */
+/** Location of a repository. Both paths are always passed to git, so that it searches for neither. */
 export interface Repository {
-  /** The folder of the work tree. */
+  /** Directory of the work tree. */
   readonly root: string;
-  /** Its `.git`, or where that file says it is. */
+  /** Its `.git` directory, or the one that a `.git` file points to. */
   readonly gitDir: string;
 }
 
-/** Bytes of a `.git` file, which holds one path. */
+/** Maximum bytes of a `.git` file, which contains one path. */
 const LONGEST_POINTER = 8192;
 
 /**
- * The repository that a folder lies in, links followed. Only a `.git` makes a repository: a folder that is laid out as a
- * bare repository is content like any other, since a commit can hold one and its settings could name commands.
+ * Returns the repository that contains a directory, following links. A repository must have a `.git`: a directory with
+ * the layout of a bare repository is ordinary content, because a commit can contain one whose settings name commands.
  */
 export function findRepository(directory: string): Repository | null {
   let folder: string;
@@ -39,7 +39,7 @@ export function findRepository(directory: string): Repository | null {
   }
 }
 
-/** The same; throws SourceError where there is none. */
+/** Works like `findRepository`; throws SourceError if there is none. */
 export function requireRepository(directory: string): Repository {
   const repository = findRepository(directory);
   if (repository === null) {
@@ -48,7 +48,7 @@ export function requireRepository(directory: string): Repository {
   return repository;
 }
 
-/** The repository of a folder whose `.git` is, or will be, in it. */
+/** Returns the repository of a directory that has, or will have, a `.git`. */
 export function repositoryIn(directory: string): Repository {
   const root = resolve(directory);
   return { root, gitDir: join(root, '.git') };
@@ -65,8 +65,8 @@ function gitDirOf(folder: string): string | null {
 }
 
 /**
- * Where a `.git` leads that is a file, as linked work trees and submodules have one, or a link. It must lie outside the
- * folder: what is inside comes with the folder's content, and could be anything.
+ * Returns the target of a `.git` that is a link, or a file as in linked work trees and submodules. It must be outside
+ * of the directory, because everything inside comes with the untrusted content.
  */
 function pointedTo(folder: string, path: string, stats: Stats): string | null {
   try {
@@ -83,7 +83,7 @@ function namedIn(path: string): string | null {
   return /^gitdir: ([^\0\r\n]+)[\r\n]*$/.exec(text)?.[1] ?? null;
 }
 
-/** By git's own rule: it has a HEAD, and objects and refs, where linked work trees share those of another. */
+/** Applies git's rule: it has a HEAD, objects and refs; linked work trees share the latter two with another. */
 function isGitDir(gitDir: string): boolean {
   const common = commonDir(gitDir);
   const isFolder = (path: string) => statsOf(path, statSync)?.isDirectory() === true;
@@ -91,7 +91,7 @@ function isGitDir(gitDir: string): boolean {
   return head !== null && !head.isDirectory() && isFolder(join(common, 'objects')) && isFolder(join(common, 'refs'));
 }
 
-/** Null for what is not there, or cannot be asked for. */
+/** Returns null if the path does not exist or cannot be read. */
 function statsOf(path: string, look: typeof statSync = lstatSync): Stats | null {
   try {
     return look(path);
@@ -109,10 +109,10 @@ function commonDir(gitDir: string): string {
   }
 }
 
-/** A symbolic link that would make Octavo read manifests outside of their repository. */
+/** Symbolic link that would make Octavo read manifests outside of their repository. */
 class RefusedLinkError extends SourceError {}
 
-/** Reports that {@link resolveManifestFolder} refuses a folder because of a link, not because the folder is missing. */
+/** Returns true if {@link resolveManifestFolder} refuses a directory because of a link, not because it is missing. */
 export function isRefusedFolder(directory: string): boolean {
   try {
     resolveManifestFolder(directory);
@@ -123,8 +123,8 @@ export function isRefusedFolder(directory: string): boolean {
 }
 
 /**
- * The real path of a folder that a user named. Throws SourceError where a symbolic link that lies in a repository leads
- * out of it, or into its `.git`: a commit can hold such a link in the place of the manifests.
+ * Returns the real path of a directory that a user named. Throws SourceError if a symbolic link in a repository leads
+ * out of it or into its `.git`, because a commit can contain such a link in place of the manifests.
  */
 export function resolveManifestFolder(directory: string): string {
   const path = resolve(directory);
@@ -144,7 +144,7 @@ export function resolveManifestFolder(directory: string): string {
     if (target === null) {
       throw new SourceError(`${directory} is a broken symbolic link`);
     }
-    mustStay(directory, step, real, target);
+    checkInside(directory, step, real, target);
     real = target;
     waiting = rest;
   }
@@ -159,7 +159,7 @@ function followed(link: string): string | null {
   }
 }
 
-function mustStay(named: string, link: string, folder: string, target: string): void {
+function checkInside(named: string, link: string, folder: string, target: string): void {
   const root = findRepository(folder)?.root;
   if (root === undefined) {
     return;
@@ -183,10 +183,10 @@ function isInside(folder: string, path: string): boolean {
 }
 
 /**
- * Throws SourceError for a repository of another user, unless git's own `safe.directory` names it: its settings may name
- * commands, which git runs while it talks to a remote. `safe`: the values of that setting.
+ * Throws SourceError for a repository of another user, unless git's own `safe.directory` names it: its settings may
+ * name commands, which git runs while it talks to a remote. `safe`: the values of that setting.
  */
-export function mustBeOwned({ root, gitDir }: Repository, safe: readonly string[]): void {
+export function checkOwner({ root, gitDir }: Repository, safe: readonly string[]): void {
   const own = ownUsers();
   if (own === null) {
     return;
@@ -209,7 +209,7 @@ function ownerOf(path: string): number {
   }
 }
 
-/** Null where the system has no users. Behind `sudo`, the user who called it counts too, as for git. */
+/** Returns the users that are trusted; null if the system has no users. As in git, the caller of `sudo` is included. */
 function ownUsers(): ReadonlySet<number> | null {
   const user = process.geteuid?.();
   if (user === undefined) {

@@ -1,45 +1,46 @@
+// Runs git: the only place that starts it.
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { SimpleGit } from 'simple-git';
 import { messageOf, SourceError } from '../core/errors.ts';
 import { maskUrls } from '../core/text/safe-url.ts';
 import { gitEnvironment } from './environment.ts';
-import { mustBeOwned, type Repository } from './repository.ts';
+import { checkOwner, type Repository } from './repository.ts';
 
-/** Loaded when git is first run: folders outside repositories need none. */
+/** Loads simple-git when git runs first; directories outside of repositories do not need it. */
 const require = createRequire(import.meta.url);
 
-/** How git is run. */
+/** Options of a git process. */
 export interface GitOptions {
-  /** Where; its `root` must exist. */
+  /** Repository to work on; its `root` must exist. */
   readonly repository: Repository;
-  /** Milliseconds without a sign of life after which git is ended. */
+  /** Milliseconds without output after which git is stopped. */
   readonly timeout: number;
-  /** Whether it may talk to a remote. Default: no transport is allowed, and no variable for one is passed. */
+  /** True to allow remote access. By default no transport is allowed, and no variables for remote access are passed. */
   readonly remote?: boolean;
-  /** Ends git when it aborts. */
+  /** Stops git when it aborts. */
   readonly signal?: AbortSignal;
-  /** Further settings, `key=value`, as with `git -c`. */
+  /** More settings, `key=value`, as with `git -c`. */
   readonly config?: readonly string[];
-  /** Settings that must not be seen in a process list or on disk, such as a URL with a password. */
+  /** Settings that must not appear in a process list or on disk, such as a URL with a password. */
   readonly secretConfig?: readonly (readonly [key: string, value: string])[];
   /** Variables for git and what it starts. */
   readonly env?: Readonly<Record<string, string>>;
-  /** What git reads from its standard input. */
+  /** Standard input. */
   readonly input?: string;
 }
 
-/** A git to call. Both throw what git complained of. */
+/** Git on a repository. Both methods throw the error output of git. */
 export interface Git {
-  /** Standard output as text; `most` bytes of it, else OutputError. */
+  /** Returns standard output as text. Throws OutputError beyond `most` bytes. */
   raw(args: readonly string[], most?: number): Promise<string>;
-  /** Standard output as it is. */
+  /** Returns standard output as bytes. */
   bytes(args: readonly string[]): Promise<Buffer>;
 }
 
 /**
- * Settings that hold for every run. A repository is a stranger's: its hooks and submodules never run, no transport that
- * is a command is followed, and what would replace its own `.git` on any file system is not checked out.
+ * Settings of every run. Repositories are not trusted: hooks and submodules never run, transports that are commands are
+ * not used, and files that would replace `.git` on any file system are not checked out.
  */
 const SAFE = [
   'safe.bareRepository=explicit',
@@ -60,32 +61,45 @@ const SAFE = [
   'gc.auto=0',
   'maintenance.auto=false',
   'advice.detachedHead=false',
-  // What is pushed is what is named, whatever else a person's own pushes take along.
+  // Only the named refs are pushed, whatever the user's settings are.
   'push.followTags=false',
   'push.gpgSign=false',
   'commit.gpgSign=false',
   'log.showSignature=false',
 ] as const;
 
-/** Git has more to say than is read. */
+/** The output of git exceeds the limit. */
 export class OutputError extends Error {}
 
-/** Bytes of output after which git is ended: a small repository can hold a tree that unfolds without end. */
+/** Turns of the event loop, each of which starts at most one process: starting one blocks the thread. */
+export class EventLoopTurns {
+  #last: Promise<void> = Promise.resolve();
+
+  /** Resolves in a turn that no other caller gets. */
+  next(): Promise<void> {
+    this.#last = this.#last.then(() => new Promise((done) => setImmediate(done)));
+    return this.#last;
+  }
+}
+
+const PROCESS_TURNS = new EventLoopTurns();
+
+/** Bytes of output after which git is stopped, because a small repository can contain a tree of unbounded size. */
 const LARGEST_OUTPUT = { text: 128 * 1_048_576, bytes: 512 * 1_048_576 } as const;
 
 /**
- * Opens git on a repository: the only place that runs it. Git is told where the repository is and looks for none; runs
- * no hook, no filter, no file system monitor and no pager; and gets an environment without Octavo's secrets. Commands
- * that run filters, text converters or merge drivers (`status`, `diff`, `add`, `merge`) are not for repositories of
- * others. Every argument is made by Octavo, and each value from outside is checked before (`safe-names.ts`), so
- * simple-git's guards are lifted for the settings above, which only ever forbid.
+ * Opens git on a repository. The location of the repository is passed, never searched for. Git runs no hooks, filters,
+ * file system monitors or pagers, and its environment has none of Octavo's secrets. Commands that run filters, text
+ * converters or merge drivers (`status`, `diff`, `add`, `merge`) must not be used on untrusted repositories. Octavo
+ * creates every argument and checks each value from outside first (`safe-names.ts`), so the guards of simple-git are
+ * disabled for the settings above, which only forbid. `turns` defaults to those of this process.
  */
-export function openGit(options: GitOptions): Git {
+export function openGit(options: GitOptions, turns = PROCESS_TURNS): Git {
   const call = async <T>(most: number, run: (git: SimpleGit) => Promise<T>): Promise<T> => {
     const limit = new AbortController();
     const { signal } = options;
     const end = signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]);
-    await ownTurn();
+    await turns.next();
     try {
       return await run(limitOutput(startGit(options, end), limit, most));
     } catch (error) {
@@ -98,23 +112,15 @@ export function openGit(options: GitOptions): Git {
   };
 }
 
-let turns: Promise<void> = Promise.resolve();
-
-/** Waits for a turn of the event loop. Starting a process blocks the thread, so each turn starts at most one. */
-function ownTurn(): Promise<void> {
-  turns = turns.then(() => new Promise((done) => setImmediate(done)));
-  return turns;
-}
-
-/** A git that talks to the remotes of a repository, by the settings of that repository. Throws SourceError. */
+/** Opens git with access to the remotes of a repository, using the settings of that repository. Throws SourceError. */
 export async function openRemoteGit(options: Omit<GitOptions, 'remote'>): Promise<Git> {
-  mustBeOwned(options.repository, await safeDirectories(options));
+  checkOwner(options.repository, await safeDirectories(options));
   return openGit({ ...options, remote: true });
 }
 
-/** What the user trusts, by settings that no repository can make. */
+/** Returns the directories that the user trusts, from settings that no repository can change. */
 async function safeDirectories({ repository, timeout }: GitOptions): Promise<readonly string[]> {
-  // A repository that is not there has no settings.
+  // A repository that does not exist has no settings.
   const nowhere = { root: repository.root, gitDir: '/dev/null/none' };
   const git = openGit({ repository: nowhere, timeout });
   const answer = await git.raw(['config', '--null', '--get-all', 'safe.directory']).catch(() => '');
@@ -179,8 +185,8 @@ function limitOutput(git: SimpleGit, limit: AbortController, most: number): Simp
   });
 }
 
-/** What git complained of, without its boilerplate and without passwords. */
-function complaintOf(error: unknown, secrets: readonly string[] = []): string {
+/** Returns the error output of git, without boilerplate and passwords. */
+function describeFailure(error: unknown, secrets: readonly string[] = []): string {
   const message = messageOf(error);
   if (/\bspawn git ENOENT\b/.test(message)) {
     return 'git is not installed; install it';
@@ -191,13 +197,13 @@ function complaintOf(error: unknown, secrets: readonly string[] = []): string {
     .filter(
       (line) => line !== '' && !/^(hint:|From |POST |Receiving|Resolving|Please make sure|and the repo)/.test(line),
     );
-  // "Could not read" only repeats what stands before it; alone it is all there is.
+  // "Could not read" only repeats the lines before it, so it is only used if it is the only line.
   const telling = lines.filter((line) => !line.startsWith('Could not read from remote repository'));
   const text = (telling.length > 0 ? telling : lines).slice(-3).join('; ') || 'git reported no reason';
   return redact(text, secrets);
 }
 
-/** Takes user info and tokens out of URLs, and what is known to be secret. */
+/** Removes known secrets, and user info and tokens of URLs. */
 export function redact(text: string, secrets: readonly string[] = []): string {
   const known = secrets
     .filter((secret) => secret !== '')
@@ -205,7 +211,7 @@ export function redact(text: string, secrets: readonly string[] = []): string {
   return maskUrls(known, () => '');
 }
 
-/** A SourceError in words: what was tried, and what git said. */
+/** Creates a SourceError with what was tried and the error output of git. */
 export function gitFailure(tried: string, error: unknown, secrets: readonly string[] = []): SourceError {
-  return error instanceof SourceError ? error : new SourceError(`${tried}: ${complaintOf(error, secrets)}`);
+  return error instanceof SourceError ? error : new SourceError(`${tried}: ${describeFailure(error, secrets)}`);
 }

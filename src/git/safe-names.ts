@@ -1,21 +1,22 @@
+// Validates repository URLs and ref names before git sees them.
 import { SourceError } from '../core/errors.ts';
 import { redact } from './run.ts';
 
 /** Transports that are not commands. */
 const SCHEMES = ['https:', 'http:', 'ssh:', 'git:', 'file:'];
 
-/** A repository's address, taken apart so that nothing secret has to be passed on a command line. */
+/** Address of a repository, parsed so that no secret has to be passed on a command line. */
 export interface RemoteAddress {
-  /** Without a password, and without a user where git gets it another way. */
+  /** URL without a password, and without a user name if that is passed separately. */
   readonly url: string;
-  /** For messages. */
+  /** Form for messages, without secrets. */
   readonly label: string;
   readonly credentials: { readonly username: string; readonly password: string } | null;
 }
 
 /**
- * Reads a repository's URL: https, http, ssh, git or file, `user@host:path`, or a folder. Throws SourceError for
- * anything else, above all for what git would take as an option or a command.
+ * Parses a repository URL: https, http, ssh, git or file, `user@host:path`, or a directory. Throws SourceError for
+ * anything else, especially for text that git would take as an option or a command.
  */
 export function readRemote(url: string): RemoteAddress {
   const label = redact(url);
@@ -44,14 +45,14 @@ export function readRemote(url: string): RemoteAddress {
   return { url: parsed.href, label, credentials };
 }
 
-/** Whether a text is a commit's full id. */
+/** Returns true if a text is the full id of a commit. */
 export function isCommitId(ref: string): boolean {
   return /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(ref);
 }
 
 /**
- * Throws SourceError for what can be no name of a branch, a tag or a commit: git's own rules, and nothing that git
- * would take as an option. `~` and `^` are refused too, since a ref is a name here and no expression.
+ * Throws SourceError if a text is not a valid name of a branch, a tag or a commit by git's rules, or could be taken as
+ * an option. `~` and `^` are refused too, because a ref must be a name, not an expression.
  */
 export function checkRefName(ref: string): void {
   const bad =

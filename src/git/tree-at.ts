@@ -1,3 +1,4 @@
+// Reads the files of a commit without checking it out.
 import { posix } from 'node:path';
 import { SourceError } from '../core/errors.ts';
 import type { FileEntry, FileTree } from '../core/files/file-tree.ts';
@@ -7,12 +8,12 @@ import { requireRepository } from './repository.ts';
 import { gitFailure, openGit } from './run.ts';
 import { LARGEST_LISTING } from './tree-size.ts';
 
-/** No run over a local repository takes longer, in milliseconds of silence. */
+/** Milliseconds without output after which git is stopped. */
 const TIMEOUT = 60_000;
-/** How much is read ahead of a file: readers mostly go through a tree in order. Files, and bytes. */
+/** Limits on reading ahead, because most readers go through a tree in order. */
 const AHEAD = { files: 1_000, bytes: 16_000_000 } as const;
 
-/** Bytes of a path, as file systems take them: a link that is longer leads nowhere. */
+/** Maximum bytes of a link target; a longer one is broken on any file system. */
 const LONGEST_TARGET = 4096;
 
 interface Blob {
@@ -22,9 +23,9 @@ interface Blob {
 }
 
 /**
- * The files below `path` in the commit that `ref` names, without touching the working tree; none where the commit has
- * no such folder. Symbolic links are links: their targets are looked up in the same commit, never on disk. Takes a few
- * processes, also for many thousand files. Throws SourceError when there is no such ref.
+ * Reads the files below `path` in the commit of `ref` without touching the work tree; none if the commit has no such
+ * directory. Symbolic links are resolved in the same commit, never on disk. Needs only a few processes, even for many
+ * thousand files. Throws SourceError if the ref does not exist.
  */
 export async function readTreeAt(repository: string, ref: string, path: string): Promise<FileTree> {
   const commit = await resolveCommit(repository, ref);
@@ -45,7 +46,7 @@ export async function readTreeAt(repository: string, ref: string, path: string):
     list: async () => listEntries(blobs, links, linkBlobs),
     read: async (name) => read(locate(name)),
     resolve: async (name) => locate(name).path,
-    // What a commit holds is tracked; a `.git` in it, which no git would commit, is refused for every tree.
+    // Files of a commit are tracked. A `.git`, which git would not commit, is refused for every tree.
     checkNamed: async () => undefined,
   };
 }
@@ -68,7 +69,7 @@ async function resolveCommit(repository: string, ref: string): Promise<string> {
 }
 
 interface Listing {
-  /** By path. */
+  /** Blobs by path. */
   readonly blobs: ReadonlyMap<string, Blob>;
   /** Link targets by path. */
   readonly links: ReadonlyMap<string, string>;
@@ -111,7 +112,7 @@ async function listBlobs(repository: string, commit: string, folder: string): Pr
   return { blobs, linkBlobs, links: new Map(linkBlobs.map(({ path, id }) => [path, String(targets.get(id))])) };
 }
 
-/** As a disk would show them: links to files are files, links to folders are left to the folder's own path. */
+/** Lists files as on disk: links to files are files; links to directories are omitted. */
 function listEntries(
   blobs: Listing['blobs'],
   links: Listing['links'],
@@ -123,14 +124,14 @@ function listEntries(
     const target = targetOf(link.path, links);
     const blob = target === null ? undefined : blobs.get(target);
     if (blob !== undefined || target === null || !folders.has(target)) {
-      // What a link says changes with its target, so its version is the target's; a broken one is listed as itself.
+      // A link's content changes with its target, so it has the target's version; a broken link is listed as itself.
       entries.push({ path: link.path, size: blob?.size ?? link.size, version: blob?.id ?? link.id });
     }
   }
   return entries.filter(({ path }) => !isHidden(path)).sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
 }
 
-/** Null: it leaves the tree; whoever reads it is refused. */
+/** Returns the target of a link; null if it leaves the tree, in which case reading it fails. */
 function targetOf(path: string, links: Listing['links']): string | null {
   try {
     return followLinks(path, links);
@@ -139,7 +140,7 @@ function targetOf(path: string, links: Listing['links']): string | null {
   }
 }
 
-/** Every folder that has a file somewhere below it. */
+/** Returns every directory that contains a file at any depth. */
 function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
   const folders = new Set(['']);
   for (const path of paths) {
@@ -150,14 +151,14 @@ function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
   return folders;
 }
 
-/** Whether it lies in a hidden folder; a hidden file is a file. */
+/** Returns true for files in a hidden directory; a hidden file itself is not excluded. */
 function isHidden(path: string): boolean {
   return path.startsWith('.') ? path.includes('/') : /\/\.[^/]*\//.test(path);
 }
 
 /**
- * Reads blobs, many for each process: what is asked for in the same turn goes together, and what follows in the list
- * with the same extension is read ahead.
+ * Reads blobs, many with each process: requests in the same turn of the event loop are combined, and the following
+ * files with the same extension are read ahead.
  */
 function openReader(repository: string, blobs: readonly Blob[]): (blob: Blob) => Promise<Uint8Array> {
   const sorted = blobs.toSorted((a, b) => (a.path < b.path ? -1 : 1));
@@ -211,7 +212,7 @@ function withFollowing(
   return [...wanted.values()];
 }
 
-/** The contents by blob id, from one `git cat-file --batch`. */
+/** Reads blobs with one `git cat-file --batch`; returns their contents by id. */
 async function readBlobs(repository: string, blobs: readonly Blob[]): Promise<ReadonlyMap<string, Uint8Array>> {
   const contents = new Map<string, Uint8Array>();
   if (blobs.length === 0) {

@@ -1,15 +1,17 @@
-/** Bounds what a commit may unfold to, before its files are written: a few kilobytes of git objects can hold petabytes. */
+/**
+ * Limits the size of a commit before its files are written, because a few kilobytes of git objects can hold petabytes.
+ */
 import { SourceError } from '../core/errors.ts';
 import { type Git, gitFailure } from './run.ts';
 
-/** What a commit may hold at most. */
+/** Limits of a commit. */
 const TREE_LIMITS = { files: 250_000, bytes: 4 * 1024 ** 3 } as const;
 
-/** Bytes of a listing of that many files, which takes git seconds. */
+/** Maximum bytes of a listing, for about the maximum number of files. */
 export const LARGEST_LISTING = 32 * 1_048_576;
 
-/** Throws SourceError for a commit with more files, or larger ones, than a source may have. */
-export async function mustFit(git: Git, commit: string, limits: { files: number; bytes: number } = TREE_LIMITS) {
+/** Throws SourceError for a commit with more files or bytes than the limits. */
+export async function checkTreeSize(git: Git, commit: string, limits: { files: number; bytes: number } = TREE_LIMITS) {
   const listed = await git.raw(['ls-tree', '-r', '-l', '-z', '--full-tree', commit], LARGEST_LISTING).catch((error) => {
     throw gitFailure(`cannot list the files of commit ${commit.slice(0, 7)}`, error);
   });

@@ -1,3 +1,4 @@
+// Watches directories for changes.
 import { createHash } from 'node:crypto';
 import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
@@ -6,25 +7,25 @@ import { messageOf, SourceError } from '../core/errors.ts';
 import type { FileTree } from '../core/files/file-tree.ts';
 import { isRefusedFolder } from './repository.ts';
 
-/** A folder being watched. */
+/** Watch on a directory. */
 export interface DirectoryWatch {
-  /** Resolves when every later change will be noticed. */
+  /** Resolves once every later change will be noticed. */
   readonly ready: Promise<void>;
   close(): Promise<void>;
 }
 
-/** How a folder is watched. */
+/** Options of a watch. */
 export interface WatchOptions {
-  /** Milliseconds of quiet after the last change before it is reported. */
+  /** Milliseconds without a change after which changes are reported. */
   readonly settle: number;
-  /** Hears of trouble with watching, such as too many folders for the system; the schedule still looks. */
+  /** Called on errors, such as too many directories for the system; scheduled passes still notice changes. */
   readonly onError?: (error: SourceError) => void;
 }
 
 /**
- * Calls `onChange` once after files below a folder have changed and settled. Also notices when the folder, or any
- * folder above it, is a symbolic link that is pointed elsewhere, as git-sync does with every commit. Hidden folders
- * are not watched. The folder need not be there yet.
+ * Calls `onChange` once after files below a directory have changed and settled. Also notices if the directory, or one
+ * above it, is a symbolic link whose target changes, as with git-sync. Hidden directories are not watched. The
+ * directory does not have to exist yet.
  */
 export function watchDirectory(directory: string, onChange: () => void, options: WatchOptions): DirectoryWatch {
   const path = resolve(directory);
@@ -40,10 +41,10 @@ export function watchDirectory(directory: string, onChange: () => void, options:
   };
   function onEvent(): void {
     retarget();
-    // Not before the watchers stand: whoever reacts to the report may rely on hearing of what comes after it.
+    // Reported only once the watchers are ready, so that no change after the report is missed.
     watchers.ready.then(report, fail);
   }
-  /** Watches the place that the path leads to now, where that is another one. */
+  /** Watches the current target of the path if it has changed. */
   function retarget(): void {
     const now = followed(path);
     if (closed || (now.real === watched.real && now.links.join() === watched.links.join())) {
@@ -52,7 +53,7 @@ export function watchDirectory(directory: string, onChange: () => void, options:
     const old = watchers;
     watched = now;
     watchers = startWatchers(now, onEvent, fail);
-    // It may have been pointed elsewhere again before its watchers stood.
+    // The target may have changed again before the watchers were ready.
     watchers.ready.then(retarget, fail);
     old.close().catch(fail);
   }
@@ -67,15 +68,15 @@ export function watchDirectory(directory: string, onChange: () => void, options:
 }
 
 interface Followed {
-  /** Where the folder really is; the path itself where it is not there. */
+  /** Real path of the directory; the path itself if it does not exist. */
   readonly real: string;
-  /** Every symbolic link on the way, in order. */
+  /** Symbolic links on the path, in order. */
   readonly links: readonly string[];
-  /** True where a link leads out of its repository. */
+  /** True if a link leads out of its repository. */
   readonly isRefused: boolean;
 }
 
-/** Follows a path link by link, and remembers the links. */
+/** Resolves a path and records its symbolic links. */
 function followed(path: string): Followed {
   const links: string[] = [];
   const { root } = parse(path);
@@ -95,7 +96,7 @@ function followed(path: string): Followed {
   return { real: done, links, isRefused: links.length > 0 && isRefusedFolder(path) };
 }
 
-/** Reports that a link leads to a folder. A link that loops counts as one: there is nothing to watch behind it. */
+/** Returns true if a link leads to a directory, or is circular, as there is nothing to watch behind it. */
 function isFolderBehind(link: string): boolean {
   try {
     return statSync(link, { throwIfNoEntry: false })?.isDirectory() === true;
@@ -109,13 +110,13 @@ function startWatchers(
   onEvent: () => void,
   fail: (error: unknown) => void,
 ): { readonly ready: Promise<void>; close(): Promise<void> } {
-  // Asked twice, first without stats: a hidden file such as .octavoignore counts, a hidden folder does not. Nor does a
-  // folder behind a link, whose manifests are not read: it may be the whole machine.
+  // Called twice, first without stats. Hidden files such as .octavoignore are watched, hidden directories are not.
+  // Neither are directories behind links, whose manifests are not read and which can be arbitrarily large.
   const hidden = (path: string, stats?: Pick<Stats, 'isDirectory' | 'isSymbolicLink'>) =>
     stats !== undefined &&
     path !== real &&
     ((stats.isDirectory() && basename(path).startsWith('.')) || (stats.isSymbolicLink() && isFolderBehind(path)));
-  // A refused folder is not walked. Its link is watched, so that a repair is noticed.
+  // A refused directory is not watched, only its link, so that a fix is noticed.
   const watchers = [
     ...(isRefused ? [] : [watch(real, { ignoreInitial: true, followSymlinks: true, ignored: hidden })]),
     ...(links.length === 0 ? [] : [watch([...links], { ignoreInitial: true, followSymlinks: false, depth: 0 })]),
@@ -137,8 +138,8 @@ function prepare(watcher: FSWatcher, onEvent: () => void, fail: (error: unknown)
 }
 
 /**
- * A fingerprint of a folder's files, which changes whenever their content may have: what to compare where nothing
- * else, such as a commit, says whether to look closer. Reads no file. Throws SourceError.
+ * Returns a fingerprint of a directory's files, which changes if their content may have changed. Used to detect changes
+ * if there is no commit to compare. Reads no file content. Throws SourceError.
  */
 export async function directoryVersion(tree: FileTree): Promise<string> {
   const hash = createHash('sha256');

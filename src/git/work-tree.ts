@@ -1,4 +1,4 @@
-/** Compares the files of a work tree with a commit, and lists what git tracks, without running any filter. */
+/** Compares a work tree with a commit and lists tracked files, without running filters. */
 import { createHash } from 'node:crypto';
 import { lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
@@ -6,12 +6,12 @@ import { LARGEST_FILE, readRegularFile } from '../core/files/regular-file.ts';
 import type { Repository } from './repository.ts';
 import { type Git, OutputError, openGit } from './run.ts';
 
-/** Milliseconds of silence after which git is ended. */
+/** Milliseconds without output after which git is stopped. */
 const TIMEOUT = 60_000;
-/** Files that are compared before others get a turn. */
+/** Files that are compared before the event loop continues. */
 const TURN = 100;
 
-/** Files that were found to be those of a commit, by path: an unchanged one is not read again. */
+/** Files that match a commit, by path; unchanged files are not read again. */
 export type KnownFiles = Map<string, string>;
 
 interface TreeFile {
@@ -20,10 +20,10 @@ interface TreeFile {
 }
 
 /**
- * Whether files below a folder differ from a commit, or are new. Ignored files are left out. A file that a filter of
- * git's, such as LFS, has changed differs: no filter runs here, since a pull request can ask for any.
+ * Returns true if files below a directory differ from a commit, or are new. Ignored files are skipped. A file that a
+ * git filter such as LFS has changed counts as different: no filter runs, because a pull request can configure any.
  *
- * @param inside the folder, from the root of the repository; empty: all of it
+ * @param inside directory relative to the root of the repository; empty: the whole repository
  */
 export async function hasChanges(
   repository: Repository,
@@ -69,15 +69,15 @@ export async function hasChanges(
   return !(await areOnDisk(repository, committed, known));
 }
 
-/** A commit that lists this many more bytes than the index has other files; it may unfold without end. */
+/** Bytes by which the listing of a commit may exceed that of the index; a larger commit differs. */
 const SLACK = 65_536;
 const SUBMODULE = '160000';
 const LINK = '120000';
 
 /**
- * The files below a folder that git tracks, committed or only staged, relative to that folder.
+ * Returns the tracked files below a directory, committed or staged, relative to that directory.
  *
- * @param inside the folder, from the root of the repository; empty: all of it
+ * @param inside directory relative to the root of the repository; empty: the whole repository
  */
 export async function listTracked(repository: Repository, inside: string): Promise<ReadonlySet<string>> {
   const git = openGit({ repository, timeout: TIMEOUT });
@@ -100,7 +100,7 @@ async function listCommit(git: Git, commit: string, inside: string, most: number
   );
 }
 
-/** `isAbsent`: a sparse checkout leaves it out. */
+/** Parses the index. `isAbsent`: excluded by a sparse checkout. */
 function readIndex(listed: string) {
   return new Map(
     listed.split('\0').flatMap((line) => {
@@ -145,7 +145,7 @@ function isOnDisk(root: string, path: string, { mode, id }: TreeFile, known: Kno
     }
     return isSame;
   } catch {
-    // It is gone, cannot be read, or is far larger than what could be planned from.
+    // It does not exist, cannot be read, or is too large.
     return false;
   }
 }
@@ -158,7 +158,7 @@ function isExecutable({ mode }: Stats): boolean {
   return (mode & 0o100) !== 0;
 }
 
-/** Line endings may have been changed at checkout, as git does on Windows: that makes no other text. */
+/** Ignores line endings that were converted on checkout, as git does on Windows. */
 function isFileBlob(path: string, id: string): boolean {
   const content = readRegularFile(path, { limit: LARGEST_FILE });
   return isBlob(content, id) || (content.includes('\r\n') && isBlob(withoutCarriageReturns(content), id));
@@ -168,7 +168,7 @@ function withoutCarriageReturns(content: Buffer): Buffer {
   return Buffer.from(content.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
 }
 
-/** Whether these bytes are the object of this id, which is a SHA-1, or a SHA-256 in repositories that use it. */
+/** Returns true if the content has this id: a SHA-1, or a SHA-256 in repositories that use it. */
 function isBlob(content: Buffer, id: string): boolean {
   const hash = createHash(id.length === 64 ? 'sha256' : 'sha1');
   return hash.update(`blob ${content.length}\0`).update(content).digest('hex') === id;

@@ -7,7 +7,7 @@ import { append } from '../core/lists.ts';
 import type { BaseEntry } from '../core/resource.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
 import { type AppliedRefs, appliedRef } from '../git/applied-refs.ts';
-import { isIn, isShallow } from '../git/make-commit.ts';
+import { isAncestor, isShallow } from '../git/make-commit.ts';
 import { readTreeAt } from '../git/tree-at.ts';
 import type { ManifestLoader } from '../manifests/loader.ts';
 import { type Claim, Elsewhere } from '../plan/identity/elsewhere.ts';
@@ -158,7 +158,7 @@ export async function readElsewhere(
 
 /** Whether a commit belongs to the history of another; in a clone with a cut-off history it is taken to. */
 async function isInHistory(repository: string, commit: string, head: string): Promise<boolean> {
-  return (await isIn(repository, commit, head)) || (await isShallow(repository));
+  return (await isAncestor(repository, commit, head)) || (await isShallow(repository));
 }
 
 async function claimsOf(

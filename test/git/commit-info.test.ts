@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { headOf, resolveRef } from '../../src/git/commit-info.ts';
+import { readHead, resolveRef } from '../../src/git/commit-info.ts';
 import { makeFolder, makeRepository, type TestRepository } from './repository.ts';
 
 let folder: string;
@@ -13,21 +13,21 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-describe('headOf', () => {
+describe('readHead', () => {
   test('says the commit, the repository, and whether the folder is clean', async () => {
     const manifests = join(repository.directory, 'manifests');
-    expect(await headOf(manifests)).toBeNull();
+    expect(await readHead(manifests)).toBeNull();
     const commit = repository.commit('First');
-    expect(await headOf(manifests)).toEqual({ commit, dirty: false, root: repository.directory });
+    expect(await readHead(manifests)).toEqual({ commit, dirty: false, root: repository.directory });
     repository.write('elsewhere.txt', 'x');
-    expect(await headOf(manifests)).toMatchObject({ dirty: false });
+    expect(await readHead(manifests)).toMatchObject({ dirty: false });
     repository.write('manifests/new.yaml', 'x');
-    expect(await headOf(manifests)).toMatchObject({ dirty: true });
+    expect(await readHead(manifests)).toMatchObject({ dirty: true });
   });
 
   test('knows a folder that is in no repository', async () => {
-    expect(await headOf(folder)).toBeNull();
-    expect(await headOf(join(folder, 'nowhere'))).toBeNull();
+    expect(await readHead(folder)).toBeNull();
+    expect(await readHead(join(folder, 'nowhere'))).toBeNull();
   });
 });
 

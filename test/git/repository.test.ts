@@ -2,8 +2,8 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SourceError } from '../../src/core/errors.ts';
-import { headOf, resolveRef, trackedBelow } from '../../src/git/commit-info.ts';
-import { findRepository, mustBeOwned, resolveManifestFolder } from '../../src/git/repository.ts';
+import { listTrackedFiles, readHead, resolveRef } from '../../src/git/commit-info.ts';
+import { checkOwner, findRepository, resolveManifestFolder } from '../../src/git/repository.ts';
 import { makeFolder, makeRepository, runGit, type TestRepository } from './repository.ts';
 
 let folder: string;
@@ -37,7 +37,7 @@ describe('findRepository', () => {
     const commit = repository.commit('First');
     repository.git('worktree', 'add', '--quiet', '--detach', join(folder, 'linked'));
     expect(findRepository(join(folder, 'linked/manifests'))?.root).toBe(join(folder, 'linked'));
-    expect(await headOf(join(folder, 'linked/manifests'))).toMatchObject({ commit, dirty: false });
+    expect(await readHead(join(folder, 'linked/manifests'))).toMatchObject({ commit, dirty: false });
     const trap = join(folder, 'trap');
     runGit(folder, ['clone', '--quiet', repository.directory, 'trap']);
     renameSync(join(trap, '.git'), join(trap, 'hidden'));
@@ -48,14 +48,14 @@ describe('findRepository', () => {
   test('refuses another user’s repository for remotes, unless safe.directory names it', () => {
     const place = { root: '/proc/1', gitDir: '/proc/1' };
     const mine = { root: folder, gitDir: folder };
-    expect(() => mustBeOwned(mine, [])).not.toThrow();
+    expect(() => checkOwner(mine, [])).not.toThrow();
     const foreign = process.geteuid?.() === 0 ? null : place;
     if (foreign !== null) {
-      expect(() => mustBeOwned(foreign, [])).toThrow(SourceError);
-      expect(() => mustBeOwned(foreign, ['*', ''])).toThrow(SourceError);
-      expect(() => mustBeOwned(foreign, ['*'])).not.toThrow();
-      expect(() => mustBeOwned(foreign, ['/proc/1'])).not.toThrow();
-      expect(() => mustBeOwned(foreign, ['/proc/*'])).not.toThrow();
+      expect(() => checkOwner(foreign, [])).toThrow(SourceError);
+      expect(() => checkOwner(foreign, ['*', ''])).toThrow(SourceError);
+      expect(() => checkOwner(foreign, ['*'])).not.toThrow();
+      expect(() => checkOwner(foreign, ['/proc/1'])).not.toThrow();
+      expect(() => checkOwner(foreign, ['/proc/*'])).not.toThrow();
     }
   });
 });
@@ -95,7 +95,7 @@ describe('a work tree is compared without filters', () => {
     repository.write(':(top)*/c.yaml', 'c');
     const commit = repository.commit('First');
     change();
-    expect(await headOf(join(repository.directory, inside))).toEqual({ commit, dirty, root: repository.directory });
+    expect(await readHead(join(repository.directory, inside))).toEqual({ commit, dirty, root: repository.directory });
   });
 
   test('no command of its configuration and attributes runs', async () => {
@@ -109,9 +109,9 @@ describe('a work tree is compared without filters', () => {
       repository.git('config', key, `touch ${ran}`);
     }
     repository.write('manifests/a.yaml', 'b');
-    expect(await headOf(repository.directory)).toMatchObject({ commit, dirty: true });
+    expect(await readHead(repository.directory)).toMatchObject({ commit, dirty: true });
     expect(await resolveRef(repository.directory, 'HEAD')).toBe(commit);
-    expect(await trackedBelow(join(repository.directory, 'manifests'))).toEqual(new Set(['a.yaml']));
+    expect(await listTrackedFiles(join(repository.directory, 'manifests'))).toEqual(new Set(['a.yaml']));
     expect(findRepository(ran)).toBeNull();
     expect(() => rmSync(ran)).toThrow('ENOENT');
   });

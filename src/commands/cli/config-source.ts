@@ -7,7 +7,7 @@ import type { FileTree } from '../../core/files/file-tree.ts';
 import { readRegularFile } from '../../core/files/regular-file.ts';
 import type { Environment } from '../../forge/ci-variables.ts';
 import { findJob } from '../../forge/pull-request.ts';
-import { repositoryAround, resolveRef } from '../../git/commit-info.ts';
+import { findRepositoryRoot, resolveRef } from '../../git/commit-info.ts';
 import { readTreeAt } from '../../git/tree-at.ts';
 
 /** Name of the configuration file that is read without `--config`. */
@@ -147,7 +147,7 @@ function findRepositories({ cwd, manifests, env }: ConfigLookup): ReadonlySet<st
   const starts = [cwd, ...(manifests === undefined ? [] : [resolve(cwd, manifests)]), ...checkouts];
   const roots = new Set<string>();
   for (const start of starts) {
-    for (let root = repositoryAround(start); root !== null; root = repositoryAround(dirname(root))) {
+    for (let root = findRepositoryRoot(start); root !== null; root = findRepositoryRoot(dirname(root))) {
       roots.add(root);
       if (root === dirname(root)) {
         break;

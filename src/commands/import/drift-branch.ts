@@ -1,8 +1,15 @@
 import { posix, relative, resolve, sep } from 'node:path';
 import { ConfigError, SourceError } from '../../core/errors.ts';
 import { isDriftCommit } from '../../forge/drift-text.ts';
-import { repositoryAround } from '../../git/commit-info.ts';
-import { type Author, configuredAuthor, isIn, type MadeTree, makeTree, readCommit } from '../../git/make-commit.ts';
+import { findRepositoryRoot } from '../../git/commit-info.ts';
+import {
+  type Author,
+  configuredAuthor,
+  isAncestor,
+  type MadeTree,
+  makeTree,
+  readCommit,
+} from '../../git/make-commit.ts';
 import { RemoteBranches } from '../../git/remote-branch.ts';
 import { readTreeAt } from '../../git/tree-at.ts';
 import { kinds } from '../../kinds/registry.ts';
@@ -37,7 +44,7 @@ export async function openDriftRepository(
   { terminal }: CommandContext,
 ): Promise<DriftRepository> {
   const path = resolve(terminal.cwd, out);
-  const directory = repositoryAround(path);
+  const directory = findRepositoryRoot(path);
   if (directory === null) {
     throw new ConfigError(`--pull-request requires a git repository, and ${out} is not in one`);
   }
@@ -118,7 +125,7 @@ export async function stateOfBranch(
   }
   const { parents, message, tree, changes } = await readCommit(directory, tip);
   if (parents.length !== 1 || !isDriftCommit(message, tree)) {
-    return (await isIn(directory, tip, base)) ? 'other' : 'taken';
+    return (await isAncestor(directory, tip, base)) ? 'other' : 'taken';
   }
   return wanted !== null && JSON.stringify(wanted.changes) === JSON.stringify(changes) ? 'same' : 'other';
 }

@@ -6,7 +6,7 @@ import { maskUrls } from '../../core/text/safe-url.ts';
 import { pathArgument, shellCommand } from '../../core/text/shell.ts';
 import { findForge } from '../../forge/find-forge.ts';
 import type { ForgeName } from '../../forge/pull-request.ts';
-import { initRepository, originOf, repositoryAround } from '../../git/commit-info.ts';
+import { findRepositoryRoot, initRepository, readOriginUrl } from '../../git/commit-info.ts';
 import { SCHEMA_PATH } from '../../import/text/layout.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { manifestJsonSchema } from '../../manifests/reference/json-schema.ts';
@@ -91,11 +91,11 @@ export async function initCommand(folder: string, flags: InitFlags, context: Com
   }
   const forge = await findForgeName(root, flags, context);
   await mkdir(root, { recursive: true });
-  if (repositoryAround(root) === null) {
+  if (findRepositoryRoot(root) === null) {
     await initRepository(root);
   }
   // Forges and editors look in the repository's own folder, wherever in it the manifests are.
-  const repository = repositoryAround(root) ?? root;
+  const repository = findRepositoryRoot(root) ?? root;
   const manifests = relative(repository, realpathSync(root)).split(sep).join('/') || '.';
   const install = flags.install === undefined ? PLACEHOLDER : readInstall(flags.install);
   const workflow = forge === null ? null : await workflowFile(forge, manifests, install, context);
@@ -136,8 +136,8 @@ async function findForgeName(
     return forge === 'none' ? null : forge;
   }
   const there = nearestFolder(root);
-  const repository = repositoryAround(there) ?? there;
-  const found = findForge(await originOf(there), (path) => existsSync(join(repository, path)));
+  const repository = findRepositoryRoot(there) ?? there;
+  const found = findForge(await readOriginUrl(there), (path) => existsSync(join(repository, path)));
   if (found !== null) {
     return found;
   }

@@ -1,7 +1,7 @@
 /** Records in git what an apply has done: the commit, and the ids of its resources. */
 import { ConfigError, RefusedPlanError } from '../../core/errors.ts';
 import { type AppliedRefs, appliedRef } from '../../git/applied-refs.ts';
-import { isIn } from '../../git/make-commit.ts';
+import { isAncestor } from '../../git/make-commit.ts';
 import { printable } from '../../plan/render/words.ts';
 import { idsOf, recordApplied, type ScopedFolder } from '../../reconcile/applied.ts';
 import type { ApplyResult } from '../../reconcile/change-scheduler.ts';
@@ -53,7 +53,7 @@ async function refuseOlderCommit(
     recorded === null ||
     recorded === commit ||
     recorded === known ||
-    (known && (await isIn(repository, recorded, known)))
+    (known && (await isAncestor(repository, recorded, known)))
   ) {
     return;
   }

@@ -4,7 +4,7 @@ import type { Config, OrganizationConfig } from '../../config/config.ts';
 import type { Plan } from '../../core/change.ts';
 import { AppError, ConfigError, EXIT, type ExitCode, messageOf, RefusedPlanError } from '../../core/errors.ts';
 import { readRegularFile } from '../../core/files/regular-file.ts';
-import { headOf } from '../../git/commit-info.ts';
+import { readHead } from '../../git/commit-info.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';
 import { counted } from '../../plan/render/words.ts';
@@ -126,7 +126,7 @@ async function readRecorded(
   { record }: ApplyFlags,
   { terminal }: CommandContext,
 ): Promise<Pick<CommandInput, 'place' | 'refs' | 'elsewhere'>> {
-  const head = (await headOf(dirname(resolve(terminal.cwd, target)))) ?? (await headOf(terminal.cwd));
+  const head = (await readHead(dirname(resolve(terminal.cwd, target)))) ?? (await readHead(terminal.cwd));
   if (head === null || folder === null) {
     return { place: null, refs: null };
   }

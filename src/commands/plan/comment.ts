@@ -9,7 +9,7 @@ import type { Marker } from '../../forge/marker.ts';
 import { openForge } from '../../forge/open-forge.ts';
 import { publish, steadily } from '../../forge/publish.ts';
 import { type CiJob, findJob, type PullRequest } from '../../forge/pull-request.ts';
-import { headOf, mergeBase } from '../../git/commit-info.ts';
+import { mergeBase, readHead } from '../../git/commit-info.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
 import { createRedactor } from '../../redact.ts';
 import { chooseOrganization, readConfigWithoutSecrets } from '../cli/config.ts';
@@ -68,7 +68,7 @@ export async function openPlanComment(context: CommandContext): Promise<PlanComm
 }
 
 async function findBase(folder: string, { base }: PullRequest): Promise<string | undefined> {
-  const head = base === null ? null : await headOf(folder);
+  const head = base === null ? null : await readHead(folder);
   if (base === null || head === null) {
     return undefined;
   }

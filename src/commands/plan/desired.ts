@@ -7,7 +7,7 @@ import type { FileTree } from '../../core/files/file-tree.ts';
 import type { Base } from '../../core/resource.ts';
 import { ROOT_SCOPE, scopeOfFolder } from '../../core/scope.ts';
 import { AppliedRefs, openRefHost } from '../../git/applied-refs.ts';
-import { headOf, repositoryAround, resolveRef, trackedBelow } from '../../git/commit-info.ts';
+import { findRepositoryRoot, listTrackedFiles, readHead, resolveRef } from '../../git/commit-info.ts';
 import { resolveManifestFolder } from '../../git/repository.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { type Belonging, openDiskTree } from '../../manifests/files/disk-tree.ts';
@@ -28,7 +28,7 @@ export async function loadFolder(cwd: string, folder: string, config?: string): 
   const path = await folderAt(cwd, folder);
   const own = config === undefined ? undefined : relative(path, resolve(cwd, config));
   // Git looks at the files while they are read here.
-  const reading = headOf(path);
+  const reading = readHead(path);
   const state = await loadTree(openFolder(path), relative(cwd, path), own);
   const head = await reading;
   return { state, commit: head === null || head.dirty ? null : head.commit };
@@ -43,7 +43,7 @@ export async function declaredAddresses(cwd: string, folder: string): Promise<re
 /** The files of a folder. In a repository a manifest may name those that git tracks, else those that are not hidden. */
 export function openFolder(path: string): FileTree {
   const belonging: Belonging =
-    repositoryAround(path) === null ? 'visible' : async () => (await trackedBelow(path)) ?? new Set();
+    findRepositoryRoot(path) === null ? 'visible' : async () => (await listTrackedFiles(path)) ?? new Set();
   return openDiskTree(path, belonging);
 }
 
@@ -89,7 +89,7 @@ const makeLoader = () => createManifestLoader(kinds);
 export async function loadBase(cwd: string, folder: string, options: BaseOptions): Promise<FolderBase> {
   const { base: ref, organization } = options;
   const path = resolve(cwd, folder);
-  const head = await headOf(path);
+  const head = await readHead(path);
   const scope = options.scope ?? (await scopeAt(path));
   if (head === null) {
     if (ref !== undefined) {
@@ -122,7 +122,7 @@ export async function scopeAt(path: string): Promise<string> {
 
 /** The path of a folder inside its repository, with forward slashes; `.` for its root, and outside of any. */
 async function folderInRepository(path: string): Promise<string> {
-  const root = repositoryAround(path);
+  const root = findRepositoryRoot(path);
   if (root === null) {
     return ROOT_SCOPE;
   }

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import { DesiredStateError, EXIT, type ExitCode } from '../../core/errors.ts';
-import { repositoryAround } from '../../git/commit-info.ts';
+import { findRepositoryRoot } from '../../git/commit-info.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { counted } from '../../plan/render/words.ts';
 import { toGitHub } from '../../report/github.ts';
@@ -64,7 +64,7 @@ async function reportOn(
 
 /** The same with files named from the root of the repository; as they are where there is none. */
 function fromRoot({ files, problems }: Report, cwd: string): Report {
-  const root = repositoryAround(cwd);
+  const root = findRepositoryRoot(cwd);
   const here = root === null ? '' : realpathSync(cwd);
   const named = (file: string) => {
     const path = root === null ? file : relative(root, resolve(here, file));

@@ -5,7 +5,7 @@ import type { Address } from '../../core/address.ts';
 import { scopeOfFolder } from '../../core/scope.ts';
 import { AppliedRefs } from '../../git/applied-refs.ts';
 import { type Checkout, openCheckout } from '../../git/checkout.ts';
-import { headOf, repositoryAround } from '../../git/commit-info.ts';
+import { findRepositoryRoot, readHead } from '../../git/commit-info.ts';
 import { resolveManifestFolder } from '../../git/repository.ts';
 import { watchDirectory } from '../../git/watch.ts';
 import type { KnownFiles } from '../../git/work-tree.ts';
@@ -183,7 +183,7 @@ function directorySource(directory: string, { scope }: SourceOwner, loader: Mani
     poll: null,
     async read() {
       const state = await loader.load(open());
-      const head = await headOf(directory, known);
+      const head = await readHead(directory, known);
       return { state, commit: head === null || head.dirty ? null : head.commit, subject: '', forced: false };
     },
     // A pass may be reading at this very moment: what it has cached is let be.
@@ -200,6 +200,6 @@ function directorySource(directory: string, { scope }: SourceOwner, loader: Mani
 
 /** The scope of a folder on disk: its path inside the repository around it, if any. */
 function scopeOfDirectory(directory: string): string {
-  const root = repositoryAround(directory);
+  const root = findRepositoryRoot(directory);
   return scopeOfFolder(root === null ? '' : relative(root, realpathSync(directory)).split(sep).join('/'));
 }
