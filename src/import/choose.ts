@@ -2,7 +2,7 @@ import type { Actual, Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/model/kind.ts';
 import { type ActualState, referencesIn } from './model/actual-state.ts';
 
-/** Which part of an organization is wanted. */
+/** Selection of resources to import. */
 export interface Choice {
   /** Names of kinds; empty: all. */
   readonly kinds: readonly string[];
@@ -10,15 +10,15 @@ export interface Choice {
   readonly sites: readonly string[];
 }
 
-/** What is known of resources before they are chosen. */
+/** State of resources before they are chosen. */
 interface Known {
-  /** Whether a manifest declares it already. */
+  /** Returns true if a manifest already declares it. */
   isSettled(actual: Actual): boolean;
-  /** Whether it cannot be declared. */
+  /** Returns true if it cannot be declared. */
   isLeft(actual: Actual): boolean;
 }
 
-/** What is to be declared that no manifest declares yet: what was chosen, and whatever that refers to. */
+/** Chooses the resources that a manifest should declare and none does: those wanted, and those they refer to. */
 export function chosenOf(
   kinds: readonly Kind[],
   { kinds: observed }: Observation,
@@ -50,7 +50,7 @@ function isWanted({ kind, id, title }: Actual, { kinds, sites }: Choice): boolea
   return isNamed && (wanted === null || wanted.includes(kind));
 }
 
-/** Whether it is declared by what made it. */
+/** Returns true if the resource that created it declares it. */
 function isMade(actual: Actual, state: ActualState, isLeft: Known['isLeft']): boolean {
   const maker = state.makerOf(actual);
   return maker !== undefined && !isLeft(maker);

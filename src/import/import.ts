@@ -27,9 +27,9 @@ export interface ImportOptions {
   /** The folder of the manifests as it is. */
   readonly tree: FileTree;
   readonly load: LoadOptions;
-  /** What its manifests declare; null where there are none. */
+  /** Declarations of the existing manifests; null where there are none. */
   readonly existing: Existing | null;
-  /** Where new files go, from the folder of the manifests; empty: right there. */
+  /** Folder of new files, relative to that of the manifests; empty: the same folder. */
   readonly folder: string;
 }
 
@@ -38,21 +38,21 @@ export interface Existing {
   readonly manifests: ReadonlyMap<string, string>;
 }
 
-/** What an import writes. */
+/** Result of an import. */
 export interface Imported {
   readonly files: readonly ImportedFile[];
   /** Resources that cannot be declared, with the reason. */
   readonly left: readonly { readonly kind: string; readonly title: string; readonly reason: string }[];
 }
 
-/** Tries, each of which finds out something more about how resources have to be written. */
+/** Maximum number of attempts; each one finds out more about how resources have to be written. */
 const TRIES = 12;
 
 /**
  * Writes what no manifest declares as manifests whose plan is empty: drafts them, reads them as they would be read, and
  * plans; what that finds out goes into the next draft. Changes nothing on disk.
  *
- * @throws DesiredStateError where the manifests that are there cannot be told apart, or the new ones cannot be read
+ * @throws DesiredStateError where the existing manifests are ambiguous, or the new ones cannot be read
  * @throws ConfigError where no plan would read the new ones
  */
 export async function importManifests(options: ImportOptions): Promise<Imported> {
@@ -82,9 +82,9 @@ class Importer {
   readonly #taken: ReadonlySet<string>;
   readonly #state: ActualState;
   readonly #loader: ManifestLoader;
-  /** What manifests declare already, with its address. */
+  /** Resources that manifests already declare, with their addresses. */
   readonly #settled: ReadonlyMap<Actual, Address>;
-  /** What the last draft declares, with its address. */
+  /** Resources that the last draft declares, with their addresses. */
   #drafted: ReadonlyMap<Actual, Address> = new Map();
 
   constructor(options: ImportOptions, taken: ReadonlySet<string>) {
@@ -192,7 +192,7 @@ class Importer {
 
   /**
    * Finds what its key does not mean, and so needs an id. What it lies in and refers to comes first: mostly a part is
-   * found as soon as the whole is. Gives the problems that ids do not mend.
+   * found as soon as the whole is. Returns the problems that ids do not fix.
    */
   #bindMistaken(declared: ReadonlyMap<Address, Declared>): DesiredStateError['problems'] {
     const tried = new Map(declared);
@@ -221,7 +221,7 @@ class Importer {
     return identify(kinds, this.#known(declared), null, observation);
   }
 
-  /** Those of the kinds that were read: nothing can be said of the others. */
+  /** Declarations of the kinds that were read; the others are unknown. */
   #known(declared: ReadonlyMap<Address, Declared>): ReadonlyMap<Address, Declared> {
     const { kinds } = this.#options.observation;
     return new Map([...declared].filter(([, { kind }]) => kinds.has(kind)));

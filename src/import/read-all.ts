@@ -4,7 +4,7 @@ import type { Kind } from '../kinds/model/kind.ts';
 import type { Reader } from '../platform/client.ts';
 import { type ActualResources, platformSource, settleAll } from '../reconcile/observe/actual-source.ts';
 
-/** Everything there is of some kinds. */
+/** All resources of some kinds. */
 export interface ReadAll {
   readonly observation: Observation;
   /** Kinds that the token may not read, or the platform does not have, with the reason. */
@@ -62,7 +62,7 @@ function withNeeded(kinds: readonly Kind[], names: readonly string[]): ReadonlyS
   return needed;
 }
 
-/** What is refused for one kind is missing; a token that is not accepted at all is an error. */
+/** Treats a refusal for one kind as missing; throws any other error, such as a token that is not accepted. */
 function unreadable(error: unknown): { readonly reason: string; readonly error: Error } | ActualResources {
   if (error instanceof RejectedError || (error instanceof AuthError && error.status !== 401)) {
     return { reason: messageOf(error), error };

@@ -3,7 +3,7 @@ import { isObject, type Json } from '../core/json.ts';
 import { PeopleAddresses } from './model/people.ts';
 import type { KindRules } from './model/rules.ts';
 
-/** Who gains or loses what, person by person, and the change that causes it. */
+/** Lists who gains or loses access, person by person, with the change that causes it. */
 export function accessChanges(kinds: readonly KindRules[], changes: readonly Change[]): readonly AccessChange[] {
   const rules = new Map(kinds.map((kind) => [kind.name, kind]));
   const people = new PeopleAddresses(kinds);

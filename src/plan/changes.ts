@@ -9,7 +9,7 @@ import { parentsFirst } from './model/parents-first.ts';
 import { PeopleAddresses } from './model/people.ts';
 import type { KindRules } from './model/rules.ts';
 import { PendingResources } from './pending.ts';
-import type { Prune } from './policy.ts';
+import type { PrunePolicy } from './policy.ts';
 
 /** Changes before they are ordered and checked against the policy. */
 export interface PlanDraft {
@@ -24,7 +24,7 @@ interface Inputs {
   readonly base: Base;
   readonly observation: Observation;
   readonly identity: Identity;
-  readonly prune: Prune;
+  readonly prune: PrunePolicy;
 }
 
 /** Computes every change from actual to desired, except the order of siblings. */
@@ -221,6 +221,6 @@ class ChangeDrafter {
 }
 
 /** Returns the prune setting of one kind. See docs/concepts.md#what-is-deleted. */
-export function pruneOf(prune: Prune, kind: string): 'owned' | 'never' | 'all' {
+export function pruneOf(prune: PrunePolicy, kind: string): 'owned' | 'never' | 'all' {
   return typeof prune === 'string' ? prune : (prune[kind] ?? 'owned');
 }

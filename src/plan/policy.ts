@@ -1,15 +1,15 @@
 import type { Revert } from './identity/flapping.ts';
 
-/** What becomes of resources that are no longer declared: one answer, or one for each kind. */
-export type Prune = 'owned' | 'never' | 'all' | Readonly<Record<string, 'owned' | 'never' | 'all'>>;
+/** Setting that decides which undeclared resources are deleted: one value, or one for each kind. */
+export type PrunePolicy = 'owned' | 'never' | 'all' | Readonly<Record<string, 'owned' | 'never' | 'all'>>;
 
 /** Limits on the changes that a plan may apply. See docs/concepts.md#what-waits. */
 export interface Policy {
-  readonly prune: Prune;
+  readonly prune: PrunePolicy;
   /** Kinds whose deletions need approval; null for those with `deletionNeedsApproval` in their rules. */
   readonly requireApproval: readonly string[] | null;
   readonly limits: {
-    /** At most so many deletions in one plan. */
+    /** Maximum number of deletions in one plan. */
     readonly maxDeletions: number;
     /** Updates and deletions together, in percent of the owned resources, at 10 or more of those. */
     readonly maxChangedPercent: number;
@@ -20,7 +20,7 @@ export interface Policy {
   readonly user: string | null;
   /** The day it is, for pauses. Milliseconds since the epoch. */
   readonly now: number;
-  /** How many deletions are let past both limits, for this plan. */
+  /** Number of deletions that may exceed both limits in this plan. */
   readonly allowDeletes: number;
   /** Checksums of plans that a person has approved. */
   readonly approved: readonly string[];

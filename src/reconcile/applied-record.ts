@@ -1,4 +1,4 @@
-/** The record that an applied ref carries: which commit was applied, from which folder, and the ids of its resources. */
+/** Record in an applied ref: the commit that was applied, its folder, and the ids of its resources. */
 import { z } from 'zod';
 import { type Address, kindOf } from '../core/address.ts';
 import { DesiredStateError } from '../core/errors.ts';
@@ -7,8 +7,8 @@ const FORMAT = 'octavo.applied/1';
 /** Most resources of a record. */
 const MOST_RESOURCES = 1_000_000;
 
-/** What was applied, as an applied ref records it. */
-export interface AppliedRecord {
+/** Record of what was applied, in an applied ref. */
+export interface AppliedCommit {
   readonly organization: string;
   readonly scope: string;
   /** The manifest folder inside the repository; `.` is all of it. */
@@ -32,20 +32,20 @@ const shape = z.strictObject({
 });
 
 /** Writes a record as text; the same record is always the same text. */
-export function writeAppliedRecord({ organization, scope, folder, commit, ids }: AppliedRecord): string {
+export function writeAppliedRecord({ organization, scope, folder, commit, ids }: AppliedCommit): string {
   const sorted = Object.fromEntries([...ids].sort(([a], [b]) => (a < b ? -1 : 1)));
   return `${JSON.stringify({ format: FORMAT, organization, scope, folder, commit, ids: sorted }, null, 1)}\n`;
 }
 
 /**
  * Reads the record of a ref. `expected` is what must be in it: anybody who may push may write anything into a ref.
- * Throws DesiredStateError, which says how to repair the ref.
+ * Throws DesiredStateError, which describes how to repair the ref.
  */
 export function readAppliedRecord(
   text: string,
   ref: string,
   expected: { readonly organization: string; readonly commit: string },
-): AppliedRecord {
+): AppliedCommit {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -80,7 +80,7 @@ export function readAppliedRecord(
   return { organization, scope, folder, commit, ids: new Map(known) };
 }
 
-/** Whether a text is a normalized path of a folder inside a repository. */
+/** Returns true if a text is a normalized path of a folder inside a repository. */
 function isInside(folder: string): boolean {
   return folder === '.' || !folder.split('/').some((part) => ['', '.', '..', '.git'].includes(part.toLowerCase()));
 }

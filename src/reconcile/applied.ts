@@ -1,4 +1,4 @@
-/** What a repository records as applied: the base of a scope with its ids, and the claims of the other scopes. */
+/** Reads and writes what a repository records as applied: the base of a scope with ids, and the claims of others. */
 
 import { posix } from 'node:path';
 import { type Address, kindOf } from '../core/address.ts';
@@ -11,7 +11,7 @@ import { isAncestor, isShallow } from '../git/make-commit.ts';
 import { readTreeAt } from '../git/tree-at.ts';
 import type { ManifestLoader } from '../manifests/loader.ts';
 import { type Claim, Elsewhere } from '../plan/identity/elsewhere.ts';
-import { type AppliedRecord, readAppliedRecord, writeAppliedRecord } from './applied-record.ts';
+import { type AppliedCommit, readAppliedRecord, writeAppliedRecord } from './applied-record.ts';
 import { baseAt } from './base-at.ts';
 
 /** The manifest folder that is planned or applied, and its scope. */
@@ -24,7 +24,7 @@ export interface ScopedFolder {
   readonly repository: string;
 }
 
-/** What was last applied of a scope. */
+/** Base of a scope, as it was last applied. */
 export interface AppliedBase {
   readonly base: ReadonlyMap<Address, BaseEntry>;
   readonly commit: string;
@@ -53,7 +53,7 @@ export async function readAppliedBase(
   return baseOf(found, place, makeLoader());
 }
 
-/** Whether anything of a scope was recorded as applied. */
+/** Returns true if an applied commit is recorded for a scope. */
 export async function hasApplied(refs: AppliedRefs, { organization, scope }: ScopedFolder): Promise<boolean> {
   return (await readOwn(refs, organization, scope)) !== null;
 }
@@ -76,7 +76,7 @@ async function baseOf({ commit, record }: Read, place: ScopedFolder, loader: Man
 /** A scope may move to another folder, but two folders cannot share one: each would delete what the other declares. */
 async function mustBeOwnFolder(
   { repository, scope, folder }: ScopedFolder,
-  record: AppliedRecord,
+  record: AppliedCommit,
   head: string | null,
   loader: ManifestLoader,
 ): Promise<void> {
@@ -95,7 +95,7 @@ async function mustBeOwnFolder(
 
 interface Read {
   readonly commit: string;
-  readonly record: AppliedRecord | null;
+  readonly record: AppliedCommit | null;
 }
 
 async function readOwn(refs: AppliedRefs, organization: string, scope: string): Promise<Read | null> {
@@ -156,13 +156,13 @@ export async function readElsewhere(
   return new Elsewhere(claims);
 }
 
-/** Whether a commit belongs to the history of another; in a clone with a cut-off history it is taken to. */
+/** Returns true if a commit is in the history of another; assumed in a shallow clone. */
 async function isInHistory(repository: string, commit: string, head: string): Promise<boolean> {
   return (await isAncestor(repository, commit, head)) || (await isShallow(repository));
 }
 
 async function claimsOf(
-  { scope, folder, ids }: AppliedRecord,
+  { scope, folder, ids }: AppliedCommit,
   repository: string,
   commit: string,
   loader: ManifestLoader,
@@ -178,7 +178,7 @@ async function claimsOf(
   return [...new Set([...places.keys(), ...ids.keys()])].map(claim);
 }
 
-/** Where a folder of a commit declares each address, as `file:line`. */
+/** Returns the position of each declaration in a folder of a commit, as `file:line`. */
 async function placesIn(
   repository: string,
   commit: string,
@@ -200,7 +200,7 @@ async function placesIn(
   }
 }
 
-function sameFolder({ folder, scope }: ScopedFolder, record: AppliedRecord, ref: string): ConfigError {
+function sameFolder({ folder, scope }: ScopedFolder, record: AppliedCommit, ref: string): ConfigError {
   const names = `${JSON.stringify(record.scope)} and not ${JSON.stringify(scope)}`;
   return new ConfigError(
     `${folder} was last applied as scope ${names}; use --scope ${record.scope}, or delete ${ref} to start a new scope`,
@@ -213,7 +213,7 @@ function sameFolder({ folder, scope }: ScopedFolder, record: AppliedRecord, ref:
  */
 export async function recordApplied(
   refs: AppliedRefs,
-  record: AppliedRecord,
+  record: AppliedCommit,
 ): Promise<{ readonly ref: string; readonly pushed: boolean }> {
   const { organization, scope, commit } = record;
   const ref = appliedRef(organization, scope);

@@ -10,7 +10,7 @@ import { pollUntil, WORKING } from './poll.ts';
 import { type Bindings, sendPlanned } from './sending.ts';
 import { isLast, requestsOf, type Step, stepsOf } from './steps.ts';
 
-/** How much of a change was done: all its requests, some of them (perhaps), or certainly none. */
+/** Extent to which a change was done: all its requests, some of them (perhaps), or certainly none. */
 export type Completion = 'all' | 'part' | 'nothing';
 
 /** Events of the changes of an apply. */

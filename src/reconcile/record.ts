@@ -8,7 +8,7 @@ import type { OrganizationRecord, RecordEntry } from '../store/store.ts';
 import type { Completion } from './change-scheduler.ts';
 import type { Planned, PlanningInput } from './planning.ts';
 
-/** The base that a record holds; null where nothing was ever applied. */
+/** Reads the base from a record; null where nothing was ever applied. */
 export async function baseOfRecord(record: OrganizationRecord): Promise<{ base: Base; commit: string | null }> {
   const { head, entries } = await record.read();
   if (head === null && entries.length === 0) {
@@ -31,13 +31,13 @@ function entryToBase(entry: RecordEntry): BaseEntry {
   };
 }
 
-/** What a base knows of a resource, as the record keeps it. */
+/** Converts an entry of a base to one of the record. */
 export function baseToEntry(base: BaseEntry): RecordEntry {
   const { address, kind, id, fields, protect, marks } = base;
   return { address, kind, id, fields, protect, marks: { ...marks, ...whereabouts(base) } };
 }
 
-/** The base that manifests of another commit declare: no ids, no marks. */
+/** Returns the base that the manifests of another commit declare: without ids and marks. */
 export function baseOfManifests(kinds: readonly Kind[], declared: ReadonlyMap<Address, Declared>): Base {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   const base = new Map<Address, BaseEntry>();
@@ -57,17 +57,17 @@ export function baseOfManifests(kinds: readonly Kind[], declared: ReadonlyMap<Ad
   return base;
 }
 
-/** Keeps the record of what was applied in step with what was confirmed, and no further. */
+/** Records what was applied, as soon as it is confirmed and not earlier. */
 export class Recorder {
   readonly #record: OrganizationRecord;
   readonly #kinds: ReadonlyMap<string, Kind>;
   readonly #declared: ReadonlyMap<Address, Declared>;
   readonly #base: Base;
   readonly #planned: Planned;
-  /** What this pass has recorded (null: forgotten), and the ids of what it has deleted. */
+  /** Entries that this pass has recorded (null: removed), and the ids of the resources it has deleted. */
   readonly #latest = new Map<Address, RecordEntry | null>();
   readonly #deletedIds = new Set<string>();
-  /** What creations have written down that have not ended yet, by the address of the creation. */
+  /** Addresses with an intent, by the address of the creation in progress. */
   readonly #intents = new Map<Address, readonly Address[]>();
 
   constructor(
@@ -119,7 +119,7 @@ export class Recorder {
     }
   }
 
-  /** What a section is created with comes into being with it, before its own change has begun. */
+  /** Returns the part that is created together with a section, before its own change starts. */
   #seedOf(created: Change): { readonly change: Change; readonly resource: Declared } | null {
     const creation = (address: Address) =>
       this.#planned.plan.changes.find((each) => each.action === 'create' && each.address === address);
@@ -165,7 +165,7 @@ export class Recorder {
   }
 
   /**
-   * A creation of which certainly nothing was done leaves no intent: what somebody else makes later with the same
+   * A creation that was certainly not done leaves no intent: a resource that someone else creates later with the same
    * natural key is theirs. What the address owned before, it owns still.
    */
   async #withdraw({ address }: Change): Promise<void> {
@@ -176,7 +176,7 @@ export class Recorder {
     }
   }
 
-  /** What an address owns without what it was to create; null: nothing. */
+  /** Returns what an address owns without the resource that it was to create; null: nothing. */
   #leftOf(address: Address): RecordEntry | null {
     const before = this.#entryOfBase(address);
     if (before === null) {
@@ -234,7 +234,7 @@ export class Recorder {
     };
   }
 
-  /** What was created and not finished is owned, but nothing that cannot be read back counts as sent. */
+  /** Returns the entry of an unfinished creation: it is owned, but no field that cannot be read back counts as sent. */
   #begun(resource: Declared, id: string | null): RecordEntry {
     const entry = this.#entry(resource, id, false);
     const rules = this.#kinds.get(resource.kind)?.fields ?? {};
@@ -255,7 +255,7 @@ export class Recorder {
     );
   }
 
-  /** What goes with a resource that is deleted. */
+  /** Returns the addresses that are deleted together with a resource. */
   #partsOf(address: Address): readonly Address[] {
     return [...(this.#base?.values() ?? [])]
       .filter(
@@ -265,7 +265,7 @@ export class Recorder {
   }
 }
 
-/** Where a resource is, which the record keeps beside its marks. */
+/** Returns the place of a resource, which the record stores together with its marks. */
 function whereabouts({ within, place }: Pick<BaseEntry, 'within' | 'place'>): JsonObject {
   return {
     ...(within === null ? {} : { within }),

@@ -15,7 +15,7 @@ import type { VersionMemory } from './observe/version-memory.ts';
 /** Ids by address, growing while a plan is applied. */
 export type Bindings = Map<Address, string>;
 
-/** How often a write whose answer was lost is looked up and sent again. */
+/** Number of times that a write with a lost answer is looked up and sent again. */
 const ATTEMPTS = 3;
 
 export interface SendContext {
@@ -24,11 +24,11 @@ export interface SendContext {
   readonly signal: AbortSignal;
   /** Finds what a creation whose answer was lost has made, and binds it; null where it made nothing. */
   readonly locate: (change: Change) => Promise<string | null>;
-  /** Reads a resource again, and tells whether these fields are as its change wants them. */
+  /** Reads a resource again, and returns true if these fields are as its change wants them. */
   readonly isInPlace: (change: Change, fields: readonly string[]) => Promise<boolean>;
-  /** What was learned of the version of the platform. */
+  /** Operations that this version of the platform is known to have. */
   readonly versions: VersionMemory;
-  /** Told as soon as something was done, or may have been. */
+  /** Called as soon as something was done, or may have been. */
   readonly onMaybeDone: () => void;
 }
 
@@ -102,12 +102,12 @@ async function sendOne(planned: PlannedRequest, change: Change, context: SendCon
   }
 }
 
-/** Whether a request that failed like this may have been done: its answer did not arrive, or cannot be read. */
+/** Returns true if a request that failed with this error may have been done: its answer was lost or cannot be read. */
 function isLost(error: unknown): boolean {
   return error instanceof NotThePlatformError || (error instanceof TransientError && error.maybeDone);
 }
 
-/** Whether a write whose answer was lost is known to have been done. */
+/** Returns true if a write with a lost answer is known to have been done. */
 async function wasDone(planned: PlannedRequest, change: Change, context: SendContext): Promise<boolean> {
   if (planned.creates) {
     return (await context.locate(change)) !== null;
@@ -129,7 +129,7 @@ async function learn(planned: PlannedRequest, answer: unknown, change: Change, c
   }
 }
 
-/** Whether what failed like this was certainly not done: the platform said no, or was never reached. */
+/** Returns true if a request that failed with this error was certainly not done: it was refused or never sent. */
 function isRefusal(error: unknown): boolean {
   const isUnsent = error instanceof TransientError && !error.maybeDone;
   return error instanceof RejectedError || error instanceof AuthError || isUnsent;

@@ -11,7 +11,7 @@ import {
   withDetails,
 } from './observe/actual-source.ts';
 import type { Estimate } from './planning.ts';
-import type { Listing, Pace, Snapshot } from './snapshot.ts';
+import type { KindSnapshot, RequestRate, Snapshot } from './snapshot.ts';
 
 /** Source that reads a snapshot instead of the platform: the same details are required, and no request is made. */
 export class SnapshotSource implements ActualSource {
@@ -33,12 +33,14 @@ export class SnapshotSource implements ActualSource {
     return combine(
       listings.flatMap(({ kind, listing }) => [
         { actuals: [], people: listing.people },
-        ...listing.resources.map(({ actual, told }) => withDetails(actual, this.#told(kind, actual, told, required))),
+        ...listing.resources.map(({ actual, details }) =>
+          withDetails(actual, this.#detailsOf(kind, actual, details, required)),
+        ),
       ]),
     );
   }
 
-  #listing(kind: Kind): Listing {
+  #listing(kind: Kind): KindSnapshot {
     const of = this.#snapshot.kinds[kind.name];
     if (of === undefined || 'unread' in of) {
       const why = of === undefined ? 'it is not in the snapshot' : `when the snapshot was taken: ${of.unread}`;
@@ -47,20 +49,20 @@ export class SnapshotSource implements ActualSource {
     return of;
   }
 
-  #told(
-    { details = [] }: Kind,
+  #detailsOf(
+    kind: Kind,
     actual: Actual,
-    told: Listing['resources'][number]['told'],
+    details: KindSnapshot['resources'][number]['details'],
     required: RequiredDetails,
   ): readonly Detail[] {
     const answers: Detail[] = [];
-    for (const first of details) {
+    for (const first of kind.details ?? []) {
       for (
         let next: DetailRequest | undefined = first;
         next !== undefined && isRequired(next, actual, required);
         next = next.next
       ) {
-        const answer = told[next.name];
+        const answer = details[next.name];
         this.#requests += answer?.requests ?? 0;
         answers.push((answer ?? {}) as Detail);
       }
@@ -69,8 +71,8 @@ export class SnapshotSource implements ActualSource {
   }
 }
 
-/** Kinds are listed at the same time, so what two of them ask for is asked once. */
-function sharedRequests(listings: readonly Listing[]): number {
+/** Counts requests of kinds that are listed at the same time: they share a request that both need. */
+function sharedRequests(listings: readonly KindSnapshot[]): number {
   const most = new Map<string, number>();
   for (const { requests } of listings) {
     for (const [operation, count] of Object.entries(requests)) {
@@ -80,7 +82,7 @@ function sharedRequests(listings: readonly Listing[]): number {
   return [...most.values()].reduce((sum, count) => sum + count, 0);
 }
 
-/** How long work takes at the pace that was seen when the snapshot was taken. */
-export function paceEstimate({ rtt, budgets }: Pace, concurrency: number, parallel: number): Estimate {
+/** Estimates how long work takes at the request rate that was measured when the snapshot was taken. */
+export function paceEstimate({ rtt, budgets }: RequestRate, concurrency: number, parallel: number): Estimate {
   return (work) => estimateSeconds({ work, parallel, rtt, concurrency, budgets });
 }

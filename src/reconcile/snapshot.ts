@@ -28,19 +28,19 @@ const actual = z.strictObject({
   facts: jsonObject.optional(),
 });
 
-/** What further requests told of one resource, and how many those were. */
-const told = z.strictObject({
+/** Result of a detail request for one resource, with the number of requests. */
+const details = z.strictObject({
   requests: count,
   fields: jsonObject.optional(),
   parts: z.array(actual).optional(),
   people: people.optional(),
 });
 
-/** A kind: requests by operation, what the list told, and what each further request did. */
+/** Snapshot of a kind: requests by operation, the resources of its list, and their details. */
 const listing = z.strictObject({
   requests: z.record(id, count),
   people,
-  resources: z.array(z.strictObject({ actual, told: z.record(id, told) })),
+  resources: z.array(z.strictObject({ actual, details: z.record(id, details) })),
 });
 
 /** A kind that could not be read: a plan that needs it cannot be made. */
@@ -66,30 +66,30 @@ const snapshot = z.strictObject({
   organization: id,
   /** When it was taken. */
   at: z.iso.datetime(),
-  /** How fast requests go, for what a plan says of its time. */
+  /** Request rate, for the estimated time of a plan. */
   pace: z.strictObject({ rtt: milliseconds.nullable(), budgets: z.array(budget) }),
   kinds: z.record(id, z.union([listing, unread])),
 });
 
-/** The actual state of an organization: every kind, with all that can be asked of each resource. */
+/** Actual state of an organization: every kind, with all details of each resource. */
 export type Snapshot = Omit<z.infer<typeof snapshot>, 'format'>;
-export type Listing = z.infer<typeof listing>;
-export type Pace = Snapshot['pace'];
+export type KindSnapshot = z.infer<typeof listing>;
+export type RequestRate = Snapshot['pace'];
 
 /** A snapshot as a file. */
 export function writeSnapshot(taken: Snapshot): string {
   return `${shownJson({ format: FORMAT, ...taken }, 1)}\n`;
 }
 
-/** Reads a snapshot. Throws ConfigError where it is none, or one of another version; nothing of its content is said. */
+/** Reads a snapshot. Throws ConfigError, without any of its content, if it is not a snapshot of this version. */
 export function readSnapshot(file: string, name: string, kinds: readonly Kind[]): Snapshot {
   const wrong = (why: string, cause?: unknown) =>
-    new ConfigError(`${name} is no snapshot that can be used: ${why}; take one with octavo snapshot --out`, { cause });
+    new ConfigError(`${name} cannot be used as a snapshot: ${why}; take one with octavo snapshot --out`, { cause });
   let parsed: unknown;
   try {
     parsed = JSON.parse(file);
   } catch (error) {
-    throw wrong('it is no JSON', error);
+    throw wrong('it is not JSON', error);
   }
   if (!isObject(parsed) || parsed.format !== FORMAT) {
     throw wrong(`it is not of the format ${FORMAT}`);
@@ -111,7 +111,7 @@ export function readSnapshot(file: string, name: string, kinds: readonly Kind[])
   return read;
 }
 
-/** Every kind is there, none that is not known, and in each what belongs to it, once. */
+/** Checks that every kind is there, none is unknown, and each contains its own resources, once. */
 function kindProblem(read: Snapshot, kinds: readonly Kind[]): string | null {
   const listed = kinds.filter((kind) => kind.observe !== null);
   const missing = listed.find((kind) => !Object.hasOwn(read.kinds, kind.name));
@@ -126,14 +126,14 @@ function kindProblem(read: Snapshot, kinds: readonly Kind[]): string | null {
     const parts = new Set(kinds.filter((kind) => kind.partOf === name).map((kind) => kind.name));
     const asked = new Set(details.flatMap((first) => (first.next ? [first.name, first.next.name] : [first.name])));
     if ('resources' in of && !isOfKind(of, name, parts, asked)) {
-      return `${name}: it holds what does not belong there`;
+      return `${name}: it contains unexpected resources`;
     }
   }
   return null;
 }
 
 function isOfKind(
-  { resources }: Listing,
+  { resources }: KindSnapshot,
   name: string,
   parts: ReadonlySet<string>,
   asked: ReadonlySet<string>,
@@ -144,15 +144,15 @@ function isOfKind(
     resources.every(
       (resource) =>
         resource.actual.kind === name &&
-        Object.keys(resource.told).length === asked.size &&
-        Object.entries(resource.told).every(
+        Object.keys(resource.details).length === asked.size &&
+        Object.entries(resource.details).every(
           ([name, { parts: inside = [] }]) => asked.has(name) && inside.every(({ kind }) => parts.has(kind)),
         ),
     )
   );
 }
 
-/** Walks without calling itself, which is what depth would hurt. */
+/** Not recursive, so that deep nesting cannot overflow the stack. */
 function isDeep(value: Json): boolean {
   const open: (readonly [Json, number])[] = [[value, 0]];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

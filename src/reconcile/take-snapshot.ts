@@ -6,21 +6,21 @@ import { normalizeValue } from '../plan/model/diff.ts';
 import type { Reader } from '../platform/client.ts';
 import type { QueueSnapshot } from '../queue/model/snapshot.ts';
 import { list, settleAll } from './observe/actual-source.ts';
-import type { Listing, Pace, Snapshot } from './snapshot.ts';
+import type { KindSnapshot, RequestRate, Snapshot } from './snapshot.ts';
 
 export interface TakeOptions {
   readonly kinds: readonly Kind[];
   readonly reader: Reader;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Asked once everything is read: what was learned of the platform's limits. */
+  /** Called once everything is read: the limits of the platform that were learned. */
   readonly queue: () => QueueSnapshot;
 }
 
 /**
- * Reads everything that any plan may ask for: every kind, and of each resource what further requests tell. Values that
- * are nobody's to read are held by their hash, and so are passwords and tokens in URLs. A kind that may not be read is held as that; anything else that goes
- * wrong is thrown.
+ * Reads everything that any plan may need: every kind, with all details of each resource. Redacted values are stored as
+ * their hash, and so are passwords and tokens in URLs. A kind that may not be read is stored as unreadable; any other
+ * error is thrown.
  */
 export async function takeSnapshot({ kinds, reader, now, queue }: TakeOptions): Promise<Snapshot> {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
@@ -41,7 +41,7 @@ export async function takeSnapshot({ kinds, reader, now, queue }: TakeOptions): 
   };
 }
 
-/** What the token may not do, or the platform does not have; a token that is not accepted at all is no such thing. */
+/** Accepts a missing permission or operation as unreadable; throws any other error, such as a rejected token. */
 function unreadable(error: unknown): { readonly unread: string; readonly error: Error } {
   if (error instanceof RejectedError || (error instanceof AuthError && error.status === 403)) {
     return { unread: messageOf(error), error };
@@ -49,13 +49,13 @@ function unreadable(error: unknown): { readonly unread: string; readonly error: 
   throw error;
 }
 
-async function takeKind(kind: Kind, kinds: ReadonlyMap<string, Kind>, reader: Reader): Promise<Listing> {
+async function takeKind(kind: Kind, kinds: ReadonlyMap<string, Kind>, reader: Reader): Promise<KindSnapshot> {
   const { counted, counts } = counting(reader);
   const { actuals, people } = await list(kind, counted);
   const resources = await settleAll(
     actuals.map(async (actual) => ({
       actual: withheld(actual, kinds),
-      told: Object.fromEntries(
+      details: Object.fromEntries(
         (await settleAll((kind.details ?? []).map((each) => take(each, actual, kinds, reader)))).flat(),
       ),
     })),
@@ -68,7 +68,7 @@ async function takeKind(kind: Kind, kinds: ReadonlyMap<string, Kind>, reader: Re
 }
 
 async function take(first: DetailRequest, actual: Actual, kinds: ReadonlyMap<string, Kind>, reader: Reader) {
-  const taken: [string, Listing['resources'][number]['told'][string]][] = [];
+  const taken: [string, KindSnapshot['resources'][number]['details'][string]][] = [];
   let before: Detail = {};
   for (let next: DetailRequest | undefined = first; next !== undefined; next = next.next) {
     const { counted, counts } = counting(reader);
@@ -87,7 +87,7 @@ async function take(first: DetailRequest, actual: Actual, kinds: ReadonlyMap<str
   return taken;
 }
 
-type Held = Listing['resources'][number]['actual'];
+type Held = KindSnapshot['resources'][number]['actual'];
 
 function withheld(actual: Actual, kinds: ReadonlyMap<string, Kind>): Held {
   const { aliases, facts, ...rest } = actual;
@@ -99,7 +99,7 @@ function withheld(actual: Actual, kinds: ReadonlyMap<string, Kind>): Held {
   };
 }
 
-/** Fields that everybody sees, and that resources are recognized by: masked, they would be others. */
+/** Public fields that identify resources; they are never masked. */
 const NAMES: readonly string[] = ['title', 'label'];
 
 function withheldFields(fields: Fields, kind: Kind | undefined): Fields {
@@ -114,7 +114,7 @@ function withheldFields(fields: Fields, kind: Kind | undefined): Fields {
   );
 }
 
-/** A reader that counts what is needed, by operation, also where a request is shared with somebody else. */
+/** Creates a reader that counts the requests by operation, also those that are shared with another reader. */
 function counting(reader: Reader): { readonly counted: Reader; readonly counts: ReadonlyMap<string, number> } {
   const counts = new Map<string, number>();
   const onNeed = ({ name }: { readonly name: string }) => counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -126,8 +126,8 @@ function counting(reader: Reader): { readonly counted: Reader; readonly counts: 
   return { counted, counts };
 }
 
-/** As if nothing of the limits were used up: a plan is made later. */
-function paceOf({ rtt, budgets }: QueueSnapshot): Pace {
+/** Returns the request rate with unused limits, because the plan is made later. */
+function paceOf({ rtt, budgets }: QueueSnapshot): RequestRate {
   const whole = (value: number | null) => (value === null ? null : Math.max(0, Math.round(value)));
   return {
     rtt: whole(rtt),

@@ -12,7 +12,7 @@ import type { PlanningInput } from './planning.ts';
 import { FIRST_PAUSE, nextPause, WORKING } from './poll.ts';
 
 /** A resource whose result may not be there yet. */
-export interface Work {
+export interface BackgroundWork {
   readonly address: Address;
   readonly id: string;
   readonly kind: Kind;
@@ -23,7 +23,7 @@ export function unfinishedWork(
   { kinds, declared }: Pick<PlanningInput, 'kinds' | 'declared'>,
   earlier: ReadonlyMap<Address, Actual>,
   { results, bindings }: Pick<ApplyResult, 'results' | 'bindings'>,
-): readonly Work[] {
+): readonly BackgroundWork[] {
   const slow = new Map(kinds.filter((kind) => kind.progress !== undefined).map((kind) => [kind.name, kind]));
   const started = new Set(
     results.filter(({ action, status }) => action !== 'delete' && status === 'applied').map(({ address }) => address),
@@ -57,14 +57,18 @@ export interface Waited {
 }
 
 /** Polls until every result is there, the deadline has passed, or the signal aborts. Never throws. */
-export async function waitForWork(work: readonly Work[], reader: Reader, options: WaitOptions): Promise<Waited> {
+export async function waitForWork(
+  work: readonly BackgroundWork[],
+  reader: Reader,
+  options: WaitOptions,
+): Promise<Waited> {
   const { clock, signal, deadline, onPoll } = options;
   const finished = new Set<string>();
   const failed: { address: Address; reason: string }[] = [];
   let open = work;
   for (let pause = FIRST_PAUSE; open.length > 0 && !signal.aborted; pause = nextPause(pause, open.length)) {
     onPoll(open.map(({ address }) => address));
-    const working: Work[] = [];
+    const working: BackgroundWork[] = [];
     const polled = open.map(async (each) => ({ each, progress: await progressOf(each, reader) }));
     for (const { each, progress } of await Promise.all(polled)) {
       if (progress.state === 'working') {
@@ -86,7 +90,7 @@ export async function waitForWork(work: readonly Work[], reader: Reader, options
   return { finished, pending: [...failed, ...open.map(({ address }) => ({ address, reason: WORKING }))] };
 }
 
-async function progressOf({ id, kind }: Work, reader: Reader): Promise<Progress> {
+async function progressOf({ id, kind }: BackgroundWork, reader: Reader): Promise<Progress> {
   try {
     return (await kind.progress?.(id, reader)) ?? { state: 'done' };
   } catch (error) {

@@ -35,7 +35,7 @@ export class WriteVerifier {
 
   /**
    * Finds what a creation has made whose answer was lost, among what no other key means, and binds it with what came into
-   * being inside it. Null where it made nothing. Throws DependencyNotReadyError where that cannot be told.
+   * being inside it. Null where it made nothing. Throws DependencyNotReadyError if that cannot be determined.
    */
   async created(change: Change, bindings: Bindings): Promise<string | null> {
     // Before its creation is confirmed, an address is bound to what it replaces, which was not made now.
@@ -62,7 +62,7 @@ export class WriteVerifier {
   }
 
   /**
-   * Reads a resource again, and tells whether these fields are as its change wants them. A field that this version of
+   * Reads a resource again, and returns true if these fields are as its change wants them. A field that this version of
    * the platform does not have counts as in place.
    */
   async isInPlace(change: Change, fields: readonly string[], bindings: Bindings): Promise<boolean> {
@@ -119,7 +119,7 @@ export class WriteVerifier {
     isLeftOut: (actual: Actual) => boolean,
   ): Promise<Identity & { readonly observation: Observation }> {
     const kinds = [...this.#kinds.values()];
-    // What has not got its new title yet is recognized by its id, and so is what lies in it.
+    // Match by id first: the title may not have been updated yet.
     const declared = new Map(
       [...this.#declared].map(([address, resource]) => [
         address,

@@ -17,7 +17,7 @@ test('plan, apply, plan: the answer on standard output, everything else beside i
   const plan = await work.run('plan', '--detailed-exitcode');
   expect(plan).toMatchObject({ code: 2, stderr: '' });
   expect(plan.stdout).toMatch(/^Plan for .*org_acme.*: commit [0-9a-f]{7}\n/);
-  expect(plan.stdout).toContain('there is no base, so nothing is deleted; name one with --base REF');
+  expect(plan.stdout).toContain('there is no base, so nothing is deleted; set one with --base REF');
   expect(plan.stdout).toMatch(/\n2 to create, 0 unchanged\n$/);
   const unasked = await work.run('apply');
   expect(unasked).toMatchObject({ code: 3, stdout: '' });

@@ -134,7 +134,7 @@ test('a snapshot of another organization, no snapshot, and none at all: 3, and w
   });
   expect(other.stderr).toMatch(/--snapshot is of organization .*, but the plan is for "org_other"/);
   const none = await work.inside(['plan', 'manifests', '--snapshot', 'manifests/a.yaml'], NOTHING);
-  expect(none.stderr).toContain('manifests/a.yaml is no snapshot that can be used: it is no JSON');
+  expect(none.stderr).toContain('manifests/a.yaml cannot be used as a snapshot: it is not JSON');
   const absent = await work.inside(['plan', 'manifests', '--snapshot', 'nowhere.json'], NOTHING);
   expect(absent.stderr).toContain('cannot read --snapshot nowhere.json');
   expect([other.code, none.code, absent.code]).toEqual([3, 3, 3]);

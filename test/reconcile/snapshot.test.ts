@@ -240,7 +240,7 @@ describe('what a snapshot holds', () => {
   });
 });
 
-describe('a file that is no snapshot is refused plainly', () => {
+describe('refuses a file that is not a snapshot', () => {
   let good: Record<string, unknown>;
   beforeAll(async () => {
     await fresh();
@@ -272,19 +272,23 @@ describe('a file that is no snapshot is refused plainly', () => {
     ['a resource of another kind', (file) => withTeams(file, ([team]) => [within(team, { kind: 'space' })])],
     ['a title that is none', (file) => withTeams(file, ([team]) => [within(team, { title: { $id: 'x' } })])],
     ['fields that are a list', (file) => withTeams(file, ([team]) => [within(team, { fields: [] })])],
-    ['an answer less', (file) => withTeams(file, ([team]) => [{ ...team, told: {} }])],
-    ['an answer that is not asked', (file) => withTeams(file, ([team]) => [{ ...team, told: { x: { requests: 1 } } }])],
+    ['an answer less', (file) => withTeams(file, ([team]) => [{ ...team, details: {} }])],
+    [
+      'an answer that is not asked',
+      (file) => withTeams(file, ([team]) => [{ ...team, details: { x: { requests: 1 } } }]),
+    ],
     [
       'parts of what has none',
-      (file) => withTeams(file, ([team]) => [{ ...team, told: { members: { requests: 1, parts: [team.actual] } } }]),
+      (file) => withTeams(file, ([team]) => [{ ...team, details: { members: { requests: 1, parts: [team.actual] } } }]),
     ],
-    ['less than no request', (file) => withTeams(file, ([team]) => [{ ...team, told: { members: { requests: -1 } } }])],
+    [
+      'less than no request',
+      (file) => withTeams(file, ([team]) => [{ ...team, details: { members: { requests: -1 } } }]),
+    ],
     ['a pace that runs backwards', (file) => ({ ...file, pace: { rtt: -1, budgets: [] } })],
   ])('%s', (_what, change) => {
     const message = refusal(JSON.stringify(change(structuredClone(good))));
-    expect(message).toMatch(
-      /^snapshot\.json is no snapshot that can be used: .*; take one with octavo snapshot --out$/,
-    );
+    expect(message).toMatch(/^snapshot\.json cannot be used as a snapshot: .*; take one with octavo snapshot --out$/);
   });
 
   test.each([

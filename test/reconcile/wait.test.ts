@@ -4,7 +4,7 @@ import type { Kind } from '../../src/kinds/model/kind.ts';
 import type { Progress } from '../../src/kinds/model/request.ts';
 import { translation } from '../../src/kinds/translation.ts';
 import type { Reader } from '../../src/platform/client.ts';
-import { type Waited, type Work, waitForWork } from '../../src/reconcile/wait.ts';
+import { type BackgroundWork, type Waited, waitForWork } from '../../src/reconcile/wait.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 
 const MINUTE = 60_000;
@@ -33,7 +33,7 @@ async function wait(
       return progress(id, clock.monotonic() - start);
     },
   };
-  const work: Work[] = Array.from({ length: count }, (_, at) => ({
+  const work: BackgroundWork[] = Array.from({ length: count }, (_, at) => ({
     address: `translation/${at}`,
     id: `id${at}`,
     kind,

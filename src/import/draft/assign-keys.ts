@@ -10,7 +10,7 @@ import { type ChosenKey, chooseKeys, type Nameless } from './keys.ts';
 export interface Keys {
   /** Whole: `help/guides/en` for a site space. */
   readonly whole: ReadonlyMap<Actual, string>;
-  /** What a person should know about how a key was chosen. */
+  /** Notes about how keys were chosen. */
   readonly notes: ReadonlyMap<Actual, string>;
 }
 
@@ -99,7 +99,7 @@ class KeyAssigner implements Keys {
     return known === undefined ? null : (this.whole.get(known) ?? known.title);
   }
 
-  /** What it says of itself, and only then its id: keys are to be the same in an organization that is made of these. */
+  /** Orders by content, then by id: keys should be the same in an organization that is created from these manifests. */
   #order(actual: Actual): string {
     return `${canonicalJson([actual.title, this.#named(actual.fields)])} ${actual.id}`;
   }

@@ -4,7 +4,7 @@ import { checkEntry } from '../../manifests/read/check-entry.ts';
 import type { Decisions } from '../model/decisions.ts';
 import type { Draft, DraftEntry } from './draft.ts';
 
-/** Finds what no manifest may say, though the platform has it so: an empty title, a rule that is not known here. */
+/** Finds values of the platform that no manifest may declare: an empty title, an unknown rule. */
 export function checkDraft(draft: Draft, decisions: Decisions): void {
   for (const entry of draft.entries) {
     const { manifest } = entry.kind;
@@ -25,7 +25,7 @@ export function checkDraft(draft: Draft, decisions: Decisions): void {
   }
 }
 
-/** A field that is wrong is left out; a resource that cannot do without it is told by its id, and if that does not help, left out too. */
+/** Leaves out an invalid field. A resource that needs the field is identified by its id or, at worst, left out. */
 function decide(entry: DraftEntry, path: EntryPath, message: string, draft: Draft, decisions: Decisions): void {
   const { actual, field } = locate(entry, path, draft);
   const isThere = field !== null && decisions.dropped.get(actual)?.has(field) !== true;
@@ -38,13 +38,13 @@ function decide(entry: DraftEntry, path: EntryPath, message: string, draft: Draf
   }
 }
 
-/** The note on a field begins with its name; what is about something inside of it says so itself. */
+/** Adapts a message to a note that begins with the name of the field. */
 function ofField(field: string, message: string): string {
   const [subject = '', ...words] = message.split(' ');
   return subject === field || subject.endsWith(`.${field}`) ? `it ${words.join(' ')}` : message;
 }
 
-/** The innermost resource that a path lies in, and which of its members it lies in. */
+/** Finds the innermost resource of a path, and the member of it that the path is in. */
 function locate(
   entry: DraftEntry,
   path: EntryPath,

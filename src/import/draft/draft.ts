@@ -20,11 +20,11 @@ export interface DraftEntry {
 /** Entries as they are to be written. */
 export interface Draft {
   readonly entries: readonly DraftEntry[];
-  /** What a person should know, by the mapping that it is about. */
+  /** Notes, by the mapping they are about. */
   readonly notes: ReadonlyMap<object, readonly string[]>;
   /** The resource that each mapping declares. */
   readonly resources: ReadonlyMap<object, Actual>;
-  /** Files besides manifests. */
+  /** Files other than manifests. */
   readonly files: readonly FileContent[];
 }
 
@@ -57,7 +57,7 @@ class Drafter implements Draft {
   readonly resources = new Map<object, Actual>();
   readonly files: FileContent[] = [];
   readonly #drafting: Drafting;
-  readonly #said = new Map<Actual, string[]>();
+  readonly #remarks = new Map<Actual, string[]>();
 
   constructor(drafting: Drafting) {
     this.#drafting = drafting;
@@ -96,7 +96,7 @@ class Drafter implements Draft {
         }
         return file;
       },
-      note: (actual, text) => void this.#said.set(actual, [...(this.#said.get(actual) ?? []), text]),
+      note: (actual, text) => void this.#remarks.set(actual, [...(this.#remarks.get(actual) ?? []), text]),
       bind: (actual) => decisions.bind(actual),
     };
   }
@@ -118,7 +118,7 @@ class Drafter implements Draft {
     this.#dropSecrets(actual, members);
     const without = dropped.get(actual);
     const kept = Object.entries(members).filter(([name, value]) => value !== undefined && !without?.has(name));
-    // The key of a part stands first in its mapping.
+    // The key of a part comes first in its mapping.
     const isPart = actual.within !== null;
     const bound = ids.has(actual) ? [['id', actual.id] as const] : [];
     const rest = ignored.has(actual) ? [['ignore', [...(ignored.get(actual) ?? [])]] as const] : [];
@@ -151,9 +151,9 @@ class Drafter implements Draft {
     const key = keys.notes.get(actual);
     const notes = [
       ...(key === undefined ? [] : [`key: ${key}`]),
-      ...(this.#said.get(actual) ?? []),
+      ...(this.#remarks.get(actual) ?? []),
       ...[...(decisions.dropped.get(actual) ?? [])].map(([name, reason]) => `${name}: left out, as ${reason}`),
-      ...(decisions.ids.has(actual) && !this.#said.has(actual)
+      ...(decisions.ids.has(actual) && !this.#remarks.has(actual)
         ? ['id: nothing else tells it from another one for sure']
         : []),
       ...[...(decisions.ignored.get(actual) ?? [])].map((name) => `ignore: ${name} is not as it can be declared`),

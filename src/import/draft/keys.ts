@@ -1,13 +1,13 @@
 import { parse as parseYaml } from 'yaml';
 import { keyOfNothing, slugOf } from './slug.ts';
 
-/** What asks for a key, among others whose keys must differ from its own. */
+/** Resource that needs a key, different from those of the others. */
 export interface Nameless<Item> {
   readonly item: Item;
   readonly kind: string;
-  /** What its key can be made of, the best first. */
+  /** Names that its key can be derived from, the best first. */
   readonly names: readonly string[];
-  /** By which equals are told apart, the same whatever order they are listed in. */
+  /** Sort key of resources with the same names, independent of the order they are listed in. */
   readonly order: string;
 }
 
@@ -19,9 +19,9 @@ export interface ChosenKey {
 
 interface Candidate<Item> extends Nameless<Item> {
   readonly slugs: readonly string[];
-  /** Its first name has no letters that a key can have, so that its key says more of where it is than of what it is. */
+  /** True if its first name has no letters that a key can have, so that its key describes where it is. */
   readonly isBorrowed: boolean;
-  /** Where no name has letters that a key can have. */
+  /** True if no name has letters that a key can have. */
   readonly isMadeUp: boolean;
 }
 
@@ -94,13 +94,13 @@ function candidate<Item>(nameless: Nameless<Item>): Candidate<Item> {
   };
 }
 
-/** `2024`, `no` or `1e3` would need quotes wherever they stand in YAML; nobody would choose such a key. */
+/** `2024`, `no` or `1e3` would need quotes in YAML; nobody would choose such a key. */
 function unquoted(kind: string, slug: string): string {
   const isText = ['1.1', '1.2'].every((version) => typeof parseYaml(slug, { version: version as '1.2' }) === 'string');
   return isText ? slug : `${nounOf(kind)}-${slug}`;
 }
 
-/** What a person would call it where it stands: `space` for a site space. */
+/** Returns the common name of a kind: `space` for a site space. */
 function nounOf(kind: string): string {
   return kind.slice(kind.lastIndexOf('-') + 1);
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** Longest key that is made of a title: it stands in every address. */
+/** Longest key derived from a title, in characters: it is part of every address. */
 const LONGEST = 50;
 
-/** Letters that do not come apart into a Latin letter and marks; the first of each row stands for those after it. */
+/** Letters that do not come apart into a Latin letter and marks; the first of each row replaces those after it. */
 const LETTERS: ReadonlyMap<string, string> = new Map(
   [
     'ss ß,ẞ', 'ae æ', 'oe œ', 'o ø', 'd đ ð', 'th þ θ', 'l ł', 'i ı', 'h ħ', 'n ŋ', 't ŧ',

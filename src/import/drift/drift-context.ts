@@ -1,4 +1,4 @@
-/** Looks up, in time that does not grow with the organization, what finding drift asks about each change. */
+/** Lookups for finding drift, in constant time per change. */
 import type { Address } from '../../core/address.ts';
 import { keyOf } from '../../core/address.ts';
 import { sameJson } from '../../core/json.ts';
@@ -53,7 +53,7 @@ export class DriftContext {
     return this.#siblings.get(list) ?? [];
   }
 
-  /** Whether a commit has changed the order of a list since it was applied: then it has not drifted. */
+  /** Returns true if a commit has changed the order of a list since it was applied: then it has not drifted. */
   isOrderedByCommit(list: Address): boolean {
     const { base, declared } = this.input;
     if (base === null) {
@@ -66,7 +66,7 @@ export class DriftContext {
     return !sameJson([...now], [...before]);
   }
 
-  /** Whether something of a kind is there that no manifest declares, in the resource with this id or in none. */
+  /** Returns true if an undeclared resource of a kind exists in the resource with this id (null: in none). */
   hasUndeclared(kind: string, holder: string | null): boolean {
     return this.#undeclared.has(`${kind} ${holder}`);
   }

@@ -20,7 +20,7 @@ const UNDECLARED = 'refers to a resource that no manifest declares; import that 
 const UNSAYABLE = 'has a value that a manifest cannot declare';
 const SECRET = 'holds a URL with a password or a token, which do not belong in a repository';
 /** Reasons why a resource cannot be removed or moved. */
-const UNREMOVABLE = 'is gone, and cannot be removed without changing something else; remove it manually';
+const UNREMOVABLE = 'is gone and cannot be removed without changing something else; remove it manually';
 const UNMOVABLE = 'has another place in its list, and cannot be moved in the text; move it manually';
 
 /** Finds what drifted, and the texts that declare it, with a selection of the edits made. */
@@ -45,7 +45,7 @@ class DriftFinder {
   readonly #edits = new Map<string, Edit[]>();
   /** The last piece that was removed from a file: lines only grow. */
   readonly #removed = new Map<string, Edit & { readonly name: string }>();
-  /** Whether the order of a list is as it should be once everything is written, by what holds the list. */
+  /** True where the order of a list will be right once everything is written, by the parent of the list. */
   readonly #ordered = new Map<Address, boolean>();
   readonly #orders = new Map<string, Order[]>();
   readonly #files = new Map<string, string>();
@@ -105,7 +105,7 @@ class DriftFinder {
     this.places.push({ ...found, edit: name });
   }
 
-  /** Whether something that is still there is declared in a piece: it was moved out on the platform. */
+  /** Returns true if a piece declares a resource that still exists: it was moved out on the platform. */
   #holdsWhatIsThere(file: string, { from, to }: Edit): boolean {
     const { bound } = this.#context.input;
     return this.#context.declaredWithin(file, from, to).some((address) => bound.has(address));
@@ -158,7 +158,7 @@ class DriftFinder {
     return true;
   }
 
-  /** A field that the base says otherwise is what a commit is about to change. */
+  /** Returns false for a field that differs from the base: a commit is about to change it. */
   #isDrift({ address, kind }: Change, field: string): boolean {
     const rules = this.#context.kinds.get(kind)?.fields[field];
     const entry = this.#context.input.base?.get(address);
@@ -208,7 +208,7 @@ class DriftFinder {
     }
   }
 
-  /** What a manifest says of a field as it is now; undefined where none can. */
+  /** Returns the value that declares a field as it is now; undefined where a manifest cannot declare it. */
   #valueOf(change: Change, actual: Actual, field: string, member: string): unknown {
     const described = this.#context.describe(actual);
     if (described === undefined) {
@@ -222,7 +222,7 @@ class DriftFinder {
     return value ?? (isIdRef(now) || member !== field ? undefined : now);
   }
 
-  /** Who is declared and has not joined stays declared; of an additive membership, others stay out. */
+  /** Keeps people who are declared and have not joined; leaves others out of an additive membership. */
   #people({ address }: Change, now: Record<string, unknown>): Record<string, unknown> {
     const declared = this.#context.input.declared.get(address)?.fields ?? {};
     const before = isObject(declared.members) ? (declared.members as Record<string, unknown>) : {};

@@ -50,7 +50,7 @@ function displaced({ left }: Drift, changes: readonly Change[], context: DriftCo
     .map(({ address }) => ({ address, reason: 'is moved by the plan next to something that is left' }));
 }
 
-/** What a plan says of a set of edits. */
+/** Result of planning with a set of edits. */
 interface Verdict {
   readonly isFine: boolean;
   readonly changes: readonly Change[];
@@ -125,7 +125,7 @@ class EditSearch {
   }
 }
 
-/** What a change would do, so that two plans can be compared. Which items of a list move to order it does not matter. */
+/** Describes the effect of a change, to compare two plans. Which items of a list move to order it does not matter. */
 function differences(change: Change): readonly string[] {
   const { action, address, place, anchor, fields } = change;
   if (action === 'create' || action === 'delete') {

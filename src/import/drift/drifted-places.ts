@@ -40,8 +40,8 @@ export function whyNotGone({ address, kind, replaces, within, place }: Change, c
   return context.hasUndeclared(kind, holder) ? 'is gone, or has the name of something that no manifest declares' : null;
 }
 
-/** How a list comes into the order that it has on the platform. */
-export interface ListOrder {
+/** Moves that bring a list into the order that it has on the platform. */
+export interface ListMoves {
   /** The fewest items that have to move. */
   readonly moved: readonly Address[];
   /** Null where their text cannot be moved. */
@@ -49,7 +49,7 @@ export interface ListOrder {
 }
 
 /** Compares the order of a list in a file with that on the platform. Items that are not there keep their neighbors. */
-export function orderOf(file: string, list: Address, context: DriftContext): ListOrder {
+export function orderOf(file: string, list: Address, context: DriftContext): ListMoves {
   const { bound } = context.input;
   const siblings = context.siblingsOf(list);
   const holder = bound.get(list)?.id;
@@ -64,7 +64,7 @@ export function orderOf(file: string, list: Address, context: DriftContext): Lis
   return { moved, order: pieces === null ? null : { pieces, order } };
 }
 
-/** The text of each item of a list; null where they cannot be told apart. */
+/** Returns the text of each item of a list; null where they cannot be separated. */
 function itemsOf(file: string, siblings: readonly Address[], context: DriftContext): readonly Span[] | null {
   const manifest = context.textOf(file);
   const offsets = siblings.map((address) => {

@@ -4,7 +4,7 @@ import type { Json } from '../../core/json.ts';
 import type { Actual, Base, Declared, Observation } from '../../core/resource.ts';
 import type { Kind } from '../../kinds/model/kind.ts';
 
-/** A field as the platform has it now, written where the manifests say something else. */
+/** Field with its current value on the platform, which differs from the manifests. */
 export interface DriftedField {
   /** The edit that writes it; edits are accepted or given up as a whole. */
   readonly edit: string;
@@ -18,11 +18,11 @@ export interface DriftedField {
 
 /** A resource that is gone and is removed from the manifests, or one that has another place in its list. */
 export interface DriftedPlace {
-  /** The edit that writes it: what lies inside of something removed has the edit of that, and a list has one for its order. */
+  /** The edit that writes it: one for a removed resource with all its contents, and one for the order of a list. */
   readonly edit: string;
   readonly action: 'delete' | 'move';
   readonly address: Address;
-  /** What holds the list that it is in; null where it is in none. */
+  /** Parent of the list that it is in; null where it is in none. */
   readonly list: Address | null;
   readonly file: string;
   readonly line: number;
@@ -31,9 +31,9 @@ export interface DriftedPlace {
 export interface Drift {
   readonly fields: readonly DriftedField[];
   readonly places: readonly DriftedPlace[];
-  /** The files that say so, by path. */
+  /** The changed texts of files, by path. */
   readonly texts: ReadonlyMap<string, string>;
-  /** What cannot be written, with the reason. */
+  /** Drift that cannot be written, with the reason. */
   readonly left: readonly { readonly address: Address; readonly reason: string }[];
 }
 
@@ -48,7 +48,7 @@ export interface DriftInput {
   readonly manifests: ReadonlyMap<string, string>;
 }
 
-/** Which edits are made. */
+/** Selection of the edits that are made. */
 export interface EditSelection {
   /** Edits that turned out not to be writable: they are reported as left. */
   readonly rejected: ReadonlySet<string>;

@@ -1,7 +1,7 @@
 import type { Json } from '../../core/json.ts';
 import { type Actual, isIdRef, type Observation } from '../../core/resource.ts';
 
-/** What the platform answered, to be looked up in. */
+/** Index of the actual state. */
 export class ActualState {
   readonly #byId = new Map<string, Actual>();
   readonly #inside = new Map<string, Actual[]>();
@@ -25,31 +25,31 @@ export class ActualState {
     }
   }
 
-  /** What a reference by id may mean, the likeliest first. */
+  /** Returns the resources that a reference by id may mean, the likeliest first. */
   meantBy(reference: Json | undefined): readonly Actual[] {
     return isIdRef(reference)
       ? reference.kinds.flatMap((kind) => this.#byId.get(`${kind} ${reference.$id}`) ?? [])
       : [];
   }
 
-  /** What lies right inside a resource, in display order. */
+  /** Returns the direct parts of a resource, in display order. */
   partsOf({ id, within }: Actual): readonly Actual[] {
     return this.#inside.get(`${within ?? id} ${id}`) ?? [];
   }
 
-  /** Everything inside a resource, in display order. */
+  /** Returns all parts of a resource, in display order. */
   allPartsOf(actual: Actual): readonly Actual[] {
     return this.partsOf(actual).flatMap((part) => [part, ...this.allPartsOf(part)]);
   }
 
-  /** What made a resource, as a translation makes a space: it is declared by that. */
+  /** Returns the resource that created another one, as a translation creates a space: it declares both. */
   makerOf({ kind, id }: Actual): Actual | undefined {
     const maker = this.#made.get(id);
     return maker?.kind === kind ? undefined : maker;
   }
 }
 
-/** Every reference by id in a value. */
+/** Finds every reference by id in a value. */
 export function referencesIn(value: Json | undefined): readonly Json[] {
   if (typeof value !== 'object' || value === null) {
     return [];

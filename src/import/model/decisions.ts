@@ -1,8 +1,8 @@
 import type { Actual } from '../../core/resource.ts';
 
-/** What was found out about how resources have to be written, from one try to the next. */
+/** Findings about how resources have to be written, from one attempt to the next. */
 export class Decisions {
-  /** Told by their id alone. */
+  /** Resources that only their id identifies. */
   readonly ids = new Set<Actual>();
   /** Fields that cannot be written, with the reason. */
   readonly dropped = new Map<Actual, Map<string, string>>();
@@ -10,7 +10,7 @@ export class Decisions {
   readonly ignored = new Map<Actual, Set<string>>();
   /** Resources that cannot be declared, with the reason. */
   readonly left = new Map<Actual, string>();
-  /** Counts up with everything that is found out. */
+  /** Number of findings. */
   #count = 0;
 
   get count(): number {

@@ -47,14 +47,14 @@ function placeIn(text: string, key: ParsedNode, value: ParsedNode | null): Place
   return { offset: afterComments(text, text[end - 1] === '\n' ? end : lineEnd(text, end), indent), indent };
 }
 
-/** Columns before a key that begins its line; null where something stands before it. */
+/** Columns before a key that begins its line; null where something precedes it. */
 function columnOf(text: string, key: ParsedNode): number | null {
   const { column } = new Lines(text).positionOf(key.range[0]);
   const before = text.slice(key.range[0] - column + 1, key.range[0]);
   return /^\ufeff? *$/.test(before) ? column - 1 - (before.startsWith('\ufeff') ? 1 : 0) : null;
 }
 
-/** Where what a node says ends: the range of a block takes in comments behind it, and the indentation of what follows. */
+/** Returns the end of a node's content: the range of a block includes comments after it, and the next indentation. */
 export function contentEnd(node: ParsedNode): number {
   const isBlock = (isMap(node) || isSeq(node)) && node.flow !== true;
   const last: unknown = isBlock ? node.items.at(-1) : undefined;
@@ -62,13 +62,13 @@ export function contentEnd(node: ParsedNode): number {
   return isNode(inner) && inner.range ? contentEnd(inner as ParsedNode) : node.range[1];
 }
 
-/** Where the next line begins. */
+/** Returns the start of the next line. */
 export function lineEnd(text: string, offset: number): number {
   const end = text.indexOf('\n', offset);
   return end === -1 ? text.length : end + 1;
 }
 
-/** Behind comments that still belong to what stands before them, as they are indented like it. */
+/** Returns the end of the comments that belong to the previous entry, because they are indented like it. */
 export function afterComments(text: string, offset: number, indent: number): number {
   let settled = offset;
   let at = offset;

@@ -13,7 +13,7 @@ export interface ImportedFile {
   /** From the folder of the manifests, with forward slashes. */
   readonly path: string;
   readonly text: string;
-  /** What is there now, and stays, each byte of it; null for a new file. */
+  /** The existing text, of which every byte is kept; null for a new file. */
   readonly before: string | null;
   /** The addresses of the entries that are new in it. */
   readonly addresses: readonly string[];
@@ -24,9 +24,9 @@ export interface LayoutOptions {
   readonly declared: readonly Declared[];
   /** The texts of the manifests that are there. */
   readonly manifests: ReadonlyMap<string, string>;
-  /** Where new files go, from the folder of the manifests; empty: right there. */
+  /** Folder of new files, relative to that of the manifests; empty: the same folder. */
   readonly folder: string;
-  /** Whether resources have parts, so that each of a kind deserves a file of its own. */
+  /** Returns true if resources of a kind have parts, so that each gets its own file. */
   hasParts(kind: string): boolean;
   isTaken(path: string): boolean;
 }
@@ -149,7 +149,7 @@ function entriesText(entries: readonly DraftEntry[], path: string, draft: Draft)
   return `${notes}${yamlOf(value, { notes: draft.notes, nameOf: (file) => nameFrom(path, file) })}`;
 }
 
-/** What is to be known of a section that is the one resource itself has no key to stand before. */
+/** Returns the notes of a section that is a single resource, which has no key to put them before. */
 function single({ value }: DraftEntry, { notes }: Draft): string {
   return (notes.get(value) ?? []).map((note) => `# ${printable(note)}\n`).join('');
 }

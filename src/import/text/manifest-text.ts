@@ -47,7 +47,7 @@ export class ManifestText {
     return this.#indexed().values.get(offset) ?? null;
   }
 
-  /** Whether a comment stands inside of a list or mapping. */
+  /** Returns true if a list or mapping contains a comment. */
   hasComments(node: YAMLMap.Parsed | YAMLSeq.Parsed): boolean {
     const known = this.#commented.get(node) ?? hasComments(node);
     this.#commented.set(node, known);
@@ -110,7 +110,7 @@ function indexMapping({ keys, values }: Index, holder: YAMLMap.Parsed): void {
   }
 }
 
-/** Where each resource of a file is declared, in the order of the text. */
+/** Positions of the declarations of a file, in the order of the text. */
 export class DeclaredPlaces {
   readonly #offsets: readonly number[];
   readonly #addresses: readonly Address[];

@@ -11,14 +11,14 @@ export interface Edit {
   readonly text: string;
 }
 
-/** What has to be done to say something else at a place of a manifest. */
+/** Change of one value in a manifest. */
 export type Patch =
   | { readonly edits: readonly Edit[]; readonly file: null }
-  /** The place names a file, which says it. */
+  /** The manifest refers to a file, which contains the value. */
   | { readonly edits: null; readonly file: { readonly name: string; readonly text: string } };
 
 /**
- * How a member of a mapping comes to say something else, with as little of the text changed as can be. Null where it is
+ * Changes the value of a member of a mapping with the smallest possible edit of the text. Null where it is
  * not written in a way that lets one be changed and nothing else: an alias, comments inside.
  */
 export function patchMember(text: string, mapping: YAMLMap.Parsed, name: string, value: unknown): Patch | null {
@@ -65,7 +65,7 @@ function editsOf(text: string, node: ParsedNode, value: unknown, inFlow: boolean
   const written = isBlock ? blockText(value, column) : flowText(value, isScalar(node) ? node.type : undefined);
   const ended = spaceAtEnd(text.slice(from, to));
   if (!isScalar(node) && node.flow !== true) {
-    // What stood on lines of its own now stands behind its key.
+    // A value on its own lines moves behind its key.
     const before = spaceAtEnd(text.slice(0, from)).length;
     return [{ from: from - before, to: to - ended.length, text: ` ${written}` }];
   }
@@ -110,7 +110,7 @@ function membersOf(text: string, node: YAMLMap.Parsed, value: Readonly<Record<st
   return edits;
 }
 
-/** As it can stand anywhere, on one line. */
+/** Formats a value on one line, valid anywhere. */
 function flowText(value: unknown, type?: Scalar.Type | null): string {
   const holder = yamlOf({ v: { v: value } }, { notes: new Map(), nameOf: ({ path }) => path });
   const quotes = type === Scalar.QUOTE_DOUBLE || type === Scalar.QUOTE_SINGLE;
@@ -138,12 +138,12 @@ function isPlainMapping(value: unknown): value is Readonly<Record<string, unknow
   return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0;
 }
 
-/** Whether a comment stands inside of a node, or right before it. */
+/** Returns true if a comment is inside a node, or right before it. */
 export function hasComments(node: ParsedNode): boolean {
   let found = false;
   visit(node, (key, each) => {
     const { comment, commentBefore } = each as { comment?: string | null; commentBefore?: string | null };
-    // What stands behind the whole is not inside it.
+    // A comment after the whole node is not inside it.
     found ||= Boolean(commentBefore) || (key !== null && each !== node && Boolean(comment));
   });
   return found;

@@ -9,7 +9,7 @@ export interface Span {
   readonly to: number;
 }
 
-/** Pieces of a text that stand in another order: the first place is taken by that of `pieces` whose index is `order[0]`. */
+/** New order of pieces of a text: the first place is taken by the piece with the index `order[0]`. */
 export interface Order {
   readonly pieces: readonly Span[];
   readonly order: readonly number[];
@@ -28,7 +28,7 @@ export function piecesOf(text: string, list: YAMLSeq.Parsed): readonly Span[] | 
   return pieces.some((piece) => piece === null) ? null : (pieces as Span[]);
 }
 
-/** How an entry, or an item of a list, that begins at an offset is removed. Null where it cannot be on its own. */
+/** Returns the edit that removes the entry or list item at an offset. Null where it cannot be removed on its own. */
 export function removalAt(manifest: ManifestText, offset: number): Edit | null {
   const { text } = manifest;
   const item = manifest.itemAt(offset);
@@ -156,7 +156,7 @@ class Arrangement {
     return low;
   }
 
-  /** What is between pieces stays where it is. */
+  /** Text between pieces stays where it is. */
   #ordered({ pieces, order }: Order): string {
     const parts = pieces.map(({ from, to }) => this.render(from, to));
     const isLines = pieces.slice(1).every(({ from }) => this.#text[from - 1] === '\n');
@@ -170,13 +170,13 @@ class Arrangement {
   }
 }
 
-/** What is put in between two pieces is at the end of the first. */
+/** An insertion between two pieces belongs to the end of the first. */
 function isInside(step: Span, { from, to }: Span): boolean {
   const isAfterStart = step.from > from || (step.from === from && (step.to > from || from === 0));
   return isAfterStart && step.to <= to;
 }
 
-/** Whether two pieces have something in common, and neither lies inside the other. */
+/** Returns true if two pieces overlap and neither contains the other. */
 export function overlaps(one: Span, other: Span): boolean {
   const isApart = one.to <= other.from || other.to <= one.from;
   return !isApart && !contains(one, other) && !contains(other, one);

@@ -2,12 +2,12 @@ import { Document, type Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import { FileContent } from '../../kinds/model/manifest.ts';
 import { printable } from '../../plan/render/words.ts';
 
-/** What a person should know about mappings: comments before them. */
+/** Notes about mappings, written as comments before them. */
 export type Notes = ReadonlyMap<object, readonly string[]>;
 
 interface Style {
   readonly notes: Notes;
-  /** What a file is called in this manifest. */
+  /** Returns the name of a file in this manifest. */
   nameOf(file: FileContent): string;
 }
 
@@ -93,7 +93,7 @@ function scalar(value: unknown): Scalar {
   return node;
 }
 
-/** A text over lines whose last ones are empty, or end in spaces: whoever trims a file would change it. */
+/** Returns true for a text whose last lines are empty or end in spaces: an editor that trims files would change it. */
 function hasUnseenEnd(text: string): boolean {
   return text.includes('\n') && text.replace(/\n$/, '') !== text.trimEnd();
 }

@@ -98,7 +98,7 @@ export class Candidates {
 }
 
 interface Filter {
-  /** What is asked for, as the name of the lookup. */
+  /** Name of the lookup in the cache. */
   readonly asked: string;
   readonly may: (actual: Actual) => boolean;
 }

@@ -11,11 +11,11 @@ export interface Claim {
   readonly scope: string;
   /** The id that was recorded when it was last applied; null where none was. */
   readonly id: string | null;
-  /** Where the scope declares it, as `file:line`; null where it no longer does. */
+  /** Position of the declaration in the other scope, as `file:line`; null where it no longer declares it. */
   readonly place: string | null;
 }
 
-/** What the other scopes of the organization declare and have applied, as far as it is known. */
+/** Declared and applied resources of the other scopes of the organization, as far as they are known. */
 export class Elsewhere {
   readonly #byAddress = new Map<Address, Claim>();
   readonly #byId = new Map<string, Claim>();

@@ -1,10 +1,10 @@
-/** Finds what has to move before something can move into it. */
+/** Finds the moves of the resources that a resource moves into. */
 import { type Address, kindOf } from '../../core/address.ts';
 import { changeId } from '../../core/change.ts';
 import type { Json } from '../../core/json.ts';
 import type { RulesContext } from '../model/rules.ts';
 
-/** The moves of a plan, by what they move. Each holder is visited once, however many resources it holds. */
+/** Moves of a plan, by the moved resource. Each parent is visited once, whatever the number of its children. */
 export class HolderMoves {
   readonly #isMove: (id: string) => boolean;
   readonly #context: Pick<RulesContext, 'declaredOf'>;
@@ -16,7 +16,7 @@ export class HolderMoves {
     this.#context = context;
   }
 
-  /** The id of the nearest move among a holder and all that holds it in turn by the same field; null: none moves. */
+  /** Returns the id of the nearest move among a parent and its ancestors by the same field; null: none moves. */
   nearest(kind: string, field: string, holder: Json | undefined): string | null {
     const visited: string[] = [];
     let found: string | null = null;

@@ -9,7 +9,7 @@ export interface PassedKey {
   readonly holder: Change;
 }
 
-/** Which keys are passed on: of a site space its path and its space, neither of which there can be twice. */
+/** Finds the natural keys that pass from one resource to another: a site space passes on its path and its space. */
 export function passedKeys(kinds: ReadonlyMap<string, KindRules>, changes: readonly Change[]): readonly PassedKey[] {
   const freed = new Map<string, Change>();
   const taken: { readonly slot: string; readonly by: string; readonly taker: Change }[] = [];

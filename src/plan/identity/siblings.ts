@@ -1,6 +1,6 @@
 import type { Address } from '../../core/address.ts';
 
-/** Where a sibling has to be put: right after, or right before, another that is in its final place by then. */
+/** Position of a sibling: right after, or right before, another one that is in its final place by then. */
 export interface Repositioning {
   readonly address: Address;
   readonly side: 'before' | 'after';
@@ -11,7 +11,7 @@ export interface Repositioning {
  * The fewest moves that bring siblings into the declared order: all but a longest run that is already in order.
  *
  * @param declared the siblings in the order wanted
- * @param now the same siblings as they will stand before any is repositioned: those that are there in their order, then
+ * @param now the same siblings in the order before any is repositioned: existing ones in their order, then
  * those that arrive, in the order of their arrival
  * @returns the moves, to be made one after the other
  */

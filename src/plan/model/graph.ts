@@ -165,7 +165,7 @@ function accept(count: number, edges: readonly Edge[], visits: number): readonly
   return edges.filter((edge) => accepted.has(edge));
 }
 
-/** Whether `from` comes, by any path, after `to`; null where that took more than `most` visits. */
+/** Returns true if `from` comes after `to` by any path; null after more than `most` visits. */
 function reaches(
   before: readonly (readonly number[])[],
   from: number,

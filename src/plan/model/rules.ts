@@ -3,26 +3,26 @@ import type { Change } from '../../core/change.ts';
 import type { Json } from '../../core/json.ts';
 import type { Actual, BaseEntry, Declared, Fields } from '../../core/resource.ts';
 
-/** What the planner needs to know about one field of a kind. */
+/** Rules of one field of a kind for the planner. */
 export interface FieldRules {
-  /** It takes no part in a plan before everything it refers to is there, so it is written after the children. */
+  /** It is written after the children, because everything it refers to must exist first. */
   readonly afterChildren?: boolean;
   /** A change of it is a move, not an update: the parent of the resource. */
   readonly move?: boolean;
-  /** `create`: only used to create. `replace`: the platform cannot change it, so the resource is made anew. */
+  /** `create`: only used to create. `replace`: the platform cannot change it, so the resource is replaced. */
   readonly fixed?: 'create' | 'replace';
-  /** The platform does not give it back: compared with the base, by what `normalize` makes of it. */
+  /** `base`: the platform does not return the value, so the normalized value is compared with the base. */
   readonly compare?: 'actual' | 'base';
   /**
-   * What a plan says where the platform does not tell the field, because its version has none: then it is not compared.
-   * Without such words, what is not told is null.
+   * Note of a plan where the platform does not return the field, because its version has none: it is not compared.
+   * Without this note, a field that is not returned is null.
    */
   readonly unsupportedNote?: string;
-  /** What a plan says where there is no base to compare with. */
+  /** Note of a plan that has no base to compare the field with. */
   readonly noBaseNote?: string;
-  /** How a value is compared, recorded and shown: large texts by their hash, what has no order in one order. */
+  /** Converts a value to the form that is compared, recorded and shown: large texts hashed, unordered lists sorted. */
   readonly normalize?: (value: Json) => Json;
-  /** What a snapshot holds is what `normalize` makes of the value, which must leave that as it is. */
+  /** A snapshot contains only the normalized value; `normalize` must leave a normalized value as it is. */
   readonly redacted?: boolean;
   /** `people`: a mapping of email address to role. */
   readonly shape?: 'plain' | 'people' | 'set';
@@ -30,23 +30,23 @@ export interface FieldRules {
   readonly keepsOthers?: (declared: Fields) => boolean;
   /** Addresses that a declared value refers to. */
   readonly references?: (value: Json) => readonly Address[];
-  /** What holds the resource: a deletion of that would take the resource along. */
+  /** It refers to the parent of the resource; deleting the parent deletes the resource. */
   readonly parentRef?: boolean;
-  /** What is made stands beside what this names, wherever that is then: it is made after that has moved. */
+  /** The resource is created next to the one this refers to, so it is created after that one has moved. */
   readonly colocatedWith?: boolean;
-  /** Where the resource lies in a structure; `null` is the top of it, which a creation does not have to name. */
+  /** It is the position of the resource in a structure; `null` is the top level, which a creation may leave out. */
   readonly placement?: boolean;
-  /** Says how the resource is declared, and is no state of the platform: not compared, not shown. */
+  /** It affects only how the resource is declared, and is not state of the platform: not compared, not shown. */
   readonly declarationOnly?: boolean;
   /** The member of an entry that it is written as, where that has another name. */
   readonly manifestName?: string;
-  /** It decides who may see or change something: plans list it early and write its values out in full. */
+  /** It grants access: plans list it early and with full values. */
   readonly access?: boolean;
-  /** A reference that the platform mends by itself when the resource goes; deleting does not insist on waiting. */
+  /** A reference that the platform removes when its resource is deleted; the deletion does not have to wait. */
   readonly optionalRef?: boolean;
 }
 
-/** A value by which a person would recognize a resource. `parent` decides between equals, and is no more than that. */
+/** Value by which a person recognizes a resource. `parent` only decides between equal values. */
 export interface NaturalKey {
   readonly by: string;
   readonly value: string;
@@ -77,7 +77,7 @@ export interface LockOutContext {
 export interface KindRules {
   /** As in addresses, metrics and filters. */
   readonly name: string;
-  /** Kinds whose resources it refers to: they come first, and go last. */
+  /** Kinds whose resources it refers to: they are created first and deleted last. */
   readonly dependsOn: readonly string[];
   /** The kind it is part of: read and deleted together with it. */
   readonly partOf?: string;
@@ -86,7 +86,7 @@ export interface KindRules {
   readonly people?: PeopleRules;
   /** True for the organization itself, whose title is that of the plan. */
   readonly isOrganization?: boolean;
-  /** Whether deletions need approval where the configuration does not list kinds for it. */
+  /** Deletions need approval if the configuration does not list kinds for it. */
   readonly deletionNeedsApproval?: boolean;
   /** Returns the reasons why the changes would lock people out. A plan with such a reason is refused. */
   lockOuts?(context: LockOutContext): readonly string[];
@@ -98,37 +98,37 @@ export interface KindRules {
   naturalKeys(fields: Fields, address: Address): readonly NaturalKey[];
   /** The same for what the platform answers. References inside `fields` have been looked up. */
   actualKeys(actual: Actual, fields: Fields): readonly NaturalKey[];
-  /** The natural key that the platform lets no two siblings have at any moment, so that one steps aside for a swap. */
+  /** A natural key that no two siblings can have at any moment, so that a swap needs a temporary value. */
   readonly unique?: string;
-  /** The natural key's value that `renamedFrom` stands for. */
+  /** Returns the natural key that `renamedFrom` means. */
   renamedKey?(renamedFrom: string, fields: Fields): NaturalKey;
-  /** The address a resource has although nothing declares it: people are known by their email. */
+  /** Returns the address of a resource that nothing declares: people are known by their email address. */
   implicitAddress?(actual: Actual): Address;
-  /** What deleting it hurts: the heavier, the earlier it is shown. */
+  /** Describes the damage of a deletion; a greater weight is shown earlier. */
   impact?(actual: Actual): { readonly weight: number; readonly text: string };
-  /** What is left to change that no field shows: a translation that must run again. Added to an update. */
+  /** Returns changes that no field shows, which are added to an update: a translation that must run again. */
   extraChanges?(
     declared: Declared,
     actual: Actual,
     base: BaseEntry | null,
     actualOf: (address: Address) => Actual | undefined,
   ): readonly { readonly path: string; readonly from?: Json; readonly to?: Json }[];
-  /** What a person should know about it although nothing changes. */
+  /** Returns notes for the reader of a plan that do not depend on a change. */
   notes?(declared: Declared, actual: Actual, base: BaseEntry | null): readonly string[];
   /** Why a resource that is declared and not there cannot be created yet; null when it can. */
   pendingReason?(declared: Declared, context: RulesContext): string | null;
-  /** Why nothing can refer to it yet, though it is there or will be: a translation without a result. Null when it can. */
+  /** Why nothing can refer to it yet although it is or will be there: a translation without a result. Null: it can. */
   unusableReason?(actual: Actual | undefined): string | null;
-  /** The part that comes into being together with a new one, and what that refers to: a section's first space. */
+  /** Returns the part that is created together with a new resource, and what it refers to: a section's first space. */
   seed?(
     created: Change,
     creation: (address: Address) => Change | undefined,
   ): { readonly address: Address; readonly refersTo: Address };
-  /** The address of what it goes with when that is deleted, from its fields as they are. */
+  /** Returns the address of the resource it is deleted with, from its actual fields. */
   deletedWith?(fields: Fields): Json | undefined;
-  /** Whether what it goes with must not be left without any: a section has at least one space. */
+  /** The resource it is deleted with must keep at least one: a section has at least one space. */
   readonly keepsOne?: boolean;
-  /** Whether a replacement must delete the old one first, because the platform takes no second one like it. */
+  /** A replacement must delete the old resource first, because the platform accepts no second one like it. */
   readonly deleteBeforeReplace?: boolean;
   /** Kinds whose changes are better made before its own: an identity provider before single sign-on is enforced. */
   readonly applyAfter?: readonly string[];
@@ -138,7 +138,7 @@ export interface KindRules {
   vacates?(deleted: { readonly within: Address | null; readonly actual: Fields }): readonly string[];
 }
 
-/** What a rule may look up while a plan is made. */
+/** Lookups for rules while a plan is made. */
 export interface RulesContext {
   /** The actual resource an address is bound to; undefined where there is none yet. */
   declaredOf(address: Address): Declared | undefined;

@@ -47,7 +47,7 @@ function holdersOf(kinds: readonly KindRules[]): readonly string[] {
   return [...new Set(parts.flatMap((kind) => [kind.partOf ?? kind.name, kind.name]))];
 }
 
-/** What comes into being together with what holds the list, and so stands in it first. */
+/** Returns the part that is created together with its parent, and so is first in its list. */
 function seedOf(
   kinds: readonly KindRules[],
   holder: Change | undefined,
@@ -64,12 +64,12 @@ function seedOf(
   return seed !== undefined && creation(seed) !== undefined ? seed : undefined;
 }
 
-/** Whether a change makes a resource appear at the end of a list of siblings. */
+/** Returns true if a change adds a resource to the end of a list of siblings. */
 function arrives(change: Change): boolean {
   return change.place !== null && (change.action === 'create' || change.action === 'move');
 }
 
-/** What stands in each list now, by the address of what holds it, in order. */
+/** Returns the current order of each list, by the address of its parent. */
 function standingOrders(holders: readonly string[], identity: Identity): ReadonlyMap<Address, readonly Address[]> {
   const lists = new Map<Address, { address: Address; index: number }[]>();
   for (const [address, actual] of identity.bound) {
@@ -85,7 +85,7 @@ function standingOrders(holders: readonly string[], identity: Identity): Readonl
   );
 }
 
-/** The address of what holds the list a resource stands in. */
+/** Returns the address of the parent whose list contains a resource. */
 function listOf(actual: Actual, holders: readonly string[], identity: Identity): Address | null {
   return actual.place === null ? null : identity.addressOf(holders, actual.place.list);
 }

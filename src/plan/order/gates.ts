@@ -1,4 +1,4 @@
-/** Orders many changes after many others by way of gates, so that n changes after m others need n + m edges. */
+/** Orders many changes after many others through gates, so that n changes after m others need n + m edges. */
 import type { Address } from '../../core/address.ts';
 import { type Change, changeId } from '../../core/change.ts';
 import type { Graph } from '../model/graph.ts';
@@ -15,7 +15,7 @@ export class Gates {
     this.#changes = changes;
   }
 
-  /** Creations come after the deletions that make room for them. */
+  /** Orders creations after the deletions that vacate their slots. */
   creationsAfterVacating(kinds: ReadonlyMap<string, KindRules>, context: Pick<RulesContext, 'declaredOf'>): void {
     const vacating = new Map<string, string[]>();
     for (const change of this.#changes) {
@@ -37,7 +37,7 @@ export class Gates {
     }
   }
 
-  /** Deletions of parts come after the other changes of the same whole, except those that come after a deletion. */
+  /** Orders deletions of parts after the other changes of the same whole, except those that come after a deletion. */
   deletionsAfterOthers(within: ReadonlyMap<Address | null, readonly Change[]>): void {
     const isDeletion = (change: Change) => change.action === 'delete' && change.within !== null;
     const late = this.#graph.after(this.#changes.filter(isDeletion).map(changeId));

@@ -9,7 +9,7 @@ import { Graph } from '../model/graph.ts';
 import type { KindRules, RulesContext } from '../model/rules.ts';
 import { Gates } from './gates.ts';
 
-/** In which order changes are applied; what is in no order may be done at the same time. Keys are change ids. */
+/** Order of the changes of a plan; changes without an order may run at the same time. Keys are change ids. */
 export interface Ordering {
   /** Changes in an order that respects everything below. */
   readonly sequence: readonly Change[];
@@ -17,7 +17,7 @@ export interface Ordering {
   readonly hard: ReadonlyMap<string, readonly string[]>;
   /** Changes that should be done with before, however they end. */
   readonly soft: ReadonlyMap<string, readonly string[]>;
-  /** What the second half of a change waits for besides: the site's default section before it can be set. */
+  /** Additional dependencies of the second half of a change: the default section of a site must exist first. */
   readonly late: ReadonlyMap<string, { readonly hard: readonly string[]; readonly soft: readonly string[] }>;
   /**
    * Names in `hard` and `soft` that stand for several changes at once, so that n changes after m others need n + m edges.
@@ -26,7 +26,7 @@ export interface Ordering {
   readonly gates: readonly string[];
 }
 
-/** Addresses that `requires` of a change names where it requires what a gate stands for. */
+/** Maximum number of addresses in `requires` of a change for each gate that it requires. */
 const NAMED_OF_GATE = 20;
 
 /**
@@ -50,7 +50,7 @@ class ChangeOrder {
   readonly #graph: Graph;
   readonly #within: ReadonlyMap<Address | null, readonly Change[]>;
   readonly #holderMoves: HolderMoves;
-  /** Changes that have to step aside first. */
+  /** Changes that need a temporary key first. */
   readonly #aside = new Set<string>();
   readonly #late = new Map<string, { hard: string[]; soft: string[] }>();
 
@@ -143,7 +143,7 @@ class ChangeOrder {
     this.#lateAfterParts(change, kind);
   }
 
-  /** What concerns the whole, such as publishing it, comes after its parts. */
+  /** Orders changes that concern the whole, such as publishing it, after its parts. */
   #lateAfterParts(change: Change, kind: KindRules): void {
     const written = change.action === 'create' ? Object.keys(change.declared) : change.fields.map(({ path }) => path);
     if (!written.some((name) => kind.fields[name]?.afterChildren === true)) {
@@ -202,7 +202,7 @@ class ChangeOrder {
     }
   }
 
-  /** What arrives in a list arrives in the declared order, so that little has to be moved; moves follow one another. */
+  /** Adds resources to a list in the declared order, so that few have to be moved; moves run one after the other. */
   #siblingsInTurn(): void {
     const lists = Map.groupBy(
       this.#changes.filter((change) => change.place !== null && change.action !== 'update'),

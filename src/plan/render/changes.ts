@@ -3,14 +3,14 @@
 import type { Action, Change, Plan } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
 import { fieldLines } from './field-text.ts';
-import { breakable, type TextOptions, wrap } from './text-layout.ts';
+import { breakable, type PlanTextOptions, wrap } from './text-layout.ts';
 import { textWidth } from './text-width.ts';
 import { counted, printable } from './words.ts';
 
-/** How early a change is shown, and how late it is left out. */
+/** Rank of a change: a lower one is shown earlier and left out later. */
 export const RANK = { held: 0, delete: 1, access: 2, accessOfNew: 3, update: 4, move: 5, create: 6 } as const;
 
-/** The text of one change, and what it counts as where there is no room for it. */
+/** Text of one change, and its count in the summary when the text is left out. */
 export interface ChangeBlock {
   readonly kind: string;
   readonly action: Action;
@@ -24,7 +24,7 @@ const SIGNS = { create: '+', update: '~', move: '→', delete: '-' } as const;
 const MIN_ADDRESS_COLUMN = 20;
 
 /** One block for each change: held, deletions (the heaviest first), access, then updates, moves and creations. */
-export function changeBlocks(plan: Plan, options: TextOptions): readonly ChangeBlock[] {
+export function changeBlocks(plan: Plan, options: PlanTextOptions): readonly ChangeBlock[] {
   let widest = 0;
   for (const { address } of plan.changes) {
     widest = Math.max(widest, textWidth(address));
@@ -64,7 +64,7 @@ export function countBlocks(blocks: readonly ChangeBlock[]): string {
     .join(', ');
 }
 
-function headLine(change: Change, column: number, options: TextOptions): string {
+function headLine(change: Change, column: number, options: PlanTextOptions): string {
   const { paint } = options;
   const tone = { create: paint.create, update: paint.change, move: paint.change, delete: paint.remove }[change.action];
   const address = printable(change.address);
@@ -85,7 +85,7 @@ function headLine(change: Change, column: number, options: TextOptions): string 
   return said === '' ? head : `${head}${fits ? (place === '' ? '' : '   ') : '\n      '}${remark}`;
 }
 
-/** What is said behind a change: why it waits, where it goes, what it hurts. */
+/** Returns the text after a change: why it waits, where it goes and what it damages. */
 function remarks(change: Change): string {
   const position = change.action === 'move' ? change.fields.find((field) => field.path === 'position') : undefined;
   const paused =
@@ -102,7 +102,7 @@ function remarks(change: Change): string {
     .join('; ');
 }
 
-function bodyLines(change: Change, options: TextOptions): readonly string[] {
+function bodyLines(change: Change, options: PlanTextOptions): readonly string[] {
   const fields = change.fields.filter((field) => !(change.action === 'move' && field.path === 'position'));
   const whole = new Set(change.accessFields);
   const lines = fields.flatMap((field) => fieldLines(field, whole.has(field.path)));

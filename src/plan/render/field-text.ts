@@ -79,7 +79,7 @@ export function differingTexts(
   return looksTheSame(left, right) ? around(...spelledOut) : [inQuotes(left), inQuotes(right)];
 }
 
-/** Whether two texts differ only in what a reader does not see: kinds of spaces, and forms of one character. */
+/** Returns true if two texts differ only in invisible ways: kinds of spaces, and forms of one character. */
 function looksTheSame(a: string, b: string): boolean {
   const seen = (text: string) => text.normalize('NFKC').replace(/\s+/g, ' ');
   return seen(a) === seen(b);

@@ -32,7 +32,7 @@ export function planToJson(plan: Plan): object {
   });
 }
 
-/** What an apply answers. */
+/** Returns the JSON result of an apply. */
 export function resultToJson(
   plan: Plan,
   results: readonly ChangeResult[],
@@ -54,7 +54,7 @@ function head(plan: Plan): object {
   return { organization, scope, commit, base, checksum, heldChecksum };
 }
 
-/** How many changes ended how. */
+/** Counts changes by status. */
 function summarizeResults(summary: PlanSummary, results: readonly ChangeResult[]): object {
   const count = (status: ChangeResult['status']) => results.filter((result) => result.status === status).length;
   return {

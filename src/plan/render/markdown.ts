@@ -18,7 +18,7 @@ export interface PlanMarkdown {
   readonly text: string;
   /** The same, shortened to a length in characters. */
   readonly shorten: (longest: number) => string;
-  /** Whether the text is long enough to be folded away at first. */
+  /** True if the text is long enough to be collapsed at first. */
   readonly isLong: boolean;
 }
 

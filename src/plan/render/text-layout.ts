@@ -15,16 +15,16 @@ const same = (text: string) => text;
 /** No colors: for pipes, files and `NO_COLOR`. */
 export const PLAIN: Paint = { strong: same, faint: same, create: same, change: same, remove: same, warn: same };
 
-/** How a person approves what is held. */
+/** Commands that approve held changes. */
 export interface Approval {
-  /** What comes before `approve`, such as `once merged, `; mostly nothing. */
+  /** Text before `approve`, such as `once merged, `; usually empty. */
   readonly when: string;
   /** The command for a checksum, in one line that a shell can run. */
   readonly command: (checksum: string) => string;
 }
 
-/** How wide a text may be, and how it is colored. */
-export interface TextOptions {
+/** Width and colors of a text. */
+export interface PlanTextOptions {
   /** Characters in a line. */
   readonly columns: number;
   readonly paint: Paint;

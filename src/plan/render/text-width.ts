@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
 
-/** How many columns of a terminal a text takes. The library that knows is loaded for texts beyond ASCII only. */
+/** Returns the number of terminal columns of a text. The library for this is loaded only for texts beyond ASCII. */
 export function textWidth(text: string): number {
   if (/^[ -~]*$/.test(text)) {
     return text.length;

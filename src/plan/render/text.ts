@@ -5,13 +5,13 @@ import { largest } from '../../core/lists.ts';
 import { ROOT_SCOPE } from '../../core/scope.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
 import { type ChangeBlock, changeBlocks, countBlocks, RANK } from './changes.ts';
-import { PLAIN_APPROVAL, type TextOptions, takeLines, wrap } from './text-layout.ts';
+import { PLAIN_APPROVAL, type PlanTextOptions, takeLines, wrap } from './text-layout.ts';
 import { counted, durationWords, noCommand, printable } from './words.ts';
 
 /** Unmanaged resources that are named one by one. */
 const NAMED = 10;
 
-/** How much of the lists below the changes is shown. */
+/** Numbers of entries shown in the lists below the changes. */
 interface TailLimits {
   /** Access changes that are named. */
   readonly access: number;
@@ -24,7 +24,7 @@ const ACCESS_SHARE = 1 / 4;
 const UNLIMITED: TailLimits = { access: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
 
 /** The plan as text: changes, the most dangerous first, then access, what is held, and the cost; the summary last. */
-export function renderPlanText(untrusted: Plan, options: TextOptions): string {
+export function renderPlanText(untrusted: Plan, options: PlanTextOptions): string {
   const plan = inert(untrusted);
   return compose(plan, changeBlocks(plan, options), [], UNLIMITED, options);
 }
@@ -33,7 +33,7 @@ export function renderPlanText(untrusted: Plan, options: TextOptions): string {
  * The plan as text of at most `longest` characters. What is held, deletions and access changes are kept; of the rest
  * that has no room, the text gives the number by kind.
  */
-export function fitPlanText(untrusted: Plan, options: TextOptions, longest: number): string {
+export function fitPlanText(untrusted: Plan, options: PlanTextOptions, longest: number): string {
   const plan = inert(untrusted);
   const blocks = changeBlocks(plan, options);
   const whole = compose(plan, blocks, [], UNLIMITED, options);
@@ -98,7 +98,7 @@ function compose(
   blocks: readonly ChangeBlock[],
   leftOut: readonly ChangeBlock[],
   limits: TailLimits,
-  options: TextOptions,
+  options: PlanTextOptions,
 ): string {
   const gap = leftOut.length === 0 ? [] : [wrap('  … ', `not shown: ${countBlocks(leftOut)}`, options.columns, 4)];
   const sections = [
@@ -141,7 +141,7 @@ function planTitle(plan: Plan): string {
   return `Plan for ${who}${when}`;
 }
 
-/** Whom a plan is for, in the platform's words, and of which commits it is. */
+/** Returns the organization of a plan, by its title on the platform, and the commits. */
 export function planTitleParts(plan: Plan): { readonly who: string; readonly when: string } {
   const base = plan.base === null ? '' : ` over ${plan.base.slice(0, 7)}`;
   const scope = plan.scope === ROOT_SCOPE ? '' : `, scope ${printable(plan.scope)}`;
@@ -174,7 +174,7 @@ export function summaryLine(plan: Plan): string {
 /** A line of the lists below the changes. A command is never broken: it is there to be copied. */
 type Row = readonly [name: string, text: string, isCommand?: true];
 
-function tailLines(plan: Plan, options: TextOptions, limits: TailLimits): readonly string[] {
+function tailLines(plan: Plan, options: PlanTextOptions, limits: TailLimits): readonly string[] {
   const lists = listRows(plan);
   const more = lists.length - limits.rows;
   const rows: readonly Row[] = [
@@ -203,18 +203,18 @@ function accessRows({ access }: Plan, limit: number): readonly Row[] {
   return access.length === 0 ? [] : [['Access', text.join('; ')]];
 }
 
-/** What a plan says besides its changes, access and verdict. */
+/** Returns the parts of a plan other than its changes, access and verdict. */
 function listRows(plan: Plan): readonly Row[] {
   return [
     ...(plan.adopted.length > 0 ? [['Adopted', adoptedWords(plan)] as const] : []),
     ...plan.pending.map(({ address, reason }) => ['Pending', `${printable(address)}: ${reason}`] as const),
     ...plan.notes.map(({ address, text }) => ['Note', `${printable(address)}: ${printable(text)}`] as const),
-    ...(plan.hasBase ? [] : [['Note', 'there is no base, so nothing is deleted; name one with --base REF'] as const]),
+    ...(plan.hasBase ? [] : [['Note', 'there is no base, so nothing is deleted; set one with --base REF'] as const]),
     ...(plan.unmanaged.length > 0 ? [['Unmanaged', unmanagedWords(plan)] as const] : []),
   ];
 }
 
-function verdictRows(plan: Plan, { approval = PLAIN_APPROVAL }: TextOptions): readonly Row[] {
+function verdictRows(plan: Plan, { approval = PLAIN_APPROVAL }: PlanTextOptions): readonly Row[] {
   if (plan.verdict.state === 'refused') {
     return plan.verdict.reasons.map((reason) => ['Refused', reason]);
   }

@@ -16,7 +16,7 @@ const entries = z.array(
   }),
 );
 
-/** What one pass has found and done. */
+/** Drift, changes and results of one pass. */
 export interface PassChanges {
   readonly drift: ReadonlySet<Change>;
   readonly changes: readonly Change[];

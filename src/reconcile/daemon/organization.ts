@@ -25,7 +25,7 @@ export class OrganizationReconciler {
     return this.#options.config.id;
   }
 
-  /** How the last pass ended; null before the first one has. */
+  /** Result of the last pass; null before the first one has ended. */
   get lastEnd(): PassEnd | null {
     return this.#lastEnd;
   }

@@ -15,16 +15,16 @@ import { createManifestLoader, type DesiredState, type ManifestLoader } from '..
 import type { Elsewhere } from '../../plan/identity/elsewhere.ts';
 import { type AppliedBase, readAppliedBase, readElsewhere, recordApplied, type ScopedFolder } from '../applied.ts';
 
-/** What a source says now. */
+/** Current content of a source. */
 export interface Desired {
   readonly state: DesiredState;
   /** Null where the source has no commits. */
   readonly commit: string | null;
   /** The first line of the commit's message; empty where there is none. */
   readonly subject: string;
-  /** Whether the branch was rewritten since the last look. */
+  /** True if the branch was rewritten since the last read. */
   readonly forced: boolean;
-  /** What other scopes of the organization claim; undefined where it is not known. */
+  /** Claims of the other scopes of the organization; undefined where they are not known. */
   readonly elsewhere?: Elsewhere;
 }
 
@@ -36,7 +36,7 @@ export interface AppliedRef {
   move(commit: string, ids: ReadonlyMap<Address, string>): Promise<void>;
 }
 
-/** Where an organization's manifests come from. */
+/** Source of an organization's manifests. */
 export interface DesiredSource {
   /** Tells the sources of one organization apart. */
   readonly scope: string;
@@ -45,20 +45,20 @@ export interface DesiredSource {
    * DesiredStateError where the manifests are wrong.
    */
   read(): Promise<Desired>;
-  /** What the manifests say now, for whoever reconciles nothing: the next `read` tells all the same. Throws as it does. */
+  /** Reads the current manifests, for readers other than passes; does not affect the next `read`. Throws as it does. */
   peek(): Promise<DesiredState>;
-  /** Whether a look at it finds something else than the last `read`; reads no manifests. Git only. */
+  /** Returns true if the commit differs from that of the last `read`; reads no manifests. Git only. */
   hasMoved(): Promise<boolean>;
   /** Calls back after changes; resolves once they are noticed. What has to be polled does nothing here. */
   watch(onChange: () => void, onError: (error: Error) => void): Promise<void>;
-  /** The ref that says what was last applied; null where nothing keeps it up, so that it could be out of date. */
+  /** The ref that records what was last applied; null where nothing updates it, so that it could be out of date. */
   readonly applied: AppliedRef | null;
-  /** Milliseconds between two looks; null where changes are noticed as they happen. */
+  /** Poll interval, in milliseconds; null where changes are noticed as they happen. */
   readonly poll: number | null;
   close(): Promise<void>;
 }
 
-/** Milliseconds of quiet after a change in a folder before it is read: writers write more than one file. */
+/** Settle delay after a change in a folder before it is read, in milliseconds: writers write more than one file. */
 const SETTLE = 300;
 /** Milliseconds of silence after which git is ended. */
 const GIT_TIMEOUT = 60_000;
@@ -99,7 +99,7 @@ function gitSource(
     forced ||= result.forced;
     return result;
   };
-  // A look at the remote may change the files, which must not happen while they are read.
+  // Fetching may change the files, which must not happen while they are read.
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = turn.then(work, work);
@@ -143,7 +143,7 @@ function gitSource(
   };
 }
 
-/** What a clone records as applied of its scope, and what it knows of others. */
+/** Reads and writes the applied refs of a clone: its own scope, and the claims of others. */
 class RecordedScope {
   readonly #place: ScopedFolder;
   readonly #refs: AppliedRefs;

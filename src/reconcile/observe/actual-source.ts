@@ -29,7 +29,7 @@ export interface ActualSource {
   ownUser?(members: readonly Actual[]): Promise<string | null>;
 }
 
-/** Whether a key says something of what further requests tell of a resource. */
+/** Returns true if a key requires what a detail request of a resource returns. */
 export function isRequired({ fields, parts }: DetailRequest, actual: Actual, required: RequiredDetails): boolean {
   return (
     (parts !== undefined && required.needsParts(actual, parts === 'any' ? undefined : parts)) ||
@@ -37,16 +37,16 @@ export function isRequired({ fields, parts }: DetailRequest, actual: Actual, req
   );
 }
 
-/** One resource with all that was told of it. */
-export function withDetails(actual: Actual, told: readonly Detail[]): ActualResources {
-  const fields = Object.assign({}, actual.fields, ...told.map((each) => each.fields ?? {}));
+/** Adds details to a resource. */
+export function withDetails(actual: Actual, details: readonly Detail[]): ActualResources {
+  const fields = Object.assign({}, actual.fields, ...details.map((each) => each.fields ?? {}));
   return {
-    actuals: [{ ...actual, fields }, ...told.flatMap((each) => each.parts ?? [])],
-    people: told.flatMap((each) => each.people ?? []),
+    actuals: [{ ...actual, fields }, ...details.flatMap((each) => each.parts ?? [])],
+    people: details.flatMap((each) => each.people ?? []),
   };
 }
 
-/** All that was found, in this order. */
+/** Combines resources in this order. */
 export function combine(found: readonly ActualResources[]): ActualResources {
   return { actuals: found.flatMap(({ actuals }) => actuals), people: found.flatMap(({ people }) => people) };
 }
@@ -68,7 +68,7 @@ async function readKind(kind: Kind, required: RequiredDetails, reader: Reader): 
   return combine([{ actuals: [], people }, ...resources]);
 }
 
-/** What the list of a kind tells. */
+/** Lists the resources of a kind. */
 export async function list(kind: Kind, reader: Reader): Promise<ActualResources> {
   const actuals: Actual[] = [];
   const people: (readonly [string, string])[] = [];
@@ -96,7 +96,7 @@ async function readChain(
   required: RequiredDetails,
   reader: Reader,
 ): Promise<Detail[]> {
-  const told: Detail[] = [];
+  const details: Detail[] = [];
   let before: Detail = {};
   for (
     let next: DetailRequest | undefined = first;
@@ -104,9 +104,9 @@ async function readChain(
     next = next.next
   ) {
     before = await next.read(actual, reader, before);
-    told.push(before);
+    details.push(before);
   }
-  return told;
+  return details;
 }
 
 /** Waits for all, then throws what the first of them failed with: nothing is left running behind an error. */

@@ -32,12 +32,12 @@ export async function observe(options: ObserveOptions): Promise<Observation> {
         found.set(name, []);
       }
     }
-    const told = await source.read(due, required);
-    for (const actual of told.actuals) {
+    const answer = await source.read(due, required);
+    for (const actual of answer.actuals) {
       found.get(actual.kind)?.push(actual);
       actuals.push(actual);
     }
-    for (const [email, id] of told.people) {
+    for (const [email, id] of answer.people) {
       people.set(email, id);
     }
   };

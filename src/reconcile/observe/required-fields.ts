@@ -81,7 +81,7 @@ function push<T>(lists: Map<string, T[]>, key: string, item: T): void {
   }
 }
 
-/** Whether a declared value names somebody who has not been seen yet. */
+/** Returns true if a declared value names a person who has not been seen yet. */
 export function namesStranger(
   kinds: readonly KindRules[],
   declared: ReadonlyMap<Address, Declared>,

@@ -9,9 +9,9 @@ export interface Ways {
 }
 
 /**
- * Remembers, for one pass, which operations the platform has: no request can tell whether a write exists. The first
- * change that needs a feature tries it while the others wait, so a missing operation is tried once and not once per
- * change. Source: docs/platform-notes.md#changes-by-version
+ * Remembers, for one pass, which operations the platform has: no request shows whether a write operation exists. The
+ * first change that needs a feature tries it while the others wait, so a missing operation is tried once and not once
+ * per change. Source: docs/platform-notes.md#changes-by-version
  */
 export class VersionMemory {
   /** By feature: which way works. */
@@ -48,7 +48,7 @@ export class VersionMemory {
 
 /**
  * A 404 may also mean that what the request names has gone. Then the other way is refused too, or not followed, and both
- * refusals are told: either may be the one that says why.
+ * refusals are reported: either may be the one that gives the reason.
  */
 async function tryBoth({ usual, other }: Ways): Promise<keyof Ways> {
   try {
