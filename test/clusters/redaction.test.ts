@@ -188,8 +188,9 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
 
 /** Keeps everything that a listener is told, after its name. */
 function keeping(written: string[]) {
-  const names =
-    'Opened WouldOpen Merged Archived Reopened Superseded Commented Muted Skipped Trouble RunEnd'.split(' ');
+  const names = 'Opened WouldOpen Merged Archived Reopened Superseded Commented Muted Skipped Trouble RunEnd'.split(
+    ' ',
+  );
   const keep = (name: string) => (told: unknown) => void written.push(`on${name} ${JSON.stringify(told)}`);
   return Object.fromEntries(names.map((name) => [`on${name}`, keep(name)]));
 }
