@@ -6,23 +6,23 @@ import { openGit } from '../git/run.ts';
 
 const TIMEOUT = 30_000;
 
-/** A real git repository with the manifests of examples/acme, and the edits that the story makes in it. */
+/** A git repository with the manifests of examples/acme, and the edits that the demonstration makes. */
 export interface AcmeRepository {
   readonly directory: string;
-  /** Commits what was edited; gives the commit. */
+  /** Commits the edits and returns the commit id. */
   commit(message: string): Promise<string>;
   renameTeam(): Promise<void>;
   moveSection(): Promise<void>;
   addTranslation(): Promise<void>;
 }
 
-/** Makes the repository from the example's folder, with its first commit. */
+/** Creates the repository from the example, with a first commit. */
 export async function makeAcmeRepository(example: URL, directory: string): Promise<AcmeRepository> {
   await mkdir(directory, { recursive: true });
   await cp(example, directory, { recursive: true });
   const git = openGit({ repository: repositoryIn(directory), timeout: TIMEOUT });
   await git.raw(['init', '--quiet', '--initial-branch=main']);
-  // So that whoever commits here next needs no settings of their own.
+  // Commits of the user must work without git settings.
   await git.raw(['config', 'user.name', 'Octavo demo']);
   await git.raw(['config', 'user.email', 'demo@acme.example']);
   const edit = async (file: string, change: (text: string) => string) => {
@@ -44,7 +44,7 @@ export async function makeAcmeRepository(example: URL, directory: string): Promi
   return repository;
 }
 
-/** The section `changelog` stands last; it comes to stand first. Comments stay. */
+/** Moves the last section, `changelog`, to the front; keeps comments. */
 function changelogFirst(text: string): string {
   const document = parseDocument(text);
   const structure = document.getIn(['sites', 'help', 'structure']);

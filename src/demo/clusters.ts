@@ -1,3 +1,4 @@
+/** The last step of the demonstration: issue clusters become change requests. */
 import type { ClusterEvents } from '../clusters/run/events.ts';
 import type { Daemon } from '../daemon.ts';
 import type { Emulator } from '../emulator/emulator.ts';
@@ -8,14 +9,14 @@ import { toMarkdown } from '../platform/rich-text/document.ts';
 import type { DemoContext } from './context.ts';
 import { fitting } from './tickets.ts';
 
-/** Who takes part in it. */
+/** Parts of the demonstration that this step uses. */
 export interface ClusterParts {
   readonly emulator: Emulator;
   readonly daemon: Daemon;
   readonly reader: Reader;
 }
 
-/** Tells of change requests as they are opened. */
+/** Prints change requests as they are opened. */
 export class ClusterReporter {
   readonly #demo: DemoContext;
 
@@ -23,7 +24,7 @@ export class ClusterReporter {
     this.#demo = demo;
   }
 
-  /** What the daemon is to tell. */
+  /** Listener for the daemon. */
   readonly events: ClusterEvents = {
     onOpened: ({ label, why }) => {
       const { say, paint } = this.#demo;
@@ -36,12 +37,12 @@ export class ClusterReporter {
   };
 }
 
-/** Clusters of the example files that are worse than low. */
+/** Number of clusters of the example files with more than low impact. */
 const EXPECTED = 2;
-/** Columns before a line of a description. */
+/** Indentation of a description, in columns. */
 const INDENT = 6;
 
-/** What the spaces say before: something to find, in the one that people would look in. */
+/** Existing pages, so that each change request finds related content. */
 const PAGES = [
   {
     space: 'API reference',
@@ -55,17 +56,14 @@ const PAGES = [
   },
 ] as const;
 
-/**
- * The chapter of issue clusters: a look at them opens a change request for each that hurts enough, once. False as soon as
- * something did not happen.
- */
+/** Runs cluster automation and prints the change requests that it opens. Returns false if they are not as expected. */
 export async function openChangeRequests(parts: ClusterParts, demo: DemoContext): Promise<boolean> {
   const { reader, daemon } = parts;
   const { say, paint } = demo;
   const spaces = await spaceTitles(reader);
   writePages(parts, spaces);
-  say(paint.faint(`   (somebody wrote ${PAGES.map(({ title, space }) => `"${title}" in ${space}`).join(', ')})\n`));
-  // Twice: what has a change request gets no second one.
+  say(paint.faint(`   (someone wrote ${PAGES.map(({ title, space }) => `"${title}" in ${space}`).join(', ')})\n`));
+  // The second run shows that no cluster gets a second change request.
   if (!(await daemon.lookAtClusters()) || !(await daemon.lookAtClusters())) {
     return false;
   }
@@ -73,12 +71,12 @@ export async function openChangeRequests(parts: ClusterParts, demo: DemoContext)
   if (requests.length !== EXPECTED || requests.some(({ status }) => status !== 'open')) {
     return false;
   }
-  say(`\n  ${paint.create('✓')} Another look opened nothing more; what is on the platform now:\n\n`);
+  say(`\n  ${paint.create('✓')} A second run opened no further change requests. On the platform now:\n\n`);
   for (const { subject, space } of requests) {
     say(`  open  ${(spaces.get(space) ?? space).padEnd(14)}  ${printable(subject ?? '')}\n`);
   }
-  // The newest stands first, and the one that hurts most was made first.
-  say(`\n  What a writer reads in the last of them:\n\n${excerpt(requests.at(-1)?.description, demo)}`);
+  // The list is newest first, and the cluster with the highest impact was opened first.
+  say(`\n  Description of the last one:\n\n${excerpt(requests.at(-1)?.description, demo)}`);
   return true;
 }
 
@@ -108,7 +106,7 @@ async function changeRequests(reader: Reader) {
   return requests;
 }
 
-/** The description as Markdown, with its links as their words: addresses are longer than a terminal is wide. */
+/** Formats the description as Markdown, with links reduced to their text, because URLs are too long for a terminal. */
 function excerpt(description: unknown, { paint, columns }: DemoContext): string {
   return toMarkdown(description)
     .replaceAll(/\n<https?:[^>]*>\n/g, '')

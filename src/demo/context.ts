@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { Paint } from '../plan/render/text-layout.ts';
 
-/** What the story is told with. */
+/** Output and clock of the demonstration. */
 export interface DemoContext {
   readonly say: (text: string) => void;
   readonly paint: Paint;
@@ -10,10 +10,10 @@ export interface DemoContext {
   readonly signal: AbortSignal;
 }
 
-/** Milliseconds that each step has to come true. */
+/** Timeout of each step, in milliseconds. */
 export const STEP_LIMIT = 30_000;
 
-/** What happens, one by one, and can be waited for. */
+/** Emits events and waits for them. */
 export class EventWaiter<T> {
   readonly #demo: DemoContext;
   readonly #listeners = new Set<(event: T) => void>();
@@ -28,7 +28,7 @@ export class EventWaiter<T> {
     }
   }
 
-  /** Resolves with the first moment from now on that is as asked; false when none is in time. */
+  /** Waits for the next event that matches; false if there is none before the timeout. */
   until(isDone: (event: T) => boolean): Promise<boolean> {
     const { clock, signal } = this.#demo;
     const settled = new AbortController();

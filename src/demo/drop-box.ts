@@ -2,27 +2,27 @@ import { cp, mkdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The example files, in the order in which the story drops them. */
+/** The example files, in the order of the demonstration. */
 export const TICKET_FILES = ['mailbox.mbox', 'zendesk-export.json'] as const;
 
-/** The folder that the daemon watches, and the files of tickets that the story has for it. */
+/** The folder that the daemon watches, and the ticket files for it. */
 export interface DropBox {
   readonly directory: string;
-  /** Puts one of the example files into it. */
+  /** Moves a copy of an example file into the folder. */
   drop(file: string): Promise<void>;
-  /** Every email address in the example files, in lower case. */
+  /** Returns every email address in the example files, in lower case. */
   emails(): Promise<readonly string[]>;
 }
 
 const EMAIL = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
 
-/** Makes the folder, for the files of `examples`. */
+/** Creates the folder for the files of `examples`. */
 export async function makeDropBox(examples: URL, directory: string): Promise<DropBox> {
   await mkdir(directory, { recursive: true });
   return {
     directory,
     async drop(file) {
-      // As it ought to be done: nobody reads half a file, and one that is moved in whole is read at once.
+      // Renaming is atomic, so the daemon never reads an incomplete file.
       const unfinished = join(directory, `.${file}.part`);
       await cp(fileURLToPath(new URL(file, examples)), unfinished, { preserveTimestamps: true });
       await rename(unfinished, join(directory, file));

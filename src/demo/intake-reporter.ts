@@ -2,14 +2,14 @@ import type { ConversationEvents, IntakeCounts } from '../conversations/model/ev
 import { counted, printable } from '../plan/render/words.ts';
 import { type DemoContext, EventWaiter } from './context.ts';
 
-/** Conversations so far. */
+/** Number of conversations so far. */
 export interface IntakeTotals {
-  /** What was to be sent of what was found. */
+  /** Conversations that were queued for sending. */
   readonly taken: number;
   readonly sent: number;
 }
 
-/** Tells what becomes of conversations, and lets the story wait for it. Numbers only: nothing else is told to it. */
+/** Prints ingestion events of the daemon and waits for them. The events have only counts and no content. */
 export class IntakeReporter {
   readonly #demo: DemoContext;
   readonly #waiter: EventWaiter<IntakeTotals>;
@@ -21,10 +21,10 @@ export class IntakeReporter {
     this.#waiter = new EventWaiter(demo);
   }
 
-  /** What the daemon is to tell. */
+  /** Listener for the daemon. */
   readonly events: ConversationEvents = {
     onIntake: (taken) => {
-      // What was rejected is told one by one.
+      // Rejected tickets are reported one by one.
       if (taken.found > taken.rejected) {
         this.#taken(taken);
         this.#count({ ...this.#totals, taken: this.#totals.taken + taken.waiting });
@@ -38,7 +38,7 @@ export class IntakeReporter {
     onRejected: ({ place, reason }) => this.#printError(`${place}: ${reason}`),
     onRefused: ({ key, reason }) => this.#printError(`${key} is refused: ${reason}`),
     onPollEnd: ({ error }) => {
-      // The folder is looked at every second, and stays wrong until somebody mends it.
+      // The folder is polled every second; the same error is printed once.
       if (error !== null && error.message !== this.#lastError) {
         this.#printError(error.message);
       }
@@ -46,7 +46,7 @@ export class IntakeReporter {
     },
   };
 
-  /** Resolves when more was taken than now, and all of it is sent; false when that is not so in time. */
+  /** Waits until further conversations were queued and all are sent; false after the timeout. */
   async allSent(): Promise<boolean> {
     const before = this.#totals.taken;
     return this.#waiter.until(({ taken, sent }) => taken > before && sent >= taken);
@@ -76,7 +76,7 @@ export class IntakeReporter {
   }
 }
 
-/** `email 3, card 1`: what there is most of first. */
+/** Formats counts, largest first: `email 3, card 1`. */
 function byCount(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .filter(([, count]) => count > 0)

@@ -1,3 +1,4 @@
+/** The demonstration: its steps, and the output of the daemon. */
 import type { ChangeResult, Plan } from '../core/change.ts';
 import { renderPlanText } from '../plan/render/text.ts';
 import { counted, printable } from '../plan/render/words.ts';
@@ -9,7 +10,7 @@ import { type ClusterParts, openChangeRequests } from './clusters.ts';
 import { type DemoContext, EventWaiter } from './context.ts';
 import { ingestTickets, type TicketParts } from './tickets.ts';
 
-/** Tells what the daemon does as it does it, and lets the story wait for it. */
+/** Prints the passes of the daemon and waits for them. */
 export class PassReporter {
   readonly #demo: DemoContext;
   readonly #waiter: EventWaiter<PassEnd>;
@@ -21,10 +22,10 @@ export class PassReporter {
     this.#waiter = new EventWaiter(demo);
   }
 
-  /** What the daemon is to tell. */
+  /** Listener for the daemon. */
   readonly events: PassEvents = {
     onPlan: ({ plan }, drift) => {
-      // A plan that was told is not told again because a pass is made again.
+      // A repeated pass with the same plan is not printed again.
       if (plan.changes.length > 0 && plan.checksum !== this.#printed) {
         this.#printed = plan.checksum;
         this.#plan(plan, drift.length);
@@ -35,11 +36,11 @@ export class PassReporter {
     },
     onBadSource: (error) => {
       const { say, paint } = this.#demo;
-      // It is read again now and then, and stays wrong until somebody mends it.
+      // The source is read repeatedly; the same error is printed once.
       if (error.message !== this.#lastError) {
         this.#lastError = error.message;
         const lines = error.message.split('\n').map((line) => `  ${printable(line)}`);
-        say(paint.remove(`\nThe manifests are wrong, and the last good ones stay in force:\n${lines.join('\n')}\n`));
+        say(paint.remove(`\nThe manifests are invalid; the daemon keeps the last valid ones:\n${lines.join('\n')}\n`));
       }
     },
     onPassEnd: (end) => {
@@ -48,7 +49,7 @@ export class PassReporter {
     },
   };
 
-  /** Resolves with the first pass from now on that is as asked; false when none is in time. */
+  /** Waits for the next pass that matches; false if there is none before the timeout. */
   until(isDone: (end: PassEnd) => boolean): Promise<boolean> {
     return this.#waiter.until(isDone);
   }
@@ -56,7 +57,7 @@ export class PassReporter {
   #plan(plan: Plan, drift: number): void {
     const { say, paint, columns } = this.#demo;
     if (drift > 0) {
-      say(paint.warn(`\nThe platform was changed behind the repository’s back (${counted(drift, 'change')}):\n`));
+      say(paint.warn(`\nThe platform was changed outside of the repository (${counted(drift, 'change')}):\n`));
     }
     say(
       `\n${renderPlanText(plan, { columns, paint })
@@ -79,38 +80,35 @@ export class PassReporter {
   }
 }
 
-/** Who takes part. */
+/** Parts of the demonstration. */
 export interface DemoParts extends TicketParts, ClusterParts {
   readonly repository: AcmeRepository;
   readonly passes: PassReporter;
-  /** Somebody who changes the platform by hand. */
+  /** Another user, who changes the platform directly. */
   readonly otherUser: Writer;
 }
 
-/** A pass that found the platform as declared: nothing failed, and nothing is left to do. */
+/** Returns true for a pass that found the platform as declared. */
 function isSettled({ outcome, plan, results }: PassEnd): boolean {
   return outcome === 'done' && (plan?.changes.length ?? 1) === 0 && results.length === 0;
 }
 
-/** Plays the story. False as soon as a step did not happen. */
+/** Runs the steps. Returns false as soon as one fails. */
 export async function runStory(parts: DemoParts, demo: DemoContext): Promise<boolean> {
   const { say, paint } = demo;
   const chapter = (number: number, title: string) => say(`\n${paint.strong(`${number}. ${title}`)}\n`);
-  const steps: readonly (readonly [string, () => Promise<boolean | 'told'>])[] = [
-    ['A commit declares the organization, and the platform is made to match it', () => follow(parts)],
+  const steps: readonly (readonly [string, () => Promise<boolean | 'reported'>])[] = [
+    ['A commit declares the organization, and the daemon applies it', () => follow(parts)],
     ['A commit renames a team, moves a section and adds a translation', () => change(parts, demo)],
-    ['Somebody renames the team by hand, and the daemon undoes it', () => drift(parts, demo)],
-    ['A mailbox and a helpdesk’s export are dropped, and clusters of issues appear', () => ingestTickets(parts, demo)],
-    [
-      'What hurts readers most becomes change requests, where a writer would look',
-      () => openChangeRequests(parts, demo),
-    ],
+    ['Someone renames the team on the platform, and the daemon reverts it', () => drift(parts, demo)],
+    ['A mailbox and a helpdesk export are ingested and grouped into issue clusters', () => ingestTickets(parts, demo)],
+    ['The clusters with the highest impact become change requests', () => openChangeRequests(parts, demo)],
   ];
   for (const [index, [title, play]] of steps.entries()) {
     chapter(index + 1, title);
     const outcome = await play();
     if (outcome === false) {
-      say(paint.remove(demo.signal.aborted ? '\nStopped.\n' : '\nThis did not happen within 30 s.\n'));
+      say(paint.remove(demo.signal.aborted ? '\nStopped.\n' : '\nThis step did not complete within 30 s.\n'));
     }
     if (outcome !== true) {
       return false;
@@ -147,8 +145,8 @@ async function drift({ passes, reader, otherUser }: DemoParts, { say, paint }: D
   const undone = passes.until((end) =>
     end.results.some(({ address, status }) => address === 'team/writers' && status === 'applied'),
   );
-  await otherUser.send(operations.updateTeam, { path: { teamId }, body: { title: 'Renamed by hand' } });
-  say(paint.faint('   (somebody renames "Docs writers" to "Renamed by hand" on the platform)\n'));
+  await otherUser.send(operations.updateTeam, { path: { teamId }, body: { title: 'Renamed manually' } });
+  say(paint.faint('   (someone renames "Docs writers" to "Renamed manually" on the platform)\n'));
   return (await undone) && (await teamTitles(reader)).includes('Docs writers');
 }
 

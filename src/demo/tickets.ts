@@ -1,3 +1,4 @@
+/** The ingestion step of the demonstration: ticket files are ingested and grouped into issue clusters. */
 import { textWidth } from '../plan/render/text-width.ts';
 import { printable } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
@@ -7,7 +8,7 @@ import { type DemoContext, STEP_LIMIT } from './context.ts';
 import { type DropBox, TICKET_FILES } from './drop-box.ts';
 import type { IntakeReporter } from './intake-reporter.ts';
 
-/** Who takes part in it. */
+/** Parts of the demonstration that this step uses. */
 export interface TicketParts {
   readonly dropBox: DropBox;
   readonly intake: IntakeReporter;
@@ -16,23 +17,23 @@ export interface TicketParts {
 
 type Cluster = Item<typeof operations.listConversationClusters>;
 
-/** Topics that the example files have. */
+/** Number of topics in the example files. */
 const TOPICS = 3;
-/** Milliseconds from one look at the clusters to the next. */
+/** Milliseconds between two reads of the clusters. */
 const POLL_INTERVAL = 150;
 const IMPACTS = ['high', 'medium', 'low'];
-/** Columns that stand before a cluster's label, but for the indentation. */
+/** Width of the columns before the label, without the indentation. */
 const BEFORE_LABEL = 31;
 const PLACEHOLDER = /\[([A-Z]+)_\d+\]/g;
 
 /**
- * The chapter of conversations: files of tickets are dropped, what is private stays here, and clusters of issues appear
- * on the platform. False as soon as something did not happen, unless what did happen was told.
+ * Drops ticket files into the folder, checks that private data was removed, and prints the issue clusters. Returns false
+ * after a timeout, and `reported` for a failure that was already printed.
  */
 export async function ingestTickets(
   { dropBox, intake, reader }: TicketParts,
   demo: DemoContext,
-): Promise<boolean | 'told'> {
+): Promise<boolean | 'reported'> {
   const { say, paint } = demo;
   for (const file of TICKET_FILES) {
     say(
@@ -45,7 +46,7 @@ export async function ingestTickets(
     }
   }
   if (!(await isPrivate(await conversationsOn(reader), dropBox, demo))) {
-    return 'told';
+    return 'reported';
   }
   const clusters = await clustersOn(reader, demo);
   if (clusters === null) {
@@ -55,10 +56,10 @@ export async function ingestTickets(
   return true;
 }
 
-/** What people said, as the platform has it. */
+/** The text of a conversation on the platform. */
 interface Words {
   readonly bodies: readonly string[];
-  /** With the subject and whatever else came along. */
+  /** Everything in lower case, with the subject and the metadata. */
   readonly all: string;
 }
 
@@ -75,7 +76,7 @@ async function conversationsOn(reader: Reader): Promise<readonly Words[]> {
   return words;
 }
 
-/** Tells whether any address of the files got through, and shows a line as it did. */
+/** Checks that no email address of the files is on the platform, and prints a redacted line. */
 async function isPrivate(conversations: readonly Words[], dropBox: DropBox, demo: DemoContext): Promise<boolean> {
   const { say, paint } = demo;
   const emails = await dropBox.emails();
@@ -89,14 +90,14 @@ async function isPrivate(conversations: readonly Words[], dropBox: DropBox, demo
   return true;
 }
 
-/** The one from which most kinds of things were taken out. */
+/** Returns the line with the most kinds of redacted data. */
 function lineToShow(conversations: readonly Words[]): string {
   const kinds = (line: string) => new Set([...line.matchAll(PLACEHOLDER)].map(([, kind]) => kind)).size;
   const lines = conversations.flatMap(({ bodies }) => bodies).flatMap((body) => body.split('\n'));
   return lines.reduce((best, line) => (kinds(line) > kinds(best) ? line : best), '');
 }
 
-/** Once every conversation was worked, the worst first; null when there are too few in time. */
+/** Waits until every conversation is processed. Returns the clusters by impact, or null after the timeout. */
 async function clustersOn(reader: Reader, { clock, signal }: DemoContext): Promise<readonly Cluster[] | null> {
   for (const until = clock.monotonic() + STEP_LIMIT; clock.monotonic() < until && !signal.aborted; ) {
     let isWorked = true;
@@ -123,7 +124,7 @@ function clusterTable(clusters: readonly Cluster[], { paint, columns }: DemoCont
   return [`  ${paint.strong('impact  issues  conversations  cluster')}\n`, ...rows].join('');
 }
 
-/** As much of a text as fits into so many columns. */
+/** Shortens a text to a number of columns. */
 export function fitting(text: string, columns: number): string {
   if (textWidth(text) <= columns) {
     return text;

@@ -14,7 +14,7 @@ export interface TypedLine {
 
 type Quote = "'" | '"' | null;
 
-/** A word; `raw` is its typed form, of which the shell replaces the part after `from`. */
+/** A word; `raw` is its typed form. The shell replaces the part after `from`. */
 interface Word {
   text: string;
   raw: string;

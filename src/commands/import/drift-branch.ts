@@ -18,27 +18,27 @@ import type { CommandContext } from '../cli/context.ts';
 import { type DriftFlags, type DriftTarget, type FoundDrift, pathInTree } from './drift.ts';
 
 export interface DriftPullFlags extends DriftFlags {
-  /** The branch that the pull request goes to; the remote's default one where it is not said. */
+  /** Target branch of the pull request; the default branch of the remote if absent. */
   readonly onto?: string;
-  /** `Name <email>` of the commit. */
+  /** Author of the commit, as `Name <email>`. */
   readonly author?: string;
 }
 
-/** Who commits where nobody says. */
+/** Author without a flag and git settings. */
 const SELF: Author = { name: 'Octavo', email: 'octavo@localhost' };
 
-/** Where drift is committed. */
+/** The repository that drift is committed to. */
 export interface DriftRepository {
   readonly directory: string;
   readonly remote: RemoteBranches;
-  /** The branch that pull requests go to. */
+  /** Target branch of pull requests. */
   readonly onto: string;
   readonly author: Author;
-  /** The folder of the manifests, from that of the repository; empty: that itself. */
+  /** Manifest folder, relative to the repository; empty for its root. */
   readonly folder: string;
 }
 
-/** Throws ConfigError and SourceError where nothing can be committed and pushed. */
+/** Opens the repository. Throws ConfigError and SourceError if commits and pushes are not possible. */
 export async function openDriftRepository(
   { out, onto, author }: DriftPullFlags,
   { terminal }: CommandContext,
@@ -66,7 +66,7 @@ function readAuthor(text: string): Author {
   return { name, email };
 }
 
-/** The manifests of a commit: whatever the work tree has is not looked at. */
+/** Loads the manifests of a commit, independent of the work tree. */
 export async function manifestsAt(
   { directory, folder }: DriftRepository,
   commit: string,
@@ -80,7 +80,7 @@ export async function manifestsAt(
   return { tree, root: folder, loaded: { state, commit } };
 }
 
-/** The tree of a commit, with what was found written into it; null: nothing was. */
+/** Creates the tree of a commit with the drift written into it; null without drift to write. */
 export async function treeWith(
   { directory, folder }: DriftRepository,
   commit: string,
@@ -92,7 +92,7 @@ export async function treeWith(
   }
   const texts = new Map<string, string>();
   for (const [path, text] of drift.texts) {
-    // What is a link is written where it leads.
+    // The target of a symbolic link is written, not the link.
     const real = posix.join(folder, await place.tree.resolve(pathInTree(place.root, path)));
     if (texts.has(real) && texts.get(real) !== text) {
       throw new SourceError(`${real} is referenced twice and needs two different contents; edit it manually`);
@@ -103,14 +103,14 @@ export async function treeWith(
 }
 
 /**
- * What a branch of drift holds.
+ * State of the drift branch.
  *
- * | state | what it is |
+ * | state | meaning |
  * |---|---|
- * | `absent` | there is none |
- * | `taken` | somebody else's commit, which is lost if it is written over |
- * | `same` | what is to be written, over the same text |
- * | `other` | what was written before, or what the other branch has already |
+ * | `absent` | the branch does not exist |
+ * | `taken` | it has someone else's commit, which must not be overwritten |
+ * | `same` | it has exactly the drift to write |
+ * | `other` | it has older drift, or commits that the target branch contains |
  */
 export type BranchState = 'absent' | 'taken' | 'same' | 'other';
 

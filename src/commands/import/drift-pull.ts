@@ -23,7 +23,7 @@ import type { Drift } from '../../import/drift/drifted.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { hasApplied } from '../../reconcile/applied.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';
-import type { CommandContext } from '../cli/context.ts';
+import { type CommandContext, interruptibleClock } from '../cli/context.ts';
 import { scopeOf } from '../plan/planning.ts';
 import { findDrift } from './drift.ts';
 import {
@@ -35,22 +35,21 @@ import {
   treeWith,
 } from './drift-branch.ts';
 
-/** How often everything is looked at again, because a branch moved meanwhile. */
+/** Maximum number of attempts, each after a branch has moved during the previous one. */
 const ROUNDS = 5;
 
 /**
- * `octavo import --drift --pull-request`: commits what was changed behind the manifests' back on a branch of its own, and
- * keeps one pull request open for it.
+ * Runs `octavo import --drift --pull-request`: commits drift to a separate branch and keeps one pull request open for it.
  *
- * | drift | the branch | is done |
+ * | drift | drift branch | action |
  * |---|---|---|
- * | some | is absent, or was written before | a commit over the other branch's tip, pushed; the pull request is kept |
- * | some | says it already | the pull request is kept, unless it was closed as it is: then it was declined |
- * | none | was written before | it is deleted, the pull request closed with a comment |
- * | either | has somebody else's commit, not merged yet | it stays as it is, and the pull request says so |
+ * | some | absent, or from an earlier run | push a commit on top of the target branch; create or update the pull request |
+ * | some | already has this drift | update the pull request, unless it was closed unmerged: then it was declined |
+ * | none | from an earlier run | delete the branch, close the pull request with a comment |
+ * | any | has other commits that are not merged | leave it unchanged; the pull request explains why |
  *
- * The branch is the lock of runs at the same time: it is only ever moved from where it was seen. A run that finds it
- * elsewhere begins anew, and so does one that finds the other branch moved, because the pull request was merged.
+ * The branch is the lock between concurrent runs: it is only updated from the commit that was read. A run that finds
+ * that it has moved starts again, and so does a run that finds the target branch moved, as after a merge.
  */
 export async function driftPullRequest(flags: DriftPullFlags, context: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = context;
@@ -75,7 +74,7 @@ export async function driftPullRequest(flags: DriftPullFlags, context: CommandCo
   );
 }
 
-/** `applied` where something of the scope was recorded as applied. Throws SourceError. */
+/** Returns `applied` if the scope has a recorded commit. Throws SourceError. */
 async function appliedBase(
   { directory, folder }: DriftRepository,
   organization: string,
@@ -87,7 +86,7 @@ async function appliedBase(
   return (await hasApplied(refs, place)) ? 'applied' : undefined;
 }
 
-/** Throws ConfigError outside of a CI job, and where there is no token. */
+/** Opens the pull requests of the forge. Throws ConfigError outside of a CI job, and without a token. */
 function openPullRequests({ terminal, secrets, signal, version }: CommandContext): Pulls {
   const at = findRepository(terminal.env);
   if (at === null) {
@@ -106,37 +105,32 @@ function openPullRequests({ terminal, secrets, signal, version }: CommandContext
 interface Attempt {
   readonly pulls: Pulls;
   readonly report: DriftReport;
-  /** The commit that drift is written over. */
+  /** The commit of the target branch. */
   readonly base: string;
-  /** The commit of the branch of drift. */
+  /** The commit of the drift branch; undefined if it does not exist. */
   readonly tip: string | undefined;
 }
 
 class DriftRun {
-  /** What drifted, in the words of a plan. */
+  /** The drift, formatted like the changes of a plan. */
   lines: readonly string[] = [];
   readonly #flags: DriftPullFlags;
   readonly #repository: DriftRepository;
   readonly #branches: PullBranches;
   readonly #context: CommandContext;
   readonly #clock: Clock;
-  /** Whether another run, or a person, was at the branch while this one was. */
+  /** True if a branch has moved during this run. */
   #wasMoved = false;
 
   constructor(flags: DriftPullFlags, repository: DriftRepository, branches: PullBranches, context: CommandContext) {
-    const { clock, signal } = context;
     this.#flags = flags;
     this.#repository = repository;
     this.#branches = branches;
     this.#context = context;
-    this.#clock = {
-      now: () => clock.now(),
-      monotonic: () => clock.monotonic(),
-      sleep: (milliseconds) => clock.sleep(milliseconds, signal),
-    };
+    this.#clock = interruptibleClock(context);
   }
 
-  /** What was done, in words; null where a branch moved meanwhile, so that all of it has to be looked at again. */
+  /** Makes one attempt. Returns a summary, or null if a branch moved and the attempt must be repeated. */
   async attempt(pulls: Pulls | null): Promise<string | null> {
     const { from, into } = this.#branches;
     const tips = await this.#repository.remote.fetch([into, from]);
@@ -187,14 +181,14 @@ class DriftRun {
     if ((await remote.push(from, commit, tip ?? null)) === 'moved') {
       return this.#moved();
     }
-    // What was merged meanwhile is no drift any more.
+    // The target branch may have moved by a merge of this drift.
     if ((await remote.fetch([into])).get(into) !== base) {
       return this.#moved();
     }
     return this.#show({ pulls, report, base, tip: commit });
   }
 
-  /** A pull request that was closed as it is was declined. */
+  /** Keeps the pull request, unless it was declined: closed unmerged with the same changes. */
   async #keep(attempt: Attempt, tip: string): Promise<string> {
     const { pulls } = attempt;
     const open = await steadily(this.#clock, () => pulls.findOpen(this.#branches));
@@ -218,13 +212,13 @@ class DriftRun {
     }
   }
 
-  /** What was merged as other commits (squashed, rebased) is in the other branch, though its commits are not. */
+  /** Returns true if the commit was merged, also when squashing or rebasing created other commits. */
   async #isMerged(pulls: Pulls, tip: string): Promise<boolean> {
     const open = await steadily(this.#clock, () => pulls.findOpen(this.#branches));
     return open === null && (await steadily(this.#clock, () => pulls.findMerged(this.#branches, tip))) !== null;
   }
 
-  /** Somebody else's commit is not written over. */
+  /** Leaves a branch with other commits unchanged. */
   async #leave({ pulls, report }: Attempt): Promise<string> {
     const open = await steadily(this.#clock, () => pulls.findOpen(this.#branches));
     if (open !== null) {
@@ -235,7 +229,7 @@ class DriftRun {
     return `${this.#branches.from} has other commits and is kept unchanged${where}. Merge or delete the branch`;
   }
 
-  /** Without drift there is no branch, and no pull request. */
+  /** Deletes the branch and closes the pull request when there is no drift. */
   async #end({ pulls, report, tip }: Attempt): Promise<string | null> {
     const open = await steadily(this.#clock, () => pulls.findOpen(this.#branches));
     if (tip !== undefined && (await this.#repository.remote.push(this.#branches.from, null, tip)) === 'moved') {
@@ -267,7 +261,7 @@ function pullRequestName({ number, url }: OpenPull): string {
   return `Pull request ${number}${url === null ? '' : ` (${url})`}`;
 }
 
-/** What drifted, by resource. */
+/** Groups drift by resource. */
 function reportOf({ organization, title }: { organization: string; title: string }, drift: Drift): DriftReport {
   const resources = new Map<Address, DriftedResource & { fields: FieldChange[] }>();
   for (const { address, field, file, line, from, to } of drift.fields) {

@@ -18,9 +18,9 @@ import { type LoadedFolder, loadFolder, openFolder } from '../plan/desired.ts';
 import { planLive, planningInput } from '../plan/planning.ts';
 
 export interface DriftFlags {
-  /** The folder of the manifests. */
+  /** The manifest folder. */
   readonly out: string;
-  /** Names of kinds; empty: all. */
+  /** Kinds to include; all if empty. */
   readonly kinds: readonly string[];
   readonly base?: string;
   readonly scope?: string;
@@ -29,23 +29,23 @@ export interface DriftFlags {
   readonly organization?: string;
 }
 
-/** Manifests that drift is written into. */
+/** The manifests that drift is written into. */
 export interface DriftTarget {
   readonly tree: FileTree;
-  /** Where they lie, as problems and sources say it. */
+  /** Path of the folder as it appears in problems and sources. */
   readonly root: string;
   readonly loaded: LoadedFolder;
 }
 
-/** What drifted from the manifests of a place. */
+/** Drift from the manifests of a folder. */
 export interface FoundDrift {
   readonly plan: Plan;
   readonly drift: Drift;
-  /** The manifests as they were read, by the path that sources name. */
+  /** Original text of the manifests by path. */
   readonly before: ReadonlyMap<string, string>;
 }
 
-/** `octavo import --drift`: what was changed behind the manifests' back comes back into them, to be reviewed as a commit. */
+/** Runs `octavo import --drift`: writes changes that were made on the platform into the manifests, for review. */
 export async function importDrift(flags: DriftFlags, context: CommandContext): Promise<ExitCode> {
   const { terminal } = context;
   const folder = resolve(terminal.cwd, flags.out);
@@ -60,7 +60,7 @@ export async function importDrift(flags: DriftFlags, context: CommandContext): P
   return EXIT.done;
 }
 
-/** Plans over the manifests of a place, and finds how they come to say what there is. */
+/** Plans the manifests and computes the edits that make them match the platform. */
 export async function findDrift(place: DriftTarget, flags: DriftFlags, context: CommandContext): Promise<FoundDrift> {
   const config = await readConfig(flags.config, context, flags.out);
   const organization = chooseOrganization(config, flags.organization);
@@ -93,12 +93,12 @@ export async function findDrift(place: DriftTarget, flags: DriftFlags, context: 
   return { plan, drift, before };
 }
 
-/** A path as sources name it, inside of the tree. */
+/** Converts a path of a source to a path inside the tree. */
 export function pathInTree(root: string, path: string): string {
   return root === '' ? path : posix.relative(root, path);
 }
 
-/** What the folder declares once these texts are in it. */
+/** Loads the declarations of the folder with edited texts. */
 async function declaredWith(
   texts: ReadonlyMap<string, string>,
   { tree, root }: DriftTarget,
@@ -114,7 +114,7 @@ async function declaredWith(
   return declared;
 }
 
-/** The manifests that changes come from, by the path that their sources name. */
+/** Reads the manifests of the changed resources, by path. */
 async function textsOf(changes: readonly Change[], { tree, root }: DriftTarget): Promise<ReadonlyMap<string, string>> {
   const paths = new Set(changes.flatMap(({ source }) => (source === null ? [] : [source.file])));
   const read = async (path: string) => Buffer.from(await tree.read(pathInTree(root, path))).toString('utf8');

@@ -26,22 +26,22 @@ export interface ImportFlags {
   readonly out: string;
   readonly kind?: readonly string[];
   readonly site?: readonly string[];
-  /** Writes what was changed behind the manifests' back into them. */
+  /** Write drift into the existing manifests. */
   readonly drift?: boolean;
   readonly base?: string;
   readonly scope?: string;
-  /** With drift: commits that on a branch of its own, and keeps a pull request open for it. */
+  /** With drift: commit it to a separate branch and keep a pull request open. */
   readonly pullRequest?: boolean;
   readonly onto?: string;
   readonly author?: string;
-  /** The folder whose manifests declare what is managed already; `true`: the working directory. */
+  /** Folder with the manifests of all managed resources; `true` for the working directory. */
   readonly unmanaged?: string | true;
   readonly dryRun?: boolean;
   readonly config?: string;
   readonly organization?: string;
 }
 
-/** `octavo import`: writes manifests for every resource that no manifest declares. A plan of the result is empty. */
+/** Runs `octavo import`: writes manifests for undeclared resources. A plan of the result is empty. */
 export async function importCommand(flags: ImportFlags, context: CommandContext): Promise<ExitCode> {
   const { terminal } = context;
   const choice = choiceOf(flags);
@@ -81,11 +81,11 @@ function choiceOf({ kind = [], site = [] }: ImportFlags): Choice {
       throw new ConfigError(`--kind: cannot import kind ${JSON.stringify(name)}; ${hint}`);
     }
   }
-  // Sites that are named are wanted, whatever else is.
+  // Named sites are imported in addition to the named kinds.
   return { kinds: kind.length > 0 && site.length > 0 ? [...kind, 'site'] : kind, sites: site };
 }
 
-/** What says nothing where it stands is refused. */
+/** Throws ConfigError for flags that have no effect together. */
 function checkFlags({ drift, unmanaged, site = [], base, scope, pullRequest, onto, author }: ImportFlags): void {
   if (drift === true && (unmanaged !== undefined || site.length > 0)) {
     throw new ConfigError(
@@ -117,13 +117,13 @@ function checkSites({ sites }: Choice, { observation }: ReadAll): void {
   }
 }
 
-/** Where an import goes. */
+/** The folder that an import writes to. */
 interface ImportTarget {
-  /** The folder of the manifests, on disk. */
+  /** Absolute path of the manifest folder. */
   readonly root: string;
-  /** The same, as it is called in messages. */
+  /** The folder in messages. */
   readonly shown: string;
-  /** Where new files go, from the root. */
+  /** Folder of new files, relative to the root. */
   readonly folder: string;
   readonly tree: FileTree;
   readonly load: { readonly root: string; readonly config?: string };
@@ -165,7 +165,7 @@ const NOTHING: FileTree = {
   checkNamed: () => Promise.reject(new ConfigError('no file to read')),
 };
 
-/** What the manifests of a folder declare; null where there are none. Throws DesiredStateError. */
+/** Returns the declarations of a folder; null without manifests. Throws DesiredStateError. */
 async function existingIn({ tree, load }: ImportTarget): Promise<Existing | null> {
   const files = await findManifestFiles(tree, await tree.list(), load.config ?? null);
   const read = async (path: string) => Buffer.from(await tree.read(path)).toString('utf8');
@@ -174,7 +174,7 @@ async function existingIn({ tree, load }: ImportTarget): Promise<Existing | null
     return null;
   }
   const { declared, paths } = await createManifestLoader(kinds).load(tree, load);
-  // With their byte order marks: no byte of theirs is to be lost.
+  // Byte order marks are kept, so that unchanged files stay identical.
   const texts = paths.map(async (path) => [path, await read(path)] as const);
   return { declared, manifests: new Map(await Promise.all(texts)) };
 }
@@ -189,7 +189,7 @@ function readFrom(
   return readWithProgress(id, session, terminal, (reader) => readAll(kinds, names, reader));
 }
 
-/** The schema that the first line of each manifest names, where that is not there yet. */
+/** Returns the schema file that new manifests refer to, if it does not exist yet. */
 async function editorFiles({ root }: ImportTarget, files: readonly ImportedFile[]): Promise<readonly ImportedFile[]> {
   const isThere = (await stat(join(root, SCHEMA_PATH)).catch(() => null)) !== null;
   return isThere || files.every(({ before }) => before !== null)

@@ -15,34 +15,31 @@ import type { CommandContext } from '../cli/context.ts';
 import { nextCommand } from '../plan/next-command.ts';
 import { importCommand } from './import.ts';
 
-/** The forges that there is a workflow for, and none. */
+/** Forges with a workflow, and `none`. */
 const INIT_FORGES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
 
 export interface InitFlags {
   readonly forge?: (typeof INIT_FORGES)[number];
-  /** The workflow that brings drift back as pull requests, too. */
+  /** Also create the workflow that opens pull requests for drift. */
   readonly drift?: boolean;
-  /** What the workflow installs, as `URL#COMMIT`. */
+  /** Octavo repository and commit for the workflow, as `URL#COMMIT`. */
   readonly install?: string;
-  /** False: no first import. */
+  /** False to skip the import. */
   readonly import: boolean;
   readonly config?: string;
   readonly organization?: string;
 }
 
-/**
- * What the workflows of the examples install, for the reader to fill in. Neither can be anybody's: the domain is
- * reserved, and no commit has that id.
- */
+/** Placeholder in the example workflows. Neither part can exist: the domain is reserved, and no commit has that id. */
 const PLACEHOLDER: Install = { source: 'https://git.example/OWNER/octavo.git', commit: '0'.repeat(40) };
 
-/** A repository of Octavo, and the full id of a commit of it: neither a tag nor a package can be put in its place. */
+/** An Octavo repository and a full commit id, which cannot be replaced like a tag or a package. */
 interface Install {
   readonly source: string;
   readonly commit: string;
 }
 
-/** Reads `URL#COMMIT`. Throws ConfigError for what could mean something else tomorrow, or to a shell. */
+/** Parses `URL#COMMIT`. Throws ConfigError for a commit that is not a full id, and for characters special to a shell. */
 function readInstall(text: string): Install {
   const [, source, commit] =
     /^((?:https|ssh):\/\/(?:\w+@)?[\w.:-]+\/[\w./~-]+)#([0-9a-f]{40}(?:[0-9a-f]{24})?)$/.exec(text) ?? [];
@@ -54,7 +51,7 @@ function readInstall(text: string): Install {
   return { source, commit };
 }
 
-/** Where each forge looks for what to run. */
+/** Path of the workflow by forge. */
 const WORKFLOWS: Readonly<Record<ForgeName, string>> = {
   github: '.github/workflows/octavo.yaml',
   gitlab: '.gitlab-ci.yml',
@@ -79,8 +76,7 @@ interface StartingFile {
 }
 
 /**
- * `octavo init [DIR]`: a repository to start from: manifests, what editors need, and the workflow for its forge. What is
- * there already stays as it is.
+ * Runs `octavo init [DIR]`: creates manifests, editor settings and a workflow for the forge. Existing files are kept.
  */
 export async function initCommand(folder: string, flags: InitFlags, context: CommandContext): Promise<ExitCode> {
   const { terminal } = context;
@@ -94,7 +90,7 @@ export async function initCommand(folder: string, flags: InitFlags, context: Com
   if (findRepositoryRoot(root) === null) {
     await initRepository(root);
   }
-  // Forges and editors look in the repository's own folder, wherever in it the manifests are.
+  // Forges and editors read their files from the repository root, not from the manifest folder.
   const repository = findRepositoryRoot(root) ?? root;
   const manifests = relative(repository, realpathSync(root)).split(sep).join('/') || '.';
   const install = flags.install === undefined ? PLACEHOLDER : readInstall(flags.install);
@@ -108,11 +104,11 @@ export async function initCommand(folder: string, flags: InitFlags, context: Com
     await writeDriftWorkflow(forge, manifests, repository, { ...flags, install }, context);
   }
   if (forge === 'bitbucket' && manifests === '.') {
-    // The one workflow that would be read as a manifest.
+    // Bitbucket's workflow is not in a hidden folder, so it would be read as a manifest.
     await writeNew(root, { path: '.octavoignore', text: `${WORKFLOWS.bitbucket}\n` }, context);
   }
   if (!hadManifests && (await shouldImport(flags, context))) {
-    // Of the flags, "drift" asks for a workflow here, and for something else there.
+    // Does not pass --drift on, which has another meaning for import.
     const { config, organization } = flags;
     const named = {
       ...(config === undefined ? {} : { config }),
@@ -152,12 +148,12 @@ async function findForgeName(
   return chosen === 'none' ? null : chosen;
 }
 
-/** The folder, or where it would be made. */
+/** Returns the nearest existing folder. */
 function nearestFolder(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
 }
 
-/** The workflow for drift, where it is one of its own; else where it is, or that there is none. */
+/** Writes the drift workflow, or prints where the forge has it or that there is none. */
 async function writeDriftWorkflow(
   forge: ForgeName | null,
   folder: string,
@@ -179,7 +175,7 @@ async function writeDriftWorkflow(
   }
 }
 
-/** The forge's workflow, for manifests in a folder of its repository. Throws ConfigError for one that needs quotes. */
+/** Builds the workflow for a manifest folder. Throws ConfigError for a folder name that needs shell quotes. */
 async function workflowFile(
   forge: ForgeName,
   folder: string,
@@ -213,7 +209,7 @@ async function writeNew(root: string, { path, text }: StartingFile, { terminal }
   }
 }
 
-/** Whether anything could be read as a manifest: a folder with some is not for a first import. */
+/** Returns true if the folder has files that could be manifests; then nothing is imported. */
 async function hasManifests(root: string): Promise<boolean> {
   const all = await readdir(root, { recursive: true });
   return all.some((path) => {
@@ -223,7 +219,7 @@ async function hasManifests(root: string): Promise<boolean> {
   });
 }
 
-/** A token that is there is used, unless a person who is asked does not want it. */
+/** Decides whether to import: a token or configuration is set, and the user does not decline. */
 async function shouldImport(flags: InitFlags, { terminal }: CommandContext): Promise<boolean> {
   const { OCTAVO_TOKEN = '' } = terminal.env;
   if (!flags.import || (OCTAVO_TOKEN === '' && flags.config === undefined)) {
@@ -244,7 +240,7 @@ function nextSteps(
   const pin = `OCTAVO_SOURCE and OCTAVO_COMMIT in ${workflow?.path} to an Octavo commit that you trust, and the variables that it lists`;
   const what = install === undefined ? pin : `the variables that ${workflow?.path} lists`;
   const set = workflow === null ? '' : `Set ${what}, so that pull requests show their plans. `;
-  // What a manifest names must be tracked by git before it is read.
+  // Manifests can only refer to files that git tracks.
   const add = shellCommand(['git', '-C', folder, 'add', '.']);
   const validate = nextCommand(['validate', name], { config });
   return `${set}Next: ${add} && ${validate} && ${nextCommand(['plan', name], { config, organization })}\n`;

@@ -5,8 +5,8 @@ import type { ImportedFile } from '../../import/text/layout.ts';
 import { printable } from '../../plan/render/words.ts';
 
 /**
- * Writes all files into a folder, those that are named before those that name them. Never over what has changed
- * meanwhile, and nothing at all where one of them has no folder that it could be in. Throws ConfigError.
+ * Writes files into a folder, referenced files before those that refer to them. Never overwrites a file that has changed
+ * since it was read, and writes nothing if the folder of any file cannot be created. Throws ConfigError.
  */
 export async function writeImported(root: string, files: readonly ImportedFile[]): Promise<void> {
   for (const { path } of files) {
@@ -27,7 +27,7 @@ export async function writeImported(root: string, files: readonly ImportedFile[]
   }
 }
 
-/** What lies on the way to a file must be folders, and inside the root: what lies elsewhere is read by no plan. */
+/** Checks that the parent folders of a file are inside the root; plans would not read files elsewhere. */
 async function checkParents(root: string, path: string): Promise<void> {
   const within = await realpath(root).catch(() => null);
   const parts = path.split('/').slice(0, -1);

@@ -1,4 +1,4 @@
-/** Records in git what an apply has done: the commit, and the ids of its resources. */
+/** Records an applied commit and the ids of its resources in git. */
 import { ConfigError, RefusedPlanError } from '../../core/errors.ts';
 import { type AppliedRefs, appliedRef } from '../../git/applied-refs.ts';
 import { isAncestor } from '../../git/make-commit.ts';
@@ -9,10 +9,10 @@ import type { CommandContext } from '../cli/context.ts';
 import { isAwaited } from './apply-summary.ts';
 import type { CommandInput } from './planning.ts';
 
-/** Records the result of an apply. Throws SourceError where that is refused. */
+/** Records the result of an apply. Throws SourceError if git refuses it. */
 type Recorder = (applied: ApplyResult) => Promise<void>;
 
-/** Checks that what is applied can be recorded, and returns what records it. Throws ConfigError where it cannot be. */
+/** Returns a function that records the result of an apply. Throws ConfigError if it cannot be recorded. */
 export async function openRecord(
   { organization, commit, declared, place, refs, baseCommit }: CommandInput,
   isFile: boolean,
@@ -27,7 +27,7 @@ export async function openRecord(
     await refuseOlderCommit(refs, place, { commit, baseCommit });
   }
   return async ({ results, bindings, pending }) => {
-    // What is paused or pending was not applied: recorded as if it were, the next plan would take it for something else.
+    // A record of paused or pending changes would mislead the next plan, because they were not applied.
     const left = [...results.filter(({ status }) => status !== 'applied'), ...pending.filter(isAwaited)];
     if (left.length > 0) {
       const names = left.map(({ address }) => printable(address)).join(', ');
@@ -40,7 +40,7 @@ export async function openRecord(
   };
 }
 
-/** An old plan file may still be the plan, where both change nothing: what was recorded since would lose its owner. */
+/** Refuses an older plan file that changes nothing: recording it would drop ownership that was recorded later. */
 async function refuseOlderCommit(
   refs: AppliedRefs,
   { organization, scope, repository }: ScopedFolder,

@@ -18,15 +18,15 @@ import { showProgress, showWaiting } from './progress.ts';
 
 export interface RunOptions {
   readonly format: 'text' | 'json';
-  /** The longest wait after the last write, in milliseconds; 0: no wait. */
+  /** Maximum wait after the last write, in milliseconds; 0 disables it. */
   readonly wait: number;
-  /** Whether changes that become possible during the wait may be applied too. */
+  /** True if changes that become possible during the wait are applied too. */
   readonly appliesPending: boolean;
 }
 
 type Pending = Plan['pending'];
 
-/** The result of an apply as a whole. */
+/** The result of an apply, and the exit code. */
 export interface ApplyOutcome extends ApplyResult {
   readonly exit: ExitCode;
 }
@@ -65,12 +65,12 @@ export async function runApply(
 
 interface Clients {
   readonly writer: Writer;
-  /** Its requests end when the process is asked to end. */
+  /** Reader whose requests are cancelled when the process is stopped. */
   readonly poller: Reader;
 }
 
 class Run {
-  /** When the last write was sent, in monotonic milliseconds; the wait is counted from then. */
+  /** Time of the last write, in monotonic milliseconds; the wait starts then. */
   lastWrite: number;
   hasWaited = false;
   readonly #input: CommandInput;
@@ -107,7 +107,7 @@ class Run {
     if (plan.verdict.state !== 'ready') {
       return { ...first, pending: plan.pending };
     }
-    // What an earlier apply has started matters only where what depends on it may be applied.
+    // Work that an earlier apply has started matters only if changes that depend on it may be applied.
     const earlier = appliesPending ? this.#planned.identity.bound : new Map();
     const work = unfinishedWork(this.#input, earlier, first);
     this.hasWaited = wait > 0 && work.length + first.pending.length > 0;
@@ -152,7 +152,7 @@ class Run {
     }).finally(progress.end);
   }
 
-  /** `working`: what the platform still works on. */
+  /** Plans and applies the pending changes that became possible; `working` lists unfinished background work. */
   async #applyFollowUp(
     first: ApplyResult,
     working: Pending,
@@ -185,7 +185,7 @@ class Run {
   }
 }
 
-/** One entry for each address; the first wins. */
+/** Merges lists to one entry per address; the first one wins. */
 function merged(...lists: readonly Pending[]): Pending {
   return [
     ...new Map(
@@ -197,7 +197,7 @@ function merged(...lists: readonly Pending[]): Pending {
   ].toReversed();
 }
 
-/** Success means that everything declared is there, unless the user asked not to wait for it. */
+/** Returns success only if everything declared exists, unless waiting was disabled. */
 function exitOf(
   planned: Planned,
   { results, pending }: ApplyResult,

@@ -1,4 +1,4 @@
-/** The last line of an apply: how many changes ended how, and what is still pending. */
+/** Summary line of an apply: the number of changes by result, and what is still pending. */
 
 import type { ChangeResult, Plan } from '../../core/change.ts';
 import { kinds } from '../../kinds/registry.ts';
@@ -7,12 +7,12 @@ import { summaryLine } from '../../plan/render/text.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import type { ApplyResult } from '../../reconcile/change-scheduler.ts';
 
-/** Names of pending resources that the line shows. */
+/** Maximum number of pending resources that the line lists. */
 const SHOWN = 3;
 
 interface Effort {
   readonly writes: number;
-  /** Milliseconds from the last write to the end of the wait; null: no wait. */
+  /** Milliseconds from the last write to the end of the wait; null without a wait. */
   readonly waited: number | null;
 }
 
@@ -48,7 +48,7 @@ function pendingText(pending: Plan['pending'], waited: number | null): string {
     : `${pending.length} still pending after ${elapsed(waited)}: ${list}`;
 }
 
-/** A time in milliseconds, such as `5 minutes` or `12 seconds`. */
+/** Formats milliseconds, such as `5 minutes` or `12 seconds`. */
 export function elapsed(milliseconds: number): string {
   const seconds = Math.max(1, Math.round(milliseconds / 1000));
   return seconds < 120 ? counted(seconds, 'second') : counted(Math.round(seconds / 60), 'minute');

@@ -34,11 +34,11 @@ export interface ApplyFlags extends PlanningFlags {
   readonly organization?: string;
   readonly format: 'text' | 'json';
   readonly yes?: boolean;
-  /** The longest wait for the platform's background work, in milliseconds; 0: no wait. */
+  /** Maximum wait for background work of the platform, in milliseconds; 0 disables it. */
   readonly wait: number;
 }
 
-/** `octavo apply [DIR | PLANFILE]`: plans, asks, and makes it so. */
+/** Runs `octavo apply [DIR | PLANFILE]`: plans, asks for confirmation, and applies. */
 export async function applyCommand(target: string, flags: ApplyFlags, context: CommandContext): Promise<ExitCode> {
   const config = await readConfig(flags.config, context, target);
   const file = await planFileAt(resolve(context.terminal.cwd, target), target);
@@ -84,7 +84,7 @@ async function planFileAt(path: string, name: string): Promise<PlanFile | null> 
   }
 }
 
-/** A plan file, in bytes. */
+/** Size limit of a plan file, in bytes. */
 const LARGEST_PLAN = 256 * 1_048_576;
 
 async function inputFromFile(
@@ -119,7 +119,7 @@ interface FileContext {
   readonly connection: Connection;
 }
 
-/** What the repository around a plan file, or else around the working directory, records of the organization. */
+/** Reads the applied refs from the repository of the plan file, or else of the working directory. */
 async function readRecorded(
   { organization, scope, folder }: PlanFile,
   target: string,
@@ -136,7 +136,7 @@ async function readRecorded(
   return { place, refs, elsewhere: await readElsewhere(refs, place, head.commit, () => createManifestLoader(kinds)) };
 }
 
-/** A plan file is applied only if it still is the plan. */
+/** Throws RefusedPlanError if the current plan differs from that of the plan file. */
 function refuseStalePlan(file: PlanFile | null, plan: Plan, policy: PlanningInput['policy']): void {
   if (file === null) {
     return;
@@ -160,9 +160,9 @@ function checkApproval(flags: ApplyFlags, plan: Plan): void {
 }
 
 /**
- * What is confirmed: `all` by `--yes` or by an answer, which covers what is pending too; `plan` by its checksum, or where
- * nothing has to be confirmed; or nothing. The checksum of what is held confirms only that. Throws ConfigError where the
- * rest is not confirmed and nobody can be asked.
+ * Returns what is confirmed. `all`: by `--yes` or an answer, including pending changes. `plan`: by the checksum of the
+ * plan, or because nothing needs confirmation. `no`: declined. The checksum of the held changes confirms only those.
+ * Throws ConfigError if other changes need confirmation and there is no terminal.
  */
 async function confirmation(
   plan: Plan,
@@ -170,7 +170,7 @@ async function confirmation(
   { terminal }: CommandContext,
 ): Promise<'all' | 'plan' | 'no'> {
   const due = plan.changes.filter((change) => change.held === null && change.paused === null);
-  // What an approval has released is approvable, and not held any more.
+  // Changes that an approval has released are approvable and no longer held.
   const rest = approve === plan.heldChecksum ? due.filter((change) => !change.approvable) : due;
   if (yes === true) {
     return 'all';
@@ -196,7 +196,7 @@ async function confirmation(
   return answer.trim().toLowerCase() === 'yes' ? 'all' : 'no';
 }
 
-/** The plan goes where a person looks; the answer of `apply` is its result. */
+/** Colors the plan for standard error, where it is printed; standard output has only the result of the apply. */
 function withErrAsOut(context: CommandContext): CommandContext {
   const { terminal } = context;
   return { ...context, terminal: { ...terminal, isOutTerminal: terminal.isErrTerminal } };

@@ -4,7 +4,7 @@ import { callControl, controlSocketPath } from '../../server/control.ts';
 import { readTrustedConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 
-/** `octavo approve CHECKSUM`: approves the plan that the daemon holds, and no other. */
+/** Runs `octavo approve CHECKSUM`: approves the held plan with this checksum, and no other. */
 export async function approveCommand(
   checksum: string,
   flags: { readonly config?: string },

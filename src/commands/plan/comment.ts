@@ -1,3 +1,4 @@
+/** Publishes the plan on the pull request of a CI job, for `octavo plan --comment`. */
 import { appendFile, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Plan } from '../../core/change.ts';
@@ -13,11 +14,11 @@ import { mergeBase, readHead } from '../../git/commit-info.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
 import { createRedactor } from '../../redact.ts';
 import { chooseOrganization, readConfigWithoutSecrets } from '../cli/config.ts';
-import type { CommandContext } from '../cli/context.ts';
+import { type CommandContext, interruptibleClock } from '../cli/context.ts';
 import { scopeAt } from './desired.ts';
 import { scopeOf } from './planning.ts';
 
-/** Characters of a job summary: forges take a mebibyte, and a character has up to four bytes. */
+/** Length limit of a job summary in characters: forges accept 1 MiB, and a character has up to four bytes. */
 const LONGEST_SUMMARY = 250_000;
 
 interface ConfigFlags {
@@ -26,17 +27,17 @@ interface ConfigFlags {
   readonly scope?: string;
 }
 
-/** What is asked of the pull request that a CI job runs for (`plan --comment`). */
+/** The pull request that a CI job runs for. */
 export interface PlanComment {
-  /** The base where the command line names none; undefined where the job is for no pull request. */
+  /** Returns the base where `--base` is not given; undefined if the job is not for a pull request. */
   base(folder: string): Promise<string | undefined>;
-  /** Shows the plan; false where it should be there and is not, though the token may write it. */
+  /** Publishes the plan. Returns false if that failed although the token has the permission. */
   show(plan: Plan, approvalFor: Approval): Promise<boolean>;
-  /** Shows that there is no plan, and why, so that the one of an earlier commit is not taken for it. Never throws. */
+  /** Publishes why there is no plan, so that the plan of an earlier commit is not mistaken for it. Never throws. */
   showFailure(error: unknown, folder: string, flags: ConfigFlags): Promise<void>;
 }
 
-/** Finds out where the plan is to be shown. Throws ConfigError outside of a CI job. */
+/** Finds the pull request of this job. Throws ConfigError outside of a CI job. */
 export async function openPlanComment(context: CommandContext): Promise<PlanComment> {
   const { terminal, secrets } = context;
   const job = await findJob(terminal.env, (path) => readFile(path, 'utf8'));
@@ -82,7 +83,7 @@ async function findBase(folder: string, { base }: PullRequest): Promise<string |
   return commit;
 }
 
-/** Of the configuration nothing is read that a stranger's pull request could ask for: the id is shown to everybody. */
+/** Reads the organization and scope without secrets: anyone's pull request can trigger this, and the id is published. */
 async function readOwner(folder: string, flags: ConfigFlags, context: CommandContext): Promise<PlanOwner | null> {
   try {
     const config = await readConfigWithoutSecrets(flags.config, flags.organization ?? '', context, folder);
@@ -90,32 +91,26 @@ async function readOwner(folder: string, flags: ConfigFlags, context: CommandCon
     const scope = scopeOf(flags, organization) ?? (await scopeAt(resolve(context.terminal.cwd, folder)));
     return { organization: organization.id, scope };
   } catch {
-    // What is wrong with the configuration is what the command itself ends with.
+    // The command itself reports what is wrong with the configuration.
     return null;
   }
 }
 
-/** What a comment and a status are of. */
+/** The organization and scope that a comment and a status belong to. */
 type PlanOwner = Pick<Plan, 'organization' | 'scope'>;
 
-/** The comment of one pull request, and what stands in for it. */
+/** Publishes a plan as comment and commit status of one pull request, or in the job summary. */
 class PlanPublisher {
   readonly #job: CiJob;
   readonly #pull: PullRequest;
   readonly #context: CommandContext;
-  /** Ends its waits when the process is asked to end. */
   readonly #clock: Clock;
 
   constructor(job: CiJob, pull: PullRequest, context: CommandContext) {
-    const { clock, signal } = context;
     this.#job = job;
     this.#pull = pull;
     this.#context = context;
-    this.#clock = {
-      now: () => clock.now(),
-      monotonic: () => clock.monotonic(),
-      sleep: (milliseconds) => clock.sleep(milliseconds, signal),
-    };
+    this.#clock = interruptibleClock(context);
   }
 
   async show(
@@ -164,7 +159,7 @@ class PlanPublisher {
     }
   }
 
-  /** Says why there is no comment, and shows the plan where there is a place for it. */
+  /** Reports why there is no comment, and writes the plan to the job summary if there is one. */
   async #showInstead(reason: string, markdown: string): Promise<void> {
     const { terminal } = this.#context;
     const { summaryFile } = this.#job;
@@ -181,7 +176,7 @@ class PlanPublisher {
   }
 }
 
-/** Forges say "not found" of what a token may not see. */
+/** Forges respond with 404 to a token without permission. */
 function isMissingPermission(error: unknown): boolean {
   return error instanceof AuthError || (error instanceof RejectedError && error.status === 404);
 }

@@ -16,10 +16,10 @@ import type { Elsewhere } from '../../plan/identity/elsewhere.ts';
 import { readAppliedBase, readElsewhere, readRecordedBase, type ScopedFolder } from '../../reconcile/applied.ts';
 import { baseAt } from '../../reconcile/base-at.ts';
 
-/** The desired state of a folder, with the commit it is at. */
+/** The desired state of a folder and its commit. */
 export interface LoadedFolder {
   readonly state: DesiredState;
-  /** Null outside a repository, and where files differ from the commit. */
+  /** Null outside of a repository, and if files differ from the commit. */
   readonly commit: string | null;
 }
 
@@ -27,20 +27,20 @@ export interface LoadedFolder {
 export async function loadFolder(cwd: string, folder: string, config?: string): Promise<LoadedFolder> {
   const path = await folderAt(cwd, folder);
   const own = config === undefined ? undefined : relative(path, resolve(cwd, config));
-  // Git looks at the files while they are read here.
+  // Runs git concurrently with reading the files.
   const reading = readHead(path);
   const state = await loadTree(openFolder(path), relative(cwd, path), own);
   const head = await reading;
   return { state, commit: head === null || head.dirty ? null : head.commit };
 }
 
-/** The addresses that the manifests of a folder declare, whatever else is wrong with them. */
+/** Returns the addresses that the manifests of a folder declare, even if the manifests have errors. */
 export async function declaredAddresses(cwd: string, folder: string): Promise<readonly Address[]> {
   const path = await folderAt(cwd, folder);
   return createManifestLoader(kinds).survey(openFolder(path));
 }
 
-/** The files of a folder. In a repository a manifest may name those that git tracks, else those that are not hidden. */
+/** Opens a folder. Manifests can refer to files that git tracks; outside of a repository, to files that are not hidden. */
 export function openFolder(path: string): FileTree {
   const belonging: Belonging =
     findRepositoryRoot(path) === null ? 'visible' : async () => (await listTrackedFiles(path)) ?? new Set();
@@ -60,25 +60,25 @@ async function loadTree(tree: FileTree, root: string, config?: string): Promise<
   return createManifestLoader(kinds).load(tree, { root, ...(config === undefined ? {} : { config }) });
 }
 
-/** Which base a plan is made over, and where it may be looked for. */
+/** The base of a plan, and when to fetch the applied refs. */
 export interface BaseOptions {
   readonly organization: string;
-  /** A commit, branch or tag; `applied`: what the folder's scope last applied; undefined: none. */
+  /** A commit, branch or tag; `applied` for the last applied commit of the scope; undefined for no base. */
   readonly base: string | undefined;
-  /** An explicit scope; undefined: derived from the folder. */
+  /** Explicit scope; undefined if it is derived from the folder. */
   readonly scope: string | undefined;
-  /** When the applied refs are fetched: always, where the remote answers (`warn` is told otherwise), or only if needed. */
+  /** When to fetch the applied refs: always, if the remote responds (otherwise with a warning), or only if needed. */
   readonly fetch: 'always' | 'if-possible' | 'if-needed';
   readonly warn: (text: string) => void;
 }
 
-/** The base of a plan, and what else the repository records of the organization. */
+/** The base of a plan, and what other scopes of the organization own. */
 export interface FolderBase {
   readonly base: Base;
   readonly commit: string | null;
   readonly scope: string;
   readonly elsewhere: Elsewhere | undefined;
-  /** Null outside of a repository with a commit. */
+  /** Null outside of a repository, and in one without commits. */
   readonly place: ScopedFolder | null;
   readonly refs: AppliedRefs | null;
 }
@@ -115,12 +115,12 @@ export async function loadBase(cwd: string, folder: string, options: BaseOptions
   };
 }
 
-/** The scope of a folder for which none is set. */
+/** Derives the scope of a folder from its path. */
 export async function scopeAt(path: string): Promise<string> {
   return scopeOfFolder(await folderInRepository(path));
 }
 
-/** The path of a folder inside its repository, with forward slashes; `.` for its root, and outside of any. */
+/** Returns the path of a folder inside its repository, with forward slashes; `.` for the root and outside of one. */
 async function folderInRepository(path: string): Promise<string> {
   const root = findRepositoryRoot(path);
   if (root === null) {
@@ -133,14 +133,14 @@ async function folderInRepository(path: string): Promise<string> {
   );
 }
 
-/** Reads the applied refs of an organization. Throws SourceError where they must be fetched and cannot be. */
+/** Reads the applied refs of an organization. Throws SourceError if they must be fetched and cannot be. */
 export async function openRefs(
   { organization, scope, repository }: ScopedFolder,
   { base, fetch, warn }: Pick<BaseOptions, 'base' | 'fetch' | 'warn'>,
 ): Promise<AppliedRefs> {
   const refs = new AppliedRefs(await openRefHost(repository), organization);
   await refs.readLocal();
-  // Without a network, what was fetched before has to do; where nothing was, the remote is asked all the same.
+  // Refs of an earlier fetch are good enough to plan with; without any, the remote is needed.
   if (fetch === 'always' || (base === 'applied' && refs.tipOf(scope) === null)) {
     await refs.fetch();
   } else if (fetch === 'if-possible') {

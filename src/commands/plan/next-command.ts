@@ -1,14 +1,14 @@
-/** Commands that Octavo prints for a person to paste: with all that they need to work where the last one was run. */
+/** Builds commands that Octavo suggests, with the flags that they need to work in the same directory. */
 import { pathArgument, shellCommand } from '../../core/text/shell.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
 
-/** What the command that has just run was told, and the next one needs too. */
+/** Flags of the current command that the next one needs, too. */
 export interface TargetFlags {
   readonly config?: string | undefined;
   readonly organization?: string | undefined;
 }
 
-/** `octavo`, the words of a command, and the options that say which platform and organization it is about. */
+/** Formats a command for a shell, with the configuration and organization of the current one. */
 export function nextCommand(words: readonly string[], { config, organization }: TargetFlags): string {
   return shellCommand([
     'octavo',
@@ -18,7 +18,7 @@ export function nextCommand(words: readonly string[], { config, organization }: 
   ]);
 }
 
-/** What a plan was made from, as far as approving it needs it. */
+/** Flags of a plan that its approval needs, too. */
 export interface ApprovalFlags extends TargetFlags {
   readonly base?: string | undefined;
   readonly scope?: string | undefined;
@@ -26,7 +26,7 @@ export interface ApprovalFlags extends TargetFlags {
   readonly yes?: boolean | undefined;
 }
 
-/** How to approve what is held of a plan: `target` is the folder or the plan file. */
+/** Returns the command that approves the held changes of a plan; `target` is the folder or the plan file. */
 export function approvalFor(target: string, flags: ApprovalFlags, when = ''): Approval {
   const { base, scope, record, yes } = flags;
   return {

@@ -1,3 +1,4 @@
+/** Writes and reads plan files, and checks that a plan file still matches the current plan. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Change, Plan } from '../../core/change.ts';
@@ -9,23 +10,23 @@ import type { CommandInput } from './planning.ts';
 
 const FORMAT = 'octavo.planfile/2';
 
-/** All that `apply` needs to make the same plan again: what was declared, and over which base. */
+/** Everything that `apply` needs to create the same plan again: the declarations and their base. */
 export interface PlanFile {
   readonly organization: string;
   readonly scope: string;
-  /** The manifest folder inside its repository; null: outside of any. */
+  /** Path of the manifest folder inside its repository; null outside of one. */
   readonly folder: string | null;
   readonly commit: string | null;
   readonly baseCommit: string | null;
   readonly checksum: string;
   readonly declared: ReadonlyMap<string, Declared>;
   readonly base: Base;
-  /** The changes as they were shown, to say what is different now. */
+  /** The changes that were shown, to report differences. */
   readonly changes: readonly Pick<Change, 'action' | 'address' | 'fields' | 'held' | 'paused'>[];
   readonly verdict: Pick<Plan['verdict'], 'state'>;
 }
 
-/** As much of a plan file as is looked at here; the rest is under the seal. */
+/** The parts of a plan file that are read here; the seal protects the rest. */
 const shape = z.object({
   plan: z.object({
     organization: z.string(),
@@ -41,7 +42,7 @@ const shape = z.object({
   base: z.array(z.object({ address: z.string(), kind: z.string() })).nullable(),
 });
 
-/** A plan as a file: the plan as JSON, what it was made from, and a seal over both. */
+/** Serializes a plan: the plan as JSON, its input, and a checksum (the seal) over both. */
 export function writePlanFile(input: CommandInput, plan: Plan): string {
   const content = {
     plan: planToJson(plan) as Json,
@@ -52,7 +53,7 @@ export function writePlanFile(input: CommandInput, plan: Plan): string {
   return `${JSON.stringify({ format: FORMAT, seal: sealOf(content), ...content }, null, 2)}\n`;
 }
 
-/** Reads a plan file. Throws ConfigError where it is none, RefusedPlanError where it was altered. */
+/** Reads a plan file. Throws ConfigError for any other file, and RefusedPlanError for an altered one. */
 export function readPlanFile(text: string, name: string): PlanFile {
   let parsed: unknown;
   try {
@@ -97,13 +98,13 @@ function sealOf(content: Readonly<Record<'plan' | 'folder' | 'declared' | 'base'
   return createHash('sha256').update(canonicalJson(content)).digest('hex');
 }
 
-/** What somebody let past damage control, knowing of it. */
+/** Limits and approvals that the command line overrides. */
 export interface Overrides {
   readonly approved: readonly string[];
   readonly allowDeletes: number;
 }
 
-/** What is different between the plan of a file and the plan now, a line for each change. */
+/** Returns a line for each difference between the plan of a file and the current plan. */
 export function findDifferences(file: PlanFile, now: Plan, overrides: Overrides): readonly string[] {
   const before = new Map(file.changes.map((change) => [`${change.action} ${change.address}`, change]));
   const after = new Map(now.changes.map((change) => [`${change.action} ${change.address}`, change]));
@@ -126,7 +127,7 @@ export function findDifferences(file: PlanFile, now: Plan, overrides: Overrides)
 
 type Shown = PlanFile['changes'][number];
 
-/** Changes that were shown to wait, and would be applied now: time has passed, or the configuration is another. */
+/** Changes that were shown as held or paused and would now be applied, after a window opened or a setting changed. */
 function releasedChanges(
   before: ReadonlyMap<string, Shown>,
   after: ReadonlyMap<string, Shown>,

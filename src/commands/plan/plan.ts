@@ -27,19 +27,19 @@ export interface PlanFlags extends PlanningFlags {
   readonly detailedExitcode?: boolean;
 }
 
-/** A plan and what it was made from. */
+/** A plan and its input. */
 interface PlanResult {
   readonly input: CommandInput;
   readonly plan: Plan;
 }
 
-/** `octavo plan [DIR]`: shows what would change, and has no way to change it. */
+/** Runs `octavo plan [DIR]`: prints the plan, with a client that cannot write. */
 export async function planCommand(folder: string, flags: PlanFlags, context: CommandContext): Promise<ExitCode> {
   if (flags.comment !== true) {
     const { plan } = await planAndPrint(folder, flags, approvalFor(flags.out ?? folder, withoutBase(flags)), context);
     return exitCodeOf(plan, flags);
   }
-  // The forges' clients are loaded only where they are needed.
+  // Forge clients are loaded only when needed, to keep other plans fast.
   const { openPlanComment } = await import('./comment.ts');
   const comment = await openPlanComment(context);
   const approval = approvalOfComment(folder, flags);
@@ -55,12 +55,12 @@ export async function planCommand(folder: string, flags: PlanFlags, context: Com
   return isShown ? exitCodeOf(plan, flags) : EXIT.failed;
 }
 
-/** A plan file knows its base and its scope. */
+/** Leaves out the base and the scope where the plan is saved, because the plan file contains them. */
 function withoutBase({ base, scope, ...flags }: PlanFlags): ApprovalFlags {
   return flags.out === undefined ? { ...flags, base, scope } : flags;
 }
 
-/** The reader of the comment applies what was merged, over what was applied before. */
+/** The command in a comment applies the merged commit, based on the last applied one. */
 function approvalOfComment(folder: string, flags: PlanFlags): Approval {
   const { config, organization, scope, base } = flags;
   return base === undefined
@@ -107,7 +107,7 @@ async function planOverPlatform(folder: string, flags: PlanFlags, context: Comma
   });
 }
 
-/** A plan in the format asked for. */
+/** Renders a plan. */
 export function renderPlan(plan: Plan, format: PlanFormat, approval: Approval, { terminal }: CommandContext): string {
   if (format === 'json') {
     return `${shownJson(planToJson(plan))}\n`;

@@ -1,3 +1,4 @@
+/** Builds the planning input of a command from its folder, flags and configuration. */
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { isScope } from '../../core/scope.ts';
@@ -12,37 +13,37 @@ import type { Terminal } from '../cli/terminal.ts';
 import { type BaseOptions, type FolderBase, type LoadedFolder, loadBase, loadFolder } from './desired.ts';
 import { readWithProgress } from './progress.ts';
 
-/** Changes that a command works on at the same time at most; the queue decides how many requests are in flight. */
+/** Maximum number of changes that are applied concurrently; the queue limits the requests in flight. */
 export const APPLY_PARALLEL = 100;
 
-/** What a person says about a plan on the command line. */
+/** Flags that affect a plan. */
 export interface PlanningFlags {
   readonly base?: string;
   readonly config?: string;
   readonly allowDeletes?: number;
   readonly approve?: string;
-  /** A file that stands in the platform's place. */
+  /** Snapshot file that is used instead of the platform. */
   readonly snapshot?: string;
-  /** The identity of the folder; derived from its path where absent. */
+  /** Scope of the folder; derived from its path if absent. */
   readonly scope?: string;
-  /** Whether what is applied is to be recorded. */
+  /** Record the applied commit. */
   readonly record?: boolean;
-  /** Whether the plan is shown on a pull request. */
+  /** Publish the plan on a pull request. */
   readonly comment?: boolean;
 }
 
-/** What one pass of a command works on, and where its result is recorded. */
+/** Planning input of a command, and where its result can be recorded. */
 export interface CommandInput extends PlanningInput, Pick<FolderBase, 'place' | 'refs'> {
   readonly scope: string;
 }
 
-/** What is planned, and how its time is estimated. */
+/** The folder to plan, its organization, and the queue that estimates durations. */
 export interface PlanningTarget {
   readonly folder: string;
   readonly config: Config;
   readonly organization: OrganizationConfig;
   readonly queue: Pick<Connection['queue'], 'estimate'>;
-  /** Manifests that were already read; read from the folder where absent. */
+  /** Manifests that were already read; read from the folder if absent. */
   readonly loaded?: LoadedFolder;
 }
 
@@ -77,7 +78,7 @@ export async function planningInput(
   };
 }
 
-/** The explicit scope of a command; undefined: derived from the folder. Throws ConfigError. */
+/** Returns the explicit scope of a command; undefined if it is derived from the folder. Throws ConfigError. */
 export function scopeOf(
   { scope }: Pick<PlanningFlags, 'scope'>,
   organization: Pick<OrganizationConfig, 'scope'>,
@@ -90,7 +91,7 @@ export function scopeOf(
   return scope ?? organization.scope;
 }
 
-/** What may be deleted or recorded is decided over what the remote has; a plan alone does not need the network. */
+/** Deletions and records need the applied refs of the remote; a plan alone does not need the network. */
 function fetchOf({ base, snapshot, record, comment }: PlanningFlags): BaseOptions['fetch'] {
   if (snapshot !== undefined) {
     return 'if-needed';
@@ -98,7 +99,7 @@ function fetchOf({ base, snapshot, record, comment }: PlanningFlags): BaseOption
   return base === 'applied' || record === true ? 'always' : comment === true ? 'if-possible' : 'if-needed';
 }
 
-/** Damage control as it is configured, with what the command line lets past. */
+/** Returns the configured limits and approvals, with the overrides of the command line. */
 export function policyOf(
   config: Config,
   organization: OrganizationConfig,
@@ -117,7 +118,7 @@ export function policyOf(
   };
 }
 
-/** Plans over the platform, with a client that cannot write. */
+/** Plans against the platform, with a client that cannot write. */
 export function planLive(input: PlanningInput, session: PlatformSession, terminal: Terminal): Promise<Planned> {
   return readWithProgress(input.organization, session, terminal, (reader, requests) =>
     makePlan(input, platformSource(reader, requests)),

@@ -7,13 +7,13 @@ import { type PlatformSession, RequestCount } from '../cli/session.ts';
 import { paintFor, type Terminal } from '../cli/terminal.ts';
 import { elapsed } from './apply-summary.ts';
 
-/** Shows how an apply goes: one line that changes on a terminal, a line for each result elsewhere. */
+/** Progress of an apply: a single updated line on a terminal, a line per result elsewhere. */
 export interface ApplyProgress {
   start(change: Change): void;
-  /** The platform works on a change in the background. */
+  /** Called while the platform works on a change in the background. */
   wait(change: Change): void;
   result(result: ChangeResult): void;
-  /** Takes the changing line away. */
+  /** Clears the updated line. */
   end(): void;
 }
 
@@ -61,12 +61,12 @@ function showReading(terminal: Terminal, requests: () => number): { step(): void
   };
 }
 
-/** Milliseconds between two lines about a wait, where there is no terminal: CI systems end jobs that print nothing. */
+/** Milliseconds between lines about a wait without a terminal; CI systems stop jobs that print nothing. */
 const HEARTBEAT = 60_000;
 
 /**
- * Shows what an apply waits for: one changing line on a terminal; elsewhere a line at first, one for each result, and one
- * a minute. `longest` is the longest wait in milliseconds.
+ * Shows what an apply waits for: a single updated line on a terminal; elsewhere a line at the start, for each result, and
+ * every minute. `longest` is the maximum wait in milliseconds.
  */
 export function showWaiting(
   terminal: Terminal,
@@ -105,17 +105,17 @@ export function showWaiting(
   };
 }
 
-/** Back to the start of the line, with nothing on it. */
+/** Moves to the start of the line and clears it. */
 const CLEAR = '\r\u001b[2K';
 
 function isLive(terminal: Terminal): boolean {
   return terminal.isErrTerminal && terminal.env.TERM !== 'dumb';
 }
 
-/** Milliseconds in which lines are gathered: written one by one, they would cost more than the requests they tell of. */
+/** Milliseconds for which lines are buffered, because writing each one would cost more than its request. */
 const GATHER = 50;
 
-/** Makes the progress for this terminal; `total` is how many changes there are. */
+/** Shows the progress of `total` changes on this terminal. */
 export function showProgress(terminal: Terminal, total: number): ApplyProgress {
   const paint = paintFor(terminal.isErrTerminal, terminal.env);
   const live = isLive(terminal);

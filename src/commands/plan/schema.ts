@@ -4,7 +4,7 @@ import { manifestJsonSchema } from '../../manifests/reference/json-schema.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { declaredAddresses } from './desired.ts';
 
-/** `octavo schema`: the JSON Schema of a manifest, for editors; with a folder, references are the keys declared in it. */
+/** Runs `octavo schema`: prints the JSON Schema of manifests; with a folder, references complete to its keys. */
 export async function schemaCommand(
   { repo }: { readonly repo?: string },
   { terminal }: CommandContext,

@@ -25,7 +25,7 @@ export interface SnapshotFlags {
   readonly out?: string;
 }
 
-/** `octavo snapshot`: writes the actual state to a file, without secrets and certificates. */
+/** Runs `octavo snapshot`: saves the actual state without secrets and certificates. */
 export async function snapshotCommand(flags: SnapshotFlags, context: CommandContext): Promise<ExitCode> {
   const { terminal } = context;
   const config = await readConfig(flags.config, context);
@@ -53,18 +53,18 @@ export async function snapshotCommand(flags: SnapshotFlags, context: CommandCont
 }
 
 /**
- * A secret of the configuration is not likely to be on the platform; where it is, it stays there. What only looks like
- * one is left as it is: a space may be called "Basic concepts".
+ * Removes secrets of the configuration from the snapshot, in case the platform has one. Other text that resembles a
+ * secret is kept, because it may be a title.
  */
 function without(secrets: Iterable<string>, text: string): string {
   const known = [...secrets].filter((secret) => secret.length >= SHORTEST_SECRET);
   return known.reduce((clean, secret) => clean.replaceAll(secret, SECRET), text);
 }
 
-/** Shorter ones stand in other words. */
+/** Minimum length; shorter secrets would also match parts of words. */
 const SHORTEST_SECRET = 8;
 
-/** The plan over a snapshot: the same as that over the platform in that state, with no token and no request. */
+/** Plans against a snapshot, without a token and without requests to the platform. */
 export async function planOverSnapshot(
   folder: string,
   flags: PlanningFlags & { readonly organization?: string; readonly snapshot: string },
@@ -108,7 +108,7 @@ function organizationOf(
 
 const HOUR = 3_600_000;
 
-/** Where it is worth a word: a snapshot shows nothing of what has changed since. */
+/** Age of a snapshot, from one hour on; it does not show later changes. */
 function ageWords(age: number): string {
   return age < HOUR ? '' : `, ${counted(Math.floor(age / HOUR), 'hour')} old`;
 }

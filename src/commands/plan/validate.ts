@@ -11,12 +11,12 @@ import { toSarif } from '../../report/sarif.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { loadFolder } from './desired.ts';
 
-/** Formats that other programs read: they name files from the repository's root. */
+/** Report formats for other programs; their file names are relative to the repository root. */
 const REPORTS = { github: toGitHub, sarif: toSarif, junit: toJUnit } as const;
 
 export type ValidateFormat = 'text' | 'json' | keyof typeof REPORTS;
 
-/** `octavo validate [DIR]`: checks manifests, offline. Throws DesiredStateError with every problem. */
+/** Runs `octavo validate [DIR]`: checks manifests offline. Throws DesiredStateError with every problem. */
 export async function validate(
   folder: string,
   { format, config }: { readonly format: ValidateFormat; readonly config?: string },
@@ -53,7 +53,7 @@ async function reportOn(
   }
   const { files, problems } = report;
   terminal.out(REPORTS[format](fromRoot(report, terminal.cwd), toolOf(version)));
-  // The problems themselves are in the answer, which the log of a CI job shows beside this.
+  // The problems are on standard output, which the log of a CI job also has.
   terminal.err(
     problems.length === 0
       ? `Valid: ${counted(files.length, 'manifest')}\n`
@@ -62,7 +62,7 @@ async function reportOn(
   return problems.length === 0 ? EXIT.done : EXIT.invalid;
 }
 
-/** The same with files named from the root of the repository; as they are where there is none. */
+/** Makes file names relative to the repository root; outside of a repository they are unchanged. */
 function fromRoot({ files, problems }: Report, cwd: string): Report {
   const root = findRepositoryRoot(cwd);
   const here = root === null ? '' : realpathSync(cwd);
