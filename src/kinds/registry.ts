@@ -4,13 +4,17 @@ import type { Kind } from './model/kind.ts';
 import { openapi } from './openapi.ts';
 import { organization } from './organization.ts';
 import { saml } from './saml.ts';
+import type { StructurePart } from './site/part.ts';
 import { section } from './site/section.ts';
 import { sectionGroup } from './site/section-group.ts';
-import { site } from './site/site.ts';
+import { siteKind } from './site/site.ts';
 import { siteSpace } from './site/site-space.ts';
 import { space } from './space.ts';
 import { team } from './team.ts';
 import { translation } from './translation.ts';
+
+/** Kinds inside a site, in the order in which the schema of its structure lists them. */
+const parts: readonly StructurePart[] = [section, sectionGroup, siteSpace];
 
 /** Every kind there is, the only list of them: each comes after those it refers to. */
 export const kinds: readonly Kind[] = [
@@ -21,9 +25,22 @@ export const kinds: readonly Kind[] = [
   space,
   openapi,
   translation,
-  site,
-  sectionGroup,
-  section,
-  siteSpace,
+  siteKind(parts),
+  ...inOrder(parts.map(({ kind }) => kind)),
   organization,
 ];
+
+/** Puts each kind after those of the same list that it depends on. */
+function inOrder(list: readonly Kind[]): readonly Kind[] {
+  const sorted: Kind[] = [];
+  const add = (kind: Kind): void => {
+    for (const other of list.filter(({ name }) => kind.dependsOn.includes(name))) {
+      add(other);
+    }
+    if (!sorted.includes(kind)) {
+      sorted.push(kind);
+    }
+  };
+  list.forEach(add);
+  return sorted;
+}

@@ -82,7 +82,7 @@ describe('a section that is put into a group', () => {
         return operation.name === 'updateSection' ? Promise.resolve(answer) : Promise.reject(refused(404));
       },
     } as unknown as Writer;
-    for (const planned of section.writes(change, { creation: () => undefined }).first) {
+    for (const planned of section.kind.writes(change, { creation: () => undefined }).first) {
       await sendPlanned(planned, change, {
         writer,
         bindings: new Map([

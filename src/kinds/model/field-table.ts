@@ -41,8 +41,12 @@ export interface Table<Item> {
   readonly shape: Record<string, z.ZodType>;
   /** Fields of an entry. `path` is where the entry is, and `key` is the resource's own key. */
   declare(written: Described, path: EntryPath, key: string): WrittenFields;
-  /** Members of the entry that declares a resource. */
-  describe(actual: Actual, context: DescribeContext): Described;
+  /** Members of the entry that declares a resource. `relativeKey` returns the written key of a relative reference. */
+  describe(
+    actual: Actual,
+    context: DescribeContext,
+    relativeKey?: (reference: Json | undefined) => string | undefined,
+  ): Described;
   /** Fields of a resource that the platform returned. */
   observe(item: Item): Fields;
   /** Parameters that write what a change sets, by name. */
@@ -74,12 +78,15 @@ export function fieldTable<Item>(fields: FieldTable<Item>): Table<Item> {
           return [[name, field.fromEntry && value !== undefined ? field.fromEntry(value) : value]];
         }),
       ),
-    describe: (actual, context) =>
+    describe: (actual, context, relativeKey) =>
       Object.fromEntries(
         list.flatMap(({ name, field, kinds }) => {
           const value = actual.fields[name];
           if (field.schema === undefined) {
             return [];
+          }
+          if (field.isRelative === true) {
+            return [[name, relativeKey?.(value)]];
           }
           const plain = kinds.length > 0 ? context.keyOfRef(value) : value;
           return [[name, field.toEntry ? field.toEntry(value, context, actual) : (plain ?? undefined)]];

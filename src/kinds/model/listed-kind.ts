@@ -15,16 +15,14 @@ import {
   namesWithin,
   type WrittenFields,
 } from './manifest.ts';
-import { hasMembers, type PlannedRequest, present, ref, request, type Writes } from './request.ts';
+import { hasMembers, type PlannedRequest, present, type Ref, ref, request, type Writes } from './request.ts';
 import { plainKey } from './schema.ts';
 
 type Answered = { readonly id: string };
 
-/** Operations of a kind. Parameters that creation does not take are sent by an update right after it. */
-interface Operations<List extends PaginatedOperation> {
-  readonly list: List;
-  readonly query?: Readonly<Record<string, unknown>>;
-  /** Name of the id in the paths of the other operations. */
+/** Operations on one resource of a kind. Parameters that creation does not take are sent by an update right after it. */
+export interface ItemOperations {
+  /** Name of the id in the paths. */
   readonly id: string;
   readonly create?: WriteOperation;
   /** Parameters of every creation. */
@@ -33,6 +31,11 @@ interface Operations<List extends PaginatedOperation> {
   /** Moves the resource to another parent, for a field with `move`. */
   readonly move?: WriteOperation;
   readonly delete: WriteOperation;
+}
+
+interface Operations<List extends PaginatedOperation> extends ItemOperations {
+  readonly list: List;
+  readonly query?: Readonly<Record<string, unknown>>;
 }
 
 /** A kind as a field table. Every other member of {@link Kind} can be given, and replaces the derived one. */
@@ -91,7 +94,7 @@ export function listedKind<List extends PaginatedOperation>(definition: ListedKi
         }
       });
     },
-    writes: (change) => listedWrites(change, operations, table.parameters(change)),
+    writes: (change) => itemWrites(change, operations, table.parameters(change)),
     ...hooks,
     fields: table.rules,
     manifest: manifestRules({
@@ -161,12 +164,14 @@ export function titleRules(
   };
 }
 
-function listedWrites(
+/** Derives the requests of a change from the operations on a resource. `outer` are path parameters besides the id. */
+export function itemWrites(
   change: Change,
-  operations: Omit<Operations<never>, 'list'>,
+  operations: ItemOperations,
   parameters: Readonly<Record<string, unknown>>,
+  outer?: Readonly<Record<string, Ref>>,
 ): Writes {
-  const path = { [operations.id]: ref(change.address) };
+  const path = { ...outer, [operations.id]: ref(change.address) };
   const send = (operation: WriteOperation | undefined, body?: object, rest?: object): readonly PlannedRequest[] =>
     operation === undefined ? [] : [request(operation, present({ path, body }) as never, rest as never)];
   if (change.action === 'delete') {
@@ -183,7 +188,8 @@ function listedWrites(
   }
   const body = pick(parameters, operations.create, true);
   const left = Object.fromEntries(Object.entries(settings).filter(([name]) => !Object.hasOwn(body, name)));
-  const create = request(operations.create as WriteOperation, { body: { ...body, ...operations.constants } } as never, {
+  const creation = present({ path: outer, body: { ...body, ...operations.constants } });
+  const create = request(operations.create as WriteOperation, creation as never, {
     creates: true,
     learns: (answer: unknown) => [[change.address, (answer as Answered).id]],
   });

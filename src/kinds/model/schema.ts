@@ -22,11 +22,10 @@ export const LANGUAGES = [
 export const ROLES = ['admin', 'create', 'review', 'edit', 'comment', 'read'] as const;
 
 export const role = z.enum(ROLES);
-export type Role = (typeof ROLES)[number];
+type Role = (typeof ROLES)[number];
 
 /** Default level of a space or collection. Source: docs/platform-notes.md#roles */
 export const level = z.enum([...ROLES, 'inherit']).nullable();
-export type Level = Role | 'inherit' | null;
 
 export type Language = (typeof LANGUAGES)[number];
 

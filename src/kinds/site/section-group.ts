@@ -1,61 +1,64 @@
-import { reference } from '../../plan/model/diff.ts';
+import { z } from 'zod';
+import { type Actual, idRef } from '../../core/resource.ts';
 import { counted } from '../../plan/render/words.ts';
-import { operations } from '../../platform/operations/index.ts';
-import { writtenFields } from '../model/field-table.ts';
-import type { Kind } from '../model/kind.ts';
-import { present, ref, request } from '../model/request.ts';
-import { sortRequests } from './site-structure.ts';
-
-interface GroupFields {
-  title: string;
-  icon: string | null;
-  parent: string | null;
-}
+import type { Reader } from '../../platform/client.ts';
+import { operations, type SectionGroup } from '../../platform/operations/index.ts';
+import { collect } from '../model/kind.ts';
+import { text } from '../model/schema.ts';
+import { icon, structurePart } from './part.ts';
 
 /** Groups of sections, nested. Declared in a site's structure. Source: docs/platform-notes.md#section-groups */
-export const sectionGroup: Kind = {
+export const sectionGroup = structurePart<SectionGroup>({
   name: 'section-group',
-  dependsOn: ['site'],
-  partOf: 'site',
-  creatable: true,
-  deletable: true,
-  manifest: null,
-  observe: null,
-  fields: {
-    title: {},
-    icon: {},
-    // The parent of a group can be set only on creation. Source: docs/platform-notes.md#writable-fields
-    parent: reference({ fixed: 'replace', placement: true }),
+  operations: {
+    id: 'siteSectionGroupId',
+    create: operations.createSectionGroup,
+    update: operations.updateSectionGroup,
+    delete: operations.deleteSectionGroup,
   },
-  suggestedKeys: ({ title }) => [title],
-  naturalKeys: (fields) =>
-    typeof fields.title === 'string' ? [{ by: 'title', value: fields.title, parent: fields.parent ?? null }] : [],
-  actualKeys: (actual, fields) => [{ by: 'title', value: actual.title, parent: fields.parent ?? null }],
+  part: {
+    key: { member: 'group', description: 'The key of the group, unique in the site.', example: 'developers' },
+    heldBy: ['site', 'section-group'],
+    holder: 'parent',
+    noun: 'group',
+    holds: {
+      member: 'items',
+      schema: (item) => z.array(item).describe('Sections and groups, in order.'),
+      items: ({ children }) => children ?? [],
+    },
+    facts: ({ children }) => {
+      const links = (children ?? []).filter((each) => each.object === 'site-external-link').length;
+      return links > 0 ? { links } : null;
+    },
+    hidden: { name: 'hidden groups', mayExist: mayHideGroups, read: readGroups },
+  },
+  fields: {
+    title: { schema: text({ min: 1, max: 100, example: 'Developers' }).optional().describe('The title of the group.') },
+    icon: { schema: icon },
+    // The parent of a group can be set only on creation. Source: docs/platform-notes.md#writable-fields
+    parent: { refersTo: ['section-group'], isListed: false, fixed: 'replace', placement: true },
+  },
   impact(actual) {
     const links = Number(actual.facts?.links ?? 0);
     return { weight: links, text: links === 0 ? '' : `${counted(links, 'link')} to elsewhere in it` };
   },
-  renamedKey: (title, fields) => ({ by: 'title', value: title, parent: fields.parent ?? null }),
-  writes(change) {
-    const path = { siteId: ref(change.within), siteSectionGroupId: ref(change.address) };
-    if (change.action === 'delete') {
-      return { first: [request(operations.deleteSectionGroup, { path })] };
-    }
-    const { title, icon, parent } = writtenFields(change) as Partial<GroupFields>;
-    if (change.action === 'move') {
-      return { first: sortRequests(change) };
-    }
-    if (change.action === 'update') {
-      return { first: [request(operations.updateSectionGroup, { path, body: present({ title, icon }) })] };
-    }
-    const create = request(
-      operations.createSectionGroup,
-      {
-        path: { siteId: ref(change.within) },
-        body: present({ title: title ?? '', icon, parent: parent ? ref(parent) : undefined }),
-      },
-      { creates: true, learns: (answer) => [[change.address, answer.id]] },
-    );
-    return { first: [create, ...sortRequests(change)] };
-  },
-};
+});
+
+/** Reports whether a structure may hide groups: without a section, it lists only site spaces. */
+function mayHideGroups(site: string, parts: readonly Actual[]): boolean {
+  return parts.some(({ kind, place }) => kind === 'site-space' && place?.list === site);
+}
+
+/** Reads the groups of a site whose structure does not show them. Otherwise a lost creation would be repeated. */
+async function readGroups(site: string, reader: Reader): Promise<readonly Actual[]> {
+  const groups: SectionGroup[] = [];
+  await collect(reader.pages(operations.listSectionGroups, { path: { siteId: site } }), (each) => groups.push(each));
+  return groups.map(({ id, title, icon: name, sectionGroup: parent }, index) => ({
+    kind: 'section-group',
+    id,
+    title,
+    fields: { title, icon: name ?? null, parent: parent ? idRef(parent, 'section-group') : null },
+    within: site,
+    place: { list: parent ?? site, index },
+  }));
+}

@@ -1,15 +1,14 @@
+import { z } from 'zod';
 import type { Address } from '../../core/address.ts';
 import type { Change } from '../../core/change.ts';
-import { reference } from '../../plan/model/diff.ts';
 import { counted } from '../../plan/render/words.ts';
 import { operations, type Section } from '../../platform/operations/index.ts';
 import type { Input } from '../../platform/operations/model/operation.ts';
 import { writtenFields } from '../model/field-table.ts';
-import type { Kind } from '../model/kind.ts';
 import { type Alternative, hasMembers, type PlannedRequest, present, ref, request } from '../model/request.ts';
-import { seedOf, spacesOf } from './section-seed.ts';
-import { sectionsSlot, siteSlot } from './site-slots.ts';
-import { pathAside, sortRequests } from './site-structure.ts';
+import { key, text } from '../model/schema.ts';
+import { condition, icon, pathAside, sortRequests, structurePart } from './part.ts';
+import { sectionsSlot, seedOf, siteSlot, spacesOf } from './section-rules.ts';
 
 interface SectionFields {
   title: string;
@@ -26,23 +25,48 @@ interface SectionFields {
  * Sections of a site, declared in its structure. A section is created with a space, which becomes its default.
  * Source: docs/platform-notes.md#sections
  */
-export const section: Kind = {
+export const section = structurePart<Section>({
   name: 'section',
   dependsOn: ['site', 'section-group'],
-  partOf: 'site',
-  creatable: true,
-  deletable: true,
-  manifest: null,
-  observe: null,
+  part: {
+    key: { member: 'section', description: 'The key of the section, unique in the site.', example: 'guides' },
+    heldBy: ['site', 'section-group'],
+    holder: 'group',
+    holds: {
+      member: 'spaces',
+      schema: (space) =>
+        z.array(space).min(1, { error: 'needs at least one space' }).describe('The spaces of the section, in order.'),
+      isScope: true,
+      field: 'spaces',
+      isRequired: true,
+      items: ({ siteSpaces }) => siteSpaces ?? [],
+    },
+    facts: ({ siteSpaces }) => ({ siteSpaces: siteSpaces?.length ?? 0 }),
+  },
   fields: {
-    title: {},
-    icon: {},
-    path: {},
-    description: {},
-    condition: { access: true },
+    title: {
+      schema: text({ min: 2, max: 128, example: 'Guides' }).optional().describe('The title of the section.'),
+      read: ({ title }) => title ?? '',
+    },
+    icon: { schema: icon },
+    path: { schema: text({ min: 1, max: 100, example: 'guides' }).optional().describe('The path on the site.') },
+    description: {
+      schema: text({ max: 256, example: 'From the first step on' })
+        .nullable()
+        .optional()
+        .describe('The description; `null` removes it.'),
+      read: ({ description }) => description || null,
+    },
+    condition: { schema: condition, access: true },
     // The space it is created with becomes its default; a deleted one is replaced by the platform.
-    default: reference({ optionalRef: true, afterChildren: true }),
-    group: reference({ move: true, placement: true }),
+    default: {
+      schema: key('The key of the space that is shown first.', 'site-space').optional(),
+      isRelative: true,
+      optionalRef: true,
+      afterChildren: true,
+      read: ({ siteSpaces }) => siteSpaces?.find((each) => each.default === true)?.id,
+    },
+    group: { refersTo: ['section-group'], isListed: false, move: true, placement: true },
     spaces: { declarationOnly: true },
   },
   suggestedKeys: ({ title, fields }) => [title, ...(typeof fields.path === 'string' ? [fields.path] : [])],
@@ -124,7 +148,7 @@ export const section: Kind = {
     const grouped = group ? [moveToGroup(change, group)] : [];
     return { first: [create, ...settings, ...grouped, ...sortRequests(change)] };
   },
-};
+});
 
 /**
  * Moves a section with the operations of the group or, from 0.181, with the section's own update.

@@ -1,12 +1,11 @@
+import { z } from 'zod';
 import { RejectedError } from '../../core/errors.ts';
-import { reference } from '../../plan/model/diff.ts';
 import { operations, type SiteSpace } from '../../platform/operations/index.ts';
 import { writtenFields } from '../model/field-table.ts';
-import type { Kind } from '../model/kind.ts';
 import { hasMembers, present, ref, request } from '../model/request.ts';
-import { seedOf, spaceRef } from './section-seed.ts';
-import { sectionsSlot, siteSlot } from './site-slots.ts';
-import { pathAside, sortRequests } from './site-structure.ts';
+import { key, text } from '../model/schema.ts';
+import { condition, pathAside, sortRequests, structurePart } from './part.ts';
+import { sectionsSlot, seedOf, siteSlot, spaceRef } from './section-rules.ts';
 
 interface SiteSpaceFields {
   space: string;
@@ -17,20 +16,41 @@ interface SiteSpaceFields {
 }
 
 /** Spaces on a site, declared in its structure. Source: docs/platform-notes.md#site-spaces */
-export const siteSpace: Kind = {
+export const siteSpace = structurePart<SiteSpace>({
   name: 'site-space',
   dependsOn: ['site', 'section', 'space', 'translation'],
-  partOf: 'site',
-  creatable: true,
-  deletable: true,
-  manifest: null,
-  observe: null,
+  part: {
+    key: { member: 'key', description: 'The key, unique in its section.', example: 'en' },
+    words: 'key and space',
+    heldBy: ['site', 'section'],
+    isPlain: true,
+    holder: 'section',
+    title: ({ title, path, id }) => title ?? path ?? id,
+    // Some versions do not return it, and others may omit false. Source: docs/platform-notes.md#site-spaces
+    facts: ({ hidden }) => (typeof hidden === 'boolean' ? null : { hidden: 'untold' }),
+    undeclarable: ({ fields, title }, context) =>
+      context.keyOfRef(fields.space) === null
+        ? `left out: ${String(fields.path ?? title)}, which shows a space that is not there`
+        : null,
+  },
   fields: {
-    space: reference(),
-    path: {},
-    condition: { access: true },
-    hidden: { access: true },
-    section: reference({ fixed: 'replace', placement: true }),
+    space: {
+      schema: key(
+        'A key of `spaces`, or of `translations` for the space that the translation creates.',
+        'space',
+        'translation',
+      ),
+      read: ({ space }) => space.id,
+    },
+    path: { schema: text({ min: 1, max: 100, example: 'guides' }).optional().describe('The path on the site.') },
+    condition: { schema: condition, access: true },
+    hidden: {
+      schema: z.boolean().optional().describe('Hides it from navigation; requires platform 0.167 or later.'),
+      access: true,
+      read: ({ hidden }) => hidden ?? false,
+      toEntry: (value) => (value === true ? true : undefined),
+    },
+    section: { refersTo: ['section'], isListed: false, fixed: 'replace', placement: true },
   },
   suggestedKeys: ({ fields }, context) => [
     ...(typeof fields.path === 'string' ? [fields.path] : []),
@@ -106,7 +126,7 @@ export const siteSpace: Kind = {
     );
     return { first: [...(isSeed ? [] : [create]), ...settings, ...sortRequests(change)] };
   },
-};
+});
 
 /** A version that does not know the field may pass over it, and then every plan would ask for it again. */
 function mustBeHidden(answer: SiteSpace | undefined): [] {

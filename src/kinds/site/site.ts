@@ -1,62 +1,160 @@
+import { z } from 'zod';
 import { RejectedError } from '../../core/errors.ts';
-import type { Json } from '../../core/json.ts';
+import { type Json, shownJson } from '../../core/json.ts';
 import type { Actual } from '../../core/resource.ts';
-import { reference } from '../../plan/model/diff.ts';
 import type { Reader } from '../../platform/client.ts';
-import { operations, type PublishResult, type SectionGroup, type Site } from '../../platform/operations/index.ts';
-import { writtenFields } from '../model/field-table.ts';
-import { collect, type Detail, type Kind } from '../model/kind.ts';
-import { manifestRules } from '../model/manifest.ts';
-import { hasMembers, type PlannedRequest, present, ref, request } from '../model/request.ts';
-import { plainKey } from '../model/schema.ts';
-import { describeSite } from './site-description.ts';
-import { declareSite, siteSchema } from './site-manifest.ts';
-import { mayHideGroups, observeGroups, observeStructure } from './site-structure.ts';
+import { operations, type Site } from '../../platform/operations/index.ts';
+import { type FieldTable, fieldTable } from '../model/field-table.ts';
+import type { Detail, DetailRequest, Kind } from '../model/kind.ts';
+import { checkTitle, listedKind } from '../model/listed-kind.ts';
+import { type CommonFields, commonFields, type DescribeContext, type Described, Reference } from '../model/manifest.ts';
+import { commonShape, key, objectOrFile, text } from '../model/schema.ts';
+import { adaptiveSchema } from './adaptive-schema.ts';
+import type { StructurePart } from './part.ts';
+import { siteWrites } from './site-writes.ts';
+import { observeStructure, StructureDescriber } from './structure-actual.ts';
+import { declareStructure, hasSections, structureSchema, type WrittenItem } from './structure-entry.ts';
 
-interface SiteFields {
-  title: string;
-  type: 'basic' | 'premium' | 'ultimate';
-  visibility: 'public' | 'unlisted' | 'share-link' | 'visitor-auth';
-  published: boolean;
-  basename: string;
-  proxy: string | null;
-  agentsContext: 'included' | 'excluded';
-  adaptiveContent: boolean;
-  adaptiveSchema: Record<string, unknown>;
-  default: string;
-}
+/** Host and path, without a scheme. Source: docs/platform-notes.md#limits */
+const PROXY = /^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\/[\w-]+)+$/;
+
+const fields: FieldTable<Site> = {
+  title: {
+    schema: text({ min: 2, max: 128, example: 'Acme Help' }).optional().describe('The title of the site.'),
+    read: ({ title }) => title ?? '',
+  },
+  type: {
+    schema: z
+      .enum(['basic', 'premium', 'ultimate'])
+      .optional()
+      .describe('The plan of a new site. Octavo sets it on create only, and does not compare it.'),
+    fixed: 'create',
+  },
+  visibility: {
+    schema: z
+      .enum(['public', 'unlisted', 'share-link', 'visitor-auth'])
+      .optional()
+      .describe(
+        'Who can read the site: anyone (`public`); anyone, but not indexed by search engines (`unlisted`); visitors with a secret link (`share-link`); visitors with a token (`visitor-auth`).',
+      ),
+    access: true,
+  },
+  published: {
+    schema: z.boolean().optional().describe('Whether the site is live.'),
+    afterChildren: true,
+    access: true,
+    read: ({ published }) => published ?? false,
+  },
+  basename: {
+    schema: text({ min: 1, max: 100, example: 'help' }).optional().describe('A short name for the path of the site.'),
+  },
+  proxy: {
+    schema: text({
+      max: 512,
+      pattern: PROXY,
+      words: 'a host and a path without a scheme, such as acme.example/docs',
+      example: 'acme.example/docs',
+    })
+      .nullable()
+      .optional()
+      .describe('Host and path of a proxy that serves the site; `null` removes it.'),
+    read: ({ proxy }) => withoutScheme(proxy?.origin),
+  },
+  agentsContext: {
+    schema: z
+      .enum(['included', 'excluded'])
+      .optional()
+      .describe('Whether the agent can read the site. Platform 0.167 and later do not have this setting.'),
+    unsupportedNote:
+      'agentsContext was not compared: this version of the platform has no such setting (none has from 0.167 on)',
+    // Every version that has it returns it. Source: docs/platform-notes.md#sites
+    read: ({ agentsContext }) => agentsContext || undefined,
+    toEntry: (value) => (value === 'included' ? undefined : (value ?? undefined)),
+  },
+  adaptiveContent: {
+    schema: z
+      .strictObject({ enabled: z.boolean().describe('Whether content adapts to the visitor.') })
+      .optional()
+      .describe('Adaptive content.'),
+    access: true,
+    read: ({ adaptiveContent }) => adaptiveContent?.enabled ?? false,
+    fromEntry: (value) => (value as { readonly enabled: boolean }).enabled,
+    toEntry: (value, { whole }) => (value === true || whole ? { enabled: value === true } : undefined),
+  },
+  adaptiveSchema: {
+    schema: objectOrFile(adaptiveSchema)
+      .optional()
+      .describe(
+        'The schema of visitor claims, usually `{ file: schemas/visitor.json }`: each claim has a type and a description, and each object has `additionalProperties: false`.',
+      ),
+    access: true,
+    isListed: false,
+    toEntry: (value, context) => (value ? context.file('schemas', 'json', `${shownJson(value)}\n`) : undefined),
+  },
+  default: {
+    schema: key(
+      'The key of the section that is shown first, or of the site space if there are no sections.',
+      'section',
+      'site-space',
+    ).optional(),
+    isRelative: true,
+    isListed: false,
+    afterChildren: true,
+    optionalRef: true,
+  },
+};
+
+type Entry = CommonFields & Described & { readonly default?: string; readonly structure?: readonly WrittenItem[] };
 
 /**
- * Docs sites. A site's manifest also declares its sections, groups and site spaces.
+ * Docs sites. A site's manifest also declares the parts of its structure.
  * Source: docs/platform-notes.md#sites
  */
-export const site: Kind = {
-  name: 'site',
-  dependsOn: ['space', 'translation'],
-  creatable: true,
-  deletable: true,
-  deletionNeedsApproval: true,
-  fields: {
-    title: {},
-    type: { fixed: 'create' },
-    visibility: { access: true },
-    basename: {},
-    proxy: {},
-    agentsContext: {
-      unsupportedNote:
-        'agentsContext was not compared: this version of the platform has no such setting (none has from 0.167 on)',
-    },
-    adaptiveContent: { access: true },
-    adaptiveSchema: { access: true },
-    default: reference({ afterChildren: true, optionalRef: true }),
-    published: { afterChildren: true, access: true },
-  },
-  manifest: manifestRules({
+export function siteKind(parts: readonly StructurePart[]): Kind {
+  const table = fieldTable(fields);
+  const structure = structureSchema(parts)
+    .optional()
+    .describe('Sections and groups, or spaces if the site has no sections, in display order.');
+  return listedKind({
+    name: 'site',
     section: 'sites',
-    single: false,
-    key: plainKey,
-    entry: siteSchema,
     summary: 'Docs sites with their sections, groups and spaces, in display order.',
+    dependsOn: ['space', 'translation'],
+    deletionNeedsApproval: true,
+    operations: { list: operations.listSites, id: 'siteId', delete: operations.deleteSite },
+    fields,
+    facts: ({ siteSpaces }) => ({ siteSpaces: siteSpaces ?? 0 }),
+    manifest: {
+      entry: z.strictObject({ ...table.shape, structure, ...commonShape }),
+      declare(name, entry: Entry, context) {
+        checkTitle(entry, 'title', 'site', (problem) => context.problem([], problem));
+        context.add({
+          kind: 'site',
+          key: name,
+          path: [],
+          fields: { ...table.declare(entry, [], name), default: defaultReference(parts, name, entry) },
+          within: null,
+          place: null,
+          common: commonFields(entry),
+        });
+        declareStructure(parts, name, entry.structure ?? [], context);
+      },
+      describe: (actual, context) => describeSite(parts, table.describe(actual, context), actual, context),
+    },
+    suggestedKeys: ({ title, fields: { basename } }) => [title, ...(typeof basename === 'string' ? [basename] : [])],
+    impact: siteImpact,
+    // One request returns all parts of a site, another one its schema.
+    details: [
+      {
+        name: 'structure',
+        fields: ['default'],
+        parts: 'any',
+        read: (site, reader) => readParts(parts, site, reader),
+        ...hiddenParts(parts),
+      },
+      { name: 'adaptive schema', fields: ['adaptiveSchema'], read: readAdaptiveSchema },
+    ],
+    writes: siteWrites,
     example: `help:
   title: Acme Help
   visibility: public
@@ -73,129 +171,65 @@ export const site: Kind = {
       title: Developers
       items:
         - { section: api, title: API, spaces: [{ key: api, space: api }] }`,
-    declare: declareSite,
-    describe: describeSite,
-  }),
-  suggestedKeys: ({ title, fields }) => [title, ...(typeof fields.basename === 'string' ? [fields.basename] : [])],
-  naturalKeys: (fields) => (typeof fields.title === 'string' ? [{ by: 'title', value: fields.title }] : []),
-  actualKeys: (actual) => [{ by: 'title', value: actual.title }],
-  renamedKey: (title) => ({ by: 'title', value: title }),
-  impact(actual) {
-    const count = Number(actual.facts?.siteSpaces ?? 0);
-    const spaces = count === 1 ? '1 site space' : `${count} site spaces`;
-    return actual.fields.published === true
-      ? { weight: 1000 + count, text: `published, ${spaces}` }
-      : { weight: 100 + count, text: `not published, ${spaces}` };
-  },
-  async observe({ reader, add }) {
-    await collect(reader.pages(operations.listSites), (each) => add(observed(each)));
-  },
-  // One request gives all parts of a site, one more its schema.
-  details: [
-    {
-      name: 'structure',
-      fields: ['default'],
-      parts: 'any',
-      read: partsOf,
-      next: { name: 'hidden groups', fields: [], parts: 'section-group', read: hiddenGroups },
-    },
-    { name: 'adaptive schema', fields: ['adaptiveSchema'], read: schemaOf },
-  ],
-  writes(change) {
-    const path = { siteId: ref(change.address) };
-    if (change.action === 'delete') {
-      return { first: [request(operations.deleteSite, { path })] };
+  });
+}
+
+/** What is shown first is a section, or a part at the top of a site without sections. */
+function defaultReference(parts: readonly StructurePart[], name: string, entry: Entry): Reference | undefined {
+  const sectioned = hasSections(parts, entry.structure ?? []);
+  return entry.default === undefined || entry.default === ''
+    ? undefined
+    : new Reference([sectioned ? 'section' : 'site-space'], entry.default, ['default'], `${name}/`);
+}
+
+function describeSite(
+  parts: readonly StructurePart[],
+  own: Described,
+  actual: Actual,
+  context: DescribeContext,
+): Described {
+  const describer = new StructureDescriber(parts, context);
+  const structure = describer.structure(actual);
+  const { published, default: first } = actual.fields;
+  return context.resource(actual, {
+    ...own,
+    // A site without content cannot be published, so it need not be declared unpublished.
+    published: published === true || structure.length > 0 ? published : undefined,
+    default: describer.keyOf(first),
+    structure: structure.length > 0 ? structure : undefined,
+  });
+}
+
+function siteImpact(actual: Actual) {
+  const count = Number(actual.facts?.siteSpaces ?? 0);
+  const spaces = count === 1 ? '1 site space' : `${count} site spaces`;
+  return actual.fields.published === true
+    ? { weight: 1000 + count, text: `published, ${spaces}` }
+    : { weight: 100 + count, text: `not published, ${spaces}` };
+}
+
+async function readParts(parts: readonly StructurePart[], { id }: Actual, reader: Reader): Promise<Detail> {
+  const structure = await reader.get(operations.getSiteStructure, { path: { siteId: id } });
+  const observed = observeStructure(parts, id, structure);
+  return { fields: { default: observed.first }, parts: observed.parts };
+}
+
+/** Requests for parts that the structure does not show, one after the other. */
+function hiddenParts(parts: readonly StructurePart[]): Pick<DetailRequest, 'next'> {
+  let next: DetailRequest | undefined;
+  for (const { kind, hidden } of parts.toReversed()) {
+    if (hidden !== undefined) {
+      next = {
+        name: hidden.name,
+        fields: [],
+        parts: kind.name,
+        read: async ({ id }, reader, before) =>
+          hidden.mayExist(id, before.parts ?? []) ? { parts: await hidden.read(id, reader) } : {},
+        ...(next ? { next } : {}),
+      };
     }
-    const { adaptiveSchema, published, default: first, type, ...fields } = writtenFields(change) as Partial<SiteFields>;
-    const { title, visibility, adaptiveContent, agentsContext, ...settings } = fields;
-    const creates = change.action === 'create';
-    const body = {
-      ...(creates ? {} : { title, visibility }),
-      ...settings,
-      agentsContext: creates ? undefined : agentsContext,
-      adaptiveContent: adaptiveContent === undefined ? undefined : { enabled: adaptiveContent },
-      ...defaultOf(first),
-    };
-    const requests: PlannedRequest[] = [
-      ...(hasMembers(body) ? [request(operations.updateSite, { path, body: present(body) })] : []),
-      // Versions without the setting refuse it, and the answer to a creation does not show which version this is.
-      ...(creates && agentsContext !== undefined
-        ? [
-            request(
-              operations.updateSite,
-              { path, body: { agentsContext } },
-              { sets: ['agentsContext'], tolerates: [400] },
-            ),
-          ]
-        : []),
-      ...(adaptiveSchema === undefined
-        ? []
-        : [request(operations.updateAdaptiveSchema, { path, body: { jsonSchema: adaptiveSchema } })]),
-      ...publishing(path, published, creates),
-    ];
-    if (!creates) {
-      return { first: requests };
-    }
-    const create = request(
-      operations.createSite,
-      { body: present({ type, title, visibility }) },
-      { creates: true, learns: (answer) => [[change.address, answer.id]] },
-    );
-    return { first: [create], late: requests };
-  },
-};
-
-function defaultOf(address: string | undefined) {
-  if (address === undefined) {
-    return {};
   }
-  return address.startsWith('section/') ? { defaultSiteSection: ref(address) } : { defaultSiteSpace: ref(address) };
-}
-
-/** Publishes or unpublishes a site. New sites are not published. Source: docs/platform-notes.md#publishing */
-function publishing(
-  path: { siteId: ReturnType<typeof ref> },
-  published: boolean | undefined,
-  creates: boolean,
-): readonly PlannedRequest[] {
-  if (published === undefined || (creates && !published)) {
-    return [];
-  }
-  return published
-    ? [request(operations.publishSite, { path }, { learns: mustBePublished })]
-    : [request(operations.unpublishSite, { path })];
-}
-
-/** Fails when the answer is a checkout: then nothing was published. Source: docs/platform-notes.md#publishing */
-function mustBePublished(answer: PublishResult): [] {
-  if (answer.type === 'checkout') {
-    throw new RejectedError(
-      'publishSite: the platform asks for an upgrade of the plan first; nothing was published',
-      402,
-    );
-  }
-  return [];
-}
-
-function observed(each: Site): Actual {
-  return {
-    kind: 'site',
-    id: each.id,
-    title: each.title ?? '',
-    fields: {
-      title: each.title ?? '',
-      visibility: each.visibility ?? null,
-      published: each.published ?? false,
-      basename: each.basename ?? null,
-      proxy: withoutScheme(each.proxy?.origin),
-      // Every version that has it returns it. Source: docs/platform-notes.md#sites
-      ...(each.agentsContext ? { agentsContext: each.agentsContext } : {}),
-      adaptiveContent: each.adaptiveContent?.enabled ?? false,
-    },
-    within: null,
-    place: null,
-    facts: { siteSpaces: each.siteSpaces ?? 0 },
-  };
+  return next === undefined ? {} : { next };
 }
 
 /** Written as host plus path and read as the proxy's origin; its target is where the platform has the site. */
@@ -203,26 +237,8 @@ function withoutScheme(address: string | null | undefined): Json {
   return address?.replace(/^https?:\/\//, '').replace(/\/$/, '') ?? null;
 }
 
-async function partsOf({ id }: Actual, reader: Reader): Promise<Detail> {
-  const { parts, first } = observeStructure(
-    id,
-    await reader.get(operations.getSiteStructure, { path: { siteId: id } }),
-  );
-  return { fields: { default: first }, parts };
-}
-
-/** Otherwise a group whose creation was not heard of would be made again. */
-async function hiddenGroups({ id }: Actual, reader: Reader, { parts = [] }: Detail): Promise<Detail> {
-  if (!mayHideGroups(id, parts)) {
-    return {};
-  }
-  const groups: SectionGroup[] = [];
-  await collect(reader.pages(operations.listSectionGroups, { path: { siteId: id } }), (each) => groups.push(each));
-  return { parts: observeGroups(id, groups) };
-}
-
 /** Reads the adaptive schema. A site without one answers 404. Source: docs/platform-notes.md#adaptive-schema */
-async function schemaOf({ id }: Actual, reader: Reader): Promise<Detail> {
+async function readAdaptiveSchema({ id }: Actual, reader: Reader): Promise<Detail> {
   try {
     const answer = await reader.get(operations.getAdaptiveSchema, { path: { siteId: id } });
     return { fields: { adaptiveSchema: (answer.jsonSchema ?? null) as Json } };

@@ -36,8 +36,6 @@ export const space = z.looseObject({
   urls,
   permissions,
 });
-/** Space, as read. */
-export type Space = z.output<typeof space>;
 
 const title = text(0, 50).optional();
 const emoji = text(1, 50).refine(isEmoji, { error: 'must be an emoji, or its code points, such as 1f4d8' });

@@ -1,6 +1,7 @@
+/** What sections and site spaces know of each other: the space of a new section, and slots that must be vacant. */
 import { type Address, kindOf } from '../../core/address.ts';
 import type { Change } from '../../core/change.ts';
-import type { Json } from '../../core/json.ts';
+import { canonicalJson, type Json } from '../../core/json.ts';
 import type { Fields } from '../../core/resource.ts';
 import { Ref } from '../model/request.ts';
 
@@ -22,4 +23,14 @@ export function seedOf(section: Change, creation: (address: Address) => Change |
 export function spaceRef(address: Json | undefined): Ref {
   const space = String(address);
   return new Ref(kindOf(space) === 'translation' ? `${space}#result` : space);
+}
+
+/** The place of a site's sections: a site has either sections or spaces at the top. */
+export function sectionsSlot(site: Address | null): string {
+  return `${site} sections`;
+}
+
+/** The place of a space, or of a path, at the top of a site. */
+export function siteSlot(site: Address | null, by: 'space' | 'path', value: Json | undefined): string {
+  return `${site} ${by} ${canonicalJson(value)}`;
 }
