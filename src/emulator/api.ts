@@ -1,3 +1,5 @@
+// Answers one request to the API: authentication, permissions, input and the operation itself.
+
 import { OPERATIONS } from './families.ts';
 import { readJson, readQuery } from './http/receive.ts';
 import { type Match, Router } from './http/router.ts';
@@ -5,12 +7,12 @@ import { type Answer, ApiError, errorBody, invalid } from './model/answers.ts';
 import type { Caller, Context, Method, Operation } from './model/operation.ts';
 import type { IntegrationScope } from './model/vocabulary.ts';
 
-/** What of a request the API looks at. */
+/** Parts of a request that the API reads. */
 export interface ApiRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  /** With its question mark, or empty. */
+  /** Query with its question mark, or empty. */
   readonly search: string;
   readonly contentType: string | undefined;
   readonly prefer?: string | string[] | undefined;
@@ -27,7 +29,10 @@ function isOn(operation: Operation, context: Omit<Context, 'caller'>): boolean {
   return operation.feature === undefined || context.features[operation.feature];
 }
 
-/** What a valid token's user may not do is 403; what the API does not have is 404, for everybody. */
+/**
+ * Throws a 404 for an operation that this version does not have, for every caller, and a 403 for one that the token may
+ * not use.
+ */
 function authorize(match: Match | undefined, caller: Caller | undefined, context: Omit<Context, 'caller'>): Match {
   if (match === undefined || !isOn(match.operation, context)) {
     throw new ApiError(404, 'No such operation');
@@ -101,7 +106,7 @@ export function answer(
  * Source: docs/platform-notes.md#integration-scopes
  */
 interface Need {
-  /** Where the operations lie; the first that matches counts. */
+  /** Paths of the operations; the first that matches counts. */
   readonly path: RegExp;
   /** The scope for reading; undefined where no token of an installation may. */
   readonly read?: IntegrationScope;
@@ -118,7 +123,7 @@ const NEEDS: readonly Need[] = [
   { path: /^\/spaces\/\{spaceId\}\//, read: 'space:content:read', write: 'space:content:write' },
 ];
 
-/** What both kinds of token may do to their own integration. */
+/** Operations that both kinds of token may use on their own integration. */
 const OWN: ReadonlySet<string> = new Set([
   'getIntegration',
   'listInstallations',
@@ -129,7 +134,7 @@ const OWN: ReadonlySet<string> = new Set([
   'getIntegrationEvent',
 ]);
 
-/** What every token may read: the first to find out what it stands for. */
+/** Operations that every installation's token may use, to find out what it is for. */
 const FREE: ReadonlySet<string> = new Set(['getVersion', 'getOrganization']);
 type Params = Readonly<Record<string, string>>;
 
@@ -139,7 +144,7 @@ function isWithinScopes(scopes: readonly IntegrationScope[], method: Method, pat
   return scope !== undefined && scopes.includes(scope);
 }
 
-/** Whether what the path names belongs to another organization than the token. */
+/** Reports whether the path names a resource of another organization than the token's. */
 function isElsewhere({ store }: Pick<Context, 'store'>, organization: string, params: Params): boolean {
   const named = params.organizationId ?? store.spaces.get(params.spaceId ?? '')?.organization;
   return named !== undefined && named !== organization;
@@ -159,7 +164,7 @@ function may(context: Pick<Context, 'store'>, caller: Caller, operation: Operati
   return FREE.has(operation.name) || isWithinScopes(installation.scopes, operation.method, operation.path);
 }
 
-/** 403 for what the token of an integration or an installation may not do. */
+/** Throws a 403 for an operation that the token of an integration or installation may not use. */
 function refuseBeyondScope(
   context: Pick<Context, 'store'>,
   caller: Caller,

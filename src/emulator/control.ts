@@ -1,3 +1,5 @@
+// Control of a running emulator over HTTP, next to the API.
+
 import { z } from 'zod';
 import type { Written } from './content/edit.ts';
 import { type ContentSeed, contentSeedSchema, type PageSeed, pageSeedsSchema } from './content/seed.ts';
@@ -6,7 +8,7 @@ import { type FaultRule, faultRulesSchema } from './http/faults.ts';
 import { type RateLimits, rateLimitsSchema } from './http/limits.ts';
 import type { RequestLog } from './http/request-log.ts';
 import { type Answer, ApiError, errorBody, noContent, ok } from './model/answers.ts';
-import type { Features } from './model/features.ts';
+import { ALL_FEATURES, type Features } from './model/features.ts';
 import { parse } from './model/schema.ts';
 import type { EmulatorState } from './model/store.ts';
 
@@ -16,75 +18,50 @@ const duration = z.number().nonnegative();
 const latencySchema: z.ZodType<Latency> = z.union([duration, z.strictObject({ min: duration, max: duration })]);
 
 const featuresSchema: z.ZodType<Partial<Features>> = z
-  .strictObject({
-    changeRequestDrafts: z.boolean(),
-    changeRequestLinks: z.boolean(),
-    contextRecords: z.boolean(),
-    conversations: z.boolean(),
-    conversationLists: z.boolean(),
-    ingestionByUsers: z.boolean(),
-    installationsByUsers: z.boolean(),
-    openapiText: z.boolean(),
-    publish: z.boolean(),
-    requestedReviewers: z.boolean(),
-    siteFindings: z.boolean(),
-    siteIssues: z.boolean(),
-    spaceCreation: z.boolean(),
-    structure: z.boolean(),
-    agentsContext: z.boolean(),
-    changeRequestStatus: z.boolean(),
-    changeRequestStatuses: z.boolean(),
-    externalLinks: z.boolean(),
-    hiddenSiteSpaces: z.boolean(),
-    linkListings: z.boolean(),
-    minimalAnswers: z.boolean(),
-    sectionGroupMembers: z.boolean(),
-    sectionParents: z.boolean(),
-    spaceTransfer: z.boolean(),
-    strictPatterns: z.boolean(),
-    templateCreates: z.boolean(),
-  })
+  .strictObject(Object.fromEntries(Object.keys(ALL_FEATURES).map((name) => [name, z.boolean()])))
   .partial();
 
-/** Where the control over HTTP lies; not part of the API. */
+/** Prefix of the control's paths, which are not part of the API. */
 export const CONTROL_PREFIX = '/_emulator/';
 
-/** Where and in whose name content is written. */
+/** Change request that content is written to, and the user who writes it. */
 export interface WriteOptions {
   readonly changeRequest?: string | undefined;
   readonly by?: string | undefined;
 }
 
-/** What can be done to a running emulator from outside the API. */
+/** Control of a running emulator from outside the API. */
 export interface Controls {
   readonly requests: RequestLog;
   state(): EmulatorState;
-  /** As if somebody edited the space: its new revision. */
+  /** Adds a revision to the space as an edit would; returns its id. */
   reviseSpace(spaceId: string): string;
-  /** As if somebody wrote pages in the space; one with the path of another takes its place. Their ids, in order. */
+  /**
+   * Writes pages into the space; a page with an existing path replaces the existing one. Returns their ids in order.
+   */
   writePages(spaceId: string, pages: readonly PageSeed[]): string[];
   /**
-   * As if somebody edited the space, or a change request in it (by id or number): pages, files, reusable contents and
-   * variables. `by` is the email of who did. Every edit makes a new revision.
+   * Edits the space, or a change request in it (by id or number): pages, files, reusable contents and variables. `by`
+   * is the email address of the author. Every edit makes a new revision.
    */
   writeContent(spaceId: string, content: ContentSeed, options?: WriteOptions): Written;
   /**
-   * As if conversations had been worked into these clusters; with the id of one that is there, it takes its place. Their
-   * ids, in order. A RangeError where the numbers of one contradict each other.
+   * Writes clusters as if they had been created from conversations; a cluster with an existing id replaces the existing
+   * one. Returns their ids in order. Throws a RangeError if the numbers of a cluster contradict each other.
    */
   writeClusters(organizationId: string, clusters: readonly ClusterSeed[]): string[];
-  /** As if conversations came that belong to the cluster, which is thereby updated. */
+  /** Adds issues to a cluster as if new conversations belonged to it, and updates the cluster. */
   writeIssues(clusterId: string, issues: readonly IssueSeed[]): void;
-  /** A token such as an integration has where it runs; the API hands none out. */
+  /** Creates the token that an integration has where it runs; the API does not hand it out. */
   createToken(integration: string): string;
   setFaults(rules: readonly FaultRule[]): void;
-  /** Switches operations off, as other versions of the platform lack them, or on; those not named stay as they are. */
+  /** Switches features of the platform off or on; other features stay as they are. */
   setFeatures(features: Partial<Features>): void;
   setLatency(latency: Latency): void;
   setLimits(limits: RateLimits): void;
 }
 
-/** Those whose path names something. */
+/** Handles the commands with a parameter in the path. */
 function dispatchNamed(controls: Controls, command: string, body: unknown): Answer | undefined {
   const revised = /^POST revise\/([^/]+)$/.exec(command)?.[1];
   if (revised !== undefined) {
@@ -135,7 +112,7 @@ function dispatch(controls: Controls, method: string, path: string, body: unknow
   }
 }
 
-/** Answers one request to the control: neither counted, nor limited, nor delayed, nor made to fail. */
+/** Answers a request to the control. It is not counted, limited, delayed or made to fail. */
 export function control(
   controls: Controls,
   admin: boolean,

@@ -37,7 +37,7 @@ import { writeClusters, writeIssues } from './conversations/seed.ts';
 import { createStore } from './families.ts';
 import { FaultInjector, type FaultRule } from './http/faults.ts';
 import { RateLimiter, type RateLimits } from './http/limits.ts';
-import { type RequestLog, RequestRecorder } from './http/request-log.ts';
+import { RequestRecorder } from './http/request-log.ts';
 import { createToken } from './integrations/lifecycle.ts';
 import { found } from './model/answers.ts';
 import type { CreationDefaults } from './model/creation-defaults.ts';
@@ -60,7 +60,7 @@ export type { Permission, Processing } from './model/operation.ts';
 export type { EmulatorState } from './model/store.ts';
 export { createState, emptyOrganization } from './organizations/seed.ts';
 
-/** Another token, and what it may do: `read` is refused writes, `none` everything (403). */
+/** Another token and its permission: `read` refuses writes, `none` refuses everything (403). */
 export interface TokenOptions {
   /** Email of the token's user. */
   readonly user: string;
@@ -74,35 +74,35 @@ export interface TokenOptions {
   readonly integration?: string | undefined;
 }
 
-/** How the emulator is to be. Everything has a default. */
+/** Options of the emulator; all have defaults. */
 export interface EmulatorOptions {
   /** 127.0.0.1 by default. */
   readonly host?: string;
-  /** 0, any free one, by default. */
+  /** 0, which is any free port, by default. */
   readonly port?: number;
   readonly clock?: Clock;
   /** The admin token; its user is the first admin of the first organization. */
   readonly token?: string;
   readonly tokens?: Readonly<Record<string, TokenOptions>>;
-  /** What to start with; without it, one organization with three people. */
+  /** Initial state; by default, one organization with three people. */
   readonly seed?: EmulatorState | undefined;
-  /** Where to keep the state: loaded when it exists (it wins over `seed`), saved after changes and on close. */
+  /** File that keeps the state: loaded if it exists (instead of `seed`), saved after changes and on close. */
   readonly file?: string | undefined;
   readonly latency?: Latency;
-  /** Per token; none by default, and then no rate limit headers either. */
+  /** Rate limits per token; none by default, and then no rate limit headers either. */
   readonly limits?: RateLimits;
   readonly faults?: readonly FaultRule[];
-  /** Makes faults and latencies repeatable; 1 by default. */
+  /** Seed for repeatable faults and latencies; 1 by default. */
   readonly seedNumber?: number;
   /** Milliseconds until processing completes; 300, 500 and 400 by default. */
   readonly processing?: Partial<Processing>;
-  /** What new resources have where their creation does not say; nothing by default. */
+  /** Values of new resources for fields that their creation leaves out; none by default. */
   readonly defaults?: CreationDefaults;
   /** Version of the platform to emulate. The default is the oldest: the one that the API document describes. */
   readonly platform?: PlatformVersion | undefined;
-  /** What differs from that version. */
+  /** Differences from that version. */
   readonly features?: Partial<Features>;
-  /** How many items a list has when no limit is sent; 50 by default. */
+  /** Number of items of a list without a limit; 50 by default. */
   readonly pageSize?: number;
 }
 
@@ -114,23 +114,14 @@ export interface Emulator extends Controls {
   readonly token: string;
   /** The first organization's id. */
   readonly organization: string;
-  readonly requests: RequestLog;
-  /** A deep copy of everything it remembers. */
-  state(): EmulatorState;
-  /** Forgets everything and remembers this instead. */
+  /** Replaces everything with this state. */
   restore(state: EmulatorState): void;
-  /** As if somebody edited the space: its new revision. */
-  reviseSpace(spaceId: string): string;
-  setFaults(rules: readonly FaultRule[]): void;
-  setFeatures(features: Partial<Features>): void;
-  setLatency(latency: Latency): void;
-  setLimits(limits: RateLimits): void;
   /**
-   * As if its process were restarted: drops every connection, takes none for so many milliseconds (0), and goes on at the
-   * same address with what it remembered and a full rate limit.
+   * Restarts as a new process would: drops every connection, accepts none for some milliseconds (0 by default), and
+   * continues at the same address with the same state and a full rate limit.
    */
   restart(milliseconds?: number): Promise<void>;
-  /** Drops every connection, saves the state where there is a file, and ends. */
+  /** Drops every connection, saves the state to the file if there is one, and stops. */
   close(): Promise<void>;
 }
 
@@ -160,7 +151,7 @@ function reviseSpace(store: Store, clock: Clock, spaceId: string): string {
   return revision;
 }
 
-/** What the HTTP server works with. */
+/** Creates the dependencies of the HTTP server. */
 function listenerOf(store: Store, options: EmulatorOptions): Listener {
   const token = options.token ?? DEFAULT_TOKEN;
   const clock = options.clock ?? systemClock;

@@ -1,3 +1,5 @@
+// The families of the API: their operations, tables and reactions.
+
 import { commenterOperations, commentOperations } from './change-requests/comments.ts';
 import { changeRequestOperations } from './change-requests/operations.ts';
 import { reviewTables } from './change-requests/records.ts';

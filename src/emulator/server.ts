@@ -1,3 +1,5 @@
+// The HTTP server of the emulator.
+
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Clock } from '../core/clock.ts';
 import { answer, apiRouter } from './api.ts';
@@ -15,11 +17,11 @@ import type { Features } from './model/features.ts';
 import type { Caller, Context, Processing } from './model/operation.ts';
 import type { Store } from './model/store.ts';
 
-/** All that answering a request depends on. */
+/** Dependencies of the server. */
 export interface Listener {
   readonly store: Store;
   readonly clock: Clock;
-  /** Who a token stands for. */
+  /** Returns the caller of a token. */
   callerOf(token: string): Caller | undefined;
   isAdmin(token: string): boolean;
   readonly limiter: RateLimiter;
@@ -33,7 +35,7 @@ export interface Listener {
   latency: Latency;
 }
 
-/** A request taken apart, before anything is decided about it. */
+/** A parsed request. */
 interface Received {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -58,7 +60,7 @@ function takeApart(request: IncomingMessage, response: ServerResponse, body: Buf
   };
 }
 
-/** One server over one store. */
+/** Creates the server for a store. */
 export function createHttpServer(listener: Listener, controls: Controls): Server {
   const router = apiRouter();
   const random = seededRandom(listener.seedNumber);
@@ -74,13 +76,13 @@ export function createHttpServer(listener: Listener, controls: Controls): Server
           await answerRequest(listener, router, random, received);
         }
       })
-      // The client went away while it was sending, or a fault's hook failed: either way there is no answer.
+      // The client disconnected while it was sending, or the hook of a fault failed: there is no answer.
       .catch(() => request.socket.destroy());
   });
   return server;
 }
 
-/** The address as the caller knows it, so that the URLs in answers work through mapped ports too. */
+/** Returns the address that the caller used, so that URLs in answers also work through mapped ports. */
 function baseOf(request: IncomingMessage): string {
   return `http://${request.headers.host ?? 'localhost'}`;
 }
@@ -92,7 +94,7 @@ function answerControl(listener: Listener, controls: Controls, received: Receive
   send(request, received.response, result, dateHeader(listener.clock), undefined);
 }
 
-/** Without a token, and neither counted, nor limited, nor made to fail. */
+/** Answers a download: without a token, and not counted, limited or made to fail. */
 function answerDownload(listener: Listener, { method, path, search, request, response }: Received): void {
   const headers = dateHeader(listener.clock);
   try {
@@ -108,12 +110,12 @@ function answerDownload(listener: Listener, { method, path, search, request, res
   }
 }
 
-/** The injected clock's date, as Reset is by that clock too. */
+/** Returns the date by the injected clock, which Reset uses too. */
 function dateHeader(clock: Clock): Record<string, string> {
   return { Date: new Date(clock.now()).toUTCString() };
 }
 
-/** 1. write it down, 2. count it, 3. choose what goes wrong, 4. do it, 5. wait, 6. answer. */
+/** Answers a request: 1. log it, 2. count it, 3. choose faults, 4. run the operation, 5. wait, 6. answer. */
 async function answerRequest(
   listener: Listener,
   router: Router,
@@ -163,7 +165,7 @@ interface Circumstances {
   readonly trouble: Trouble;
 }
 
-/** What to answer; undefined drops the connection. */
+/** Returns the answer; undefined drops the connection. */
 function decide(
   listener: Listener,
   received: Received,
@@ -212,7 +214,7 @@ function tooMany(wait: number): Answer {
   return { status: 429, body: errorBody(429, `Too many requests. Please retry in ${wait} ${unit}.`) };
 }
 
-/** No time at all is no wait at all. */
+/** Waits, unless the duration is 0. */
 async function wait({ clock }: Listener, milliseconds: number, signal?: AbortSignal): Promise<void> {
   if (milliseconds > 0) {
     await clock.sleep(milliseconds, signal);

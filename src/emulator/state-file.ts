@@ -1,11 +1,13 @@
+// The file that keeps the state between runs.
+
 import { existsSync, readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import type { EmulatorState } from './model/store.ts';
 
-/** Changes within so many milliseconds are saved together. */
+/** Milliseconds within which changes are saved together. */
 const DEBOUNCE = 100;
 
-/** A state on disk: written beside the file and renamed over it, so that a reader never sees half of one. */
+/** A state on disk. It is written to a temporary file and renamed, so that readers never see a partial file. */
 export class StateFile {
   readonly #path: string;
   readonly #dump: () => EmulatorState;
@@ -18,12 +20,12 @@ export class StateFile {
     this.#dump = dump;
   }
 
-  /** What was saved, or undefined when nothing was yet. */
+  /** Loads the saved state; undefined if there is none. */
   static load(path: string): EmulatorState | undefined {
     return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as EmulatorState) : undefined;
   }
 
-  /** Saves soon. */
+  /** Schedules a save. */
   touch(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -33,7 +35,7 @@ export class StateFile {
     }, DEBOUNCE);
   }
 
-  /** Saves now, after what is being saved; fails when this or an earlier save failed. */
+  /** Saves now, after any save in progress. Rejects if this or an earlier save failed. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

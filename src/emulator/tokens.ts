@@ -1,14 +1,16 @@
+// Callers that tokens stand for.
+
 import type { Clock } from '../core/clock.ts';
 import type { Caller } from './model/operation.ts';
 import type { Store } from './model/store.ts';
 
-/** The first organization, whose first admin the admin token stands for; empty where there is none. */
+/** Returns the first organization, to which the admin token belongs; empty if there is none. */
 export function firstOrganization(store: Store): string {
   const [first] = store.organizations.all();
   return first?.id ?? '';
 }
 
-/** The user whom the admin token stands for. */
+/** Returns the email address of the admin token's user. */
 function firstAdmin(store: Store): string {
   const members = store.members.by('organization', firstOrganization(store));
   const admin = members.find((member) => member.role === 'admin') ?? members[0];
@@ -39,7 +41,7 @@ function integrationOf(store: Store, now: number, given: string): Caller | undef
   };
 }
 
-/** Who a token stands for: the admin, somebody that the options name, or an integration. */
+/** Returns the caller of a token: the admin, a user of the options, or an integration. */
 export function callers(
   store: Store,
   clock: Clock,

@@ -1,3 +1,5 @@
+// Shared parts of comments and replies: their bodies, lookups and views.
+
 import { z } from 'zod';
 import { requireChangeRequest } from '../content/change-request.ts';
 import type { ChangeRequestRecord } from '../content/records.ts';
@@ -22,19 +24,19 @@ export interface CommentParams {
   readonly commentReplyId?: string;
 }
 
-/** One of the two families: its paths begin alike, and its operations are named alike. */
+/** One of the two families of comments. Paths and names of their operations differ only in these parts. */
 export interface CommentFamily {
   readonly base: '/spaces/{spaceId}' | '/spaces/{spaceId}/change-requests/{changeRequestId}';
   readonly name: 'Space' | 'ChangeRequest';
 }
 
-/** What is commented on. */
+/** Subject of comments: a space, or a change request in it. */
 export interface Commented {
   readonly space: SpaceRecord;
   readonly changeRequest?: ChangeRequestRecord | undefined;
 }
 
-/** 404 unless it is there. */
+/** Returns the space and change request that the path names, or throws a 404. */
 export function commentedAt({ store }: Context, params: CommentParams): Commented {
   const space = spaceById(store, params.spaceId);
   return params.changeRequestId === undefined
@@ -45,25 +47,25 @@ export function commentedAt({ store }: Context, params: CommentParams): Commente
       };
 }
 
-/** The comment with that id on what the path names, where there is one. */
+/** Finds the comment that the path names. */
 export function commentOf(context: Context, params: CommentParams): CommentRecord | undefined {
   const { space, changeRequest } = commentedAt(context, params);
   const comment = context.store.comments.get(params.commentId ?? '');
   return comment?.space === space.id && comment.changeRequest === changeRequest?.id ? comment : undefined;
 }
 
-/** The comment that the path names, or 404. */
+/** Returns the comment that the path names, or throws a 404. */
 export function commentAt(context: Context, params: CommentParams): CommentRecord {
   return found(commentOf(context, params), 'Comment', params.commentId ?? '');
 }
 
-/** The reply with that id to the comment that the path names, where there is one. */
+/** Finds the reply that the path names. */
 export function replyOf(context: Context, params: CommentParams): ReplyRecord | undefined {
   const reply = context.store.replies.get(params.commentReplyId ?? '');
   return reply?.comment === commentAt(context, params).id ? reply : undefined;
 }
 
-/** The reply that the path names, or 404. */
+/** Returns the reply that the path names, or throws a 404. */
 export function replyAt(context: Context, params: CommentParams): ReplyRecord {
   return found(replyOf(context, params), 'Comment reply', params.commentReplyId ?? '');
 }
@@ -78,10 +80,10 @@ const body = z
 
 type GivenBody = z.output<typeof body>;
 
-/** What is said is required when it is posted. */
+/** Fields of a new comment or reply. */
 export const postedBody = { body };
 
-/** Anything of it may change. */
+/** Fields of an update. */
 export const editedBody = {
   body: body.optional(),
   addedReactions: z.array(z.string()).optional(),
@@ -94,7 +96,7 @@ interface Edit {
   readonly removedReactions?: readonly string[] | undefined;
 }
 
-/** The query of an operation that shows what was said. */
+/** Query of operations that return a comment or reply. */
 export const formatQuery = { format: z.enum(['document', 'markdown']).optional() };
 
 function bodyOf(given: GivenBody, place: string): CommentBody {
@@ -103,7 +105,7 @@ function bodyOf(given: GivenBody, place: string): CommentBody {
     : { markdown: given.markdown };
 }
 
-/** Said now, by the token's user, at that place of the body. */
+/** Returns a new comment or reply of the token's user. `place` is the place of its body in the request, for errors. */
 export function saidNow(context: Context, prefix: string, given: GivenBody, place = 'body.body'): SaidRecord {
   return {
     ...context.store.identify(prefix),
@@ -114,7 +116,7 @@ export function saidNow(context: Context, prefix: string, given: GivenBody, plac
   };
 }
 
-/** What an edit makes of what was said. One reacts with an emoji once. */
+/** Returns the body and reactions after an edit. A user has each emoji at most once. */
 export function edited(context: Context, said: SaidRecord, edit: Edit): Pick<SaidRecord, 'body' | 'reactions'> {
   const user = findCallingUser(context)?.id ?? '';
   const touched = new Set([...(edit.addedReactions ?? []), ...(edit.removedReactions ?? [])]);
@@ -128,7 +130,7 @@ export function edited(context: Context, said: SaidRecord, edit: Edit): Pick<Sai
 /** Formats in which a comment can be read. Source: docs/platform-notes.md#filters */
 export type CommentFormat = 'document' | 'markdown';
 
-/** The path of what is commented on. */
+/** Returns the address of a comment. */
 function commentsLocation(context: Context, comment: CommentRecord): string {
   const changeRequest = comment.changeRequest === undefined ? '' : `/change-requests/${comment.changeRequest}`;
   return `${context.base}/v1/spaces/${comment.space}${changeRequest}/comments/${comment.id}`;

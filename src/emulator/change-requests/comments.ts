@@ -1,3 +1,5 @@
+// Operations on comments and commenters of spaces and change requests.
+
 import { z } from 'zod';
 import { contentOf } from '../content/content.ts';
 import { type Answer, deleted, ok, referenced } from '../model/answers.ts';
@@ -126,7 +128,7 @@ export const commentOperations: readonly Operation[] = [
   ...commentsOf({ base: '/spaces/{spaceId}/change-requests/{changeRequestId}', name: 'ChangeRequest' }),
 ];
 
-/** Members who commented or replied; who left the organization is none of them any more. */
+/** Lists the members who commented or replied, without people who have left the organization. */
 function listCommenters(call: Call<string, ListQuery>, params: CommentParams): Answer {
   const { space, changeRequest } = commentedAt(call, params);
   const { store } = call;

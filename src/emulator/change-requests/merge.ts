@@ -1,3 +1,5 @@
+// Merging a change request into its space, and updating it from its space.
+
 import { change, isOutdated, refuseLocked, refuseMerged } from '../content/change-request.ts';
 import { addRevision, putSpaceContent, rebase, sidesOf, spaceContent } from '../content/content.ts';
 import { type Merged, mergeContent } from '../content/merge.ts';
@@ -9,8 +11,8 @@ import type { SpaceRecord } from '../spaces/records.ts';
 import { lastReviews } from './reviews.ts';
 
 /**
- * When a change request is created now. A decision of this emulator: later than every one before it, by a millisecond
- * where the clock says the same, so that creation times say in which order they were created.
+ * Returns the creation time of a new change request. Decision of this emulator: it is later than that of every other,
+ * if need be by a millisecond, so that creation times give the order of creation.
  */
 export function creationTime({ store, now }: Context): string {
   let time = now;
@@ -20,20 +22,20 @@ export function creationTime({ store, now }: Context): string {
   return new Date(time).toISOString();
 }
 
-/** What came of bringing two versions together, and the revision that it made. */
+/** Result of a merge or an update. */
 export interface Outcome {
   readonly revision: string;
   readonly hasConflicts: boolean;
 }
 
-/** Both sides of a change request, brought together. */
+/** Merges both sides of a change request. */
 function together({ store }: Context, record: ChangeRequestRecord, space: SpaceRecord): Merged {
   const others = spaceContent(store, space);
   const { base, head } = sidesOf(store, record, space);
   return mergeContent(base, head, others);
 }
 
-/** Brings the change request's content into the space, as a new revision of it; 400 unless it is a draft or open. */
+/** Merges the change request's content into the space, as a new revision. Throws a 400 unless it is a draft or open. */
 export function merge(context: Context, record: ChangeRequestRecord, space: SpaceRecord): Outcome {
   refuseMerged(record);
   refuseLocked(space);
@@ -50,7 +52,9 @@ export function merge(context: Context, record: ChangeRequestRecord, space: Spac
   return { revision, hasConflicts };
 }
 
-/** Pulls what the space has become into the change request; its revision stays where there is nothing to pull. */
+/**
+ * Merges the space's current content into the change request. Its revision stays the same if there is nothing to merge.
+ */
 export function update(context: Context, record: ChangeRequestRecord, space: SpaceRecord): Outcome {
   refuseMerged(record);
   if (!isOutdated(context, record)) {
@@ -80,7 +84,7 @@ function usersOf({ users }: Rule): readonly string[] {
   return Array.isArray(users) ? users.map(String) : [];
 }
 
-/** The space's own, or where it inherits them, its organization's. */
+/** Returns the rules of the space, or those of its organization if it inherits them. */
 function rulesOf({ store }: Context, space: SpaceRecord): readonly Rule[] {
   const own =
     space.mergeRules.type === 'inherit' ? organizationById(store, space.organization).mergeRules : space.mergeRules;
@@ -114,7 +118,7 @@ function isMet(context: Context, record: ChangeRequestRecord, rule: Rule): boole
   }
 }
 
-/** 400 while a merge rule is not met, unless the caller is one of those who may bypass them. */
+/** Throws a 400 while a merge rule is not met, unless the caller may bypass the rules. */
 function refuseUnmetRules(context: Context, record: ChangeRequestRecord, space: SpaceRecord): void {
   const rules = rulesOf(context, space);
   const user = findCallingUser(context)?.id ?? '';

@@ -1,3 +1,5 @@
+// Operations that list, create, update and merge change requests.
+
 import { z } from 'zod';
 import type { Json } from '../../core/json.ts';
 import {
@@ -58,7 +60,7 @@ function hidesDrafted({ features, query }: Call<string, z.output<typeof organiza
   return features.siteFindings && query.finding !== 'all';
 }
 
-/** The statuses of the change requests that an organization's list has. */
+/** Returns the statuses that an organization's list includes. */
 function listedStatuses({
   features,
   query,
@@ -102,7 +104,7 @@ const changeRequestUpdate = z.strictObject({
   status: z.enum(['draft', 'open', 'archived']).optional(),
 });
 
-/** Who made it wrote in it. */
+/** Reports whether the user created the change request or contributed to it. */
 function isContributor(record: ChangeRequestRecord, user: string): boolean {
   return record.createdBy === user || record.contributors?.includes(user) === true;
 }
@@ -203,7 +205,7 @@ const lists: readonly Operation[] = [
       const organization = requireOrganization(call);
       const statuses = listedStatuses(call);
       const hides = hidesDrafted(call);
-      // Those of deleted spaces are not there, as they are not when one asks for them.
+      // Change requests of deleted spaces are left out, as they cannot be read either.
       const records = store.spaces
         .by('organization', organization.id)
         .flatMap((space) => store.changeRequests.by('space', space.id))

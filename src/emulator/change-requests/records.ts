@@ -1,3 +1,5 @@
+// Records and tables of reviews, comments and replies.
+
 import type { Json } from '../../core/json.ts';
 import { type Entity, Table } from '../model/table.ts';
 
@@ -10,9 +12,9 @@ export interface Reaction {
   readonly reactedAt: string;
 }
 
-/** What comments and their replies have in common. */
+/** Common fields of comments and replies. */
 export interface SaidRecord extends Entity {
-  /** Absent where the token's user is nobody that the platform knows. */
+  /** Absent if the token's user is unknown to the platform. */
   readonly postedBy?: string | undefined;
   readonly postedAt: string;
   readonly editedAt?: string | undefined;
@@ -24,9 +26,9 @@ export interface SaidRecord extends Entity {
 export interface CommentRecord extends SaidRecord {
   readonly space: string;
   readonly changeRequest?: string | undefined;
-  /** The review that it was said with. */
+  /** The review that the comment belongs to. */
   readonly review?: string | undefined;
-  /** What of it the comment is about. */
+  /** The part of the content that the comment is about. */
   readonly page?: string | undefined;
   readonly node?: string | undefined;
   readonly tableCell?: { readonly record: string; readonly definition: string } | undefined;
@@ -57,12 +59,12 @@ export type ReviewStatus = 'approved' | 'changes-requested';
 export interface ReviewRecord extends Entity {
   readonly changeRequest: string;
   readonly reviewer: string;
-  /** Absent where nobody asked for it. */
+  /** Absent if the review was not requested. */
   readonly requestedBy?: string | undefined;
   /** The change request's revision that was reviewed. */
   readonly revision: string;
   readonly status: ReviewStatus;
-  /** The comment that came with it. */
+  /** The comment of the review. */
   readonly comment?: string | undefined;
   readonly createdAt: string;
 }

@@ -1,3 +1,5 @@
+// Operations on replies to comments.
+
 import { z } from 'zod';
 import { type Answer, deleted, ok } from '../model/answers.ts';
 import { type Call, type Operation, operation } from '../model/operation.ts';

@@ -1,3 +1,5 @@
+// Operations on the requested reviewers of a change request.
+
 import { z } from 'zod';
 import { change, refuseMerged, requireChangeRequest } from '../content/change-request.ts';
 import type { RequestedReviewer } from '../content/records.ts';
@@ -34,7 +36,10 @@ const reviewRequest = z.strictObject({
   description: z.unknown().optional(),
 });
 
-/** Users who are asked already are asked once; 400 for one who is no member of the organization. */
+/**
+ * Requests reviews. A user whose review is already requested is not added again. Throws a 400 for a user who is not a
+ * member of the organization.
+ */
 function requestReviewers(call: Call<typeof path, unknown, z.output<typeof reviewRequest>>): Answer {
   const { store, body } = call;
   const record = requireChangeRequest(call);

@@ -1,3 +1,5 @@
+// Operations on the reviews of a change request.
+
 import { z } from 'zod';
 import { changeRequestLocation, refuseMerged, requireChangeRequest } from '../content/change-request.ts';
 import { type Answer, ApiError, created } from '../model/answers.ts';
@@ -8,14 +10,14 @@ import { findCallingUser, viewUserOf } from '../organizations/people.ts';
 import { type CommentFormat, formatQuery, postedBody, saidNow, viewComment } from './comment.ts';
 import type { ReviewRecord } from './records.ts';
 
-/** Where the review is. */
+/** Returns the address of a review. */
 function reviewLocation(context: Context, review: ReviewRecord): string {
   const changeRequest = context.store.changeRequests.get(review.changeRequest);
   const base = changeRequest === undefined ? context.base : changeRequestLocation(context, changeRequest);
   return `${base}/reviews/${review.id}`;
 }
 
-/** The reviews that count: each person's last. */
+/** Returns the reviews that count: the last one of each person. */
 export function lastReviews({ store }: Pick<Context, 'store'>, changeRequest: string): ReadonlySet<ReviewRecord> {
   const reviews = store.reviews.by('changeRequest', changeRequest);
   return new Set(new Map(reviews.map((review) => [review.reviewer, review])).values());
@@ -41,15 +43,16 @@ function viewReview(context: Context, review: ReviewRecord, format?: CommentForm
 
 const REVIEWS = '/spaces/{spaceId}/change-requests/{changeRequestId}/reviews';
 
-/** Its comment has the form of any comment's body. Source: docs/platform-notes.md#reviews */
+/** Body of a review; its comment has the form of any comment's body. Source: docs/platform-notes.md#reviews */
 const submission = z.strictObject({
   status: z.enum(['approved', 'changes-requested']),
   comment: postedBody.body.optional(),
 });
 
 /**
- * Decisions of this emulator: drafts are reviewed too, what is merged or archived is not (400); what is said with a
- * review is a comment of the change request; and who was asked for a review still is asked after it.
+ * Submits a review. Decisions of this emulator: drafts can be reviewed, but merged and archived change requests cannot
+ * (400); the comment of a review is a comment of the change request; a requested review stays requested after it was
+ * submitted.
  */
 function submit(call: Call<typeof REVIEWS, unknown, z.output<typeof submission>>): Answer {
   const { store, body } = call;

@@ -1,3 +1,5 @@
+// Lookup, rules and view of change requests.
+
 import { ApiError, found } from '../model/answers.ts';
 import type { At, Context } from '../model/operation.ts';
 import type { Store } from '../model/store.ts';
@@ -39,14 +41,14 @@ export function refuseLocked(space: SpaceRecord): void {
   }
 }
 
-/** 400 for a change request that was merged: it changes no more. */
+/** Throws a 400 for a merged change request, which can no longer change. */
 export function refuseMerged(record: ChangeRequestRecord): void {
   if (record.status === 'merged') {
     throw new ApiError(400, `Change request "${record.id}" is merged`);
   }
 }
 
-/** Remembers the change request as it is from now on. */
+/** Stores a change of the change request. */
 export function change(
   { store, at }: Pick<Context, 'store' | 'at'>,
   record: ChangeRequestRecord,
@@ -55,12 +57,15 @@ export function change(
   return store.changeRequests.put({ ...record, ...to, updatedAt: at < record.updatedAt ? record.updatedAt : at });
 }
 
-/** Where the change request is read. */
+/** Returns the address of a change request. */
 export function changeRequestLocation(context: Context, record: ChangeRequestRecord): string {
   return `${context.base}/v1/spaces/${record.space}/change-requests/${record.id}`;
 }
 
-/** Whether the space has gone on since the change request last followed it; what is merged is never behind. */
+/**
+ * Reports whether the space has changed since the change request was created or last updated. A merged one is never
+ * outdated.
+ */
 export function isOutdated(context: Context, record: ChangeRequestRecord): boolean {
   const followed = record.revisionMergedAncestor ?? record.revisionInitial;
   return record.status !== 'merged' && followed !== context.store.spaces.get(record.space)?.revision;

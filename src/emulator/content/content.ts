@@ -1,7 +1,7 @@
 /*
- * What spaces and change requests contain. Decisions of this emulator: a change request contains what the space did
- * when it was created or last updated, and what was changed in it since; every change makes a new revision, of which
- * only the latest can be read, as no operation names another.
+ * Content of spaces and change requests. Decisions of this emulator: a change request contains what the space contained
+ * when it was created or last updated, with its own changes; every change makes a new revision. Only the latest
+ * revision can be read, since no operation names another.
  */
 
 import { found } from '../model/answers.ts';
@@ -12,13 +12,13 @@ import { spaceById } from '../spaces/views.ts';
 import { requireChangeRequest } from './change-request.ts';
 import type { ChangeRequestRecord, Content, FileRecord, PageRecord, RevisionRecord } from './records.ts';
 
-/** What has content of its own: a space, or a change request in it. */
+/** Owner of content: a space, or a change request in it. */
 export interface Place {
   readonly space: SpaceRecord;
   readonly changeRequest?: ChangeRequestRecord | undefined;
 }
 
-/** What the space contains. */
+/** Returns the content of a space. */
 export function spaceContent(store: Store, space: SpaceRecord): Content {
   const bySeq = (a: { readonly seq: number }, b: { readonly seq: number }) => a.seq - b.seq;
   return {
@@ -29,25 +29,25 @@ export function spaceContent(store: Store, space: SpaceRecord): Content {
   };
 }
 
-/** What a change request began with, and what was made of it. */
+/** The content that a change request started from, and its content now. */
 export interface Sides {
   readonly base: Content;
   readonly head: Content;
 }
 
-/** Both sides of a change request. One of a state that knew no content has the space's. */
+/** Returns both sides of a change request. In a state without content, both are the space's. */
 export function sidesOf(store: Store, changeRequest: ChangeRequestRecord, space: SpaceRecord): Sides {
   const own = store.changeRequestContents.get(changeRequest.id);
   const base = store.snapshots.get(own?.base ?? '')?.content ?? spaceContent(store, space);
   return { base, head: own?.head ?? base };
 }
 
-/** What is in that place. */
+/** Returns the content of a space or change request. */
 export function contentOf(store: Store, { space, changeRequest }: Place): Content {
   return changeRequest === undefined ? spaceContent(store, space) : sidesOf(store, changeRequest, space).head;
 }
 
-/** Bases a change request on what the space contains now; `head` is what it makes of that, where it does. */
+/** Bases a change request on the current content of the space. `head` is its own content, if it has changes. */
 export function rebase(store: Store, { id, seq }: ChangeRequestRecord, space: SpaceRecord, head?: Content): void {
   if (store.snapshots.get(space.revision) === undefined) {
     store.snapshots.put({ id: space.revision, seq, content: spaceContent(store, space) });
@@ -55,17 +55,17 @@ export function rebase(store: Store, { id, seq }: ChangeRequestRecord, space: Sp
   store.changeRequestContents.put({ id, seq, base: space.revision, head });
 }
 
-/** The id of the place's latest revision. */
+/** Returns the id of the latest revision of a space or change request. */
 export function revisionOf({ space, changeRequest }: Place): string {
   return changeRequest?.revision ?? space.revision;
 }
 
-/** Remembers that a revision followed on others, and how. */
+/** Stores a revision and its parents; returns its id. */
 export function addRevision(store: Store, revision: Omit<RevisionRecord, 'id' | 'seq'>): string {
   return store.revisions.put({ ...store.identify('rev'), ...revision }).id;
 }
 
-/** What `replace` needs of a table. */
+/** Part of a table that `replace` uses. */
 interface BySpace<R> {
   by(index: 'space', key: string): readonly R[];
   get(id: string): R | undefined;
@@ -73,7 +73,7 @@ interface BySpace<R> {
   remove(id: string): boolean;
 }
 
-/** Makes the table's records of the space these and no others. */
+/** Replaces the table's records of the space with these. */
 function replace<R extends { readonly id: string }>(table: BySpace<R>, space: string, records: readonly R[]): void {
   const kept = new Set(records.map((record) => record.id));
   for (const record of table.by('space', space)) {
@@ -88,7 +88,7 @@ function replace<R extends { readonly id: string }>(table: BySpace<R>, space: st
   }
 }
 
-/** Gives the space that content and makes it the revision. */
+/** Replaces the content of the space and sets its revision. */
 export function putSpaceContent(
   store: Store,
   space: SpaceRecord,
@@ -104,7 +104,7 @@ export function putSpaceContent(
   return updated;
 }
 
-/** Gives a copy of a space copies of what that contains. */
+/** Copies the content of a space into its copy. */
 export function copyContent(store: Store, from: SpaceRecord, to: SpaceRecord): void {
   const content = spaceContent(store, from);
   const copy = <R>(record: R, prefix: string) => ({ ...record, ...store.identify(prefix), space: to.id });
@@ -130,7 +130,7 @@ export interface ContentParams {
   readonly fileId?: string;
 }
 
-/** One of the two families: its paths begin alike, and its operations are named alike. */
+/** One of the two families of content. Paths and names of their operations differ only in these parts. */
 export interface ContentFamily {
   readonly base: '/spaces/{spaceId}' | '/spaces/{spaceId}/change-requests/{changeRequestId}';
   readonly name: 'Space' | 'ChangeRequest';
@@ -141,7 +141,7 @@ export const CONTENT_FAMILIES: readonly ContentFamily[] = [
   { base: '/spaces/{spaceId}/change-requests/{changeRequestId}', name: 'ChangeRequest' },
 ];
 
-/** What the path names, or 404. */
+/** Returns the space or change request that the path names, or throws a 404. */
 export function placeAt({ store }: Pick<Context, 'store'>, params: ContentParams): Place {
   const space = spaceById(store, params.spaceId);
   return params.changeRequestId === undefined
@@ -152,7 +152,7 @@ export function placeAt({ store }: Pick<Context, 'store'>, params: ContentParams
       };
 }
 
-/** The page that the path names, or 404. */
+/** Returns the page with that id, or throws a 404. */
 export function pageAt({ store }: Pick<Context, 'store'>, place: Place, id: string): PageRecord {
   return found(
     contentOf(store, place).pages.find((page) => page.id === id),
@@ -161,7 +161,7 @@ export function pageAt({ store }: Pick<Context, 'store'>, place: Place, id: stri
   );
 }
 
-/** The file that the path names, or 404. */
+/** Returns the file with that id, or throws a 404. */
 export function fileAt({ store }: Pick<Context, 'store'>, place: Place, id: string): FileRecord {
   return found(
     contentOf(store, place).files.find((file) => file.id === id),

@@ -1,3 +1,5 @@
+// Edits of the content of a space or change request.
+
 import { createHash } from 'node:crypto';
 import { ApiError } from '../model/answers.ts';
 import type { Context } from '../model/operation.ts';
@@ -7,10 +9,10 @@ import { addRevision, contentOf, type Place, putSpaceContent, rebase, revisionOf
 import type { Content, FileRecord, GitBlob, PageRecord, ReusableRecord } from './records.ts';
 import type { ContentSeed, FileSeed, PageSeed, ReusableSeed } from './seed.ts';
 
-/** What of a request an edit needs. */
+/** Parts of the context that an edit uses. */
 export type EditContext = Pick<Context, 'store' | 'at'>;
 
-/** The place's new revision, and the ids of what was written, in order. */
+/** The new revision, and the ids of the records that were written, in order. */
 export interface Written {
   readonly revision: string;
   readonly pages: readonly string[];
@@ -30,7 +32,7 @@ function trimmed(path: string): string {
   return path.replace(/^\/+|\/+$/g, '');
 }
 
-/** A title as a part of a path. */
+/** Converts a title to a segment of a path. */
 function slugOf(title: string): string {
   const slug = title
     .toLowerCase()
@@ -39,7 +41,7 @@ function slugOf(title: string): string {
   return slug === '' ? 'page' : slug;
 }
 
-/** The id that git gives such bytes. */
+/** Returns the git object id and path of these bytes, for edits that git makes. */
 function blob(edit: Edit, path: string, bytes: Buffer): GitBlob | undefined {
   const header = `blob ${bytes.length}\0`;
   return edit.isGit ? { oid: createHash('sha1').update(header).update(bytes).digest('hex'), path } : undefined;
@@ -87,7 +89,7 @@ function reusableOf(edit: Edit, seed: ReusableSeed, all: readonly ReusableRecord
   };
 }
 
-/** The records after the seeds were written, and the ids of what was written; one that was there keeps its place. */
+/** Writes the seeds; an existing record keeps its place. Returns all records, and the ids of the written ones. */
 function upsert<R extends { readonly id: string }, S>(
   records: readonly R[],
   seeds: readonly S[],
@@ -107,13 +109,13 @@ function without<R extends { readonly id: string }>(records: readonly R[], ids: 
   return ids.size === 0 ? records : records.filter((record) => !ids.has(record.id));
 }
 
-/** Null takes a variable away. */
+/** Returns the variables after an edit; null removes a variable. */
 function variablesAfter(before: Content['variables'], seed: ContentSeed): Content['variables'] {
   const entries = Object.entries({ ...before, ...seed.variables });
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));
 }
 
-/** 404 for what is to be removed and is not there. */
+/** Throws a 404 for an id to remove that does not exist. */
 function checkRemoved(content: Content, ids: ReadonlySet<string>): void {
   const there = new Set([...content.pages, ...content.files, ...content.reusableContents].map(({ id }) => id));
   const missing = [...ids].find((id) => !there.has(id));
@@ -123,10 +125,10 @@ function checkRemoved(content: Content, ids: ReadonlySet<string>): void {
 }
 
 /**
- * Writes into a space or a change request as an editor would, or as a synchronisation with git where the seed has a
- * commit: first takes away, then writes; a page or file with the path of another takes its place, a reusable content
- * with its title. What is taken away leaves the pages below it where they are, one level up. 400 in a change request
- * that is merged, 404 for what is to be removed and is not there.
+ * Edits the content of a space or change request as an editor would, or as a synchronization with git where the seed
+ * has a commit. Removals come first. A page or file with an existing path replaces the existing one, and a reusable
+ * content the one with its title. Pages below a removed page move up one level. Throws a 400 in a merged change
+ * request, and a 404 for an id to remove that does not exist.
  */
 export function writeContent(context: EditContext, place: Place, seed: ContentSeed, by?: string): Written {
   const { store, at } = context;

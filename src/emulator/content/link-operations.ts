@@ -1,3 +1,5 @@
+// Operations that list links and backlinks.
+
 import { z } from 'zod';
 import type { Answer } from '../model/answers.ts';
 import { type Call, type Context, type Operation, operation, SPACE } from '../model/operation.ts';
@@ -21,12 +23,12 @@ import { viewLocation, viewTarget } from './references.ts';
 /** Source: docs/platform-notes.md#filters */
 const linksQuery = listQuery.extend({ status: z.enum(LINK_STATUSES).optional() });
 
-/** One thing that pages refer to, and the pages. */
+/** A target of references, and the pages that refer to it. */
 interface Link extends Reference {
   readonly pages: readonly PageRecord[];
 }
 
-/** What the pages refer to, each thing once for each way in which they do. */
+/** Returns the targets of the pages' references, once for each relation and status. */
 function linksOf(context: Context, place: Place, pages: readonly PageRecord[]): Link[] {
   const around = surroundings(context, place);
   const links = new Map<string, Link>();
@@ -66,7 +68,7 @@ function listLinks(
     key: ({ at }) => [at, 0],
     view: (_, { link }) => viewLink(call, place, link),
   });
-  // No change request is looked at, so that none broke any.
+  // Change requests are not examined, so the count of links that they broke is 0.
   const broken = { total: links.filter((link) => link.status === 'broken').length, changeRequest: 0 };
   return { ...answer, body: { ...(answer.body as object), stats: { total: links.length, broken } } };
 }

@@ -1,8 +1,8 @@
 /*
- * What pages refer to. Decisions of this emulator: a link names a page or a file by its path, relative to the page that
- * it stands on or from a slash on, a page with or without `.md`; `#` and more is a heading there. What is not there, or
- * has no such heading, is broken. Addresses with a scheme are ok, as nobody looks whether they answer, and in-app where
- * they lead into the platform's own app. Images and included contents are depended on, all else is referred to.
+ * References of pages. Decisions of this emulator: a link names a page or a file by its path, relative to its own page
+ * or absolute with a leading slash; `.md` after a page's path is optional, and `#` names a heading. A link to a missing
+ * page, file or heading is broken. An address with a scheme is ok, since no address is fetched, and in-app if it leads
+ * into the platform's own app. Images and included contents are dependencies; everything else is a reference.
  */
 import type { Nodes, Root } from 'mdast';
 import type { ContentRef } from '../documents/content-reference.ts';
@@ -18,7 +18,7 @@ import type { Content, FileRecord, PageRecord, ReusableRecord } from './records.
 export const LINK_STATUSES = ['ok', 'broken', 'in-app'] as const;
 type LinkStatus = (typeof LINK_STATUSES)[number];
 
-/** What is referred to. `space` is where it is. */
+/** Target of a reference. `space` is the space that contains it. */
 export type Target =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'page'; readonly space: string; readonly page: PageRecord; readonly anchor?: string | undefined }
@@ -29,11 +29,11 @@ export type Target =
   | { readonly kind: 'space'; readonly record: SpaceRecord }
   | { readonly kind: 'openapi'; readonly spec: SpecRecord };
 
-/** One thing that a page refers to. */
+/** A reference of a page. */
 export interface Reference {
   readonly status: LinkStatus;
   readonly relation: 'reference' | 'dependsOn';
-  /** For what is broken, the address. */
+  /** The address, if the reference is broken. */
   readonly target: Target;
 }
 
@@ -44,7 +44,7 @@ export interface Surroundings {
   readonly app: string;
 }
 
-/** Where a relative path leads from a page. */
+/** Resolves a path that is relative to a page. */
 function pathFrom(page: PageRecord, path: string): string {
   const parts = path.startsWith('/') ? [] : page.path.split('/').slice(0, -1);
   for (const part of path.split('/')) {
@@ -75,7 +75,7 @@ function pageReference(around: Surroundings, page: PageRecord, anchor: string): 
   return { status: isThere ? 'ok' : 'broken', target };
 }
 
-/** What an address on a page means. */
+/** Resolves an address on a page to a target and a status. */
 export function resolve(around: Surroundings, page: PageRecord, address: string): Pick<Reference, 'status' | 'target'> {
   if (/^[a-z][a-z0-9+.-]*:/i.test(address)) {
     const isInApp = address === around.app || address.startsWith(`${around.app}/`);
@@ -104,7 +104,7 @@ function definitionsOf(tree: Root): ReadonlyMap<string, string> {
   return new Map(pairs);
 }
 
-/** The address that a node of Markdown names, where it names one. */
+/** Returns the address of a link or image node; undefined for other nodes. */
 function addressOf(node: Nodes, definitions: ReadonlyMap<string, string>): string | undefined {
   if (node.type === 'link' || node.type === 'image') {
     return node.url;
@@ -112,7 +112,7 @@ function addressOf(node: Nodes, definitions: ReadonlyMap<string, string>): strin
   return node.type === 'linkReference' || node.type === 'imageReference' ? definitions.get(node.identifier) : undefined;
 }
 
-/** All that the page refers to, in the order of its text. */
+/** Returns all references of a page, in the order of its text. */
 export function referencesOf(context: Context, around: Surroundings, page: PageRecord): Reference[] {
   if (page.type === 'link') {
     const target = targetOf(context, around, page.target as ContentRef, page);
@@ -135,7 +135,7 @@ export function referencesOf(context: Context, around: Surroundings, page: PageR
   return [...links, ...includes];
 }
 
-/** The content reference with which a rich document says the same; a broken one is its address. */
+/** Converts a target to a content reference; a broken one is its address. */
 export function refOf(target: Target): ContentRef {
   switch (target.kind) {
     case 'url':
@@ -159,7 +159,7 @@ export function refOf(target: Target): ContentRef {
   }
 }
 
-/** The content of the space that a reference names, of the same organization; that of the place where it names none. */
+/** Returns the content of the named space if it is in the same organization; of the own space if none is named. */
 function contentNamed(context: Context, around: Surroundings, space: string | undefined): Content | undefined {
   if (space === undefined || space === around.space) {
     return around.content;
@@ -169,7 +169,10 @@ function contentNamed(context: Context, around: Surroundings, space: string | un
   return there !== undefined && isNear ? spaceContent(context.store, there) : undefined;
 }
 
-/** What a content reference names; undefined where it is not there. An anchor without a page is of the page it is on. */
+/**
+ * Resolves a content reference; undefined if the target does not exist. An anchor without a page belongs to its own
+ * page.
+ */
 export function targetOf(context: Context, around: Surroundings, ref: ContentRef, on?: PageRecord): Target | undefined {
   const { store } = context;
   const organization = store.spaces.get(around.space)?.organization ?? '';

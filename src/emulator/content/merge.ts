@@ -1,17 +1,17 @@
 /*
  * Merges two versions of content. Only the existence of conflicts is documented. Decisions of this emulator: a change
- * on one side wins over no change on the other; different changes of the same thing, or two pages at one path, are a
+ * on one side wins over no change on the other; different changes of the same item, or two pages at one path, are a
  * conflict, and the version of the change request is kept. Source: docs/platform-notes.md#merge-and-update
  */
 import type { Content, PageRecord } from './records.ts';
 
-/** Content in which both sides' changes are, and whether any contradicted each other. */
+/** Merged content, and whether the sides had conflicts. */
 export interface Merged {
   readonly content: Content;
   readonly hasConflicts: boolean;
 }
 
-/** What somebody wrote of a record, without when and where from. */
+/** Returns the written part of a record as text, without times and git metadata. */
 function written(record: object | string | undefined): string | undefined {
   if (record === undefined || typeof record === 'string') {
     return record;
@@ -48,7 +48,7 @@ function mergeRecords<R extends Numbered>(base: readonly R[], own: readonly R[],
   return { records: [...merged.values()].sort((a, b) => a.seq - b.seq), hasConflicts };
 }
 
-/** One page for each path: the change request's, where each side has its own. */
+/** Keeps one record per place: the change request's, if both sides have one. */
 function onePerPlace<R extends { readonly id: string }>(
   records: readonly R[],
   own: readonly R[],
@@ -65,7 +65,7 @@ function onePerPlace<R extends { readonly id: string }>(
   return records.filter((record) => byPlace.get(place(record)) === record);
 }
 
-/** The base is what both sides began with; `own` is the change request's side, `others` the space's. */
+/** Merges content. `base` is the common ancestor, `own` is the change request's side, `others` the space's. */
 export function mergeContent(base: Content, own: Content, others: Content): Merged {
   const pages = mergeRecords(base.pages, own.pages, others.pages);
   const files = mergeRecords(base.files, own.files, others.files);

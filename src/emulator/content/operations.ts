@@ -1,3 +1,5 @@
+// Operations that read the content of spaces and change requests, and apply templates.
+
 import { z } from 'zod';
 import { templateParams } from '../documents/content-reference.ts';
 import { type Answer, created, noContent, ok, referenced } from '../model/answers.ts';

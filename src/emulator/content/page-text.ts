@@ -19,15 +19,15 @@ import {
 import { refOf, resolve, type Surroundings } from './links.ts';
 import type { Content, PageRecord } from './records.ts';
 
-/** How a page's text is wanted. */
+/** Requested form of a page's text. */
 export interface TextOptions {
   readonly evaluated: 'true' | 'false' | 'deterministic-only';
   readonly dereferenced: 'true' | 'false' | 'reusable-contents';
 }
 
-/** What a text needs of its surroundings to be shown. */
+/** Context in which a text is rendered. */
 export interface TextSurroundings extends Surroundings {
-  /** Where a target is reached from outside; undefined where it is no page or file. */
+  /** Returns the public address of a page or file; undefined for other targets. */
   addressOf(ref: ContentRef): string | undefined;
 }
 
@@ -42,7 +42,7 @@ function withIncludes(content: Content, body: string, within: readonly string[] 
   return replaced(body, replacements);
 }
 
-/** The text with every address that names a page or a file replaced by where it is reached. */
+/** Replaces addresses of pages and files with their public addresses. */
 function withAddresses(around: TextSurroundings, page: PageRecord, body: string): string {
   const replacements = [...nodesOf(parseMarkdown(body))].flatMap((node) => {
     if (node.type !== 'link' && node.type !== 'image' && node.type !== 'definition') {
@@ -75,7 +75,7 @@ function evaluate(content: Content, page: PageRecord, body: string, isOnlySure: 
   return replaced(body, replacements);
 }
 
-/** The page's Markdown as it is wanted. */
+/** Returns the page's Markdown in the requested form. */
 export function markdownOf(around: TextSurroundings, page: PageRecord, options: TextOptions): string {
   let body = page.body;
   if (options.dereferenced !== 'false') {
@@ -90,7 +90,7 @@ export function markdownOf(around: TextSurroundings, page: PageRecord, options: 
   return body;
 }
 
-/** The same as a rich document. */
+/** Returns the page as a rich document in the requested form. */
 export function documentOf(around: TextSurroundings, page: PageRecord, options: TextOptions): unknown {
   return documentOfMarkdown(markdownOf(around, page, options), {
     refOf: (address) => refOf(resolve(around, page, address).target),
@@ -101,7 +101,7 @@ export function documentOf(around: TextSurroundings, page: PageRecord, options: 
   });
 }
 
-/** The pages as their readers read them: what they include is in them, and expressions have their values. */
+/** Returns the pages as readers see them: with included content and the values of expressions. */
 export function asRead(content: Content): PageRecord[] {
   return content.pages.map((page) => ({
     ...page,

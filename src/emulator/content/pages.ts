@@ -1,3 +1,5 @@
+// Views of pages and files.
+
 import type { ContentRef } from '../documents/content-reference.ts';
 import type { Context } from '../model/operation.ts';
 import { contentOf, type Place } from './content.ts';
@@ -20,13 +22,13 @@ const LAYOUT = {
 /** Options for reading a page. Source: docs/platform-notes.md#content */
 export interface PageOptions extends TextOptions {
   readonly format: 'markdown' | 'document';
-  /** Whether git metadata is. */
+  /** Includes git metadata. */
   readonly metadata: boolean;
-  /** Whether what is computed is. */
+  /** Includes computed content. */
   readonly computed: boolean;
 }
 
-/** What is wanted when nobody says. */
+/** Default options for reading a page. */
 export const WHOLE: PageOptions = {
   format: 'markdown',
   metadata: true,
@@ -35,7 +37,7 @@ export const WHOLE: PageOptions = {
   dereferenced: 'false',
 };
 
-/** The page right above in the tree: the longest other path that this one begins with. */
+/** Finds the parent page: the one with the longest path that this page's path starts with. */
 export function findParent(page: PageRecord, at: (path: string) => PageRecord | undefined): PageRecord | undefined {
   const parts = page.path.split('/');
   for (let length = parts.length - 1; length > 0; length -= 1) {
@@ -47,22 +49,22 @@ export function findParent(page: PageRecord, at: (path: string) => PageRecord | 
   return undefined;
 }
 
-/** What addresses are made from. */
+/** Part of the context that addresses are made from. */
 type Addressing = Pick<Context, 'base'>;
 
-/** Where the app shows the space, or the change request's version of it. */
+/** Returns the address of the app for a space, or for a change request's version of it. */
 export function appOf(context: Addressing, { space, changeRequest }: Place): string {
   const change = changeRequest === undefined ? '' : `/~/changes/${changeRequest.number}`;
   return `${context.base}/app/s/${space.id}${change}`;
 }
 
-/** Where a file's bytes are read, by whoever has the address. */
+/** Returns the download address of a file, which needs no token. */
 function downloadOf(context: Addressing, { changeRequest }: Place, file: FileRecord): string {
   const change = changeRequest === undefined ? '' : `?changeRequest=${changeRequest.id}`;
   return `${context.base}/app/files/${file.space}/${file.id}/${encodeURIComponent(file.name)}${change}`;
 }
 
-/** What texts of that place are read in. */
+/** Returns the context for rendering texts of a space or change request. */
 export function surroundings(context: Addressing & Pick<Context, 'store'>, place: Place): TextSurroundings {
   const content = contentOf(context.store, place);
   const addressOf = (ref: ContentRef) => {
@@ -125,7 +127,7 @@ function viewKind(context: Context, place: Place, around: TextSurroundings, page
   };
 }
 
-/** Views of the pages of a place, each made from its record and the views of the pages below it. */
+/** Creates the function that renders a page from its record and the views of its child pages. */
 function viewer(context: Context, place: Place, options: PageOptions) {
   const around = surroundings(context, place);
   return (page: PageRecord, below: unknown[]): unknown => ({
@@ -145,7 +147,7 @@ function childrenOf({ pages }: Content): Map<string | undefined, PageRecord[]> {
   return Map.groupBy(pages, (page) => findParent(page, (path) => byPath.get(path))?.id);
 }
 
-/** The pages of a space or change request, as a tree. Source: docs/platform-notes.md#content */
+/** Renders the pages of a space or change request as a tree. Source: docs/platform-notes.md#content */
 export function viewPages(context: Context, place: Place, options: PageOptions = WHOLE): unknown[] {
   const children = childrenOf(contentOf(context.store, place));
   const view = viewer(context, place, options);
@@ -153,7 +155,7 @@ export function viewPages(context: Context, place: Place, options: PageOptions =
   return (children.get(undefined) ?? []).map(viewWithin);
 }
 
-/** One page with what is below it. */
+/** Renders a page with its child pages. */
 export function viewPage(context: Context, place: Place, page: PageRecord, options: PageOptions): unknown {
   const children = childrenOf(contentOf(context.store, place));
   const view = viewer(context, place, options);
@@ -161,7 +163,7 @@ export function viewPage(context: Context, place: Place, page: PageRecord, optio
   return viewWithin(page);
 }
 
-/** One page without what is below it, as a reference shows it. */
+/** Renders a page without its child pages, as in a reference. */
 export function viewPageAlone(context: Context, place: Place, page: PageRecord): unknown {
   return viewer(context, place, WHOLE)(page, []);
 }

@@ -1,9 +1,11 @@
+// Records and tables of content and change requests.
+
 import type { Json, JsonObject } from '../../core/json.ts';
 import { type Entity, placeKey, spaceKey, Table } from '../model/table.ts';
 import type { ChangeRequestStatus } from '../model/vocabulary.ts';
 import type { Variables } from '../spaces/records.ts';
 
-/** Where a git synchronization found a page or file. Source: docs/platform-notes.md#content */
+/** Git object that a page or file was synchronized from. Source: docs/platform-notes.md#content */
 export interface GitBlob {
   readonly oid: string;
   readonly path: string;
@@ -31,14 +33,14 @@ export interface PageRecord extends Entity {
   /** `document` where it is absent. */
   readonly type?: 'document' | 'group' | 'link' | undefined;
   readonly title: string;
-  /** Unique within what contains it; no slash at either end. */
+  /** Unique within its space or change request; no slash at either end. */
   readonly path: string;
   readonly description?: string | undefined;
   readonly emoji?: string | undefined;
   readonly icon?: string | undefined;
   /** Markdown; empty for a group and a link. */
   readonly body: string;
-  /** Where a link leads: a content reference. */
+  /** Target of a link: a content reference. */
   readonly target?: Json | undefined;
   readonly variables?: Readonly<Record<string, string>> | undefined;
   readonly hidden?: boolean | undefined;
@@ -55,10 +57,10 @@ export interface PageRecord extends Entity {
 export interface FileRecord extends Entity {
   readonly space: string;
   readonly name: string;
-  /** Where links find it; unique within what contains it, no slash at either end. */
+  /** Path that links use; unique within its space or change request, no slash at either end. */
   readonly path: string;
   readonly contentType: string;
-  /** Its bytes, in base64. */
+  /** Content, in base64. */
   readonly data: string;
   readonly dimensions?: { readonly width: number; readonly height: number } | undefined;
   readonly git?: GitBlob | undefined;
@@ -67,14 +69,14 @@ export interface FileRecord extends Entity {
 /** A text that pages include. */
 export interface ReusableRecord extends Entity {
   readonly space: string;
-  /** Unique within what contains it. */
+  /** Unique within its space or change request. */
   readonly title: string;
   /** Markdown. */
   readonly body: string;
   readonly git?: GitBlob | undefined;
 }
 
-/** All that a space or a change request contains, each kind in the order of creation. */
+/** Content of a space or change request, each kind in the order of creation. */
 export interface Content {
   readonly pages: readonly PageRecord[];
   readonly files: readonly FileRecord[];
@@ -82,20 +84,20 @@ export interface Content {
   readonly variables: Variables;
 }
 
-/** What a space contained in a revision that change requests began with or pulled; `id` is the revision's. */
+/** Content of a space in a revision that change requests were created from or updated to; `id` is the revision's. */
 export interface SnapshotRecord extends Entity {
   readonly content: Content;
 }
 
-/** What a change request contains; `id` is the change request's. */
+/** Content of a change request; `id` is the change request's. */
 export interface ChangeRequestContentRecord extends Entity {
   /** The snapshot of the space when the change request was created or last updated. */
   readonly base: string;
-  /** What was made of it; absent while nobody changed anything. */
+  /** Content with the change request's own changes; absent if there are none. */
   readonly head?: Content | undefined;
 }
 
-/** How a revision came about. That of a new space or change request is not remembered: its parents say it all. */
+/** Origin of a revision. The first revision of a space or change request is not stored, since its parents are known. */
 export interface RevisionRecord extends Entity {
   readonly parents: readonly string[];
   readonly type: 'edits' | 'merge' | 'update';
@@ -108,14 +110,14 @@ export interface RevisionRecord extends Entity {
 /** A requested review. Source: docs/platform-notes.md#reviews */
 export interface RequestedReviewer {
   readonly user: string;
-  /** Absent where the token's user is nobody that the platform knows. */
+  /** Absent if the token's user is unknown to the platform. */
   readonly requestedBy?: string | undefined;
   readonly createdAt: string;
-  /** The change request's revision when it was asked for. */
+  /** The change request's revision at the time of the request. */
   readonly revision: string;
 }
 
-/** Its organization is that of its space, wherever the space is moved to. */
+/** A change request. Its organization is that of its space, also after a transfer. */
 export interface ChangeRequestRecord extends Entity {
   readonly space: string;
   /** Counts from 1 within the space. */
@@ -123,9 +125,9 @@ export interface ChangeRequestRecord extends Entity {
   readonly status: ChangeRequestStatus;
   readonly subject: string;
   readonly description?: Json | undefined;
-  /** Absent where the token's user is nobody that the platform knows. */
+  /** Absent if the token's user is unknown to the platform. */
   readonly createdBy?: string | undefined;
-  /** Who wrote in it besides. */
+  /** Other users who edited it. */
   readonly contributors?: readonly string[] | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -134,12 +136,12 @@ export interface ChangeRequestRecord extends Entity {
   readonly revisionMergedAncestor?: string | undefined;
   readonly revisionMerged?: string | undefined;
   readonly conversationsIssuesCluster?: string | undefined;
-  /** What it was drafted for, where the platform drafted it. */
+  /** The finding that the platform drafted it for. */
   readonly siteTopic?: { readonly site: string; readonly topic: string; readonly finding: string } | undefined;
   readonly requestedReviewers: readonly RequestedReviewer[];
 }
 
-/** Tables of what spaces and change requests contain, and of change requests. */
+/** Tables of content and change requests. */
 export function contentTables(changed: () => void) {
   return {
     pages: new Table<PageRecord, 'space' | 'place'>(

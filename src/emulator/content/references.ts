@@ -1,3 +1,5 @@
+// Views of revisions, and of what pages refer to.
+
 import type { Context } from '../model/operation.ts';
 import { viewSpec } from '../openapi/openapi.ts';
 import { viewOrganization } from '../organizations/organizations.ts';
@@ -9,7 +11,7 @@ import type { Target } from './links.ts';
 import { appOf, type PageOptions, viewFile, viewGit, viewPageAlone, viewPages } from './pages.ts';
 import type { PageRecord, ReusableRecord } from './records.ts';
 
-/** The place that a target is in: another space where the reference leads there. */
+/** Returns the space of a target, which may be another than the reference's. */
 function placeOf(context: Context, place: Place, space: string): Place {
   const other = space === place.space.id ? undefined : context.store.spaces.get(space);
   return other === undefined ? place : { space: other };
@@ -23,7 +25,7 @@ function whereabouts(context: Context, place: Place) {
   };
 }
 
-/** A page that refers to something. Source: docs/platform-notes.md#links-and-backlinks */
+/** Renders a page that has a reference. Source: docs/platform-notes.md#links-and-backlinks */
 export function viewLocation(context: Context, place: Place, page: PageRecord, anchor?: string): unknown {
   return {
     kind: 'page',
@@ -33,7 +35,7 @@ export function viewLocation(context: Context, place: Place, page: PageRecord, a
   };
 }
 
-/** The complete target of a reference. Source: docs/platform-notes.md#links-and-backlinks */
+/** Renders the target of a reference. Source: docs/platform-notes.md#links-and-backlinks */
 export function viewTarget(context: Context, place: Place, target: Target): unknown {
   const organization = () => viewOrganization(context, organizationById(context.store, place.space.organization));
   switch (target.kind) {
@@ -73,7 +75,7 @@ function viewReusable(reusable: ReusableRecord, options: { readonly metadata: bo
   return { id: reusable.id, title: reusable.title, git: viewGit(reusable.git, options) };
 }
 
-/** What a revision is besides what it contains. */
+/** Renders a revision without its content. */
 function viewFrame(context: Context, place: Place) {
   const { space, changeRequest } = place;
   const id = revisionOf(place);

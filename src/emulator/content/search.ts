@@ -1,7 +1,7 @@
 /*
- * Search: pages by the words they have in common with a query. A decision of this emulator: the platform does not say
- * how it ranks. A word counts for more the fewer pages have it, and in a title for more than in the text; what no page
- * has counts for nothing, so that a long query finds what it can. Of a page's sections those come first that say most.
+ * Search for pages by the words of a query. Decision of this emulator, since the platform does not document its
+ * ranking: a word counts more the fewer pages have it, and more in a title than in a text; a word that no page has does
+ * not count, so that long queries also find pages. The best sections of a page come first.
  */
 
 import { anchorOf } from '../documents/markdown.ts';
@@ -17,14 +17,14 @@ import { asRead } from './page-text.ts';
 import { findParent } from './pages.ts';
 import type { PageRecord } from './records.ts';
 
-/** A stretch of a page below one of its headings; the first may have none. */
+/** Part of a page below one of its headings; the first may have no heading. */
 export interface PageSection {
   readonly id: string;
   readonly title: string;
   readonly body: string;
 }
 
-/** A page that has words of the query, and those of its sections that do, the best first. */
+/** Search result: a page, and its sections that match, the best first. */
 export interface PageHit {
   readonly page: PageRecord;
   readonly score: number;
@@ -33,7 +33,7 @@ export interface PageHit {
 
 const WEIGHTS = { title: 4, heading: 2, body: 1 };
 
-/** The page's Markdown by its headings. */
+/** Splits a page's Markdown at its headings. */
 function sectionsOf(page: PageRecord): PageSection[] {
   const sections: { title: string; lines: string[] }[] = [{ title: '', lines: [] }];
   let isCode = false;
@@ -70,7 +70,7 @@ function read(page: PageRecord): Read {
   return { page, title: new Set(stems(`${page.title} ${page.description ?? ''}`)), sections };
 }
 
-/** How much one word of the query says for the page: once for each place it stands in. */
+/** Weight of a query word for a page: once for each place where it occurs. */
 function weightIn({ title, sections }: Read, word: string): number {
   return (
     (title.has(word) ? WEIGHTS.title : 0) +
@@ -79,7 +79,7 @@ function weightIn({ title, sections }: Read, word: string): number {
   );
 }
 
-/** Those that have words of the query, the best first; of equally good ones the first. */
+/** Returns the matching sections, the best first, otherwise in the order of the text. */
 function bestSections(page: Read, words: readonly string[], rarity: ReadonlyMap<string, number>): PageSection[] {
   const scored = page.sections.map(({ section, heading, body }) => {
     const weight = (word: string) => (heading.has(word) ? WEIGHTS.heading : 0) + (body.has(word) ? WEIGHTS.body : 0);
@@ -91,12 +91,12 @@ function bestSections(page: Read, words: readonly string[], rarity: ReadonlyMap<
     .map(({ section }) => section);
 }
 
-/** Groups and links have no text; some pages are not to be found. */
+/** Reports whether search includes the page: groups, links and pages with `noIndex` are left out. */
 export function isSearched(page: PageRecord): boolean {
   return page.noIndex !== true && (page.type ?? 'document') === 'document';
 }
 
-/** The pages that have words of the query, the best first; of equally good ones the oldest. */
+/** Returns the matching pages, the best first, otherwise the oldest first. */
 export function searchPages(pages: readonly PageRecord[], query: string): PageHit[] {
   const words = [...new Set(stems(query))];
   const all = pages.filter(isSearched).map(read);
@@ -119,10 +119,10 @@ export function searchPages(pages: readonly PageRecord[], query: string): PageHi
 /** An empty query is rejected, since it is required. Source: docs/platform-notes.md#limits */
 const searchQuery = listQuery.extend({ query: text(1, 512) });
 
-/** An organization's result shows so many pages of a space. */
+/** Number of pages per space in the search of an organization. */
 const PAGES_PER_SPACE = 10;
 
-/** The order of what was found is what pages of a list go by, so that a list can start after any of it. */
+/** Sort key of a search result: the best first. */
 const best = (hit: PageHit | undefined) => -(hit?.score ?? 0);
 
 /** Operations that search pages. Source: docs/platform-notes.md#search */
@@ -158,7 +158,7 @@ export const searchOperations: readonly Operation[] = [
   }),
 ];
 
-/** A section of a search result shows so many characters of its text. */
+/** Number of characters of a section in a search result. */
 const EXCERPT = 300;
 
 function ancestorsOf(context: Context, page: PageRecord): PageRecord[] {

@@ -1,61 +1,8 @@
+// Content that is written over the control instead of the API.
+
 import { z } from 'zod';
 import { contentRef } from '../documents/content-reference.ts';
 import { emoji, icon } from '../model/schema.ts';
-import type { ComputedSource, GitCommit } from './records.ts';
-
-/** A page as somebody would write it; the API has no operation for that. */
-export interface PageSeed {
-  readonly title: string;
-  /** Such as `guides/sso`; `guides` is then above it. Of the title where it is left out. */
-  readonly path?: string | undefined;
-  /** `document` where it is left out. */
-  readonly type?: 'document' | 'group' | 'link' | undefined;
-  readonly description?: string | undefined;
-  readonly emoji?: string | undefined;
-  readonly icon?: string | undefined;
-  /** Markdown; empty where it is left out. */
-  readonly body?: string | undefined;
-  /** Where a link leads; nothing else has one. */
-  readonly target?: z.output<typeof contentRef> | undefined;
-  readonly variables?: Readonly<Record<string, string>> | undefined;
-  readonly hidden?: boolean | undefined;
-  readonly noIndex?: boolean | undefined;
-  readonly noRobotsIndex?: boolean | undefined;
-  /** What the body was computed from. */
-  readonly computed?: ComputedSource | undefined;
-}
-
-/** A file as somebody would upload it. */
-export interface FileSeed {
-  readonly name: string;
-  /** `files/NAME` where it is left out: what links name. */
-  readonly path?: string | undefined;
-  readonly contentType?: string | undefined;
-  readonly text?: string | undefined;
-  /** In base64, instead of a text. */
-  readonly data?: string | undefined;
-  readonly dimensions?: { readonly width: number; readonly height: number } | undefined;
-}
-
-/** A text that pages include with `{% include "TITLE" %}`. */
-export interface ReusableSeed {
-  readonly title: string;
-  /** Markdown. */
-  readonly body: string;
-}
-
-/** What somebody does to the content of a space or a change request at once. */
-export interface ContentSeed {
-  readonly pages?: readonly PageSeed[] | undefined;
-  readonly files?: readonly FileSeed[] | undefined;
-  readonly reusableContents?: readonly ReusableSeed[] | undefined;
-  /** Null takes one away; those not named stay as they are. */
-  readonly variables?: Readonly<Record<string, string | null>> | undefined;
-  /** Ids of pages, files and reusable contents to take away. */
-  readonly remove?: readonly string[] | undefined;
-  /** The commit, where a synchronisation with git does it. */
-  readonly git?: GitCommit | undefined;
-}
 
 const object = z.record(z.string(), z.json());
 
@@ -66,20 +13,27 @@ const computed = z.strictObject({
   dependencies: object.optional(),
 });
 
+const notEmpty = z.string().min(1, { error: 'must not be empty' });
+
 const page = z
   .strictObject({
-    title: z.string().min(1, { error: 'must not be empty' }),
+    title: notEmpty,
+    /** For example `guides/sso`, which is below `guides`. Derived from the title by default. */
     path: z.string().optional(),
+    /** `document` by default. */
     type: z.enum(['document', 'group', 'link']).optional(),
     description: z.string().optional(),
     emoji: emoji.optional(),
     icon: icon.optional(),
+    /** Markdown; empty by default. */
     body: z.string().optional(),
+    /** Target of a link; only links have one. */
     target: contentRef.optional(),
     variables: z.record(z.string(), z.string()).optional(),
     hidden: z.boolean().optional(),
     noIndex: z.boolean().optional(),
     noRobotsIndex: z.boolean().optional(),
+    /** Source that the body is computed from. */
     computed: computed.optional(),
   })
   .refine((seed) => (seed.type === 'link') === (seed.target !== undefined), {
@@ -88,10 +42,12 @@ const page = z
 
 const file = z
   .strictObject({
-    name: z.string().min(1, { error: 'must not be empty' }),
+    name: notEmpty,
+    /** Path that links use; `files/NAME` by default. */
     path: z.string().optional(),
     contentType: z.string().optional(),
     text: z.string().optional(),
+    /** Base64, instead of a text. */
     data: z.base64().optional(),
     dimensions: z.strictObject({ width: z.number().positive(), height: z.number().positive() }).optional(),
   })
@@ -99,24 +55,41 @@ const file = z
     error: 'must have a text or data, not both',
   });
 
-const reusable = z.strictObject({ title: z.string().min(1, { error: 'must not be empty' }), body: z.string() });
+/** Markdown that pages include with `{% include "TITLE" %}`. */
+const reusable = z.strictObject({ title: notEmpty, body: z.string() });
 
-/** What the control over HTTP accepts as pages. */
-export const pageSeedsSchema: z.ZodType<PageSeed[]> = z.array(page);
+const commit = z.strictObject({
+  oid: z.string(),
+  message: z.string(),
+  url: z.string().optional(),
+  ref: z.string().optional(),
+});
 
-/** What it accepts as an edit. */
-export const contentSeedSchema: z.ZodType<ContentSeed> = z.strictObject({
+/** Pages that the control accepts. */
+export const pageSeedsSchema = z.array(page);
+
+/** An edit that the control accepts. */
+export const contentSeedSchema = z.strictObject({
   pages: pageSeedsSchema.optional(),
   files: z.array(file).optional(),
   reusableContents: z.array(reusable).optional(),
+  /** Null removes a variable; variables that are not named stay as they are. */
   variables: z.record(z.string(), z.string().max(256).nullable()).optional(),
+  /** Ids of pages, files and reusable contents to remove. */
   remove: z.array(z.string()).optional(),
-  git: z
-    .strictObject({
-      oid: z.string(),
-      message: z.string(),
-      url: z.string().optional(),
-      ref: z.string().optional(),
-    })
-    .optional(),
+  /** The commit of a synchronization with git. */
+  git: commit.optional(),
 });
+
+type Lists<T> = {
+  readonly [K in keyof T]: T[K] extends (infer Item)[] | undefined ? readonly Item[] | undefined : T[K];
+};
+
+/** A page as an author would write it; the API has no operation for that. */
+export type PageSeed = z.output<typeof page>;
+/** A file as an author would upload it. */
+export type FileSeed = z.output<typeof file>;
+/** A reusable content. */
+export type ReusableSeed = z.output<typeof reusable>;
+/** An edit of the content of a space or a change request. */
+export type ContentSeed = Lists<z.output<typeof contentSeedSchema>>;

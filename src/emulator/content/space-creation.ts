@@ -1,3 +1,5 @@
+// Operations that create and duplicate spaces.
+
 import { z } from 'zod';
 import { templateParams } from '../documents/content-reference.ts';
 import { created } from '../model/answers.ts';

@@ -1,7 +1,7 @@
 /*
- * Templates. No document names any, or says what is in one. Decisions of this emulator: every id names one, which writes
- * a page with that title, on which each of the given references has a line with its name and a link; what is referred to
- * has to be there (400), also in the content that the page goes to.
+ * Templates. Neither document defines any. Decisions of this emulator: every id is a template, which writes one page
+ * with the id as title and one line per content reference, with its name and a link. A target must exist (400), also in
+ * the content that receives the page.
  */
 
 import type { ContentRef, TemplateParams } from '../documents/content-reference.ts';
@@ -19,7 +19,7 @@ interface Template {
   readonly params?: TemplateParams | undefined;
 }
 
-/** Where the app shows what no path of the space leads to. */
+/** Returns the app's address of a target outside the space. */
 function appAddress(context: Context, space: SpaceRecord, ref: ContentRef): string {
   const app = `${context.base}/app`;
   switch (ref.kind) {
@@ -36,7 +36,7 @@ function appAddress(context: Context, space: SpaceRecord, ref: ContentRef): stri
   }
 }
 
-/** A line of Markdown that refers to it. */
+/** Returns a line of Markdown that links the target. */
 function lineFor(context: Context, place: Place, name: string, ref: ContentRef): string {
   const around = surroundings(context, place);
   const field = `body.params.contentRefs.${name}`;
@@ -54,14 +54,14 @@ function lineFor(context: Context, place: Place, name: string, ref: ContentRef):
   return `[${name}](<${appAddress(context, place.space, refOf(target))}>)`;
 }
 
-/** The page that the template makes of the place, not written yet; 400 for what is referred to and is not there. */
+/** Returns the page of a template without writing it. Throws a 400 if a target does not exist. */
 export function templatePage(context: Context, place: Place, template: Template): PageSeed {
   const refs = Object.entries(template.params?.contentRefs ?? {});
   const body = refs.map(([name, ref]) => lineFor(context, place, name, ref)).join('\n\n');
   return { title: template.id, body };
 }
 
-/** Writes what the template says into the place, in the name of that user. */
+/** Writes the page of a template in the name of a user. */
 export function applyTemplate(context: Context, place: Place, template: Template, user: string | undefined): void {
   writeContent(context, place, { pages: [templatePage(context, place, template)] }, user);
 }

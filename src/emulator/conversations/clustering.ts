@@ -1,35 +1,35 @@
 /*
- * Which issues are alike: the cosine of their weighted word stems. A decision of this emulator: the platform does not
- * say how it clusters. Weights are whole numbers, so that no result depends on the order in which they were added up.
+ * Similarity of issues: the cosine of their weighted word stems. Decision of this emulator, since the platform does not
+ * document its clustering. Weights are whole numbers, so that no result depends on the order of additions.
  */
 
 import type { Store } from '../model/store.ts';
 import type { IssueRecord, Terms } from './records.ts';
 
-/** How like an issue must be to what a cluster's issues say together. */
+/** Lowest similarity of an issue to a cluster that it joins. */
 export const JOIN = 0.25;
 
-/** How like two issues must be to become a cluster. */
+/** Lowest similarity of two issues that become a cluster. */
 export const PAIR = 0.3;
 
-/** One word in common is chance. */
+/** Lowest number of shared words; a single one is chance. */
 const SHARED = 2;
 
-/** One thing that was added, as the sum of the terms it was added with. */
+/** Sum of the terms that were added with one id. */
 interface Entry {
-  /** Of equally like ones the oldest wins. */
+  /** Among equally similar entries, the oldest wins. */
   readonly seq: number;
   readonly terms: Map<string, number>;
   /** Sum of the squares of its weights. */
   square: number;
 }
 
-/** Finds what is most like some terms, without looking at what has none of them. */
+/** Index that finds the entries most similar to some terms, and reads only entries that share a term. */
 export class LikenessIndex {
   readonly #entries = new Map<string, Entry>();
   readonly #holders = new Map<string, Set<string>>();
 
-  /** Adds the terms to those of that id, which is new where `seq` is. */
+  /** Adds terms to the entry with that id. `seq` counts only for a new entry. */
   add(id: string, seq: number, terms: Terms): void {
     const entry = this.#entries.get(id) ?? { seq, terms: new Map<string, number>(), square: 0 };
     this.#entries.set(id, entry);
@@ -38,7 +38,7 @@ export class LikenessIndex {
     }
   }
 
-  /** Takes the terms away again; an id without terms is forgotten. */
+  /** Removes terms; an entry without terms is deleted. */
   remove(id: string, terms: Terms): void {
     const entry = this.#entries.get(id);
     if (entry === undefined) {
@@ -52,7 +52,7 @@ export class LikenessIndex {
     }
   }
 
-  /** The id most like the terms, when it is at least so like. */
+  /** Returns the most similar id, if its similarity reaches the threshold. */
   best(terms: Terms, threshold: number): string | undefined {
     const [first] = this.sharing(terms)
       .map((id) => ({ id, likeness: this.likeness(id, terms), seq: this.#entries.get(id)?.seq ?? 0 }))
@@ -61,7 +61,7 @@ export class LikenessIndex {
     return first?.id;
   }
 
-  /** The ids that have enough of the terms to be like them, oldest first. */
+  /** Returns the ids that share enough terms to be similar, oldest first. */
   sharing(terms: Terms): string[] {
     const shared = new Map<string, number>();
     for (const term of Object.keys(terms)) {
@@ -75,7 +75,7 @@ export class LikenessIndex {
       .sort((a, b) => (this.#entries.get(a)?.seq ?? 0) - (this.#entries.get(b)?.seq ?? 0));
   }
 
-  /** From 0 (no word in common) to 1 (the same words in the same proportion). */
+  /** Returns the similarity, from 0 (no word in common) to 1 (the same words in the same proportion). */
   likeness(id: string, terms: Terms): number {
     const entry = this.#entries.get(id);
     const size = squareOf(terms) * (entry?.square ?? 0);
@@ -112,7 +112,7 @@ function squareOf(terms: Terms): number {
   return Object.values(terms).reduce((sum, weight) => sum + weight ** 2, 0);
 }
 
-/** The issues of a cluster, the most typical first: those whose words all of them use most. */
+/** Sorts the issues of a cluster by typicality: those with the most common words come first. */
 export function byTypicality(issues: readonly IssueRecord[]): IssueRecord[] {
   const whole = new Map<string, number>();
   for (const issue of issues) {
@@ -126,13 +126,13 @@ export function byTypicality(issues: readonly IssueRecord[]): IssueRecord[] {
     .map((entry) => entry.issue);
 }
 
-/** What one organization's conversations are about: its clusters, and its issues that have none. */
+/** Index of an organization's clusters, and of its issues without a cluster. */
 export interface Topics {
   readonly clusters: LikenessIndex;
   readonly loose: LikenessIndex;
 }
 
-/** The topics that issues amount to; `seqOf` is a cluster's place in the creation order. */
+/** Builds the index from issues. `seqOf` returns a cluster's place in the creation order. */
 function topicsOf(issues: readonly IssueRecord[], seqOf: (cluster: string) => number): Topics {
   const topics: Topics = { clusters: new LikenessIndex(), loose: new LikenessIndex() };
   for (const issue of issues) {

@@ -1,3 +1,5 @@
+// Operations on context records and topics of a site.
+
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type Answer, noContent, ok } from '../model/answers.ts';
@@ -12,7 +14,7 @@ import { type ConversationRecord, originKey } from './records.ts';
 import { requireContextRecord, requireTopic } from './site-context.ts';
 import { viewContextRecord, viewTopic } from './topic-views.ts';
 
-/** Not declared, as for conversations: so many records, and so many bytes, in one request at most. */
+/** Largest number of records and of bytes in one request. Not documented, as for conversations. */
 const MAX_BATCH = 100;
 const MAX_BYTES = 5 * 1024 * 1024;
 const TYPES = ['ticket', 'document'] as const;
@@ -44,7 +46,7 @@ const contextRecordInputs = z
 
 type Put = Call<'/orgs/{organizationId}/sites/{siteId}/context-records', unknown, readonly ContextRecordInput[]>;
 
-/** A list is taken whole or not at all; the later of two with one id wins. */
+/** Stores a list completely or not at all. If an id occurs twice, the later record wins. */
 function putRecords(call: Put): Answer {
   const site = requireSite(call);
   for (const input of call.body) {
@@ -54,7 +56,7 @@ function putRecords(call: Put): Answer {
   return noContent();
 }
 
-/** Created, or updated where its id is there already; what it says already is not worked on again. */
+/** Stores a record. One that has not changed is only counted, and not processed again. */
 function keep(
   call: Context,
   site: SiteRecord,

@@ -1,3 +1,5 @@
+// Operations on conversations.
+
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type Answer, ApiError, noContent, ok } from '../model/answers.ts';
@@ -79,7 +81,7 @@ function sourceOf(caller: Caller): string {
   return caller.source ?? `integration:api:${caller.user}`;
 }
 
-/** A list is taken whole or not at all; the later of two with one id wins. */
+/** Stores a list completely or not at all. If an id occurs twice, the later conversation wins. */
 function ingest(call: Call<'/orgs/{organizationId}/conversations', unknown, unknown>): Answer {
   const organization = requireOrganization(call);
   if (!mayIngest(call.caller, call.features)) {

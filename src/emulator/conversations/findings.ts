@@ -1,3 +1,5 @@
+// Operations on findings of a site, and on their predecessors, the issues.
+
 import { z } from 'zod';
 import { viewChangeRequest } from '../content/change-request.ts';
 import { type Answer, ok } from '../model/answers.ts';

@@ -1,3 +1,5 @@
+// Operations on issues and clusters of conversations.
+
 import { z } from 'zod';
 import { ok } from '../model/answers.ts';
 import { type Operation, ORGANIZATION, operation } from '../model/operation.ts';

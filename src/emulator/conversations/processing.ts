@@ -1,3 +1,5 @@
+// Processing of conversations into issues and clusters.
+
 import { findDue, type Run } from '../model/runs.ts';
 import type { Store } from '../model/store.ts';
 import { getTopics, JOIN, PAIR } from './clustering.ts';
@@ -5,8 +7,8 @@ import { type ClusterRecord, type ConversationRecord, type Impact, type IssueRec
 import { readContent } from './ticket-text.ts';
 
 /**
- * Works one conversation into its issue, and the issue into a cluster: the likest there is; else a new one with the
- * likest issue that has none; else none. What was known of an edited conversation gives way to what it says now.
+ * Processes a conversation into its issue, and the issue into a cluster: the most similar one, otherwise a new one with
+ * the most similar issue that has none, otherwise none. The issue of an edited conversation is replaced.
  */
 function workConversation(store: Store, conversation: ConversationRecord, run: Run): void {
   const at = new Date(run.due).toISOString();
@@ -54,7 +56,7 @@ function place(store: Store, issue: IssueRecord, at: string): void {
   gather(store, cluster, issue, at);
 }
 
-/** What came before the cluster was about this too may belong to it now. */
+/** Adds issues that are older than the cluster's topic to it, if they are similar now. */
 function gather(store: Store, cluster: ClusterRecord, joined: IssueRecord, at: string): void {
   const { clusters, loose } = getTopics(store, scopeOf(cluster));
   for (const id of loose.sharing(joined.terms)) {
@@ -77,7 +79,7 @@ function join(store: Store, cluster: ClusterRecord, issue: IssueRecord, at: stri
   store.issuesClusters.put({ ...cluster, updatedAt: at });
 }
 
-/** Of its cluster, or of those that have none. */
+/** Removes an issue from the index of its cluster, or from the issues without one. */
 function takeOut(store: Store, issue: IssueRecord, at: string): void {
   const { clusters, loose } = getTopics(store, scopeOf(issue));
   const cluster = issue.cluster === undefined ? undefined : store.issuesClusters.get(issue.cluster);
@@ -89,7 +91,7 @@ function takeOut(store: Store, issue: IssueRecord, at: string): void {
   }
 }
 
-/** A cluster keeps its id while one issue is left, and goes with the last. */
+/** Deletes a cluster that has no issues left. */
 function dropWhenEmpty(store: Store, cluster: string | undefined): void {
   if (cluster !== undefined && store.conversationIssues.count('cluster', cluster) === 0) {
     store.issuesClusters.remove(cluster);
@@ -120,12 +122,12 @@ const MEDIUM = anyOf(
   /fail\w*|broken|breaks?|errors?|wrong|missing|rejected|refused|denied|workaround/,
 );
 
-/** Any of these, as whole words in any case. */
+/** Matches any of these patterns as whole words, in any case. */
 function anyOf(...patterns: readonly RegExp[]): RegExp {
   return new RegExp(`\\b(?:${patterns.map((pattern) => pattern.source).join('|')})\\b`, 'i');
 }
 
-/** What one conversation's words say. */
+/** Returns the impact that a conversation's words have. */
 export function impactOfText(text: string): Impact {
   if (HIGH.test(text)) {
     return 'high';
@@ -134,8 +136,8 @@ export function impactOfText(text: string): Impact {
 }
 
 /**
- * What its issues make of a cluster. High: a third of them are, and at least two; or twenty are medium or worse. Medium:
- * a third of them are medium or worse, or there are ten of any kind. Else low.
+ * Returns the impact of a cluster. High: at least two and a third of its issues are high, or twenty are medium or high.
+ * Medium: a third are medium or high, or there are ten issues. Otherwise low.
  */
 export function impactOfCluster(impacts: readonly Impact[]): Impact {
   const high = impacts.filter((impact) => impact === 'high').length;

@@ -1,3 +1,5 @@
+// Records and tables of conversations, issues and clusters.
+
 import { type Run, runningKey } from '../model/runs.ts';
 import { type Entity, Table } from '../model/table.ts';
 import type { PART_ROLES } from '../model/vocabulary.ts';
@@ -32,26 +34,26 @@ export interface RecordContent {
 /** `externalId` is the id that was sent: unique within its source, and therefore not the conversation's `id` here. */
 export interface ConversationRecord extends Entity {
   readonly organization: string;
-  /** Set for a context record of this site: it is worked into the site's topics as conversations are into clusters. */
+  /** Set for a context record of this site, which is processed into the site's topics. */
   readonly site?: string | undefined;
   readonly record?: RecordContent | undefined;
   readonly source: string;
   readonly externalId: string;
   readonly content: ConversationContent;
-  /** What was sent says, else when it first came. */
+  /** The time that was sent; otherwise when it was first received. */
   readonly createdAt: string;
-  /** When this content came. */
+  /** Time at which this content was received. */
   readonly ingestedAt: string;
-  /** How often it came, in any content. */
+  /** Number of times that it was received. */
   readonly received: number;
-  /** How often it came with the content that it already had. */
+  /** Number of times that it was received without a change. */
   readonly repeats: number;
-  /** Until it is worked into an issue. */
+  /** Set until it is processed into an issue. */
   readonly run: Run | null;
   readonly processedAt?: string | undefined;
 }
 
-/** How much each word stem weighs: whole numbers, so that adding and taking away never drifts. */
+/** Weight of each word stem: whole numbers, so that additions and removals are exact. */
 export type Terms = Readonly<Record<string, number>>;
 
 /** Source: docs/platform-notes.md#enumerations */
@@ -60,19 +62,19 @@ export type Impact = 'low' | 'medium' | 'high';
 /** Status of a finding of a site. Source: docs/platform-notes.md#findings */
 export type FindingStatus = 'candidate' | 'open' | 'done' | 'canceled';
 
-/** Its `id` follows from the conversation's: each conversation that says something has one. */
+/** An issue. Each conversation with a text has one. */
 export interface IssueRecord extends Entity {
   readonly organization: string;
-  /** Set for a finding of this site, which is of a context record. */
+  /** Set for a finding of this site, which belongs to a context record. */
   readonly site?: string | undefined;
-  /** Of a finding; `open` where nobody set it. */
+  /** Status of a finding; `open` by default. */
   readonly status?: FindingStatus | undefined;
-  /** Until a change request for the finding is drafted. */
+  /** Set until a change request for the finding is drafted. */
   readonly run?: Run | null | undefined;
-  /** Who asked for that; absent where it is nobody that the platform knows. */
+  /** The user who requested the draft; absent if unknown to the platform. */
   readonly askedBy?: string | undefined;
   readonly conversation: string;
-  /** Absent while no other issue is like it. */
+  /** Absent while no other issue is similar. */
   readonly cluster?: string | undefined;
   readonly title: string;
   readonly excerpt: string;
@@ -82,7 +84,7 @@ export interface IssueRecord extends Entity {
   readonly ingestedAt: string;
 }
 
-/** Everything else about a cluster follows from its issues, and so do its label and impact where nobody gave them. */
+/** A cluster. Everything else follows from its issues, also the label and impact if they are not set. */
 export interface ClusterRecord extends Entity {
   readonly organization: string;
   /** Set for a topic of this site. */
@@ -94,7 +96,7 @@ export interface ClusterRecord extends Entity {
   readonly updatedAt: string;
 }
 
-/** Where things are alike: a site for what is a site's, else the organization. */
+/** Returns the scope within which records are compared: the site of a site's records, otherwise the organization. */
 export function scopeOf({ site, organization }: Pick<ClusterRecord, 'site' | 'organization'>): string {
   return site ?? organization;
 }
@@ -111,7 +113,7 @@ interface Scoped {
 const ownOf = ({ organization, site }: Scoped) => (site === undefined ? organization : undefined);
 const siteOf = ({ site }: Scoped) => site;
 
-/** Conversations and context records, what they are about, and what is alike. */
+/** Tables of conversations and context records, issues and clusters. */
 export function conversationTables(changed: () => void) {
   return {
     conversations: new Table<ConversationRecord, 'organization' | 'site' | 'origin' | 'running'>(

@@ -1,3 +1,5 @@
+// Clusters, issues and conversations that tests and demos write directly.
+
 import { largest } from '../../core/lists.ts';
 import type { Store } from '../model/store.ts';
 import { getTopics } from './clustering.ts';
@@ -6,63 +8,60 @@ import { readContent } from './ticket-text.ts';
 
 const WEEK = 7 * 24 * 60 * 60 * 1000;
 
-/** The past three months, as in a cluster's `weeklyPulse`. */
+/** Number of weeks in a cluster's `weeklyPulse`: three months. */
 const WEEKS = 13;
 
-/** An issue, and the conversation it is of. */
+/** An issue and its conversation. */
 export interface IssueSeed {
   readonly title: string;
-  /** Of its cluster where it is left out, else `low`. */
+  /** That of the cluster by default, otherwise `low`. */
   readonly impact?: Impact | undefined;
-  /** ISO 8601; now where it is left out. */
+  /** ISO 8601; the current time by default. */
   readonly createdAt?: string | undefined;
   readonly details?: string | undefined;
-  /** Issues that name the same one are of one conversation; each has its own where it is left out. */
+  /** Issues with the same value share a conversation; by default, each has its own. */
   readonly conversation?: string | undefined;
-  /** Of the conversation: `email` where it is left out. */
+  /** Source of the conversation; `email` by default. */
   readonly source?: string | undefined;
-  /** Of the conversation. */
+  /** Address of the conversation. */
   readonly url?: string | undefined;
 }
 
 /**
- * A cluster as if conversations had been worked into it: it comes with its issues and their conversations, and what the
- * API shows follows from them, but for what is said here.
+ * A cluster as if it had been created from conversations: it has issues and conversations, and everything that is not
+ * given follows from them.
  */
 export interface ClusterSeed {
   readonly id?: string | undefined;
-  /** Makes it a topic of this site, its conversations context records, and its issues findings. */
+  /** Makes it a topic of this site, with context records and findings. */
   readonly site?: string | undefined;
   readonly label: string;
-  /** Of its issues where it is left out. */
+  /** Derived from its issues by default. */
   readonly impact?: Impact | undefined;
   readonly muted?: boolean | undefined;
-  /** ISO 8601; now where they are left out. */
+  /** ISO 8601; the current time by default. */
   readonly createdAt?: string | undefined;
   readonly updatedAt?: string | undefined;
-  /**
-   * The issues themselves, or how many there are (1). As many as the pulse and the sources say where those are given and
-   * this is not.
-   */
+  /** The issues, or their number. By default, the number that the pulse and the sources add up to, or 1. */
   readonly issues?: number | readonly IssueSeed[] | undefined;
-  /** How many issues came in each of the last weeks, the newest last; what is left of `issues` is older than three months. */
+  /** Number of issues in each of the last weeks, the newest last. All other issues are older than three months. */
   readonly pulse?: readonly number[] | undefined;
-  /** How many issues came from where. */
+  /** Number of issues per source. */
   readonly sources?: Readonly<Record<string, number>> | undefined;
-  /** How many conversations the issues are of; as many as there are issues where it is left out. */
+  /** Number of conversations; one per issue by default. */
   readonly conversations?: number | undefined;
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
-/** When each issue of the pulse came, oldest first: in the middle of its week, so that it stays there for half of one. */
+/** Returns the time of each issue, oldest first: in the middle of its week, so that it stays there for half a week. */
 function timesOf(pulse: readonly number[], count: number, now: number): number[] {
   const weeks = pulse.slice(-WEEKS);
   const recent = weeks.flatMap((issues, at) => Array<number>(issues).fill(now - (weeks.length - at - 0.5) * WEEK));
   return [...Array<number>(count - recent.length).fill(now - (WEEKS + 0.5) * WEEK), ...recent];
 }
 
-/** Where each issue comes from, and of which conversation it is: every source has one, and the rest are shared out. */
+/** Returns the source and conversation of each issue. Every source has at least one conversation. */
 function originsOf(seed: ClusterSeed, count: number): { readonly source: string; readonly conversation: string }[] {
   const sources = Object.entries(seed.sources ?? { email: count }).filter(([, issues]) => issues > 0);
   let spare = (seed.conversations ?? count) - sources.length;
@@ -95,7 +94,7 @@ function issuesOf(seed: ClusterSeed, now: number): readonly IssueSeed[] {
   }));
 }
 
-/** Adds issues to a cluster, each with its conversation. */
+/** Adds issues with their conversations to a cluster. */
 export function writeIssues(store: Store, cluster: ClusterRecord, seeds: readonly IssueSeed[], at: string): void {
   const topics = getTopics(store, scopeOf(cluster));
   const known = new Map<string, string>();
@@ -144,7 +143,7 @@ function writeConversation(store: Store, cluster: ClusterRecord, seed: IssueSeed
   }).id;
 }
 
-/** Adds clusters with their issues and conversations; one with the id of another takes its place. */
+/** Adds clusters with their issues and conversations; one with an existing id replaces the existing one. */
 export function writeClusters(
   store: Store,
   organization: string,

@@ -1,3 +1,5 @@
+// Lookups of context records, topics and findings, and drafts for findings.
+
 import type { ChangeRequestRecord } from '../content/records.ts';
 import { ApiError, found } from '../model/answers.ts';
 import type { At, Context } from '../model/operation.ts';
@@ -42,7 +44,7 @@ export function requireContextRecord(call: At<SiteIds | 'contextRecordId'>): Con
   return requireOfSite(call, call.store.conversations.get(contextRecordId), 'Context record', contextRecordId);
 }
 
-/** The change requests that were drafted for a finding, the oldest first. */
+/** Returns the change requests that were drafted for a finding, oldest first. */
 export function fixesOf(store: Store, finding: IssueRecord): readonly ChangeRequestRecord[] {
   return spacesOf(store, finding).flatMap((space) =>
     store.changeRequests.by('space', space).filter(({ siteTopic }) => siteTopic?.finding === finding.id),
@@ -57,7 +59,10 @@ function spacesOf(store: Store, { site }: IssueRecord): readonly string[] {
   });
 }
 
-/** Begins to draft a change request for a finding, unless there is one. 400 where the site has no space to draft in. */
+/**
+ * Starts to draft a change request for a finding, unless one is open or a draft. Throws a 400 if the site has no space
+ * to draft in.
+ */
 export function beginFix(context: Context, finding: IssueRecord): void {
   const { store } = context;
   if (spacesOf(store, finding).length === 0) {

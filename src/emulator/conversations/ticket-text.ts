@@ -1,16 +1,15 @@
 /*
- * What a conversation's text comes down to: plain text, a title, and the stems of the words that tell it from others.
- * A decision of this emulator, since the analysis of conversations is not documented.
- * Source: docs/platform-notes.md#issue-clusters
+ * Analysis of a conversation's text: plain text, a title, and the stems of distinctive words. Decision of this
+ * emulator, since the analysis of conversations is not documented. Source: docs/platform-notes.md#issue-clusters
  */
 
 import { stems } from '../documents/stems.ts';
 import type { ConversationContent, Terms } from './records.ts';
 
-/** A word of the subject says more about the topic than one of a message. */
+/** Weight of a word of the subject, compared with a word of a message. */
 const TITLE_WEIGHT = 2;
 
-/** A long message has no more say than a short one: its first so many different words count. */
+/** Number of different words of a message that count. */
 const MESSAGE_TERMS = 40;
 const TITLE_LENGTH = 120;
 const EXCERPT_LENGTH = 600;
@@ -24,7 +23,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   quot: '"',
 };
 
-/** Markdown or HTML as one line of plain text. */
+/** Converts Markdown or HTML to one line of plain text. */
 function plainText(body: string): string {
   return body
     .replace(/<(style|script)\b[^>]*>[\s\S]*?<\/\1\s*>/gi, ' ')
@@ -37,7 +36,7 @@ function plainText(body: string): string {
     .trim();
 }
 
-/** So many code points at most, cut between words where there is one. */
+/** Cuts a text to a number of code points, between words if possible. */
 function cut(text: string, length: number): string {
   const points = [...text];
   if (points.length <= length) {
@@ -48,14 +47,14 @@ function cut(text: string, length: number): string {
   return `${(space > length / 2 ? kept.slice(0, space) : kept).trimEnd()}…`;
 }
 
-/** What the users said, else what anybody did. */
+/** Returns the users' messages; those of everybody if the users have none. */
 function messages(content: ConversationContent): string[] {
   const users = content.parts.filter((part) => part.role === 'user');
   const said = users.some((part) => part.body.trim() !== '') ? users : content.parts;
   return said.map((part) => plainText(part.body)).filter((text) => text !== '');
 }
 
-/** What was asked, in a few forms; undefined when nothing was said at all. */
+/** Returns the title, excerpt, text and terms of a conversation; undefined if it has no text. */
 export function readContent(
   content: ConversationContent,
 ): { readonly title: string; readonly excerpt: string; readonly text: string; readonly terms: Terms } | undefined {

@@ -1,3 +1,5 @@
+// Views of context records, topics and findings.
+
 import { bullets, paragraph, richDocument } from '../documents/build.ts';
 import type { Context } from '../model/operation.ts';
 import { byTypicality } from './clustering.ts';
@@ -5,7 +7,7 @@ import { impactOfCluster } from './processing.ts';
 import type { ClusterRecord, ConversationRecord, IssueRecord } from './records.ts';
 import { fixesOf } from './site-context.ts';
 
-/** How many findings a summary names. */
+/** Number of findings that a summary names. */
 const EXAMPLES = 5;
 const ICONS = { low: 'circle-info', medium: 'circle-exclamation', high: 'triangle-exclamation' } as const;
 
@@ -34,7 +36,7 @@ export function viewContextRecord(context: Context, record: ConversationRecord):
   };
 }
 
-/** SiteTopic. Only a platform that has findings says how many there are. */
+/** SiteTopic. The number of findings is included only by versions that have findings. */
 export function viewTopic(context: Context, topic: ClusterRecord): unknown {
   const findings = byTypicality(context.store.conversationIssues.by('cluster', topic.id));
   const impact = topic.impact ?? impactOfCluster(findings.map((finding) => finding.impact));
@@ -60,7 +62,7 @@ export function viewTopic(context: Context, topic: ClusterRecord): unknown {
   };
 }
 
-/** Nobody asks this platform's assistant about a topic. */
+/** Statistics of questions about a topic, which the emulator does not collect. */
 const NO_QUESTIONS = {
   total: 0,
   answers: 0,
@@ -73,7 +75,7 @@ const NO_QUESTIONS = {
   weeklyPulse: new Array<number>(13).fill(0),
 };
 
-/** SiteFinding; before it was called so, an issue with a priority. */
+/** SiteFinding; in 0.167, an issue with a priority. */
 export function viewFinding(context: Context, finding: IssueRecord): unknown {
   const { siteFindings } = context.features;
   const conversation = context.store.conversations.get(finding.conversation);

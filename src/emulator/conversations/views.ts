@@ -1,3 +1,5 @@
+// Views of conversations, issues and clusters.
+
 import { bullets, linkParagraph, paragraph, richDocument } from '../documents/build.ts';
 import type { Context } from '../model/operation.ts';
 import { byTypicality } from './clustering.ts';
@@ -6,10 +8,10 @@ import type { ClusterRecord, ConversationRecord, Impact, IssueRecord } from './r
 
 const WEEK = 7 * 24 * 60 * 60 * 1000;
 
-/** The past three months. */
+/** Number of weeks in the pulse: three months. */
 const WEEKS = 13;
 
-/** How many issues a summary names. */
+/** Number of issues that a summary names. */
 const EXAMPLES = 5;
 
 const ICONS: Readonly<Record<Impact, string>> = {
@@ -61,7 +63,7 @@ export function viewIssue(context: Context, issue: IssueRecord): unknown {
   };
 }
 
-/** IssuesCluster: all but what somebody set follows from its issues. */
+/** IssuesCluster. Fields that are not set are computed from its issues. */
 export function viewCluster(context: Context, cluster: ClusterRecord): unknown {
   const issues = byTypicality(context.store.conversationIssues.by('cluster', cluster.id));
   const impact = cluster.impact ?? impactOfCluster(issues.map((issue) => issue.impact));
@@ -86,7 +88,10 @@ export function viewCluster(context: Context, cluster: ClusterRecord): unknown {
   };
 }
 
-/** Issues in each of the past 13 spans of 7 days, the oldest first; what claims to be of the future counts as new. */
+/**
+ * Returns the number of issues in each of the past 13 weeks, oldest first. A time in the future counts as the current
+ * week.
+ */
 function weeklyPulse(issues: readonly IssueRecord[], now: number): number[] {
   const pulse = new Array<number>(WEEKS).fill(0);
   for (const issue of issues) {

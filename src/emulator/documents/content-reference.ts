@@ -1,3 +1,5 @@
+// Content references and parameters of templates.
+
 import { z } from 'zod';
 import { id } from '../model/schema.ts';
 

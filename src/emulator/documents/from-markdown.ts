@@ -8,15 +8,15 @@ import { append } from '../../core/lists.ts';
 import type { ContentRef } from './content-reference.ts';
 import { INCLUDE, parseMarkdown, spanOf, wordsOf } from './markdown.ts';
 
-/** What the text refers to. */
+/** Resolves the references of a text. */
 export interface References {
-  /** What a link or an image with that address means. */
+  /** Returns the content reference of a link's or image's address. */
   refOf(address: string): ContentRef;
-  /** The reusable content with that title; undefined where there is none. */
+  /** Returns the reusable content with that title; undefined if it does not exist. */
   reusable(title: string): ContentRef | undefined;
 }
 
-/** A text that is nobody's page: its addresses are what they are. */
+/** References of a text outside of pages: addresses stay as they are. */
 const PLAIN: References = { refOf: (url) => ({ kind: 'url', url }), reusable: () => undefined };
 
 interface Reading extends References {
@@ -35,7 +35,7 @@ const MARKS: Readonly<Record<string, string>> = {
 
 const EXPRESSION_START = /^<code class="expression">$/;
 
-/** The whole text. */
+/** Converts a text to a rich document. */
 export function documentOfMarkdown(text: string, references: References = PLAIN): unknown {
   const tree = parseMarkdown(text);
   const definitions = new Map(
@@ -91,7 +91,7 @@ function blocks(reading: Reading, node: RootContent): Block[] {
   }
 }
 
-/** An image or an inclusion that stands alone is a block of its own. */
+/** Converts a paragraph; an image or an inclusion alone becomes a block. */
 function paragraphOf(reading: Reading, children: readonly PhrasingContent[]): Block {
   const [only] = children;
   if (children.length === 1 && only?.type === 'image') {
@@ -122,7 +122,7 @@ function itemOf(reading: Reading, item: ListItem, isTask: boolean): Block {
   return { object: 'block', type: 'list-item', ...data, nodes: nodes.length === 0 ? [paragraph([])] : nodes };
 }
 
-/** Quotes contain text, lists and quotes. */
+/** Converts the children of a quote, which may contain text, lists and quotes. */
 function quoted(reading: Reading, children: readonly (BlockContent | DefinitionContent)[]): Block[] {
   return children.flatMap((child) =>
     child.type === 'code' || child.type === 'table'

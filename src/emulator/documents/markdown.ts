@@ -1,19 +1,19 @@
 /*
- * Markdown as the emulator's pages are written in: GitHub's. Two things more, in the spelling of the platform's editor:
- * `{% include "TITLE" %}` on a line of its own includes a reusable content, and `<code class="expression">…</code>` is an
- * expression.
+ * Markdown of the emulator's pages: GitHub Flavored Markdown, with two extensions in the spelling of the platform's
+ * editor: `{% include "TITLE" %}` on its own line includes a reusable content, and `<code class="expression">…</code>`
+ * is an expression.
  */
 import { createRequire } from 'node:module';
 import type { Nodes, Root } from 'mdast';
 
-/** Loaded when it is first needed: few who start an emulator write pages. */
+/** Parsers are loaded on first use, since most runs do not write pages. */
 const require = createRequire(import.meta.url);
 
 export const INCLUDE = /\{%\s*include\s+"([^"]+)"\s*%\}/g;
 
 export const EXPRESSION = /<code class="expression">([^<]*)<\/code>/g;
 
-/** The text's syntax tree. */
+/** Parses Markdown to a syntax tree. */
 export function parseMarkdown(text: string): Root {
   const { fromMarkdown } = require('mdast-util-from-markdown') as typeof import('mdast-util-from-markdown');
   const { gfmFromMarkdown } = require('mdast-util-gfm') as typeof import('mdast-util-gfm');
@@ -21,7 +21,7 @@ export function parseMarkdown(text: string): Root {
   return fromMarkdown(text, { extensions: [gfm()], mdastExtensions: gfmFromMarkdown() });
 }
 
-/** The node and everything below it, in the order of the text. */
+/** Yields a node and all nodes below it, in the order of the text. */
 export function* nodesOf(node: Nodes): Iterable<Nodes> {
   yield node;
   if ('children' in node) {
@@ -31,7 +31,7 @@ export function* nodesOf(node: Nodes): Iterable<Nodes> {
   }
 }
 
-/** The words of a node, without how they are marked. */
+/** Returns the plain text of a node. */
 export function wordsOf(node: Nodes): string {
   if ('value' in node) {
     return node.type === 'html' ? '' : node.value;
@@ -39,7 +39,7 @@ export function wordsOf(node: Nodes): string {
   return 'children' in node ? node.children.map(wordsOf).join('') : '';
 }
 
-/** The end of the address of a heading. */
+/** Returns the anchor of a heading. */
 export function anchorOf(title: string): string {
   return title
     .toLowerCase()
@@ -47,32 +47,32 @@ export function anchorOf(title: string): string {
     .replace(/^-|-$/g, '');
 }
 
-/** Where the text's headings are. */
+/** Returns the anchors of all headings. */
 export function anchorsOf(tree: Root): Set<string> {
   const headings = [...nodesOf(tree)].filter((node) => node.type === 'heading');
   return new Set(headings.map((heading) => anchorOf(wordsOf(heading))));
 }
 
-/** From where to where a node stands in the text. */
+/** Returns the start and end of a node in the text. */
 export function spanOf(node: Nodes): readonly [start: number, end: number] {
   return [node.position?.start.offset ?? 0, node.position?.end.offset ?? 0];
 }
 
-/** One place of a text, and what is to stand there instead. */
+/** A range of a text and its replacement. */
 export interface Replacement {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** The text with all of them made; none may reach into another. */
+/** Returns the text with all replacements, which must not overlap. */
 export function replaced(text: string, replacements: readonly Replacement[]): string {
   return replacements
     .toSorted((a, b) => b.start - a.start)
     .reduce((sum, { start, end, text: instead }) => sum.slice(0, start) + instead + sum.slice(end), text);
 }
 
-/** Where the pattern stands in the text, code left out. */
+/** Returns the matches of a pattern, except in code. */
 export function matchesOutsideCode(text: string, pattern: RegExp): { start: number; end: number; inner: string }[] {
   const isThere = text.search(pattern) !== -1;
   const code = isThere

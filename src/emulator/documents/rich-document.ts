@@ -1,30 +1,19 @@
-/*
- * Checks rich documents. The check reports where each fault is, so that a client learns what is wrong.
- * Source: docs/platform-notes.md#rich-documents
- */
+/* Validation of rich documents. Every problem names its place. Source: docs/platform-notes.md#rich-documents */
 import { isObject, type Json } from '../../core/json.ts';
 import { ApiError } from '../model/answers.ts';
 
-const MARKS = new Set(['bold', 'italic', 'code', 'keyboard', 'strikethrough', 'superscript', 'subscript', 'color']);
+const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
-const INLINES = new Set([
-  'link',
-  'mention',
-  'emoji',
-  'icon',
-  'inline-math',
-  'inline-image',
-  'expression',
-  'annotation',
-  'button',
-]);
+const MARKS = words('bold italic code keyboard strikethrough superscript subscript color');
 
-const VOID = new Set(['divider', 'emoji', 'mention', 'embed', 'math', 'inline-math', 'inline-image', 'icon']);
+const INLINES = words('link mention emoji icon inline-math inline-image expression annotation button');
+
+const VOID = words('divider emoji mention embed math inline-math inline-image icon');
 
 /** Blocks whose content is text and inlines. */
-const TEXT_BLOCKS = new Set(['paragraph', 'heading-1', 'heading-2', 'heading-3', 'code-line']);
+const TEXT_BLOCKS = words('paragraph heading-1 heading-2 heading-3 code-line');
 
-/** Blocks that contain only certain blocks. */
+/** Blocks that contain only one kind of block. */
 const CHILD_OF: Readonly<Record<string, string>> = {
   code: 'code-line',
   'list-ordered': 'list-item',
@@ -32,36 +21,14 @@ const CHILD_OF: Readonly<Record<string, string>> = {
   'list-tasks': 'list-item',
 };
 
-/** Blocks that exist only inside their own parent. */
-const NESTED_ONLY = new Set(['list-item', 'code-line']);
+/** Blocks that are allowed only inside their parent. */
+const NESTED_ONLY = words('list-item code-line');
 
-const DATA_REQUIRED = new Set([
-  'heading-1',
-  'heading-2',
-  'heading-3',
-  'list-ordered',
-  'divider',
-  'hint',
-  'code',
-  'code-line',
-]);
+const DATA_REQUIRED = words('heading-1 heading-2 heading-3 list-ordered divider hint code code-line');
 
-const OTHER_BLOCKS = new Set([
-  'images',
-  'file',
-  'drawing',
-  'embed',
-  'math',
-  'expandable',
-  'tabs',
-  'table',
-  'openapi-operation',
-  'swagger',
-  'content-ref',
-  'integration',
-  'reusable-content',
-  'stepper',
-]);
+const OTHER_BLOCKS =
+  words(`images file drawing embed math expandable tabs table openapi-operation swagger content-ref integration
+  reusable-content stepper`);
 
 const BLOCKS = new Set([
   ...TEXT_BLOCKS,
@@ -73,9 +40,9 @@ const BLOCKS = new Set([
   'divider',
 ]);
 
-const HINT_STYLES = new Set(['info', 'warning', 'danger', 'success']);
+const HINT_STYLES = words('info warning danger success');
 
-/** The value as a rich document, or a 400 that names the places at fault. */
+/** Returns the value as a rich document, or throws a 400 that names every problem. */
 export function requireDocument(value: unknown, place: string): Json {
   const faults = value === undefined ? [`${place}: required`] : documentFaults(value, place);
   if (faults.length > 0) {
@@ -84,7 +51,7 @@ export function requireDocument(value: unknown, place: string): Json {
   return value as Json;
 }
 
-/** Every fault of a rich document as `place: problem`; none when it is one. */
+/** Returns all problems of a rich document as `place: problem`. */
 export function documentFaults(value: unknown, place: string): string[] {
   if (!isObject(value) || value.object !== 'document') {
     return [`${place}.object: must be document`];

@@ -1,4 +1,4 @@
-/** Words that tickets of every topic have. */
+/** Words that occur in tickets about every topic. */
 const STOP_WORDS = new Set(
   `a about above after again against all already also although always am an and another any anybody anyone anything are
   aren around as ask asked at away back be because been before being below best better between both but by came can
@@ -20,7 +20,7 @@ const STOP_WORDS = new Set(
   ticket unable urgent user users version work worked working works wrong year years`.split(/\s+/),
 );
 
-/** Two spellings of one thing. */
+/** Spellings that count as one word. */
 const SPELLINGS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:log|sign)(?:ged|ging|ed|ing|s)?[\s-]?(?:in|on|into)\b/g, ' login '],
   [/\b(?:log|sign)(?:ged|ging|ed|ing|s)?[\s-]?out\b/g, ' logout '],
@@ -28,7 +28,7 @@ const SPELLINGS: readonly (readonly [RegExp, string])[] = [
   [/\bset(?:ting)?[\s-]up\b/g, ' setup '],
 ];
 
-/** The telling words of a text as stems; addresses, numbers and what redaction left are none. */
+/** Returns the stems of distinctive words, without addresses, numbers and placeholders of redaction. */
 export function stems(text: string): string[] {
   let spelled = text
     .normalize('NFKC')
@@ -43,7 +43,7 @@ export function stems(text: string): string[] {
     .filter((word) => word.length > 1 && !STOP_WORDS.has(word));
 }
 
-/** Endings, from the longest: what they become where at least so many letters are left. */
+/** Endings, the longest first: pattern, replacement, and the number of letters that must be left. */
 const ENDINGS: readonly (readonly [RegExp, string, number])[] = [
   [/ies$|ied$/, 'y', 2],
   [/([st])ions?$/, '$1', 3],
@@ -51,7 +51,7 @@ const ENDINGS: readonly (readonly [RegExp, string, number])[] = [
   [/([^sui])s$/, '$1', 2],
 ];
 
-/** A light stem: plural, -ing, -ed, -ion, and the final e. */
+/** Returns a light stem: without plural, -ing, -ed, -ion and the final e. */
 function stem(word: string): string {
   let stemmed = word;
   for (const [ending, becomes, left] of ENDINGS) {

@@ -6,11 +6,11 @@ import { createRequire } from 'node:module';
 import type { BlockContent, ListItem, PhrasingContent, Root } from 'mdast';
 import { isObject } from '../../core/json.ts';
 
-/** Loaded when it is first needed, as parsing is. */
+/** Loaded on first use, like the parsers. */
 const require = createRequire(import.meta.url);
 type Node = Record<string, unknown>;
 
-/** The whole document, without a line break at its end. */
+/** Converts a rich document to Markdown without a line break at the end. */
 export function markdownOfDocument(document: unknown): string {
   const { toMarkdown } = require('mdast-util-to-markdown') as typeof import('mdast-util-to-markdown');
   const { gfmToMarkdown } = require('mdast-util-gfm') as typeof import('mdast-util-gfm');
@@ -27,7 +27,7 @@ function dataOf(node: Node): Node {
   return isObject(node.data) ? node.data : {};
 }
 
-/** The text of a node, however it is marked. */
+/** Returns the plain text of a node. */
 function textIn(node: Node): string {
   const leaves = nodesIn(node, 'leaves').map((leaf) => String(leaf.text));
   return [...leaves, ...nodesIn(node).map(textIn)].join('');
@@ -94,7 +94,7 @@ function inlineOf(node: Node): PhrasingContent[] {
   return node.type === 'emoji' ? [{ type: 'text', value: emoji(String(code)) }] : inlinesIn(node);
 }
 
-/** Its code points are hexadecimal, a hyphen between them; what is not is the character itself. */
+/** Returns an emoji from its hexadecimal code points, joined by hyphens; any other text is returned as it is. */
 function emoji(code: string): string {
   const points = /^[0-9a-f]{2,5}(?:-[0-9a-f]{2,5})*$/i.test(code) ? code.split('-') : [];
   return points.length === 0 ? code : points.map((point) => String.fromCodePoint(Number.parseInt(point, 16))).join('');

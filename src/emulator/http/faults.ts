@@ -1,67 +1,58 @@
+// Injected faults: the rules, and the choice for each request.
+
 import { z } from 'zod';
 
-/** What goes wrong. */
+const statusCode = z.number().int().min(200).max(599);
+
+const fault = z.discriminatedUnion('kind', [
+  /** An error answer; the operation does not run. */
+  z.strictObject({ kind: z.literal('status'), status: statusCode, message: z.string().optional() }),
+  /** The connection is dropped; the operation does not run. */
+  z.strictObject({ kind: z.literal('reset-before') }),
+  /** The operation runs, and the connection is dropped instead of an answer. */
+  z.strictObject({ kind: z.literal('reset-after') }),
+  /** A web page instead of an answer, as of a proxy; the operation does not run. Status 200 by default. */
+  z.strictObject({ kind: z.literal('html'), status: statusCode.optional() }),
+  /** The operation runs; the connection is dropped halfway through the answer. */
+  z.strictObject({ kind: z.literal('truncate') }),
+  /** The operation runs; half of the answer is sent as if it were complete. */
+  z.strictObject({ kind: z.literal('half') }),
+  /** The operation runs; the content type of the answer is text. */
+  z.strictObject({ kind: z.literal('wrong-content-type') }),
+  /** The answer is delayed. */
+  z.strictObject({ kind: z.literal('delay'), ms: z.number().nonnegative() }),
+  /** Rate limited; the operation does not run. */
+  z.strictObject({ kind: z.literal('429'), retryAfter: z.number().nonnegative().optional() }),
+]);
+
+/** A fault. A hook runs code at that moment. */
 export type Fault =
-  /** Answered with an error; nothing was done. */
-  | { readonly kind: 'status'; readonly status: number; readonly message?: string | undefined }
-  /** The connection is dropped; nothing was done. */
-  | { readonly kind: 'reset-before' }
-  /** It was done, and the connection is dropped instead of an answer. */
-  | { readonly kind: 'reset-after' }
-  /** A page instead of an answer, as of a proxy in between; nothing was done. Status 200 unless given. */
-  | { readonly kind: 'html'; readonly status?: number | undefined }
-  /** It was done; the connection is dropped half way through the answer. */
-  | { readonly kind: 'truncate' }
-  /** It was done; half an answer is sent as if it were whole. */
-  | { readonly kind: 'half' }
-  /** It was done; the answer calls itself text. */
-  | { readonly kind: 'wrong-content-type' }
-  /** The answer comes later. */
-  | { readonly kind: 'delay'; readonly ms: number }
-  /** Rate limited; nothing was done. */
-  | { readonly kind: '429'; readonly retryAfter?: number | undefined }
-  /** Something else happens at that moment. */
+  | Readonly<z.output<typeof fault>>
   | { readonly kind: 'hook'; readonly run: () => void; readonly when: 'before' | 'after' };
 
-/** When something goes wrong. */
+/** A fault, and the requests that it applies to. */
 export interface FaultRule {
   readonly match?:
     | {
         readonly method?: string | undefined;
-        /** Only requests that are not reads, or only those that are. */
+        /** Only writes, or only reads. */
         readonly writes?: boolean | undefined;
         /** Name of the operation, as in the request log. */
         readonly operation?: string | undefined;
         /** Part of the path. */
         readonly path?: string | undefined;
-        /** Only the nth request that matches otherwise; the first is 1. */
+        /** Only the nth matching request; the first is 1. */
         readonly nth?: number | undefined;
       }
     | undefined;
   /** Share of the matching requests, from 0 to 1; all by default. */
   readonly rate?: number | undefined;
-  /** How often at most. */
+  /** Highest number of times that it is applied. */
   readonly times?: number | undefined;
   readonly fault: Fault;
 }
 
-const fault = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('status'),
-    status: z.number().int().min(200).max(599),
-    message: z.string().optional(),
-  }),
-  z.strictObject({ kind: z.literal('reset-before') }),
-  z.strictObject({ kind: z.literal('reset-after') }),
-  z.strictObject({ kind: z.literal('html'), status: z.number().int().min(200).max(599).optional() }),
-  z.strictObject({ kind: z.literal('truncate') }),
-  z.strictObject({ kind: z.literal('half') }),
-  z.strictObject({ kind: z.literal('wrong-content-type') }),
-  z.strictObject({ kind: z.literal('delay'), ms: z.number().nonnegative() }),
-  z.strictObject({ kind: z.literal('429'), retryAfter: z.number().nonnegative().optional() }),
-]);
-
-/** What the control over HTTP accepts as faults: everything but hooks. */
+/** Fault rules that the control accepts: all but hooks. */
 export const faultRulesSchema: z.ZodType<FaultRule[]> = z.array(
   z.strictObject({
     match: z
@@ -79,7 +70,7 @@ export const faultRulesSchema: z.ZodType<FaultRule[]> = z.array(
   }),
 );
 
-/** What rules look at. */
+/** Parts of a request that rules match. */
 export interface FaultTarget {
   readonly method: string;
   readonly operation: string;
@@ -88,7 +79,7 @@ export interface FaultTarget {
 
 type Terminal = Exclude<Fault, { kind: 'delay' } | { kind: 'hook' }>;
 
-/** What goes wrong with one request: any number of delays and hooks, and at most one end. */
+/** Faults of one request: any number of delays and hooks, and at most one that ends it. */
 export interface Trouble {
   readonly delay: number;
   readonly before: readonly (() => void)[];
@@ -96,7 +87,7 @@ export interface Trouble {
   readonly end: Terminal | undefined;
 }
 
-/** Nothing goes wrong. */
+/** No fault. */
 export const NO_TROUBLE: Trouble = { delay: 0, before: [], after: [], end: undefined };
 
 interface Active {
@@ -106,9 +97,8 @@ interface Active {
 }
 
 /**
- * Chooses faults by rules. The same seed and the same requests give the same faults: what happens to the nth request of
- * one method and path does not depend on the requests in between, so that those sent at the same time may come in any
- * order.
+ * Chooses faults by rules. The same seed and requests give the same faults. The fault of the nth request of a method
+ * and path does not depend on other requests, so that concurrent requests may arrive in any order.
  */
 export class FaultInjector {
   #rules: Active[] = [];
@@ -126,7 +116,7 @@ export class FaultInjector {
     this.#times = new Map();
   }
 
-  /** What goes wrong with this request. Of several ends the first rule's wins. */
+  /** Returns the faults of a request. If several rules would end it, the first wins. */
   choose(target: FaultTarget): Trouble {
     if (this.#rules.length === 0) {
       return NO_TROUBLE;
@@ -178,7 +168,7 @@ export class FaultInjector {
   }
 }
 
-/** A number from 0 to 1 that a text decides (FNV-1a). */
+/** Returns a number from 0 to 1 that depends on a text (FNV-1a). */
 function drawn(seed: number, text: string): number {
   let hash = 0x811c9dc5 ^ seed;
   for (let at = 0; at < text.length; at += 1) {
@@ -187,7 +177,7 @@ function drawn(seed: number, text: string): number {
   return seededRandom(hash)();
 }
 
-/** Numbers from 0 to 1 that repeat with the seed (mulberry32). */
+/** Returns a generator of numbers from 0 to 1 that repeat with the seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

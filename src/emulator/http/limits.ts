@@ -1,49 +1,23 @@
+// Rate limits, per token and kind of request.
+
 import { z } from 'zod';
 import type { LimitClass } from '../model/operation.ts';
 
-/**
- * Number of requests that a token may send. The platform publishes no figures.
- * Source: docs/platform-notes.md#rate-limits
- */
-export type RateLimit = {
+const options = {
   /** Send X-RateLimit-Limit, -Remaining and -Reset with every answer; true by default. */
-  readonly headers?: boolean | undefined;
+  headers: z.boolean().optional(),
   /** Send Retry-After with a 429; false by default, as the platform does not document it. */
-  readonly retryAfter?: boolean | undefined;
-} & (
-  | {
-      /** Windows aligned to the clock. */
-      readonly kind: 'fixed';
-      readonly limit: number;
-      /** Milliseconds. */
-      readonly window: number;
-    }
-  | {
-      /** A window opens at the first call after the last one closed. */
-      readonly kind: 'first-call';
-      readonly limit: number;
-      /** Milliseconds. */
-      readonly window: number;
-    }
-  | {
-      /** Tokens flow in evenly, up to `burst`. Reset is when the bucket is full again. */
-      readonly kind: 'bucket';
-      readonly perSecond: number;
-      readonly burst: number;
-    }
-);
-
-/**
- * Limits by kind of method; a write counts against `write` and `all`. Ingesting conversations counts against `ingest`
- * instead of `write` where there is such a limit.
- */
-export type RateLimits = Partial<Record<LimitClass | 'all', RateLimit | undefined>>;
-const options = { headers: z.boolean().optional(), retryAfter: z.boolean().optional() };
+  retryAfter: z.boolean().optional(),
+};
+/** `window` is in milliseconds. */
 const windowed = { limit: z.number().int().nonnegative(), window: z.number().positive(), ...options };
 
 const rateLimit = z.discriminatedUnion('kind', [
+  /** Windows are aligned to the clock. */
   z.strictObject({ kind: z.literal('fixed'), ...windowed }),
+  /** A window opens at the first call after the last one closed. */
   z.strictObject({ kind: z.literal('first-call'), ...windowed }),
+  /** Tokens are added evenly, up to `burst`. Reset is when the bucket is full again. */
   z.strictObject({
     kind: z.literal('bucket'),
     perSecond: z.number().positive(),
@@ -52,7 +26,18 @@ const rateLimit = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** What the control over HTTP accepts as limits. */
+/**
+ * Number of requests that a token may send. The platform publishes no figures.
+ * Source: docs/platform-notes.md#rate-limits
+ */
+export type RateLimit = Readonly<z.output<typeof rateLimit>>;
+
+/**
+ * Limits by kind of request. A write counts against `write` and `all`. Ingestion counts against `ingest` instead of
+ * `write` if there is such a limit.
+ */
+export type RateLimits = Partial<Record<LimitClass | 'all', RateLimit | undefined>>;
+/** Limits that the control accepts. */
 export const rateLimitsSchema: z.ZodType<RateLimits> = z.strictObject({
   read: rateLimit.optional(),
   write: rateLimit.optional(),
@@ -60,7 +45,7 @@ export const rateLimitsSchema: z.ZodType<RateLimits> = z.strictObject({
   all: rateLimit.optional(),
 });
 
-/** What one request made of its limits. */
+/** Result of counting a request. */
 export interface Admission {
   readonly admitted: boolean;
   readonly headers: Readonly<Record<string, string>>;
@@ -70,7 +55,7 @@ export interface Admission {
 
 interface Account {
   readonly limit: RateLimit;
-  /** Start of the window, or when `left` was last right. */
+  /** Start of the window, or the time at which `left` was computed. */
   since: number;
   left: number;
 }
@@ -86,18 +71,18 @@ export class RateLimiter {
     this.#limits = limits;
   }
 
-  /** Replaces the limits and forgets what was counted. */
+  /** Replaces the limits and resets the counts. */
   set(limits: RateLimits): void {
     this.#limits = limits;
     this.#accounts.clear();
   }
 
-  /** Forgets what was counted. */
+  /** Resets the counts. */
   restart(): void {
     this.#accounts.clear();
   }
 
-  /** Counts one request. A refused one costs nothing. */
+  /** Counts a request. A refused request costs nothing. */
   admit(token: string, kind: LimitClass, now: number): Admission {
     const own = kind === 'ingest' && this.#limits.ingest === undefined ? 'write' : kind;
     const accounts = ([own, 'all'] as const).flatMap((name) => {
@@ -145,13 +130,13 @@ function refill(account: Account, now: number): void {
   }
 }
 
-/** When the next request can succeed. */
+/** Returns the time at which the next request can succeed. */
 function nextAt(account: Account): number {
   const { limit, since, left } = account;
   return limit.kind === 'bucket' ? since + ((1 - left) / limit.perSecond) * 1000 : since + limit.window;
 }
 
-/** When everything is free again. */
+/** Returns the time at which the whole limit is available again. */
 function resetAt(account: Account): number {
   const { limit, since, left } = account;
   return limit.kind === 'bucket' ? since + ((limit.burst - left) / limit.perSecond) * 1000 : since + limit.window;

@@ -1,10 +1,12 @@
+// Reads bodies and queries of requests.
+
 import type { IncomingMessage } from 'node:http';
 import { ApiError, invalid } from '../model/answers.ts';
 
 /** Largest request body, in bytes; a larger one answers 413. Source: docs/platform-notes.md#errors */
 const MAX_BODY = 10 * 1024 * 1024;
 
-/** The whole body, or null when it is longer than a request may be; what is too long is read and thrown away. */
+/** Reads the body. Returns null if it is longer than a request may be; the rest is read and discarded. */
 export async function receiveBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -17,7 +19,10 @@ export async function receiveBody(request: IncomingMessage): Promise<Buffer | nu
   return length > MAX_BODY ? null : Buffer.concat(chunks);
 }
 
-/** The body as JSON; undefined without one. 413 longer than `most` bytes, 415 not JSON by type, 400 not JSON by content. */
+/**
+ * Parses the body as JSON; returns undefined without a body. Throws a 413 for more than `most` bytes, a 415 for another
+ * content type, and a 400 for invalid JSON.
+ */
 export function readJson(body: Buffer | null, contentType: string | undefined, most = MAX_BODY): unknown {
   if (body === null || body.length > most) {
     throw new ApiError(413, `The body is longer than ${most} bytes`);
@@ -35,7 +40,7 @@ export function readJson(body: Buffer | null, contentType: string | undefined, m
   }
 }
 
-/** The query by name; a name given more than once has a list. */
+/** Parses the query. A name that occurs more than once has a list. */
 export function readQuery(search: string): Record<string, string | string[]> {
   const query = new Map<string, string | string[]>();
   for (const [name, value] of search === '' ? [] : new URLSearchParams(search)) {

@@ -1,13 +1,13 @@
-/** One request as it was received. */
+/** A received request. */
 export interface RequestEntry {
   /** Counts from 1 since the start or the last reset. */
   readonly n: number;
   readonly method: string;
-  /** Name of the operation; `unknown` where the API has none. */
+  /** Name of the operation; `unknown` if the API does not have it. */
   readonly operation: string;
-  /** With its query. */
+  /** Path with the query. */
   readonly path: string;
-  /** Null while it is under way, and when the connection was dropped instead of an answer. */
+  /** Null while it is in progress, and if the connection was dropped instead of an answer. */
   readonly status: number | null;
   /** Email of the token's user; null without a valid token. */
   readonly user: string | null;
@@ -15,22 +15,22 @@ export interface RequestEntry {
   readonly at: number;
 }
 
-/** What was asked of the emulator. Counts are of everything; of the entries only the newest are kept. */
+/** Requests that the emulator received. Counts cover all requests; only the newest entries are kept. */
 export interface RequestLog {
   readonly total: number;
   readonly entries: readonly RequestEntry[];
   readonly byOperation: Readonly<Record<string, number>>;
   readonly byMethod: Readonly<Record<string, number>>;
-  /** How many requests there were to the operation. */
+  /** Returns the number of requests to an operation. */
   count(operation: string): number;
-  /** Forgets everything. */
+  /** Resets the log. */
   reset(): void;
 }
 
 type OpenEntry = { -readonly [K in keyof RequestEntry]: RequestEntry[K] };
 const KEPT = 100_000;
 
-/** The log as the server writes it. */
+/** Request log that the server writes to. */
 export class RequestRecorder implements RequestLog {
   #total = 0;
   #entries: OpenEntry[] = [];
@@ -64,7 +64,7 @@ export class RequestRecorder implements RequestLog {
     this.#methods.clear();
   }
 
-  /** Writes the request down; call the result with its status once that is known. */
+  /** Adds a request. Call the result with the status once it is known. */
   open(request: Omit<RequestEntry, 'n' | 'status'>): (status: number) => void {
     this.#total += 1;
     const entry: OpenEntry = { n: this.#total, ...request, status: null };

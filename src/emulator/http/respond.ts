@@ -1,3 +1,5 @@
+// Writes answers, streams and downloads to the connection, with injected faults.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer, Download } from '../model/answers.ts';
 import type { Trouble } from './faults.ts';
@@ -9,7 +11,7 @@ export function drop(request: IncomingMessage): void {
   request.socket.resetAndDestroy();
 }
 
-/** Writes the answer, spoiled the way the fault says. */
+/** Writes an answer, changed as the fault requires. */
 export function send(
   request: IncomingMessage,
   response: ServerResponse,
@@ -48,7 +50,7 @@ export function send(
   response.end(body);
 }
 
-/** Writes bytes that are no answer of the API. */
+/** Writes a download. */
 export function sendBytes(
   response: ServerResponse,
   download: Download,
@@ -59,11 +61,11 @@ export function sendBytes(
   response.end(bytes);
 }
 
-/** How a streamed answer is sent. */
+/** Options of a streamed answer. */
 export interface Streaming {
   readonly headers: Readonly<Record<string, string>>;
   readonly end: Trouble['end'];
-  /** What there is between two pieces; ends early, one way or the other, when the signal aborts. */
+  /** Waits between two pieces; resolves or rejects early when the signal aborts. */
   pause(signal: AbortSignal): Promise<void>;
 }
 
@@ -72,10 +74,12 @@ function pieceOf(data: string): string {
   return `data: ${data}\n\n`;
 }
 
-/** The vendor's own client ends at an event of that name, and reads everything else as JSON. */
+/** Last event. The vendor's client stops at an event with that name, and reads everything else as JSON. */
 const END = `event: done\n${pieceOf('done')}`;
 
-/** What is sent, spoiled the way the fault says: of half an answer, half of the pieces; cut off, half of one more. */
+/**
+ * Returns the pieces to send, changed as the fault requires: `half` sends half of them, `truncate` half of one more.
+ */
 function piecesOf(events: readonly unknown[], end: Trouble['end']): string[] {
   const pieces = [...events.map((event) => pieceOf(JSON.stringify(event))), END];
   const half = Math.floor(pieces.length / 2);
@@ -89,14 +93,14 @@ function piecesOf(events: readonly unknown[], end: Trouble['end']): string[] {
   return pieces;
 }
 
-/** Hands a piece to the network, which has it when this resolves. */
+/** Writes a piece; resolves when the network has it. */
 function flush(response: ServerResponse, piece: string): Promise<void> {
   return new Promise((resolve) => {
     response.write(piece, () => resolve());
   });
 }
 
-/** Writes an answer piece by piece, until its end or until the client goes away. */
+/** Writes an answer piece by piece, until its end or until the client disconnects. */
 export async function stream(
   request: IncomingMessage,
   response: ServerResponse,

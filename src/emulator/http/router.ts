@@ -1,3 +1,5 @@
+// Routing of requests to operations.
+
 import createFinder from 'find-my-way';
 import type { Operation } from '../model/operation.ts';
 

@@ -1,3 +1,5 @@
+// Operations on the events of an integration.
+
 import { found, ok } from '../model/answers.ts';
 import { type Operation, operation } from '../model/operation.ts';
 import { list } from '../model/paging.ts';

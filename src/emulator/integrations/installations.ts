@@ -1,3 +1,5 @@
+// Operations on installations of integrations.
+
 import { z } from 'zod';
 import type { JsonObject } from '../../core/json.ts';
 import { type Answer, ApiError, created, deleted, ok } from '../model/answers.ts';
@@ -174,8 +176,8 @@ function viewPlace(context: Context, installation: InstallationRecord, place: st
 }
 
 /**
- * Operations on the spaces and sites of an installation. It is installed on all of them, or on none when they are to be
- * selected, since nothing here selects any. A space or site is given by its id.
+ * Operations on the spaces and sites of an installation. It is installed on all of them, or on none if they are to be
+ * selected, since no operation selects any. A space or site is identified by its id.
  * Source: docs/platform-notes.md#integrations
  */
 export const installationPlaceOperations: readonly Operation[] = [

@@ -1,3 +1,5 @@
+// Operations on integrations.
+
 import { z } from 'zod';
 import { type Answer, ApiError, deleted, found, ok } from '../model/answers.ts';
 import { refuseLater } from '../model/features.ts';
@@ -34,7 +36,8 @@ function has(items: readonly unknown[] | undefined): boolean {
 }
 
 /**
- * Whether a block unfurls addresses of the domain, or of one above it: `https://*.figma.com/file` is of `figma.com`.
+ * Reports whether a block unfurls addresses of the domain or of a parent domain: `https://*.figma.com/file` matches
+ * `figma.com`.
  */
 function unfurls(integration: IntegrationRecord, domain: string): boolean {
   const hosts = (integration.blocks ?? [])
@@ -78,7 +81,7 @@ function publisherOf(store: Store, name: string): OrganizationRecord {
   return found(store.organizations.get(name) ?? byHostname, 'Organization', name);
 }
 
-/** Each publication replaces the one before it and counts one version more. */
+/** Publishes an integration. A publication replaces the previous one and increases the version. */
 function publish(call: Call<typeof NAMED, unknown, Publication>): Answer {
   const { store } = call;
   const name = requireName(call.params.integrationName);

@@ -19,7 +19,10 @@ import { findCallingUser } from '../organizations/people.ts';
 import type { EventPayload, InstallationRecord, IntegrationRecord } from './records.ts';
 import { requireName } from './schema.ts';
 
-/** Whether the token's user is a member of the organization that owns it, or the token is the integration's own. */
+/**
+ * Reports whether the token's user is a member of the organization that owns the integration, or the token is the
+ * integration's own.
+ */
 export function isOwner(context: Context, integration: IntegrationRecord): boolean {
   const user = findCallingUser(context)?.id;
   const isMember = context.store.members.get(`${integration.organization}/${user}`) !== undefined;
@@ -62,7 +65,7 @@ export function requireInstallation(call: Context & At<'integrationName' | 'inst
   return found(installation?.integration === integration.id ? installation : undefined, 'Installation', installationId);
 }
 
-/** Whether something that the integration requires has neither a value nor a default. */
+/** Returns the status: pending while a required property has neither a value nor a default. */
 export function statusOf(integration: IntegrationRecord | undefined, configuration: JsonObject): InstallationStatus {
   const account = integration?.configurations?.account;
   const missing = (account?.required ?? []).some(
@@ -71,7 +74,7 @@ export function statusOf(integration: IntegrationRecord | undefined, configurati
   return missing ? 'pending' : 'active';
 }
 
-/** What a configuration says wrong of the properties that the integration names; others are free. */
+/** Returns the problems of a configuration. Properties that the integration does not define are not checked. */
 export function configurationFaults(integration: IntegrationRecord, configuration: JsonObject): string[] {
   const properties = integration.configurations?.account?.properties ?? {};
   return Object.entries(properties).flatMap(([name, property]) => {
@@ -89,7 +92,7 @@ export function configurationFaults(integration: IntegrationRecord, configuratio
   });
 }
 
-/** Writes down that something happened to an installation, and what its integration made of it. */
+/** Stores an event of an installation. */
 export function recordEvent(store: Store, installation: InstallationRecord, payload: EventPayload, at: string): void {
   const { version } = found(store.integrations.get(installation.integration), 'Integration', installation.integration);
   const { integration, id } = installation;
@@ -106,7 +109,7 @@ export function recordEvent(store: Store, installation: InstallationRecord, payl
   });
 }
 
-/** Tells the installations that may read it of a space's new revision. */
+/** Stores an event of a new revision for every installation that may read the space. */
 export function notifyRevision(store: Store, spaceId: string, revisionId: string, at: string): void {
   const organization = store.spaces.get(spaceId)?.organization ?? '';
   for (const installation of store.installations.by('organization', organization)) {
@@ -118,13 +121,13 @@ export function notifyRevision(store: Store, spaceId: string, revisionId: string
   }
 }
 
-/** A token such as an integration has where it runs: it lasts as long as the integration. */
+/** Creates the token that an integration has where it runs. It is valid as long as the integration. */
 export function createToken(store: Store, name: string): string {
   const { id: integration } = found(store.integrations.get(name), 'Integration', name);
   return store.integrationTokens.put({ ...store.identify('itk'), integration }).id;
 }
 
-/** Ends an installation and its tokens; its events stay. */
+/** Deletes an installation and its tokens; its events stay. */
 export function uninstall(store: Store, installation: InstallationRecord, at: string): void {
   const { configuration } = installation;
   const payload = {

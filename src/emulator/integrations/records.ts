@@ -1,3 +1,5 @@
+// Records and tables of integrations.
+
 import type { Json, JsonObject } from '../../core/json.ts';
 import { type Entity, Table } from '../model/table.ts';
 import type {
@@ -17,7 +19,7 @@ export interface ConfigurationProperty {
   readonly enum?: readonly string[] | undefined;
 }
 
-/** What a configuration asks for: properties, or a component of the integration that asks for them itself. */
+/** Schema of a configuration: properties, or a component of the integration that asks for them. */
 export interface ConfigurationSchema {
   readonly properties?: Readonly<Record<string, ConfigurationProperty>> | undefined;
   readonly required?: readonly string[] | undefined;
@@ -33,7 +35,7 @@ export interface IntegrationBlock {
 
 /** A published integration. Its `id` is its name. */
 export interface IntegrationRecord extends Entity {
-  /** Who owns it: the organization that it was first published for. */
+  /** Owner: the organization that it was first published for. */
   readonly organization: string;
   /** Counts from 1. */
   readonly version: number;
@@ -59,7 +61,7 @@ export interface IntegrationRecord extends Entity {
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** An integration in an organization. Whether it is pending follows from its configuration. */
+/** An integration in an organization. Its status follows from its configuration. */
 export interface InstallationRecord extends Entity {
   readonly integration: string;
   readonly organization: string;
@@ -110,11 +112,11 @@ export interface IntegrationEventRecord extends Entity {
 export interface IntegrationTokenRecord extends Entity {
   readonly integration: string;
   readonly installation?: string | undefined;
-  /** Milliseconds since the epoch; absent where it does not end by itself. */
+  /** Milliseconds since the epoch; absent if it does not expire. */
   readonly expiresAt?: number | undefined;
 }
 
-/** Integrations with what belongs to them. */
+/** Tables of integrations, installations, events and tokens. */
 export function integrationTables(changed: () => void) {
   return {
     integrations: new Table<IntegrationRecord>({}, changed),

@@ -1,3 +1,5 @@
+// Views of integrations, installations and events.
+
 import type { Context } from '../model/operation.ts';
 import { viewOrganization } from '../organizations/organizations.ts';
 import { isOwner, statusOf } from './lifecycle.ts';
@@ -7,7 +9,7 @@ function integrationLocation(context: Context, name: string): string {
   return `${context.base}/v1/integrations/${name}`;
 }
 
-/** Where the installation is read. */
+/** Returns the address of an installation. */
 export function installationLocation(context: Context, installation: InstallationRecord): string {
   return `${integrationLocation(context, installation.integration)}/installations/${installation.id}`;
 }
@@ -52,7 +54,7 @@ export function viewIntegration(context: Context, integration: IntegrationRecord
 }
 
 /**
- * Installation: no operation selects single spaces here, so it manages all spaces or none.
+ * Installation. No operation selects single spaces, so it manages all spaces or none.
  * Source: docs/platform-notes.md#integrations
  */
 export function viewInstallation(context: Context, installation: InstallationRecord): unknown {

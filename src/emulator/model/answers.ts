@@ -1,4 +1,4 @@
-/** What an operation answers, before it is written to the connection. */
+/** Answer of an operation, before it is written to the connection. */
 export interface Answer {
   readonly status: number;
   readonly body?: unknown;
@@ -24,17 +24,17 @@ export function errorBody(status: number, message: string): unknown {
   return { error: { code: status, message } };
 }
 
-/** 400: the body or the query says something that cannot be; names the field. */
+/** Creates a 400 that names the field and its problem. */
 export function invalid(field: string, problem: string): ApiError {
   return new ApiError(400, `${field}: ${problem}`);
 }
 
-/** 404: a path names something that does not exist. */
+/** Creates a 404 for a resource in a path that does not exist. */
 export function notFound(what: string, id: string): ApiError {
   return new ApiError(404, `${what} "${id}" not found`);
 }
 
-/** 409: a move or transfer that would change nothing. Source: docs/platform-notes.md#errors */
+/** Creates a 409 for a move or transfer that would change nothing. Source: docs/platform-notes.md#errors */
 export function noUpdate(): ApiError {
   return new ApiError(409, 'Nothing to update: it is already there');
 }
@@ -43,12 +43,12 @@ export function ok(body: unknown): Answer {
   return { status: 200, body };
 }
 
-/** 200, in pieces. */
+/** Creates a 200 that is streamed in pieces. */
 export function streamed(events: readonly unknown[]): Answer {
   return { status: 200, events };
 }
 
-/** 201, with `Location` for the kinds that have one. Source: docs/platform-notes.md#write-status-codes */
+/** Creates a 201, with `Location` for the kinds that have one. Source: docs/platform-notes.md#write-status-codes */
 export function created(body: unknown, location?: string): Answer {
   return { status: 201, body, location };
 }
@@ -57,7 +57,7 @@ export function noContent(): Answer {
   return { status: 204 };
 }
 
-/** 205 when something was deleted, 204 when it did not exist. Source: docs/platform-notes.md#deletions */
+/** Creates a 205 if the resource was deleted, or a 204 if it did not exist. Source: docs/platform-notes.md#deletions */
 export function deleted(existed: boolean): Answer {
   return { status: existed ? 205 : 204 };
 }
@@ -78,7 +78,7 @@ export function referenced<R>(record: R | undefined, field: string, what: string
   return record;
 }
 
-/** Bytes, and what they are. */
+/** A file to download. */
 export interface Download {
   readonly contentType: string;
   readonly bytes: Buffer;

@@ -1,7 +1,7 @@
 import type { RecordOf, Tables } from './store.ts';
 
-/** What new resources have where their creation does not say; without these, nothing. */
-/** Defaults by resource. A platform may give new resources more than nothing: a wider role, an icon, a condition. */
+/** Values of new resources for fields that their creation leaves out. */
+/** Defaults by resource. A platform may set fields by default, such as a wider role, an icon or a condition. */
 export interface CreationDefaults {
   readonly collection?: Defaults<'collections', 'defaultLevel'>;
   readonly samlProvider?: Defaults<'samlProviders', 'defaultRole'>;
@@ -16,7 +16,7 @@ type Defaults<K extends keyof Tables, Field extends keyof RecordOf<Tables[K]>> =
   Pick<RecordOf<Tables[K]>, Field>
 >;
 
-/** A new record with the defaults for what its creation leaves out; `null` is not left out. */
+/** Returns the record with the defaults for fields that were not given; `null` counts as given. */
 export function withDefaults<Entry extends object>(
   record: Entry,
   given: object | undefined,

@@ -1,123 +1,94 @@
-import { invalid } from './answers.ts';
+// Features that differ between versions of the platform, and the versions.
 
-/** Features that differ between versions of the platform. Source: docs/platform-notes.md#changes-by-version */
-export interface Features {
-  /**
-   * An organization's list of change requests without a `status` has every status; with the feature off, only open
-   * ones. Source: docs/platform-notes.md#change-request-lists
-   */
-  readonly changeRequestDrafts: boolean;
-  /**
-   * A change request can be created with a cluster and a description. Source: docs/platform-notes.md#change-requests
-   */
-  readonly changeRequestLinks: boolean;
-  /** Sites have context records and topics: from 0.167. Source: docs/platform-notes.md#context-records */
-  readonly contextRecords: boolean;
-  /** Conversations, issues and clusters: removed in 0.167. Source: docs/platform-notes.md#conversations */
-  readonly conversations: boolean;
-  /** A request may ingest an array of conversations. Source: docs/platform-notes.md#conversations */
-  readonly conversationLists: boolean;
-  /** Tokens of users may ingest, in addition to those of integrations. Source: docs/platform-notes.md#conversations */
-  readonly ingestionByUsers: boolean;
-  /**
-   * Tokens of users may list installations and create tokens for them, in addition to the integration's own.
-   * Source: docs/platform-notes.md#integration-tokens
-   */
-  readonly installationsByUsers: boolean;
-  /** OpenAPI `source.text`. */
-  readonly openapiText: boolean;
-  /** Publishing and unpublishing a site. */
-  readonly publish: boolean;
-  /** Reviews of a change request can be requested. Source: docs/platform-notes.md#reviews */
-  readonly requestedReviewers: boolean;
-  /** Creating a space. */
-  readonly spaceCreation: boolean;
-  /** Sites have findings, grouped by topic: from 0.181. Source: docs/platform-notes.md#findings */
-  readonly siteFindings: boolean;
-  /** Sites have issues, the predecessors of findings: in 0.167. Source: docs/platform-notes.md#findings */
-  readonly siteIssues: boolean;
-  /** Reading and sorting a site's structure. */
-  readonly structure: boolean;
-  /** Sites have `agentsContext`: removed in 0.167. Source: docs/platform-notes.md#sites */
-  readonly agentsContext: boolean;
-  /** An organization's list of change requests takes one status. Source: docs/platform-notes.md#change-request-lists */
-  readonly changeRequestStatus: boolean;
-  /**
-   * An organization's list of change requests takes several statuses, with `open` as default: from 0.167.
-   * Source: docs/platform-notes.md#change-request-lists
-   */
-  readonly changeRequestStatuses: boolean;
-  /** The structure of a site can have external links: from 0.201. Source: docs/platform-notes.md#external-links */
-  readonly externalLinks: boolean;
-  /** Site spaces have `hidden`. Source: docs/platform-notes.md#site-spaces */
-  readonly hiddenSiteSpaces: boolean;
-  /** Links and backlinks can be listed: removed in 0.201. Source: docs/platform-notes.md#links-and-backlinks */
-  readonly linkListings: boolean;
-  /**
-   * Writes with `prefer: return=minimal` are answered without a body: from 0.201.
-   * Source: docs/platform-notes.md#answers-without-a-body
-   */
-  readonly minimalAnswers: boolean;
-  /**
-   * A group has operations to add and remove sections: removed in 0.181. Source: docs/platform-notes.md#section-groups
-   */
-  readonly sectionGroupMembers: boolean;
-  /** The update of a section takes its group: from 0.181. Source: docs/platform-notes.md#sections */
-  readonly sectionParents: boolean;
-  /** Merge rules that require an approval or the author: from 0.167. Source: docs/platform-notes.md#merge-rules */
-  readonly authorMergeRules: boolean;
-  /** A site can follow the theme of the visitor's system: from 0.181. Source: docs/platform-notes.md#customization */
-  readonly systemTheme: boolean;
-  /** Integrations can read visitors' claims: from 0.201. Source: docs/platform-notes.md#integration-scopes */
-  readonly visitorClaims: boolean;
-  /** Traditional Chinese (`zh-tw`) is a language: from 0.181. Source: docs/platform-notes.md#enumerations */
-  readonly traditionalChinese: boolean;
-  /** A space can be transferred: removed in 0.181. Source: docs/platform-notes.md#spaces */
-  readonly spaceTransfer: boolean;
-  /** Ids in paths have a pattern: from 0.167. Source: docs/platform-notes.md#conventions */
-  readonly strictPatterns: boolean;
-  /** Applying a template to content answers 201: from 0.167. Source: docs/platform-notes.md#write-status-codes */
-  readonly templateCreates: boolean;
-}
+import { invalid } from './answers.ts';
 
 /**
  * The platform of the API document with all operations of the OpenAPI document of 0.146. Later features are off.
  * Source: docs/platform-notes.md#how-facts-are-known
  */
-export const ALL_FEATURES: Features = {
+export const ALL_FEATURES = {
+  /**
+   * An organization's list of change requests without a `status` has every status; with the feature off, only open
+   * ones. Source: docs/platform-notes.md#change-request-lists
+   */
   changeRequestDrafts: false,
+  /**
+   * A change request can be created with a cluster and a description. Source: docs/platform-notes.md#change-requests
+   */
   changeRequestLinks: true,
+  /** Sites have context records and topics: from 0.167. Source: docs/platform-notes.md#context-records */
   contextRecords: false,
+  /** Conversations, issues and clusters: removed in 0.167. Source: docs/platform-notes.md#conversations */
   conversations: true,
+  /** A request may ingest an array of conversations. Source: docs/platform-notes.md#conversations */
   conversationLists: true,
+  /** Tokens of users may ingest, in addition to those of integrations. Source: docs/platform-notes.md#conversations */
   ingestionByUsers: true,
+  /**
+   * Tokens of users may list installations and create tokens for them, in addition to the integration's own.
+   * Source: docs/platform-notes.md#integration-tokens
+   */
   installationsByUsers: true,
+  /** OpenAPI `source.text`. */
   openapiText: true,
+  /** Publishing and unpublishing a site. */
   publish: true,
+  /** Reviews of a change request can be requested. Source: docs/platform-notes.md#reviews */
   requestedReviewers: true,
-  siteFindings: false,
-  siteIssues: false,
+  /** Creating a space. */
   spaceCreation: true,
+  /** Sites have findings, grouped by topic: from 0.181. Source: docs/platform-notes.md#findings */
+  siteFindings: false,
+  /** Sites have issues, the predecessors of findings: in 0.167. Source: docs/platform-notes.md#findings */
+  siteIssues: false,
+  /** Reading and sorting a site's structure. */
   structure: true,
+  /** Sites have `agentsContext`: removed in 0.167. Source: docs/platform-notes.md#sites */
   agentsContext: true,
+  /** An organization's list of change requests takes one status. Source: docs/platform-notes.md#change-request-lists */
   changeRequestStatus: true,
+  /**
+   * An organization's list of change requests takes several statuses, with `open` as default: from 0.167.
+   * Source: docs/platform-notes.md#change-request-lists
+   */
   changeRequestStatuses: false,
+  /** The structure of a site can have external links: from 0.201. Source: docs/platform-notes.md#external-links */
   externalLinks: false,
+  /** Site spaces have `hidden`. Source: docs/platform-notes.md#site-spaces */
   hiddenSiteSpaces: true,
+  /** Links and backlinks can be listed: removed in 0.201. Source: docs/platform-notes.md#links-and-backlinks */
   linkListings: true,
+  /**
+   * Writes with `prefer: return=minimal` are answered without a body: from 0.201.
+   * Source: docs/platform-notes.md#answers-without-a-body
+   */
   minimalAnswers: false,
+  /**
+   * A group has operations to add and remove sections: removed in 0.181. Source: docs/platform-notes.md#section-groups
+   */
   sectionGroupMembers: true,
+  /** The update of a section takes its group: from 0.181. Source: docs/platform-notes.md#sections */
   sectionParents: false,
-  spaceTransfer: true,
-  strictPatterns: false,
-  templateCreates: false,
+  /** Merge rules that require an approval or the author: from 0.167. Source: docs/platform-notes.md#merge-rules */
   authorMergeRules: false,
+  /** A site can follow the theme of the visitor's system: from 0.181. Source: docs/platform-notes.md#customization */
   systemTheme: false,
+  /** Integrations can read visitors' claims: from 0.201. Source: docs/platform-notes.md#integration-scopes */
   visitorClaims: false,
+  /** Traditional Chinese (`zh-tw`) is a language: from 0.181. Source: docs/platform-notes.md#enumerations */
   traditionalChinese: false,
+  /** A space can be transferred: removed in 0.181. Source: docs/platform-notes.md#spaces */
+  spaceTransfer: true,
+  /** Ids in paths have a pattern: from 0.167. Source: docs/platform-notes.md#conventions */
+  strictPatterns: false,
+  /** Applying a template to content answers 201: from 0.167. Source: docs/platform-notes.md#write-status-codes */
+  templateCreates: false,
 };
 
-/** Versions of the platform that the emulator can be told to be, the oldest first. */
+/** Features that differ between versions of the platform. Source: docs/platform-notes.md#changes-by-version */
+export type Features = Readonly<Record<keyof typeof ALL_FEATURES, boolean>>;
+
+/** Versions of the platform that can be emulated, oldest first. */
 const VERSIONS = ['0.146', '0.167', '0.181', '0.201'] as const;
 
 export type PlatformVersion = (typeof VERSIONS)[number];
@@ -153,13 +124,13 @@ export function featuresOf(version: PlatformVersion): Features {
   return Object.assign({}, ALL_FEATURES, ...until.map((each) => CHANGES[each])) as Features;
 }
 
-/** The latest version whose changes are there. */
+/** Returns the latest version whose changes are all on. */
 export function versionOf(features: Features): PlatformVersion {
   const has = ([name, value]: [string, boolean]) => features[name as keyof Features] === value;
   return VERSIONS.findLast((version) => Object.entries(CHANGES[version]).every(has)) ?? VERSIONS[0];
 }
 
-/** 400 where the body has a field that this version does not know: it is as strict about those as about any other. */
+/** Throws a 400 if the body has a field that this version does not have. */
 export function refuseUnknown(
   { features }: { readonly features: Features },
   feature: keyof Features,
@@ -171,7 +142,7 @@ export function refuseUnknown(
   }
 }
 
-/** Values that only later versions take, by the feature that stands for them. */
+/** Values that were added in later versions, by feature. */
 const LATER_VALUES = {
   authorMergeRules: ['require_at_least_one_approved_review', 'require_author_to_merge'],
   systemTheme: ['system'],
@@ -179,7 +150,7 @@ const LATER_VALUES = {
   visitorClaims: ['site:visitor:claims'],
 } as const satisfies Partial<Record<keyof Features, readonly string[]>>;
 
-/** 400 where one of the values is not known to this version yet. */
+/** Throws a 400 if one of the values was added in a later version. */
 export function refuseLater(
   { features }: { readonly features: Features },
   feature: keyof typeof LATER_VALUES,

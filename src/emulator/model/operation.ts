@@ -1,3 +1,5 @@
+// Declaration of operations, and the context in which they run.
+
 import type { z } from 'zod';
 import type { Answer } from './answers.ts';
 import type { CreationDefaults } from './creation-defaults.ts';
@@ -8,46 +10,46 @@ import type { IntegrationScope } from './vocabulary.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What a token may do: everything, read only, or nothing. */
+/** Permission of a token: everything, reads only, or nothing. */
 export type Permission = 'admin' | 'read' | 'none';
 
-/** Who calls. */
+/** Caller of an operation. */
 export interface Caller {
   /** Email of the token's user, or the installation whose token it is. */
   readonly user: string;
   readonly permission: Permission;
-  /** What the conversations that it ingests come from, where it is an installation's token. */
+  /** Source of the conversations that it ingests, for the token of an installation. */
   readonly source?: string | undefined;
-  /** Whose token it is, where it is an integration's or an installation's. */
+  /** Name of the integration, for the token of an integration or installation. */
   readonly integration?: string | undefined;
-  /** Where an installation's token may do what. */
+  /** Organization and scopes of an installation's token. */
   readonly installation?: { readonly organization: string; readonly scopes: readonly IntegrationScope[] } | undefined;
 }
 
-/** Milliseconds that processing takes. */
+/** Durations of processing, in milliseconds. */
 export interface Processing {
   readonly openapi: number;
   readonly translation: number;
-  /** Until a conversation is worked into an issue and clusters. */
+  /** From the ingestion of a conversation to its issue and cluster. */
   readonly conversations: number;
 }
 
 /** The rate limit that a request counts against. */
 export type LimitClass = 'read' | 'write' | 'ingest';
 
-/** What every operation can see. */
+/** Context of an operation. */
 export interface Context {
   readonly store: Store;
   /** Milliseconds since the epoch, by the injected clock. */
   readonly now: number;
-  /** The same as ISO 8601. */
+  /** `now` as ISO 8601. */
   readonly at: string;
   readonly caller: Caller;
   /** Address of the emulator, without a path. */
   readonly base: string;
   readonly features: Features;
   readonly processing: Processing;
-  /** What new resources have where their creation does not say. */
+  /** Values of new resources for fields that their creation leaves out. */
   readonly defaults: CreationDefaults;
   readonly pageSize: number;
 }
@@ -56,13 +58,13 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
   ? Name | ParamNames<Rest>
   : never;
 
-/** The ids that a path names, by name. */
+/** Ids that a path names, by name. */
 export type Params<Path extends string> = Readonly<Record<ParamNames<Path>, string>>;
 
 /** A request whose path names these ids. */
 export type At<Names extends string> = Pick<Context, 'store'> & { readonly params: Readonly<Record<Names, string>> };
 
-/** One request to one operation, its query and body already checked. */
+/** A request to an operation, with checked query and body. */
 export interface Call<Path extends string = string, Query = unknown, Body = unknown> extends Context {
   readonly operation: string;
   readonly params: Params<Path>;
@@ -95,7 +97,7 @@ export interface Operation {
   readonly minimal: boolean;
   readonly limit: LimitClass;
   readonly maxBytes: number | undefined;
-  /** What it takes. */
+  /** Schemas of its input. */
   readonly query: z.ZodType;
   readonly body: z.ZodType;
   run(context: Context, params: Readonly<Record<string, string>>, query: unknown, body: unknown): Answer;
@@ -136,7 +138,7 @@ export function operation<const Path extends string, Query = Record<string, neve
   };
 }
 
-/** Whether a token that may write may also ingest conversations. */
+/** Reports whether a caller with write permission may also ingest conversations. */
 export function mayIngest(caller: Caller, features: Features): boolean {
   const mayAtAll = features.ingestionByUsers || caller.source !== undefined;
   const isInScope = caller.installation?.scopes.includes('conversations:ingest') ?? true;

@@ -1,16 +1,18 @@
+// Display order of siblings, and moves within it.
+
 import { invalid } from './answers.ts';
 import type { Ranked, Table } from './table.ts';
 
-/** A thing with a place among its siblings, of whatever kind. */
+/** An item with a place among its siblings, of any kind. */
 export interface Slot {
   readonly id: string;
   readonly type: string;
   readonly rank: number;
-  /** Remembers a new rank. */
+  /** Stores a new rank. */
   place(rank: number): void;
 }
 
-/** The record's place in its table. */
+/** Returns the place of a record. */
 export function slot<R extends Ranked>(table: Table<R, string>, type: string, record: R): Slot {
   return {
     id: record.id,
@@ -30,8 +32,8 @@ export function byRank(a: { readonly rank: number }, b: { readonly rank: number 
 }
 
 /**
- * Puts the item at that index among its siblings (which do not contain it). The ranks in use stay the same numbers,
- * handed out anew, so ranks remain unique. Returns whether anything moved.
+ * Moves the item to that index among its siblings, which do not include it. The ranks in use are redistributed, so that
+ * they stay unique. Returns whether anything moved.
  */
 export function reorder(siblings: readonly Slot[], item: Slot, index: number): boolean {
   const order = siblings.toSorted(byRank).toSpliced(index, 0, item);
@@ -43,13 +45,13 @@ export function reorder(siblings: readonly Slot[], item: Slot, index: number): b
   return moved.length > 0;
 }
 
-/** Which sibling to stand before or after. */
+/** Sibling that a position refers to. */
 export interface Pointer {
   readonly type: string;
   readonly id: string;
 }
 
-/** The index among the siblings that a position means; a pointer to anything but a sibling is refused. */
+/** Returns the index that a position means. Throws a 400 for a pointer to an item that is not a sibling. */
 export function indexFor(
   siblings: readonly Slot[],
   position: { readonly before?: Pointer | undefined; readonly after?: Pointer | undefined },

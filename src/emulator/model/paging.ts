@@ -1,11 +1,13 @@
+// Paginated lists with cursors.
+
 import { type Answer, invalid, ok } from './answers.ts';
 import type { Call, Context } from './operation.ts';
 import type { ListQuery } from './schema.ts';
 
-/** What a list is sorted by: the value, then the creation order where values are equal. */
+/** Sort key of a list: the value, then the creation order. */
 export type SortKey = readonly [value: string | number, seq: number];
 
-/** How a list is ordered and shown. */
+/** Items, order and view of a list. */
 export interface Listing<T> {
   /** In any order. */
   readonly items: readonly T[];
@@ -21,7 +23,9 @@ function compare(a: SortKey, b: SortKey): number {
   return a[1] - b[1];
 }
 
-/** The cursor says after what the page starts, so that inserting and deleting elsewhere moves nothing. */
+/**
+ * Encodes a cursor: the key after which the page starts, so that it stays valid when other items are added or removed.
+ */
 function encodeCursor(operation: string, key: SortKey): string {
   return Buffer.from(JSON.stringify([operation, ...key])).toString('base64url');
 }
@@ -33,7 +37,7 @@ function decodeCursor(operation: string, cursor: string): SortKey {
       return [value, seq];
     }
   } catch {
-    // Not one of ours: refused below like any other.
+    // An invalid cursor is refused below.
   }
   throw invalid('query.page', 'not a page of this list');
 }
@@ -63,7 +67,7 @@ export function list<T>(call: Call<string, ListQuery>, listing: Listing<T>): Ans
   });
 }
 
-/** A list in the order of creation. */
+/** Lists items in the order of creation. */
 export function listBySeq<T extends { readonly seq: number }>(
   call: Call<string, ListQuery>,
   items: readonly T[],
@@ -72,7 +76,7 @@ export function listBySeq<T extends { readonly seq: number }>(
   return list(call, { items, key: (item) => [item.seq, 0], view });
 }
 
-/** A list in display order. */
+/** Lists items in display order. */
 export function listByRank<T extends { readonly rank: number }>(
   call: Call<string, ListQuery>,
   items: readonly T[],

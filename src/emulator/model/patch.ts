@@ -5,12 +5,12 @@ export function patched<T>(current: T | undefined, given: T | null | undefined):
   return given === undefined ? current : (given ?? undefined);
 }
 
-/** The given members that are there: an update leaves the rest alone. */
+/** Returns the members that are not undefined. */
 export function present<T extends object>(given: T): Partial<T> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-/** Whether the text contains the other, in whatever case: how title filters match. */
+/** Reports whether a text contains another, in any case, as title filters do. */
 export function containsText(text: string, part: string): boolean {
   return text.toLowerCase().includes(part.toLowerCase());
 }

@@ -1,3 +1,5 @@
+// Schemas and checks that the input of several families shares.
+
 import { z } from 'zod';
 import { ApiError } from './answers.ts';
 import {
@@ -47,11 +49,11 @@ export const siteVisibility = z.enum(SITE_VISIBILITIES);
 
 export const icon = text(0, 50);
 
-/** One emoji: a base with what changes it, several joined by U+200D, a flag, or a keycap. */
+/** An emoji: a base with modifiers, a sequence joined by U+200D, a flag, or a keycap. */
 const EMOJI =
   /^(?:\p{RGI_Emoji}|\p{Extended_Pictographic}[\uFE0F\p{Emoji_Modifier}]*(?:\u200D\p{Extended_Pictographic}[\uFE0F\p{Emoji_Modifier}]*)*|[0-9#*]\uFE0F?\u20E3)$/v;
 
-/** Unicode code points in hexadecimal, joined by hyphens, as the characters that they are. */
+/** Converts hexadecimal code points, joined by hyphens, to characters. */
 function charactersOf(given: string): string {
   const codes = /^[0-9a-f]{2,6}(?:-[0-9a-f]{2,6})*$/i.test(given) ? given.split('-') : [];
   const points = codes.map((code) => Number.parseInt(code, 16));
@@ -85,7 +87,7 @@ const rules = z.strictObject({
  */
 export const standaloneMergeRules = z.discriminatedUnion('type', [none, rules]);
 
-/** The same, or `inherit`: the rules of the organization. Source: docs/platform-notes.md#merge-rules */
+/** Merge rules that can also be `inherit`: the rules of the organization. Source: docs/platform-notes.md#merge-rules */
 export const mergeRules = z.discriminatedUnion('type', [z.strictObject({ type: z.literal('inherit') }), none, rules]);
 
 /** A number in a query. */
@@ -102,16 +104,16 @@ export const listQuery = z.strictObject({ page: z.string().optional(), limit: li
 
 export type ListQuery = z.output<typeof listQuery>;
 
-/** The query of an operation that takes none. */
+/** Query of an operation without parameters. */
 export const noQuery = z.strictObject({});
 
-/** The body of an operation that takes none: absent or empty. */
+/** Body of an operation without one: absent or empty. */
 export const noBody = z.strictObject({}).optional();
 
-/** The query of operations that visitors' share links may reach. */
+/** Query of operations that share links may call. */
 export const shareQuery = z.strictObject({ shareKey: z.string().optional() });
 
-/** One problem, the field's place first. */
+/** Describes a problem, starting with the place of the field. */
 function describeIssue(place: string, issue: z.core.$ZodIssue): string {
   const path = [place, ...issue.path.map(String)].join('.');
   if (issue.code === 'unrecognized_keys') {
@@ -126,7 +128,7 @@ function describeIssue(place: string, issue: z.core.$ZodIssue): string {
   return `${path}: ${issue.message.replace('Invalid input: ', '')}`;
 }
 
-/** The value as the schema reads it, or a 400 that names every field at fault. */
+/** Parses a value, or throws a 400 that names every invalid field. */
 export function parse<T>(place: 'body' | 'query', schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) {

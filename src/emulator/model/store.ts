@@ -1,3 +1,5 @@
+// The store: tables of all families, ids, and events between families.
+
 import type { Table } from './table.ts';
 
 /** The format name that every state carries, so that an older or foreign file is refused. */
@@ -16,7 +18,7 @@ export type RecordOf<T> = T extends Table<infer R, string> ? R : never;
 /** Everything that the emulator stores, as plain JSON. Tables that a file lacks are empty. */
 export interface EmulatorState extends Partial<{ readonly [K in keyof Tables]: readonly RecordOf<Tables[K]>[] }> {
   readonly format: typeof STATE_FORMAT;
-  /** The last number handed out, for ids, creation order and ranks. */
+  /** The last number that was assigned: for ids, creation order and ranks. */
   readonly sequence: number;
 }
 

@@ -2,8 +2,8 @@ type IndexOf<R> = (record: R) => string | undefined;
 type Indexes<R, I extends string> = Record<I, Map<string, Map<string, R>>>;
 
 /**
- * Records of one kind, by id and by further keys, in the order in which they were first put. Records are replaced,
- * never changed, so that the indexes stay right.
+ * Records of one kind, by id and by index keys, in the order of insertion. Records are replaced and never changed, so
+ * that the indexes stay correct.
  */
 export class Table<R extends { readonly id: string }, I extends string = never> {
   readonly #records = new Map<string, R>();
@@ -26,13 +26,13 @@ export class Table<R extends { readonly id: string }, I extends string = never> 
     return this.#records.values();
   }
 
-  /** The records with that key, oldest first. */
+  /** Returns the records with that key, oldest first. */
   by(index: I, key: string): readonly R[] {
     const found = this.#indexes[index].get(key);
     return found === undefined ? [] : [...found.values()];
   }
 
-  /** The first record with that key. */
+  /** Returns the first record with that key. */
   one(index: I, key: string): R | undefined {
     return this.#indexes[index].get(key)?.values().next().value;
   }
@@ -59,7 +59,7 @@ export class Table<R extends { readonly id: string }, I extends string = never> 
     return record;
   }
 
-  /** Whether there was something to remove. */
+  /** Removes the record; returns whether it existed. */
   remove(id: string): boolean {
     const record = this.#records.get(id);
     if (record === undefined) {
@@ -103,8 +103,8 @@ export class Table<R extends { readonly id: string }, I extends string = never> 
 }
 
 /**
- * What the emulator remembers. Records hold what was written; everything that follows from other records (counts,
- * addresses, permissions, `default` flags, processing states) is computed when it is read.
+ * A stored record. Records hold what was written; everything that follows from other records (counts, addresses,
+ * permissions, `default` flags, processing states) is computed when it is read.
  */
 export interface Entity {
   readonly id: string;
@@ -112,7 +112,7 @@ export interface Entity {
   readonly seq: number;
 }
 
-/** `rank` is the place among siblings: display order, unique over all kinds. */
+/** A record with a place among its siblings. `rank` is the display order, unique over all kinds. */
 export interface Ranked extends Entity {
   readonly rank: number;
 }

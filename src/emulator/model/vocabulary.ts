@@ -31,69 +31,26 @@ export const CHANGE_REQUEST_STATUSES = ['draft', 'open', 'archived', 'merged'] a
 
 export type ChangeRequestStatus = (typeof CHANGE_REQUEST_STATUSES)[number];
 
-/** Who says a part of a conversation. */
+/** Roles of the authors of a conversation's parts. */
 export const PART_ROLES = ['user', 'assistant', 'team-member'] as const;
 
-/** Bare merge rules: they carry nothing but their name. */
+/** Merge rules without parameters. */
 export const BARE_MERGE_RULES = [
-  'require_at_least_one_review',
-  'require_all_reviews_approved',
-  'require_agent_review',
-  'require_up_to_date_change_request',
-  'require_change_request_subject',
-  'require_change_request_description',
-  'require_at_least_one_approved_review',
-  'require_author_to_merge',
+  ...['require_at_least_one_review', 'require_all_reviews_approved', 'require_agent_review'],
+  ...['require_up_to_date_change_request', 'require_change_request_subject'],
+  ...['require_change_request_description', 'require_at_least_one_approved_review', 'require_author_to_merge'],
 ] as const;
 
 /** Merge rules that name users. */
 export const USER_MERGE_RULES = [
-  'require_specific_reviewers',
-  'require_one_of_specific_reviewers',
-  'allow_bypass',
+  ...['require_specific_reviewers', 'require_one_of_specific_reviewers', 'allow_bypass'],
 ] as const;
 
 /** Languages of spaces and translations. */
 export const LANGUAGES = [
-  'en',
-  'fr',
-  'de',
-  'es',
-  'it',
-  'pt',
-  'pt-br',
-  'ru',
-  'ja',
-  'zh',
-  'yue',
-  'ko',
-  'ar',
-  'hi',
-  'nl',
-  'pl',
-  'tr',
-  'sv',
-  'no',
-  'da',
-  'fi',
-  'el',
-  'cs',
-  'hu',
-  'ro',
-  'th',
-  'vi',
-  'id',
-  'ms',
-  'he',
-  'uk',
-  'sk',
-  'bg',
-  'hr',
-  'lt',
-  'lv',
-  'et',
-  'sl',
-  'zh-tw',
+  ...['en', 'fr', 'de', 'es', 'it', 'pt', 'pt-br', 'ru', 'ja', 'zh', 'yue', 'ko', 'ar', 'hi', 'nl', 'pl', 'tr'],
+  ...['sv', 'no', 'da', 'fi', 'el', 'cs', 'hu', 'ro', 'th', 'vi', 'id', 'ms', 'he', 'uk', 'sk', 'bg', 'hr'],
+  ...['lt', 'lv', 'et', 'sl', 'zh-tw'],
 ] as const;
 
 export type Language = (typeof LANGUAGES)[number];
@@ -108,35 +65,16 @@ export const INTEGRATION_VISIBILITIES = ['public', 'private', 'unlisted'] as con
 export type IntegrationVisibility = (typeof INTEGRATION_VISIBILITIES)[number];
 
 export const INTEGRATION_CATEGORIES = [
-  'analytics',
-  'collaboration',
-  'content',
-  'gitsync',
-  'marketing',
-  'visitor-auth',
-  'other',
+  ...['analytics', 'collaboration', 'content', 'gitsync', 'marketing', 'visitor-auth', 'other'],
 ] as const;
 
 export type IntegrationCategory = (typeof INTEGRATION_CATEGORIES)[number];
 
 export const INTEGRATION_SCOPES = [
-  'space:content:read',
-  'space:content:write',
-  'space:metadata:read',
-  'space:metadata:write',
-  'space:git:sync',
-  'page:feedback:read',
-  'site:metadata:read',
-  'site:views:read',
-  'site:script:inject',
-  'site:script:cookies',
-  'site:visitor:auth',
-  'site:adaptive:read',
-  'site:adaptive:write',
-  'openapi:read',
-  'openapi:write',
-  'conversations:ingest',
-  'site:visitor:claims',
+  ...['space:content:read', 'space:content:write', 'space:metadata:read', 'space:metadata:write'],
+  ...['space:git:sync', 'page:feedback:read', 'site:metadata:read', 'site:views:read', 'site:script:inject'],
+  ...['site:script:cookies', 'site:visitor:auth', 'site:adaptive:read', 'site:adaptive:write', 'openapi:read'],
+  ...['openapi:write', 'conversations:ingest', 'site:visitor:claims'],
 ] as const;
 
 export type IntegrationScope = (typeof INTEGRATION_SCOPES)[number];
@@ -145,7 +83,7 @@ export const INSTALLATION_SELECTIONS = ['all', 'selected'] as const;
 
 export type InstallationSelection = (typeof INSTALLATION_SELECTIONS)[number];
 
-/** No operation pauses an installation, so none here ever is `paused`. */
+/** Status of an installation. `paused` does not occur, since no operation pauses one. */
 export type InstallationStatus = 'active' | 'pending';
 
 export type LogLevel = 'debug' | 'info';

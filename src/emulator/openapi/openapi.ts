@@ -1,3 +1,5 @@
+// OpenAPI specifications: records, operations and processing.
+
 import { type Document, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { isObject } from '../../core/json.ts';
@@ -16,7 +18,7 @@ export interface SpecError {
   readonly code: 'FETCH_TIMEOUT' | 'FETCH_ERROR' | 'PARSE_ERROR';
 }
 
-/** `id` is what `lastVersion` and addresses build on; the slug names it in paths. */
+/** A specification. `id` is used in `lastVersion` and addresses; paths use the slug. */
 export interface SpecRecord extends Entity {
   readonly organization: string;
   readonly slug: string;
@@ -25,14 +27,14 @@ export interface SpecRecord extends Entity {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly run: Run | null;
-  /** What the run will find. */
+  /** Errors that the current run will find. */
   readonly errors: readonly SpecError[];
   readonly lastVersion?: string | undefined;
   readonly lastProcessedAt?: string | undefined;
   readonly lastProcessedErrors: readonly SpecError[];
 }
 
-/** What reading a source would find wrong. Addresses are never fetched: words in them choose the outcome. */
+/** Returns the errors of a source. Addresses are never fetched: words in them determine the result. */
 function errorsOf(source: SpecRecord['source']): SpecError[] {
   if ('text' in source) {
     return errorsOfText(source.text);
@@ -46,7 +48,7 @@ function errorsOf(source: SpecRecord['source']): SpecError[] {
   return [];
 }
 
-/** An OpenAPI document is a YAML (or JSON) mapping that says which version of OpenAPI or Swagger it is. */
+/** Returns the errors of a document, which must be a YAML (or JSON) mapping with a version of OpenAPI or Swagger. */
 function errorsOfText(text: string): SpecError[] {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -69,7 +71,7 @@ function errorsOfText(text: string): SpecError[] {
   return [];
 }
 
-/** Undefined when its aliases would blow it up. */
+/** Returns the document's value; undefined if its aliases would expand too much. */
 function readValue(document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 }) as unknown;
@@ -123,7 +125,7 @@ function requireSpec(call: At<'organizationId' | 'specSlug'>): SpecRecord {
   return requireOwned(call, spec, 'OpenAPI specification', specSlug);
 }
 
-/** Creates the spec, or gives it another source; either way it is processed anew. */
+/** Creates the specification or replaces its source, and starts processing. */
 function writeSource(
   context: Context,
   organization: string,

@@ -1,3 +1,5 @@
+// Operations on the instructions of an organization's agent.
+
 import { z } from 'zod';
 import type { Json } from '../../core/json.ts';
 import { richDocument } from '../documents/build.ts';
@@ -9,7 +11,10 @@ import type { OrganizationRecord } from './records.ts';
 
 const INSTRUCTIONS = '/orgs/{organizationId}/agent-instructions';
 
-/** Before anybody writes any they are empty, as if from whoever is there longest: the answer has to name somebody. */
+/**
+ * Returns empty instructions of the longest-standing member, for organizations without any: the answer must name an
+ * author.
+ */
 function unwritten({ store }: Context, organization: OrganizationRecord) {
   const [first] = store.members.by('organization', organization.id);
   return { document: richDocument([]) as Json, updatedAt: organization.createdAt, updatedBy: first?.user ?? '' };

@@ -1,3 +1,5 @@
+// Operations for becoming a member: invite links and joining.
+
 import { z } from 'zod';
 import { ApiError, created, noContent, ok } from '../model/answers.ts';
 import { type At, type Context, type Operation, ORGANIZATION, operation } from '../model/operation.ts';
@@ -10,10 +12,10 @@ import type { LinkInviteRecord, OrganizationRecord, UserRecord } from './records
 const INVITES = '/orgs/{organizationId}/link-invites';
 const INVITE = `${INVITES}/{inviteId}` as const;
 
-/** The role that the link gives. Source: docs/platform-notes.md#invite-links */
+/** Role that a link gives. Source: docs/platform-notes.md#invite-links */
 const inviteBody = z.strictObject({ role: nullableRole });
 
-/** How much a role may, the most first; a guest's is the least. */
+/** Returns the rank of a role, from the most permissions to a guest. */
 function rankOf(role: Role | null): number {
   return role === null ? ROLES.length : ROLES.indexOf(role);
 }
@@ -41,7 +43,7 @@ function refuseOff(organization: OrganizationRecord): void {
   }
 }
 
-/** The caller as somebody whom the platform knows. */
+/** Returns the user of the caller, who is added if unknown to the platform. */
 function knownUser({ store, caller }: Context): UserRecord {
   const displayName = caller.user.split('@', 1)[0] ?? caller.user;
   const user = findCallingUser({ store, caller });
@@ -60,8 +62,8 @@ function refuseDomain(organization: OrganizationRecord, email: string): void {
 }
 
 /**
- * With the organization's default role. Decisions of this emulator: who is a member already stays as they are, whatever
- * their domain; and since joining is no right that somebody gives, a token that may only read joins too.
+ * Adds the caller as a member with the organization's default role. Decisions of this emulator: members stay as they
+ * are, whatever their domain; a token with read permission may join too.
  */
 const join = operation('joinOrganization', 'POST', `${ORGANIZATION}/join`, { readersMay: true }, (call) => {
   const { store } = call;

@@ -1,3 +1,5 @@
+// Operations on members.
+
 import { z } from 'zod';
 import { type Answer, deleted, invalid, ok } from '../model/answers.ts';
 import { type Call, type Operation, ORGANIZATION, operation } from '../model/operation.ts';
@@ -19,7 +21,7 @@ const memberQuery = listQuery.extend({
   order,
 });
 
-/** An organization always keeps somebody who can administrate it. */
+/** Throws a 400 for a change that would leave the organization without an admin. */
 function refuseLastAdmin(store: Store, member: MemberRecord, field: string): void {
   if (member.role !== 'admin') {
     return;

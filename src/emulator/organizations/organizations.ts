@@ -1,3 +1,5 @@
+// Operations on organizations, and on the platform itself.
+
 import { z } from 'zod';
 import { ApiError, ok, referenced } from '../model/answers.ts';
 import { refuseLater, versionOf } from '../model/features.ts';
@@ -28,7 +30,7 @@ function permissions(context: Context) {
 
 const PRICE = { monthly: 0, yearly: 0 };
 
-/** Nothing is paid for here. */
+/** Billing of an organization; nothing is charged. */
 const BILLING = {
   interval: 'monthly',
   endDate: null,

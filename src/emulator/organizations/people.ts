@@ -1,3 +1,5 @@
+// Lookups of organizations, members and teams, and views of people.
+
 import { type Answer, deleted, found } from '../model/answers.ts';
 import type { At, Context } from '../model/operation.ts';
 import type { Store } from '../model/store.ts';
@@ -69,7 +71,7 @@ function viewUser(context: Context, user: UserRecord): unknown {
   };
 }
 
-/** The user with that id, where there is one. */
+/** Renders the user with that id; undefined if there is none. */
 export function viewUserOf(context: Context, id: string | undefined): unknown {
   const user = id === undefined ? undefined : context.store.users.get(id);
   return user === undefined ? undefined : viewUser(context, user);
@@ -94,10 +96,7 @@ export function viewMember(context: Context, member: MemberRecord): unknown {
   };
 }
 
-/**
- * Team with its counts. Nothing here gives a team access to spaces, so `spaces` is 0.
- * Source: docs/platform-notes.md#teams
- */
+/** Team with its counts. Teams have no access to spaces here, so `spaces` is 0. Source: docs/platform-notes.md#teams */
 export function viewTeam(context: Context, team: TeamRecord): unknown {
   return {
     object: 'team',

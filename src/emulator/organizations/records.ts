@@ -1,3 +1,5 @@
+// Records and tables of organizations, their members and their settings.
+
 import type { Json, JsonObject } from '../../core/json.ts';
 import { type Entity, organizationKey, Table } from '../model/table.ts';
 import type { Role, TeamRole } from '../model/vocabulary.ts';
@@ -20,7 +22,7 @@ export interface OrganizationRecord extends Entity {
   readonly ai: boolean;
   readonly inviteLinks: boolean;
   readonly mergeRules: MergeRules;
-  /** What the documentation agent is told; absent until somebody wrote it. `updatedBy` is a user's id. */
+  /** Instructions of the documentation agent; absent until they are written. `updatedBy` is a user's id. */
   readonly agentInstructions?:
     | { readonly document: Json; readonly updatedAt: string; readonly updatedBy: string }
     | undefined;
@@ -67,7 +69,7 @@ export interface SamlRecord extends Entity {
   readonly createdAt: string;
 }
 
-/** A link that makes its user a member of the organization. Source: docs/platform-notes.md#invite-links */
+/** An invite link, which makes its user a member of the organization. Source: docs/platform-notes.md#invite-links */
 export interface LinkInviteRecord extends Entity {
   readonly organization: string;
   readonly role: Role | null;

@@ -1,3 +1,5 @@
+// Operations on SAML providers.
+
 import { z } from 'zod';
 import { created, ok, referenced } from '../model/answers.ts';
 import { withDefaults } from '../model/creation-defaults.ts';

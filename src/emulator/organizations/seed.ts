@@ -1,8 +1,10 @@
+// States to start an emulator with.
+
 import { type EmulatorState, STATE_FORMAT } from '../model/store.ts';
 import type { Role } from '../model/vocabulary.ts';
 import type { MemberRecord, OrganizationRecord, UserRecord } from './records.ts';
 
-/** A person of an organization. */
+/** A member of an organization. */
 export interface MemberSeed {
   readonly email: string;
   /** Null is a guest. */
@@ -11,7 +13,7 @@ export interface MemberSeed {
   readonly sso?: boolean;
 }
 
-/** An organization to start with. */
+/** An initial organization. */
 export interface OrganizationSeed {
   readonly id: string;
   readonly title: string;
@@ -19,14 +21,14 @@ export interface OrganizationSeed {
   readonly settings?: Partial<Omit<OrganizationRecord, 'id' | 'seq' | 'title' | 'createdAt'>>;
 }
 
-/** What a state is made of. */
+/** Contents of an initial state. */
 export interface StateSeed {
   readonly organizations: readonly OrganizationSeed[];
   /** Creation time of everything; 2026-01-01 by default. */
   readonly at?: string;
 }
 
-/** An organization with people and nothing else. */
+/** Fills in the names of an organization's members. */
 export function emptyOrganization(seed: OrganizationSeed): OrganizationSeed {
   return { ...seed, members: seed.members.map((member) => ({ displayName: nameOf(member.email), ...member })) };
 }
@@ -36,7 +38,7 @@ function nameOf(email: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** A state to start an emulator with. The same email in two organizations is the same user. */
+/** Creates an initial state. The same email address in two organizations is the same user. */
 export function createState(seed: StateSeed): EmulatorState {
   const at = seed.at ?? '2026-01-01T00:00:00.000Z';
   const users = new Map<string, UserRecord>();
@@ -89,7 +91,7 @@ function newOrganization(seed: OrganizationSeed, at: string): Omit<OrganizationR
   };
 }
 
-/** The organization that an emulator has when nothing else is asked for. */
+/** Returns the initial state of an emulator without a seed. */
 export function defaultState(): EmulatorState {
   return createState({
     organizations: [

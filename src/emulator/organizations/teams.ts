@@ -1,3 +1,5 @@
+// Operations on teams and their members.
+
 import { z } from 'zod';
 import { created, deleted, noContent, ok, referenced } from '../model/answers.ts';
 import { type Operation, ORGANIZATION, operation } from '../model/operation.ts';
@@ -11,7 +13,7 @@ import type { TeamRecord } from './records.ts';
 
 const title = text(1, 64);
 
-/** Deletes the team, its memberships, and what SAML providers say of it. */
+/** Deletes the team and its memberships, and clears it as default team of SAML providers. */
 function deleteTeam(store: Store, organization: string, team: string): boolean {
   for (const membership of store.teamMembers.by('team', team)) {
     store.teamMembers.remove(membership.id);
@@ -88,7 +90,7 @@ const bulkUpdate = z.strictObject({
 
 type BulkUpdate = z.output<typeof bulkUpdate>;
 
-/** The user that an id or an email means: a member of the organization, else 400. */
+/** Returns the user with that id or email address, or throws a 400 unless it is a member of the organization. */
 function personNamed(store: Store, organization: string, name: string, field: string): string {
   const user = store.users.get(name) ?? store.users.one('email', name.toLowerCase());
   const member = user === undefined ? undefined : store.members.get(`${organization}/${user.id}`);
@@ -105,14 +107,14 @@ function setRole(store: Store, team: TeamRecord, user: string, role: TeamRole): 
   }
 }
 
-/** The role that the user has in the team, else the one of somebody who is added without one. */
+/** Returns the role of the user in the team; `member` for a new member. */
 function roleIn(store: Store, team: TeamRecord, user: string): TeamRole {
   return store.teamMembers.get(`${team.id}/${user}`)?.role ?? 'member';
 }
 
 /**
- * All or nothing: every person is looked up before anything changes. `memberships` gives roles and adds whom the team
- * lacks; `add` without one makes a member, and leaves those alone who are in the team; who is also in `remove` goes.
+ * Updates memberships completely or not at all: every person is looked up before anything changes. `memberships` sets
+ * roles and adds missing members; `add` adds members and keeps the roles of existing ones; `remove` wins over both.
  */
 function updateMemberships(store: Store, team: TeamRecord, body: BulkUpdate): void {
   const person = (name: string, field: string) => personNamed(store, team.organization, name, field);

@@ -1,3 +1,5 @@
+// Operations on the adaptive schema of a site.
+
 import { z } from 'zod';
 import type { JsonObject } from '../../core/json.ts';
 import { isObject } from '../../core/json.ts';
@@ -34,11 +36,11 @@ const claim: z.ZodType<object> = z.lazy(() =>
   ),
 );
 
-/** The vendor's SiteAdaptiveJSONSchema, read strictly: what its document requires is required. */
+/** The vendor's SiteAdaptiveJSONSchema. Fields that its document requires are required. */
 const claimsSchema = z.strictObject({
   $schema: z.literal('http://json-schema.org/draft-07/schema#').optional(),
   type: z.literal('object'),
-  // In the order in which they were sent.
+  // A record, which keeps the order in which the claims were sent.
   properties: z.record(z.string(), claim).superRefine((properties, context) => {
     const { unsigned } = properties as { unsigned?: { type?: unknown; description?: unknown } };
     if (unsigned !== undefined && (unsigned.type !== 'object' || unsigned.description !== UNSIGNED)) {
@@ -59,7 +61,7 @@ function viewSchema(site: SiteRecord): unknown {
   return { object: 'site-adaptive-schema', ...schemaOf(site) };
 }
 
-/** One condition for every boolean claim and for every value of a claim with an `enum`. */
+/** Returns one condition for each boolean claim, and for each value of a claim with an `enum`. */
 function conditionsOf(schema: unknown, claims: string): { description: string; condition: string }[] {
   const properties = isObject(schema) && isObject(schema.properties) ? schema.properties : {};
   return Object.entries(properties).flatMap(([name, property]) => {

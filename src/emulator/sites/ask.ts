@@ -1,7 +1,7 @@
 /*
- * Answers of a site's assistant. Decisions of this emulator, since the platform does not document how it answers: an
- * answer is made of the first sentences of the sections of up to three pages that search ranks first, and the follow-up
- * questions come from the next pages. It quotes the pages, so nothing is invented. Source: docs/platform-notes.md#ask
+ * Answers of a site's assistant. Decisions of this emulator, since the platform does not document how answers are made:
+ * an answer quotes the first sentences of the sections of up to three pages that search ranks first, and the follow-up
+ * questions come from the next pages. Source: docs/platform-notes.md#ask
  */
 import { z } from 'zod';
 import { spaceContent } from '../content/content.ts';
@@ -19,9 +19,9 @@ import type { SectionRecord, SiteRecord, SiteSpaceRecord } from './records.ts';
 import { siteSpacesIn } from './tree.ts';
 import { findSiteSpace, requireSite } from './views.ts';
 
-/** An answer as it is so far, or as it ends. */
+/** A partial or complete answer. */
 export interface Answering {
-  /** Markdown; absent while nothing is said yet. */
+  /** Markdown; absent at the beginning. */
   readonly text?: string | undefined;
   readonly sources: readonly PageHit[];
   readonly followups: readonly string[];
@@ -30,13 +30,13 @@ export interface Answering {
 const SOURCES = 3;
 const FOLLOWUPS = 3;
 
-/** Words of a page that are told. */
+/** Number of words that are quoted from a page. */
 const TOLD = 60;
 
-/** How many growing pieces an answer comes in, besides the first and the last. */
+/** Number of pieces of an answer, without the first and the last. */
 const PIECES = 5;
 
-/** The beginning of what the page says about it: whole sentences where they are short enough. */
+/** Returns the beginning of the best section: whole sentences if they are short enough. */
 function tell({ page, sections }: PageHit): string {
   const body = sections.find((section) => section.body !== '')?.body ?? page.description ?? '';
   const words = body.split(/\s+/).filter((word) => word !== '');
@@ -54,7 +54,7 @@ function askOn(pages: readonly PageRecord[], used: readonly PageHit[]): string[]
     .map((title) => `What is there about ${title}?`);
 }
 
-/** The whole answer that pages give to a question. */
+/** Returns the complete answer to a question. */
 function answerTo(question: string, pages: readonly PageRecord[]): Answering {
   const hits = searchPages(pages, question);
   const sources = hits.slice(0, SOURCES);
@@ -67,8 +67,8 @@ function answerTo(question: string, pages: readonly PageRecord[]): Answering {
 }
 
 /**
- * The answer as it grows: first nothing but where it will come from, then ever more of its words, and at last all of it
- * with what one could ask next.
+ * Returns the answer as it grows: the sources, then more and more words, and at last everything with follow-up
+ * questions.
  */
 function answersTo(question: string, pages: readonly PageRecord[]): Answering[] {
   const whole = answerTo(question, pages);
@@ -107,7 +107,10 @@ function referencedSiteSpace(store: Store, site: SiteRecord, name: string, field
   return referenced(findSiteSpace(store, site, name), field, 'site space', name);
 }
 
-/** What a section, or a site without any, shows: its default, or what is in the reader's language. */
+/**
+ * Returns the site space that a section, or a site without sections, shows: the one in the reader's language, or the
+ * default.
+ */
 function shownIn(store: Store, place: SectionRecord | SiteRecord, language: string | undefined) {
   const siteSpaces = siteSpacesIn(store, place.id);
   const alike = siteSpaces.find(
@@ -146,7 +149,7 @@ function viewSource({ store }: Context, { page, sections }: PageHit): unknown {
   };
 }
 
-/** Markdown without a format, as everywhere else where what is said is read. */
+/** Renders an answer; without a format, as Markdown. */
 function viewAnswer(context: Context, { text: markdown, sources, followups }: Answering, format: Format): unknown {
   const body = format === 'document' ? { document: documentOfMarkdown(markdown ?? '') } : { markdown };
   return {

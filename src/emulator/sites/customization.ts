@@ -1,6 +1,6 @@
 /*
- * Customization of a site. What the API document leaves open, such as which parts are required, follows the vendor's
- * OpenAPI document. Its deprecated parts are optional. Source: docs/platform-notes.md#customization
+ * Customization of a site. Details that the API document does not define, such as which parts are required, follow the
+ * vendor's OpenAPI document. Its deprecated parts are optional. Source: docs/platform-notes.md#customization
  */
 import { z } from 'zod';
 import type { JsonObject } from '../../core/json.ts';
@@ -88,7 +88,7 @@ const favicon = z.union([z.strictObject({ icon: themedUrl }), z.strictObject({ e
   error: 'must be an icon, an emoji, or neither',
 });
 
-/** The full settings, as they are written. */
+/** The complete settings, as they are written. */
 export const customizationSettings = z.strictObject({
   title: text(2, 128).optional(),
   styling,
@@ -117,7 +117,7 @@ export const customizationSettings = z.strictObject({
 export type CustomizationSettings = z.output<typeof customizationSettings>;
 const both = (hex: string) => ({ light: hex, dark: hex });
 
-/** How the platform makes a site look: a decision of this emulator. */
+/** Settings of a new site: a decision of this emulator. */
 const UNTOUCHED: CustomizationSettings = {
   styling: {
     theme: 'clean',
@@ -155,7 +155,7 @@ const UNTOUCHED: CustomizationSettings = {
   insights: { trackingCookie: true },
 };
 
-/** A site's settings; its title and the deprecated parts are there whether they were written or not. */
+/** Renders a site's settings. The title and the deprecated parts are always included. */
 export function viewCustomization(site: {
   readonly title: string;
   readonly customization?: JsonObject | undefined;

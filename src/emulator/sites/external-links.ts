@@ -1,3 +1,5 @@
+// Operations on external links in the structure of a site.
+
 import { z } from 'zod';
 import { created, deleted, found, invalid, ok, referenced } from '../model/answers.ts';
 import { type Context, type Operation, operation, SITE } from '../model/operation.ts';

@@ -1,3 +1,5 @@
+// Records and tables of sites and of what they consist of.
+
 import type { JsonObject } from '../../core/json.ts';
 import { type Entity, organizationKey, type Ranked, Table } from '../model/table.ts';
 import type { AgentsContext, SiteType, SiteVisibility } from '../model/vocabulary.ts';
@@ -17,7 +19,7 @@ export interface SiteRecord extends Entity {
   readonly defaultSiteSpace?: string | undefined;
   readonly defaultSection?: string | undefined;
   readonly adaptiveSchema?: { readonly jsonSchema: JsonObject; readonly updatedAt: string } | undefined;
-  /** Absent while it is as the platform makes it. */
+  /** Absent while the settings are those of a new site. */
   readonly customization?: JsonObject | undefined;
 }
 

@@ -1,3 +1,5 @@
+// Operations on section groups.
+
 import { z } from 'zod';
 import { type Answer, created, deleted, invalid, ok, referenced } from '../model/answers.ts';
 import { withDefaults } from '../model/creation-defaults.ts';
@@ -21,7 +23,7 @@ const groupCreation = z.strictObject({
   parent: id.optional(),
 });
 
-/** The deprecated move names what it puts a group beside by its id, unlike those of sections and site spaces. */
+/** Neighbor of a group in the deprecated move, by `id`, unlike in the moves of sections and site spaces. */
 const neighbour = z.strictObject({ type: z.enum(['site-section', 'site-section-group']), id });
 
 const moveBody = z.strictObject({

@@ -1,3 +1,5 @@
+// Operations on sections.
+
 import { z } from 'zod';
 import { created, deleted, invalid, ok, referenced } from '../model/answers.ts';
 import { withDefaults } from '../model/creation-defaults.ts';
@@ -44,7 +46,7 @@ function location(context: Context, site: SiteRecord, section: SectionRecord): s
   return `${context.base}/v1/orgs/${site.organization}/sites/${site.id}/sections/${section.id}`;
 }
 
-/** Puts the section into the group that its update names, at the end. */
+/** Moves the section to the end of the group in its update. */
 function regroup(
   store: Store,
   site: SiteRecord,

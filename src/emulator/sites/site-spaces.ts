@@ -1,3 +1,5 @@
+// Operations on site spaces.
+
 import { z } from 'zod';
 import { created, deleted, ok, referenced } from '../model/answers.ts';
 import { withDefaults } from '../model/creation-defaults.ts';
@@ -42,7 +44,7 @@ function isDefault(store: Store, site: SiteRecord, siteSpace: SiteSpaceRecord): 
   return section?.defaultSiteSpace === siteSpace.id;
 }
 
-/** The section that a new site space goes to: the one asked for, else the default one, else none. */
+/** Returns the section of a new site space: the given one, otherwise the default one, otherwise none. */
 function sectionFor(store: Store, site: SiteRecord, asked: string | undefined) {
   if (asked !== undefined) {
     return referenced(findSection(store, site, asked), 'body.sectionId', 'site section', asked);

@@ -1,3 +1,5 @@
+// Operations on sites.
+
 import { z } from 'zod';
 import { ApiError, created, deleted, ok, referenced } from '../model/answers.ts';
 import { withDefaults } from '../model/creation-defaults.ts';
@@ -51,7 +53,7 @@ function location(context: Context, site: SiteRecord): string {
   return `${context.base}/v1/orgs/${site.organization}/sites/${site.id}`;
 }
 
-/** A site space that is the site's default makes its section the default too. */
+/** Returns the site with its new defaults. The section of a default site space becomes the default section. */
 function chooseDefaults(store: Store, site: SiteRecord, body: z.output<typeof siteUpdate>): SiteRecord {
   const { defaultSiteSection, defaultSiteSpace } = body;
   let defaultSection = site.defaultSection;

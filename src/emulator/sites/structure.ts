@@ -1,3 +1,5 @@
+// Operations on the structure of a site, and the published site.
+
 import { z } from 'zod';
 import { ApiError, invalid, ok, referenced } from '../model/answers.ts';
 import { type Call, type Context, type Operation, operation, SITE } from '../model/operation.ts';
@@ -53,7 +55,7 @@ function refuseLinks(call: Call<string, unknown, z.output<typeof sortBody>>): vo
   }
 }
 
-/** The item's siblings, itself among them. */
+/** Returns the item and its siblings. */
 function familyOf(store: Store, site: SiteRecord, item: Pointer): Slot[] {
   if (item.type === 'site-space') {
     const siteSpace = referenced(findSiteSpace(store, site, item.id), 'body.item', 'site space', item.id);
@@ -72,13 +74,13 @@ function familyOf(store: Store, site: SiteRecord, item: Pointer): Slot[] {
   return slotsIn(store, group.parent ?? site.id);
 }
 
-/** What a position may say: to stand before, after, or between siblings. */
+/** Position before, after, or between siblings. */
 interface Position {
   readonly before?: Pointer | undefined;
   readonly after?: Pointer | undefined;
 }
 
-/** Puts an item of a site at another place among its siblings; anything but a sibling is refused with 400. */
+/** Moves an item among its siblings. Throws a 400 for a position next to an item that is not a sibling. */
 export function sortItem(store: Store, site: SiteRecord, item: Pointer, position: Position): void {
   const family = familyOf(store, site, item);
   const current = family.find((entry) => entry.id === item.id);
@@ -106,14 +108,14 @@ function viewItem(context: Context, site: SiteRecord, item: Pointer): unknown {
   return group === undefined ? undefined : viewSectionGroup(context, group);
 }
 
-/** How the site looks, and by site space: no operation gives one of them a look of its own. */
+/** Renders the settings of the site and of each site space, which always has those of the site. */
 function viewCustomizations(store: Store, site: SiteRecord): unknown {
   const settings = viewCustomization(site);
   const siteSpaces = store.siteSpaces.by('site', site.id).map((siteSpace) => [siteSpace.id, settings]);
   return { site: settings, siteSpaces: Object.fromEntries(siteSpaces) };
 }
 
-/** Operations on a site's structure, and on what its visitors see. Source: docs/platform-notes.md#site-structure */
+/** Operations on the structure of a site, and the published site. Source: docs/platform-notes.md#site-structure */
 export const siteStructureOperations: readonly Operation[] = [
   operation('getSiteStructure', 'GET', `${SITE}/structure`, { feature: 'structure', query: shareQuery }, (call) =>
     ok(viewStructure(call, requireSite(call))),

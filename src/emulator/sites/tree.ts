@@ -1,7 +1,7 @@
 /*
- * A site shows site spaces at its root, or sections that hold them; sections may lie in groups, groups in groups.
- * Siblings share one order. The first of its kind becomes the default, and when the default goes, the first that
- * remains takes over.
+ * The structure of a site: site spaces at its root, or sections that contain them; sections may be in groups, and
+ * groups in groups. Siblings share one order. The first item of a kind becomes the default; when the default is
+ * removed, the first remaining item does.
  */
 import { invalid } from '../model/answers.ts';
 import { byRank, type Slot, slot } from '../model/order.ts';
@@ -9,14 +9,14 @@ import type { Store } from '../model/store.ts';
 import type { SpaceRecord } from '../spaces/records.ts';
 import type { SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from './records.ts';
 
-/** Lower case words joined by hyphens; what is left of a title in an address. */
+/** Converts a title to a path: lower-case words, joined by hyphens. */
 function slug(title: string): string {
   const plain = title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   const words = plain.match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.join('-').slice(0, 90) || 'untitled';
 }
 
-/** The wanted path, with `-1`, `-2`, … when siblings have it. */
+/** Returns the path, with `-1`, `-2`, … if a sibling has it. */
 function freePath(wanted: string, taken: ReadonlySet<string>): string {
   let path = wanted;
   for (let suffix = 1; taken.has(path); suffix += 1) {
@@ -31,22 +31,22 @@ function refuseTaken(path: string | undefined, self: string, siblings: readonly 
   }
 }
 
-/** Site spaces beside it: of the same section, or of the root. */
+/** Returns the site spaces of a section, or of the root, in display order. */
 export function siteSpacesIn(store: Store, place: string): readonly SiteSpaceRecord[] {
   return store.siteSpaces.by('place', place).toSorted(byRank);
 }
 
-/** 400 when a sibling has the path. */
+/** Throws a 400 if a sibling has the path. */
 export function refuseTakenSiteSpacePath(store: Store, siteSpace: SiteSpaceRecord, path: string | undefined): void {
   refuseTaken(path, siteSpace.id, store.siteSpaces.by('place', siteSpace.section ?? siteSpace.site));
 }
 
-/** 400 when another section of the site has the path. */
+/** Throws a 400 if another section of the site has the path. */
 export function refuseTakenSectionPath(store: Store, section: SectionRecord, path: string | undefined): void {
   refuseTaken(path, section.id, store.sections.by('site', section.site));
 }
 
-/** 400 when the section (or root) shows that space already. */
+/** Throws a 400 if the section (or root) already has the space. */
 export function refuseShownSpace(store: Store, place: string, space: string, self: string | undefined): void {
   const shown = store.siteSpaces.by('place', place).some((sibling) => sibling.id !== self && sibling.space === space);
   if (shown) {
@@ -54,7 +54,7 @@ export function refuseShownSpace(store: Store, place: string, space: string, sel
   }
 }
 
-/** Sections, groups and links directly below a group, or at the root of the site. */
+/** Returns the sections, groups and links directly in a group, or at the root of the site. */
 export function slotsIn(store: Store, place: string): Slot[] {
   return [
     ...store.sections.by('place', place).map((section) => slot(store.sections, 'site-section', section)),
@@ -63,7 +63,7 @@ export function slotsIn(store: Store, place: string): Slot[] {
   ];
 }
 
-/** The first remaining item where the default is gone. */
+/** Returns the default, or the first item if the default no longer exists. */
 function chooseDefault(
   current: string | undefined,
   items: readonly { id: string; rank: number }[],
@@ -72,7 +72,7 @@ function chooseDefault(
   return stays ? current : items.toSorted(byRank)[0]?.id;
 }
 
-/** Gives the site, or the section, a default when it has none. */
+/** Sets the defaults of the site and the section that are missing. */
 function settleDefaults(store: Store, siteId: string, sectionId: string | undefined): void {
   const site = store.sites.get(siteId);
   const section = sectionId === undefined ? undefined : store.sections.get(sectionId);
@@ -116,8 +116,8 @@ export function addSiteSpace(
 }
 
 /**
- * Adds a section that shows the space, at the end of the root. The first section of a site takes in the site spaces
- * that stood at its root, after its own.
+ * Adds a section with the space at the end of the root. The first section of a site also receives the site spaces of
+ * the root, after its own.
  */
 export function addSection(
   store: Store,
@@ -161,7 +161,7 @@ export function removeSection(store: Store, section: SectionRecord): void {
   settleDefaults(store, section.site, undefined);
 }
 
-/** Removes the site space; a section needs at least one, so its last one is refused. */
+/** Removes the site space. Throws a 400 for the last one of a section. */
 export function removeSiteSpace(store: Store, siteSpace: SiteSpaceRecord): void {
   if (siteSpace.section !== undefined && store.siteSpaces.count('place', siteSpace.section) === 1) {
     throw invalid('path.siteSpaceId', 'a section needs at least one site space; delete the section instead');
@@ -170,7 +170,7 @@ export function removeSiteSpace(store: Store, siteSpace: SiteSpaceRecord): void 
   settleDefaults(store, siteSpace.site, siteSpace.section);
 }
 
-/** Takes a deleted space off every site; a section that showed nothing else goes with it. */
+/** Removes a deleted space from every site; a section without other site spaces is removed too. */
 export function removeSiteSpacesOf(store: Store, space: string): void {
   for (const siteSpace of store.siteSpaces.by('space', space)) {
     const section = siteSpace.section === undefined ? undefined : store.sections.get(siteSpace.section);
@@ -182,7 +182,7 @@ export function removeSiteSpacesOf(store: Store, space: string): void {
   }
 }
 
-/** Removes the group; its sections, groups and links go to its parent, at the end, in their order. */
+/** Removes the group; its sections, groups and links move to the end of its parent, in their order. */
 export function removeGroup(store: Store, group: SectionGroupRecord): void {
   for (const child of slotsIn(store, group.id).sort(byRank)) {
     const section = store.sections.get(child.id);
@@ -206,7 +206,7 @@ export function moveSectionTo(store: Store, section: SectionRecord, group: strin
   }
 }
 
-/** Removes everything that the site consists of, and the site. */
+/** Removes the site and its structure. */
 export function removeSite(store: Store, site: SiteRecord): void {
   for (const table of [store.siteSpaces, store.sections, store.sectionGroups, store.externalLinks]) {
     for (const record of table.by('site', site.id)) {
@@ -221,7 +221,7 @@ export function removeSite(store: Store, site: SiteRecord): void {
 }
 
 /**
- * Returns `sections` when there is a section, or nothing but groups and links; else `siteSpaces`.
+ * Returns `sections` if there is a section, or if there are only groups and links; otherwise `siteSpaces`.
  * Source: docs/platform-notes.md#site-structure
  */
 export function structureType(store: Store, site: SiteRecord): 'sections' | 'siteSpaces' {

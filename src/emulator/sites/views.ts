@@ -1,3 +1,5 @@
+// Lookups and views of sites and of what they consist of.
+
 import { found } from '../model/answers.ts';
 import type { At, Context } from '../model/operation.ts';
 import { byRank } from '../model/order.ts';
@@ -65,17 +67,17 @@ export function requireSectionGroup(call: At<'organizationId' | 'siteId' | 'site
   );
 }
 
-/** Where the platform itself has the site. */
+/** Returns the site's address on the platform. */
 function ownUrl(context: Context, site: SiteRecord): string {
   return `${context.base}/docs/${site.basename ?? site.id}`;
 }
 
-/** Where the site is published, whether it is now or not. */
+/** Returns the address at which the site is, or would be, published. */
 function publishedUrl(context: Context, site: SiteRecord): string {
   return site.proxy === undefined ? ownUrl(context, site) : `https://${site.proxy}`;
 }
 
-/** Written as one string and read in two parts: that string, and where what is asked there has to be fetched. */
+/** Renders the proxy, which is written as one string and read as that string and the address to forward requests to. */
 function viewProxy(context: Context, site: SiteRecord): unknown {
   return site.proxy === undefined ? undefined : { origin: site.proxy, target: ownUrl(context, site) };
 }
@@ -172,7 +174,7 @@ export function viewExternalLink(link: ExternalLinkRecord): unknown {
   return { object: 'site-external-link', id, title, description, icon, url, sectionGroup: group, draft, condition };
 }
 
-/** The sections, groups and links of a group, or of the site itself, in display order. */
+/** Renders the sections, groups and links of a group, or of the site itself, in display order. */
 export function viewChildren(context: Context, place: string): unknown[] {
   const { store } = context;
   const sections = store.sections.by('place', place).map((section) => ({

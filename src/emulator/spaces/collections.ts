@@ -1,3 +1,5 @@
+// Operations on collections.
+
 import { z } from 'zod';
 import { created, deleted, ok } from '../model/answers.ts';
 import { withDefaults } from '../model/creation-defaults.ts';

@@ -1,3 +1,5 @@
+// Moves, transfers and deletions of spaces and collections.
+
 import { z } from 'zod';
 import { ApiError, found, invalid, noUpdate, referenced } from '../model/answers.ts';
 import { indexFor, type Pointer, reorder, type Slot, slot } from '../model/order.ts';
@@ -33,7 +35,7 @@ type Node =
       readonly record: CollectionRecord;
     };
 
-/** The collection that a body names as parent: of that organization. */
+/** Returns the parent collection that a body names, or throws a 400 unless it is in that organization. */
 export function referencedParent(store: Store, organization: string, parent: string): CollectionRecord {
   const collection = store.collections.get(parent);
   return referenced(
@@ -75,7 +77,10 @@ function setParent(store: Store, node: Node, parent: string | undefined, rank: n
   }
 }
 
-/** Moves a space or collection below another parent, to a place among its siblings, or both; 409 when it is there. */
+/**
+ * Moves a space or collection to another parent, to a place among its siblings, or both. Throws a 409 if it is already
+ * there.
+ */
 export function move(store: Store, node: Node, body: MoveBody): void {
   const { organization } = node.record;
   const parent = body.parent === undefined ? node.record.parent : (body.parent ?? undefined);
@@ -102,7 +107,7 @@ export function move(store: Store, node: Node, body: MoveBody): void {
   }
 }
 
-/** Every space below the collection, at any depth. */
+/** Returns every space in the collection, at any depth. */
 function spacesBelow(store: Store, collection: string): SpaceRecord[] {
   return [
     ...store.spaces.by('parent', collection),
@@ -127,7 +132,7 @@ export function deleteCollection(store: Store, collection: string, at: string): 
   store.collections.remove(collection);
 }
 
-/** 404 for an unknown organization, as no transfer is answered 400; 409 for the same one, 412 while a site shows what would go. */
+/** Throws a 404 for an unknown organization, a 409 for the same one, and a 412 if a site shows one of the spaces. */
 function checkTransfer(store: Store, from: string, to: string, spaces: readonly SpaceRecord[]): void {
   found(store.organizations.get(to), 'Organization', to);
   if (from === to) {
@@ -139,13 +144,13 @@ function checkTransfer(store: Store, from: string, to: string, spaces: readonly 
   }
 }
 
-/** Hands a space over to another organization, at its root. */
+/** Transfers a space to the root of another organization. */
 export function transferSpace(store: Store, space: SpaceRecord, organization: string): void {
   checkTransfer(store, space.organization, organization, [space]);
   store.spaces.put({ ...space, organization, parent: undefined, rank: store.next() });
 }
 
-/** Hands a collection over with everything in it, to the other organization's root. */
+/** Transfers a collection with its contents to the root of another organization. */
 export function transferCollection(store: Store, collection: CollectionRecord, organization: string): void {
   checkTransfer(store, collection.organization, organization, spacesBelow(store, collection.id));
   store.collections.put({ ...collection, parent: undefined, rank: store.next() });

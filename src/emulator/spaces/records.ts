@@ -1,3 +1,5 @@
+// Records and tables of spaces and collections.
+
 import { organizationKey, type Ranked, Table } from '../model/table.ts';
 import type { EditMode, Language, Role } from '../model/vocabulary.ts';
 import type { MergeRules } from '../organizations/records.ts';
@@ -29,7 +31,7 @@ export interface SpaceRecord extends Ranked {
   readonly variables?: Variables | undefined;
 }
 
-/** Where a space or collection hangs: its collection, else its organization. Deleted spaces hang nowhere. */
+/** Index key of the parent: its collection, otherwise its organization. Deleted spaces have none. */
 function parentKey(record: {
   readonly organization: string;
   readonly parent?: string | undefined;

@@ -1,3 +1,5 @@
+// Operations on spaces.
+
 import { z } from 'zod';
 import { ApiError, deleted, ok } from '../model/answers.ts';
 import { refuseLater } from '../model/features.ts';

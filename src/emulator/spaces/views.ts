@@ -1,3 +1,5 @@
+// Lookups and views of spaces and collections.
+
 import { found, referenced } from '../model/answers.ts';
 import type { At, Context } from '../model/operation.ts';
 import type { Store } from '../model/store.ts';
@@ -36,7 +38,7 @@ export function referencedSpace(store: Store, organization: string, id: string, 
   return referenced(isUsable ? space : undefined, field, 'space', id);
 }
 
-/** How many comments on the change request, or on the space itself, nobody has resolved. */
+/** Counts the unresolved comments on a change request, or on the space itself. */
 export function openComments(context: Context, subject: string): number {
   return context.store.comments.by('subject', subject).filter((comment) => comment.resolved === undefined).length;
 }

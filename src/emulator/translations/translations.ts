@@ -1,3 +1,5 @@
+// Translations of spaces: records, operations and processing.
+
 import { z } from 'zod';
 import type { Json } from '../../core/json.ts';
 import { addRevision } from '../content/content.ts';
@@ -152,7 +154,7 @@ export const translationOperations: readonly Operation[] = [
   }),
 ];
 
-/** What the emulator pretends a translation of any space amounts to. */
+/** Size of every translation run. */
 const PAGES_PER_RUN = 1;
 const WORDS_PER_RUN = 100;
 
@@ -177,7 +179,7 @@ function completeTranslation(store: Store, translation: TranslationRecord, run: 
   });
 }
 
-/** A new revision of the result space; the first run, and the first after that space was deleted, create one. */
+/** Writes a revision of the result space, which is created by the first run, and again if it was deleted. */
 function writeResult(store: Store, translation: TranslationRecord, at: string): { space: string; revision: string } {
   const known = translation.result === undefined ? undefined : store.spaces.get(translation.result.space);
   if (known !== undefined && known.deletedAt === undefined) {
