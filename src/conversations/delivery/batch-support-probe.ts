@@ -1,4 +1,4 @@
-/** Lists that were refused, and never taken, from which it is the list that is refused. */
+/** Refused batches, with none accepted, after which batches count as unsupported. */
 const ENOUGH = 6;
 
 /**

@@ -8,7 +8,7 @@ const LONGEST_TITLE = 256;
 const HALF_PLACEHOLDER = /\[[A-Z][A-Z0-9_]{0,48}$/;
 const HALF_NUMBER = /[+(]?\d[\d\s().-]*$|\[[A-Z][A-Z0-9_]{0,48}$/;
 
-/** Who says a part, in the body. */
+/** Name of each author in the body. */
 const SPEAKERS: Readonly<Record<AuthorRole, string>> = {
   user: 'Customer',
   assistant: 'Assistant',
@@ -38,7 +38,7 @@ export function toContextRecord(conversation: Conversation): ContextRecordInput 
   };
 }
 
-/** What the customer says first, else what anybody does, else the id, which is never empty. */
+/** Returns the first line of the customer, else of anybody, else the id, which is never empty. */
 function firstWords({ id, parts }: Conversation): string {
   const said = [...parts.filter(({ role }) => role === 'user'), ...parts];
   const lines = said.flatMap(({ body }) => body.split('\n').map(oneLine));
@@ -50,8 +50,8 @@ function oneLine(text: string): string {
 }
 
 /**
- * Cut where a reader sees the end of a character, and before half a placeholder or half a number: the first digits of a
- * long one may look like what redaction takes out.
+ * Shortens a title. It is cut between graphemes, and before a partial placeholder or number: the first digits of a long
+ * number may look like a private value.
  */
 function cut(text: string): string {
   if ([...text].length <= LONGEST_TITLE) {

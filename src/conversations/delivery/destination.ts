@@ -7,22 +7,22 @@ import type { Conversation } from '../model/conversation.ts';
 import type { ConversationEvents } from '../model/events.ts';
 import { toContextRecord } from './context-record.ts';
 
-/** Where conversations go. */
+/** Receiver of conversations. */
 export interface Destination {
   /**
-   * Resolves once all of them are taken; throws what the client throws. Where it throws, some may be taken: all of them
-   * are to be sent again, unless the error says otherwise.
+   * Resolves once all conversations are accepted; throws the errors of the client. After an error, some may have been
+   * accepted: send all of them again, unless the error rules that out.
    */
   send(conversations: readonly Conversation[], call: CallOptions): Promise<void>;
 }
 
 export interface DestinationOptions {
-  /** The organization's, with priority `ingestion`. */
+  /** Writer of the organization, with priority `ingestion`. */
   readonly writer: Writer;
-  /** Gives the id of the site that takes them where the platform has no conversations; null: none does. */
+  /** Returns the id of the site that receives context records on a platform without conversations; null: not configured. */
   readonly site: (() => Promise<string>) | null;
   readonly probe: ConversationsProbe;
-  /** Of one request's body at most, but for a single record. */
+  /** Maximum size of a request body; a single record may exceed it. */
   readonly bytes: number;
   readonly events: Pick<ConversationEvents, 'onDestination'>;
 }
@@ -54,7 +54,7 @@ export class PlatformDestination implements Destination {
         if (!saysNotThere(error)) {
           throw error;
         }
-        // It may have become one that has none.
+        // The platform may have been upgraded to a version without conversations.
         probe.forget();
         if (await this.#hasConversations(call)) {
           throw error;
@@ -64,7 +64,7 @@ export class PlatformDestination implements Destination {
     await this.#sendRecords(conversations, await site(), call);
   }
 
-  /** What is asked beforehand leaves nothing in doubt, whatever becomes of the question. */
+  /** Probes the platform. Nothing has been sent yet, so an error leaves no batch in doubt. */
   async #hasConversations({ signal }: CallOptions): Promise<boolean> {
     const { probe, writer } = this.#options;
     try {
@@ -77,7 +77,7 @@ export class PlatformDestination implements Destination {
   async #sendConversations(conversations: readonly Conversation[], call: CallOptions, hint: string): Promise<void> {
     const [only] = conversations;
     this.#tell('conversations', null);
-    // The schema's types know no readonly lists.
+    // The schema's types have no readonly arrays.
     const body = (conversations.length === 1 ? only : conversations) as never;
     try {
       await this.#options.writer.send(operations.ingestConversations, { body }, call);
@@ -86,7 +86,7 @@ export class PlatformDestination implements Destination {
     }
   }
 
-  /** A record of the same id takes the place of the one that is there, so that it may be put again at any time. */
+  /** Sends context records. A record replaces the one with the same id, so that sending it again is safe. */
   async #sendRecords(conversations: readonly Conversation[], siteId: string, call: CallOptions): Promise<void> {
     const { writer, probe, bytes } = this.#options;
     this.#tell('context-records', siteId);
@@ -119,7 +119,7 @@ function noSuchSite(error: RejectedError, siteId: string): RejectedError {
 const NAME_A_SITE =
   '; from 0.167 on, platforms take context records of a site instead: name the site in conversations.site';
 
-/** Lists of so many bytes at most: rendered, records may be longer than what they were made of. */
+/** Splits records into lists of at most `bytes`: a record may be longer than the conversation it was made from. */
 function withinBytes(records: readonly ContextRecordInput[], bytes: number): ContextRecordInput[][] {
   const lists: ContextRecordInput[][] = [];
   let room = 0;

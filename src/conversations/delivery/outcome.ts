@@ -7,21 +7,21 @@ import {
   TransientError,
 } from '../../core/errors.ts';
 
-/** What came of one request with conversations. */
+/** Outcome of one request with conversations. */
 export type SendOutcome =
   | { readonly kind: 'taken' | 'cancelled' }
-  /** Something in it is not as it should be. */
+  /** The content of at least one conversation is refused. */
   | { readonly kind: 'bad-content'; readonly reason: string }
-  /** It may have been taken. */
+  /** No response; the platform may have accepted the batch. */
   | { readonly kind: 'lost'; readonly reason: string }
   | { readonly kind: 'not-sent'; readonly reason: string }
-  /** Only a person can change it. */
+  /** Only a person can fix it. */
   | { readonly kind: 'refused' | 'unsupported'; readonly reason: string; readonly maybeTaken: boolean };
 
 const CONTENT: readonly number[] = [400, 413, 422];
 const NOT_THERE: readonly number[] = [404, 405, 410];
 
-/** What the platform client's errors mean for a batch. */
+/** Classifies an error of the platform client by what it means for a batch. */
 export function classifyError(error: unknown): SendOutcome {
   if (error instanceof RejectedError) {
     return rejected(error);
@@ -30,7 +30,7 @@ export function classifyError(error: unknown): SendOutcome {
     return { kind: 'refused', reason: error.message, maybeTaken: false };
   }
   if (error instanceof NotThePlatformError) {
-    // Something stands in between; what it did with the request it does not say.
+    // Something between Octavo and the platform answered; it may have forwarded the request.
     return { kind: 'refused', reason: error.message, maybeTaken: true };
   }
   if (error instanceof CancelledError) {

@@ -8,7 +8,7 @@ import { pushFile } from './push.ts';
 
 const filter = { source: z.string().optional(), key: z.string().optional() };
 
-/** What a person may ask about conversations, of a daemon or of a state file that no daemon has. */
+/** Requests about conversations, answered by a running daemon or from a state file that no daemon has locked. */
 export const conversationRequest = z.discriminatedUnion('about', [
   z.strictObject({ about: z.literal('status') }),
   z.strictObject({
@@ -21,7 +21,7 @@ export const conversationRequest = z.discriminatedUnion('about', [
   z.strictObject({ about: z.literal('drop'), ...filter }),
   /** `since`: milliseconds since the epoch. */
   z.strictObject({ about: z.literal('resync'), source: z.string(), since: z.number() }),
-  /** Paths are absolute, on the machine of whoever is asked. */
+  /** Absolute paths on the machine of the process that answers. */
   z.strictObject({
     about: z.literal('push'),
     files: z.array(z.string()),
@@ -34,12 +34,12 @@ export type ConversationRequest = z.input<typeof conversationRequest>;
 export interface ConversationControl {
   readonly ingestion: Ingestion;
   readonly outbox: Outbox;
-  /** The names that are configured. */
+  /** Names of the configured sources. */
   readonly sources: readonly string[];
   readonly signal: AbortSignal;
 }
 
-/** Answers a question. Throws ConfigError for what is not there, StoreError, and SourceError for a file. */
+/** Handles a request. Throws ConfigError if the source or dead letter does not exist, StoreError, and SourceError. */
 export async function handleConversationRequest(
   desk: ConversationControl,
   question: ConversationRequest,
@@ -65,14 +65,14 @@ export async function handleConversationRequest(
   }
 }
 
-/** Who a pushed file's tickets come from. */
+/** Source name of pushed files. */
 const PUSH = 'push';
 
 async function pushAll(
   { ingestion, signal }: ConversationControl,
   { files, account, teamDomains = [] }: Extract<ConversationRequest, { about: 'push' }>,
 ): Promise<JsonObject> {
-  // Whoever pushes a file wants it sent: nothing rests.
+  // A pushed file is sent at once, without the settle delay.
   const intake = ingestion.intake(PUSH, { settleDelay: 0 });
   const pushed = [];
   try {
@@ -85,7 +85,7 @@ async function pushAll(
   return { files: plainList(pushed), sender: plain(ingestion.sender?.state ?? { kind: 'none' }) };
 }
 
-/** The oldest ones, and how many there are besides. */
+/** Returns the oldest dead letters, and the number of the others. */
 async function lettersOf(
   { outbox }: ConversationControl,
   question: Extract<ConversationRequest, { about: 'dead' }>,

@@ -14,16 +14,16 @@ import type { Delivery, PollingSource, Webhook } from '../model/source.ts';
 import { WakeUpSignal } from '../model/wake-up-signal.ts';
 import { SourceLoop } from '../polling/source-loop.ts';
 
-/** One configured source: polled, told by a webhook, or both. */
+/** One configured source, with polling, a webhook or both. */
 export interface IngestionSource {
   readonly name: string;
   readonly polling: PollingSource | null;
   readonly webhook: Webhook | null;
-  /** Tells when there is something to poll for, until what it answers is called; absent: only time tells. */
+  /** Calls `onNew` when there is something to poll, until the returned function is called; absent: only the interval counts. */
   readonly watch?: (onNew: () => void) => () => Promise<void>;
-  /** Milliseconds from the beginning of a poll to that of the next. */
+  /** Milliseconds from the start of a poll to the start of the next. */
   readonly every: number;
-  /** Milliseconds that a first poll goes back. */
+  /** Lookback of the first poll, in milliseconds. */
   readonly since: number;
 }
 
@@ -31,25 +31,25 @@ export interface IngestionOptions {
   readonly sources: readonly IngestionSource[];
   readonly outbox: Outbox;
   readonly redactor: Redactor;
-  /** The organization's, with priority `ingestion`; null: nothing is sent. */
+  /** Writer of the organization, with priority `ingestion`; null: nothing is sent. */
   readonly writer: Writer | null;
-  /** Gives the id of the site that takes context records where the platform has no conversations; null: none does. */
+  /** Returns the id of the site that receives context records on a platform without conversations; null: not configured. */
   readonly site?: (() => Promise<string>) | null;
-  /** Shared by all who want to know whether there are conversations. */
+  /** Shared by everything that depends on whether the platform has conversations. */
   readonly probe?: ConversationsProbe;
-  /** Milliseconds for which a solved ticket rests before it is sent. */
+  /** Delay between solving a ticket and sending it, in milliseconds. */
   readonly settleDelay: number;
-  /** Conversations and bytes in one request at most. */
+  /** Maximum of conversations and of bytes in one request. */
   readonly batch: { readonly maxConversations: number; readonly maxBytes: number };
   readonly clock: Clock;
   readonly random: Random;
   readonly events: ConversationEvents;
 }
 
-/** How a webhook request is answered. */
+/** Response to a webhook request. */
 export interface WebhookAnswer {
   readonly status: 202 | 400 | 401 | 404 | 415 | 503;
-  /** For whoever sent it; null with 202. */
+  /** Reason for the sender; null with 202. */
   readonly reason: string | null;
 }
 
@@ -57,19 +57,19 @@ export interface IngestionStatus {
   readonly sender: SenderState;
   readonly outbox: Omit<OutboxStatus, 'sources'>;
   readonly sources: readonly (SourceStatus & {
-    /** Milliseconds since a poll last came to its end; null: none has. */
+    /** Milliseconds since the last successful poll; null: there was none. */
     readonly polledAgo: number | null;
-    /** Milliseconds for which the oldest content has been waiting; null: none waits. */
+    /** Age of the oldest waiting content, in milliseconds; null: nothing waits. */
     readonly waitingFor: number | null;
-    /** Why the last poll, or the last look at what has rested, failed; null: neither did. */
+    /** Error of the last poll or recheck; null: neither failed. */
     readonly error: string | null;
   })[];
 }
 
-/** Milliseconds after which a single poll is looked after without having told anything. */
+/** Milliseconds after which a single run checks for progress without a notification. */
 const CHECK_INTERVAL = 1000;
 
-/** An organization's conversations, from their sources to the platform. */
+/** Ingestion of one organization: sources, outbox and sender. */
 export class Ingestion {
   readonly sender: ConversationSender | null;
   readonly #options: IngestionOptions;
@@ -79,7 +79,7 @@ export class Ingestion {
   readonly #loops = new Map<string, SourceLoop>();
   readonly #webhooks: ReadonlyMap<string, Webhook>;
   readonly #stopping = new AbortController();
-  /** Sources that wait for room. */
+  /** Sources that wait for room in the outbox. */
   readonly #pressed = new Set<string>();
   #running: readonly Promise<void>[] = [];
   readonly #watches: (() => Promise<void>)[] = [];
@@ -107,7 +107,7 @@ export class Ingestion {
     }
   }
 
-  /** Another way in, which is not configured: files that are pushed by hand. `settleDelay`: milliseconds, as in the options. */
+  /** Opens an intake for a source that is not configured: pushed files. `settleDelay` overrides the option, in milliseconds. */
   intake(source: string, over: { readonly settleDelay?: number; readonly hints?: WakeUpSignal } = {}): Intake {
     const { outbox, redactor, clock } = this.#options;
     const events: ConversationEvents = {
@@ -131,12 +131,12 @@ export class Ingestion {
     });
   }
 
-  /** What was taken in by such a way has come to its end. */
+  /** Reports that the pushed files of a source have ended. */
   endFiles(source: string): void {
     this.#options.events.onFilesEnd?.({ source });
   }
 
-  /** Polls and sends from now on. */
+  /** Polls and sends until `stop`. */
   start(): void {
     this.sender?.start();
     this.#running = [...this.#loops.values()].map((loop) => loop.run(this.#stopping.signal));
@@ -146,14 +146,14 @@ export class Ingestion {
     }
   }
 
-  /** One poll of every source. Answers why the failed ones failed, by name. */
+  /** Polls every source once. Returns the errors of the sources that failed, by name. */
   async pollOnce(signal: AbortSignal): Promise<ReadonlyMap<string, AppError>> {
     await Promise.all([...this.#loops.values()].map((loop) => loop.round(signal)));
     const failed = [...this.#loops].flatMap(([name, { error }]) => (error === null ? [] : [[name, error] as const]));
     return new Map(failed);
   }
 
-  /** One poll of every source, and all sent that is due then. Answers whether nothing failed. Throws StoreError. */
+  /** Polls every source once and sends everything that is due. Returns whether nothing failed. Throws StoreError. */
   async once(): Promise<boolean> {
     const isPolled = await this.sendWhile(
       async (signal) => (await this.pollOnce(signal)).size === 0 && !signal.aborted,
@@ -165,8 +165,8 @@ export class Ingestion {
   }
 
   /**
-   * Sends what is due while something is taken in, and after it. Where the outbox is full and nothing can be sent, the
-   * signal aborts with a TransientError: nobody is there to wait for room. Throws what `take` throws, and StoreError.
+   * Sends what is due while `take` runs, and after it. If the outbox is full and nothing can be sent, the signal aborts
+   * with a TransientError, because no room would become free. Throws the errors of `take`, and StoreError.
    */
   async sendWhile<T>(take: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { outbox, clock } = this.#options;
@@ -176,7 +176,7 @@ export class Ingestion {
       isTaking = false;
       this.#work.notify();
     });
-    // It is waited for below, and may fail before.
+    // Awaited below; it may fail before that.
     taken.catch(() => {});
     while (isTaking && !this.#stopping.signal.aborted) {
       const seen = this.#work.count;
@@ -192,7 +192,7 @@ export class Ingestion {
     return result;
   }
 
-  /** Takes no more, and lets what is in flight to the platform end within so many milliseconds. */
+  /** Stops polling and sending. Requests in flight get `milliseconds` to end. */
   async stop(milliseconds: number): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#watches.map((end) => end()));
@@ -203,7 +203,7 @@ export class Ingestion {
     await Promise.all(this.#options.sources.map(({ polling }) => polling?.close()));
   }
 
-  /** Takes a webhook request: good ones are durable before they are answered. Throws StoreError. */
+  /** Handles a webhook request. Its content is durable before it is answered with 202. Throws StoreError. */
   async deliver(source: string, delivery: Delivery): Promise<WebhookAnswer> {
     const webhook = this.#webhooks.get(source);
     const intake = this.#intakes.get(source);
@@ -218,13 +218,13 @@ export class Ingestion {
     return kept === 'full' ? { status: 503, reason: 'outbox full; retry later' } : { status: 202, reason: null };
   }
 
-  /** The next poll of a source goes back to `since`, in milliseconds since the epoch, and begins at once. */
+  /** Polls a source at once from `since`, in milliseconds since the epoch. */
   async resync(source: string, since: number): Promise<void> {
     await this.#options.outbox.reset(source, since);
     this.#loops.get(source)?.hurry();
   }
 
-  /** Dead letters wait again. Answers how many. */
+  /** Queues dead letters again. Returns their number. */
   async retry(filter: DeadFilter): Promise<number> {
     const count = await this.#options.outbox.retry(filter, this.#options.clock.now());
     this.#work.notify();
@@ -234,14 +234,14 @@ export class Ingestion {
     return count;
   }
 
-  /** Dead letters are forgotten, and not taken again as they are. Answers how many. */
+  /** Deletes dead letters; the same content is not queued again. Returns their number. */
   async dismiss(filter: DeadFilter): Promise<number> {
     const count = await this.#options.outbox.dismiss(filter);
     this.#room.notify();
     return count;
   }
 
-  /** How many wait per source that were redacted by other settings, or other rules, than now. Throws StoreError. */
+  /** Returns the number of waiting conversations per source that were redacted with other settings or rules. Throws StoreError. */
   outdated(): Promise<ReadonlyMap<string, number>> {
     const { outbox, redactor } = this.#options;
     return outbox.outdated(redactor.version);
@@ -267,7 +267,7 @@ export class Ingestion {
   }
 }
 
-/** Of a source that has never given anything. */
+/** Returns the status of a source that has not been read yet. */
 function nothingOf(source: string): SourceStatus {
   const none = { waiting: 0, waitingSince: null, sending: 0, inDoubt: 0, dead: 0, hints: 0, counts: {} };
   return { source, cursor: null, polledAt: null, ...none };

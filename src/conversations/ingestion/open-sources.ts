@@ -14,9 +14,9 @@ import { zendeskWebhook } from '../sources/zendesk/webhook.ts';
 import { openZendesk } from '../sources/zendesk/zendesk.ts';
 import type { IngestionSource } from './ingestion.ts';
 
-/** What every source needs besides its settings. */
+/** Dependencies of every source, in addition to its settings. */
 export interface SourceContext {
-  /** The organization's note of this topic: what a source must keep besides its cursor. */
+  /** Opens the organization's note on a topic: state that a source keeps in addition to its cursor. */
   readonly note: (topic: string) => Note;
   readonly userAgent: string;
   readonly clock: Clock;
@@ -26,7 +26,7 @@ export interface SourceContext {
 type SourceConfig = ConversationsConfig['sources'][number];
 type Ways = Pick<IngestionSource, 'polling' | 'webhook' | 'watch'>;
 
-/** The sources of a configuration, and no connection yet; the only list of them. */
+/** Creates the configured sources without connecting to them. This is the only list of source types. */
 export function openSources(config: ConversationsConfig, around: SourceContext): readonly IngestionSource[] {
   return config.sources.map((source) => ({
     name: source.name,
@@ -88,7 +88,7 @@ function waysOf(source: SourceConfig, around: SourceContext & { readonly name: s
   };
 }
 
-/** Columns that are named. */
+/** Returns the columns that are set. */
 function present(columns: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined),

@@ -5,16 +5,16 @@ import { LARGEST_BATCH, type ReadOptions, sizeOf, type TicketRecord } from '../s
 import { readTickets } from '../sources/files/read-tickets.ts';
 import { appendRejects, rejectFileOf } from '../sources/files/reject-file.ts';
 
-/** What a file that was pushed had in it. */
+/** Counts of a pushed file. */
 export interface PushedFile {
   readonly file: string;
   readonly records: number;
   readonly tickets: number;
-  /** Of those, threads of mails. */
+  /** Tickets that are mail threads. */
   readonly threads: number;
   readonly skipped: number;
   readonly rejected: number;
-  /** Where what was rejected or has nothing to say is listed, with lines and reasons; null: nothing is. */
+  /** File that lists rejected and empty records, with lines and reasons; null: there are none. */
   readonly rejects: string | null;
 }
 
@@ -24,11 +24,11 @@ export interface PushOptions {
   readonly signal: AbortSignal;
 }
 
-/** Records that become durable together. */
+/** Records in one deposit. */
 const BATCH = 100;
 
 /**
- * Takes a file in, once: what is unchanged since an earlier push is not sent again. Resolves when all of it is durable.
+ * Ingests a file. Content that is unchanged since an earlier push is not sent again. Resolves when all of it is durable.
  * Throws SourceError, StoreError, and CancelledError once the signal aborts.
  */
 export async function pushFile(path: string, { read, intake, signal }: PushOptions): Promise<PushedFile> {
@@ -84,6 +84,6 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
 
 function stopped(reason: unknown): AppError {
   const words =
-    'asked to stop: what was taken in is kept; push again for the rest, what is unchanged is not sent twice';
+    'interrupted; the conversations read so far are stored; push again to continue, unchanged ones are not sent twice';
   return reason instanceof AppError ? reason : new CancelledError(words);
 }

@@ -2,20 +2,20 @@ import { createHmac } from 'node:crypto';
 import { isObject } from '../../core/json.ts';
 import type { Note, Store } from '../../store/store.ts';
 
-/** What stands for an id that may not be written: the same for the same id, and nobody can try out whose it is. */
+/** Returns the pseudonym of a private id: always the same, and without the key nobody can test guesses. */
 export type PseudonymizeId = (id: string) => string;
 
 const KEY_BYTES = 32;
 const DIGITS = 24;
 
-/** `key`: random, and kept from everybody: who has it can try out ids. */
+/** Creates a pseudonymizer. `key` is random and secret: with it, guesses of an id can be tested. */
 export function createIdPseudonymizer(key: Uint8Array): PseudonymizeId {
   return (id) => `hidden-${createHmac('sha256', key).update(id).digest('hex').slice(0, DIGITS)}`;
 }
 
 /**
- * With the key of an organization, which is made once and kept in the state file. `makeKey` gives so many random bytes.
- * Throws StoreError.
+ * Loads the pseudonymizer of an organization, whose key is generated once and kept in the state file. `makeKey` returns
+ * random bytes. Throws StoreError.
  */
 export async function loadIdPseudonymizer(
   store: Pick<Store, 'note'>,
@@ -26,7 +26,7 @@ export async function loadIdPseudonymizer(
   return createIdPseudonymizer((await keptKey(note)) ?? (await newKey(note, makeKey(KEY_BYTES))));
 }
 
-/** The same for each of them, by its id. */
+/** Loads the pseudonymizers of several organizations, by id. */
 export async function loadIdPseudonymizers(
   store: Pick<Store, 'note'>,
   organizations: readonly { readonly id: string }[],

@@ -5,18 +5,18 @@ import type { ThreadAddition, ThreadMail } from '../../store/outbox.ts';
 import type { Conversation, Redactor } from '../model/conversation.ts';
 import type { AuthorRole, Person, Ticket } from '../model/ticket.ts';
 
-/** What a thread's conversation is made with, whichever of its mails are there. */
+/** Options for composing the conversation of a thread. */
 export interface ThreadOptions {
   readonly redactor: Redactor;
-  /** Milliseconds for which a conversation rests after its last mail. */
+  /** Delay after the last mail, in milliseconds. */
   readonly settleDelay: number;
-  /** Milliseconds since the epoch: no mail is from later. */
+  /** Milliseconds since the epoch; mails with a later date count as of now. */
   readonly now: number;
 }
 
 /**
- * The addition of a ticket that was read from mails; null for other tickets. `conversation` is what redaction made of it,
- * with a part for each of the ticket's.
+ * Returns the mails of a ticket as an addition to their thread; null for tickets that are not mails. `conversation` is
+ * the redacted ticket, with a part for each part of the ticket.
  */
 export function threadAddition(
   { mails, people }: Ticket,
@@ -30,7 +30,7 @@ export function threadAddition(
     id: mails.ids[index]?.id ?? '',
     at: mails.ids[index]?.at ?? null,
     role,
-    // The subject is that of the thread's first mail.
+    // The thread has the subject of its first mail.
     subject: index === 0 ? (conversation.subject?.trim() ?? '') : '',
     body,
   }));
@@ -53,7 +53,7 @@ export function threadAddition(
   };
 }
 
-/** Whether any word of the people's names and addresses is in a text: most texts need not be redacted again. */
+/** Reports whether a text contains a word of the people's names or addresses: most texts need no second redaction. */
 function mayName(text: string, people: readonly Person[]): boolean {
   const seen = plain(text);
   return people.some(({ names, emails }) =>
@@ -65,7 +65,7 @@ function mayName(text: string, people: readonly Person[]): boolean {
   );
 }
 
-/** Without case and accents. */
+/** Removes case and accents. */
 function plain(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 }

@@ -3,8 +3,8 @@ import { NotThePlatformError, RejectedError } from '../../core/errors.ts';
 import type { SourceRecord } from './ticket.ts';
 
 /**
- * Reads an answer that everything behind it depends on, such as a page of tickets. Throws NotThePlatformError, which
- * names the members that are not as documented and no value.
+ * Parses a response that everything after it depends on, such as a page of tickets. Throws NotThePlatformError, which
+ * names the members that differ from the documentation, and no value.
  */
 export function readAnswer<Schema extends z.ZodType>(schema: Schema, body: unknown, what: string): z.output<Schema> {
   const read = schema.safeParse(body);
@@ -14,10 +14,10 @@ export function readAnswer<Schema extends z.ZodType>(schema: Schema, body: unkno
   return read.data;
 }
 
-/** Thrown while one ticket is read: that ticket cannot be, and the others can. */
+/** One ticket cannot be read; others are not affected. */
 class UnreadableRecord extends Error {}
 
-/** Reads one record. Throws UnreadableRecord. */
+/** Parses one record. Throws UnreadableRecord. */
 export function readRecord<Schema extends z.ZodType>(schema: Schema, record: unknown): z.output<Schema> {
   const read = schema.safeParse(record);
   if (!read.success) {
@@ -26,7 +26,7 @@ export function readRecord<Schema extends z.ZodType>(schema: Schema, record: unk
   return read.data;
 }
 
-/** What of a list can be read, for lists whose members are of use one by one, such as people. */
+/** Returns the valid items of a list whose items are useful individually, such as people. */
 export function readable<Schema extends z.ZodType>(
   schema: Schema,
   list: readonly unknown[] | null | undefined,
@@ -53,8 +53,8 @@ export async function orRejected(place: string, read: () => Promise<SourceRecord
 }
 
 /**
- * Does so for all items at once, as far as the queue allows, and keeps their order. The first failure ends the others
- * and is thrown once all have ended: what is left undone of a batch is not taken for done.
+ * Reads all items concurrently, within the limits of the queue, and keeps their order. The first failure aborts the others
+ * and is thrown when all have ended, so that an incomplete batch never counts as complete.
  */
 export async function readAll<T, R>(
   items: readonly T[],

@@ -1,4 +1,4 @@
-// The library brings no types; these are of what is used of it.
+// Types of the members that are used; the library has none.
 declare module 'html-to-text' {
   export interface HtmlElement {
     readonly attribs?: Readonly<Record<string, string>>;

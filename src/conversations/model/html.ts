@@ -1,11 +1,11 @@
 import { compile, type Formatter } from 'html-to-text';
 
-/** The longest HTML that is read and the longest text that comes of it, in UTF-16 units; what is behind is left out. */
+/** Longest HTML that is read and longest resulting text, in UTF-16 units; the rest is left out. */
 const LONGEST = 512 * 1024;
-/** The longest address that is written beside a link's words: beyond that it is a tracker's, and helps nobody. */
+/** Longest address that is written after the text of a link; longer ones are for tracking. */
 const LONGEST_LINK = 1024;
 
-/** As many tags as are parsed: the parser takes the square of those left open, which hostile HTML would use. */
+/** Maximum number of tags to parse: the parser's time is quadratic in unclosed tags, which hostile HTML could use. */
 const MOST_TAGS = 20_000;
 
 const HIDDEN = [
@@ -27,7 +27,7 @@ const HIDDEN = [
   '[style*="display: none"i]',
 ];
 
-/** A link's words, then its address; a link around an image alone is nothing, as a tracking pixel is. */
+/** Writes the text of a link, then its address. A link around an image only, such as a tracking pixel, is left out. */
 const link: Formatter = (element, walk, builder) => {
   let words = '';
   builder.pushWordTransform((word) => {
@@ -37,7 +37,7 @@ const link: Formatter = (element, walk, builder) => {
   walk(element.children, builder);
   builder.popWordTransform();
   const address = linkAddress(element.attribs?.href ?? '');
-  // Words come without the spaces between them: an address has none.
+  // The parser drops the spaces between words; an address has none.
   if (words !== '' && address !== '' && address !== words && address !== `${words}/`) {
     builder.addInline(` (${address})`, { noWordTransform: true });
   }
@@ -57,7 +57,7 @@ const headings = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selec
 const convert = compile({
   wordwrap: false,
   whitespaceCharacters: ' \t\r\n\f',
-  // Bounds what deeply nested, hostile HTML costs; no person's mail comes near.
+  // Bounds the cost of hostile, deeply nested HTML; real mail is far below this.
   limits: { ellipsis: '', maxDepth: 100, maxInputLength: LONGEST },
   formatters: { link },
   selectors: [
@@ -73,16 +73,16 @@ const convert = compile({
   ],
 });
 
-/** Pictures inside the HTML itself: they would use up the bound, and say nothing. */
+/** Embedded images: they would use up the limit without any text. */
 const DATA_ADDRESS = /(["'])data:[^"']*\1/gi;
-/** Characters that show nothing: senders pad previews with them, and they would split what redaction looks for. */
+/** Invisible characters: senders pad previews with them, and they would split values that redaction searches for. */
 const INVISIBLE = /\u00AD|\u034F|\u200B|\u2060|\uFEFF/g;
 
 const ELEMENT = /<\/?[a-z]/gi;
 const BLOCK = /<\/?(?:p|div|br|tr|td|th|li|h[1-6]|blockquote|table|ul|ol|pre)\b[^<>]*>/gi;
 const TAG = /<[/!]?[a-z-][^<>]*>/gi;
 
-/** HTML with line breaks as its only elements, made without a parser, in time linear in its length. */
+/** Removes all tags except line breaks without a parser, in time linear in the length. */
 function flattened(html: string): string {
   const [start = '', ...rest] = html.split(/<(?:script|style)\b/i);
   const shown = [start, ...rest.map((piece) => piece.slice(Math.max(0, piece.search(/<\/(?:script|style)/i))))];
@@ -94,8 +94,8 @@ function isTooMuch(html: string): boolean {
 }
 
 /**
- * The plain text of HTML: links as `words (address)`, no images, nothing hidden, no markup, half a mebi characters at
- * most. Never throws: whatever is no HTML comes back as the text that it is.
+ * Converts HTML to plain text: links as `words (address)`, without images, hidden elements and markup, and at most half
+ * a mebi characters. Never throws: text that is not HTML is returned unchanged.
  */
 export function textOfHtml(html: string): string {
   const source = html

@@ -1,22 +1,22 @@
 import { NotThePlatformError } from '../../core/errors.ts';
 import { withoutTrailingSlashes } from '../../core/trim.ts';
 
-/** One link of the header; its parameters are what is between it and the next one. */
+/** One link of the header, with its parameters up to the next link. */
 const LINK = /<([^<>]*)>([^<]*)/g;
 const IS_NEXT = /;\s*rel\s*=\s*(?:"[^"]*\bnext\b|next\b)/i;
 
-/** Characters of the header that are read. */
+/** Maximum length of the header that is read, in characters. */
 const LONGEST = 16_384;
 
-/** The address of the next page (`Link: <…>; rel="next"`); null: there is none. */
+/** Returns the address of the next page (`Link: <…>; rel="next"`), or null. */
 export function nextLink(link: string | readonly string[] | undefined): string | null {
   const links = [link ?? []].flat().join(', ').slice(0, LONGEST).matchAll(LINK);
   return [...links].find(([, , parameters = '']) => IS_NEXT.test(parameters))?.[1] ?? null;
 }
 
 /**
- * The path, below the base, of an address that a provider gave. Throws NotThePlatformError where it leads elsewhere: no
- * request goes there.
+ * Returns the path below the base address of a link in a response. Throws NotThePlatformError if the link leads
+ * elsewhere, so that no request is sent there.
  */
 export function pathBelow(baseUrl: string, address: string, label: string): string {
   const base = new URL(baseUrl);

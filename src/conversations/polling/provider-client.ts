@@ -10,34 +10,34 @@ import { createRequestQueue } from '../../queue/schedule/dispatcher.ts';
 
 type HeaderRecord = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What a provider answered: a success, or one of the statuses the caller said it can use. */
+/** Response of a provider: a success, or one of the statuses that the caller accepts. */
 export interface ProviderAnswer {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: HeaderRecord;
-  /** Parsed JSON; null where there is none. */
+  /** Parsed JSON; null for an empty body. */
   readonly body: unknown;
 }
 
-/** One request to a provider. All of them only read, whatever their method, so that each may be repeated. */
+/** One request to a provider. All requests only read, whatever their method, and may be retried. */
 export interface ProviderRequest {
-  /** For messages and events: `list tickets`. Never an address of a person, never a token. */
+  /** Name in messages and events: `list tickets`. Never contains personal data or a token. */
   readonly name: string;
   readonly method?: 'GET' | 'POST';
-  /** From the slash on, encoded, with its query. */
+  /** Encoded path with its query, starting with a slash. */
   readonly path: string;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Besides those that every request has. */
+  /** Additional headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** `search`: what the provider counts apart from other reads. */
+  /** `search`: counted by the provider separately from other reads. */
   readonly class?: Extract<RequestClass, 'read' | 'search'>;
-  /** Statuses that are answers and no errors: 404 for what may be gone, 304. */
+  /** Statuses that are not errors for the caller: 304, or 404 for a ticket that may be deleted. */
   readonly accepts?: readonly number[];
   readonly signal: AbortSignal;
 }
 
-/** The way to one provider's account: its own queue, which learns from its own headers. */
+/** HTTP client of one provider's account, with its own rate limiter that reads the provider's headers. */
 export interface ProviderClient {
   /** Throws AuthError (401, 403), RejectedError, RateLimitedError, TransientError or NotThePlatformError. */
   request(request: ProviderRequest): Promise<ProviderAnswer>;
@@ -45,17 +45,17 @@ export interface ProviderClient {
 }
 
 export interface ProviderClientOptions {
-  /** The provider's name, for messages: `Zendesk`. */
+  /** Name of the provider in messages: `Zendesk`. */
   readonly label: string;
   readonly baseUrl: string;
   readonly userAgent: string;
-  /** What every request carries, above all its authorization; asked before each, as tokens expire. */
+  /** Returns the headers of every request, such as the authorization; called before each, because tokens expire. */
   readonly headers: () => Promise<Readonly<Record<string, string>>>;
   /** Reads the provider's own headers; `now` is milliseconds since the epoch. */
   readonly rate: (headers: HeaderRecord, now: number) => RateHeaders;
-  /** Whether an answer other than 429 refuses for the rate (GitHub: a 403 with nothing left). */
+  /** Reports whether a response other than 429 is due to the rate limit (GitHub: 403 with no requests left). */
   readonly isRefusal?: (status: number, headers: HeaderRecord) => boolean;
-  /** Requests in flight at most. */
+  /** Maximum of requests in flight. */
   readonly concurrency: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -64,10 +64,10 @@ export interface ProviderClientOptions {
 const PRIORITY: Priority = 'ingestion';
 const TIMEOUT = 30_000;
 const CLOSING = 2000;
-/** The largest answer that is read, in bytes. */
+/** Largest response that is read, in bytes. */
 const LARGEST = 64 * 1024 * 1024;
 
-/** Opens the way; nothing is connected until the first request. */
+/** Creates a client; it connects with the first request. */
 export function openProviderClient(options: ProviderClientOptions): ProviderClient {
   const { clock, random, concurrency } = options;
   const base = new URL(options.baseUrl);

@@ -4,15 +4,15 @@ interface Seen {
 }
 
 /**
- * Which versions of which records were given out, so that what a poll looks at again, on purpose, is not read again.
- * It is a saving and never the truth: only what is certain to be durable counts, and after a restart nothing does.
+ * Cache of the record versions that were yielded recently, so that the overlap of two polls is not read twice. An
+ * optimization only; never relied on for correctness: it contains only versions that are durable, and none after a restart.
  */
 export class RecentVersions {
   readonly #seen = new Map<string, Seen>();
 
   /**
-   * A poll begins behind this batch, the last one that was kept: what was given out in later ones counts for nothing,
-   * as whoever took them may have died with them.
+   * Starts a poll after this batch, the last durable one. Versions of later batches are forgotten, because those batches
+   * may not have been stored.
    */
   startAfter(batch: number): void {
     for (const [id, seen] of this.#seen) {
@@ -26,14 +26,14 @@ export class RecentVersions {
     return this.#seen.get(id)?.version === version;
   }
 
-  /** `version` is the time of its last change. */
+  /** Adds a version: the time of the last change. */
   add(id: string, version: string, batch: number): void {
-    // Those that were seen last stand last, so that the oldest are found without looking at all.
+    // Insertion order is the order of age, so that the oldest are found without a scan.
     this.#seen.delete(id);
     this.#seen.set(id, { version, batch });
   }
 
-  /** What last changed before this, in milliseconds since the epoch, is not looked at again. */
+  /** Forgets records that last changed before this time, in milliseconds since the epoch. */
   forgetBefore(time: number): void {
     for (const [id, { version }] of this.#seen) {
       if (Date.parse(version) >= time) {

@@ -18,32 +18,32 @@ export interface RechecksOptions {
   readonly events: ConversationEvents;
 }
 
-/** Tickets that are looked at, and kept, at once: so that they go in batches. */
+/** Tickets that are fetched and stored together. */
 const RECHECKS = 20;
 const FIRST_PAUSE = 5000;
 const LONGEST_PAUSE = 15 * 60_000;
-/** So many failures and nothing else are taken for the provider's, and not for these tickets'. */
+/** Failures without any success after which the provider, not the tickets, is considered the cause. */
 const MOST_FAILURES = 3;
 
 interface Failure {
-  /** How often in a row. */
+  /** Failures in a row. */
   readonly times: number;
   readonly error: AppError;
   readonly pause: number;
-  /** When it is tried again, in milliseconds since the epoch. */
+  /** Time of the next attempt, in milliseconds since the epoch. */
   readonly until: number;
 }
 
 /**
- * Looks once more, at the end of its rest, at each ticket of a source whose polls do not tell that one is deleted or
- * marked as spam. What is still as it was may go then; anything else takes its place, or withdraws it. One that cannot
- * be looked at stays, and is tried again after a growing pause; others go on.
+ * Fetches each ticket again at the end of its settle delay, for sources whose polls do not report that a ticket was
+ * deleted or marked as spam. An unchanged ticket may then be sent; a changed one replaces it, and a deleted one withdraws
+ * it. A ticket that cannot be fetched is retried with backoff, without delaying the others.
  */
 export class Rechecks {
-  /** When there will be something to look at, on the monotonic scale; as of the last `follow`. */
+  /** Time of the next recheck on the monotonic clock, as of the last `follow`. */
   dueAt = Number.POSITIVE_INFINITY;
   readonly #options: RechecksOptions;
-  /** Those that could not be looked at, by key. */
+  /** Failed tickets by key. */
   readonly #failures = new Map<string, Failure>();
   #closedUntil = Number.NEGATIVE_INFINITY;
 
@@ -51,12 +51,12 @@ export class Rechecks {
     this.#options = options;
   }
 
-  /** Why something could not be looked at; null: nothing waits for that. */
+  /** Error of a ticket that waits for another attempt, or null. */
   get error(): AppError | null {
     return this.#failures.values().next().value?.error ?? null;
   }
 
-  /** Looks at all that is due. Answers the keys that were looked at. Throws StoreError, and the signal's reason. */
+  /** Fetches all tickets that are due. Returns the keys of those fetched. Throws StoreError, and the signal's reason. */
   async follow(signal: AbortSignal): Promise<ReadonlySet<string>> {
     const { outbox, source, clock } = this.#options;
     this.dueAt = Number.POSITIVE_INFINITY;
@@ -73,14 +73,14 @@ export class Rechecks {
     }
     const at = await outbox.recheckAt(source.name);
     if (at !== null) {
-      // What came due meanwhile is not hurried for: whatever is the matter, this never goes round and round.
+      // Tickets that became due in the meantime wait, so that this never turns into a busy loop.
       const pause = at > clock.now() ? at - clock.now() : FIRST_PAUSE;
       this.dueAt = Math.max(this.#closedUntil, clock.monotonic() + pause);
     }
     return looked;
   }
 
-  /** What would be tried again now and does not wait any more was withdrawn, or confirmed by a poll. */
+  /** Forgets failures of tickets that no longer wait: they were withdrawn, or confirmed by a poll. */
   #forgetOthers(due: readonly Recheck[], now: number): void {
     const waiting = new Set(due.map(({ key }) => key));
     for (const [key, { until }] of this.#failures) {
@@ -148,7 +148,7 @@ async function fetched(
   }
 }
 
-/** What fails for every ticket alike. */
+/** Reports whether an error affects every ticket of the source. */
 function isOfAll(error: AppError): boolean {
   return error instanceof RateLimitedError || (error instanceof AuthError && error.status !== 403);
 }

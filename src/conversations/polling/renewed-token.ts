@@ -3,11 +3,11 @@ import { AuthError, RejectedError } from '../../core/errors.ts';
 
 export interface FreshToken {
   readonly token: string;
-  /** From when on it is renewed, in milliseconds since the epoch. */
+  /** Time from which the token is renewed, in milliseconds since the epoch. */
   readonly until: number;
 }
 
-/** A token that is good for a while, and renewed when it is not any more: by one request, however many wait for it. */
+/** Token that expires and is renewed by one request, however many requests wait for it. */
 export class RenewedToken {
   readonly #clock: Clock;
   readonly #renew: (isRefused: boolean) => Promise<FreshToken>;
@@ -15,20 +15,20 @@ export class RenewedToken {
   #isRefused = false;
   #renewing: Promise<FreshToken> | null = null;
 
-  /** `renew` makes another one, and throws AppError; `isRefused`: the last one was not accepted. */
+  /** `renew` gets a new token, and throws AppError; `isRefused`: the last token was refused. */
   constructor(clock: Clock, renew: (isRefused: boolean) => Promise<FreshToken>) {
     this.#clock = clock;
     this.#renew = renew;
   }
 
-  /** The one that is good now. Throws AppError. */
+  /** Returns a valid token. Throws AppError. */
   async token(): Promise<string> {
     return (await this.#good()).token;
   }
 
   /**
-   * Makes a request with it, and once more with another one where that is not accepted (401): it may have been withdrawn
-   * before its time, or renewed meanwhile. Throws AppError.
+   * Makes a request, and retries it once with a new token after status 401: the token may have been revoked early, or
+   * renewed in the meantime. Throws AppError.
    */
   async authorized<T>(request: () => Promise<T>): Promise<T> {
     const used = await this.#good();
@@ -61,7 +61,7 @@ export class RenewedToken {
     try {
       this.#current = await this.#renew(this.#isRefused);
     } catch (error) {
-      // Nothing can be asked then: it must not be taken for a refusal of the one thing that was to be asked.
+      // Without a token no request is possible: this must not look like the rejection of a single ticket.
       throw error instanceof RejectedError ? new AuthError(error.message, 401, { cause: error }) : error;
     }
     this.#isRefused = false;

@@ -14,37 +14,36 @@ export interface SourceLoopOptions {
   readonly source: PollingSource;
   readonly intake: Intake;
   readonly outbox: Outbox;
-  /** Milliseconds from the beginning of a poll to that of the next. */
+  /** Milliseconds from the start of a poll to the start of the next. */
   readonly every: number;
-  /** Milliseconds that a first poll goes back. */
+  /** Lookback of the first poll, in milliseconds. */
   readonly since: number;
   readonly clock: Clock;
   readonly random: Random;
-  /** Rung when a webhook hinted at something, and when a poll is asked for. */
+  /** Notified about a hint of a webhook, and when a poll is requested. */
   readonly hints: WakeUpSignal;
   readonly events: ConversationEvents;
 }
 
 const FIRST_PAUSE = 5000;
 const LONGEST_PAUSE = 15 * 60_000;
-/** How long to leave a provider alone that does not accept the credentials. */
+/** Pause after the provider refused the credentials, in milliseconds. */
 const REFUSED_PAUSE = 15 * 60_000;
-/** A timer knows no longer one than 25 days; a `poll` and a provider's Retry-After do. */
+/** Longest sleep in milliseconds: timers are limited to 25 days, poll intervals and Retry-After are not. */
 const LONGEST_SLEEP = 24 * 3_600_000;
-/** Hints that are read at once. */
+/** Hints that are read from the outbox at once. */
 const HINTS = 50;
-/** Fetches after which a hint is given up: what it hinted at is found by polling. */
+/** Attempts after which a hint is dropped: polling finds the ticket anyway. */
 const MOST_FETCHES = 5;
 
 /**
- * One source, polled again and again; in between its hints are followed, and what is at the end of its rest is looked at
- * once more where that is needed. One thing at a time: what was fetched earlier is never kept over what was fetched
- * later.
+ * Polls one source periodically. Between polls it follows hints, and fetches tickets again at the end of their settle
+ * delay if needed. It does one thing at a time, so that an earlier version of a ticket never replaces a later one.
  */
 export class SourceLoop {
   readonly #options: SourceLoopOptions;
   readonly #rechecks: Rechecks;
-  /** Why the last poll failed; null: it did not. */
+  /** Error of the last poll; null: it succeeded. */
   #error: AppError | null = null;
   readonly #fetches = new Map<string, number>();
   #failures = 0;
@@ -56,12 +55,12 @@ export class SourceLoop {
     this.#rechecks = new Rechecks(options);
   }
 
-  /** Why the last poll, or the last look at what has rested, failed; null: neither did. */
+  /** Error of the last poll or recheck; null: neither failed. */
   get error(): AppError | null {
     return this.#error ?? this.#rechecks.error;
   }
 
-  /** Goes on until the signal aborts; rejects never. */
+  /** Runs until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, hints } = this.#options;
     while (!signal.aborted) {
@@ -73,18 +72,18 @@ export class SourceLoop {
     }
   }
 
-  /** The next poll is due at once. */
+  /** Makes the next poll due at once. */
   hurry(): void {
     this.#pollAt = Number.NEGATIVE_INFINITY;
     this.#options.hints.notify();
   }
 
-  /** There may be something to look at. */
+  /** Makes the loop check for rechecks. */
   wake(): void {
     this.#options.hints.notify();
   }
 
-  /** Follows the hints, looks at what is at the end of its rest, and polls where that is due. */
+  /** Follows hints, does rechecks, and polls if a poll is due. */
   async round(signal: AbortSignal): Promise<void> {
     const { clock, every, events, source } = this.#options;
     const isDue = this.#pollAt <= clock.monotonic();
@@ -129,12 +128,12 @@ export class SourceLoop {
   async #poll(signal: AbortSignal): Promise<void> {
     const { source, outbox, clock } = this.#options;
     while (!(await this.#pollOnce(signal))) {
-      // It was reset meanwhile: from there, then.
+      // The source was reset: start again from the new position.
     }
     await outbox.polled(source.name, clock.now());
   }
 
-  /** False: the source was reset meanwhile, and nothing of this counts. */
+  /** Returns false if the source was reset in the meantime: the poll does not count. */
   async #pollOnce(signal: AbortSignal): Promise<boolean> {
     const { source, intake, outbox, clock } = this.#options;
     const { cursor, since, round } = await outbox.position(source.name);
@@ -178,7 +177,7 @@ export class SourceLoop {
       const fetches = (this.#fetches.get(hint.id) ?? 0) + 1;
       this.#fetches.set(hint.id, fetches);
       const why = toAppError(error, source.name);
-      // With 403 it may be this ticket alone that the credentials may not see.
+      // Status 403 may concern this ticket only.
       const isOfAll = why instanceof AuthError && why.status !== 403;
       if (signal.aborted || (why.disposition !== 'stall' && fetches < MOST_FETCHES) || isOfAll) {
         throw error;

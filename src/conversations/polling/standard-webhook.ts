@@ -7,23 +7,23 @@ import { headerOf, isJson, isSignedBy, jsonOfBody, refused } from './signature.t
 
 export interface StandardWebhookOptions {
   readonly name: string;
-  /** Ids carry it; the name, where nothing is said. */
+  /** Account in ids; default: the name. */
   readonly account?: string | undefined;
-  /** Keys that begin with `whsec_`; any of them is good, so that one can be replaced without a gap. */
+  /** Keys that start with `whsec_`. Any of them is accepted, so that a key can be rotated without a gap. */
   readonly secrets: readonly string[];
 }
 
-/** How far a delivery's timestamp may be from when it came in, in milliseconds. */
+/** Maximum difference between the timestamp and the time of receipt, in milliseconds. */
 const TOLERANCE = 300_000;
 /**
- * Longest id of a conversation, in characters. An id from a webhook is shorter by the account that is put before it.
+ * Longest id of a conversation, in characters. The id in a webhook must be shorter, since the account is put before it.
  * Source: docs/platform-notes.md#limits
  */
 const LONGEST_ID = 255;
-/** Conversations in one request: each is redacted before it is answered, and what is wrong with it is told. */
+/** Conversations in one request: each is redacted before the response, which reports the invalid ones. */
 const LONGEST_LIST = 1000;
 
-// What is not in the contract is refused and not dropped: it may say that something is private.
+// Unknown members are refused, not ignored: one may mark something as private.
 const partSchema = z.strictObject({
   type: z.literal('message'),
   role: z.enum(['user', 'assistant', 'team-member']),
@@ -44,8 +44,8 @@ const conversationSchema = z.strictObject({
 });
 
 /**
- * Generic webhook, signed over the raw bytes as Standard Webhooks defines it. The body is what the platform itself
- * accepts: one conversation or an array. Throws ConfigError for an invalid key.
+ * Creates the generic webhook, signed over the raw bytes as Standard Webhooks defines. The body has the platform's own
+ * format: one conversation or an array. Throws ConfigError for an invalid key.
  * Source: docs/helpdesk-notes.md#standard-webhooks
  */
 export function standardWebhook({ name, account = name, secrets }: StandardWebhookOptions): Webhook {
@@ -134,13 +134,13 @@ function read(account: string, value: unknown, place: string): SourceRecord {
   };
 }
 
-/** A body is Markdown or HTML: what is HTML from its first character to its last is made text. */
+/** Converts a body that is HTML from start to end to text; other bodies are Markdown. */
 function textOf(body: string): string {
   const text = body.trim();
   return /^<(?:!doctype\b|[a-z][a-z0-9]*[\s/>])[\s\S]*>$/i.test(text) ? textOfHtml(text) : text;
 }
 
-/** Names members of the contract and what is wrong with them: no value, and no name that the sender made up. */
+/** Returns the invalid members and what is wrong with them; never a value, and never a name that the sender chose. */
 function reasonOf({ issues }: z.ZodError): string {
   const reasons = issues.map(({ path, code }) => {
     const member = path[1] === 'attributes' ? path.slice(0, 2) : path;

@@ -2,30 +2,30 @@ import { NotThePlatformError, RejectedError } from '../../core/errors.ts';
 
 /** A record of a list in the order of its last change. */
 export interface Listed {
-  /** ISO 8601, as the provider writes it: in whole seconds, mostly. */
+  /** ISO 8601 as the provider writes it, usually in whole seconds. */
   readonly updated_at: string;
 }
 
 export interface UpdatedPage<T> {
   readonly items: readonly T[];
-  /** The path of the next page; null: there is none. */
+  /** Path of the next page, or null. */
   readonly next: string | null;
-  /** When the provider answered, in milliseconds since the epoch. */
+  /** Time of the response, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** A provider's list of what changed at or after a time, oldest change first. */
+/** A provider's list of the records that changed at or after a time, oldest change first. */
 export interface UpdatedList<T> {
-  /** For messages: `Freshdesk: list tickets`. */
+  /** Name in messages: `Freshdesk: list tickets`. */
   readonly label: string;
-  /** The path of the first page. */
+  /** Returns the path of the first page. */
   first(since: string): string;
   page(path: string): Promise<UpdatedPage<T>>;
-  /** Pages that the provider gives out of one list. */
+  /** Maximum of pages that the provider returns for one list. */
   readonly mostPages: number;
 }
 
-/** Records that follow one another, and the time from which a list has all that is behind them, inclusively. */
+/** Consecutive records, and the time from which a new list contains everything after them, inclusively. */
 export interface PageStretch<T> {
   readonly items: readonly T[];
   readonly since: string;
@@ -39,17 +39,17 @@ export interface PageStretch<T> {
 const STRETCH = 20;
 
 /**
- * Goes through such a list while it changes. Whatever is edited goes to its end, so that all behind it moves up by one
- * and the first record of the next page is now on the one that was read already. So no second page is ever asked for:
- * the list is asked anew from the last time seen, inclusively. That moves only up to what it could not have missed.
+ * Reads such a list while it changes. An edited record moves to the end, so that all records after it move up by one and
+ * the first record of the next page is now on the page that was read. Therefore the second page is never requested: the
+ * list is requested again from the last time seen, inclusively. The time advances only as far as no record can be missed.
  *
  * | page | next |
  * |---|---|
  * | the last | done |
- * | full, and ends later than it was asked from | asked anew from its end |
- * | full of one instant | on to the page where the instant ends, and from there back to the first: what moves up meanwhile is met on the way |
+ * | full, and ends later than it was requested from | request again from its end |
+ * | full of one instant | go on to the page where the instant ends, and from there back to the first: records that move up are met on the way |
  *
- * Throws RejectedError where an instant has more pages than the provider gives.
+ * Throws RejectedError if an instant has more pages than the provider returns.
  */
 export async function* scanUpdated<T extends Listed>(
   list: UpdatedList<T>,
@@ -75,7 +75,7 @@ export async function* scanUpdated<T extends Listed>(
   }
 }
 
-/** A page in pieces, each with the time that is safe once it is stored. */
+/** Splits a page into pieces, each with the time that is safe once it is stored. */
 function* stretches<T extends Listed>(page: UpdatedPage<T>, since: string): Generator<PageStretch<T>> {
   let reached = since;
   for (let start = 0; start < page.items.length; start += STRETCH) {
@@ -85,7 +85,7 @@ function* stretches<T extends Listed>(page: UpdatedPage<T>, since: string): Gene
   }
 }
 
-/** All pages that begin with one instant, from the last to the first. Returns the time that is safe behind them. */
+/** Yields all pages that start with one instant, from the last to the first. Returns the time that is safe after them. */
 async function* scanInstant<T extends Listed>(
   list: UpdatedList<T>,
   since: string,
@@ -111,7 +111,7 @@ async function* scanInstant<T extends Listed>(
     const again: UpdatedPage<T> = back === 0 ? page : await list.page(each);
     reached ??= endOf(list, again);
     for (const stretch of stretches(again, since)) {
-      // The time moves on when the first page is done, and not before.
+      // The time advances only when the first page is done.
       yield { ...stretch, since };
     }
   }
@@ -120,7 +120,7 @@ async function* scanInstant<T extends Listed>(
   return safe;
 }
 
-/** The time of a page's last record; null: it has none. Throws where the order is not the one that was asked for. */
+/** Returns the time of the last record of a page, or null. Throws if the records are not in the requested order. */
 function endOf<T extends Listed>({ label }: UpdatedList<T>, { items }: UpdatedPage<T>): string | null {
   for (const [index, { updated_at: time }] of items.entries()) {
     const before = items[index - 1];

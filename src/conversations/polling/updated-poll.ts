@@ -4,24 +4,24 @@ import type { SourceRecord } from '../model/ticket.ts';
 import type { RecentVersions } from './recent-versions.ts';
 import { type Listed, scanUpdated, type UpdatedList } from './updated-list.ts';
 
-/** How far a list has been read. Both times are ISO 8601, `since` as the provider wrote it. */
+/** Position in a list. Both times are ISO 8601, `since` as the provider wrote it. */
 export type PollPosition = {
   readonly since: string;
-  /** Where the first poll began: no lookback goes behind it. */
+  /** Start of the first poll; a lookback never goes before it. */
   readonly floor: string;
 };
 
 export interface UpdatedPoll<T extends Listed> {
   readonly list: UpdatedList<T>;
   readonly reached: PollPosition;
-  /** How far it goes back again, in milliseconds. */
+  /** Overlap with the last poll, in milliseconds. */
   readonly lookback: number;
   readonly seen: RecentVersions;
-  /** The number of the last batch given out. */
+  /** Number of the last batch that was yielded. */
   readonly batch: number;
-  /** Whether it is a record at all that is to be read; all where absent. */
+  /** Reports whether a record is to be read; absent: all are. */
   isWanted?(item: T): boolean;
-  /** Unique among all that is seen. */
+  /** Returns the unique id of a record. */
   idOf(item: T): string;
   read(item: T, signal: AbortSignal): Promise<SourceRecord>;
   readonly signal: AbortSignal;
@@ -34,12 +34,12 @@ export interface PollProgress {
 }
 
 /**
- * How long after its last change a record is taken for finished, in milliseconds. Times are in whole seconds, so that a
- * second edit may have the time of the first; and what belongs to a record may be readable only later than the record.
+ * Milliseconds after its last change at which a record counts as complete. Times are in whole seconds, so a second edit
+ * may have the time of the first; and children of a record may become readable later than the record.
  */
 export const SETTLING = 600_000;
 
-/** Reads what changed, piece by piece; where nothing is new, nothing comes. */
+/** Yields the records that changed, in batches; nothing if there is no change. */
 export async function* pollUpdated<T extends Listed>(poll: UpdatedPoll<T>): AsyncGenerator<PollProgress> {
   const { list, lookback, seen, idOf, read, signal, isWanted = () => true } = poll;
   const { floor } = poll.reached;
@@ -69,12 +69,12 @@ function startOf({ since, floor }: PollPosition, lookback: number): string {
   return wholeSeconds(Math.max(Date.parse(since) - lookback, Date.parse(floor)));
 }
 
-/** ISO 8601, cut to whole seconds, in milliseconds since the epoch. */
+/** Formats milliseconds since the epoch as ISO 8601 in whole seconds. */
 function wholeSeconds(time: number): string {
   return `${new Date(time).toISOString().slice(0, 19)}Z`;
 }
 
-/** What a cursor says was reached; where it says nothing of use, the start at `since`, milliseconds since the epoch. */
+/** Reads the position of a cursor; if it is invalid, returns the start at `since`, in milliseconds since the epoch. */
 export function positionOf(cursor: Json | undefined, since: number): PollPosition {
   const start = wholeSeconds(Math.max(0, since));
   if (!isObject(cursor) || !isTime(cursor.since) || !isTime(cursor.floor)) {

@@ -15,14 +15,14 @@ import { isUnfinishedName } from './settled.ts';
 export interface DropFolderOptions {
   /** As configured. */
   readonly name: string;
-  /** Keys carry it; the name, where nothing is said. */
+  /** Account in keys; default: the name. */
   readonly account?: string | undefined;
   readonly folder: string;
-  /** What becomes of a file whose records are all durable; `move` puts it into `processed/`. */
+  /** Action for a file whose records are all durable; `move` puts it into `processed/`. */
   readonly after: 'keep' | 'move' | 'delete';
-  /** Where reject files go; null: beside what they are of. */
+  /** Directory of reject files; null: next to the files that they describe. */
   readonly rejects?: string | null;
-  /** Milliseconds for which a file must not change before it is read. */
+  /** Milliseconds without a change after which a file is read. */
   readonly stable?: number;
   /** Records in one batch. */
   readonly batch?: number;
@@ -30,9 +30,9 @@ export interface DropFolderOptions {
   readonly clock: Clock;
 }
 
-/** A folder that files of tickets are put into. */
+/** A directory into which files with tickets are dropped. */
 export interface DropFolder extends PollingSource {
-  /** Tells when there is something new, until what it answers is called. */
+  /** Calls `onNew` when files change, until the returned function is called. */
   watch(onNew: () => void): () => Promise<void>;
 }
 
@@ -40,9 +40,9 @@ const STABLE = 2000;
 const BATCH = 100;
 
 /**
- * Opens a drop folder. A poll reads every file that nobody is writing any more, by name. What is refused as a whole is
- * told once. A file is moved or deleted by the first poll that is given its digest as processed, not before: only then
- * are all of its records durable. The work of a poll is linear in the number of files.
+ * Opens a drop folder. A poll reads every file that is completely written. A file that is refused as a whole is reported
+ * once. A file is moved or deleted by the first poll that receives its digest as processed, not before: only then are
+ * all of its records durable. The work of a poll is linear in the number of files.
  */
 export function openDropFolder(options: DropFolderOptions): DropFolder {
   const reader = new FolderReader(options.folder, options.after, options.clock, options.stable ?? STABLE);
@@ -85,7 +85,7 @@ async function* pollFolder(options: DropFolderOptions, reader: FolderReader, pol
         yield await tray.empty();
       }
     }
-    // A file that was written to meanwhile is a different file, which the next poll reads.
+    // A file that was changed in the meantime is a different file, which the next poll reads.
     if (await reader.isAsListed(file)) {
       tray.finish(digest);
     }
@@ -138,7 +138,7 @@ class Tray {
     this.#forgotten = digests;
   }
 
-  /** What is not read at all has a reject file too. Throws SourceError. */
+  /** Writes a reject file for a file that is refused as a whole. Throws SourceError. */
   async refuse({ name, reason }: Refused): Promise<void> {
     const path = rejectFileOf(join(this.#options.folder, name), this.#options.rejects);
     await this.#writing(path, noteRefusal(path, reason));
@@ -150,7 +150,7 @@ class Tray {
     return this.found.length > 0 || isMoved || this.#finished.length > 0 || this.#forgotten.length > 0;
   }
 
-  /** Reasons are durable before a cursor says so. Throws SourceError. */
+  /** Returns the batch. Reject files are durable before the cursor. Throws SourceError. */
   async empty(): Promise<Batch> {
     await this.keepRejects();
     const processed = { add: this.#finished, remove: this.#forgotten };
@@ -188,9 +188,9 @@ function watchFolder(options: DropFolderOptions, onNew: () => void): () => Promi
     followSymlinks: false,
     ignored: (path) => resolve(path) !== folder && isUnfinishedName(basename(path)),
   });
-  // What was dropped between the first poll and now shows nowhere else.
+  // Files that were dropped between the first poll and now cause no event.
   watcher.on('add', onNew).on('change', onNew).on('ready', onNew);
-  // The next poll tells what is wrong with the folder.
+  // The next poll reports the error of the directory.
   watcher.on('error', () => {});
   return () => watcher.close();
 }

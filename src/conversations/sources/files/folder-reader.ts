@@ -8,7 +8,7 @@ import { fileInput } from './formats/input.ts';
 import { isRejectFile } from './reject-file.ts';
 import { type FileStat, isSettled, isUnfinishedName, readFileStat } from './settled.ts';
 
-/** A file in a drop folder that nobody writes any more. */
+/** A completely written file in a drop folder. */
 export interface Dropped {
   readonly name: string;
   readonly path: string;
@@ -20,21 +20,21 @@ export interface Refused {
   readonly reason: string;
 }
 
-/** Where files go that were read. */
+/** Subdirectory of files that were read. */
 const PROCESSED = 'processed';
-/** Looks at a file that is still being written, one every stable time, before it is left to the next poll. */
+/** Checks of a file that is still being written, one every stable time, before it is left to the next poll. */
 const LOOKS = 2;
-/** As much of a SHA-256 as is kept: thousands of them go into one cursor. */
+/** Digits of a SHA-256 that are kept: a cursor may contain thousands. */
 const DIGITS = 24;
 
-/** Lists, checks and puts away the files of one folder; remembers how they looked last. */
+/** Lists, checks, moves and deletes the files of one directory; remembers their last status. */
 export class FolderReader {
   readonly #folder: string;
   readonly #after: 'keep' | 'move' | 'delete';
   readonly #clock: Clock;
   readonly #stable: number;
   #looks = new Map<string, FileStat>();
-  /** Digests by how the file looked, so that what is kept in the folder is not read at every poll. */
+  /** Digests by the status of the file, so that files that stay in the directory are not read at every poll. */
   #digests = new Map<string, { readonly look: FileStat; readonly digest: string }>();
   #told = new Map<string, string>();
 
@@ -45,7 +45,7 @@ export class FolderReader {
     this.#stable = stable;
   }
 
-  /** Files to read, the oldest first, and what is refused and was not reported before. Throws SourceError. */
+  /** Lists the files to read, oldest first, and refused files that were not reported before. Throws SourceError. */
   async list(
     signal: AbortSignal,
   ): Promise<{ readonly files: readonly Dropped[]; readonly refused: readonly Refused[] }> {
@@ -122,8 +122,8 @@ export class FolderReader {
   }
 
   /**
-   * Identifies the file by its content and by when it was written: one that has the content of an earlier file is another
-   * file, and is read again. Throws SourceError.
+   * Returns the digest of a file's content and modification time: a later file with the same content is a different file,
+   * and is read again. Throws SourceError.
    */
   async digest({ name, path, look }: Dropped, signal: AbortSignal): Promise<string> {
     const known = this.#digests.get(name);
@@ -143,7 +143,7 @@ export class FolderReader {
     return digest;
   }
 
-  /** Whether the file is still what was listed: nobody wrote to it while it was read. */
+  /** Reports whether the file did not change since it was listed. */
   async isAsListed({ path, look }: Dropped): Promise<boolean> {
     const stats = await stat(path).catch(() => null);
     return stats !== null && isSameLook(look, { size: stats.size, mtime: stats.mtimeMs, inode: stats.ino });
@@ -166,7 +166,7 @@ export class FolderReader {
     }
   }
 
-  /** Under another name where there is one like it: nothing is written over. */
+  /** Moves a file, with a number in its name if the name exists: nothing is overwritten. */
   async #move({ name, path }: Dropped): Promise<void> {
     const folder = join(dirname(path), PROCESSED);
     await mkdir(folder, { recursive: true });
@@ -175,7 +175,7 @@ export class FolderReader {
   }
 }
 
-/** A free number from 1 on, by galloping and then halving: a name that is dropped every hour has thousands of copies. */
+/** Finds a free number by exponential and binary search: a name that is dropped every hour has thousands of copies. */
 async function firstFree(isFree: (number: number) => Promise<boolean>): Promise<number> {
   let taken = 0;
   let free = 1;
@@ -196,7 +196,7 @@ async function firstFree(isFree: (number: number) => Promise<boolean>): Promise<
 
 const naturally = new Intl.Collator('en', { numeric: true });
 
-/** What was written earlier is read earlier; of files that were written together, `2.eml` comes before `10.eml`. */
+/** Orders files by modification time; with the same time, `2.eml` comes before `10.eml`. */
 function byAge(a: Dropped, b: Dropped): number {
   return a.look.mtime - b.look.mtime || naturally.compare(a.name, b.name) || (a.name < b.name ? -1 : 1);
 }

@@ -7,7 +7,7 @@ import { readJson, readNdjson } from './formats/json.ts';
 import { readEml, readMbox } from './formats/mailbox.ts';
 import { type Format, type ReadOptions, rejected, type TicketRecord } from './formats/record.ts';
 
-/** How much of a file is looked at to find out what it is. */
+/** Bytes of a file that are read to detect its format. */
 const LOOK = 1024 * 1024;
 const READERS: Readonly<Record<Format, (input: FileInput, options: ReadOptions) => AsyncGenerator<SourceRecord>>> = {
   json: readJson,
@@ -26,9 +26,9 @@ const EXTENSIONS: Readonly<Record<string, Format>> = {
 };
 
 /**
- * The tickets of a file, one by one, whatever its size: what cannot be read is told as rejected, with its line, and
- * reading goes on behind it. A file that cannot be read at all is one rejected record. Throws SourceError where the
- * disk fails in the middle.
+ * Reads the tickets of a file of any size one by one. A record that cannot be read is yielded as rejected, with its
+ * line, and reading continues after it. A file that cannot be read at all is one rejected record. Throws SourceError if
+ * reading fails in the middle.
  */
 export async function* readTickets(source: string | FileInput, options: ReadOptions): AsyncGenerator<TicketRecord> {
   const input = typeof source === 'string' ? fileInput(source) : source;
@@ -73,7 +73,7 @@ function codeOf(error: unknown): string {
   return known[code ?? ''] ?? code ?? 'the disk failed';
 }
 
-/** What a file is: as told, by its name's end, or by its first bytes. */
+/** Returns the format of a file: the given one, by its extension, or by its first bytes. */
 async function formatOf(name: string, head: Buffer, told: Format | undefined): Promise<Format | { problem: string }> {
   if (head.length === 0) {
     return { problem: 'the file is empty' };
@@ -87,7 +87,7 @@ async function formatOf(name: string, head: Buffer, told: Format | undefined): P
   return told ?? extension ?? formatOfText(text ?? '') ?? { problem: 'is not JSON, NDJSON, CSV, eml or mbox' };
 }
 
-/** Null: no text. */
+/** Decodes the first bytes of a file; null if they are not text. */
 async function textOfHead(head: Buffer): Promise<string | null> {
   async function* once() {
     yield head;
@@ -115,7 +115,7 @@ function formatOfText(text: string): Format | null {
   return /[,;\t]/.test(line) ? 'csv' : null;
 }
 
-/** Whether JSON is one record a line, as exports that are called `.json` often are. */
+/** Reports whether JSON has one record per line, as exports named `.json` often have. */
 function isLineByLine(text: string): boolean {
   const [first = '', ...rest] = text.split('\n', 1000).map((line) => line.trim());
   if (!first.startsWith('{') || /^\{\s*"(?:tickets|conversations)"\s*:/.test(first)) {

@@ -6,20 +6,19 @@ import { rejectionOf, type TicketRecord } from './formats/record.ts';
 
 const END = '.rejects.ndjson';
 
-/** Whether a name is that of a reject file, which is never read as a file of tickets. */
+/** Reports whether a name is that of a reject file, which is never ingested. */
 export function isRejectFile(name: string): boolean {
   return name.endsWith(END);
 }
 
-/** Beside the file, or in `folder`: `tickets.csv` has `tickets.csv.rejects.ndjson`. */
+/** Returns the reject file of a file, next to it or in `folder`: `tickets.csv.rejects.ndjson` for `tickets.csv`. */
 export function rejectFileOf(path: string, folder: string | null = null): string {
   return join(folder ?? dirname(path), `${basename(path)}${END}`);
 }
 
 /**
- * Appends what was rejected or has nothing to say, one line each with its line and its reason, never what it says;
- * durable when it resolves.
- * Answers how many there were. Fails as the file system does.
+ * Appends rejected and empty records, with line number and reason but without content. Durable when it resolves. Returns
+ * their number. Throws the errors of the file system.
  */
 export async function appendRejects(path: string, records: readonly TicketRecord[]): Promise<number> {
   const lines = records.flatMap((record) => {
@@ -34,10 +33,10 @@ export async function appendRejects(path: string, records: readonly TicketRecord
   return lines.length;
 }
 
-/** Larger reject files are not looked through. */
+/** Largest reject file that is searched for an existing entry. */
 const LOOKED_THROUGH = 64 * 1024;
 
-/** Notes why a file is not read at all, once: every start finds it again. Fails as the file system does. */
+/** Writes once why a file is refused: every start finds the file again. Throws the errors of the file system. */
 export async function noteRefusal(path: string, reason: string): Promise<void> {
   const line = `${JSON.stringify({ line: 1, record: 0, reason })}\n`;
   const kept = await stat(path).then(
@@ -49,7 +48,7 @@ export async function noteRefusal(path: string, reason: string): Promise<void> {
   }
 }
 
-/** Anyone who can put files into the folder could put a link or a FIFO in its place. */
+/** Refuses links and FIFOs, which anyone who can write to the directory could create. */
 const FLAGS =
   constants.O_WRONLY |
   constants.O_APPEND |

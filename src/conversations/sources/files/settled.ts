@@ -1,14 +1,14 @@
-/** What was seen of a file. */
+/** Status of a file when it was last checked. */
 export interface FileStat {
-  /** What changes while it is written. */
+  /** Size in bytes, which changes while the file is written. */
   readonly size: number;
   readonly mtime: number;
   readonly inode: number;
-  /** Since when it looks like this, in milliseconds since the epoch. */
+  /** Time of the first check with this status, in milliseconds since the epoch. */
   readonly since: number;
 }
 
-/** The look of a file now, which is as old as the last one where nothing has changed. */
+/** Returns the current status of a file; the last one if nothing has changed. */
 export function readFileStat(last: FileStat | undefined, stats: Omit<FileStat, 'since'>, now: number): FileStat {
   const { size, mtime, inode } = stats;
   const isSame = last !== undefined && last.size === size && last.mtime === mtime && last.inode === inode;
@@ -16,15 +16,15 @@ export function readFileStat(last: FileStat | undefined, stats: Omit<FileStat, '
 }
 
 /**
- * Whether nobody writes the file any more: it was not touched for `stable` milliseconds, as its own time says or as
- * was seen. A file that was moved into the folder whole keeps the time of its last write, and is read at once. A file
- * that goes on after all is read again, and what has not changed in it is not sent again.
+ * Reports whether a file is completely written: it did not change for `stable` milliseconds, by its modification time or
+ * by the checks. A file that was moved into the directory keeps its modification time, and is read at once. A file that
+ * changes later is read again, and its unchanged records are not sent again.
  */
 export function isSettled(look: FileStat, now: number, stable: number): boolean {
   return now - look.since >= stable || now - look.mtime >= stable;
 }
 
-/** Whether a name in a drop folder is that of a file which somebody is still making, or of none at all. */
+/** Reports whether a name in a drop folder is that of a temporary or hidden file. */
 export function isUnfinishedName(name: string): boolean {
   return (
     name.startsWith('.') ||

@@ -30,20 +30,20 @@ export interface FreshdeskOptions extends Omit<FreshdeskSettings, 'webhookHeader
   readonly userAgent: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Requests in flight at most; 4 where absent. */
+  /** Maximum of requests in flight; default 4. */
   readonly concurrency?: number;
 }
 
 const PAGE = 100;
 /** Last page of a list that Freshdesk returns. Source: docs/helpdesk-notes.md#freshdesk */
 const MOST_PAGES = 300;
-/** Messages of one ticket: beyond so many pages the list does not end. */
+/** Maximum of pages with messages of one ticket. */
 const MOST_CHILD_PAGES = 1000;
-/** People whose names are kept in memory. */
+/** Maximum of people whose names are cached. */
 const MOST_PEOPLE = 10_000;
 const LIST = 'list tickets';
 
-/** Freshdesk: tickets in the order of their last change, then the conversations of each settled one. */
+/** Opens the Freshdesk source: tickets in the order of their last change, then the messages of each settled one. */
 export function openFreshdesk(options: FreshdeskOptions): PollingSource {
   const credentials = `Basic ${Buffer.from(`${options.token}:X`).toString('base64')}`;
   const client = openProviderClient({
@@ -81,7 +81,7 @@ class Freshdesk implements PollingSource {
     this.#client = client;
   }
 
-  /** The cursor is the newest `updated_at` that has come, verbatim, and the number of the batch. */
+  /** The cursor is the newest `updated_at` seen, verbatim, and the number of the batch. */
   async *poll({ cursor, since, signal }: PollOptions): AsyncIterable<Batch> {
     const account = this.#domain;
     const own: Json = isObject(cursor) && cursor.account === account ? (cursor as Json) : null;
@@ -134,7 +134,7 @@ class Freshdesk implements PollingSource {
     };
   }
 
-  /** A page of a list, and the path of the next; the first page's path names no page. */
+  /** Reads a page of a list. The path of the first page has no page number. */
   async #page(
     path: string,
     name: string,
@@ -171,7 +171,7 @@ class Freshdesk implements PollingSource {
     return ticketOf(this.#domain, ticket, conversations, await this.#authors(ticket, conversations, signal));
   }
 
-  /** All that was written after the description; null where there is no such ticket any more. */
+  /** Returns all messages after the description; null if the ticket no longer exists. */
   async #conversations(ticket: number, signal: AbortSignal): Promise<FreshdeskConversation[] | null> {
     const byId = new Map<number, FreshdeskConversation>();
     let path: string | null = `/api/v2/tickets/${ticket}/conversations`;
@@ -191,7 +191,7 @@ class Freshdesk implements PollingSource {
     return [...byId.values()];
   }
 
-  /** The names of those who wrote: the answers name them by number alone, and redaction needs more. */
+  /** Returns the names of the authors: messages contain their numbers only, and redaction needs names. */
   async #authors(
     { requester_id: requester }: FreshdeskTicket,
     conversations: readonly FreshdeskConversation[],
@@ -225,7 +225,7 @@ class Freshdesk implements PollingSource {
     return asked;
   }
 
-  /** Null where there is nobody any more, or the key may not see people. */
+  /** Returns null if the person no longer exists, or the key has no access to people. */
   async #ask(path: string, kind: 'agents' | 'contacts', signal: AbortSignal): Promise<Person | null> {
     const answer = await this.#client.request({ name: `get ${kind}`, path, accepts: [403, 404], signal });
     if (answer.status !== 200) {

@@ -1,12 +1,12 @@
 import { type RateHeaders, readRateHeaders } from '../../../queue/model/rate-headers.ts';
 
 /**
- * Length of a window, in seconds. Freshdesk does not say when a window ends: a minute from now is never too early.
+ * Length of a window, in seconds. Freshdesk does not report when a window ends: a minute from now is never too early.
  * Source: docs/helpdesk-notes.md#freshdesk
  */
 const WINDOW = 60;
 
-/** Reads `X-RateLimit-Total`, `X-RateLimit-Remaining` and `Retry-After`, which are those of the whole account. */
+/** Reads `X-RateLimit-Total`, `X-RateLimit-Remaining` and `Retry-After`, which count for the whole account. */
 export function readFreshdeskRate(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): RateHeaders {

@@ -4,7 +4,7 @@ import type { AuthorRole, Part, Person, SourceRecord, TicketSkipReason } from '.
 import type { FreshdeskConversation, FreshdeskTicket } from './wire.ts';
 
 const SETTLED = { resolved: 4, closed: 5 };
-/** Ticket sources whose first message is the team's. Source: docs/helpdesk-notes.md#freshdesk */
+/** Ticket sources whose first message is from the team. Source: docs/helpdesk-notes.md#freshdesk */
 const BY_TEAM = new Set([10, 14]);
 /** Ticket source whose conversation repeats the description. Source: docs/helpdesk-notes.md#freshdesk */
 const WEB_CHAT = 15;
@@ -22,7 +22,7 @@ export function keyOf(domain: string, id: number | string): string {
   return `freshdesk/${domain}/${id}`;
 }
 
-/** What the ticket alone decides, without its conversations; null: they must be read. */
+/** Decides from the ticket alone whether it is skipped; null: its conversations must be read. */
 export function decidedByTicket(domain: string, ticket: FreshdeskTicket): SourceRecord | null {
   const key = keyOf(domain, ticket.id);
   if (ticket.deleted === true) {
@@ -40,9 +40,9 @@ function reasonOf({ spam, status }: FreshdeskTicket): TicketSkipReason | null {
 }
 
 /**
- * Makes a ticket of what was read; `authors`: those of the conversations that are known, by id. Neither the status nor
- * the time of the last update is among its attributes: a resolved ticket is closed by itself some days later, and would
- * be sent again for nothing.
+ * Converts a Freshdesk ticket. `authors` are the known authors of its conversations, by id. The status and the time of
+ * the last update are not attributes: a resolved ticket is closed automatically some days later, and would be sent again
+ * without a change.
  */
 export function ticketOf(
   domain: string,
@@ -69,9 +69,9 @@ export function ticketOf(
       attributes: attributesOf(wire),
       parts,
       people: peopleOf(wire, ordered, authors),
-      // Freshdesk does not say how many messages there are.
+      // Freshdesk does not report the number of messages.
       completeness: null,
-      // Its list leaves out what was deleted or is spam.
+      // Freshdesk's list has no deleted tickets and no spam.
       recheck: String(wire.id),
     },
   };
@@ -88,7 +88,7 @@ function partsOf(wire: FreshdeskTicket, shown: readonly FreshdeskConversation[])
   return [...(repeated ? [] : [first]), ...messages].filter(({ body }) => body !== '');
 }
 
-/** The text, or where there is none the text of the HTML. */
+/** Returns the text, or the text of the HTML if there is none. */
 function textOf(text: string | null | undefined, html: string | null | undefined): string {
   const plain = (text ?? '').trim();
   return plain === '' ? textOfHtml(html ?? '') : plain;
@@ -112,7 +112,7 @@ function attributesOf({ source, tags }: FreshdeskTicket): Record<string, string>
   };
 }
 
-/** Also those who wrote only what is private: they are named in what is not. */
+/** Returns the people of a ticket, including authors of private notes, who may be named in public messages. */
 function peopleOf(
   wire: FreshdeskTicket,
   all: readonly FreshdeskConversation[],

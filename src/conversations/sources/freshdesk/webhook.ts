@@ -5,20 +5,20 @@ import { headerOf, isJson, jsonOfBody, refused } from '../../polling/signature.t
 
 export interface FreshdeskWebhookOptions {
   readonly name: string;
-  /** The header that carries the secret, in any case. */
+  /** Name of the header with the secret, in any case. */
   readonly header: string;
   readonly secret: string;
 }
 
 const id = z.union([z.number().int().positive(), z.string().regex(/^\d{1,15}$/)]);
-/** What an automation rule sends is what its author wrote; these are Freshdesk's own form and the plain ones. */
+/** The author of an automation rule writes its body; these are Freshdesk's default and the simple forms. */
 const bodySchema = z.union([
   z.object({ freshdesk_webhook: z.object({ ticket_id: id }) }).transform((body) => body.freshdesk_webhook.ticket_id),
   z.object({ ticket_id: id }).transform((body) => body.ticket_id),
   z.object({ ticket: z.object({ id }) }).transform((body) => body.ticket.id),
 ]);
 
-/** An automation rule's webhook. Freshdesk signs nothing: a secret in a header of its own stands for a signature. */
+/** Webhook of an automation rule. Freshdesk has no signatures: a secret in a custom header replaces them. */
 export function freshdeskWebhook({ name, header, secret }: FreshdeskWebhookOptions): Webhook {
   const expected = digest(secret);
   const field = header.toLowerCase();
@@ -28,7 +28,7 @@ export function freshdeskWebhook({ name, header, secret }: FreshdeskWebhookOptio
       if (!isJson(headers)) {
         return refused(415, 'the content type is not application/json');
       }
-      // Digests have one length, so that not even that of the secret shows in the time it takes.
+      // Digests have the same length, so that the time does not reveal the length of the secret.
       if (!timingSafeEqual(digest(headerOf(headers, field) ?? ''), expected)) {
         return refused(401, 'the secret is missing or wrong');
       }

@@ -2,10 +2,10 @@ import * as z from 'zod';
 
 const id = z.number().int().nonnegative();
 const text = z.string().nullish();
-/** Whatever is no clear "no" is taken for a "yes": nothing is shown because a flag could not be read. */
+/** Any value but `false` counts as `true`: nothing becomes public because a flag is invalid. */
 const guarded = z.boolean().nullish().catch(true);
 
-/** What the scan itself needs of a ticket; the rest is read one by one. */
+/** Members of a ticket that the scan needs; the others are read for each ticket. */
 export const listSchema = z.array(z.looseObject({ id, updated_at: z.string() }));
 export type ListedTicket = z.output<typeof listSchema>[number];
 

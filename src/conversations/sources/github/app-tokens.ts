@@ -16,21 +16,21 @@ export interface AppTokensOptions {
   readonly random: Random;
 }
 
-/** The tokens of an app's installation; each is good for an hour. */
+/** Tokens of an app's installation, valid for an hour each. */
 export interface AppTokens {
   readonly access: RenewedToken;
   close(): Promise<void>;
 }
 
-/** Seconds by which a claim lies in the past, as GitHub's clock may be behind; and how long it is good for, at most. */
+/** Seconds by which a claim is backdated, because GitHub's clock may be behind, and its longest lifetime. */
 const BEHIND = 60;
 const LIFE = 600;
-/** A token is renewed so many milliseconds before it expires. */
+/** Milliseconds before its expiry at which a token is renewed. */
 const EARLY = 300_000;
 
 const tokenSchema = z.object({ token: z.string().min(1), expires_at: z.string() });
 
-/** Throws ConfigError where the key cannot be read. PEM of PKCS #1, as GitHub hands it out, or of PKCS #8. */
+/** Opens the tokens of an app. The key is PEM, PKCS #1 as GitHub issues it or PKCS #8; otherwise throws ConfigError. */
 export function openAppTokens({ app, baseUrl, userAgent, clock, random }: AppTokensOptions): AppTokens {
   const key = readKey(app.privateKey);
   const closing = new AbortController();
@@ -61,7 +61,7 @@ export function openAppTokens({ app, baseUrl, userAgent, clock, random }: AppTok
   };
 }
 
-/** `now`: milliseconds since the epoch. */
+/** Signs a claim. `now` is milliseconds since the epoch. */
 function claim(app: number, key: KeyObject, now: number): Promise<string> {
   const issuedAt = Math.floor(now / 1000) - BEHIND;
   return new SignJWT()
@@ -73,7 +73,7 @@ function claim(app: number, key: KeyObject, now: number): Promise<string> {
 }
 
 function readKey(pem: string): KeyObject {
-  // In the environment its lines are often written as one.
+  // Environment variables often contain the key in one line.
   const key = keyOrNull(pem.replaceAll('\\n', '\n'));
   if (key?.asymmetricKeyType !== 'rsa') {
     throw new ConfigError('github.app.privateKey: an RSA private key as PEM without a passphrase is expected');
@@ -81,7 +81,7 @@ function readKey(pem: string): KeyObject {
   return key;
 }
 
-/** The error is left out on purpose: it may quote the key. */
+/** Reads a key. The error is dropped because it may quote the key. */
 function keyOrNull(pem: string): KeyObject | null {
   try {
     return createPrivateKey(pem);

@@ -8,7 +8,7 @@ import { isGithubRefusal, LEAST_WAIT, readGithubRate } from './rate.ts';
 
 export interface GithubClientOptions {
   readonly baseUrl: string;
-  /** Either this or `app`. */
+  /** Either a token or `app`. */
   readonly token?: string;
   readonly app?: { readonly id: number; readonly installationId: number; readonly privateKey: string };
   readonly userAgent: string;
@@ -25,7 +25,7 @@ export interface GithubRequest {
   readonly signal: AbortSignal;
 }
 
-/** The way to GitHub: follows what was renamed, renews tokens, and knows refusals that only their text tells. */
+/** Client of GitHub: follows renamed repositories, renews tokens, and recognizes secondary rate limits by their text. */
 export interface GithubClient {
   /** Throws AppError. */
   get(request: GithubRequest): Promise<ProviderAnswer>;
@@ -34,10 +34,10 @@ export interface GithubClient {
 
 const MOVED = [301, 302, 307, 308];
 const MOST_MOVES = 5;
-/** Refusals in a row after which whoever asked is told. */
+/** Refusals in a row after which the request fails. */
 const MOST_REFUSALS = 5;
 
-/** Throws ConfigError where an app's key cannot be read. */
+/** Creates the client. Throws ConfigError if the key of an app cannot be read. */
 export function openGithubClient(options: GithubClientOptions): GithubClient {
   const tokens = options.app === undefined ? null : openAppTokens({ ...options, app: options.app });
   const client = openProviderClient({
@@ -64,7 +64,7 @@ class Client implements GithubClient {
   readonly #client: ProviderClient;
   readonly #tokens: AppTokens | null;
   #refusals = 0;
-  /** On the monotonic scale: nothing is sent before. */
+  /** Monotonic time before which nothing is sent. */
   #closedUntil = Number.NEGATIVE_INFINITY;
 
   constructor({ baseUrl, clock }: GithubClientOptions, client: ProviderClient, tokens: AppTokens | null) {
@@ -95,7 +95,7 @@ class Client implements GithubClient {
     return this.#tokens === null ? ask() : this.#tokens.access.authorized(ask);
   }
 
-  /** A refusal whose headers do not show it closes the way for everybody: a minute at least, twice that the next time. */
+  /** Sends a request. A secondary rate limit pauses all requests: for at least a minute, doubled each time. */
   async #unrefused(request: GithubRequest): Promise<ProviderAnswer> {
     const { name, signal } = request;
     for (;;) {

@@ -21,33 +21,34 @@ export interface GithubOptions extends Omit<GithubSettings, 'webhookSecret'> {
   readonly userAgent: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Requests in flight at most; 4 where absent. */
+  /** Maximum of requests in flight; default 4. */
   readonly concurrency?: number;
 }
 
-/** Where one repository stands. */
+/** Position in one repository. */
 type Place = {
   readonly reached: PollPosition;
-  /** What the first page was when nothing was left to read; null: not known. */
+  /** Tag of the first page when everything was read, or null. */
   readonly tag: Tag | null;
 };
 
-/** Where all of them stand, by their names as configured. */
+/** Positions by configured repository name. */
 type Places = {
   readonly batch: number;
   readonly repositories: Readonly<Record<string, Place>>;
 };
 
-/** Lists may be behind what they list; what was read already is not read again. In milliseconds. */
+/** Overlap of consecutive polls in milliseconds, because lists are updated late; known versions are not read again. */
 const LOOKBACK = 3_600_000;
-/** Comments of one issue: beyond so many pages the list does not end. */
+/** Maximum of pages with comments of one issue. */
 const MOST_CHILD_PAGES = 1000;
 const GONE = [404, 410];
 const REPOSITORY_GONE = new Set([404, 410, 451]);
 
 /**
- * GitHub issues: those of each repository in the order of their last change, then the comments of each closed one. Open
- * ones are listed as well, as an issue that was opened again must not be sent. Throws ConfigError for an unreadable key.
+ * Opens the source of GitHub issues: the issues of each repository in the order of their last change, then the comments
+ * of each closed one. Open issues are listed, too, since a reopened issue must not be sent. Throws ConfigError for an
+ * unreadable key.
  */
 export function openGithub(options: GithubOptions): PollingSource {
   return new Github(options, openGithubClient({ ...options, concurrency: options.concurrency ?? 4 }));
@@ -71,7 +72,7 @@ class Github implements PollingSource {
     this.#seen = new Map(options.repositories.map((repository) => [repository, new RecentVersions()]));
   }
 
-  /** A repository that is not there holds up no other; it is told when all others are done. */
+  /** Polls every repository. The error of one is thrown after all others are done. */
   async *poll({ cursor, since, signal }: PollOptions): AsyncIterable<Batch> {
     let places = placesOf(cursor, since, this.#options.repositories);
     for (const seen of this.#seen.values()) {
@@ -100,7 +101,7 @@ class Github implements PollingSource {
     const hint = readHint(id);
     const repository = this.#options.repositories.find((one) => one.toLowerCase() === hint?.repository.toLowerCase());
     if (hint?.nodeId != null && repository === undefined) {
-      // Its repository was taken out of the configuration.
+      // The repository was removed from the configuration.
       return { kind: 'gone', key: keyOf(hint.nodeId) };
     }
     if (hint === null || repository === undefined) {
@@ -146,7 +147,7 @@ class Github implements PollingSource {
       ({ reached, batch } = now);
       yield { found, batch, place: { reached, tag: null } satisfies Place };
     }
-    // Only now: what the tag stands for has been given out, and is durable where this cursor is.
+    // Only now, because all records of the tag were yielded and are durable when this cursor is.
     if (list.tag !== null && !sameJson(list.tag, place.tag)) {
       yield { found: [], batch, place: { reached, tag: list.tag } satisfies Place };
     }
@@ -159,7 +160,7 @@ class Github implements PollingSource {
     });
   }
 
-  /** Where comments seem to be missing, one may have been deleted since the issue was read: then it is read once more. */
+  /** Reads an issue with its comments. If comments are missing, one may have been deleted: the issue is read again. */
   async #thread(repository: string, listed: GithubIssue, signal: AbortSignal): Promise<SourceRecord> {
     let issue: GithubIssue | null = listed;
     let comments = await this.#comments(repository, listed.number, signal);
@@ -173,7 +174,7 @@ class Github implements PollingSource {
     return decidedByIssue(issue, this.#rules) ?? ticketOf(repository, issue, comments, this.#rules);
   }
 
-  /** Throws RejectedError where the whole repository is out of reach: that says nothing of one issue. */
+  /** Throws RejectedError if the whole repository is inaccessible: then nothing is known about one issue. */
   async #mustBeReadable(repository: string, signal: AbortSignal): Promise<void> {
     try {
       await this.#client.get({ name: 'list issues', path: `/repos/${repository}/issues?per_page=1`, signal });
@@ -182,14 +183,14 @@ class Github implements PollingSource {
     }
   }
 
-  /** Null where there is none any more. */
+  /** Returns an issue, or null if it no longer exists. */
   async #issue(repository: string, number: number, signal: AbortSignal): Promise<GithubIssue | null> {
     const path = `/repos/${repository}/issues/${number}`;
     const answer = await this.#client.get({ name: 'get issue', path, accepts: GONE, signal });
     return GONE.includes(answer.status) ? null : readRecord(issueSchema, answer.body);
   }
 
-  /** All of them; null where there is no such issue any more. */
+  /** Returns all comments; null if the issue no longer exists. */
   async #comments(repository: string, number: number, signal: AbortSignal): Promise<GithubComment[] | null> {
     const byId = new Map<string, GithubComment>();
     const name = 'list comments';

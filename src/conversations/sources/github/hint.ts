@@ -1,16 +1,16 @@
-/** What a hint names: `acme/product#12:I_kwDOabc`, or without the node id where a person writes it. */
+/** An issue as named by a hint: `acme/product#12:I_kwDOabc`, or without the node id if a person writes it. */
 export interface HintedIssue {
   readonly repository: string;
   readonly number: number;
   readonly nodeId: string | null;
 }
 
-/** The node id tells what is gone when the number leads nowhere, or to another issue. */
+/** Formats a hint. With the node id, a deletion is recognized when the number leads nowhere or to another issue. */
 export function hintOf(repository: string, issue: { readonly number: number; readonly node_id: string }): string {
   return `${repository}#${issue.number}:${issue.node_id}`;
 }
 
-/** Null where it is none. */
+/** Parses a hint; null if it is invalid. */
 export function readHint(hint: string): HintedIssue | null {
   const [, repository, number, nodeId] = /^([\w.-]+\/[\w.-]+)#(\d{1,15})(?::([\w=+/-]{1,200}))?$/.exec(hint) ?? [];
   return repository === undefined ? null : { repository, number: Number(number), nodeId: nodeId ?? null };

@@ -6,7 +6,7 @@ import { SETTLING } from '../../polling/updated-poll.ts';
 import type { GithubClient } from './client.ts';
 import { type ListedIssue, listSchema } from './wire.ts';
 
-/** What an address held when it was last read. */
+/** Version of a page at an address when it was last read. */
 export type Tag = {
   readonly path: string;
   readonly etag: string;
@@ -15,7 +15,7 @@ export type Tag = {
 export interface IssueListOptions {
   readonly client: GithubClient;
   readonly repository: string;
-  /** Everything that it stands for is durable. */
+  /** Tag of the last poll, whose records are all durable. */
   readonly tag: Tag | null;
   readonly clock: Clock;
   readonly baseUrl: string;
@@ -24,12 +24,12 @@ export interface IssueListOptions {
 
 const NAME = 'list issues';
 
-/** The issues of one repository in the order of their last change, and pull requests among them. */
+/** Lists the issues of one repository, including pull requests, in the order of their last change. */
 export class IssueList implements UpdatedList<ListedIssue> {
   readonly label: string;
-  /** GitHub ends a list where it wants to; this is where it is not believed any more. */
+  /** Pages after which an endless list is reported as an error. */
   readonly mostPages = 1000;
-  /** What the next list need not read again; null: it must. */
+  /** Tag with which the next list may be skipped; null: it must be read. */
   tag: Tag | null = null;
   readonly #options: IssueListOptions;
   #pages = 0;
@@ -60,7 +60,7 @@ export class IssueList implements UpdatedList<ListedIssue> {
     const next = nextLink(answer.headers.link);
     const { etag } = answer.headers;
     const settled = items.every((item) => at - Date.parse(item.updated_at) >= SETTLING);
-    // A page says nothing of those behind it, and what is young may change without a sign of it.
+    // A tag covers one page only, and recent issues may change without a new tag.
     const isWhole = this.#pages === 1 && next === null && settled;
     this.tag = isWhole && typeof etag === 'string' ? { path, etag } : null;
     return { items, next: next === null ? null : pathBelow(baseUrl, next, this.label), at };

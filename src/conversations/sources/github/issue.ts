@@ -8,19 +8,19 @@ export interface IssueRules {
    * Logins of the team, in lower case: private members appear as contributors. Source: docs/helpdesk-notes.md#github
    */
   readonly team: ReadonlySet<string>;
-  /** Whether issues closed as not planned or duplicate are sent as well. */
+  /** Sends issues that were closed as not planned or as duplicates, too. */
   readonly declined: boolean;
 }
 
 const TEAM = new Set(['OWNER', 'MEMBER', 'COLLABORATOR']);
 const DECLINED = new Set(['not_planned', 'duplicate']);
 
-/** Survives that the repository is renamed. */
+/** Returns the key of an issue, which stays the same when the repository is renamed. */
 export function keyOf(nodeId: string): string {
   return `github/${nodeId}`;
 }
 
-/** What the issue alone decides, without its comments; null: they must be read. */
+/** Decides from the issue alone whether it is skipped; null: its comments must be read. */
 export function decidedByIssue(issue: GithubIssue, { declined }: IssueRules): SourceRecord | null {
   const key = keyOf(issue.node_id);
   if (issue.state !== 'closed') {
@@ -32,7 +32,7 @@ export function decidedByIssue(issue: GithubIssue, { declined }: IssueRules): So
   return !declined && DECLINED.has(issue.state_reason ?? '') ? { kind: 'skipped', key, reason: 'declined' } : null;
 }
 
-/** Makes a ticket of an issue and all its comments. `repository` as configured: `acme/product`. */
+/** Converts an issue and its comments to a ticket. `repository` is the configured name: `acme/product`. */
 export function ticketOf(
   repository: string,
   issue: GithubIssue,
@@ -58,7 +58,7 @@ export function ticketOf(
       parts,
       people: peopleOf([issue, ...comments]),
       completeness: issue.comments == null ? null : { reported: issue.comments, fetched: comments.length },
-      // Its list leaves out what was deleted, moved elsewhere or hidden.
+      // The list of comments has no deleted, transferred or hidden ones.
       recheck: hintOf(repository, issue),
     },
   };

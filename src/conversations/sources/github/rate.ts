@@ -2,12 +2,12 @@ import { type RateHeaders, readRateHeaders } from '../../../queue/model/rate-hea
 
 type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Least wait after a refusal without a wait or a reset, in milliseconds. Source: docs/helpdesk-notes.md#github */
+/** Minimum wait after a refusal that names no wait or reset, in milliseconds. Source: docs/helpdesk-notes.md#github */
 export const LEAST_WAIT = 60_000;
 
 /**
- * Reads GitHub's headers. `retryAfter` is what to wait should this be a refusal: where `Retry-After` is missing and
- * something is left, it is a limit that no header shows, and no reset ends it.
+ * Reads GitHub's rate-limit headers. `retryAfter` applies if the response is a refusal: without `Retry-After` and with
+ * requests left, a secondary limit was exceeded that no header describes and no reset ends.
  */
 export function readGithubRate(headers: HeaderRecord): RateHeaders {
   const read = readRateHeaders(headers);

@@ -6,7 +6,7 @@ import { hintOf } from './hint.ts';
 export interface GithubWebhookOptions {
   readonly name: string;
   readonly secret: string;
-  /** What comes from others is no hint. */
+  /** Events of other repositories are ignored. */
   readonly repositories: readonly string[];
 }
 
@@ -18,7 +18,7 @@ const eventSchema = z.object({
 });
 
 /**
- * GitHub's webhook, signed with the hexadecimal HMAC-SHA256 over the raw body. Any change of an issue is a hint, not
+ * Webhook of GitHub, signed with the hexadecimal HMAC-SHA256 of the raw body. Every change of an issue is a hint, not
  * only its closing. Source: docs/helpdesk-notes.md#github
  */
 export function githubWebhook({ name, secret, repositories }: GithubWebhookOptions): Webhook {

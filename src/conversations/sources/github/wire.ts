@@ -3,10 +3,10 @@ import * as z from 'zod';
 const text = z.string().nullish();
 const count = z.number().int().nonnegative();
 
-/** Null where the account was deleted. */
+/** Null if the account was deleted. */
 const userSchema = z.object({ login: z.string(), type: text, name: text, email: text }).nullish();
 
-/** What the scan itself needs of an issue; the rest is read one by one. */
+/** Members of an issue that the scan needs; the others are read for each issue. */
 export const listSchema = z.array(
   z.looseObject({ node_id: z.string(), updated_at: z.string(), pull_request: z.unknown().optional() }),
 );
@@ -37,7 +37,7 @@ export const commentSchema = z.object({
   created_at: text,
   user: userSchema,
   author_association: text,
-  /** Hidden by somebody of the team; where it is told at all. */
+  /** Set if the comment was hidden by the team; not always present. */
   minimized: z.unknown().optional(),
 });
 export type GithubComment = z.output<typeof commentSchema>;

@@ -16,13 +16,13 @@ export interface IntercomOptions {
   readonly appId: string;
   readonly token: string;
   readonly region: 'us' | 'eu' | 'au';
-  /** How far each poll goes back again, in milliseconds. */
+  /** Overlap of consecutive polls, in milliseconds. */
   readonly lookback: number;
   readonly baseUrl?: string;
   readonly userAgent: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Requests in flight at most; 4 where absent. */
+  /** Maximum of requests in flight; default 4. */
   readonly concurrency?: number;
 }
 
@@ -36,9 +36,9 @@ const DELETED_PAGE = 60;
 const NO_POSITION = [400, 404, 422];
 
 /**
- * Intercom: the conversations that were deleted since the beginning of a fixed window of update times, then a search
- * over the window, oldest first, and each closed conversation in full. What is deleted while a window is read is told
- * with the next one, which begins before this one's end.
+ * Opens the Intercom source. It reads the conversations that were deleted since the start of a fixed window of update
+ * times, then searches the window, oldest first, and reads each closed conversation in full. A deletion during a window
+ * is found with the next one, which overlaps it.
  */
 export function openIntercom(options: IntercomOptions): PollingSource {
   const suffix = options.region === 'us' ? '' : `${options.region}.`;
@@ -62,7 +62,7 @@ class Intercom implements PollingSource {
   readonly #lookback: number;
   readonly #clock: Clock;
   readonly #client: ProviderClient;
-  /** Whether the workspace lists what was deleted, as far as is known. */
+  /** The workspace has a list of deleted conversations. */
   #tellsDeleted = false;
 
   constructor({ name, lookback, clock }: IntercomOptions, workspace: Workspace, client: ProviderClient) {
@@ -81,7 +81,7 @@ class Intercom implements PollingSource {
       return;
     }
     if (!('bookmark' in stand)) {
-      // What a poll before this one did not finish.
+      // Continue the window of an earlier poll.
       yield* this.#readWindow(stand, signal);
     }
     const bookmark = 'bookmark' in stand ? stand.bookmark : stand.until;
@@ -115,7 +115,7 @@ class Intercom implements PollingSource {
     }
   }
 
-  /** One page of a window; its first one where the position is not taken any more. */
+  /** Reads a page of a window; the first one if the position has expired. */
   async #search(position: Window, signal: AbortSignal) {
     let { after } = position;
     let answer = await this.#searchAfter(position, after, signal);
@@ -141,7 +141,7 @@ class Intercom implements PollingSource {
         query: {
           operator: 'AND',
           value: [
-            // Whether it means «or equal» differs between what is documented and what was seen: so it does not matter.
+            // Documentation and behavior differ on whether this includes equality, so the code does not depend on it.
             { field, operator: '>', value: from - 1 },
             { field, operator: '<', value: until },
           ],
@@ -182,8 +182,8 @@ class Intercom implements PollingSource {
   }
 
   /**
-   * What was deleted since then, newest first: what is deleted meanwhile moves others to later pages, and none away.
-   * Null where the workspace has no such list.
+   * Returns the conversations deleted since a time, newest first: a deletion in the meantime moves others to later pages
+   * only. Null if the workspace has no such list.
    */
   async #deleted(since: number, signal: AbortSignal): Promise<SourceRecord[] | null> {
     const found: SourceRecord[] = [];

@@ -3,12 +3,12 @@ import { PeopleCollector } from '../../model/people.ts';
 import type { AuthorRole, Part, SourceRecord, TicketSkipReason } from '../../model/ticket.ts';
 import type { IntercomAuthor, IntercomConversation, IntercomPart } from './wire.ts';
 
-/** Kinds of part that may be messages; notes and whatever is new are none. */
+/** Types of parts that may be messages; notes and unknown types are excluded. */
 const MESSAGES = new Set(['open', 'comment', 'quick_reply', 'close', 'assignment']);
-/** Plain text is asked for; a body that is HTML from its first to its last character came as such all the same. */
+/** A body that is HTML from start to end: plain text is requested, but not always returned. */
 const HTML = /^\s*<(p|div|h[1-6]|ul|ol|blockquote)\b[^>]*>[\s\S]*<\/(?:p|div|h[1-6]|ul|ol|blockquote)>\s*$/i;
 
-/** The account: a workspace, and where its inbox is. */
+/** A workspace and the address of its inbox. */
 export interface Workspace {
   readonly appId: string;
   readonly inbox: string;
@@ -18,7 +18,7 @@ export function keyOf({ appId }: Workspace, id: string): string {
   return `intercom/${appId}/${id}`;
 }
 
-/** What its state alone decides; null: it must be read. */
+/** Decides from the state alone whether a conversation is skipped; null: it must be read. */
 export function decidedByState(
   workspace: Workspace,
   { id, state }: { id: string; state: string },
@@ -26,7 +26,7 @@ export function decidedByState(
   return state === 'closed' ? null : { kind: 'skipped', key: keyOf(workspace, id), reason: 'open' };
 }
 
-/** Makes a ticket of a conversation. Its state and the time of its last update are no part of what is sent. */
+/** Converts a conversation to a ticket. Its state and the time of its last update are not sent. */
 export function ticketOf(workspace: Workspace, wire: IntercomConversation): SourceRecord {
   const decided = decidedByState(workspace, wire);
   if (decided !== null) {
@@ -57,7 +57,7 @@ export function ticketOf(workspace: Workspace, wire: IntercomConversation): Sour
   };
 }
 
-/** The message that began it, and those that followed; none that was redacted. */
+/** Returns the first message and the following ones, without those redacted in Intercom. */
 function messagesOf({ source, conversation_parts: told }: IntercomConversation): IntercomPart[] {
   const first = source == null ? [] : [{ ...source, part_type: 'open' }];
   return [...first, ...told.conversation_parts].filter(
@@ -70,7 +70,7 @@ function partOf({ author, body }: IntercomPart): Part | null {
   return role === null ? null : { role, body: textOf(body) };
 }
 
-/** Null: a machine that only passes things on, or nobody who is known. */
+/** Returns the role of an author; null for a machine that only forwards, and for unknown types. */
 function roleOf(author: IntercomAuthor): AuthorRole | null {
   if (author?.from_ai_agent === true) {
     return 'assistant';

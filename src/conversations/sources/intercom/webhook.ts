@@ -10,7 +10,7 @@ const notificationSchema = z.object({
 const idSchema = z.union([z.string().regex(/^\d{1,30}$/), z.number().int().nonnegative()]).transform(String);
 
 /**
- * Intercom's webhook. `X-Hub-Signature` is `sha1=` and the hexadecimal HMAC-SHA1 over the raw body.
+ * Webhook of Intercom. `X-Hub-Signature` is `sha1=` and the hexadecimal HMAC-SHA1 over the raw body.
  * Source: docs/helpdesk-notes.md#intercom
  */
 export function intercomWebhook({ name, secret }: { readonly name: string; readonly secret: string }): Webhook {
@@ -30,7 +30,7 @@ function isGenuine({ headers, body }: Delivery, secret: string): boolean {
   return signature !== undefined && isSignedBy([signature], { algorithm: 'sha1', secret, encoding: 'hex' }, body);
 }
 
-/** Its body is not used but for the id: what it says of the conversation may be older than what a fetch says. */
+/** Reads the id only: the conversation in the body may be older than the one that a fetch returns. */
 function read({ body }: Delivery): WebhookResult {
   const notification = notificationSchema.safeParse(jsonOfBody(body));
   if (!notification.success) {

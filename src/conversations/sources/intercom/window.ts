@@ -1,10 +1,10 @@
 import { isObject, type Json } from '../../../core/json.ts';
 
-/** Conversations updated from `from` on and before `until`, in seconds since the epoch. */
+/** Window of update times: from `from` inclusive to `until` exclusive, in seconds since the epoch. */
 export interface Window {
   readonly from: number;
   readonly until: number;
-  /** Intercom's own position inside the window, verbatim; null: at its beginning. */
+  /** Intercom's position inside the window, verbatim; null: at its start. */
   readonly after: string | null;
 }
 
@@ -15,7 +15,7 @@ export interface Window {
  */
 export type Stand = { readonly bookmark: number } | Window;
 
-/** What a cursor of this workspace says; null where it is of another, or none. */
+/** Reads a cursor of this workspace; null if it is missing or belongs to another. */
 export function standOf(cursor: Json, account: string): Stand | null {
   if (!isObject(cursor) || cursor.account !== account) {
     return null;
@@ -27,8 +27,8 @@ export function standOf(cursor: Json, account: string): Stand | null {
   return typeof bookmark === 'number' ? { bookmark } : null;
 }
 
-/** The next window: it begins before the bookmark, for what was indexed late, and ends now. `lookback` is seconds. */
+/** Returns the next window. It starts `lookback` seconds before the bookmark, for late indexing, and ends now. */
 export function openWindow(bookmark: number, lookback: number, now: number): Window {
-  // A clock that was set back must not leave a gap.
+  // Leave no gap if the clock was set back.
   return { from: Math.max(0, Math.min(bookmark, now) - lookback), until: now, after: null };
 }

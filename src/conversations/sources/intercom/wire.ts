@@ -14,7 +14,7 @@ const author = z
   .nullish();
 export type IntercomAuthor = z.output<typeof author>;
 
-/** What a search tells of a conversation: enough to know whether it has to be read. */
+/** Search result: enough to decide whether the conversation must be read. */
 export const itemSchema = z.object({ id, state: z.string() });
 
 export const searchSchema = z.object({
@@ -58,7 +58,7 @@ export const conversationSchema = z.object({
 export type IntercomConversation = z.output<typeof conversationSchema>;
 
 export const deletedSchema = z.object({
-  // Whatever time cannot be read counts as lately.
+  // A time that cannot be read counts as recent.
   conversations: z.array(z.object({ id, deleted_at: time.nullish().catch(null) })),
   pages: z.object({ total_pages: z.number().nullish() }).nullish(),
 });

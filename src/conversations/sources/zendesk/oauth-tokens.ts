@@ -9,7 +9,7 @@ import { openProviderClient, type ProviderAnswer, type ProviderClient } from '..
 import { type FreshToken, RenewedToken } from '../../polling/renewed-token.ts';
 import { readZendeskRate } from './rate.ts';
 
-/** An OAuth client, and the refresh token with which it begins. */
+/** An OAuth client and its initial refresh token. */
 export interface OauthSettings {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -18,10 +18,10 @@ export interface OauthSettings {
 
 export interface OauthTokensOptions {
   readonly oauth: OauthSettings;
-  /** The name of the source, for messages. */
+  /** Name of the source in messages. */
   readonly name: string;
   readonly baseUrl: string;
-  /** Where the tokens are kept; nobody else may read it. */
+  /** Storage of the tokens; private to this source. */
   readonly note: Note;
   readonly userAgent: string;
   readonly clock: Clock;
@@ -33,9 +33,9 @@ export interface OauthTokens {
   close(): Promise<void>;
 }
 
-/** What there is to go on with. Times are milliseconds since the epoch. */
+/** Stored tokens. Times are milliseconds since the epoch. */
 const keptSchema = z.object({
-  /** Which settings it began with: others begin anew. */
+  /** Digest of the settings; with other settings the stored tokens are not used. */
   origin: z.string(),
   refreshToken: z.string().min(1),
   access: z.object({ token: z.string().min(1), until: z.number() }).nullable(),
@@ -44,9 +44,9 @@ type Kept = z.output<typeof keptSchema>;
 
 const grantSchema = z.object({
   access_token: z.string().min(1),
-  /** Absent where it may be used again. */
+  /** Absent if the last refresh token stays valid. */
   refresh_token: z.string().min(1).nullish(),
-  /** Seconds; absent where the access token does not expire. */
+  /** Seconds; absent if the access token does not expire. */
   expires_in: z.number().positive().nullish(),
 });
 const refusalSchema = z.object({ error: z.string().regex(/^[a-z_]{1,40}$/) });
@@ -54,11 +54,11 @@ const refusalSchema = z.object({ error: z.string().regex(/^[a-z_]{1,40}$/) });
 const RENEW = 'renew the access token';
 const REFUSED = [400, 401, 403];
 /**
- * An access token is renewed this long before it expires, in milliseconds: or a tenth of its life, where that is less.
+ * Milliseconds before its expiry at which an access token is renewed; at most a tenth of its lifetime.
  */
 const EARLY = 300_000;
 const NEVER = Number.MAX_SAFE_INTEGER;
-/** Milliseconds that a renewal on its way gets to end. */
+/** Milliseconds that a renewal in flight gets to end. */
 const CLOSING = 2000;
 
 /**
@@ -93,9 +93,9 @@ class TokenChain {
   readonly #client: ProviderClient;
   readonly #closing = new AbortController();
   #kept: Kept | null = null;
-  /** Whether what is kept is durable. */
+  /** The current tokens are stored. */
   #isDurable = true;
-  /** The renewal that is on its way. */
+  /** Renewal in flight. */
   #renewal: Promise<FreshToken> | undefined;
 
   constructor(options: OauthTokensOptions, client: ProviderClient) {
@@ -104,15 +104,14 @@ class TokenChain {
   }
 
   /**
-   * A renewal that is on its way may end, and what it brings is kept: the refresh token it was made with serves no
-   * more.
+   * Lets a renewal in flight end, and stores its tokens: the refresh token that it used is no longer valid.
    */
   async close(): Promise<void> {
     await endsWithin(this.#options.clock, CLOSING, [this.#renewal?.catch(() => undefined)]);
     this.#closing.abort();
   }
 
-  /** The access token to go on with; what was kept serves where it is good. Throws AppError. */
+  /** Returns an access token: the stored one if it is valid, otherwise a new one. Throws AppError. */
   renew(isRefused: boolean): Promise<FreshToken> {
     this.#renewal = this.#renewed(isRefused);
     return this.#renewal;
@@ -121,7 +120,7 @@ class TokenChain {
   async #renewed(isRefused: boolean): Promise<FreshToken> {
     const { clock } = this.#options;
     this.#kept ??= await this.#load();
-    // It could not be written when it came; it must not be asked for again before it is.
+    // The last write failed. It must succeed before another renewal.
     await this.#save();
     const { access } = this.#kept;
     if (access !== null && !isRefused && access.until > clock.now()) {
@@ -175,7 +174,7 @@ class TokenChain {
     return { next: { ...kept, refreshToken: grant.refresh_token ?? kept.refreshToken, access }, access };
   }
 
-  /** Only Zendesk's word for it is told, and nothing else of the answer. */
+  /** Builds the error. It contains Zendesk's error code only, and nothing else of the response. */
   #refusal({ status, body }: ProviderAnswer): AuthError {
     const { name } = this.#options;
     const code = refusalSchema.safeParse(body).data?.error ?? `status ${status}`;

@@ -5,8 +5,8 @@ type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefin
 const OF_ENDPOINT = 'zendesk-ratelimit-';
 
 /**
- * Reads Zendesk's own headers: the account's limit (`X-Rate-Limit…`, `ratelimit-…`, per minute) and, where an endpoint
- * has one of its own, that (`zendesk-ratelimit-…: total=10; remaining=9; resets=41`). The one with less left counts.
+ * Reads Zendesk's headers: the limit of the account (`X-Rate-Limit…`, `ratelimit-…`, per minute) and the limit of the
+ * endpoint, if it has one (`zendesk-ratelimit-…: total=10; remaining=9; resets=41`). The one with less remaining counts.
  * Source: docs/helpdesk-notes.md#zendesk
  */
 export function readZendeskRate(headers: HeaderRecord): RateHeaders {

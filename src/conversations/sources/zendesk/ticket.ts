@@ -3,12 +3,12 @@ import { PeopleCollector } from '../../model/people.ts';
 import type { AuthorRole, Part, SourceRecord, TicketSkipReason } from '../../model/ticket.ts';
 import type { ZendeskComment, ZendeskEvent, ZendeskTicket, ZendeskUser } from './wire.ts';
 
-/** What was read of one ticket. */
+/** Everything that was read about one ticket. */
 export interface ZendeskThread {
   readonly comments: readonly ZendeskComment[];
-  /** Of tickets whose comments say nothing; null where it was not read. */
+  /** Conversation log of a messaging ticket; null if it was not read. */
   readonly log: readonly ZendeskEvent[] | null;
-  /** Everybody who was told along with it, by id. */
+  /** Users that were returned with the ticket, by id. */
   readonly users: ReadonlyMap<number, ZendeskUser>;
 }
 
@@ -20,7 +20,7 @@ export function keyOf(subdomain: string, id: number | string): string {
   return `zendesk/${subdomain}/${id}`;
 }
 
-/** What the ticket alone decides, without its comments; null: they must be read. */
+/** Decides from the ticket alone whether it is skipped; null: its comments must be read. */
 export function decidedByTicket(subdomain: string, ticket: ZendeskTicket): SourceRecord | null {
   const key = keyOf(subdomain, ticket.id);
   if (ticket.status === 'deleted') {
@@ -46,8 +46,8 @@ export function needsLog(ticket: ZendeskTicket, comments: readonly ZendeskCommen
 }
 
 /**
- * Makes a ticket of what was read. Not among its attributes are the status and the time of the last update: a solved
- * ticket is closed by itself some days later, and would be sent again for nothing.
+ * Converts a Zendesk ticket. The status and the time of the last update are not attributes: a solved ticket is closed
+ * automatically some days later, and would be sent again without a change.
  */
 export function ticketOf(subdomain: string, wire: ZendeskTicket, thread: ZendeskThread): SourceRecord {
   const key = keyOf(subdomain, wire.id);
@@ -102,7 +102,7 @@ function isShown(comment: ZendeskComment): boolean {
   return comment.public && textOfComment(comment) !== '';
 }
 
-/** Some plain bodies keep the entity of the space that does not break. */
+/** Returns the text of a comment. Some plain bodies contain the entity of the non-breaking space. */
 function textOfComment({ plain_body: plain, body }: ZendeskComment): string {
   return (plain ?? body ?? '').replaceAll('&nbsp;', ' ').trim();
 }
@@ -111,7 +111,7 @@ function partOfComment(comment: ZendeskComment, wire: ZendeskTicket, { users }: 
   return isShown(comment) ? [{ role: roleOf(comment.author_id, wire, users), body: textOfComment(comment) }] : [];
 }
 
-/** Nobody is taken for a customer of whom the helpdesk does not say so. */
+/** Returns the role of an author. Only users that the helpdesk marks as end users are customers. */
 function roleOf(author: number | null | undefined, wire: ZendeskTicket, users: ZendeskThread['users']): AuthorRole {
   if (author == null) {
     return 'team-member';
@@ -153,7 +153,7 @@ function peopleOf(wire: ZendeskTicket, { comments, log, users }: ZendeskThread) 
   }
   for (const via of [wire.via, ...comments.map((comment) => comment.via)]) {
     people.add([via?.source?.from?.name], [via?.source?.from?.address]);
-    // The name beside the address it was sent to is the product's, mostly.
+    // The name next to the receiving address is usually that of the product.
     people.add([], [via?.source?.to?.address]);
   }
   for (const { author } of log ?? []) {

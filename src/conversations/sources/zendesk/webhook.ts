@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Delivery, Webhook, WebhookResult } from '../../model/source.ts';
 import { headerOf, isJson, isSignedBy, jsonOfBody, refused } from '../../polling/signature.ts';
 
-/** How far a delivery's timestamp may be from when it came in, in milliseconds: older ones are replayed ones. */
+/** Maximum difference between the timestamp and the time of receipt, in milliseconds, against replays. */
 const TOLERANCE = 300_000;
 
 const eventSchema = z.object({
@@ -11,7 +11,7 @@ const eventSchema = z.object({
 });
 
 /**
- * Zendesk's event webhook. Its signature is the base64 of HMAC-SHA256 over timestamp and raw body, with the characters
+ * Event webhook of Zendesk. The signature is the base64 of the HMAC-SHA256 of timestamp and raw body, with the characters
  * of the secret as the key. Source: docs/helpdesk-notes.md#zendesk
  */
 export function zendeskWebhook({ name, secret }: { readonly name: string; readonly secret: string }): Webhook {

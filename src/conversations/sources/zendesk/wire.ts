@@ -41,7 +41,7 @@ export const ticketSchema = z.object({
 });
 export type ZendeskTicket = z.output<typeof ticketSchema>;
 
-/** A page of the export. Its tickets are read one by one: one that cannot be read holds up no other. */
+/** A page of the export. Its tickets are parsed individually, so that an invalid one does not affect the others. */
 export const exportSchema = z.object({
   tickets: z.array(z.unknown()),
   users: z.array(z.unknown()).nullish(),
@@ -69,7 +69,7 @@ export const commentsSchema = z.object({
   meta,
 });
 
-/** An event of a conversation log: a comment, a message of messaging, or what is neither. */
+/** An event of a conversation log: a comment, a message, or something else. */
 export const eventSchema = z.object({
   type: z.string(),
   author: z

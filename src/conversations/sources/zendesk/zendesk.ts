@@ -25,21 +25,21 @@ export type ZendeskSettings = NonNullable<ConversationsConfig['sources'][number]
 
 export interface ZendeskOptions extends Omit<ZendeskSettings, 'webhookSecret'> {
   readonly name: string;
-  /** Where the tokens of an OAuth client are kept. */
+  /** Storage of the tokens of an OAuth client. */
   readonly note: Note;
   readonly userAgent: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Requests in flight at most; 4 where absent. */
+  /** Maximum of requests in flight; default 4. */
   readonly concurrency?: number;
 }
 
-/** Where an export stands. The cursor is Zendesk's own, verbatim. */
+/** Position of an export. The cursor is Zendesk's, verbatim. */
 interface Position {
   readonly account: string;
-  /** Null: it starts, or starts anew, at `at`. */
+  /** Null: the export starts at `at`. */
   readonly cursor: string | null;
-  /** Seconds since the epoch up to which tickets have come: an export whose cursor has expired starts before that. */
+  /** Time of the latest ticket, in seconds since the epoch; an export with an expired cursor starts before it. */
   readonly at: number;
 }
 
@@ -94,7 +94,7 @@ function credentialsOf({ email, token = '' }: ZendeskOptions): string {
   return email === undefined ? `Bearer ${token}` : `Basic ${Buffer.from(`${email}/token:${token}`).toString('base64')}`;
 }
 
-/** The same with an access token that may end while a request is on its way. */
+/** Wraps a client so that an access token may expire while a request is in flight. */
 function renewing(client: ProviderClient, tokens: OauthTokens): ProviderClient {
   return {
     request: (request) => tokens.access.authorized(() => client.request(request)),
@@ -157,7 +157,7 @@ class Zendesk implements PollingSource {
     return this.#client.close();
   }
 
-  /** A position of another account, or of another kind of source, says nothing. */
+  /** Reads a cursor; one of another account or source type is ignored. */
   #positionOf(cursor: Json, since: number): Position {
     const account = this.#subdomain;
     if (isObject(cursor) && cursor.account === account && typeof cursor.at === 'number') {
@@ -166,7 +166,7 @@ class Zendesk implements PollingSource {
     return { account, cursor: null, at: Math.floor(since / 1000) };
   }
 
-  /** A page, and the position it follows: an earlier one than asked for where the cursor has expired. */
+  /** Reads a page, and the position that it follows: an earlier one than requested if the cursor has expired. */
   async #page(position: Position, signal: AbortSignal) {
     let from = position;
     let answer = await this.#export(from, signal);
@@ -223,7 +223,7 @@ class Zendesk implements PollingSource {
     });
   }
 
-  /** All pages of what belongs to a ticket; null where there is no such ticket any more. */
+  /** Reads all pages of a ticket's comments or log; null if the ticket no longer exists. */
   async #children<Page extends typeof commentsSchema | typeof logSchema>(
     ticket: number,
     what: 'comments' | 'conversation_log',
@@ -272,7 +272,7 @@ function byId(users: readonly unknown[] | null | undefined): ReadonlyMap<number,
   return new Map(readable(userSchema, users).map((user) => [user.id, user]));
 }
 
-/** A page tells the people of all its tickets: these are one ticket's own. */
+/** Returns the ids of one ticket's people: a page contains the users of all its tickets. */
 function partakers(ticket: ZendeskTicket): Set<number> {
   const single = [ticket.requester_id, ticket.submitter_id, ticket.assignee_id].filter((id) => id != null);
   return new Set([

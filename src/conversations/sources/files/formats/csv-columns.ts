@@ -6,10 +6,10 @@ const REQUIRED = ['ticket_id', 'author_role', 'body'] as const;
 const OPTIONAL = ['subject', 'created_at', 'public', 'status', 'url', 'author_name', 'author_email'] as const;
 type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
 
-/** Where each column stands in a row. */
+/** Index of each column in a row. */
 export type Columns = Readonly<Partial<Record<Column, number>>>;
 
-/** What one row says. */
+/** Content of one row. */
 export interface Message {
   readonly ticket: string;
   readonly subject: string;
@@ -30,7 +30,7 @@ const plain = (name: string) =>
     .toLowerCase()
     .replace(/[\s-]+/g, '_');
 
-/** Finds the columns in the first line, or says what is there and what is expected. */
+/** Finds the columns in the first line, or returns a description of the expected and actual columns. */
 export function columnsOf(header: readonly string[], options: CsvOptions): Columns | { readonly problem: string } {
   const there = header.map(plain);
   const columns: Partial<Record<Column, number>> = {};
@@ -47,7 +47,7 @@ export function columnsOf(header: readonly string[], options: CsvOptions): Colum
   if (missing.length === 0) {
     return columns;
   }
-  // A file without a header has a customer's words in its first line: a name, too, looks like a name of a column.
+  // The first line of a file without a header has a customer's words, and a person's name looks like a column name.
   const isHeader = Object.keys(columns).length > 0;
   const names = header.map((name) => name.trim()).filter((name) => /^[\p{L}][\p{L}\d _.-]{0,39}$/u.test(name));
   const has = isHeader ? names.slice(0, 30).join(', ') : 'no column names';
@@ -65,7 +65,7 @@ const ROLES = new Map<string, AuthorRole>([
 ]);
 const PUBLIC = new Set(['', 'true', 'yes', 'y', '1', 'public']);
 
-/** A row as a message, or what is wrong with it. What does not say clearly that it is public is not. */
+/** Reads a row as a message, or returns what is wrong with it. Only explicitly public rows are public. */
 export function messageOf(fields: readonly string[], columns: Columns, width: number): Message | { problem: string } {
   if (fields.length !== width) {
     return { problem: `has ${fields.length} columns; the header row has ${width}` };

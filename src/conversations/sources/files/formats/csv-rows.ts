@@ -4,19 +4,19 @@ import { asUtf8, type FileInput } from './input.ts';
 import { type Line, linesOf } from './lines.ts';
 import { largerThan } from './record.ts';
 
-/** A row, or why there is none; `line` is the one it begins on, from 1. */
+/** A row or its error; `line` is the number of its first line, from 1. */
 export type Row =
   | { readonly line: number; readonly fields: readonly string[] }
   | { readonly line: number; readonly problem: string };
 
-/** As many lines as one row may have: a quote that is never closed costs one row, and not the rest of the file. */
+/** Maximum of lines in one row: an unclosed quote loses one row, not the rest of the file. */
 const MOST_LINES = 10_000;
-/** How many bytes the parser is given at once, where no row is longer. */
+/** Bytes that are parsed at once, unless a row is longer. */
 const BLOCK = 256 * 1024;
 
 const NOT_CLOSED = 'has a quote that is not closed';
 const NOT_RFC = 'has quotes that are not as in RFC 4180';
-/** What the parser finds wrong with a row, in our words: its own quote what the row says. */
+/** Messages for the errors of the parser, whose own messages quote the row. */
 const PROBLEMS = {
   CSV_QUOTE_NOT_CLOSED: NOT_CLOSED,
   CSV_MAX_RECORD_SIZE: NOT_CLOSED,
@@ -26,9 +26,9 @@ const PROBLEMS = {
 type Problem = keyof typeof PROBLEMS;
 
 /**
- * The rows of CSV (RFC 4180), in order, the first line's included, as many at once as were parsed at once; empty ones are
- * left out. A row that cannot be read is told, and reading goes on with the line behind the one it began on. `longest` is
- * in bytes; so is `block`, which changes nothing but the pace.
+ * Yields the rows of CSV (RFC 4180) in order, including the first line, in blocks as they were parsed; empty rows are
+ * left out. After a row that cannot be read, reading continues with the line after its first one. `longest` and `block`
+ * are in bytes; `block` affects the speed only.
  */
 export async function* rowsOf(
   input: FileInput,
@@ -44,9 +44,9 @@ export async function* rowsOf(
 }
 
 /**
- * Lines become rows here, a block of whole lines at a time; a row that has not ended in one is the beginning of the next.
- * A block is whole to the parser, as a stream of it ends for good at the first error; blocks are large, as each costs as
- * much before its first byte as some hundred rows.
+ * Collects lines and parses them in blocks of whole lines; a row that has not ended in one is the start of the next. Each
+ * block is a complete document for the parser, because its stream ends at the first error. Blocks are large, because
+ * starting a parse costs as much as some hundred rows.
  */
 class WaitingLines {
   readonly #delimiter: string;
@@ -54,7 +54,7 @@ class WaitingLines {
   readonly #block: number;
   #lines: Line[] = [];
   #size = 0;
-  /** Bytes of the next block: twice as many each time that a row has not ended in them. */
+  /** Bytes of the next block: doubled each time a row has not ended in it. */
   #enough: number;
 
   constructor(delimiter: string, longest: number, block: number) {
@@ -79,7 +79,7 @@ class WaitingLines {
     }
   }
 
-  /** A row that is still open at the end was never closed. */
+  /** Yields the last rows. A row that is still open at the end was never closed. */
   *end(): Generator<readonly Row[]> {
     while (this.#lines.length > 0) {
       yield this.#next(true);
@@ -117,12 +117,12 @@ class WaitingLines {
   }
 }
 
-/** With the newline behind it. */
+/** Returns the size with the newline. */
 function sizeOf({ bytes }: Line): number {
   return (bytes?.length ?? 0) + 1;
 }
 
-/** Whole lines as the parser takes them. */
+/** A block of whole lines for the parser. */
 class Block {
   readonly #lines: readonly Line[];
   readonly #delimiter: string;
@@ -130,7 +130,7 @@ class Block {
   readonly #bytes: Buffer;
   readonly #isText: boolean;
   readonly #rows: Row[] = [];
-  /** How many lines are read, and where the next one begins. */
+  /** Lines that were read, and the position of the next one. */
   #done = 0;
   #at = 0;
 
@@ -142,7 +142,7 @@ class Block {
     this.#isText = isUtf8(this.#bytes);
   }
 
-  /** The rows, and how many lines they have: fewer than there are where they end before the last row does. */
+  /** Returns the rows and their number of lines, which is smaller than that of the block if the last row is incomplete. */
   read(): { readonly rows: Row[]; readonly done: number } {
     for (let code = this.#parse(); code !== null && code !== 'CSV_QUOTE_NOT_CLOSED'; code = this.#parse()) {
       this.#rows.push({ line: this.#lineNumber(), problem: PROBLEMS[code] });
@@ -151,7 +151,7 @@ class Block {
     return { rows: this.#rows, done: this.#done };
   }
 
-  /** Up to the end, or to the first row that the parser cannot read: why it cannot. */
+  /** Parses to the end, or to the first row with an error, which it returns. */
   #parse(): Problem | null {
     const start = this.#at;
     try {
@@ -187,7 +187,7 @@ class Block {
     return this.#lines[this.#done]?.number ?? 0;
   }
 
-  /** Lines are counted here, as the parser counts a lone carriage return too. */
+  /** Counts lines, because the parser also counts a single carriage return. */
   #skipTo(end: number): void {
     for (; this.#at < end; this.#done++) {
       this.#at += sizeOf(this.#lines[this.#done] as Line);

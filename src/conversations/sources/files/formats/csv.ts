@@ -5,11 +5,11 @@ import { asUtf8, type FileInput } from './input.ts';
 import { linesOf } from './lines.ts';
 import { LONGEST, largerThan, placed, type ReadOptions, rejected } from './record.ts';
 
-/** What one pass over a file may hold of tickets whose last row it has not come to, in UTF-16 units. */
+/** Maximum size of the incomplete tickets that one pass holds in memory, in UTF-16 units. */
 const HELD = 32 * 1024 * 1024;
-/** Tickets in one file: each costs some hundred bytes while it is read. */
+/** Maximum of tickets in one file: each takes some hundred bytes while it is read. */
 const MOST_TICKETS = 1_000_000;
-/** How often a file is read over again for tickets whose rows lie far apart. */
+/** Maximum of passes over a file for tickets with distant rows. */
 const MOST_PASSES = 100;
 const SETTLED = new Set(['', 'solved', 'closed', 'resolved', 'done']);
 
@@ -22,9 +22,9 @@ export interface CsvLimits {
 }
 
 /**
- * CSV: each row a message, each ticket as many rows, which need not stand together. A first pass counts each ticket's
- * rows; later ones hold a ticket until its last row. Where too much would have to be held, the rest waits for the next
- * pass: nothing that is not redacted touches the disk.
+ * Reads CSV: each row is a message, and the rows of a ticket need not be adjacent. The first pass counts the rows of each
+ * ticket; later passes hold a ticket until its last row. Tickets that do not fit into memory wait for the next pass:
+ * nothing is written to disk before redaction.
  */
 export async function* readCsv(
   input: FileInput,
@@ -59,7 +59,7 @@ export async function* readCsv(
   }
 }
 
-/** Yields the tickets whose rows fit, and takes them out of the counts. */
+/** Yields the tickets that fit into memory, and removes them from the counts. */
 async function* onePass(reader: CsvReader, counts: Map<string, number>, most: number): AsyncGenerator<SourceRecord> {
   const open = new Map<string, { messages: Message[]; line: number; size: number }>();
   const later = new Set<string>();
@@ -90,7 +90,7 @@ async function* onePass(reader: CsvReader, counts: Map<string, number>, most: nu
         : reader.found(ticket.messages, ticket.line);
     }
   }
-  // A file that changes while it is read would have none of them ever end.
+  // In a file that changes during the read, no ticket might ever be complete.
   for (const [id, { line }] of open) {
     counts.delete(id);
     yield reader.rejected(line, 'has rows that went away while the file was read');
@@ -117,7 +117,7 @@ class CsvReader {
     return rejected(this.#input.name, line, reason);
   }
 
-  /** Every row as a message; what is wrong, where it is asked for. */
+  /** Yields every row as a message, and errors if requested. */
   async *messages(problems: boolean): AsyncGenerator<(Message & { readonly line: number }) | SourceRecord> {
     let columns: Columns | null = null;
     let width = 0;
@@ -151,7 +151,7 @@ class CsvReader {
   }
 }
 
-/** Rows of one ticket: by date where all have one, else as they stand. */
+/** Builds a ticket from its rows, ordered by date if all have one, otherwise in file order. */
 function foundOf(rows: readonly Message[], account: string): SourceRecord {
   const isDated = rows.every(({ at }) => at !== null);
   const messages = isDated ? rows.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0)) : rows;
@@ -193,7 +193,7 @@ function peopleOf(messages: readonly Message[]): Person[] {
   return [...people.values()];
 }
 
-/** The one of comma, semicolon and tab that the first line has most of, outside quotes. */
+/** Detects the delimiter: the most frequent of comma, semicolon and tab in the first line, outside quotes. */
 async function delimiterOf(input: FileInput, longest: number): Promise<string> {
   for await (const lines of linesOf(asUtf8(input.open()), longest)) {
     const first = lines[0]?.bytes?.toString('utf8').replace(/"[^"]*"/g, '') ?? '';

@@ -1,29 +1,29 @@
-/** One value inside a JSON document, as it stands there. */
+/** One value inside a JSON document, verbatim. */
 export interface Element {
-  /** The line it begins on, from 1. */
+  /** Number of its first line, from 1. */
   readonly line: number;
-  /** null: longer than what is held in memory. */
+  /** Null if it is longer than the limit. */
   readonly bytes: Buffer | null;
-  /** False: the document ends in the middle of it. */
+  /** False if the document ends inside the value. */
   readonly whole: boolean;
 }
 
 const [QUOTE, BACKSLASH, COMMA, NEWLINE] = [0x22, 0x5c, 0x2c, 0x0a];
 const [OPEN_ARRAY, OPEN_OBJECT, CLOSE_ARRAY, CLOSE_OBJECT] = [0x5b, 0x7b, 0x5d, 0x7d];
-/** A member of the document itself whose value is the list of what it has: `{ "tickets": [ … ] }`. */
+/** Member of the document with the list of tickets: `{ "tickets": [ … ] }`. */
 const LIST_MEMBER = /[{,]\s*"(?:tickets|conversations)"\s*:\s*$/;
 const TAIL = 128;
 
 /**
- * Splits a JSON document into the values it lists: those of an array, of an object's `tickets` or `conversations`, or
- * simply one after the other. Only finds where each begins and ends, so that one which is broken or too long costs no
- * other; whether it is JSON is for whoever parses it.
+ * Splits a JSON document into the values that it lists: those of an array, of an object's `tickets` or `conversations`,
+ * or a sequence of values. It finds only their bounds, so that an invalid or too long value does not affect the others;
+ * the caller parses them.
  */
 export class ElementSplitter {
   readonly #longest: number;
   #line = 1;
   #depth = 0;
-  /** How deep the values stand: 0 the document itself, 1 in its array, 2 in its object's list. */
+  /** Depth of the values: 0 at the top, 1 in an array, 2 in the list of an object. */
   #base: 0 | 1 | 2 = 0;
   #isString = false;
   #isEscaped = false;
@@ -37,7 +37,7 @@ export class ElementSplitter {
     this.#longest = longest;
   }
 
-  /** The values that end in this chunk. */
+  /** Returns the values that end in this chunk. */
   push(chunk: Buffer): Element[] {
     const found: Element[] = [];
     let from = 0;
@@ -58,7 +58,7 @@ export class ElementSplitter {
       if (ends !== null) {
         this.#keep(chunk.subarray(from, ends));
         this.#close(found, true);
-        // What ended it may close the list as well, and is looked at again.
+        // The byte that ended the value may close the list, too, and is read again.
         at = ends - 1;
         this.#line -= ends <= at + 1 && byte === NEWLINE ? 1 : 0;
       }
@@ -69,11 +69,11 @@ export class ElementSplitter {
     return found;
   }
 
-  /** What the document breaks off in, where it does. */
+  /** Returns the value in which the document ends, if there is one. */
   end(): Element[] {
     const found: Element[] = [];
     if (this.#isOpen) {
-      // A bare word or number at the very end is whole as far as anybody can tell.
+      // A bare word or number at the end of the document counts as complete.
       this.#close(found, !this.#isString && this.#depth === this.#base);
     } else if (this.#base > 0) {
       found.push({ line: this.#line, bytes: Buffer.alloc(0), whole: false });
@@ -91,7 +91,7 @@ export class ElementSplitter {
     }
   }
 
-  /** Between values: returns where the next one begins. */
+  /** Returns the position of the next value. */
   #between(byte: number, at: number, chunk: Buffer, found: Element[]): number {
     if (byte <= 0x20 || byte === COMMA) {
       return at + 1;
@@ -117,14 +117,14 @@ export class ElementSplitter {
   }
 
   #leaveList(): void {
-    // What stands behind the list in the document's own object is no ticket.
+    // Members after the list are not tickets.
     this.#isIgnored = this.#base === 2;
     this.#isOpen = this.#isIgnored;
     this.#depth = this.#base - 1;
     this.#base = 0;
   }
 
-  /** Inside a value, outside a string. True where the value turned out to be the list's own object. */
+  /** Reads a byte inside a value, outside strings. Returns true if the value is the object that contains the list. */
   #inValue(byte: number, chunk: Buffer, from: number, at: number): boolean {
     if (byte === QUOTE) {
       this.#isString = true;
@@ -156,13 +156,13 @@ export class ElementSplitter {
     return LIST_MEMBER.test(Buffer.concat(pieces).toString('latin1'));
   }
 
-  /** Where the open value ends, if this byte ends it: behind its closing bracket or quote, or before what follows. */
+  /** Returns the end of the open value if this byte ends it: after a bracket or quote, or before the next character. */
   #endOf(byte: number, at: number): number | null {
     if (this.#isString) {
       return null;
     }
     if (this.#depth < this.#base) {
-      // A bare word before the list's own end.
+      // A bare word before the end of the list.
       this.#depth = this.#base;
       return at;
     }

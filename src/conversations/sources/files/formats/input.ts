@@ -2,18 +2,18 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-/** Where the bytes of a file come from; may be read more than once, from anywhere. */
+/** Bytes of a file, which can be read several times and from any position. */
 export interface FileInput {
-  /** What places name: `tickets.csv`. Its end says what format it is in. */
+  /** Name in places: `tickets.csv`. Its extension determines the format. */
   readonly name: string;
-  /** The bytes from `start` up to and without `end`; all of them by default. Fails as the file system does. */
+  /** Reads the bytes from `start` inclusive to `end` exclusive, by default all. Throws the errors of the file system. */
   open(range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>;
 }
 
 const CHUNK = 64 * 1024;
 type Decoder = InstanceType<typeof TextDecoder>;
 
-/** A file on this machine. Nothing is opened yet. Reading it fails once the signal aborts, wherever it is. */
+/** Creates an input for a local file without opening it. Reading fails once the signal aborts. */
 export function fileInput(path: string, signal?: AbortSignal): FileInput {
   return {
     name: basename(path),
@@ -21,13 +21,13 @@ export function fileInput(path: string, signal?: AbortSignal): FileInput {
   };
 }
 
-/** The code of the error for what is neither a file nor a folder. */
+/** Code of the error for a path that is neither a file nor a directory. */
 export const NOT_REGULAR = 'NOT_REGULAR';
 
-/** A FIFO has no reader to wait for, and a terminal is not adopted. */
+/** Does not wait for the writer of a FIFO, and does not adopt a terminal. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
-/** Only regular files are read: anything else could keep its reader waiting for ever. */
+/** Reads regular files only: anything else could block forever. */
 async function* readFileInput(
   path: string,
   signal: AbortSignal | undefined,
@@ -48,7 +48,7 @@ async function* readFileInput(
   });
 }
 
-/** The first bytes, `length` at most. */
+/** Returns the first bytes, at most `length`. */
 export async function firstBytes(input: FileInput, length: number): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -62,7 +62,7 @@ export async function firstBytes(input: FileInput, length: number): Promise<Buff
   return Buffer.concat(pieces).subarray(0, length);
 }
 
-/** The same text as UTF-8 with no byte order mark: a mark says whether it was UTF-8 or UTF-16; without one it is UTF-8. */
+/** Converts to UTF-8 without a byte order mark. The mark distinguishes UTF-8 and UTF-16; without one it is UTF-8. */
 export async function* asUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let head: Buffer | null = Buffer.alloc(0);
   let decoder: Decoder | null = null;
@@ -95,14 +95,14 @@ function decoderOf(bytes: Buffer): Decoder | null {
   return bytes[0] === 0xfe && bytes[1] === 0xff ? new TextDecoder('utf-16be') : null;
 }
 
-/** The decoder of UTF-16 takes its own mark away. */
+/** Removes the mark of UTF-8; the decoder of UTF-16 removes its own. */
 function withoutMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The text of UTF-8; null where it is none. */
+/** Decodes UTF-8; null if it is invalid. */
 export function utf8Text(bytes: Uint8Array): string | null {
   try {
     return strict.decode(bytes);

@@ -9,7 +9,7 @@ import { foundOfExport } from './zendesk-export.ts';
 
 const BROKEN_OFF = 'the file ends in the middle of it';
 
-/** NDJSON: each line a record. */
+/** Reads NDJSON: each line is a record. */
 export async function* readNdjson(input: FileInput, options: ReadOptions): AsyncGenerator<SourceRecord> {
   const longest = options.longest ?? LONGEST;
   for await (const lines of linesOf(asUtf8(input.open()), longest)) {
@@ -21,7 +21,7 @@ export async function* readNdjson(input: FileInput, options: ReadOptions): Async
   }
 }
 
-/** A JSON document: a record, an array of them, or an object whose `tickets` or `conversations` lists them. */
+/** Reads a JSON document: a record, an array of records, or an object with `tickets` or `conversations`. */
 export async function* readJson(input: FileInput, options: ReadOptions): AsyncGenerator<SourceRecord> {
   const splitter = new ElementSplitter(options.longest ?? LONGEST);
   for await (const chunk of asUtf8(input.open())) {
@@ -46,7 +46,7 @@ function foundOf(bytes: Buffer | null, line: number, name: string, options: Read
   try {
     value = JSON.parse(text);
   } catch {
-    // The parser's own words quote the text.
+    // The parser's message quotes the text.
     return rejected(name, line, 'is not valid JSON');
   }
   const found = isObject(value) ? foundOfObject(value, options.account) : null;

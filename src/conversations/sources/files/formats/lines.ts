@@ -1,19 +1,19 @@
 /** A line of a file, without its end. */
 export interface Line {
-  /** Counts from 1. */
+  /** Number, from 1. */
   readonly number: number;
-  /** Where it begins, in bytes. */
+  /** Start in bytes. */
   readonly start: number;
-  /** Where the next one begins. */
+  /** Start of the next line, in bytes. */
   readonly end: number;
-  /** null: longer than what is held in memory. */
+  /** Null if the line is longer than the limit. */
   readonly bytes: Buffer | null;
 }
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
-/** The lines of a file, as many at once as came with one chunk; of a line longer than `longest` bytes nothing is held. */
+/** Yields the lines of a file, one array per chunk. A line longer than `longest` bytes is not kept. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>, longest: number): AsyncGenerator<readonly Line[]> {
   let number = 1;
   let start = 0;

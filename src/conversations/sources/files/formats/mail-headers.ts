@@ -1,25 +1,25 @@
-/** What a mail's header says of its place in a thread; read without the rest of the mail. */
+/** Position of a mail in a thread, from its header only. */
 export interface MailThreading {
-  /** Its own Message-ID, with its angle brackets; empty where it has none. */
+  /** Message-ID with its angle brackets; empty if it has none. */
   readonly id: string;
-  /** The mails before it, the oldest first. */
+  /** Message ids of the earlier mails, oldest first. */
   readonly parents: readonly string[];
-  /** Milliseconds since the epoch; null where it has no date. */
+  /** Milliseconds since the epoch; null without a date. */
   readonly at: number | null;
 }
 
-/** Lines of a header that matter, and as much of each as is read. */
+/** Header fields that are read, and the maximum length of each. */
 const WANTED = /^(message-id|references|in-reply-to|date):/i;
 const LONGEST_VALUE = 64 * 1024;
-/** As many mails before it as are kept: the first, which names the thread, and the latest, which join it. */
+/** Maximum of earlier mails that are kept: the first, which names the thread, and the latest, which connect it. */
 const MOST_PARENTS = 100;
 const MESSAGE_ID = /<[^<>\s]{1,1000}>/g;
 
-/** Takes a header line by line. */
+/** Reads a header line by line. */
 export class HeaderReader {
   readonly #values = new Map<string, string>();
   #name = '';
-  /** False once the empty line was read. */
+  /** False after the empty line. */
   isOpen = true;
 
   push(line: Buffer | null): void {
@@ -37,7 +37,7 @@ export class HeaderReader {
       return;
     }
     this.#name = WANTED.exec(text)?.[1]?.toLowerCase() ?? '';
-    // The first of a name counts.
+    // The first field of a name counts.
     this.#name = this.#values.has(this.#name) ? '' : this.#name;
     this.#add(this.#name, text.slice(this.#name.length + 1));
   }
@@ -49,7 +49,7 @@ export class HeaderReader {
     }
   }
 
-  /** References name all that came before, In-Reply-To only the last (RFC 5322, section 3.6.4). */
+  /** Returns the threading: References names all earlier mails, In-Reply-To only the last (RFC 5322, section 3.6.4). */
   threading(): MailThreading {
     const ids = (name: string) => (this.#values.get(name)?.match(MESSAGE_ID) ?? []).map(copyOf);
     const references = ids('references');
@@ -66,7 +66,7 @@ export class HeaderReader {
   }
 }
 
-/** A part of a string keeps the whole of it in memory. */
+/** Copies a string: a substring keeps the whole string in memory. */
 function copyOf(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

@@ -3,27 +3,27 @@ import { textOfHtml } from '../../../model/html.ts';
 import type { Person, TicketSkipReason } from '../../../model/ticket.ts';
 import { ownWords } from './own-words.ts';
 
-/** A mail as far as it matters. */
+/** Content of a mail. */
 export interface Mail {
   readonly subject: string;
-  /** In lower case; empty where there is none. */
+  /** In lower case; empty if there is none. */
   readonly from: string;
   /** Milliseconds since the epoch. */
   readonly at: number | null;
-  /** What its sender wrote, without quotation and signature. */
+  /** Text of the sender, without quotations and signature. */
   readonly words: string;
   readonly people: readonly Person[];
-  /** Why it is not a person's mail. */
+  /** Reason to skip the mail, or null. */
   readonly skip: TicketSkipReason | null;
 }
 
-/** Reads a mail (RFC 5322, MIME), or says what is wrong with it. Never throws. */
+/** Reads a mail (RFC 5322, MIME), or returns what is wrong with it. Never throws. */
 export async function mailOf(bytes: Uint8Array): Promise<Mail | { readonly problem: string }> {
   let email: Email;
   try {
     email = await PostalMime.parse(bytes, { maxNestingDepth: 50, attachmentEncoding: 'arraybuffer' });
   } catch {
-    // The parser's own words may quote the mail.
+    // The parser's message may quote the mail.
     return { problem: 'is a mail that cannot be read: nested too deeply, or the header is too large' };
   }
   const [from] = mailboxes(email.from === undefined ? [] : [email.from]);

@@ -7,17 +7,17 @@ import { HeaderReader } from './mail-headers.ts';
 import { LONGEST, largerThan, type ReadOptions, rejected } from './record.ts';
 import { type Envelope, type MailThread, threadsOf } from './threads.ts';
 
-/** Lines of the largest length that a mail has are short; of a longer one only its end matters. */
+/** Longest line that is kept; real lines are shorter. */
 const LONGEST_LINE = 1024 * 1024;
-/** Mails in one file: each costs some hundred bytes while it is read. */
+/** Maximum of mails in one file: each takes some hundred bytes while it is read. */
 const MOST_MAILS = 1_000_000;
-/** A mail with its attachments is larger than a ticket's words. */
+/** Factor of the size limit for mails, which include attachments. */
 const MAIL_FACTOR = 2;
-/** `From ana@acme.example Sat Jan  3 01:05:34 2026`: what a person writes at a line's beginning has no such time. */
+/** `From ana@acme.example Sat Jan  3 01:05:34 2026`: a line that a person starts with "From" has no such time. */
 const SEPARATOR = /^From .*\d{1,2}:\d\d/;
 const ESCAPED = /^>+From /;
 
-/** One mail: a thread of its own. */
+/** Reads one mail as a thread of its own. */
 export async function* readEml(input: FileInput, options: ReadOptions): AsyncGenerator<SourceRecord> {
   const header = new HeaderReader();
   let end = 0;
@@ -32,7 +32,7 @@ export async function* readEml(input: FileInput, options: ReadOptions): AsyncGen
   yield* readThreads(input, [{ line: 1, start: 0, end, threading: header.threading() }], false, options);
 }
 
-/** A mailbox (mboxrd, and what is close to it): each thread a ticket. A first pass finds where each mail stands. */
+/** Reads a mailbox (mboxrd and similar): each thread is a ticket. A first pass finds the position of each mail. */
 export async function* readMbox(input: FileInput, options: ReadOptions): AsyncGenerator<SourceRecord> {
   const mails: Envelope[] = [];
   let isEmpty = true;
@@ -83,7 +83,7 @@ function isSeparator({ bytes, start, end }: Line): boolean {
   return SEPARATOR.test(text) || (isCutOff && (text.startsWith('From ') || 'From '.startsWith(text)));
 }
 
-/** A mail, and where it stands in its thread. */
+/** A mail and its envelope. */
 interface ReadMail {
   readonly envelope: Envelope;
   readonly mail: Mail;
@@ -126,7 +126,7 @@ async function readMail(input: FileInput, { start, end }: Envelope, isEscaped: b
   return await mailOf(isEscaped ? withoutEscapes(bytes) : bytes);
 }
 
-/** mboxrd: a line `From ` inside a mail has one `>` more than its sender gave it. */
+/** Removes the escapes of mboxrd: a line `From ` inside a mail is preceded by one additional `>`. */
 function withoutEscapes(bytes: Buffer): Buffer {
   const text = bytes.toString('latin1');
   return text.includes('>From ')
@@ -172,7 +172,7 @@ function foundOf(thread: MailThread, mails: readonly ReadMail[], teamDomains: re
   return { kind: 'ticket', ticket };
 }
 
-/** A mail without a Message-ID is known by what it says. */
+/** Returns the name of a thread; a mail without a Message-ID is identified by its content. */
 function rootName({ root }: MailThread, mails: readonly ReadMail[]): string {
   return root === '' ? JSON.stringify(mails.map(({ mail }) => contentOf(mail))) : root;
 }
@@ -185,7 +185,7 @@ function idOf({ threading }: Envelope, mail: Mail): string {
   return digest(threading.id === '' ? JSON.stringify(contentOf(mail)) : threading.id);
 }
 
-/** Hashes of the ids of these mails and of those that they refer to, by which mails of other files find them. */
+/** Returns hashes of the ids of these mails and of those that they refer to, by which mails of other files find them. */
 function linksOf(mails: readonly ReadMail[]): readonly string[] {
   return [
     ...new Set(
@@ -198,7 +198,7 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 40);
 }
 
-/** Nobody is taken for the team whose domain was not named. */
+/** Reports whether an address belongs to one of the team's domains. */
 function isTeam(from: string, teamDomains: readonly string[]): boolean {
   const domain = from.slice(from.lastIndexOf('@') + 1);
   return teamDomains.some((each) => domain === each.toLowerCase() || domain.endsWith(`.${each.toLowerCase()}`));

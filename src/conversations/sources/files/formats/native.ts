@@ -15,7 +15,7 @@ const schema = z.object({
     .nullish(),
 });
 
-/** How a body that is HTML begins; Markdown may have an element further on. */
+/** Start of a body that is HTML; Markdown may contain elements later. */
 const HTML = /^\s*<(?:!doctype|html|body|div|p|span|table|ul|ol|br|h[1-6]|blockquote)\b/i;
 
 /**
@@ -52,7 +52,7 @@ export function foundOfNative(value: object, account: string): SourceRecord | { 
   return { kind: 'ticket', ticket };
 }
 
-/** What is wrong, and where in the record; attributes' names are the user's and are not repeated. */
+/** Returns what is wrong and where; names of attributes may be private, and are left out. */
 function problemOf(error: z.ZodError): string {
   const issue = error.issues[0];
   const path = (issue?.path ?? []).slice(0, issue?.path[0] === 'metadata' ? 2 : 3).join('.');
@@ -64,13 +64,13 @@ function expectation(issue: z.core.$ZodIssue | undefined): string {
   return issue?.code === 'invalid_type' ? `is missing or not of type ${issue.expected}` : 'is empty';
 }
 
-/** A moment as ISO 8601; null where it is none. A moment without a zone is in UTC. */
+/** Formats a time as ISO 8601, or returns null. A time without a zone is in UTC. */
 function isoOf(text: string | null | undefined): string | null {
   const at = momentOf(text);
   return at === null ? null : new Date(at).toISOString();
 }
 
-/** Milliseconds since the epoch; null where the text is no moment. */
+/** Parses a time to milliseconds since the epoch; null if it is invalid. */
 export function momentOf(text: string | null | undefined): number | null {
   const trimmed = (text ?? '').trim();
   const bare = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(trimmed);

@@ -1,9 +1,9 @@
 import EmailReplyParser from 'email-reply-parser';
 
 /**
- * What the parser is given: it searches with patterns whose cost grows with powers of a line's length and with the
- * product of certain words. A line that is too long to introduce a quotation is kept from it, and a mail that is
- * longer or has more of those words than any person's only loses the lines that it quotes.
+ * Limit of the text that the parser receives: its patterns take superlinear time in the length of a line and in the number
+ * of certain words. Lines that are too long to introduce a quotation are replaced before; in mails that are longer or have
+ * more of those words than real ones, only quoted lines are removed.
  */
 const LONGEST = 32 * 1024;
 const LONGEST_LINE = 1000;
@@ -11,14 +11,14 @@ const LONGEST_WITH_ADDRESS = 250;
 const MOST_WORDS = 30;
 const COSTLY_START = /^[^\S\n]*(?:Op|W dniu|Dnia|在|[a-z]{3,4}\.)/gm;
 const COSTLY_WORD = /schreef|pisze|napisał|写道|skrev/g;
-/** Stands for a line that is kept from the parser: private use characters, which no mail has. */
+/** Placeholder of a line that is hidden from the parser: private-use characters, which no mail contains. */
 const STAND_IN = /\uE0F0(\d+)\uE0F1/g;
 
-/** The words of a mail that its sender wrote: without what it quotes and without a signature. */
+/** Returns the text of the sender, without quotations and signature. */
 export function ownWords(text: string): string {
   const lines = text.replace(/\r\n?/g, '\n').split('\n');
   const tidy = lines
-    // Only the separator of signatures has a space at its end that means something.
+    // Only in the separator of signatures is a trailing space significant.
     .map((line) => (line === '-- ' ? line : line.trimEnd()))
     .join('\n')
     .replace(/\n{3,}/g, '\n\n')
@@ -32,7 +32,7 @@ export function ownWords(text: string): string {
     .map((line) => (isLong(line) ? `${line[0] === '>' ? '>' : ''}\uE0F0${long.push(line) - 1}\uE0F1` : line))
     .join('\n');
   const own = new EmailReplyParser().parseReply(short).trim();
-  // It takes some mails for nothing but a quotation or a signature: rather too much of those than nothing.
+  // The parser removes everything from some mails; then their whole text is used.
   return own === '' ? unquoted(tidy) : own.replace(STAND_IN, (_, index) => long[Number(index)] ?? '');
 }
 

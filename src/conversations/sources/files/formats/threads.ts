@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { MailThreading } from './mail-headers.ts';
 
-/** Where a mail stands in its file. */
+/** Position and threading of a mail in its file. */
 export interface Envelope {
-  /** The line it begins on, from 1. */
+  /** Number of its first line, from 1. */
   readonly line: number;
   /** In bytes. */
   readonly start: number;
@@ -12,15 +12,15 @@ export interface Envelope {
 }
 
 export interface MailThread {
-  /** The Message-ID of its first mail, whether or not that mail is here; where there is none, something of its own. */
+  /** Message-ID of its first mail, which may be in another file; a unique value if there is none. */
   readonly root: string;
   /** By date. */
   readonly mails: readonly Envelope[];
 }
 
 /**
- * Mails that name one another, by References or else In-Reply-To, are one thread; a subject makes none. References may
- * be incomplete, out of order or in a circle.
+ * Groups mails that refer to each other, by References or else In-Reply-To, into threads; subjects do not count.
+ * References may be incomplete, out of order or circular.
  */
 export function threadsOf(mails: readonly Envelope[]): MailThread[] {
   const sets = new DisjointSets();
@@ -50,7 +50,7 @@ function setName({ id }: MailThreading, index: number): string {
   return id === '' ? `#${index}` : digest(id);
 }
 
-/** Ids may be long, and there are many. */
+/** Hashes an id: ids may be long, and there are many. */
 function digest(id: string): string {
   return createHash('sha256').update(id).digest('base64').slice(0, 16);
 }
@@ -60,7 +60,7 @@ function byDate(a: Envelope, b: Envelope): number {
   if (x !== y) {
     return x < y ? -1 : 1;
   }
-  // Whatever order they stand in, the thread is the same.
+  // The thread is the same in any order of the mails.
   return a.threading.id < b.threading.id ? -1 : a.threading.id > b.threading.id ? 1 : a.start - b.start;
 }
 
@@ -68,7 +68,7 @@ function rootOf(first: MailThreading | undefined): string {
   return first?.parents[0] ?? first?.id ?? '';
 }
 
-/** Sets that are joined again and again (union-find, with path halving). */
+/** Union-find with path halving. */
 class DisjointSets {
   readonly #parents = new Map<string, string>();
 

@@ -7,7 +7,7 @@ import { momentOf } from './native.ts';
 
 const id = z.union([z.number().int().nonnegative(), z.string().regex(/^\d+$/).transform(Number)]);
 const text = z.string().nullish().catch(null);
-/** People stand in the ticket itself, as far as the export has them. */
+/** People in the ticket itself, if the export contains them. */
 const person = z.object({ id: id.nullish().catch(null), name: text, alias: text, email: text, role: text });
 const someone = person.nullish().catch(null);
 const sender = z.object({ name: text, address: text }).nullish();
@@ -76,7 +76,7 @@ export function foundOfExport(value: object, account: string): SourceRecord | { 
   return found.kind === 'ticket' && address === null ? { ...found, ticket: { ...found.ticket, url: null } } : found;
 }
 
-/** By date where all have one. What does not say that it is public is not. */
+/** Returns the public comments, by date if all have one. Only explicitly public comments count. */
 function commentsOf({ comments }: Exported): ZendeskComment[] {
   const dated = comments.map((each) => ({ each, at: momentOf(each.created_at) }));
   const sorted = dated.some(({ at }) => at === null) ? dated : dated.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
@@ -90,7 +90,7 @@ function commentsOf({ comments }: Exported): ZendeskComment[] {
   }));
 }
 
-/** Everybody who is named, by id; who has none stands under a number that no id is. */
+/** Returns the people by id; people without an id have a number that is not a valid id. */
 function usersOf({ requester, submitter, assignee, collaborator, comments }: Exported): Map<number, ZendeskUser> {
   const users = new Map<number, ZendeskUser>();
   const named = [requester, submitter, assignee, ...(collaborator ?? []), ...comments.map(({ author }) => author)];
