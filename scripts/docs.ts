@@ -199,13 +199,14 @@ function metricsPage(): string {
 
 ${NOTE}
 
-\`GET /metrics\` answers in the Prometheus text format. No label carries a title, an email or a token.
+Scrape \`GET /metrics\` of the daemon with Prometheus. The address is \`server.listen\` in the
+[configuration](configuration.md). No label contains a title, an email address or a token.
 
 | metric | type | labels | meaning |
 |---|---|---|---|
 ${rows.join('\n')}
 
-Besides these there are the usual figures of a Node process, as \`octavo_process_…\` and \`octavo_nodejs_…\`.
+The default metrics of a Node process have the prefixes \`octavo_process_\` and \`octavo_nodejs_\`.
 `;
 }
 

@@ -16,7 +16,8 @@ import type { ConversationsProbe } from '../platform/conversations-probe.ts';
 import type { Priority } from '../queue/model/request.ts';
 import { runOnCron } from '../reconcile/daemon/schedule.ts';
 import type { DesiredSource } from '../reconcile/daemon/source.ts';
-import { combineClusterEvents, logClusters } from '../server/cluster-log.ts';
+import { logClusters } from '../server/cluster-log.ts';
+import { combineListeners } from '../server/listeners.ts';
 import type { Metrics } from '../server/metrics.ts';
 import { recordedId } from '../store/recorded-id.ts';
 import type { Store } from '../store/store.ts';
@@ -80,11 +81,7 @@ export class OrganizationClusters {
       random,
       redaction: createTextRedaction(organization.conversations.redact),
       signal: AbortSignal.any([options.stopping, this.#stopping.signal]),
-      events: combineClusterEvents([
-        logClusters(log),
-        metrics.clusters.events(organization.id, () => clock.now()),
-        events,
-      ]),
+      events: combineListeners([logClusters(log), metrics.clusters.events(organization.id, () => clock.now()), events]),
     });
   }
 

@@ -14,7 +14,8 @@ import type { Logger } from '../log.ts';
 import { openWriter } from '../platform/client.ts';
 import type { Connection } from '../platform/connection.ts';
 import type { ConversationsProbe } from '../platform/conversations-probe.ts';
-import { combineConversationEvents, logConversations } from '../server/conversation-log.ts';
+import { logConversations } from '../server/conversation-log.ts';
+import { combineListeners } from '../server/listeners.ts';
 import type { Metrics } from '../server/metrics.ts';
 import type { Outbox } from '../store/outbox.ts';
 import { recordedId } from '../store/recorded-id.ts';
@@ -82,7 +83,7 @@ export class OrganizationConversations {
       batch: conversations.batch,
       clock,
       random,
-      events: combineConversationEvents([logConversations(log), metrics.conversations.events(organization.id), events]),
+      events: combineListeners([logConversations(log), metrics.conversations.events(organization.id), events]),
     });
   }
 

@@ -12,8 +12,9 @@ import { OrganizationReconciler } from '../reconcile/daemon/organization.ts';
 import type { PassEvents } from '../reconcile/daemon/pass.ts';
 import { createSchedule, type Schedule } from '../reconcile/daemon/schedule.ts';
 import { type DesiredSource, openSource } from '../reconcile/daemon/source.ts';
+import { combineListeners } from '../server/listeners.ts';
 import type { Metrics } from '../server/metrics.ts';
-import { combineEvents, logEvents, metricEvents } from '../server/pass-events.ts';
+import { logEvents, metricEvents } from '../server/pass-events.ts';
 import type { Store } from '../store/store.ts';
 
 /** The reconciliation of one organization that has a source of manifests. */
@@ -63,7 +64,7 @@ export function openReconciliation(options: ReconciliationOptions): Reconciliati
     ...clientsOf(options),
     signal: options.stopping,
     abort,
-    events: combineEvents([
+    events: combineListeners([
       logEvents(log.child({ organization: id }), options.approveCommand),
       metricEvents(id, options.metrics),
       options.events,

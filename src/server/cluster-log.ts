@@ -67,23 +67,6 @@ function numbersOf(end: RunEnd): object {
   return { source, read, passing, opened, superseded, commented, skipped, open, requests, dryRun };
 }
 
-/** Combines listeners: each event goes to all of them, in order. */
-export function combineClusterEvents(listeners: readonly ClusterEvents[]): ClusterEvents {
-  return {
-    onOpened: (told) => listeners.forEach((each) => void each.onOpened?.(told)),
-    onWouldOpen: (told) => listeners.forEach((each) => void each.onWouldOpen?.(told)),
-    onMerged: (told) => listeners.forEach((each) => void each.onMerged?.(told)),
-    onArchived: (told) => listeners.forEach((each) => void each.onArchived?.(told)),
-    onReopened: (told) => listeners.forEach((each) => void each.onReopened?.(told)),
-    onSuperseded: (told) => listeners.forEach((each) => void each.onSuperseded?.(told)),
-    onCommented: (told) => listeners.forEach((each) => void each.onCommented?.(told)),
-    onMuted: (told) => listeners.forEach((each) => void each.onMuted?.(told)),
-    onSkipped: (told) => listeners.forEach((each) => void each.onSkipped?.(told)),
-    onTrouble: (told) => listeners.forEach((each) => void each.onTrouble?.(told)),
-    onRunEnd: (told) => listeners.forEach((each) => void each.onRunEnd?.(told)),
-  };
-}
-
 const LONGEST = 120;
 
 /** One line of at most `LONGEST` characters. */

@@ -21,14 +21,17 @@ export function clusterMetrics(registry: Registry): ClusterMetrics {
 
 function fateMetrics(registry: Registry): (organization: string) => ClusterEvents {
   const total = (name: string, help: string) => counter(registry, `clusters_${name}_total`, help, BY_ORGANIZATION);
-  const opened = total('opened', 'Change requests that were opened for issue clusters.');
-  const merged = total('merged', 'Change requests of clusters that were seen to be merged.');
-  const archived = total('archived', 'Change requests of clusters that were seen to be archived by hand.');
-  const reopened = total('reopened', 'Change requests of clusters that were seen to be open again.');
-  const superseded = total('gave_way', 'Drafts that were archived, since another came first or a limit was reached.');
-  const commented = total('comments', 'Comments with later news.');
-  const muted = total('muted', 'Clusters that were muted after a merge.');
-  const trouble = total('troubles', 'What went wrong with single clusters and change requests.');
+  const opened = total('opened', 'Number of change requests opened for issue clusters.');
+  const merged = total('merged', 'Number of change requests for clusters found merged.');
+  const archived = total('archived', 'Number of change requests for clusters found archived by a person.');
+  const reopened = total('reopened', 'Number of change requests for clusters found open again.');
+  const superseded = total(
+    'superseded',
+    'Number of drafts archived because another came first or a limit was reached.',
+  );
+  const commented = total('progress_comments', 'Number of progress comments posted.');
+  const muted = total('muted', 'Number of clusters muted after a merge.');
+  const trouble = total('errors', 'Number of errors with single clusters and change requests.');
   return (organization) => ({
     onOpened: () => opened.inc({ organization }),
     onMerged: () => merged.inc({ organization }),
@@ -42,23 +45,28 @@ function fateMetrics(registry: Registry): (organization: string) => ClusterEvent
 }
 
 function runMetrics(registry: Registry): (organization: string, end: RunEnd, now: number) => void {
-  const runs = counter(registry, 'clusters_runs_total', 'Runs over the issue clusters by outcome.', [
+  const runs = counter(registry, 'clusters_runs_total', 'Number of issue cluster runs, by outcome.', [
     'organization',
     'outcome',
   ]);
-  const requests = counter(registry, 'clusters_requests_total', 'Requests that runs made.', BY_ORGANIZATION);
+  const requests = counter(registry, 'clusters_requests_total', 'Number of requests that runs made.', BY_ORGANIZATION);
   const state = (name: string, help: string) => gauge(registry, `clusters_${name}`, help, BY_ORGANIZATION);
-  const seconds = state('last_run_seconds', 'How long the last run took.');
-  const success = state('last_success_timestamp_seconds', 'When a run last succeeded.');
-  const supported = state('supported', 'Whether the platform has issue clusters: 1 or 0.');
-  const topics = state('topics', 'Whether the clusters are the topics of a site: 1 or 0.');
-  const read = state('last_read', 'Clusters that the last run read.');
-  const passing = state('last_passing', 'Clusters of those that passed the rule.');
-  const open = state('open', 'Change requests of Octavo that are open, as far as is known.');
-  const skipped = gauge(registry, 'clusters_last_skipped', 'Clusters that passed and were not opened, by reason.', [
-    'organization',
-    'reason',
-  ]);
+  const seconds = state('last_run_duration_seconds', 'Duration of the last run.');
+  const success = state(
+    'last_success_timestamp_seconds',
+    'Time of the last successful run, in seconds since the epoch.',
+  );
+  const supported = state('supported', '1 if the platform has issue clusters, otherwise 0.');
+  const topics = state('from_topics', '1 if topics of a site are used as clusters, otherwise 0.');
+  const read = state('last_run_read', 'Clusters that the last run read.');
+  const passing = state('last_run_selected', 'Clusters that the last run selected.');
+  const open = state('open_change_requests', 'Open change requests of Octavo.');
+  const skipped = gauge(
+    registry,
+    'clusters_last_run_skipped',
+    'Selected clusters without a new change request in the last run, by reason.',
+    ['organization', 'reason'],
+  );
   const reasons = new Map<string, Set<string>>();
   return (organization, end, now) => {
     runs.inc({ organization, outcome: end.outcome });

@@ -71,20 +71,3 @@ export function senderWords(state: SenderState): string {
   const words = SENDER_STATES[state.kind];
   return 'reason' in state ? `${words}: ${state.reason}` : words;
 }
-
-/** Combines listeners: each event goes to all of them, in order. */
-export function combineConversationEvents(listeners: readonly ConversationEvents[]): ConversationEvents {
-  return {
-    onIntake: (told) => listeners.forEach((each) => void each.onIntake?.(told)),
-    onRejected: (told) => listeners.forEach((each) => void each.onRejected?.(told)),
-    onFilesEnd: (told) => listeners.forEach((each) => void each.onFilesEnd?.(told)),
-    onShortfall: (told) => listeners.forEach((each) => void each.onShortfall?.(told)),
-    onPressure: (told) => listeners.forEach((each) => void each.onPressure?.(told)),
-    onPollEnd: (told) => listeners.forEach((each) => void each.onPollEnd?.(told)),
-    onSent: (told) => listeners.forEach((each) => void each.onSent?.(told)),
-    onDoubt: (told) => listeners.forEach((each) => void each.onDoubt?.(told)),
-    onRefused: (told) => listeners.forEach((each) => void each.onRefused?.(told)),
-    onSenderState: (told) => listeners.forEach((each) => void each.onSenderState?.(told)),
-    onDestination: (told) => listeners.forEach((each) => void each.onDestination?.(told)),
-  };
-}

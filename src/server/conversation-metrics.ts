@@ -30,37 +30,29 @@ export function conversationMetrics(registry: Registry): ConversationMetrics {
 const BY_SOURCE = ['organization', 'source'] as const;
 
 function flowMetrics(registry: Registry): Pick<ConversationMetrics, 'events'> {
-  const found = counter(registry, 'conversations_found_total', 'Tickets that a source gave.', BY_SOURCE);
-  const unchanged = counter(registry, 'conversations_unchanged_total', 'Tickets that were sent before as they are.', [
-    ...BY_SOURCE,
+  const total = <L extends string = never>(name: string, help: string, ...more: readonly L[]) =>
+    counter(registry, `conversations_${name}_total`, help, [...BY_SOURCE, ...more]);
+  const found = total('found', 'Number of tickets read from a source.');
+  const unchanged = total('unchanged', 'Number of tickets that have not changed since they were sent.');
+  const skipped = total('skipped', 'Number of tickets that are not sent, by reason.', 'reason');
+  const rejected = total('rejected', 'Number of records that could not be read.');
+  const incomplete = total('incomplete', 'Number of tickets for which a source returned fewer parts than it reported.');
+  const redacted = total('redacted', 'Number of redactions, by type.', 'type');
+  const refused = total('refused', 'Number of conversations that the platform refused.');
+  const sent = counter(registry, 'conversations_sent_total', 'Number of conversations that the platform accepted.', [
+    'organization',
   ]);
-  const skipped = counter(registry, 'conversations_skipped_total', 'Tickets that are not to be sent, by reason.', [
-    ...BY_SOURCE,
-    'reason',
-  ]);
-  const rejected = counter(registry, 'conversations_rejected_total', 'Records that cannot be read.', BY_SOURCE);
-  const incomplete = counter(
+  const unconfirmed = counter(
     registry,
-    'conversations_incomplete_total',
-    'Tickets of which a source gave less than it reported.',
-    BY_SOURCE,
+    'conversations_unconfirmed_total',
+    'Number of conversations sent without a response; they are sent again.',
+    ['organization'],
   );
-  const redacted = counter(registry, 'conversations_redacted_total', 'What was taken out, by type.', [
-    ...BY_SOURCE,
-    'type',
-  ]);
-  const sent = counter(registry, 'conversations_sent_total', 'Conversations that the platform took.', ['organization']);
-  const doubts = counter(registry, 'conversations_doubtful_total', 'Conversations whose answer was lost.', [
-    'organization',
-  ]);
-  const records = gauge(registry, 'conversations_context_records', 'Whether a site takes them: 1 or 0.', [
-    'organization',
-  ]);
-  const refused = counter(
+  const records = gauge(
     registry,
-    'conversations_refused_total',
-    'Conversations that the platform refuses.',
-    BY_SOURCE,
+    'conversations_as_context_records',
+    '1 if conversations are sent to a site as context records, otherwise 0.',
+    ['organization'],
   );
   return {
     events: (organization) => ({
@@ -78,55 +70,56 @@ function flowMetrics(registry: Registry): Pick<ConversationMetrics, 'events'> {
         }
       },
       onSent: ({ items }) => sent.inc({ organization }, items),
-      onDoubt: ({ items }) => doubts.inc({ organization }, items),
+      onDoubt: ({ items }) => unconfirmed.inc({ organization }, items),
       onRefused: ({ source }) => refused.inc({ organization, source }),
       onDestination: ({ kind }) => records.set({ organization }, kind === 'context-records' ? 1 : 0),
     }),
   };
 }
 
+type Source = IngestionStatus['sources'][number];
+
 function stockMetrics(registry: Registry): Pick<ConversationMetrics, 'status'> {
-  const changing = <L extends string>(name: string, help: string, labels: readonly L[]) =>
-    new ChangingGauge(gauge(registry, `conversations_${name}`, help, labels));
-  const waiting = changing('waiting', 'Conversations that wait to be sent.', BY_SOURCE);
-  const oldest = changing('oldest_seconds', 'How long the oldest conversation has waited.', BY_SOURCE);
-  const dead = changing('dead', 'Dead letters: conversations that the platform refused.', BY_SOURCE);
-  const lag = changing('poll_age_seconds', 'Since when no poll of a source came to its end.', BY_SOURCE);
-  const failing = changing('poll_failing', 'Whether the last poll of a source failed: 1 or 0.', BY_SOURCE);
-  const full = gauge(registry, 'conversations_outbox_full', 'Whether the outbox takes no more: 1 or 0.', [
-    'organization',
-  ]);
-  const sender = gauge(registry, 'conversations_sender', 'What the sender does: 1 for its state, 0 for the others.', [
-    'organization',
-    'state',
-  ]);
+  const changing = (name: string, help: string) =>
+    new ChangingGauge(gauge(registry, `conversations_${name}`, help, BY_SOURCE));
+  const gauges: readonly (readonly [ChangingGauge<'organization' | 'source'>, (one: Source) => number | null])[] = [
+    [changing('waiting', 'Conversations in the outbox, waiting to be sent.'), (one) => one.waiting],
+    [
+      changing('oldest_wait_seconds', 'Waiting time of the oldest conversation in the outbox.'),
+      (one) => (one.waitingFor ?? 0) / 1000,
+    ],
+    [changing('dead_letters', 'Dead letters: conversations that the platform refused.'), (one) => one.dead],
+    [
+      changing('poll_age_seconds', 'Time since the last completed poll of a source.'),
+      (one) => (one.polledAgo === null ? null : one.polledAgo / 1000),
+    ],
+    [
+      changing('poll_failing', '1 if the last poll of a source failed, otherwise 0.'),
+      (one) => (one.error === null ? 0 : 1),
+    ],
+  ];
+  const full = gauge(
+    registry,
+    'conversations_outbox_full',
+    '1 if the outbox is full and polling is paused, otherwise 0.',
+    ['organization'],
+  );
+  const sender = gauge(
+    registry,
+    'conversations_sender_state',
+    '1 for the current state of the sender, 0 for other states.',
+    ['organization', 'state'],
+  );
   return {
     status: (organization, status) => {
-      const each = (value: (source: IngestionStatus['sources'][number]) => number | null) =>
-        status.sources.flatMap((one) => {
-          const shown = value(one);
-          return shown === null ? [] : [{ labels: { organization, source: one.source }, value: shown }];
-        });
-      waiting.show(
-        organization,
-        each((one) => one.waiting),
-      );
-      oldest.show(
-        organization,
-        each((one) => (one.waitingFor ?? 0) / 1000),
-      );
-      dead.show(
-        organization,
-        each((one) => one.dead),
-      );
-      lag.show(
-        organization,
-        each((one) => (one.polledAgo === null ? null : one.polledAgo / 1000)),
-      );
-      failing.show(
-        organization,
-        each((one) => (one.error === null ? 0 : 1)),
-      );
+      const { sources } = status;
+      for (const [shown, read] of gauges) {
+        const values = sources.map((one) => ({ labels: { organization, source: one.source }, value: read(one) }));
+        shown.show(
+          organization,
+          values.flatMap(({ labels, value }) => (value === null ? [] : [{ labels, value }])),
+        );
+      }
       full.set({ organization }, status.outbox.isFull ? 1 : 0);
       for (const state of SENDER_STATES) {
         sender.set({ organization, state }, status.sender.kind === state ? 1 : 0);
@@ -136,6 +129,9 @@ function stockMetrics(registry: Registry): Pick<ConversationMetrics, 'status'> {
 }
 
 function hookMetrics(registry: Registry): Pick<ConversationMetrics, 'hook'> {
-  const hooks = counter(registry, 'hooks_total', 'Webhook requests by what became of them.', [...BY_SOURCE, 'outcome']);
+  const hooks = counter(registry, 'webhook_requests_total', 'Number of webhook requests, by outcome.', [
+    ...BY_SOURCE,
+    'outcome',
+  ]);
   return { hook: (organization, source, outcome) => hooks.inc({ organization, source, outcome }) };
 }

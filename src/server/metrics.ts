@@ -9,7 +9,7 @@ export interface PassObservation {
   readonly organization: string;
   readonly outcome: 'done' | 'held' | 'failed';
   readonly seconds: number;
-  /** When it ended, in milliseconds since the epoch. */
+  /** End of the pass, in milliseconds since the epoch. */
   readonly at: number;
 }
 
@@ -31,7 +31,7 @@ export interface PendingObservation {
 /** A source as it was last looked at. `commit` is the last good one; null: there was none, or it has no commits. */
 export interface SourceObservation {
   readonly organization: string;
-  readonly good: boolean;
+  readonly isReady: boolean;
   readonly commit: string | null;
 }
 
@@ -40,8 +40,8 @@ export interface QueueObservation {
   readonly queue: string;
   readonly waiting: Readonly<Record<string, number>>;
   readonly oldestSeconds: number;
-  /** Since the platform failed lastingly: next to nothing is sent. */
-  readonly broken: boolean;
+  /** The circuit breaker is open or half-open: only trial requests are sent. */
+  readonly isCircuitOpen: boolean;
   readonly budgets: readonly BudgetObservation[];
 }
 
@@ -51,8 +51,8 @@ export interface BudgetObservation {
   /** Null while nothing is known. */
   readonly limit: number | null;
   readonly remaining: number | null;
-  /** How much longer a refusal (429) keeps it closed. */
-  readonly closedSeconds: number;
+  /** Remaining cooldown after a 429. */
+  readonly cooldownSeconds: number;
 }
 
 /** One request to the platform. `outcome` is a status, or a word for what came instead of one. */
@@ -75,7 +75,7 @@ export interface Metrics extends TroubleMetrics {
   /** So many resources were found drifted. */
   drift(organization: string, kind: string, count: number): void;
   /** The kind of each field that something else keeps changing back. */
-  fights(organization: string, kinds: readonly string[]): void;
+  flapping(organization: string, kinds: readonly string[]): void;
   source(observation: SourceObservation): void;
   /** A request was answered, or failed, after waiting for the gate. */
   request(observation: RequestObservation): void;
@@ -94,13 +94,13 @@ export function createMetrics(): Metrics {
   gauge(
     registry,
     BUSY_METRIC.replace(/^octavo_/, ''),
-    'Seconds for which the main thread has not answered; 0: it does.',
+    'Seconds since the main thread last responded; 0 while it responds.',
     [],
   ).set(0);
   return {
     registry,
     ...passMetrics(registry),
-    ...fightMetrics(registry),
+    ...flappingMetrics(registry),
     ...sourceMetrics(registry),
     ...requestMetrics(registry),
     ...queueMetrics(registry),
@@ -111,25 +111,31 @@ export function createMetrics(): Metrics {
 }
 
 function passMetrics(registry: Registry): Pick<Metrics, 'pass' | 'change' | 'pending' | 'drift'> {
-  const passes = counter(registry, 'reconcile_passes_total', 'Reconcile passes by outcome.', [
+  const passes = counter(registry, 'reconcile_passes_total', 'Number of passes, by outcome.', [
     'organization',
     'outcome',
   ]);
-  const seconds = gauge(registry, 'reconcile_last_seconds', 'How long the last pass took.', ['organization']);
-  const success = gauge(registry, 'reconcile_last_success_timestamp_seconds', 'When a pass last succeeded.', [
+  const seconds = gauge(registry, 'reconcile_last_duration_seconds', 'Duration of the last pass.', ['organization']);
+  const success = gauge(
+    registry,
+    'reconcile_last_success_timestamp_seconds',
+    'Time of the last successful pass, in seconds since the epoch.',
+    ['organization'],
+  );
+  const changes = counter(
+    registry,
+    'changes_total',
+    'Number of changes that passes tried, by kind, action and status.',
+    ['organization', 'kind', 'action', 'status'],
+  );
+  const pending = gauge(registry, 'changes_pending', 'Changes that are held, failed or paused after the last pass.', [
     'organization',
+    'status',
   ]);
-  const changes = counter(registry, 'changes_total', 'Changes by kind, action and status.', [
+  const drift = counter(registry, 'drifted_resources_total', 'Number of resources found to have drifted.', [
     'organization',
     'kind',
-    'action',
-    'status',
   ]);
-  const pending = gauge(registry, 'changes_pending', 'Changes that wait after the last pass.', [
-    'organization',
-    'status',
-  ]);
-  const drift = counter(registry, 'drift_total', 'Resources found drifted.', ['organization', 'kind']);
   return {
     pass: (observation) => {
       const { organization, outcome } = observation;
@@ -149,14 +155,14 @@ function passMetrics(registry: Registry): Pick<Metrics, 'pass' | 'change' | 'pen
   };
 }
 
-function fightMetrics(registry: Registry): Pick<Metrics, 'fights'> {
-  const fights = new ChangingGauge(
-    gauge(registry, 'fights', 'Fields that something else keeps changing back.', ['organization', 'kind']),
+function flappingMetrics(registry: Registry): Pick<Metrics, 'flapping'> {
+  const fields = new ChangingGauge(
+    gauge(registry, 'flapping_fields', 'Fields that something else keeps changing back.', ['organization', 'kind']),
   );
   return {
-    fights: (organization, kinds) => {
+    flapping: (organization, kinds) => {
       const counts = [...Map.groupBy(kinds, (kind) => kind)];
-      fights.show(
+      fields.show(
         organization,
         counts.map(([kind, same]) => ({ labels: { organization, kind }, value: same.length })),
       );
@@ -165,13 +171,21 @@ function fightMetrics(registry: Registry): Pick<Metrics, 'fights'> {
 }
 
 function sourceMetrics(registry: Registry): Pick<Metrics, 'source'> {
-  const good = gauge(registry, 'source_good', 'Whether the source could be read: 1 or 0.', ['organization']);
-  const commit = gauge(registry, 'source_commit_info', 'The last good commit, as a label.', ['organization', 'commit']);
+  const ready = gauge(
+    registry,
+    'source_ready',
+    '1 if the last read of the source succeeded and its manifests were valid, otherwise 0.',
+    ['organization'],
+  );
+  const commit = gauge(registry, 'source_commit_info', 'The last valid commit, as a label; always 1.', [
+    'organization',
+    'commit',
+  ]);
   const shown = new Map<string, string>();
   return {
     source: (observation) => {
       const { organization } = observation;
-      good.set({ organization }, observation.good ? 1 : 0);
+      ready.set({ organization }, observation.isReady ? 1 : 0);
       const before = shown.get(organization);
       if (observation.commit === null || observation.commit === before) {
         return;
@@ -186,17 +200,23 @@ function sourceMetrics(registry: Registry): Pick<Metrics, 'source'> {
 }
 
 function requestMetrics(registry: Registry): Pick<Metrics, 'request' | 'rateLimited'> {
-  const requests = counter(registry, 'requests_total', 'Requests to the platform by outcome.', ['class', 'outcome']);
+  const requests = counter(registry, 'requests_total', 'Number of requests to the platform, by outcome.', [
+    'class',
+    'outcome',
+  ]);
   const waits = new Histogram({
     name: 'octavo_request_wait_seconds',
-    help: 'How long requests waited in the queue.',
+    help: 'Time that requests waited in the queue, in seconds.',
     labelNames: ['class'],
     buckets: [0.01, 0.1, 1, 5, 15, 60, 300],
     registers: [registry],
   });
-  const limited = counter(registry, 'rate_limited_total', 'Requests that the platform refused for their rate.', [
-    'class',
-  ]);
+  const limited = counter(
+    registry,
+    'rate_limited_total',
+    'Number of requests that the platform refused because of its rate limit (429).',
+    ['class'],
+  );
   return {
     request: (observation) => {
       requests.inc({ class: observation.class, outcome: observation.outcome });
@@ -207,29 +227,34 @@ function requestMetrics(registry: Registry): Pick<Metrics, 'request' | 'rateLimi
 }
 
 function queueMetrics(registry: Registry): Pick<Metrics, 'queue'> {
-  const waiting = gauge(registry, 'queue_waiting', 'Requests that wait, by priority.', ['queue', 'priority']);
-  const oldest = gauge(registry, 'queue_oldest_seconds', 'How long the oldest request has waited.', ['queue']);
-  const broken = gauge(
+  const waiting = gauge(registry, 'queue_waiting', 'Requests waiting in the queue, by priority.', [
+    'queue',
+    'priority',
+  ]);
+  const oldest = gauge(registry, 'queue_oldest_wait_seconds', 'Waiting time of the oldest request in the queue.', [
+    'queue',
+  ]);
+  const circuit = gauge(
     registry,
-    'queue_breaker_open',
-    'Whether the platform fails lastingly, so that nothing but a trial now and then is sent: 1 or 0.',
+    'queue_circuit_breaker_open',
+    '1 if the platform keeps failing and the circuit breaker sends only trial requests, otherwise 0.',
     ['queue'],
   );
   const ofClass = (name: string, help: string) =>
     new ChangingGauge(gauge(registry, `budget_${name}`, help, ['queue', 'class']));
-  const limit = ofClass('limit', 'The rate limit of a class of requests.');
-  const remaining = ofClass('remaining', 'What is left of the rate limit.');
-  const closed = ofClass(
-    'closed_seconds',
-    'How much longer a refusal (429) keeps a class of requests waiting; 0: it does not.',
+  const limit = ofClass('limit', 'Rate limit of a request class, in requests per window.');
+  const remaining = ofClass('remaining', 'Remaining requests of the rate limit.');
+  const cooldown = ofClass(
+    'cooldown_seconds',
+    'Remaining cooldown after a 429, in which no request of the class is sent.',
   );
   return {
-    queue: ({ queue, waiting: counts, oldestSeconds, broken: isBroken, budgets }) => {
+    queue: ({ queue, waiting: counts, oldestSeconds, isCircuitOpen, budgets }) => {
       for (const [priority, count] of Object.entries(counts)) {
         waiting.set({ queue, priority }, count);
       }
       oldest.set({ queue }, oldestSeconds);
-      broken.set({ queue }, isBroken ? 1 : 0);
+      circuit.set({ queue }, isCircuitOpen ? 1 : 0);
       const values = (value: (budget: BudgetObservation) => number | null) =>
         budgets.flatMap((budget) => {
           const shown = value(budget);
@@ -243,9 +268,9 @@ function queueMetrics(registry: Registry): Pick<Metrics, 'queue'> {
         queue,
         values((budget) => budget.remaining),
       );
-      closed.show(
+      cooldown.show(
         queue,
-        values((budget) => budget.closedSeconds),
+        values((budget) => budget.cooldownSeconds),
       );
     },
   };

@@ -1,4 +1,4 @@
-import { changeId, type Plan } from '../core/change.ts';
+import { changeId } from '../core/change.ts';
 import { DesiredStateError, formatProblem } from '../core/errors.ts';
 import type { Logger } from '../log.ts';
 import { cooldownEnd, describeFlapping } from '../plan/identity/flapping.ts';
@@ -8,78 +8,71 @@ import type { PassEvents } from '../reconcile/daemon/pass.ts';
 import type { Metrics, QueueObservation } from './metrics.ts';
 import { failingChange, reasonOf } from './trouble.ts';
 
-/** Most problems of bad manifests that are logged one by one. */
+/** Most problems of invalid manifests that are logged. */
 const LOGGED_PROBLEMS = 20;
 
+/** Returns true if the text of a topic differs from the text before; empty at first. */
+type HasChanged = (topic: 'source' | 'plan' | 'drift' | 'failure', text: string) => boolean;
+
 /**
- * Tells the log what a pass does: one line for what matters, none for a pass that finds nothing to do. What stays as it
- * is from pass to pass is logged once, and after that only at the debug level. `approve` gives the command that
- * approves a checksum.
+ * Logs the passes of an organization: one line for what matters, and none above the debug level for a pass that finds
+ * nothing to do. What stays the same from pass to pass is logged once, and then at the debug level. `approve` returns the
+ * command that approves a checksum.
  */
 export function logEvents(log: Logger, approve: (checksum: string) => string): PassEvents {
-  const news = { source: '', plan: '', drift: '', failure: '' };
-  const isNews = (about: keyof typeof news, text: string): boolean => {
-    const differs = news[about] !== text;
-    news[about] = text;
-    return differs;
+  const last = new Map<string, string>();
+  const hasChanged: HasChanged = (topic, text) => {
+    const before = last.get(topic) ?? '';
+    last.set(topic, text);
+    return before !== text;
   };
+  return {
+    onPassStart: (trigger) => log.debug({ trigger }, 'pass started'),
+    onPlan: logPlan(log, hasChanged, approve),
+    onBaseRestored: (commit, resources) =>
+      log.warn({ commit, resources }, 'no local record; restored the base from the applied ref'),
+    onRecordFailed: (error) =>
+      log.warn({ reason: error.message }, 'cannot record the applied commit in the repository'),
+    onWait: (reason) => log.info({ reason }, 'plan not applied now'),
+    onResult: logResult(log),
+    onFlapping: logFlapping(log),
+    ...logSourceAndEnd(log, hasChanged),
+  };
+}
+
+function logSourceAndEnd(
+  log: Logger,
+  hasChanged: HasChanged,
+): Pick<PassEvents, 'onSource' | 'onBadSource' | 'onPassEnd'> {
   let badSource: Error | null = null;
   return {
-    onPassStart: (trigger) => log.debug({ trigger }, 'pass begins'),
     onSource: ({ commit, subject, forced, state }) => {
-      const mended = news.source !== '' && isNews('source', '');
-      log[mended ? 'info' : 'debug']({ commit, subject, files: state.files }, 'manifests read');
+      log[hasChanged('source', '') ? 'info' : 'debug']({ commit, subject, files: state.files }, 'manifests read');
       if (forced) {
-        log.warn({ commit }, 'the branch was rewritten: its last commit is no ancestor of this one');
+        log.warn({ commit }, 'branch was force-pushed');
       }
     },
-    onBadSource: (error, lastGood) => {
+    onBadSource: (error, lastValidCommit) => {
       badSource = error;
-      const kept =
-        lastGood === null ? 'nothing is changed' : `the last good commit ${lastGood.slice(0, 7)} stays in force`;
-      const level = isNews('source', error.message) ? 'error' : 'debug';
+      const level = hasChanged('source', error.message) ? 'error' : 'debug';
       if (error instanceof DesiredStateError) {
-        log[level]({ ...problemsOf(error), lastGood }, `the manifests are wrong; ${kept}`);
+        log[level]({ lastValidCommit, ...problemsOf(error) }, 'manifests are invalid; keeping the last valid commit');
       } else {
-        log[level]({ lastGood }, `the manifests cannot be read: ${error.message}; ${kept}`);
+        log[level]({ lastValidCommit, reason: error.message }, 'cannot read manifests; keeping the last valid commit');
       }
     },
-    onPlan: ({ plan }, drift) => {
-      const drifted = drift.map((change) => change.address);
-      const driftLevel = isNews('drift', drifted.join()) ? 'warn' : 'debug';
-      if (drifted.length > 0) {
-        log[driftLevel]({ drift: drifted }, 'the platform was changed behind the repository’s back');
-      }
-      const isNew = isNews('plan', plan.changes.length === 0 ? '' : `${plan.commit} ${plan.checksum}`);
-      const words = { commit: plan.commit, checksum: plan.checksum, cost: plan.cost.requests };
-      log[isNew && plan.changes.length > 0 ? 'info' : 'debug'](words, `plan: ${summaryLine(plan)}`);
-      logWhatWaits(log, isNew ? 'warn' : 'debug', plan, approve);
-    },
-    onBaseRestored: (commit, count) =>
-      log.warn({ commit, resources: count }, 'the record is empty: what the repository says was applied is owned'),
-    onRecordFailed: (error) => log.warn(`what was applied is not kept in the repository: ${error.message}`),
-    onWait: (reason) => log.info(`not applied now: ${reason}`),
-    onResult: ({ address, action, status, id, error }) => {
-      if (status === 'applied') {
-        log.info({ address, action, id }, `${action} applied`);
-      } else if (status === 'failed') {
-        log.error({ address, action, id }, `${action} failed: ${error}`);
-      } else if (status === 'skipped') {
-        log.info({ address, action }, `${action} skipped: ${error}`);
-      }
-    },
-    onFlapping: logFlapping(log),
     onPassEnd: ({ outcome, milliseconds, requests, trigger, error, retryIn }) => {
-      const words = { trigger, outcome, seconds: Math.round(milliseconds) / 1000, requests, retryIn };
+      const fields = { trigger, outcome, seconds: Math.round(milliseconds) / 1000, requests, retryIn };
       if (error instanceof DesiredStateError && error !== badSource) {
-        // The manifests can be read, and yet they fit neither the platform nor the other folders of the organization.
-        const level = isNews('failure', error.message) ? 'error' : 'debug';
-        log[level]({ ...words, ...problemsOf(error) }, 'the manifests cannot be planned; nothing is changed');
+        // The manifests are readable, but fit neither the platform nor the other directories of the organization.
+        const level = hasChanged('failure', error.message) ? 'error' : 'debug';
+        log[level]({ ...fields, ...problemsOf(error) }, 'cannot plan the manifests; nothing is changed');
       } else if (error !== null && !(error instanceof DesiredStateError)) {
-        log[isNews('failure', error.message) ? 'error' : 'debug'](words, `pass failed: ${error.message}`);
+        const level = hasChanged('failure', error.message) ? 'error' : 'debug';
+        log[level]({ ...fields, reason: error.message }, 'pass failed');
       } else {
-        const mended = outcome !== 'failed' && news.failure !== '' && isNews('failure', '');
-        log[mended || requests.writes > 0 ? 'info' : 'debug'](words, `pass ended: ${outcome}`);
+        const hasRecovered = outcome !== 'failed' && hasChanged('failure', '');
+        log[hasRecovered || requests.writes > 0 ? 'info' : 'debug'](fields, 'pass completed');
       }
     },
   };
@@ -88,6 +81,24 @@ export function logEvents(log: Logger, approve: (checksum: string) => string): P
 function problemsOf({ problems }: DesiredStateError): { readonly problems: readonly string[]; readonly more: number } {
   const shown = problems.slice(0, LOGGED_PROBLEMS).map(formatProblem);
   return { problems: shown, more: problems.length - shown.length };
+}
+
+/** How each result of a change is logged; one that is held is part of the plan that was logged. */
+const RESULTS = {
+  applied: ['info', 'change applied'],
+  failed: ['error', 'change failed'],
+  skipped: ['info', 'change skipped'],
+  held: null,
+} as const;
+
+function logResult(log: Logger): NonNullable<PassEvents['onResult']> {
+  return ({ address, action, status, id, error }) => {
+    const entry = RESULTS[status];
+    if (entry !== null) {
+      const [level, message] = entry;
+      log[level]({ address, action, id, ...(error === null ? {} : { reason: error }) }, message);
+    }
+  };
 }
 
 /** Logs a flapping field when it starts to flap, and after each further revert. */
@@ -101,24 +112,40 @@ function logFlapping(log: Logger): NonNullable<PassEvents['onFlapping']> {
       if (before.get(`${address} ${path}`) !== times) {
         const until = new Date(cooldownEnd(field)).toISOString();
         log.warn(
-          { address, field: path, times, seen, until },
-          `${address}: ${describeFlapping(field)}; paused until ${until}`,
+          { address, field: path, times, seen, until, reason: describeFlapping(field) },
+          'field is flapping; reverting it again after a pause',
         );
       }
     }
   };
 }
 
-function logWhatWaits(log: Logger, level: 'warn' | 'debug', plan: Plan, command: (checksum: string) => string): void {
-  const held = plan.changes.filter((change) => change.held !== null);
-  if (plan.verdict.state !== 'ready') {
-    const approve = plan.verdict.state === 'held' ? command(plan.checksum) : undefined;
-    log[level]({ reasons: plan.verdict.reasons, approve }, `the whole plan is ${plan.verdict.state}`);
-  } else if (held.length > 0) {
-    const approve = held.some((change) => change.approvable) ? command(plan.heldChecksum ?? plan.checksum) : undefined;
-    const reasons = held.map((change) => `${change.address}: ${change.held}`);
-    log[level]({ held: reasons, approve }, 'changes wait for a person');
-  }
+function logPlan(
+  log: Logger,
+  hasChanged: HasChanged,
+  command: (checksum: string) => string,
+): NonNullable<PassEvents['onPlan']> {
+  return ({ plan }, drift) => {
+    const { commit, checksum, changes, cost, verdict } = plan;
+    const drifted = drift.map((change) => change.address);
+    const driftLevel = hasChanged('drift', drifted.join()) ? 'warn' : 'debug';
+    if (drifted.length > 0) {
+      log[driftLevel]({ drift: drifted }, 'drift found');
+    }
+    const isNew = hasChanged('plan', changes.length === 0 ? '' : `${commit} ${checksum}`);
+    const fields = { commit, checksum, requests: cost.requests, summary: summaryLine(plan) };
+    log[isNew && changes.length > 0 ? 'info' : 'debug'](fields, 'plan created');
+    const level = isNew ? 'warn' : 'debug';
+    const held = changes.filter((change) => change.held !== null);
+    if (verdict.state === 'refused') {
+      log[level]({ reasons: verdict.reasons }, 'plan refused');
+    } else if (verdict.state === 'held') {
+      log[level]({ reasons: verdict.reasons, approve: command(checksum) }, 'plan held until it is approved');
+    } else if (held.length > 0) {
+      const approve = held.some((change) => change.approvable) ? command(plan.heldChecksum ?? checksum) : undefined;
+      log[level]({ held: held.map(({ address, held }) => `${address}: ${held}`), approve }, 'changes held');
+    }
+  };
 }
 
 /** Keeps the metrics of one organization. */
@@ -128,9 +155,9 @@ export function metricEvents(organization: string, metrics: Metrics): PassEvents
   return {
     onSource: ({ commit }) => {
       lastGood = commit;
-      metrics.source({ organization, good: true, commit });
+      metrics.source({ organization, isReady: true, commit });
     },
-    onBadSource: () => metrics.source({ organization, good: false, commit: lastGood }),
+    onBadSource: () => metrics.source({ organization, isReady: false, commit: lastGood }),
     onPlan: (_planned, drift) => {
       // Drift that is only reported is found again by every pass, and is still the same drift.
       const found = new Set(drift.map((change) => `${change.action} ${change.address}`));
@@ -141,7 +168,7 @@ export function metricEvents(organization: string, metrics: Metrics): PassEvents
       }
     },
     onFlapping: (flapping) =>
-      metrics.fights(
+      metrics.flapping(
         organization,
         flapping.map(({ kind }) => kind),
       ),
@@ -190,28 +217,12 @@ export function queueObservation(queue: string, snapshot: QueueSnapshot): QueueO
     queue,
     waiting,
     oldestSeconds: (oldest ?? 0) / 1000,
-    broken: breaker !== 'closed',
+    isCircuitOpen: breaker !== 'closed',
     budgets: budgets.map(({ classes, operations, limit, left, closedFor }) => ({
       class: [classes.join('+'), ...operations].join(' '),
       limit,
       remaining: left,
-      closedSeconds: closedFor / 1000,
+      cooldownSeconds: closedFor / 1000,
     })),
-  };
-}
-
-/** Tells every listener, in order. */
-export function combineEvents(listeners: readonly PassEvents[]): PassEvents {
-  return {
-    onPassStart: (...told) => listeners.forEach((each) => void each.onPassStart?.(...told)),
-    onSource: (...told) => listeners.forEach((each) => void each.onSource?.(...told)),
-    onBadSource: (...told) => listeners.forEach((each) => void each.onBadSource?.(...told)),
-    onPlan: (...told) => listeners.forEach((each) => void each.onPlan?.(...told)),
-    onBaseRestored: (...told) => listeners.forEach((each) => void each.onBaseRestored?.(...told)),
-    onRecordFailed: (...told) => listeners.forEach((each) => void each.onRecordFailed?.(...told)),
-    onWait: (...told) => listeners.forEach((each) => void each.onWait?.(...told)),
-    onResult: (...told) => listeners.forEach((each) => void each.onResult?.(...told)),
-    onFlapping: (...told) => listeners.forEach((each) => void each.onFlapping?.(...told)),
-    onPassEnd: (...told) => listeners.forEach((each) => void each.onPassEnd?.(...told)),
   };
 }

@@ -43,12 +43,12 @@ export function troubleMetrics(registry: Registry): TroubleMetrics {
     gauge(
       registry,
       'change_failing',
-      `Each change that failed in the last pass: 1. Of an organization ${MOST_NAMED} at most; octavo_changes_pending counts all.`,
+      `1 for each change that failed in the last pass; at most ${MOST_NAMED} per organization. octavo_changes_pending counts all.`,
       ['organization', 'kind', 'address'],
     ),
   );
   const organizations = new ChangingGauge(
-    gauge(registry, 'organization_failing', 'Each organization whose last pass failed, and why: 1.', [
+    gauge(registry, 'organization_failing', '1 for each organization whose last pass failed, with the reason.', [
       'organization',
       'reason',
     ]),

@@ -10,7 +10,8 @@ import { createTextRedaction } from '../../src/conversations/redact/text-redacti
 import { RejectedError } from '../../src/core/errors.ts';
 import { createLogger } from '../../src/log.ts';
 import { toMarkdown } from '../../src/platform/rich-text/document.ts';
-import { combineClusterEvents, logClusters } from '../../src/server/cluster-log.ts';
+import { logClusters } from '../../src/server/cluster-log.ts';
+import { combineListeners } from '../../src/server/listeners.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { ClusterPlatform, openDaemon, type TestDaemonOptions } from './run-platform.ts';
@@ -111,7 +112,7 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
   const metrics = createMetrics();
   const note = openMemoryStore().note('clusters');
   const told = [logClusters(log), metrics.clusters.events('org_acme', () => platform.time), keeping(written)];
-  const options: TestDaemonOptions = { note, redaction, events: combineClusterEvents(told) };
+  const options: TestDaemonOptions = { note, redaction, events: combineListeners(told) };
   for (const id of ['c_1', 'c_2', 'c_3', 'c_4']) {
     platform.addCluster({ id, issues: 4 });
   }

@@ -12,7 +12,8 @@ import { startEmulator } from '../../src/emulator/emulator.ts';
 import { createLogger } from '../../src/log.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
-import { combineConversationEvents, logConversations } from '../../src/server/conversation-log.ts';
+import { logConversations } from '../../src/server/conversation-log.ts';
+import { combineListeners } from '../../src/server/listeners.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { type Example, readCorpus, ticketOf } from './redact/corpus.ts';
@@ -98,7 +99,7 @@ async function send(examples: readonly Example[], index: number): Promise<void> 
     batch: { maxConversations: 5, maxBytes: 1e6 },
     clock,
     random: () => 0.5,
-    events: combineConversationEvents([logConversations(log), metrics.conversations.events('org')]),
+    events: combineListeners([logConversations(log), metrics.conversations.events('org')]),
   });
   const failed = await ingestion.pollOnce(new AbortController().signal);
   expect([...failed]).toEqual([]);

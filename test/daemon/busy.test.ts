@@ -56,7 +56,7 @@ async function probe(address: string, isOver: () => boolean): Promise<readonly A
   return answers;
 }
 
-const passes = (daemon: OctavoProcess) => daemon.said('pass ended').length;
+const passes = (daemon: OctavoProcess) => daemon.said('pass completed').length;
 
 test('while the main thread parses the largest manifest, health and metrics are answered, and SIGTERM ends it', async () => {
   await using work = await openWorkspace();

@@ -58,7 +58,7 @@ test('a window that closes in the middle of an apply: what is begun ends, the re
   const made = work.teams().length;
   expect(made).toBeGreaterThan(10);
   expect(made).toBeLessThan(MANY.length);
-  expect(daemon.log.at(-2)?.msg).toBe('not applied now: outside every allow window');
+  expect(daemon.log.at(-2)).toMatchObject({ msg: 'plan not applied now', reason: 'outside every allow window' });
   // It asks to be made again when the window opens: at noon, 19 hours later.
   expect(Math.round((end?.retryIn ?? 0) / HOUR)).toBe(19);
   const closed = await daemon.pass();

@@ -24,10 +24,10 @@ test('the daemon opens a change request on its schedule, once, and shows it in m
   const line = await daemon.process.says('change request opened');
   expect(line).toMatchObject({ organization: 'org_acme', cluster, space });
   const own = '{organization="org_acme"}';
-  await daemon.untilMetric(`octavo_clusters_open${own}`, 1);
+  await daemon.untilMetric(`octavo_clusters_open_change_requests${own}`, 1);
   expect(await daemon.metric(`octavo_clusters_opened_total${own}`)).toBe(1);
   expect(await daemon.metric(`octavo_clusters_supported${own}`)).toBe(1);
-  expect(await daemon.metric('octavo_clusters_last_skipped{organization="org_acme",reason="exists"}')).toBe(null);
+  expect(await daemon.metric('octavo_clusters_last_run_skipped{organization="org_acme",reason="exists"}')).toBe(null);
   expect(await (await fetch(`${daemon.address}/metrics`)).text()).not.toContain('Invoice');
   // A person asks the daemon, which is the only one at it.
   const config = work.configure(settings);
@@ -43,7 +43,7 @@ test('the daemon opens a change request on its schedule, once, and shows it in m
   await daemon.process.stop();
   // Killed or stopped, it goes on from what it knew.
   const again = await startDaemon(work, settings);
-  await again.untilMetric('octavo_clusters_last_skipped{organization="org_acme",reason="merged"}', 1);
+  await again.untilMetric('octavo_clusters_last_run_skipped{organization="org_acme",reason="merged"}', 1);
   expect(statuses(work)).toEqual(['merged']);
 });
 

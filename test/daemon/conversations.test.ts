@@ -89,8 +89,10 @@ test('a signed webhook is kept before it is answered; a bad one is refused and l
   expect((await post(signed('m1', now))).status).toBe(202);
   await eventually('the conversation', () => sent(work).length === 1);
   expect(work.emulator.state().conversations?.map(({ repeats }) => repeats)).toEqual([0]);
-  await daemon.untilMetric('octavo_hooks_total{organization="org_acme",source="forms",outcome="kept"}', 2);
-  expect(await daemon.metric('octavo_hooks_total{organization="org_acme",source="forms",outcome="refused"}')).toBe(4);
+  await daemon.untilMetric('octavo_webhook_requests_total{organization="org_acme",source="forms",outcome="kept"}', 2);
+  expect(
+    await daemon.metric('octavo_webhook_requests_total{organization="org_acme",source="forms",outcome="refused"}'),
+  ).toBe(4);
   const metrics = await (await fetch(`${daemon.address}/metrics`)).text();
   expect(metrics).not.toContain(EMAIL);
 });

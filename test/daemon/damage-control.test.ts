@@ -15,10 +15,10 @@ test('a held deletion waits for the approval of exactly that', async () => {
   work.repository.write('a.yaml', BOTH);
   work.repository.commit('Two');
   const daemon = await startDaemon(work);
-  await daemon.process.says('create applied', 2);
+  await daemon.process.says('change applied', 2, '"action":"create"');
   work.repository.write('a.yaml', `${ONE}${teams('New')}`);
   work.repository.commit('One, and a team');
-  const line = await daemon.process.says('changes wait for a person');
+  const line = await daemon.process.says('changes held');
   expect(line.held).toEqual(['collection/b: deleting collection needs approval']);
   await work.untilTeams('New');
   await daemon.pass();
@@ -30,7 +30,7 @@ test('a held deletion waits for the approval of exactly that', async () => {
   expect(work.emulator.requests.count('deleteCollection')).toBe(0);
   const right = await approve(work, checksum);
   expect(right).toMatchObject({ code: 0, stdout: 'Approved for org_acme: collection/b\n' });
-  await daemon.process.says('delete applied');
+  await daemon.process.says('change applied', 1, '"action":"delete"');
   // It served once.
   await daemon.pass();
   const again = await approve(work, checksum);
@@ -52,8 +52,8 @@ test('in a deny window it plans and does not apply', async () => {
   work.repository.write('a.yaml', teams('Writers'));
   work.repository.commit('One');
   const daemon = await startDaemon(work, { organization: { syncWindows: [{ deny: '* * * * *', duration: '1h' }] } });
-  await daemon.process.says('plan: 1 to create');
-  expect((await daemon.process.says('not applied now: ')).msg).toContain('deny window');
+  await daemon.process.says('plan created', 1, '1 to create');
+  expect((await daemon.process.says('plan not applied now')).reason).toContain('deny window');
   await daemon.pass();
   expect(work.writes()).toBe(0);
 });
@@ -63,10 +63,10 @@ test('a dry run follows and never writes', async () => {
   work.repository.write('a.yaml', teams('Writers'));
   work.repository.commit('One');
   const daemon = await startDaemon(work, {}, '--dry-run');
-  await daemon.process.says('not applied now: dry run');
+  await daemon.process.says('plan not applied now', 1, 'dry run');
   work.repository.write('a.yaml', teams('Writers', 'More'));
   work.repository.commit('Two');
-  await daemon.process.says('plan: 2 to create');
+  await daemon.process.says('plan created', 1, '2 to create');
   expect(work.writes()).toBe(0);
 });
 
@@ -79,7 +79,7 @@ test('an organization whose token is refused disturbs no other', async () => {
     others: [{ id: 'org_other', token: 'a-refused-token', source }],
   });
   await work.untilTeams('Writers');
-  const line = await daemon.process.says('pass failed: the platform does not accept the token (401)');
+  const line = await daemon.process.says('pass failed', 1, 'the platform does not accept the token (401)');
   expect(line.organization).toBe('org_other');
   await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
   expect(

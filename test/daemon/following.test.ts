@@ -44,10 +44,10 @@ test('several commits during a slow pass become one more pass', async () => {
     daemon.process.child.kill('SIGHUP');
   }
   await work.untilTeams('One', 'Four');
-  await daemon.process.says('pass ended', 2);
+  await daemon.process.says('pass completed', 2);
   await daemon.pass();
   // The first, one for all that came meanwhile (and one more where that began between two commits), and the last.
-  expect(daemon.process.said('pass begins').length).toBeLessThanOrEqual(4);
+  expect(daemon.process.said('pass started').length).toBeLessThanOrEqual(4);
   expect(work.teams()).not.toContain('Three');
 });
 
@@ -60,9 +60,9 @@ test('undoes drift', async () => {
   await work.call('PATCH', `/teams/${items[0].id}`, { title: 'By hand' });
   await daemon.pass();
   expect(work.teams()).toEqual(['Writers']);
-  const [line] = daemon.process.said('behind the repository’s back');
+  const [line] = daemon.process.said('drift found');
   expect(line?.drift).toEqual(['team/writers']);
-  expect(await daemon.metric('octavo_drift_total{organization="org_acme",kind="team"}')).toBe(1);
+  expect(await daemon.metric('octavo_drifted_resources_total{organization="org_acme",kind="team"}')).toBe(1);
 });
 
 test('only reports drift where it is not to heal it, and still follows commits', async () => {
@@ -75,8 +75,8 @@ test('only reports drift where it is not to heal it, and still follows commits',
   const before = work.writes();
   await daemon.pass();
   expect(work.writes()).toBe(before);
-  expect(daemon.process.said('behind the repository’s back').length).toBeGreaterThan(0);
-  expect(await daemon.metric('octavo_drift_total{organization="org_acme",kind="team"}')).toBe(1);
+  expect(daemon.process.said('drift found').length).toBeGreaterThan(0);
+  expect(await daemon.metric('octavo_drifted_resources_total{organization="org_acme",kind="team"}')).toBe(1);
   expect(await daemon.metric('octavo_changes_pending{organization="org_acme",status="held"}')).toBe(1);
   work.repository.write('teams.yaml', teams('Writers', 'More'));
   work.repository.commit('More');
@@ -90,10 +90,10 @@ test('survives a bad commit: the last good state stays in force, and the next go
   const good = work.repository.git('rev-parse', 'HEAD');
   work.repository.write('teams.yaml', 'teams:\n  writers: { titel: Docs writers }\n');
   work.repository.commit('A mistake');
-  const line = await daemon.process.says('the manifests are wrong');
-  expect(line.msg).toContain(`the last good commit ${good.slice(0, 7)} stays in force`);
+  const line = await daemon.process.says('manifests are invalid');
+  expect(line).toMatchObject({ msg: expect.stringContaining('keeping the last valid commit'), lastValidCommit: good });
   expect(line.problems).toEqual([expect.stringContaining('teams.yaml:2:14: team/writers: ')]);
-  await daemon.untilMetric('octavo_source_good{organization="org_acme"}', 0);
+  await daemon.untilMetric('octavo_source_ready{organization="org_acme"}', 0);
   expect(await daemon.metric(`octavo_source_commit_info{organization="org_acme",commit="${good}"}`)).toBe(1);
   // Drift is undone meanwhile.
   const { items } = await work.call('GET', '/teams');
@@ -103,7 +103,7 @@ test('survives a bad commit: the last good state stays in force, and the next go
   work.repository.write('teams.yaml', teams('Writers', 'More'));
   work.repository.commit('Mended');
   await work.untilTeams('Writers', 'More');
-  await daemon.untilMetric('octavo_source_good{organization="org_acme"}', 1);
+  await daemon.untilMetric('octavo_source_ready{organization="org_acme"}', 1);
 });
 
 test('a repository that is gone for a while changes nothing', async () => {
@@ -112,7 +112,7 @@ test('a repository that is gone for a while changes nothing', async () => {
   await work.untilTeams('Writers');
   const away = join(work.folder, 'away');
   renameSync(work.repository.directory, away);
-  await daemon.process.says('the manifests cannot be read');
+  await daemon.process.says('cannot read manifests');
   const before = work.writes();
   renameSync(away, work.repository.directory);
   work.repository.write('teams.yaml', teams('Writers', 'More'));

@@ -28,18 +28,18 @@ test('healthy at once, ready after the first sync, and the designed metrics', as
   const metrics = await (await fetch(`${address}/metrics`)).text();
   for (const name of [
     'octavo_reconcile_passes_total',
-    'octavo_reconcile_last_seconds',
+    'octavo_reconcile_last_duration_seconds',
     'octavo_reconcile_last_success_timestamp_seconds',
     'octavo_changes_total',
     'octavo_changes_pending',
-    'octavo_drift_total',
-    'octavo_source_good',
+    'octavo_drifted_resources_total',
+    'octavo_source_ready',
     'octavo_source_commit_info',
     'octavo_requests_total',
     'octavo_request_wait_seconds',
     'octavo_rate_limited_total',
     'octavo_queue_waiting',
-    'octavo_queue_oldest_seconds',
+    'octavo_queue_oldest_wait_seconds',
     'octavo_budget_limit',
     'octavo_budget_remaining',
     'octavo_process_cpu_seconds_total',
@@ -70,7 +70,7 @@ test('SIGTERM in the middle of an apply: leaves in time, and finishes after a re
   const third = await startDaemon(work);
   const { requests } = await third.pass();
   expect(requests).toMatchObject({ writes: 0 });
-  expect(third.process.said('plan: No changes, 60 unchanged').length).toBeGreaterThan(0);
+  expect(third.process.said('plan created', 'No changes, 60 unchanged').length).toBeGreaterThan(0);
   expect(work.writes()).toBe(before);
 });
 
@@ -140,7 +140,7 @@ test('a restart in the middle of a window spends what is left of it, and is refu
   work.repository.write('teams.yaml', teams(...MANY));
   work.repository.commit('Sixty');
   const second = await startDaemon(work);
-  await eventually('the plan', () => second.process.said('plan: 45 to create').length > 0);
+  await eventually('the plan', () => second.process.said('plan created', '45 to create').length > 0);
   await second.process.stop();
   expect(work.writes()).toBeLessThanOrEqual(20);
   expect(work.emulator.requests.entries.filter(({ status }) => status === 429)).toEqual([]);

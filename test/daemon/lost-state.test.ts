@@ -36,7 +36,7 @@ test('a daemon that has lost its state knows from the repository what it owns', 
   const after = await startDaemon(work, recording(work));
   await work.untilTeams('B', 'Renamed', 'Theirs');
   expect(work.emulator.state().teams?.find(({ title }) => title === 'Renamed')?.id).toBe(ids.get('A'));
-  expect(after.process.said('the record is empty')).toMatchObject([{ commit: first, resources: 3 }]);
+  expect(after.process.said('no local record')).toMatchObject([{ commit: first, resources: 3 }]);
   await eventually('the ref', () => appliedCommit(work) === second);
 });
 
@@ -54,8 +54,8 @@ test('what another folder of the organization declares is neither taken nor dele
   work.repository.write('a/teams.yaml', teams('A'));
   work.repository.write('b/teams.yaml', teams('B', 'C'));
   work.repository.commit('B moves');
-  const before = daemon.process.said('plan: ').length;
-  await eventually('another plan', () => daemon.process.said('plan: ').length > before);
+  const before = daemon.process.said('plan created').length;
+  await eventually('another plan', () => daemon.process.said('plan created').length > before);
   await daemon.pass();
   expect(work.teams()).toEqual(['A', 'B', 'C']);
   work.repository.write('a/teams.yaml', teams('A', 'C'));
@@ -100,8 +100,8 @@ test('a dry run reads the ref, and takes nothing into the record', async () => {
   const dry = await startDaemon(work, recording(work), '--dry-run');
   await dry.pass();
   await dry.pass();
-  expect(dry.process.said('the record is empty').length).toBeGreaterThan(1);
-  expect(dry.process.said('plan: ')[0]?.msg).toContain('1 to delete');
+  expect(dry.process.said('no local record').length).toBeGreaterThan(1);
+  expect(dry.process.said('plan created')[0]?.summary).toContain('1 to delete');
   expect(work.writes()).toBe(writes);
 });
 
@@ -118,10 +118,10 @@ test('a repository that refuses the ref is told of, and stops nothing', async ()
   const daemon = await startDaemon(work, recording(work));
   await work.untilTeams('A');
   const [told] = await eventually('the warning', () => {
-    const said = daemon.process.said('what was applied is not kept in the repository');
+    const said = daemon.process.said('cannot record the applied commit');
     return said.length > 0 ? said : null;
   });
-  expect(told?.msg).toMatch(/cannot move refs\/octavo\/org_acme\/applied in .*/);
+  expect(told?.reason).toMatch(/cannot move refs\/octavo\/org_acme\/applied in .*/);
   expect(appliedCommit(work)).toBe('');
   await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
 });

@@ -91,8 +91,8 @@ test.each(['0.167', '0.201'] as const)(
     expect(listed.stdout).toMatch(/Invoice export is blocked\n {2}high, 3 issues, 3 conversations\n {2}not opened: /);
     const own = '{organization="org_acme"}';
     await again.untilMetric(`octavo_clusters_supported${own}`, 1);
-    expect(await again.metric(`octavo_clusters_topics${own}`)).toBe(1);
-    expect(await again.metric(`octavo_conversations_context_records${own}`)).toBe(1);
+    expect(await again.metric(`octavo_clusters_from_topics${own}`)).toBe(1);
+    expect(await again.metric(`octavo_conversations_as_context_records${own}`)).toBe(1);
     expect(again.process.said('issue cluster run completed').filter(({ source }) => source === 'topics')).not.toEqual(
       [],
     );

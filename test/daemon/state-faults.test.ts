@@ -123,8 +123,8 @@ test('a folder for clones that cannot be made fails its passes, and says so', as
   const clones = join(work.folder, 'state', 'checkouts');
   writeFileSync(clones, 'a file in its place');
   const daemon = await startDaemon(work);
-  const line = await daemon.process.says('the manifests cannot be read');
-  expect(line.msg).toContain(`cannot use the directory ${join(clones, 'org_acme')}`);
+  const line = await daemon.process.says('cannot read manifests');
+  expect(line.reason).toContain(`cannot use the directory ${join(clones, 'org_acme')}`);
   expect((await fetch(`${daemon.address}/healthz`)).status).toBe(200);
   rmSync(clones);
   daemon.process.child.kill('SIGHUP');
@@ -169,7 +169,7 @@ describe('a state file that comes into trouble while the daemon runs', () => {
     expect(creates).toBeLessThan(MANY.length);
     const recorded = Number(daemon.database.prepare('SELECT count(*) AS n FROM entry').get()?.n);
     expect(recorded).toBeGreaterThanOrEqual(creates);
-    const errors = daemon.log.filter(({ level }) => level >= 40).map(({ msg }) => msg);
+    const errors = daemon.log.filter(({ level }) => level >= 40).map(({ msg, reason }) => `${msg}: ${reason}`);
     expect(errors).toEqual([
       `pass failed: ${stateOf(work)} cannot be written: the disk is full; make room, and a running daemon goes on by itself`,
     ]);
@@ -180,7 +180,7 @@ describe('a state file that comes into trouble while the daemon runs', () => {
     expect(await daemon.pass()).toMatchObject({ outcome: 'done' });
     expect(work.teams()).toHaveLength(MANY.length + 1);
     expect(work.emulator.requests.count('createTeam')).toBe(MANY.length + 1);
-    expect(daemon.log.at(-1)?.msg).toBe('pass ended: done');
+    expect(daemon.log.at(-1)).toMatchObject({ msg: 'pass completed', outcome: 'done' });
   });
 
   test('no room for the confirmation: the intent is enough for the next pass to find what was made', async () => {
@@ -197,7 +197,7 @@ describe('a state file that comes into trouble while the daemon runs', () => {
     expect(await daemon.pass()).toMatchObject({ outcome: 'failed' });
     const creates = work.emulator.requests.count('createTeam') - 1;
     expect(creates).toBeGreaterThan(0);
-    const errors = daemon.log.filter(({ level }) => level >= 40).map(({ msg }) => msg);
+    const errors = daemon.log.filter(({ level }) => level >= 40).map(({ reason }) => reason);
     expect(errors).toEqual([expect.stringContaining(`${stateOf(work)} cannot be written: it is read-only here;`)]);
     work.emulator.setFaults([]);
     daemon.database.exec('PRAGMA query_only = 0');
@@ -225,7 +225,7 @@ describe('a state file that comes into trouble while the daemon runs', () => {
       expect(await daemon.pass()).toMatchObject({ outcome: 'failed' });
       await daemon.pass();
       expect(work.writes()).toBe(before);
-      const errors = daemon.log.filter(({ level }) => level >= 40).map(({ msg }) => msg);
+      const errors = daemon.log.filter(({ level }) => level >= 40).map(({ reason }) => reason);
       expect(errors).toEqual([expect.stringContaining(`${stateOf(work)} is damaged; move it away and start again`)]);
       expect((await fetch(`${daemon.address}/healthz`)).status).toBe(200);
     }
@@ -246,12 +246,12 @@ test('a real process that may write no more into the file: started again with ro
     shell: 'ulimit -S -f 256',
   });
   try {
-    const line = await limited.says('pass failed: ');
-    expect(line.msg).toContain(`${stateOf(work)} cannot be `);
+    const line = await limited.says('pass failed');
+    expect(line.reason).toContain(`${stateOf(work)} cannot be `);
     const creates = work.emulator.requests.count('createTeam');
     expect(creates).toBeLessThan(MANY.length);
     expect((await limited.stop()).code).toBe(0);
-    expect(limited.said('pass failed: ').filter(({ level }) => level >= 50)).toHaveLength(1);
+    expect(limited.said('pass failed').filter(({ level }) => level >= 50)).toHaveLength(1);
   } finally {
     limited.child.kill('SIGKILL');
   }

@@ -56,7 +56,7 @@ test('SIGTERM in the middle of 1,000 queued writes: out in time, and the rest af
   expect(made).toBeLessThan(500);
   unlimited(work);
   const second = await startDaemon(work);
-  await second.process.says(`plan: ${THOUSAND.length - made} to create, ${made} unchanged`);
+  await second.process.says('plan created', 1, `${THOUSAND.length - made} to create, ${made} unchanged`);
   await eventually('all of them', () => work.teams().length >= THOUSAND.length);
   expect((await second.pass()).outcome).toBe('done');
   expectEachOnce(work);

@@ -233,7 +233,7 @@ test('writes that are refused for their rate for ever hold up neither reads nor 
   // It has read, planned, and waits.
   expect(both.ill.reconciler.lastPlan?.summary.create).toBe(ALL.length);
   expect(both.ill.reconciler.lastEnd).toBe(null);
-  const closed = await both.told('octavo_budget_closed_seconds{');
+  const closed = await both.told('octavo_budget_cooldown_seconds{');
   expect(closed.filter((line) => !line.endsWith(' 0'))).toEqual([
     expect.stringMatching(/queue="org_ill",class="write"\} [1-9]/),
   ]);
@@ -263,8 +263,8 @@ test('a platform that is down for one token is named, and left alone for that to
   const both = new Neighbours('own', { malady: whenIll(503) });
   await both.passOfTheWell();
   await both.passOfTheIll();
-  expect(await both.told('octavo_queue_breaker_open{')).toEqual([
-    'octavo_queue_breaker_open{queue="org_well"} 0',
-    'octavo_queue_breaker_open{queue="org_ill"} 1',
+  expect(await both.told('octavo_queue_circuit_breaker_open{')).toEqual([
+    'octavo_queue_circuit_breaker_open{queue="org_well"} 0',
+    'octavo_queue_circuit_breaker_open{queue="org_ill"} 1',
   ]);
 });

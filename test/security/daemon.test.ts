@@ -75,7 +75,7 @@ async function withstand(
   const times = await untilReady(address);
   expect(times[Math.floor(times.length / 2)]).toBeLessThan(ANSWERS.median);
   expect(times[Math.floor(times.length * 0.98)]).toBeLessThan(ANSWERS.most);
-  expect(daemon.said('pass ended: done').length).toBeGreaterThan(tricks.length / 4);
+  expect(daemon.said('pass completed', '"outcome":"done"').length).toBeGreaterThan(tricks.length / 4);
   mustHaveNoCanary((await stop(daemon, address)) + recording.text(), permitted);
   expect(scene.ran()).toEqual([]);
   await recording.close();

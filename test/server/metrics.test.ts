@@ -21,48 +21,48 @@ describe('createMetrics', () => {
     metrics.request({ class: 'read', outcome: '200', waitedSeconds: 0.5 });
     metrics.rateLimited('read');
     const budgets = [
-      { class: 'read', limit: 60, remaining: 12, closedSeconds: 0 },
-      { class: 'write', limit: null, remaining: null, closedSeconds: 30 },
+      { class: 'read', limit: 60, remaining: 12, cooldownSeconds: 0 },
+      { class: 'write', limit: null, remaining: null, cooldownSeconds: 30 },
     ];
-    metrics.queue({ queue: 'org_1', waiting: { apply: 4 }, oldestSeconds: 2, broken: true, budgets });
+    metrics.queue({ queue: 'org_1', waiting: { apply: 4 }, oldestSeconds: 2, isCircuitOpen: true, budgets });
     const lines = (await metrics.registry.metrics()).split('\n');
     expect(lines).toEqual(
       expect.arrayContaining([
         'octavo_reconcile_passes_total{organization="org_1",outcome="done"} 1',
-        'octavo_reconcile_last_seconds{organization="org_1"} 0.5',
+        'octavo_reconcile_last_duration_seconds{organization="org_1"} 0.5',
         'octavo_reconcile_last_success_timestamp_seconds{organization="org_1"} 1800000000',
         'octavo_changes_total{organization="org_1",kind="team",action="create",status="applied"} 1',
         'octavo_changes_pending{organization="org_1",status="held"} 2',
-        'octavo_drift_total{organization="org_1",kind="site"} 3',
+        'octavo_drifted_resources_total{organization="org_1",kind="site"} 3',
         'octavo_requests_total{class="read",outcome="200"} 1',
         'octavo_request_wait_seconds_bucket{le="1",class="read"} 1',
         'octavo_rate_limited_total{class="read"} 1',
         'octavo_queue_waiting{queue="org_1",priority="apply"} 4',
-        'octavo_queue_oldest_seconds{queue="org_1"} 2',
+        'octavo_queue_oldest_wait_seconds{queue="org_1"} 2',
         'octavo_budget_limit{queue="org_1",class="read"} 60',
         'octavo_budget_remaining{queue="org_1",class="read"} 12',
-        'octavo_budget_closed_seconds{queue="org_1",class="read"} 0',
-        'octavo_budget_closed_seconds{queue="org_1",class="write"} 30',
-        'octavo_queue_breaker_open{queue="org_1"} 1',
+        'octavo_budget_cooldown_seconds{queue="org_1",class="read"} 0',
+        'octavo_budget_cooldown_seconds{queue="org_1",class="write"} 30',
+        'octavo_queue_circuit_breaker_open{queue="org_1"} 1',
       ]),
     );
   });
 
   test('shows one good commit, also while the source is bad', async () => {
     const metrics = createMetrics();
-    metrics.source({ organization: 'org_1', good: true, commit: 'aaa' });
-    metrics.source({ organization: 'org_1', good: true, commit: 'bbb' });
-    metrics.source({ organization: 'org_1', good: false, commit: null });
+    metrics.source({ organization: 'org_1', isReady: true, commit: 'aaa' });
+    metrics.source({ organization: 'org_1', isReady: true, commit: 'bbb' });
+    metrics.source({ organization: 'org_1', isReady: false, commit: null });
     const text = await metrics.registry.metrics();
-    expect(text).toContain('octavo_source_good{organization="org_1"} 0');
+    expect(text).toContain('octavo_source_ready{organization="org_1"} 0');
     expect(text).toContain('octavo_source_commit_info{organization="org_1",commit="bbb"} 1');
     expect(text).not.toContain('"aaa"');
   });
 
   test('forgets budgets that became one', async () => {
     const metrics = createMetrics();
-    const rest = { queue: 'org_1', waiting: {}, oldestSeconds: 0, broken: false };
-    const budget = (name: string) => ({ class: name, limit: 60, remaining: 12, closedSeconds: 0 });
+    const rest = { queue: 'org_1', waiting: {}, oldestSeconds: 0, isCircuitOpen: false };
+    const budget = (name: string) => ({ class: name, limit: 60, remaining: 12, cooldownSeconds: 0 });
     metrics.queue({ ...rest, queue: 'org_2', budgets: [budget('read')] });
     metrics.queue({ ...rest, budgets: [budget('read'), budget('write')] });
     metrics.queue({ ...rest, budgets: [budget('read+write')] });
@@ -147,14 +147,14 @@ test('no email is shown', () => {
 test('fights are counted by kind, and gone when they are over', async () => {
   const metrics = createMetrics();
   const shown = async () =>
-    (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('octavo_fights{'));
-  metrics.fights('org_1', ['team', 'site', 'team']);
-  metrics.fights('org_2', ['team']);
+    (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('octavo_flapping_fields{'));
+  metrics.flapping('org_1', ['team', 'site', 'team']);
+  metrics.flapping('org_2', ['team']);
   expect(await shown()).toEqual([
-    'octavo_fights{organization="org_1",kind="team"} 2',
-    'octavo_fights{organization="org_1",kind="site"} 1',
-    'octavo_fights{organization="org_2",kind="team"} 1',
+    'octavo_flapping_fields{organization="org_1",kind="team"} 2',
+    'octavo_flapping_fields{organization="org_1",kind="site"} 1',
+    'octavo_flapping_fields{organization="org_2",kind="team"} 1',
   ]);
-  metrics.fights('org_1', []);
-  expect(await shown()).toEqual(['octavo_fights{organization="org_2",kind="team"} 1']);
+  metrics.flapping('org_1', []);
+  expect(await shown()).toEqual(['octavo_flapping_fields{organization="org_2",kind="team"} 1']);
 });

@@ -2,7 +2,8 @@ import { Writable } from 'node:stream';
 import { beforeEach, expect, test } from 'vitest';
 import type { ConversationEvents } from '../../src/conversations/model/events.ts';
 import { createLogger } from '../../src/log.ts';
-import { combineConversationEvents, logConversations } from '../../src/server/conversation-log.ts';
+import { logConversations } from '../../src/server/conversation-log.ts';
+import { combineListeners } from '../../src/server/listeners.ts';
 
 let lines: string[];
 let events: ConversationEvents;
@@ -16,7 +17,7 @@ beforeEach(() => {
     },
   });
   const log = createLogger({ level: 'info', format: 'json', secrets: [], destination });
-  events = combineConversationEvents([logConversations(log)]);
+  events = combineListeners([logConversations(log)]);
 });
 
 const warnings = () =>

@@ -40,10 +40,10 @@ test.each([400, 500])('a resource whose writes all return %i does not affect oth
   const failing = 'octavo_change_failing{organization="org_acme",kind="collection",address="collection/shelf"}';
   expect(await daemon.metric(failing)).toBe(1);
   expect(await daemon.metric('octavo_organization_failing{organization="org_acme",reason="changes"}')).toBe(1);
-  expect(daemon.process.said('create failed')[0]).toMatchObject({ address: 'collection/shelf' });
-  expect(daemon.process.said('create skipped')[0]).toMatchObject({
+  expect(daemon.process.said('change failed')[0]).toMatchObject({ address: 'collection/shelf' });
+  expect(daemon.process.said('change skipped')[0]).toMatchObject({
     address: 'space/guides',
-    msg: expect.stringContaining('collection/shelf'),
+    reason: expect.stringContaining('collection/shelf'),
   });
   // A commit is followed all the same, and the resource as soon as it can be.
   work.repository.write('more.yaml', 'teams: { g: { title: G } }');

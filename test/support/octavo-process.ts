@@ -78,17 +78,18 @@ export class OctavoProcess {
   }
 
   /** Lines of the log whose message contains a text. */
-  said(text: string): readonly LogLine[] {
-    return this.log.filter(({ msg }) => msg.includes(text));
+  /** Lines of the log with this message; `detail` is part of one of their fields. */
+  said(text: string, detail = ''): readonly LogLine[] {
+    return this.log.filter((line) => line.msg.includes(text) && JSON.stringify(line).includes(detail));
   }
 
   /** Waits for a line of the log; fails when the process ends first. */
-  async says(text: string, times = 1): Promise<LogLine> {
-    return eventually(`the log to say "${text}"`, () => this.#line(text, times));
+  async says(text: string, times = 1, detail = ''): Promise<LogLine> {
+    return eventually(`the log to say "${text}" ${detail}`, () => this.#line(text, times, detail));
   }
 
-  #line(text: string, times: number): LogLine | null {
-    const found = this.said(text);
+  #line(text: string, times: number, detail: string): LogLine | null {
+    const found = this.said(text, detail);
     const line = found[times - 1];
     if (line === undefined && this.child.exitCode !== null) {
       throw new Error(`the process ended with ${this.child.exitCode}:\n${this.stderr}`);
