@@ -36,7 +36,7 @@ export interface Forge {
 }
 
 /** Milliseconds after which a request to a forge is given up. */
-export const FORGE_TIMEOUT = 30_000;
+const FORGE_TIMEOUT = 30_000;
 
 /** `fetch` that gives up after a while, and when the process is asked to end. */
 export function timedFetch(signal: AbortSignal): typeof fetch {

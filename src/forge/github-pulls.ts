@@ -1,43 +1,29 @@
 import { link } from './ci-variables.ts';
 import { askGitHub, GITHUB, GITHUB_LONGEST, githubClient } from './github.ts';
-import type { Pulls } from './pulls.ts';
+import type { PullBranches, Pulls } from './pulls.ts';
 import type { ForgeRepository } from './repository.ts';
 
 /** The pull requests of a repository at GitHub. */
 export function openGitHubPulls(at: ForgeRepository, token: string, signal: AbortSignal, userAgent: string): Pulls {
   const [owner = '', repo = ''] = at.repository.split('/');
   const octokit = githubClient(at.apiUrl, token, signal, userAgent);
-  const list = async (from: string, into: string, state: 'open' | 'closed') => {
-    const all = await octokit.paginate('GET /repos/{owner}/{repo}/pulls', {
-      owner,
-      repo,
-      state,
-      head: `${owner}:${from}`,
-      base: into,
-      per_page: 100,
-    });
-    // A filter that GitHub does not understand is passed over.
-    return all.filter(
-      ({ head, base }) =>
-        head.ref === from && base.ref === into && head.repo?.full_name?.toLowerCase() === at.repository.toLowerCase(),
-    );
-  };
+  const list = (branches: PullBranches, state: 'open' | 'closed') => listPulls(octokit, at.repository, branches, state);
   return {
     label: GITHUB,
     longest: GITHUB_LONGEST,
-    findOpen: ({ from, into }) =>
+    findOpen: (branches) =>
       askGitHub('look for the pull request', async () => {
-        const [found] = await list(from, into, 'open');
+        const [found] = await list(branches, 'open');
         return found === undefined ? null : shown(found);
       }),
-    findDeclined: ({ from, into }, commit) =>
+    findDeclined: (branches, commit) =>
       askGitHub('look for pull requests that were closed', async () => {
-        const closed = await list(from, into, 'closed');
+        const closed = await list(branches, 'closed');
         return closed.find(({ merged_at, head }) => !merged_at && head.sha === commit)?.number ?? null;
       }),
-    findMerged: ({ from, into }, commit) =>
+    findMerged: (branches, commit) =>
       askGitHub('look for pull requests that were merged', async () => {
-        const closed = await list(from, into, 'closed');
+        const closed = await list(branches, 'closed');
         return closed.find(({ merged_at, head }) => merged_at && head.sha === commit)?.number ?? null;
       }),
     open: ({ from, into }, { title, body }) =>
@@ -61,6 +47,22 @@ export function openGitHubPulls(at: ForgeRepository, token: string, signal: Abor
         await octokit.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', closed);
       }),
   };
+}
+
+async function listPulls(
+  octokit: ReturnType<typeof githubClient>,
+  repository: string,
+  { from, into }: PullBranches,
+  state: 'open' | 'closed',
+) {
+  const [owner = '', repo = ''] = repository.split('/');
+  const filter = { owner, repo, state, head: `${owner}:${from}`, base: into, per_page: 100 };
+  const all = await octokit.paginate('GET /repos/{owner}/{repo}/pulls', filter);
+  // GitHub ignores a filter that it does not understand.
+  return all.filter(
+    ({ head, base }) =>
+      head.ref === from && base.ref === into && head.repo?.full_name?.toLowerCase() === repository.toLowerCase(),
+  );
 }
 
 function shown(pull: { number: number; html_url: string; title: string; body: string | null }) {

@@ -32,12 +32,10 @@ export function openGitHub(pull: PullRequest, token: string, signal: AbortSignal
     longest: GITHUB_LONGEST,
     listOwn: () =>
       askGitHub('list the comments', async () => {
-        // A workflow's token may not ask the REST API who it is.
+        // The token of a workflow cannot read its user from the REST API.
         const { viewer } = await octokit.graphql<{ viewer: { databaseId: number } }>('{ viewer { databaseId } }');
-        const all = await octokit.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', {
-          ...comments,
-          per_page: PAGE,
-        });
+        const filter = { ...comments, per_page: PAGE };
+        const all = await octokit.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', filter);
         return all
           .filter(({ user }) => user?.id === viewer.databaseId)
           .map(({ id, body }) => ({ id: Number(id), body: body ?? '' }))
@@ -45,19 +43,14 @@ export function openGitHub(pull: PullRequest, token: string, signal: AbortSignal
       }),
     create: (body) =>
       askGitHub('write a comment', async () => {
-        const { data } = await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', {
-          ...comments,
-          body,
-        });
+        const comment = { ...comments, body };
+        const { data } = await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', comment);
         return { id: Number(data.id), body };
       }),
     update: (id, body) =>
       askGitHub('update the comment', async () => {
-        await octokit.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', {
-          ...at,
-          comment_id: id,
-          body,
-        });
+        const comment = { ...at, comment_id: id, body };
+        await octokit.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', comment);
       }),
     remove: (id) =>
       askGitHub('remove a comment', async () => {
@@ -89,8 +82,8 @@ export async function askGitHub<T>(tried: string, work: () => Promise<T>): Promi
       throw silenceError(GITHUB, tried, error);
     }
     const header = (name: string) => (response.headers[name] === undefined ? null : String(response.headers[name]));
-    // A secondary limit may say so in its text alone (GitHub REST API, rate limits).
-    const isLimit = (status === 403 || status === 429) && /rate limit/i.test(response.data?.message ?? '');
+    // Without limit headers, only the documentation link identifies a secondary limit (GitHub REST API, rate limits).
+    const isLimit = status === 403 && /rate-limit/.test(response.data?.documentation_url ?? '');
     throw refusalError({ tried, label: GITHUB, status, header, isLimit }, error);
   }
 }
@@ -99,7 +92,7 @@ interface GitHubFailure {
   readonly status?: number;
   readonly response?: {
     readonly headers: Readonly<Record<string, unknown>>;
-    readonly data?: { readonly message?: string };
+    readonly data?: { readonly documentation_url?: string };
   };
   /** Of GraphQL, whose answers are successes by their status. */
   readonly errors?: readonly { readonly type?: string }[];

@@ -5,8 +5,8 @@ import type { Pulls } from './pulls.ts';
 import type { ForgeRepository } from './repository.ts';
 
 /** The merge requests of a project at GitLab. */
-export function openGitLabPulls(at: ForgeRepository, token: string): Pulls {
-  const options = gitlabOptions(at.apiUrl, token);
+export function openGitLabPulls(at: ForgeRepository, token: string, signal: AbortSignal): Pulls {
+  const options = gitlabOptions(at.apiUrl, token, signal);
   const requests = new MergeRequests(options);
   const notes = new MergeRequestNotes(options);
   const project = at.repository;

@@ -1,5 +1,6 @@
-import { Commits, GitbeakerRequestError, GitbeakerRetryError, MergeRequestNotes, Users } from '@gitbeaker/rest';
-import { type CommitStatus, FORGE_TIMEOUT, type Forge, type Verdict } from './forge.ts';
+import { createRequesterFn, type RequestOptions } from '@gitbeaker/requester-utils';
+import { Commits, GitbeakerRequestError, MergeRequestNotes, Users } from '@gitbeaker/rest';
+import { type CommitStatus, type Forge, timedFetch, type Verdict } from './forge.ts';
 import { refusalError, silenceError, unlessGone } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 
@@ -11,14 +12,43 @@ const LONGEST_TARGET = 255;
 const PAGE = 100;
 const STATES = { success: 'success', failure: 'failed', error: 'failed' } as const satisfies Record<Verdict, string>;
 
-/** What every client of GitLab is made from. */
-export function gitlabOptions(apiUrl: string, token: string) {
-  return { host: apiUrl.replace(/\/api\/v4\/?$/, ''), token, queryTimeout: FORGE_TIMEOUT };
+/** Options of every GitLab client. Requests end with `signal`. */
+export function gitlabOptions(apiUrl: string, token: string, signal: AbortSignal) {
+  return { host: apiUrl.replace(/\/api\/v4\/?$/, ''), token, requesterFn: singleRequester(timedFetch(signal)) };
+}
+
+/**
+ * Creates a requester that sends each request once and keeps the status of a failed one. The client's default requester
+ * retries status 429 and 502 and then throws an error without the status. Retries are made by `withRetries`.
+ */
+function singleRequester(send: typeof fetch) {
+  return createRequesterFn(
+    (_, options) => Promise.resolve(options),
+    async (endpoint, options) => {
+      const {
+        prefixUrl = '',
+        searchParams = '',
+        method = 'GET',
+        headers = {},
+        body = null,
+      } = options as RequestOptions;
+      const url = new URL(endpoint, prefixUrl.endsWith('/') ? prefixUrl : `${prefixUrl}/`);
+      url.search = searchParams;
+      const request = new Request(url, { method, headers, body });
+      const response = await send(request);
+      if (!response.ok) {
+        const description = response.statusText;
+        throw new GitbeakerRequestError(description, { cause: { description, request, response } });
+      }
+      const content = response.status === 204 ? null : ((await response.json()) as Record<string, unknown>);
+      return { status: response.status, headers: Object.fromEntries(response.headers), body: content };
+    },
+  );
 }
 
 /** A merge request at GitLab, and its notes. */
-export function openGitLab(pull: PullRequest, token: string): Forge {
-  const options = gitlabOptions(pull.apiUrl, token);
+export function openGitLab(pull: PullRequest, token: string, signal: AbortSignal): Forge {
+  const options = gitlabOptions(pull.apiUrl, token, signal);
   const notes = new MergeRequestNotes(options);
   const users = new Users(options);
   const commits = new Commits(options);
@@ -56,10 +86,6 @@ export async function askGitLab<T>(tried: string, work: () => Promise<T>): Promi
   try {
     return await work();
   } catch (error) {
-    if (error instanceof GitbeakerRetryError && error.message.includes('429')) {
-      // The client has asked ten times within a second, and keeps the answer to itself.
-      throw refusalError({ tried, label: GITLAB, status: 429, header: () => null }, error);
-    }
     const response = error instanceof GitbeakerRequestError ? error.cause?.response : undefined;
     if (response === undefined) {
       throw silenceError(GITLAB, tried, error);

@@ -10,7 +10,7 @@ export function openForge(pull: PullRequest, token: string, signal: AbortSignal,
     case 'github':
       return openGitHub(pull, token, signal, userAgent);
     case 'gitlab':
-      return openGitLab(pull, token);
+      return openGitLab(pull, token, signal);
     case 'gitea':
       return openGitea(pull, token, signal);
     case 'bitbucket':

@@ -10,7 +10,7 @@ export function openPulls(at: ForgeRepository, token: string, signal: AbortSigna
     case 'github':
       return openGitHubPulls(at, token, signal, userAgent);
     case 'gitlab':
-      return openGitLabPulls(at, token);
+      return openGitLabPulls(at, token, signal);
     case 'gitea':
       return openGiteaPulls(at, token, signal);
   }

@@ -123,13 +123,17 @@ const githubAt = async (answer: Answer, on = /^PATCH /) => {
 };
 
 test.each([
-  ['a limit that is over soon', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1500000030' }, 30_000],
-  ['one that says how long', { 'retry-after': '7' }, 7000],
-  ['one that says so in its text alone', {}, null],
-])('GitHub says 403 of %s', async (_what, headers, after) => {
+  ['a limit that resets soon', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1500000030' }, 30_000],
+  ['a limit with a time to wait', { 'retry-after': '7' }, 7000],
+  ['a secondary limit that only the documentation link identifies', {}, null],
+])('GitHub answers 403 for %s', async (_what, headers, after) => {
   const date = new Date(1_500_000_000_000).toUTCString();
-  const message = 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.';
-  const { fake, forge } = await githubAt({ status: 403, body: { message }, headers: { ...headers, date } });
+  const body = {
+    message: 'Please wait a few minutes before you try again.',
+    documentation_url:
+      'https://docs.github.com/free-pro-team@latest/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits',
+  };
+  const { fake, forge } = await githubAt({ status: 403, body, headers: { ...headers, date } });
   await using _fake = fake;
   await expect(forge?.update(1, 'x')).rejects.toMatchObject({ code: 'rate-limited', after });
 });
@@ -147,11 +151,16 @@ test.each([
 describe('GitLab alone', () => {
   const { open, name, repository } = FORGES[1];
 
-  test('a limit that is used up is one, though its client has tried again by itself', async () => {
+  test('reports a used-up limit as such, after one request', async () => {
     await using fake = await open();
-    fake.malady = () => 429;
+    let sent = 0;
+    fake.malady = () => {
+      sent += 1;
+      return 429;
+    };
     const forge = openForge(pullAt(fake, name, repository), FakeForge.token, signal, 'octavo/0');
     await expect(forge?.create('x')).rejects.toMatchObject({ code: 'rate-limited' });
+    expect(sent).toBe(1);
   });
 
   test('a link that is too long for a status is left out of it', async () => {
