@@ -78,7 +78,7 @@ test('stays up, follows what the user commits and drops, and ends without a trac
   const running = demo();
   await eventually(
     'its turn',
-    () => running.stdout.includes('Now it is your turn') && running.stdout.includes('Ctrl-C'),
+    () => running.stdout.includes('Your turn') && running.stdout.includes('Ctrl-C'),
     60,
   );
   const [, repository = ''] = /^ {2}repository {3}(.*)$/m.exec(running.stdout) ?? [];
@@ -87,8 +87,8 @@ test('stays up, follows what the user commits and drops, and ends without a trac
   runGit(repository, ['mv', 'teams.yaml', 'people.yaml']);
   runGit(repository, ['rm', '--quiet', 'translations.yaml', 'openapi.yaml']);
   runGit(repository, ['commit', '--quiet', '-am', 'A mistake: a site still shows the translation']);
-  await eventually('the mistake to be told', () => running.stdout.includes('The manifests are wrong'), 30);
-  const [, box = ''] = /^ {2}drop box +(\S+)/m.exec(running.stdout) ?? [];
+  await eventually('the mistake to be reported', () => running.stdout.includes('The manifests are invalid'), 30);
+  const [, box = ''] = /^ {2}drop folder +(\S+)/m.exec(running.stdout) ?? [];
   writeFileSync(join(box, '.one.part'), '{"id":"1","parts":[{"type":"message","role":"user","body":"a@b.example"}]}\n');
   renameSync(join(box, '.one.part'), join(box, 'one.ndjson'));
   await eventually('the file to be taken', () => running.stdout.includes('✓ 1 conversation sent'), 30);
