@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chooseKeys, type Nameless } from '../../src/import/draft/keys.ts';
-import { slugOf } from '../../src/import/draft/slug.ts';
+import { chooseKeys, type Nameless, slugOf } from '../../src/import/draft/keys.ts';
 
 test.each([
   ['Docs & guides', 'docs-guides'],
