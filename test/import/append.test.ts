@@ -53,8 +53,8 @@ function withoutAdded(text: string, appended: string): string | null {
   return null;
 }
 
-describe('entries put behind the last one', () => {
-  test('disturb no byte, and are read with those that were there', () => {
+describe('appended entries', () => {
+  test('change no existing byte, and are read with the existing entries', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...BEFORE),
@@ -82,11 +82,11 @@ describe('entries put behind the last one', () => {
     ['teams: # none yet\n', 'teams: # none yet\n  new:\n'],
     ['teams:\n  # none yet\nspaces: {}\n', 'teams:\n  # none yet\n  new:\n'],
     ['teams:', 'teams:\n  new:\n'],
-  ])('%j: a section with nothing in it', (text, begins) => {
+  ])('are added to the empty section %j', (text, begins) => {
     expect(appendEntries(text, 'teams', NEW)).toMatch(new RegExp(`^${begins}`));
   });
 
-  test('stand before a comment that is not theirs', () => {
+  test('come before a comment that belongs to the next section', () => {
     expect(appendEntries('teams:\n  a: { title: A }\n# spaces\nspaces: {}\n', 'teams', 'b: {}\n')).toBe(
       'teams:\n  a: { title: A }\n  b: {}\n# spaces\nspaces: {}\n',
     );
@@ -104,7 +104,7 @@ test.each([
   ['spaces: {}\n'],
   ['teams:\n  a: [\n'],
   [''],
-])('%j: no line to put them behind', (text) => {
+])('appends nothing to %j, which has no line to append to', (text) => {
   expect(appendEntries(text, 'teams', NEW)).toBeNull();
 });
 

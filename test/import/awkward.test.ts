@@ -86,7 +86,7 @@ function shuffled({ kinds: found, ...rest }: Observation): Observation {
 }
 
 describe('titles of every sort', () => {
-  test('plan empty, whatever order they are listed in; a second import writes nothing', async () => {
+  test('give an empty plan in any order, and nothing to write in a second import', async () => {
     await fc.assert(
       fc.asyncProperty(awkward, async (drawn) => {
         await world.begin();
@@ -103,7 +103,7 @@ describe('titles of every sort', () => {
     );
   });
 
-  test.each(TITLES)('%j is kept as it is, under a key of letters', async (each) => {
+  test.each(TITLES)('keep %j unchanged, with a key of letters', async (each) => {
     await world.begin();
     await world.call('PUT', '/teams', { title: each });
     const declared = await declare(filesAfter(await importFrom(world, { kinds: ['team'] })));
@@ -113,7 +113,7 @@ describe('titles of every sort', () => {
   });
 });
 
-test('of one title in different collections, each has the collection before it; in the same one, ids tell', async () => {
+test('distinguishes equal titles by collection, or by id in the same collection', async () => {
   await world.begin();
   const shelves = [];
   for (const each of ['Docs', 'Help']) {
@@ -139,7 +139,7 @@ test('of one title in different collections, each has the collection before it; 
   `);
 });
 
-test('5,000 resources, every title of them twice', async () => {
+test('imports 5,000 resources with every title used twice', async () => {
   const pair = (index: number) => Math.floor(index / 2);
   const many = <T>(count: number, make: (index: number) => T) =>
     Array.from({ length: count }, (_, index) => make(index));

@@ -15,7 +15,7 @@ function read(work: Workspace, path: string): string {
   return readFileSync(join(work.repository.directory, path), 'utf8');
 }
 
-test('a grown organization becomes a repository with an empty plan, in two commands', async () => {
+test('turns an existing organization into a repository with an empty plan, in two commands', async () => {
   await using work = await openWorkspace();
   await addForeign(work);
   const imported = await work.inside(['import']);
@@ -39,7 +39,7 @@ test('a grown organization becomes a repository with an empty plan, in two comma
   expect(work.writes()).toBe(10);
 });
 
-test('an import into a repository leaves every byte of it, and the next one has nothing to do', async () => {
+test('keeps every byte of an existing repository, and has nothing to do the next time', async () => {
   await using work = await openWorkspace();
   await addForeign(work);
   const teams = '# ours\nteams:\n    # four columns\n    f: { title: Foreign team }   # adopted\n    # last\n\n# end\n';
@@ -65,7 +65,7 @@ test('an import into a repository leaves every byte of it, and the next one has 
   expect(filesIn(work).map((path) => [path, read(work, path)])).toEqual(files);
 });
 
-test('files that are no manifests are in nobody’s way, and are not overwritten', async () => {
+test('does not overwrite files that are not manifests', async () => {
   await using work = await openWorkspace();
   const others: Readonly<Record<string, string>> = {
     '.gitlab-ci.yml': 'plan: { script: octavo plan }\n',
@@ -85,7 +85,7 @@ test('files that are no manifests are in nobody’s way, and are not overwritten
   expect(await work.inside(['plan', '--detailed-exitcode'])).toMatchObject({ code: 0 });
 });
 
-test('a byte order mark and Windows line ends stay', async () => {
+test('keeps a byte order mark and Windows line ends', async () => {
   await using work = await openWorkspace();
   await work.call('PUT', '/teams', { title: 'Writers' });
   await work.call('PUT', '/teams', { title: 'Readers' });
@@ -103,7 +103,7 @@ test('--dry-run prints and writes nothing', async () => {
   expect(existsSync(join(work.repository.directory, 'there'))).toBe(false);
 });
 
-test('--kind and --site choose, and take along what is referred to', async () => {
+test('--kind and --site select resources, and those they refer to', async () => {
   await using work = await openWorkspace();
   await addForeign(work);
   expect(await work.inside(['import', '--kind', 'saml', '--out', 'one'])).toMatchObject({ code: 0 });
@@ -135,7 +135,7 @@ test.each([
   [['--site', 'Nowhere'], /no site has the title or id "Nowhere"; the sites are "Foreign site"/],
   [['--unmanaged', 'a', '--out', 'b'], /--out b is outside a/],
   [['--out', 'teams.yaml'], /teams\.yaml is not a directory/],
-])('%j is invalid input, and says so', async (args, message) => {
+])('rejects %j as invalid input', async (args, message) => {
   await using work = await openWorkspace();
   await addForeign(work);
   work.repository.write('teams.yaml', 'teams: {}\n');
@@ -144,7 +144,7 @@ test.each([
   expect(filesIn(work)).toEqual(['teams.yaml']);
 });
 
-test('manifests that are wrong are told of, and nothing is written', async () => {
+test('reports invalid manifests, and writes nothing', async () => {
   await using work = await openWorkspace();
   work.repository.write('teams.yaml', 'teams:\n  a: { tilte: A }\n');
   const { code, stderr } = await work.inside(['import']);
@@ -152,7 +152,7 @@ test('manifests that are wrong are told of, and nothing is written', async () =>
   expect(filesIn(work)).toEqual(['teams.yaml']);
 });
 
-describe('where no plan would read what is written, nothing is', () => {
+describe('writes nothing that no plan would read', () => {
   const cases: Readonly<
     Record<string, readonly [files: Readonly<Record<string, string>>, out: string[], message: RegExp]>
   > = {
@@ -199,21 +199,21 @@ describe('where no plan would read what is written, nothing is', () => {
   });
 });
 
-test('a folder with the name of a manifest is in nobody’s way', async () => {
+test('accepts a folder with the name of a manifest', async () => {
   await using work = await openWorkspace();
   work.repository.write('members.yaml/notes.txt', 'ours');
   expect(await work.inside(['import'])).toMatchObject({ code: 0 });
   expect(read(work, 'members-2.yaml')).toContain('ana@acme.example');
 });
 
-test('an organization that is not there is an error, and no empty import', async () => {
+test('reports an error for an organization that does not exist', async () => {
   await using work = await openWorkspace();
   const { code, stderr } = await work.inside(['import'], { OCTAVO_ORGANIZATION: 'org_other' });
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('Organization "org_other" not found') });
   expect(filesIn(work)).toEqual([]);
 });
 
-test('--kind and --site together are both', async () => {
+test('--kind and --site can be combined', async () => {
   await using work = await openWorkspace();
   await addForeign(work);
   await work.call('POST', '/sites', { title: 'Other site' });

@@ -5,7 +5,7 @@ import { driftCases, findDrift } from './drift-cases.ts';
 const SEED = Number(process.env.OCTAVO_SEED ?? 20261122);
 const RUNS = Number(process.env.OCTAVO_RUNS ?? 300);
 
-test('drift of any hand edits: the search ends, keeps what exists, and leaves open only what it reports', async () => {
+test('ends for drift of any edits, keeps what exists, and leaves open only what it reports', async () => {
   await fc.assert(
     fc.asyncProperty(driftCases, async (each) => {
       const { drift, declared, bound, plans, after } = await findDrift(each);

@@ -47,7 +47,7 @@ function commented(files: Files): Files {
 
 const marks = (files: Files) => Object.values(files).flatMap((text) => text.match(/<\d+>/g) ?? []);
 
-test('whatever was changed by hand is written or told of, and no comment is lost but with its line', async () => {
+test('writes or reports every manual change, and loses a comment only with its line', async () => {
   let written = 0;
   let takenOut = 0;
   await fc.assert(

@@ -47,7 +47,7 @@ describe('every kind', () => {
   // What stands in another place of a structure is told of; a person puts it there.
   const elsewhere = ['section', 'section-group', 'site-space', 'site'];
 
-  test.each(kindCases)('$kind: fields that were changed are written', async (each) => {
+  test.each(kindCases)('writes the changed fields of $kind', async (each) => {
     const created = `${each.base ?? ''}${each.created}`;
     await world.settle(created, { policy: UNLIMITED });
     await each.drift(
@@ -60,7 +60,7 @@ describe('every kind', () => {
     expect(open).toEqual([]);
   });
 
-  test.each(kindCases)('$kind: whatever was changed is written, or told of', async (each) => {
+  test.each(kindCases)('writes or reports every change of $kind', async (each) => {
     const created = `${each.base ?? ''}${each.created}`;
     const updated = `${each.base ?? ''}${each.updated}`;
     await world.settle(created, { policy: UNLIMITED });
@@ -108,7 +108,7 @@ function read(work: Workspace, path: string): string {
   return readFileSync(join(work.repository.directory, path), 'utf8');
 }
 
-test('people who joined and left a team are lines of it, and what a commit changes is left to the commit', async () => {
+test('writes people who joined and left a team as lines, and leaves changes of a commit alone', async () => {
   await using work = await openWorkspace();
   const teams = `teams:
   writers:
@@ -149,7 +149,7 @@ test('people who joined and left a team are lines of it, and what a commit chang
   expect(await work.inside(['import', '--drift', '--base', 'HEAD'])).toMatchObject({ stdout: '' });
 });
 
-test('a named file is what is written where a field names one', async () => {
+test('writes the file that a field names', async () => {
   await using work = await openWorkspace();
   const saml = 'saml:\n  okta:\n    label: Okta\n    certificate: { file: certs/okta.pem } # renewed yearly\n';
   work.repository.write('saml.yaml', saml);
@@ -168,7 +168,7 @@ test('a named file is what is written where a field names one', async () => {
 test.each([
   [['--drift', '--unmanaged'], /--drift cannot be combined with --site or --unmanaged/],
   [['--base', 'HEAD'], /--base requires --drift/],
-])('%j is invalid input', async (args, message) => {
+])('rejects %j', async (args, message) => {
   await using work = await openWorkspace();
   expect(await work.inside(['import', ...args])).toEqual({
     code: 3,

@@ -54,7 +54,7 @@ describe('another order', () => {
     '      - section: b\n        title: The b\n        spaces:\n          - { key: y, space: two, path: y } # y\n';
   const c = '      - { section: c, title: The c, spaces: [{ key: z, space: three, path: z }] }\n';
 
-  test('of sections: each takes its comments along, and what is between them stays', async () => {
+  test('of sections moves their comments, and keeps what is between them', async () => {
     const byHand = `${HEAD}${c}${a}${b}`;
     const before = `${HEAD}${a}\n      # not about any\n\n${b}${c}# the end\n`;
     expect(await drifted(before, byHand)).toEqual({
@@ -89,7 +89,7 @@ describe('another order', () => {
     expect(ended).toMatchObject({ after: site(`${z},${x}  , ${y}`), open: [], left: [] });
   });
 
-  test('that a commit made is no drift, and one beside it is told where its text cannot be moved', async () => {
+  test('that a commit made is not drift, and another one is reported if its text cannot be moved', async () => {
     const committed = `${HEAD}${b}${a}${c}`;
     expect(await drifted(committed, `${HEAD}${a}${b}${c}`, `${HEAD}${a}${b}${c}`)).toMatchObject({
       after: committed,
@@ -108,11 +108,11 @@ describe('another order', () => {
   });
 });
 
-describe('what is gone', () => {
+describe('a deleted resource', () => {
   const TEAMS =
     'teams:\n  # one\n  a: { title: A } # why\n\n  # two\n  b:\n    title: B\n    # inside\n  c: { title: C }\n';
 
-  test('is taken out with its comments, and nothing else is', async () => {
+  test('is removed with its comments, and nothing else', async () => {
     const byHand = 'teams: { a: { title: A }, c: { title: C } }';
     expect(await drifted(TEAMS, byHand)).toEqual({
       after: 'teams:\n  # one\n  a: { title: A } # why\n\n  c: { title: C }\n',
@@ -122,7 +122,7 @@ describe('what is gone', () => {
     });
   });
 
-  test('is taken out of braces', async () => {
+  test('is removed from braces', async () => {
     const before = 'teams: { a: { title: A }, b: { title: B }, c: { title: C } } # all\n';
     expect(await drifted(before, 'teams: { a: { title: A }, c: { title: C } }')).toMatchObject({
       after: 'teams: { a: { title: A }, c: { title: C } } # all\n',
@@ -135,7 +135,7 @@ describe('what is gone', () => {
     });
   });
 
-  test('is told where something is there that may be it under another name', async () => {
+  test('is reported if another resource may be it under a new name', async () => {
     const byHand = 'teams: { a: { title: A }, c: { title: C }, d: { title: Renamed } }';
     expect(await drifted(TEAMS, byHand)).toMatchObject({
       after: TEAMS,
@@ -144,7 +144,7 @@ describe('what is gone', () => {
     });
   });
 
-  test('is told where a commit changes it, and where it was never applied', async () => {
+  test('is reported if a commit changes it, or it was never applied', async () => {
     const before = TEAMS.replace('title: B', 'title: More').replace('title: C', 'title: C }\n  d: { title: D');
     expect(await drifted(before, 'teams: { a: { title: A }, c: { title: C } }', TEAMS)).toMatchObject({
       after: before,
@@ -153,16 +153,16 @@ describe('what is gone', () => {
     });
   });
 
-  test('is told where something that stays names it', async () => {
+  test('is reported if a remaining resource refers to it', async () => {
     const saml = (team: string) =>
       `saml:\n  okta: { label: Okta, entityID: e, ssoURL: "https://a.example", certificate: C${team} }\n`;
     const before = TEAMS + saml(', defaultTeam: b');
     const { after, left } = await drifted(before, `teams: { a: { title: A }, c: { title: C } }\n${saml('')}`);
     expect(after).toBe(before);
-    expect(left).toContainEqual(expect.stringMatching(/^team\/b is gone, and cannot be removed/));
+    expect(left).toContainEqual(expect.stringMatching(/^team\/b is gone and cannot be removed/));
   });
 
-  test('is taken out of a structure, with what is inside, and what is left is put in order', async () => {
+  test('is removed from a structure with its contents, and the rest is ordered', async () => {
     const section = (key: string, space: string) =>
       `      # about ${key}\n      - section: ${key}\n        title: The ${key}\n        spaces:\n          - { key: s, space: ${space}, path: s${key} }\n`;
     const [a, b, c] = [section('a', 'one'), section('b', 'two'), section('c', 'three')];
@@ -171,7 +171,7 @@ describe('what is gone', () => {
     expect(ended.places.sort()).toEqual(['delete section/help/b', 'delete site-space/help/b/s', 'move section/help/c']);
   });
 
-  test('and the last one of its section is told', async () => {
+  test('is reported if it is the last one of its section', async () => {
     const before = 'teams:\n  a: { title: A }\n';
     const ended = await drifted(before, 'teams: {}');
     expect(ended).toMatchObject({ after: before, places: [], left: [expect.stringMatching(/^team\/a is gone/)] });
@@ -222,11 +222,11 @@ ${last}`;
     const ended = await drifted(SPACES + site(inGroup, last), SPACES + site('', ''));
     expect(ended.after).toBe(SPACES + site(inGroup, ''));
     expect(ended.places).toContain('delete section/help/c');
-    expect(ended.left).toContainEqual(expect.stringMatching(/^section\/help\/b is gone, and cannot be removed/));
+    expect(ended.left).toContainEqual(expect.stringMatching(/^section\/help\/b is gone and cannot be removed/));
   });
 
   test.each(['sites', 'section'])(
-    'does not take along what lies in something that was only renamed: %s',
+    'does not remove the contents of something that was only renamed: %s',
     async (what) => {
       const part = (key: string, space: string) =>
         `      - section: ${key}\n        title: The ${key}\n        spaces:\n          - { key: x, space: ${space}, path: x }\n`;

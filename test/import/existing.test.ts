@@ -76,9 +76,9 @@ async function imported(into: Files): Promise<Files> {
   return filesAfter(await importOf(OBSERVATION, { into }), into);
 }
 
-describe('into manifests that are written in any way', () => {
+describe('an import into manifests in any style', () => {
   describe.each(['teams.yaml', 'all.yml'])('in %s', (path) => {
-    test.each(Object.entries(WRITTEN))('%s: all of it stays, and the plan is empty', async (_name, text) => {
+    test.each(Object.entries(WRITTEN))('keeps everything of %s, and has an empty plan', async (_name, text) => {
       const files = await imported({ [path]: text });
       expect(isWithin(text, files[path] ?? '')).toBe(true);
       const { plan } = await planOf({ manifests: files, actuals: ACTUALS, people: PEOPLE });
@@ -90,7 +90,7 @@ describe('into manifests that are written in any way', () => {
   });
 });
 
-test('each section of a file gets its own entries', async () => {
+test('adds its own entries to each section of a file', async () => {
   const files = await imported({ 'octavo.yaml': WRITTEN['sections one after the other'] ?? '' });
   expect(files).toEqual({
     'octavo.yaml': `teams:

@@ -31,7 +31,7 @@ const named = (id: string, names: readonly string[]): Nameless<string> => ({
 });
 
 describe('keys', () => {
-  test('are what people would have chosen', () => {
+  test('are readable', () => {
     const chosen = chooseKeys(
       [
         named('1', ['Guides']),
@@ -57,7 +57,7 @@ describe('keys', () => {
     ]);
   });
 
-  test('are plain text in YAML, and nobody loses a name of their own to one who borrows it', () => {
+  test('are plain text in YAML, and own names come before derived ones', () => {
     const chosen = chooseKeys(
       [
         named('1', ['🚀', 'Guides 🚀']),
@@ -79,7 +79,7 @@ describe('keys', () => {
     ]);
   });
 
-  test('are keys, all different, whatever the names and whatever their order', () => {
+  test('are valid and unique, whatever the names and their order', () => {
     const name = fc.oneof(fc.constantFrom('Guides', 'guides', 'Guides 2', '📚', 'API', '', 'con'), fc.string());
     const names = fc.array(fc.array(name, { minLength: 1, maxLength: 2 }), { maxLength: 20 });
     fc.assert(

@@ -54,7 +54,7 @@ describe('any organization', () => {
     );
   });
 
-  test('is the same files once they are applied to an empty organization and that is imported', async () => {
+  test('gives the same files after they are applied to an empty organization and imported from it', async () => {
     await fc.assert(
       fc.asyncProperty(model, async (drawn) => {
         await world.begin();
@@ -68,7 +68,7 @@ describe('any organization', () => {
     );
   });
 
-  test('is completed where a repository lacks some of it, by the very files that it lacks', async () => {
+  test('adds exactly the files that an incomplete repository lacks', async () => {
     await fc.assert(
       fc.asyncProperty(model, fc.subarray(DISPENSABLE), async (drawn, lacking) => {
         await world.begin();

@@ -28,7 +28,7 @@ function listIn(text: string) {
 const own = (text: string, id: number) =>
   text.split('\n').filter((line) => new RegExp(`(above|behind|inside|end of) ${id}\\b`).test(line));
 
-test('items in another order say the same with the same comments, and no line is lost', () => {
+test('reorders items with their comments, and loses no line', () => {
   fc.assert(
     fc.property(items, fc.infiniteStream(fc.nat()), fc.boolean(), fc.boolean(), (drawn, keys, ends, windows) => {
       const unix = `list:\n${indented(drawn.map(([body, gap], id) => body(id) + gap).join(''), '  ')}rest: 1${ends ? '\n' : ''}`;
@@ -47,7 +47,7 @@ test('items in another order say the same with the same comments, and no line is
   );
 });
 
-test('an item that is taken out takes its own comments along, and nothing else', () => {
+test('removes an item with its own comments, and nothing else', () => {
   fc.assert(
     fc.property(items, fc.nat(), (drawn, at) => {
       const text = `list:\n${indented(drawn.map(([body, gap], id) => body(id) + gap).join(''), '  ')}rest: 1\n`;

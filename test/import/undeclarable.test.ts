@@ -175,7 +175,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
-describe('what cannot be declared is left out and told of, and the plan is empty', () => {
+describe('leaves out and reports what cannot be declared, with an empty plan', () => {
   test.each(Object.entries(cases))('%s', async (_name, { actuals, left, says, never }) => {
     const all = [ana, space, ...actuals];
     const imported = await importOf(observationOf(all));
@@ -191,14 +191,14 @@ describe('what cannot be declared is left out and told of, and the plan is empty
   });
 });
 
-describe('kinds that the platform does not give', () => {
+describe('kinds that the platform does not return', () => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld();
   });
   afterAll(() => world.close());
 
-  test.each([403, 404])('are missing where it answers %i, and named', async (status) => {
+  test.each([403, 404])('are reported as missing for status %i', async (status) => {
     world.emulator.setFaults([
       { match: { operation: 'listTranslations' }, times: 9, fault: { kind: 'status', status } },
     ]);
@@ -207,7 +207,7 @@ describe('kinds that the platform does not give', () => {
     expect(Object.keys(filesAfter(await importOf(observation)))).toEqual(['members.yaml', 'organization.yaml']);
   });
 
-  test('a token that is not accepted is an error', async () => {
+  test('report an error for a token that is not accepted', async () => {
     world.emulator.setFaults([{ match: { operation: 'listTeams' }, times: 9, fault: { kind: 'status', status: 401 } }]);
     await expect(readAll(kinds, [], world.reader())).rejects.toMatchObject({ code: 'not-authorized' });
   });

@@ -33,14 +33,18 @@ const parts = [
 ];
 
 const rows: readonly (readonly [string, PlanCase, readonly string[]])[] = [
-  ['declared, bound, same: none', { manifests: WRITERS, actuals: [team('t1', 'Writers')] }, []],
   [
-    'declared, bound, different: update',
+    'makes no change for a declared resource that is the same',
+    { manifests: WRITERS, actuals: [team('t1', 'Writers')] },
+    [],
+  ],
+  [
+    'updates a declared resource that differs',
     { manifests: WRITERS, base: WRITERS, ids: { 'team/writers': 't1' }, actuals: [team('t1', 'Others')] },
     ['update team/writers title'],
   ],
   [
-    'declared, bound, elsewhere: move',
+    'moves a declared resource that is in another place',
     {
       manifests: 'collections: { c: { title: C } }\nspaces: { g: { title: Guides, collection: c } }',
       actuals: [actual('collection', 'c1', { title: 'C' }), spaceAt(null)],
@@ -48,7 +52,7 @@ const rows: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     ['move space/g collection'],
   ],
   [
-    'declared, bound, and such that only a new one can be as declared: a replacement',
+    'replaces a declared resource that cannot be changed as declared',
     {
       manifests: 'spaces: { g: { title: Guides } }\ntranslations: { fr: { space: g, from: en, to: fr } }',
       base: 'spaces: { g: { title: Guides } }\ntranslations: { fr: { space: g, from: de, to: fr } }',
@@ -56,57 +60,65 @@ const rows: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     },
     ['delete translation/fr replaces', 'create translation/fr replaces'],
   ],
-  ['declared, none there: create', { manifests: WRITERS }, ['create team/writers']],
+  ['creates a declared resource that does not exist', { manifests: WRITERS }, ['create team/writers']],
   [
-    'gone, owned, there: delete',
+    'deletes an owned resource that is no longer declared',
     { manifests: 'teams: {}', base: WRITERS, actuals: [team('t1', 'Writers')] },
     ['delete team/writers'],
   ],
-  ['gone, owned, not there: none', { manifests: 'teams: {}', base: WRITERS }, []],
-  ['never declared, there: unmanaged', { manifests: 'teams: {}', base: WRITERS, actuals: [team('t2', 'Others')] }, []],
+  ['makes no change for an owned resource that no longer exists', { manifests: 'teams: {}', base: WRITERS }, []],
   [
-    'never declared, there, prune all: delete',
+    'lists a resource that was never declared as unmanaged',
+    { manifests: 'teams: {}', base: WRITERS, actuals: [team('t2', 'Others')] },
+    [],
+  ],
+  [
+    'deletes a resource that was never declared with prune: all',
     { manifests: 'teams: {}', base: 'teams: {}', actuals: [team('t2', 'Others')], policy: { prune: 'all' } },
     ['delete #t2'],
   ],
   [
-    'prune all of another kind: none',
+    'deletes no undeclared resource of a kind without prune: all',
     { manifests: 'teams: {}', base: 'teams: {}', actuals: [team('t2', 'Others')], policy: { prune: { space: 'all' } } },
     [],
   ],
   [
-    'prune never: none',
+    'deletes nothing with prune: never',
     { manifests: 'teams: {}', base: WRITERS, actuals: [team('t1', 'Writers')], policy: { prune: 'never' } },
     [],
   ],
   [
-    'prune never for its kind: none',
+    'deletes nothing of a kind with prune: never',
     { manifests: 'teams: {}', base: WRITERS, actuals: [team('t1', 'Writers')], policy: { prune: { team: 'never' } } },
     [],
   ],
   [
-    'no base: nothing is deleted, whatever prune says',
+    'deletes nothing without a base, whatever prune is',
     { manifests: 'teams: {}', actuals: [team('t1', 'Writers')], policy: { prune: 'all' } },
     [],
   ],
-  ['absent is not managed', { manifests: 'spaces: { g: { title: Guides } }', actuals: [spaceAt('c9')] }, []],
+  [
+    'does not manage a field that is absent',
+    { manifests: 'spaces: { g: { title: Guides } }', actuals: [spaceAt('c9')] },
+    [],
+  ],
   [
     'null clears',
     { manifests: 'spaces: { g: { title: Guides, emoji: null } }', actuals: [spaceAt(null)] },
     ['update space/g emoji'],
   ],
   [
-    'null is what is not there',
+    'treats null as an absent value',
     { manifests: 'spaces: { g: { title: Guides, emoji: null } }', actuals: [spaceAt(null, { emoji: null })] },
     [],
   ],
   [
-    'an ignored field is left alone',
+    'does not change an ignored field',
     { manifests: 'spaces: { g: { title: Guides, emoji: "1f680", ignore: [emoji] } }', actuals: [spaceAt(null)] },
     [],
   ],
   [
-    'a paused change is shown',
+    'shows a paused change',
     {
       manifests: 'spaces: { g: { title: Guides, emoji: null, paused: { reason: freeze, until: 2026-06-02 } } }',
       actuals: [spaceAt(null)],
@@ -114,7 +126,7 @@ const rows: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     ['update space/g emoji paused'],
   ],
   [
-    'a pause ends when its day begins',
+    'ends a pause when its day begins',
     {
       manifests: 'spaces: { g: { title: Guides, emoji: null, paused: { reason: freeze, until: 2026-06-01 } } }',
       actuals: [spaceAt(null)],
@@ -122,7 +134,7 @@ const rows: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     ['update space/g emoji'],
   ],
   [
-    'a pause without a day lasts',
+    'keeps a pause without a day',
     {
       manifests: 'spaces: { g: { title: Guides, emoji: null, paused: { reason: freeze } } }',
       actuals: [spaceAt(null)],
@@ -130,12 +142,12 @@ const rows: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     ['update space/g emoji paused'],
   ],
   [
-    'the parts of a site go with it',
+    'deletes the parts of a site with it',
     { manifests: 'spaces: { one: { title: One } }', base: WITH_SITE, actuals: parts },
     ['delete site/help'],
   ],
   [
-    'a section takes its spaces along',
+    'deletes the spaces of a section with it',
     {
       manifests: `spaces: { one: { title: One } }\nsites: { help: { title: Help, structure: [] } }`,
       base: WITH_SITE,
@@ -156,7 +168,7 @@ describe('membership', () => {
   const declared = (membership: string) =>
     `teams: { writers: { title: Writers, membership: ${membership}, members: { ana@acme.example: member, bo@acme.example: member } } }`;
 
-  test('exact: nobody else stays', async () => {
+  test('removes everyone else from an exact membership', async () => {
     const planned = await planOf({ manifests: declared('exact'), actuals: [team('t1', 'Writers', members)] });
     expect(change(planned, 'team/writers', 'members')).toEqual([
       members,
@@ -175,7 +187,7 @@ describe('membership', () => {
     ]);
   });
 
-  test('additive: everybody else stays', async () => {
+  test('keeps everyone else in an additive membership', async () => {
     const planned = await planOf({ manifests: declared('additive'), actuals: [team('t1', 'Writers', members)] });
     expect(change(planned, 'team/writers', 'members')).toEqual([
       members,
@@ -183,7 +195,7 @@ describe('membership', () => {
     ]);
   });
 
-  test('who has not joined is pending, and the rest of the team is made', async () => {
+  test('lists people who have not joined as pending, and creates the team with the others', async () => {
     const planned = await planOf({
       manifests:
         'teams: { writers: { title: Writers, members: { ana@acme.example: owner, dana@acme.example: member } } }',
@@ -195,7 +207,7 @@ describe('membership', () => {
     ]);
   });
 
-  test('deleting a team and removing a person tell who loses what', async () => {
+  test('lists who loses access when a team is deleted or a person is removed', async () => {
     const planned = await planOf({
       manifests: 'members: { ana@acme.example: { role: admin } }',
       base: `members: { ana@acme.example: { role: admin }, bo@acme.example: { role: edit } }\nteams: { writers: { title: Writers } }`,
@@ -233,7 +245,7 @@ describe('protection', () => {
     expect(short(approved)).toEqual(['delete team/writers held']);
   });
 
-  test('of a part holds the whole', async () => {
+  test('holds the deletion of a whole with a protected part', async () => {
     const planned = await planOf({
       manifests: 'spaces: { one: { title: One } }',
       base: WITH_SITE,

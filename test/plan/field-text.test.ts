@@ -44,7 +44,7 @@ describe('a changed field', () => {
     expect(fieldLines({ path: 'title', from, to }).map(({ text }) => text)).toEqual(lines);
   });
 
-  test('limits the lines of a text, and says how many more there are', () => {
+  test('limits the lines of a text, and shows how many more there are', () => {
     const text = (word: string) => Array.from({ length: 9 }, (_, at) => `${word} ${at}`).join('\n');
     const lines = fieldLines({ path: 'instructions', from: text('old'), to: text('new') }).map((line) => line.text);
     expect(lines).toHaveLength(15);

@@ -43,7 +43,7 @@ function oneByOne(list: readonly Edge[]): readonly Edge[] {
 const pairs = (map: ReadonlyMap<string, readonly string[]>) =>
   [...map].flatMap(([name, before]) => before.map((each) => `${name} ${each}`)).toSorted();
 
-test('the edges kept are those that were kept if each were checked in its turn', () => {
+test('keeps the same edges as checking each one in turn', () => {
   fc.assert(
     fc.property(edges, (list) => {
       const graph = build(list, Number.POSITIVE_INFINITY);
@@ -58,7 +58,7 @@ test('the edges kept are those that were kept if each were checked in its turn',
   );
 });
 
-test('with no visits left, all required edges are kept and there is still no cycle', () => {
+test('keeps all required edges without a cycle when no visits are left', () => {
   fc.assert(
     fc.property(edges, fc.nat({ max: 10 }), (list, visits) => {
       const graph = build(list, visits);

@@ -29,10 +29,15 @@ const renaming = (count: number, of: number): PlanCase => ({
 
 describe('limits', () => {
   test.each<[string, PlanCase, string, string[]]>([
-    ['5 deletions pass', deleting(5, 40), 'ready', []],
-    ['6 do not', deleting(6, 40), 'held', ['6 deletions are more than the limit of 5']],
-    ['3 of 9 owned: no share is looked at', renaming(3, 9), 'ready', []],
-    ['3 of 10 owned are 30 %', renaming(3, 10), 'ready', []],
+    ['allows a plan with five deletions', deleting(5, 40), 'ready', []],
+    [
+      'holds a plan with more than five deletions',
+      deleting(6, 40),
+      'held',
+      ['6 deletions are more than the limit of 5'],
+    ],
+    ['ignores the percentage limit below ten owned resources', renaming(3, 9), 'ready', []],
+    ['allows a plan that changes 30 % of ten owned resources', renaming(3, 10), 'ready', []],
     [
       '4 of 10 owned are more',
       renaming(4, 10),
@@ -40,14 +45,19 @@ describe('limits', () => {
       ['4 of 10 owned resources (40 %) would be updated or deleted, more than the limit of 30 %'],
     ],
     [
-      'creations count for nothing',
+      'does not count creations',
       { manifests: teams(40), base: teams(10), actuals: actualTeams(10), policy: GUARDED },
       'ready',
       [],
     ],
-    ['as many as are let past both', { ...deleting(12, 20), policy: { ...GUARDED, allowDeletes: 12 } }, 'ready', []],
     [
-      'one more than is let past',
+      'allows as many deletions as --allow-deletes sets',
+      { ...deleting(12, 20), policy: { ...GUARDED, allowDeletes: 12 } },
+      'ready',
+      [],
+    ],
+    [
+      'holds a plan with one deletion more than --allow-deletes sets',
       { ...deleting(12, 20), policy: { ...GUARDED, allowDeletes: 11 } },
       'held',
       [
@@ -60,7 +70,7 @@ describe('limits', () => {
     expect(plan.verdict).toEqual({ state, reasons });
   });
 
-  test('an approved checksum lets exactly that plan pass', async () => {
+  test('allows exactly the plan whose checksum is approved', async () => {
     const { plan } = await planOf(deleting(6, 40));
     const policy = { ...GUARDED, approved: [plan.checksum] };
     expect((await planOf({ ...deleting(6, 40), policy })).plan.verdict.state).toBe('ready');
@@ -75,22 +85,22 @@ const okta = (id: string, label: string) =>
 describe('what waits for a person', () => {
   test.each<[string, PlanCase, string[]]>([
     [
-      'deleting a kind that asks for it',
+      'holds the deletion of a kind that needs approval',
       { manifests: 'saml: {}', base: SAML, actuals: [okta('p1', 'Okta')], policy: GUARDED },
       ['delete saml/okta held'],
     ],
     [
-      'and no other kind',
+      'does not hold the deletion of another kind',
       { manifests: 'teams: {}', base: teams(1), actuals: actualTeams(1), policy: GUARDED },
       ['delete team/t0'],
     ],
     [
-      'letting deletions past the limits confirms no kind',
+      'holds kinds that need approval even with --allow-deletes',
       { manifests: 'saml: {}', base: SAML, actuals: [okta('p1', 'Okta')], policy: { ...GUARDED, allowDeletes: 9 } },
       ['delete saml/okta held'],
     ],
     [
-      'a collection with a space that nothing declares',
+      'holds the deletion of a collection that contains an undeclared space',
       {
         manifests: 'spaces: {}',
         base: 'collections: { c: { title: C } }',
@@ -102,7 +112,7 @@ describe('what waits for a person', () => {
       ['delete collection/c held'],
     ],
     [
-      'a collection with a space whose collection nothing says any more',
+      'holds the deletion of a collection that contains a space without a declared collection',
       {
         manifests: 'spaces: { s: { title: Guides } }',
         base: 'collections: { c: { title: C } }\nspaces: { s: { title: Guides, collection: c } }',
@@ -114,7 +124,7 @@ describe('what waits for a person', () => {
       ['delete collection/c held'],
     ],
     [
-      'a collection whose spaces leave, or go too, does not',
+      'does not hold the deletion of a collection whose spaces are moved or deleted too',
       {
         manifests: 'spaces: { s: { title: Guides, collection: null } }',
         base: 'collections: { c: { title: C } }\nspaces: { s: { title: Guides, collection: c }, t: { title: Old, collection: c } }',
@@ -127,7 +137,7 @@ describe('what waits for a person', () => {
       ['move space/s collection', 'delete space/t', 'delete collection/c'],
     ],
     [
-      'drift, where it is only reported',
+      'holds drift that is only reported',
       {
         manifests: teams(1),
         base: teams(1),
@@ -138,7 +148,7 @@ describe('what waits for a person', () => {
       ['update team/t0 title held'],
     ],
     [
-      'what a commit asks for is no drift',
+      'does not hold a change of a commit as drift',
       {
         manifests: 'teams: { t0: { title: New } }',
         base: teams(1),
@@ -159,7 +169,7 @@ describe('what waits for a person', () => {
     policy: GUARDED,
   };
 
-  test('the others are applied meanwhile; approving the whole, or what is left of it, releases it', async () => {
+  test('applies the other changes meanwhile, and releases held ones when the whole plan or the rest is approved', async () => {
     const { plan } = await planOf(mixed);
     expect(short(await planOf(mixed))).toEqual(['create team/a', 'delete saml/entra held']);
     expect(plan.verdict.state).toBe('ready');
@@ -177,7 +187,7 @@ describe('what waits for a person', () => {
     expect(approvalsOf(plan, plan.heldChecksum ?? '')).toEqual([plan.heldChecksum]);
   });
 
-  test('a plan that is approved approves no larger one; what is held and approved is released in any', async () => {
+  test('does not approve a larger plan, but releases approved held changes in any plan', async () => {
     const rest = { ...mixed, manifests: 'saml: { okta: { label: Okta } }' };
     const { plan } = await planOf(rest);
     expect(short(await planOf(rest))).toEqual(['delete saml/entra held']);
@@ -186,7 +196,7 @@ describe('what waits for a person', () => {
     expect(short(await larger(plan.heldChecksum ?? ''))).toEqual(['create team/a', 'delete saml/entra']);
   });
 
-  test('another content has another checksum, and is not approved', async () => {
+  test('does not approve a plan with other content', async () => {
     const { plan } = await planOf(mixed);
     const other = await planOf({ ...mixed, manifests: 'saml: {}', policy: { ...GUARDED, approved: [plan.checksum] } });
     expect(short(other)).toEqual(['delete saml/entra held', 'delete saml/okta held']);
@@ -201,29 +211,33 @@ const enforced = actual('organization', 'org_1', { title: 'Acme', sso: true });
 const lax = actual('organization', 'org_1', { title: 'Acme', sso: false });
 const complete = '{ label: Okta, entityID: "https://a.example/e", ssoURL: "https://a.example/s", certificate: PEM }';
 
-describe('lock-outs are refused, and no approval helps', () => {
+describe('a plan that would lock people out is refused even if it is approved', () => {
   const people = [person('ana', 'admin'), person('bo', 'edit')];
 
   test.each<[string, PlanCase, RegExp | null]>([
-    ['no admin is left', { manifests: roles('edit', 'edit'), actuals: people }, /without an admin/],
-    ['the admin is another one then', { manifests: roles('edit', 'admin'), actuals: people }, null],
+    ['refuses to leave no admin', { manifests: roles('edit', 'edit'), actuals: people }, /without an admin/],
     [
-      'the last admin is removed',
+      'allows a demotion when another person becomes admin',
+      { manifests: roles('edit', 'admin'), actuals: people },
+      null,
+    ],
+    [
+      'refuses to remove the last admin',
       { manifests: 'members: { bo@acme.example: { role: edit } }', base: roles('admin', 'edit'), actuals: people },
       /without an admin/,
     ],
     [
-      'a paused demotion does not come to pass',
+      'does not count a paused demotion',
       { manifests: 'members: { ana@acme.example: { role: edit, paused: { reason: x } } }', actuals: people },
       null,
     ],
     [
-      'the own user is demoted',
+      'refuses to demote the own user',
       { manifests: roles('edit', 'admin'), actuals: people, policy: { user: 'Ana@acme.example' } },
       /demote ana@acme.example, whose token Octavo uses/,
     ],
     [
-      'the own user is removed',
+      'refuses to remove the own user',
       {
         manifests: 'members: { bo@acme.example: { role: admin } }',
         base: roles('admin', 'edit'),
@@ -233,28 +247,32 @@ describe('lock-outs are refused, and no approval helps', () => {
       /remove ana@acme.example/,
     ],
     [
-      'single sign-on without a provider',
+      'refuses single sign-on without a provider',
       { manifests: 'organization: { sso: true }', actuals: [lax] },
       /no working SAML provider/,
     ],
     [
-      'with a provider that is not complete',
+      'refuses single sign-on with an incomplete provider',
       { manifests: 'organization: { sso: true }', actuals: [lax, actual('saml', 'p1', { label: 'Okta' })] },
       /no working SAML provider/,
     ],
-    ['with one that is', { manifests: 'organization: { sso: true }', actuals: [lax, okta('p1', 'Okta')] }, null],
     [
-      'with one that is made in the same plan',
+      'allows single sign-on with a complete provider',
+      { manifests: 'organization: { sso: true }', actuals: [lax, okta('p1', 'Okta')] },
+      null,
+    ],
+    [
+      'allows single sign-on with a provider that is created in the same plan',
       { manifests: `organization: { sso: true }\nsaml: { okta: ${complete} }`, actuals: [lax] },
       null,
     ],
     [
-      'the last provider goes while it is enforced',
+      'refuses to delete the last provider while single sign-on is enforced',
       { manifests: 'teams: {}', base: 'saml: { okta: { label: Okta } }', actuals: [enforced, okta('p1', 'Okta')] },
       /no working SAML provider/,
     ],
     [
-      'the last provider goes, and so does the obligation',
+      'allows to delete the last provider when single sign-on is no longer enforced',
       {
         manifests: 'organization: { sso: false }',
         base: 'saml: { okta: { label: Okta } }',

@@ -38,7 +38,7 @@ test.each(HOSTILE_TEXTS)(
   },
 );
 
-test('any JSON says the same, and nothing of it is obeyed', () => {
+test('shows any JSON unchanged, without control characters', () => {
   const text = fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: 'binary' }));
   fc.assert(
     fc.property(fc.dictionary(text, fc.array(text), { noNullPrototype: true }), (value) => {
@@ -56,11 +56,11 @@ test.each([
   ['a\u200db', 'a\\u200db'],
   ['a\u{e0041}', 'a\\u{e0041}'],
   ['👩‍💻 می‌خواهم 1️⃣ ❤️', '👩‍💻 می‌خواهم 1️⃣ ❤️'],
-])('what nobody would see is written out, and what makes a letter or a picture stays: %j', (text, shown) => {
+])('escapes invisible characters, and keeps those that form letters or emoji: %j', (text, shown) => {
   expect(printable(text)).toBe(shown);
 });
 
-test('any lines are printable, and stay as many', () => {
+test('keeps the number of lines, all of them printable', () => {
   const line = fc.array(fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: 'binary' })));
   fc.assert(
     fc.property(line, (parts) => {
@@ -72,7 +72,7 @@ test('any lines are printable, and stay as many', () => {
   );
 });
 
-test('a JSON Schema with an $id is text of the platform, and no reference', async () => {
+test('treats a JSON Schema with an $id as a value and not as a reference', async () => {
   const schema = { type: 'object', properties: {}, additionalProperties: false };
   const planOver = (adaptiveSchema: Json) =>
     planOf({

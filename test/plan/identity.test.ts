@@ -8,12 +8,12 @@ const WRITERS = 'teams: { writers: { title: Writers } }';
 
 const cases: readonly (readonly [string, PlanCase, readonly string[]])[] = [
   [
-    'its id wins over every title',
+    'binds by id before any title',
     { manifests: 'teams: { writers: { id: t2, title: Writers } }', actuals: [team('t1', 'Writers'), team('t2', 'X')] },
     ['update team/writers title'],
   ],
   [
-    'the recorded id wins over the title declared',
+    'binds by recorded id before the declared title',
     {
       manifests: WRITERS,
       base: WRITERS,
@@ -23,18 +23,18 @@ const cases: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     ['update team/writers title'],
   ],
   [
-    'a recorded id that is gone gives way to the title',
+    'binds by title when the recorded id no longer exists',
     { manifests: WRITERS, base: WRITERS, ids: { 'team/writers': 't9' }, actuals: [team('t1', 'Writers')] },
     [],
   ],
   [
-    'the title of the base, where the title changes',
+    'binds by the title of the base when the title changes',
     { manifests: 'teams: { writers: { title: Authors } }', base: WRITERS, actuals: [team('t1', 'Writers')] },
     ['update team/writers title'],
   ],
-  ['the title declared', { manifests: WRITERS, actuals: [team('t1', 'Writers')] }, []],
+  ['binds by the declared title', { manifests: WRITERS, actuals: [team('t1', 'Writers')] }, []],
   [
-    'renamedFrom, where there is no base',
+    'binds by renamedFrom without a base',
     {
       manifests: 'teams: { writers: { title: Authors, renamedFrom: Writers } }',
       actuals: [team('t1', 'Writers')],
@@ -42,16 +42,20 @@ const cases: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     ['update team/writers title'],
   ],
   [
-    'the title declared wins over renamedFrom',
+    'binds by the declared title before renamedFrom',
     {
       manifests: 'teams: { writers: { title: Authors, renamedFrom: Writers } }',
       actuals: [team('t1', 'Writers'), team('t2', 'Authors')],
     },
     [],
   ],
-  ['nothing: create', { manifests: WRITERS, actuals: [team('t1', 'Others')] }, ['create team/writers']],
   [
-    'a key renamed with the same title takes over what the old key had',
+    'creates a resource that no rule binds',
+    { manifests: WRITERS, actuals: [team('t1', 'Others')] },
+    ['create team/writers'],
+  ],
+  [
+    'binds a renamed key with the same title to the resource of the old key',
     {
       manifests: 'teams: { authors: { title: Writers } }',
       base: WRITERS,
@@ -61,12 +65,12 @@ const cases: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     [],
   ],
   [
-    'a key renamed, over a base without ids',
+    'binds a renamed key over a base without ids',
     { manifests: 'teams: { authors: { title: Writers } }', base: WRITERS, actuals: [team('t1', 'Writers')] },
     [],
   ],
   [
-    'two titles swapped are two renames',
+    'plans two renames for two swapped titles',
     {
       manifests: 'teams: { a: { title: B }, b: { title: A } }',
       base: 'teams: { a: { title: A }, b: { title: B } }',
@@ -75,7 +79,7 @@ const cases: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     ['update team/a title', 'update team/b title'],
   ],
   [
-    'a title passed on: one is renamed, and the one that had it goes',
+    'renames one resource and deletes the one that had the title before',
     {
       manifests: 'teams: { a: { title: B } }',
       base: 'teams: { a: { title: A }, b: { title: B } }',
@@ -84,7 +88,7 @@ const cases: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     ['delete team/b', 'update team/a title'],
   ],
   [
-    'the parent decides between collections of one title',
+    'chooses by parent between collections with the same title',
     {
       manifests: 'collections: { top: { title: Top }, inner: { title: Notes, parent: top }, outer: { title: Notes } }',
       actuals: [
@@ -96,7 +100,7 @@ const cases: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     [],
   ],
   [
-    'the order of keys decides nothing between equals: what is in its place stays',
+    'keeps a resource in its place among equals, whatever the order of keys',
     {
       manifests:
         'collections: { a: { title: Notes, parent: null }, b: { title: Notes, parent: top }, top: { title: Top } }',
@@ -108,7 +112,7 @@ const cases: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     ['create collection/a'],
   ],
   [
-    'another collection means a move',
+    'plans a move for another collection',
     {
       manifests: 'collections: { top: { title: Top } }\nspaces: { guides: { title: Guides, collection: top } }',
       actuals: [
@@ -119,7 +123,7 @@ const cases: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     ['move space/guides collection'],
   ],
   [
-    'an OpenAPI specification is its slug, a member the address in lower case',
+    'binds an OpenAPI specification by slug, and a member by the address in lower case',
     {
       manifests:
         'openapi: { petstore: { source: { url: "https://a.example/x" } } }\nmembers: { Ana@Acme.example: { role: read } }',
@@ -138,7 +142,7 @@ describe('which resource a key means', () => {
     expect(short(await planOf(input)).toSorted()).toEqual([...expected].sort());
   });
 
-  test('two renames of one another keep the ids apart', async () => {
+  test('keeps the ids of two keys that swap their names', async () => {
     const { plan } = await planOf({
       manifests: 'teams: { a: { title: B }, b: { title: A } }',
       base: 'teams: { a: { title: A }, b: { title: B } }',
@@ -152,7 +156,7 @@ describe('which resource a key means', () => {
     );
   });
 
-  test('what no base knows is adopted, and said to be', async () => {
+  test('adopts a resource that is not in the base, and lists it', async () => {
     const { plan } = await planOf({ manifests: WRITERS, actuals: [team('t1', 'Writers'), team('t2', 'Others')] });
     expect(plan.adopted).toEqual([{ address: 'team/writers', id: 't1' }]);
     expect(plan.unmanaged).toEqual([{ kind: 'team', id: 't2', title: 'Others' }]);
@@ -161,30 +165,30 @@ describe('which resource a key means', () => {
 
 const problems: readonly (readonly [string, PlanCase, RegExp])[] = [
   [
-    'two candidates',
+    'two matching resources',
     { manifests: WRITERS, actuals: [team('t1', 'Writers'), team('t2', 'Writers')] },
     /team\/writers: 2 resources of kind team have the title "Writers" \(t1, t2\); set id to choose one/,
   ],
   [
-    'an id of nothing',
+    'an id that no resource has',
     { manifests: 'teams: { writers: { id: t9 } }', actuals: [team('t1', 'Writers')] },
     /there is no team with the id "t9"/,
   ],
   [
-    'two keys with the title of one resource',
+    'two keys with the title of a single resource',
     { manifests: 'teams: { a: { title: Writers }, b: { title: Writers } }', actuals: [team('t1', 'Writers')] },
     /team\/b: matches the only team with this title, and so does team\/a; set id to disambiguate/,
   ],
 ];
 
-test.each(problems)('%s: an error, and never a guess', async (_name, input, message) => {
+test.each(problems)('reports an error for %s', async (_name, input, message) => {
   const error = await planOf(input).catch((caught: unknown) => caught);
   expect(error).toBeInstanceOf(DesiredStateError);
   expect(String(error)).toMatch(message);
   expect((error as DesiredStateError).problems).toHaveLength(1);
 });
 
-test('what an id has taken is not there for a title any more', async () => {
+test('does not bind by title a resource that an id has bound', async () => {
   const input: PlanCase = {
     manifests: 'teams: { a: { id: t1 }, b: { title: Writers } }',
     base: 'teams: { b: { title: Writers } }',

@@ -83,11 +83,11 @@ const grouped: PlanCase = {
 };
 
 describe('the order of changes', () => {
-  test.each(created)('%s after %s', async (later, earlier) => {
+  test.each(created)('orders %s after %s', async (later, earlier) => {
     expect(comesAfter(await planOf({ manifests: ALL }), later, earlier)).toBe(true);
   });
 
-  test('deletions go the other way round', async () => {
+  test('orders deletions the other way round', async () => {
     const planned = await planOf({
       manifests: 'members: {}',
       base: `teams: { t: { title: T } }
@@ -113,7 +113,7 @@ translations: { fr: { space: s, from: en, to: fr } }`,
     }
   });
 
-  test('collections are turned inside out from the outermost', async () => {
+  test('turns collections inside out from the outermost', async () => {
     const planned = await planOf({
       manifests: INSIDE_OUT,
       actuals: [
@@ -124,7 +124,7 @@ translations: { fr: { space: s, from: en, to: fr } }`,
     expect(comesAfter(planned, 'move collection/a', 'move collection/b')).toBe(true);
   });
 
-  test('what gives a title away comes before what takes it', async () => {
+  test('frees a title before another resource takes it', async () => {
     const planned = await planOf({
       manifests: 'teams: { a: { title: New }, b: { title: A } }',
       base: 'teams: { a: { title: A } }',
@@ -133,7 +133,7 @@ translations: { fr: { space: s, from: en, to: fr } }`,
     expect(comesAfter(planned, 'create team/b', 'update team/a')).toBe(true);
   });
 
-  test('what is made anew is there before what refers to it moves over, and the old one goes last', async () => {
+  test('creates a replacement first, then moves references to it, and deletes the old resource last', async () => {
     const planned = await planOf(grouped);
     expect(short(planned)).toEqual(
       expect.arrayContaining([
@@ -148,7 +148,7 @@ translations: { fr: { space: s, from: en, to: fr } }`,
     expect(comesAfter(planned, 'delete section-group/w/a', 'move section/w/x')).toBe(true);
   });
 
-  test('a translation made anew goes before there is another, and nothing refers to it meanwhile', async () => {
+  test('deletes a replaced translation before it creates the new one, without references meanwhile', async () => {
     const manifests = (to: string) => `spaces: { s: { title: S } }
 translations: { fr: { space: s, from: en, to: ${to} } }
 sites: { w: { title: Site, structure: [{ key: x, space: s }, { key: e, space: fr }] } }`;
@@ -178,7 +178,7 @@ sites: { w: { title: Site, structure: [{ key: x, space: s }, { key: e, space: fr
     expect(planned.plan.pending.map(({ address }) => address)).toEqual(['site-space/w/e']);
   });
 
-  test('the JSON names what has to have been applied before', async () => {
+  test('lists the required changes in JSON', async () => {
     const { plan } = await planOf({ manifests: ALL });
     const { changes } = planToJson(plan) as { changes: { address: string; requires: string[] }[] };
     const requires = (address: string) => changes.find((each) => each.address === address)?.requires;
@@ -195,7 +195,7 @@ describe('the checksum', () => {
     'y.yaml': 'spaces: { s: { title: S } }\nteams: { a: { title: A } }',
   };
 
-  test('is the same whatever the order of files and keys, and whatever the commit', async () => {
+  test('does not depend on the order of files and keys, or on the commit', async () => {
     const plans = await Promise.all([
       planOf({ manifests: one }),
       planOf({ manifests: other }),
@@ -205,7 +205,7 @@ describe('the checksum', () => {
     expect(plans[0]?.plan.checksum).toMatch(/^sha256:[0-9a-f]{64}$/);
   });
 
-  test('is another for another value, and another resource', async () => {
+  test('differs for another value and another resource', async () => {
     const with1 = await planOf({ manifests: 'teams: { a: { title: A } }' });
     const with2 = await planOf({ manifests: 'teams: { a: { title: B } }' });
     const bound = await planOf({

@@ -49,7 +49,7 @@ describe('text', () => {
     expect(wide.filter((line) => !line.includes('sha256:') && !line.includes('approve with'))).toEqual([]);
   });
 
-  test('no change says so', async () => {
+  test('shows that there are no changes', async () => {
     const { plan } = await planOf({
       manifests: 'teams: { a: { title: A } }',
       actuals: [actual('team', 't1', { title: 'A' })],
@@ -57,7 +57,7 @@ describe('text', () => {
     expect(renderPlanText(plan, { columns: 80, paint: PLAIN })).toMatchSnapshot();
   });
 
-  test('shows a hostile title, and obeys nothing of it', async () => {
+  test('shows a hostile title without its control characters', async () => {
     const { plan } = await planOf({
       manifests: 'teams: { a: { title: A } }',
       base: 'teams: {}',
@@ -69,7 +69,7 @@ describe('text', () => {
     expect(text).toContain('\\u001b[31mred');
   });
 
-  test('the deletion that hurts most comes first', async () => {
+  test('shows the most damaging deletion first', async () => {
     const { plan } = await planOf({
       manifests: 'members: {}',
       base: 'teams: { a: { title: A }, b: { title: B } }\nspaces: { s: { title: S } }\nsites: { w: { title: Site }, v: { title: Draft } }',
@@ -95,7 +95,7 @@ describe('text', () => {
 });
 
 describe('Markdown', () => {
-  test('has the same words, inside a fence', async () => {
+  test('contains the same text inside a fence', async () => {
     const { plan } = await planOf(EVERYTHING);
     expect(renderPlanMarkdown(plan).replaceAll(plan.checksum, 'sha256:CHECKSUM')).toMatchSnapshot();
   });
@@ -116,11 +116,11 @@ describe('Markdown', () => {
     return renderPlanMarkdown(plan);
   };
 
-  test.each(HOSTILE_TEXTS)('%j in a title is code, and nothing else', async (text) => {
+  test.each(HOSTILE_TEXTS)('shows %j in a title as code', async (text) => {
     expect(markdownSkeleton(await withTitle(text))).toBe(markdownSkeleton(await withTitle('Acme')));
   });
 
-  test('any title is code, and nothing else', async () => {
+  test('shows any title as code', async () => {
     const harmless = markdownSkeleton(await withTitle('Acme'));
     const part = fc.oneof(
       fc.constantFrom(...HOSTILE_TEXTS, '`', '``', '```', ' ', '~~~', '\n'),
@@ -134,7 +134,7 @@ describe('Markdown', () => {
     );
   });
 
-  test('what is in it acts on no terminal and turns no direction', async () => {
+  test('contains no terminal codes and no direction marks', async () => {
     const shown = await withTitle(HOSTILE);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
     expect(shown.replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
@@ -142,7 +142,7 @@ describe('Markdown', () => {
   });
 });
 
-test('JSON has the shape that is promised', async () => {
+test('JSON has the documented shape', async () => {
   const { plan } = await planOf(EVERYTHING);
   const json = JSON.parse(JSON.stringify(planToJson(plan)));
   expect(Object.keys(json)).toEqual(

@@ -30,7 +30,7 @@ const orders = fc.integer({ min: 0, max: 12 }).chain((length) =>
 );
 
 describe('bringing siblings into order', () => {
-  test('takes as few moves as there are siblings outside a longest run in order, and brings the declared order', () => {
+  test('moves only the siblings outside a longest ordered run, and reaches the declared order', () => {
     fc.assert(
       fc.property(orders, (now) => {
         const name = (index: number) => `section/help/${index}`;
@@ -43,13 +43,13 @@ describe('bringing siblings into order', () => {
     );
   });
 
-  test('leaves what nobody declares where it stands', () => {
+  test('leaves undeclared siblings where they are', () => {
     const moves = repositionings(['a', 'b', 'c'], ['c', 'foreign', 'a', 'b']);
     expect(moves).toEqual([{ address: 'c', side: 'after', anchor: 'b' }]);
     expect(simulate(['c', 'foreign', 'a', 'b'], moves)).toEqual(['foreign', 'a', 'b', 'c']);
   });
 
-  test('puts the first before what stays', () => {
+  test('puts the first sibling before those that stay', () => {
     expect(repositionings(['c', 'a', 'b'], ['a', 'b', 'c'])).toEqual([{ address: 'c', side: 'before', anchor: 'a' }]);
   });
 });

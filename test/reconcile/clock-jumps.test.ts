@@ -62,20 +62,20 @@ beforeEach(async () => {
 afterEach(() => schedule.stop());
 
 describe('the drift schedule', () => {
-  test('fires at its times', async () => {
+  test('fires at the scheduled times', async () => {
     await schedule.start();
     await virtual.advance(10 * MINUTE);
     expect(asked).toEqual(['schedule 06-01T12:05', 'schedule 06-01T12:10']);
   });
 
-  test('a day forward: once for all that was passed over, then at its times', async () => {
+  test('fires once for all skipped times after a jump of a day, then at the scheduled times', async () => {
     await schedule.start();
     jumped = DAY;
     await virtual.advance(10 * MINUTE);
     expect(asked).toEqual(['schedule 06-02T12:01', 'schedule 06-02T12:05', 'schedule 06-02T12:10']);
   });
 
-  test('a day forward passes over no firing of a schedule that has none in it', async () => {
+  test('does not fire after a jump that skips no scheduled time', async () => {
     schedule = scheduleOf('0 0 1 1 *');
     await schedule.start();
     jumped = DAY;
@@ -83,7 +83,7 @@ describe('the drift schedule', () => {
     expect(asked).toEqual([]);
   });
 
-  test('a day back: goes on within its five minutes', async () => {
+  test('continues within five minutes after a jump back of a day', async () => {
     await schedule.start();
     await virtual.advance(MINUTE);
     jumped = -DAY;
@@ -91,7 +91,7 @@ describe('the drift schedule', () => {
     expect(asked).toEqual(['schedule 05-31T12:05', 'schedule 05-31T12:10']);
   });
 
-  test('a clock that is set again and again makes nothing spin', async () => {
+  test('does not loop when the clock is set repeatedly', async () => {
     await schedule.start();
     for (let minute = 0; minute < 60; minute += 1) {
       jumped = minute % 2 === 0 ? DAY : -DAY;
@@ -102,8 +102,8 @@ describe('the drift schedule', () => {
   });
 });
 
-describe('a pass that asks to be made again', () => {
-  test('is made after that time', async () => {
+describe('a retry', () => {
+  test('runs after its delay', async () => {
     schedule.retryIn(2 * HOUR);
     await virtual.advance(2 * HOUR - SECOND);
     expect(asked).toEqual([]);
@@ -111,7 +111,7 @@ describe('a pass that asks to be made again', () => {
     expect(asked).toEqual(['retry 06-01T14:01']);
   });
 
-  test('a clock that is set forward does not make it miss the window that it waits for', async () => {
+  test('does not miss the apply window when the clock is set forward', async () => {
     // A window that opens at 14:00.
     schedule.retryIn(Date.parse('2026-06-01T14:00:00Z') - START);
     await virtual.advance(MINUTE);
@@ -120,7 +120,7 @@ describe('a pass that asks to be made again', () => {
     expect(asked).toEqual(['retry 06-01T14:03']);
   });
 
-  test('a clock that is set back does not keep a retry waiting', async () => {
+  test('does not wait longer when the clock is set back', async () => {
     schedule.retryIn(5 * MINUTE);
     await virtual.advance(MINUTE);
     jumped = -DAY;
@@ -130,7 +130,7 @@ describe('a pass that asks to be made again', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('the last one who asks is heard', async () => {
+  test('replaces an earlier retry', async () => {
     schedule.retryIn(MINUTE);
     schedule.retryIn(3 * MINUTE);
     await virtual.advance(HOUR);

@@ -38,8 +38,8 @@ async function expectConverges(model: Model, options: PassOptions): Promise<void
   expect(untouched(start, world.emulator.state())).toBe(untouched(start, start));
 }
 
-describe('any two sets of manifests', () => {
-  test('over the record, which has ids', async () => {
+describe('converges between any two sets of manifests', () => {
+  test('with the record as base, which has ids', async () => {
     await fc.assert(
       fc.asyncProperty(twoModels, async ([a, b]) => {
         await fresh();
@@ -50,7 +50,7 @@ describe('any two sets of manifests', () => {
     );
   });
 
-  test('over the manifests of a git ref, which have none', async () => {
+  test('with a git ref as base, which has no ids', async () => {
     await fc.assert(
       fc.asyncProperty(twoModels, async ([a, b]) => {
         await fresh();
@@ -73,7 +73,7 @@ describe('any two sets of manifests', () => {
     );
   });
 
-  test('have one plan, whatever the order of files and keys', async () => {
+  test('with one plan, whatever the order of files and keys', async () => {
     await fc.assert(
       fc.asyncProperty(twoModels, async ([a, b]) => {
         await fresh();

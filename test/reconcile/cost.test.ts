@@ -190,7 +190,7 @@ describe('the seconds of a plan are within 10 % of what its apply takes', () => 
     expectRight(await site.run(after));
   });
 
-  test('what the platform works on by itself is looked at beside the other writes', async () => {
+  test('background work of the platform is polled in parallel with other writes', async () => {
     const site = new Site({ processing: 300 });
     const { said, took } = await site.run(EVERYTHING);
     expect(said.seconds / took.seconds).toBeGreaterThan(0.9);
@@ -235,7 +235,7 @@ describe('the writes of a plan are exactly those of its apply', () => {
     );
   });
 
-  test('what is held or paused makes none, and neither does what stands on it', async () => {
+  test('held and paused changes, and those that require them, make no requests', async () => {
     const site = new Site();
     const shelf = 'collections: { shelf: { title: Shelf } }\nspaces: { a: { title: A, collection: shelf } }\n';
     await site.run(`${shelf}teams: { x: { title: X } }`);

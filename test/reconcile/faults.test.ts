@@ -37,7 +37,7 @@ const trouble: fc.Arbitrary<FaultRule[]> = fc.array(
   { minLength: 1, maxLength: 4 },
 );
 
-test('whatever fails when, nothing is made twice, and the next passes finish it', async () => {
+test('creates nothing twice whatever fails, and finishes in the next passes', async () => {
   await fc.assert(
     fc.asyncProperty(model, trouble, async (drawn, rules) => {
       world.emulator.restore(start);

@@ -225,7 +225,7 @@ describe.each(['own', 'one'] as const)('with %s token', (tokens) => {
   );
 });
 
-test('writes that are refused for their rate for ever hold up neither reads nor another token', async () => {
+test('rate-limited writes delay neither reads nor another token', async () => {
   const both = new Neighbours('own');
   both.platform.malady = (seen) => (isOfTheIll(seen) && seen.method !== 'GET' ? 429 : null);
   expect(await both.passOfTheWell()).toMatchObject({ outcome: 'done' });
@@ -246,7 +246,7 @@ test('writes that are refused for their rate for ever hold up neither reads nor 
   expect(results.find(({ status }) => status === 'failed')?.error).toContain('429');
 });
 
-test('a member that fails is named without an email', async () => {
+test('reports a failing member without the email address', async () => {
   const both = new Neighbours('own');
   both.platform.malady = (seen) => (isOfTheIll(seen) && seen.operation === 'updateMember' ? 422 : null);
   await both.passOfTheWell();
@@ -259,7 +259,7 @@ test('a member that fails is named without an email', async () => {
   expect(await both.metrics.registry.metrics()).not.toContain('@');
 });
 
-test('a platform that is down for one token is named, and left alone for that token only', async () => {
+test('reports a platform that is down for one token, and pauses only that token', async () => {
   const both = new Neighbours('own', { malady: whenIll(503) });
   await both.passOfTheWell();
   await both.passOfTheIll();

@@ -32,7 +32,7 @@ describe('the user whose token is used', () => {
     expect(await planWith(manifest)).toEqual({ state: 'refused', reasons: [expect.stringMatching(reason)], asked: 1 });
   });
 
-  test('is asked for once, and others can be demoted', async () => {
+  test('is read once, and others can be demoted', async () => {
     const manifest = 'members:\n  ana@acme.example: { role: admin }\n  bo@acme.example: { role: edit }\n';
     expect(await planWith(manifest)).toEqual({ state: 'ready', reasons: [], asked: 1 });
   });
@@ -41,7 +41,7 @@ describe('the user whose token is used', () => {
     ['nothing about members changes', `${ADMINS}teams:\n  writers: { title: Writers }\n`],
     ['a member becomes an admin', `${ADMINS}  cy@acme.example: { role: admin }\n`],
     ['a change is paused', ADMINS.replace('{ role: admin }', '{ role: edit, paused: { reason: later } }')],
-  ])('is not asked for where %s', async (_what, manifest) => {
+  ])('is not read where %s', async (_what, manifest) => {
     expect(await planWith(manifest)).toMatchObject({ state: 'ready', asked: 0 });
   });
 
@@ -50,7 +50,7 @@ describe('the user whose token is used', () => {
     expect(await planWith(ADMINS.replace('role: admin', 'role: edit'))).toMatchObject({ state: 'ready', asked: 1 });
   });
 
-  test('doctor says whose token it is', async () => {
+  test('doctor reports whose token it is', async () => {
     const { stdout } = await space.inside(['doctor']);
     expect(stdout).toMatch(/ok +platform\.user +ana@acme\.example, admin/);
   });

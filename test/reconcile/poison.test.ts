@@ -122,7 +122,7 @@ function throughGates(
   return (edges.get(id) ?? []).flatMap((each) => (gates.includes(each) ? (edges.get(each) ?? []) : [each]));
 }
 
-test('whatever is poisoned fails, what requires it is skipped, and all else is applied', async () => {
+test('fails poisoned changes, skips those that require them, and applies all others', async () => {
   let failures = 0;
   await fc.assert(
     fc.asyncProperty(

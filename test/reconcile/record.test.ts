@@ -25,8 +25,8 @@ async function statuses(manifests: string): Promise<string[]> {
   return results.map(({ action, address, status }) => `${status} ${action} ${address}`).sort();
 }
 
-describe('the record moves with what was confirmed, and no further', () => {
-  test('a creation that failed is not there, and what stands on it is skipped', async () => {
+describe('the record contains exactly what was confirmed', () => {
+  test('does not record a failed creation, and skips the changes that require it', async () => {
     refuse('createCollection');
     expect(
       await statuses('collections: { c: { title: C } }\nspaces: { s: { title: S, collection: c }, t: { title: T } }'),
@@ -34,7 +34,7 @@ describe('the record moves with what was confirmed, and no further', () => {
     expect(Object.keys(await recorded())).toEqual(['space/t']);
   });
 
-  test('an update that failed leaves what was applied before', async () => {
+  test('keeps the previous entry after a failed update', async () => {
     await world.settle('teams: { a: { title: A } }', policy);
     refuse('updateTeam');
     expect(await statuses('teams: { a: { title: B } }')).toEqual(['failed update team/a']);
@@ -44,7 +44,7 @@ describe('the record moves with what was confirmed, and no further', () => {
     expect((await recorded())['team/a']?.fields).toEqual({ title: 'B' });
   });
 
-  test('a deletion that failed stays owned, and is tried again', async () => {
+  test('keeps owning a resource whose deletion failed, and tries again', async () => {
     await world.settle('teams: { a: { title: A }, b: { title: B } }', policy);
     refuse('deleteTeam');
     expect(await statuses('teams: { b: { title: B } }')).toEqual(['failed delete team/a']);
@@ -54,7 +54,7 @@ describe('the record moves with what was confirmed, and no further', () => {
     expect(Object.keys(await recorded())).toEqual(['team/b']);
   });
 
-  test('a creation that got half way is owned, and finished by the next pass', async () => {
+  test('owns a partial creation, and finishes it in the next pass', async () => {
     const manifests = `spaces: { s: { title: S } }
 sites: { w: { title: Site, structure: [{ section: x, title: Section, path: wanted, spaces: [{ key: e, space: s, path: shown }] }] } }`;
     refuse('updateSection');
@@ -69,7 +69,7 @@ sites: { w: { title: Site, structure: [{ section: x, title: Section, path: wante
     expect((await recorded())['section/w/x']?.id).toBe(before['section/w/x']?.id);
   });
 
-  test('a half creation that is given up is pruned', async () => {
+  test('prunes a partial creation that is no longer declared', async () => {
     refuse('updateTeamMembers');
     await statuses('teams: { a: { title: A, members: { ana@acme.example: owner } } }');
     expect(world.emulator.state().teams).toHaveLength(1);
@@ -78,21 +78,21 @@ sites: { w: { title: Site, structure: [{ section: x, title: Section, path: wante
     expect(world.emulator.state().teams).toHaveLength(0);
   });
 
-  test('what is held stays owned', async () => {
+  test('keeps owning a resource whose deletion is held', async () => {
     await world.settle('saml: { okta: { label: Okta } }\nteams: { a: { title: A } }', policy);
     const { results } = await world.apply('teams: { a: { title: B } }', {});
     expect(results.map(({ status }) => status).sort()).toEqual(['applied', 'held']);
     expect(Object.keys(await recorded())).toEqual(['saml/okta', 'team/a']);
   });
 
-  test('what somebody else deleted is forgotten', async () => {
+  test('removes the entry of a resource that someone else deleted', async () => {
     await world.settle('teams: { a: { title: A }, b: { title: B } }', policy);
     await world.call('DELETE', `/teams/${(await recorded())['team/a']?.id}`);
     await world.settle('teams: { b: { title: B } }', policy);
     expect(Object.keys(await recorded())).toEqual(['team/b']);
   });
 
-  test('the parts of what is deleted are forgotten with it', async () => {
+  test('removes the entries of the parts of a deleted resource', async () => {
     const space = 'spaces: { s: { title: S } }';
     await world.settle(
       `${space}\nsites: { w: { title: Site, structure: [{ section: x, title: Section, spaces: [{ key: e, space: s }] }] } }`,
@@ -102,7 +102,7 @@ sites: { w: { title: Site, structure: [{ section: x, title: Section, path: wante
     expect(Object.keys(await recorded())).toEqual(['space/s']);
   });
 
-  test('what was adopted, and what a key was renamed to, is owned under its key', async () => {
+  test('owns adopted and renamed resources under their current key', async () => {
     await world.call('PUT', '/teams', { title: 'A' });
     await world.settle('teams: { a: { title: A } }', policy);
     const id = (await recorded())['team/a']?.id;
@@ -114,7 +114,7 @@ sites: { w: { title: Site, structure: [{ section: x, title: Section, path: wante
     expect(world.emulator.state().teams).toHaveLength(1);
   });
 
-  test('protection holds until a commit has taken it back and been applied', async () => {
+  test('protects a resource until a commit that removes the protection is applied', async () => {
     await world.settle('teams: { a: { title: A, protect: true } }', policy);
     await world.settle('teams: { a: { title: A } }', policy);
     expect((await recorded())['team/a']?.protect).toBe(true);
@@ -124,7 +124,7 @@ sites: { w: { title: Site, structure: [{ section: x, title: Section, path: wante
     expect(await statuses('teams: {}')).toEqual(['applied delete team/a']);
   });
 
-  test('the text of a file is compared with what was applied', async () => {
+  test('compares the text of a file with what was applied', async () => {
     const files = (text: string) => ({
       'octavo.yaml': 'openapi: { api: { source: { file: api.json } } }',
       'api.json': text,
@@ -139,7 +139,7 @@ sites: { w: { title: Site, structure: [{ section: x, title: Section, path: wante
     expect(blind.notes.map((note) => note.text).join()).toMatch(/content was not compared/);
   });
 
-  test('a specification that the platform cannot process fails with its line, and is not sent again', async () => {
+  test('fails for a specification that the platform cannot process, with the line, and does not send it again', async () => {
     const files = {
       'octavo.yaml': 'openapi: { api: { source: { file: api.yaml } } }',
       'api.yaml': 'openapi: 3.1.0\ninfo: {\n',
@@ -153,7 +153,7 @@ sites: { w: { title: Site, structure: [{ section: x, title: Section, path: wante
     expect(again.notes.map((note) => note.text).join()).toMatch(/could not process it: PARSE_ERROR/);
   });
 
-  test('a translation runs again when its source has changed, and only then', async () => {
+  test('runs a translation again only when its source has changed', async () => {
     const manifests =
       'spaces: { s: { title: S } }\ntranslations: { fr: { space: s, from: en, to: fr, rerun: on-change } }';
     await world.settle(manifests, policy);
@@ -222,7 +222,7 @@ describe('an intent', () => {
     expect(await recorded()).toEqual({});
   });
 
-  test('is withdrawn where it was refused for its rate before it was refused', async () => {
+  test('is withdrawn after a rate limit and a refusal', async () => {
     fail(['createTeam', { kind: '429', retryAfter: 0 }], ['createTeam', status(400)]);
     expect(await statuses('teams: { a: { title: A } }')).toEqual(['failed create team/a']);
     expect(await recorded()).toEqual({});
@@ -297,7 +297,7 @@ describe('an intent', () => {
   });
 });
 
-test('the last provider of enforced single sign-on does not go, though nothing declares the organization', async () => {
+test('refuses to delete the last provider of enforced single sign-on when the organization is not declared', async () => {
   const okta =
     'saml: { okta: { label: Okta, entityID: "https://a.example/e", ssoURL: "https://a.example/s", certificate: PEM } }';
   await world.settle(`${okta}\norganization: { sso: true }`, policy);

@@ -45,7 +45,7 @@ sites:
 `;
 
 describe('a plan without changes', () => {
-  test('asks once for each kind, for the members of each team and the parts of each site, and for one schema', async () => {
+  test('reads each kind once, the members of each team, the parts of each site, and one schema', async () => {
     await world.settle(EVERYTHING, { policy: UNLIMITED });
     expect(await asked(EVERYTHING)).toEqual({
       getOrganization: 1,
@@ -70,11 +70,11 @@ describe('a plan without changes', () => {
     ['sites: { help: { title: Help } }', { listSites: 1 }],
     ['organization: { title: Acme }', { getOrganization: 1 }],
     ['organization: { sso: true }', { getOrganization: 1, listSamlProviders: 1 }],
-  ])('asks for what is mentioned alone: %s', async (manifests, expected) => {
+  ])('reads only the kinds that are mentioned: %s', async (manifests, expected) => {
     expect(await asked(manifests, null)).toEqual(expected);
   });
 
-  test('asks for a page more when there are more than a thousand', async () => {
+  test('reads another page for more than a thousand resources', async () => {
     const teams = Array.from({ length: 1001 }, (_, index) => ({
       id: `team_${index}`,
       seq: 1000 + index,
@@ -98,7 +98,7 @@ describe('an apply', () => {
       ),
     });
 
-  test('of 500 teams with members: a creation each, at most one write of members each, and nothing read but once', async () => {
+  test('creates 500 teams with members with one creation and at most one write of members each, and reads nothing twice', async () => {
     const { results, planned } = await world.apply(teams(500), { policy: UNLIMITED });
     expect(results.filter((result) => result.status === 'applied')).toHaveLength(500);
     const { createTeam, updateTeamMembers, ...rest } = world.emulator.requests.byOperation;
@@ -108,7 +108,7 @@ describe('an apply', () => {
     expect(planned.plan.cost.requests).toEqual({ reads: 2, writes: 1000 });
   });
 
-  test('costs what its plan says', async () => {
+  test('makes the requests that the plan estimates', async () => {
     world.emulator.requests.reset();
     const { planned } = await world.apply(EVERYTHING, { policy: UNLIMITED });
     const { GET, ...writes } = world.emulator.requests.byMethod;
@@ -118,7 +118,7 @@ describe('an apply', () => {
     expect(GET).toBe(planned.plan.cost.requests.reads + 1);
   });
 
-  test('makes independent writes at the same time, and what stands on them after', async () => {
+  test('makes independent writes in parallel, and dependent ones after them', async () => {
     let most = 0;
     const match = { operation: 'createTeam' };
     const look = () => {
@@ -138,14 +138,14 @@ describe('an apply', () => {
     expect(most).toBeLessThanOrEqual(10);
   });
 
-  test('of nothing writes nothing', async () => {
+  test('writes nothing for an empty plan', async () => {
     await world.settle(EVERYTHING, { policy: UNLIMITED });
     world.emulator.requests.reset();
     await world.apply(EVERYTHING, { policy: UNLIMITED });
     expect(Object.keys(world.emulator.requests.byMethod)).toEqual(['GET']);
   });
 
-  test('of a plan that is held or refused writes nothing', async () => {
+  test('writes nothing for a plan that is held or refused', async () => {
     await world.settle(teams(20), { policy: UNLIMITED });
     world.emulator.requests.reset();
     const held = await world.apply(teams(3), {});

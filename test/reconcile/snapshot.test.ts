@@ -107,7 +107,7 @@ async function shown(planned: Promise<Planned>): Promise<string> {
 }
 
 describe('a plan over a snapshot is the plan over the platform, byte for byte', () => {
-  test('for any two sets of manifests: without a base, over a git ref, and over the record', async () => {
+  test('for any two sets of manifests, without a base, with a git ref and with the record', async () => {
     await fc.assert(
       fc.asyncProperty(twoModels, fc.constantFrom('owned', 'all'), async ([a, b], prune) => {
         await fresh();
@@ -135,7 +135,7 @@ describe('a plan over a snapshot is the plan over the platform, byte for byte', 
     ['translations: { a: { space: b, from: en, to: sv } }\nspaces: { b: { id: none, title: Foreign space } }'],
     ['openapi: { foreign: { source: { url: "https://name:password@other.example/spec.json" } } }'],
     ['members: { bo@acme.example: { role: admin } }'],
-  ])('with what only further requests tell: %s', async (manifests) => {
+  ])('with details: %s', async (manifests) => {
     await fresh();
     const snapshot = await snapshotOf();
     const bases = [
@@ -188,7 +188,7 @@ describe('a plan over a snapshot is the plan over the platform, byte for byte', 
     expect(await shown(replayedPlan)).toBe(await shown(Promise.resolve(made)));
   });
 
-  test('and a limit that was met is in its seconds', async () => {
+  test('estimates more seconds after a limit was reached', async () => {
     const platform = new VirtualPlatform({ rtt: 10, limits: { all: { kind: 'fixed', limit: 15, window: 60_000 } } });
     const { pace } = await platform.clock.run(snapshotOf(platform.connect()));
     const work = Array.from({ length: 40 }, () => ({ writes: 1, reads: 0, after: [] }));
@@ -198,7 +198,7 @@ describe('a plan over a snapshot is the plan over the platform, byte for byte', 
 });
 
 describe('what a snapshot holds', () => {
-  test('no certificate, no password, and no token', async () => {
+  test('contains no certificate, password or token', async () => {
     await fresh();
     const secrets = ['MIIC-a-certificate', 'pass-w0rd-in-an-address', world.emulator.token];
     await world.call('POST', '/saml', { label: 'Okta', certificate: `-----BEGIN\n${secrets[0]}\nEND-----` });
@@ -222,13 +222,13 @@ describe('what a snapshot holds', () => {
     expect(await shown(Promise.resolve(planned))).not.toContain(secrets[0]);
   });
 
-  test('is the same for the same state, apart from the pace', async () => {
+  test('is the same for the same state, apart from the request rate', async () => {
     await fresh();
     const [{ pace: _one, ...one }, { pace: _other, ...other }] = [await snapshotOf(), await snapshotOf()];
     expect(JSON.stringify(other)).toBe(JSON.stringify(one));
   });
 
-  test('a kind that may not be read is said only to plans that need it', async () => {
+  test('reports an unreadable kind only to plans that need it', async () => {
     await fresh();
     world.emulator.setFaults([{ match: { operation: 'listSamlProviders' }, fault: { kind: 'status', status: 403 } }]);
     const snapshot = await snapshotOf();
@@ -301,7 +301,7 @@ describe('refuses a file that is not a snapshot', () => {
     expect(refusal(text === '' ? deep : text)).not.toContain('\u001b');
   });
 
-  test('any change of any value is read or refused, and breaks nothing', async () => {
+  test('reads or refuses any change of any value, without a crash', async () => {
     // Of every kind something is declared, inside a site too, and all that is not is to be deleted.
     const everything = `organization: { title: Acme }
 members: { ana@acme.example: { role: admin } }

@@ -24,7 +24,7 @@ describe('a feature that versions have in two ways', () => {
   test.each([
     { usual: null, other: null, expected: ['usual', 'usual', 'usual'] },
     { usual: refused(404), other: null, expected: ['usual', 'other', 'other', 'other'] },
-  ])('is found out once, however many ask at the same time: $expected', async ({ usual, other, expected }) => {
+  ])('is tried once, whatever the number of concurrent changes: $expected', async ({ usual, other, expected }) => {
     const memory = new VersionMemory();
     const tried: string[] = [];
     await Promise.all([1, 2, 3].map(() => memory.choose('groups', ways(tried, usual, other))));
@@ -37,7 +37,7 @@ describe('a feature that versions have in two ways', () => {
     ['the other way is refused too', refused(404), refused(404), ['usual', 'other']],
     ['the other way is not understood', refused(404), refused(400), ['usual', 'other']],
     ['the other way is lost', refused(404), new TransientError('lost', true), ['usual', 'other']],
-  ])('is not known where %s: the next finds out', async (_, usual, other, expected) => {
+  ])('stays unknown where %s, and is tried by the next change', async (_, usual, other, expected) => {
     const memory = new VersionMemory();
     const tried: string[] = [];
     const first = memory.choose('groups', ways(tried, usual, other));
@@ -48,14 +48,14 @@ describe('a feature that versions have in two ways', () => {
     expect({ tried, next }).toEqual({ tried: expected, next: ['usual'] });
   });
 
-  test('tells both refusals, one of which says why', async () => {
+  test('reports both refusals', async () => {
     const both = ways([], refused(404, 'add: no such operation'), refused(404, 'update: no such section'));
     await expect(new VersionMemory().choose('groups', both)).rejects.toThrow(
       'add: no such operation; update: no such section',
     );
   });
 
-  test('tells nothing of another', async () => {
+  test('does not affect another feature', async () => {
     const memory = new VersionMemory();
     const tried: string[] = [];
     await memory.choose('groups', ways(tried, refused(404), null));
@@ -64,7 +64,7 @@ describe('a feature that versions have in two ways', () => {
   });
 });
 
-describe('a section that is put into a group', () => {
+describe('a section that is moved into a group', () => {
   /** What the platform answers to the group's operation, and then to the section's own update. */
   async function moved(to: string | null, answer: unknown): Promise<readonly string[]> {
     const sent: string[] = [];

@@ -176,7 +176,7 @@ describe('sections and their groups', () => {
     return sent;
   }
 
-  test('until 0.167 are put together by operations of the group', async () => {
+  test('until 0.167 are combined by operations of the group', async () => {
     await sentBy(grouped(false));
     const sent = await sentBy(grouped(true));
     expect(sent.addSectionToGroup).toBe(8);
@@ -184,16 +184,19 @@ describe('sections and their groups', () => {
     expect((await sentBy(flat)).removeSectionFromGroup).toBe(8);
   });
 
-  test.each(['0.181', '0.201'] as const)('in %s by the sections, after one 404 in a pass', async (version) => {
-    world.emulator.setFeatures(featuresOf(version));
-    await sentBy(grouped(false));
-    const sent = await sentBy(grouped(true));
-    expect({ tried: sent.addSectionToGroup, updated: sent.updateSection }).toEqual({ tried: 1, updated: 8 });
-    const back = await sentBy(flat);
-    expect((back.addSectionToGroup ?? 0) + (back.removeSectionFromGroup ?? 0)).toBe(1);
-  });
+  test.each(['0.181', '0.201'] as const)(
+    'in %s are combined by updates of the sections, after one 404 in a pass',
+    async (version) => {
+      world.emulator.setFeatures(featuresOf(version));
+      await sentBy(grouped(false));
+      const sent = await sentBy(grouped(true));
+      expect({ tried: sent.addSectionToGroup, updated: sent.updateSection }).toEqual({ tried: 1, updated: 8 });
+      const back = await sentBy(flat);
+      expect((back.addSectionToGroup ?? 0) + (back.removeSectionFromGroup ?? 0)).toBe(1);
+    },
+  );
 
-  test('a 404 for one of them is no lack of the operation', async () => {
+  test('does not take a 404 for one section for a missing operation', async () => {
     await sentBy(grouped(false));
     world.emulator.setFaults([
       { match: { operation: 'addSectionToGroup', nth: 1 }, fault: { kind: 'status', status: 404, message: 'gone' } },
@@ -208,7 +211,7 @@ describe('sections and their groups', () => {
     expect(world.emulator.requests.byOperation).toMatchObject({ addSectionToGroup: 8, updateSection: 1 });
   });
 
-  test('a section that has gone in 0.181 fails alone, with what the platform said of it', async () => {
+  test('fails only the section that no longer exists in 0.181, with the answer of the platform', async () => {
     world.emulator.setFeatures(featuresOf('0.181'));
     await sentBy(grouped(false));
     const { sections = [] } = world.emulator.state();
@@ -251,7 +254,7 @@ describe('settings that versions lack', () => {
     });
   const notesOf = ({ plan }: Awaited<ReturnType<World['plan']>>) => plan.notes.map(({ text }) => text);
 
-  test('agentsContext is set where there is one, on a new site and on an old', async () => {
+  test('sets agentsContext where it is supported, on new and existing sites', async () => {
     for (const agentsContext of ['excluded', 'included']) {
       await world.settle(site({ agentsContext }), policy);
       const again = await world.plan(site({ agentsContext }), policy);
@@ -261,7 +264,7 @@ describe('settings that versions lack', () => {
   });
 
   test.each(['0.167', '0.201'] as const)(
-    'agentsContext is said to be none of %s, and asked for once at most',
+    'reports that %s lacks agentsContext, and reads it at most once',
     async (version) => {
       world.emulator.setFeatures(featuresOf(version));
       const { results } = await world.settle(site({ agentsContext: 'excluded' }), policy);
@@ -280,7 +283,7 @@ describe('settings that versions lack', () => {
     },
   );
 
-  test('hidden: false needs no version that can hide; hidden: true fails plainly, and the plan says why', async () => {
+  test('accepts hidden: false in any version; fails for hidden: true with a note in the plan', async () => {
     world.emulator.setFeatures({ hiddenSiteSpaces: false });
     await world.settle(hiding(false).replace(',"hidden":false', ''), policy);
     expect((await world.plan(hiding(false), policy)).plan.changes).toEqual([]);
@@ -332,7 +335,7 @@ describe('links to elsewhere', () => {
     ]);
   }
 
-  test('stay where they are while the rest is put in order around them, by as few moves as without', async () => {
+  test('keep their position while the rest is ordered around them, with as few moves as without them', async () => {
     await withLinks();
     world.emulator.requests.reset();
     const manifests = site(more(section('d')), section('c'), section('a'), section('b'));
@@ -350,7 +353,7 @@ describe('links to elsewhere', () => {
     expect((await world.plan(manifests, policy)).plan.changes).toEqual([]);
   });
 
-  test('are named where the group that holds them is deleted, and outlive it', async () => {
+  test('are named in the deletion of their group, and survive it', async () => {
     await withLinks();
     const { planned } = await world.apply(site(section('a'), section('b'), section('c'), section('d')), policy);
     const deleted = planned.plan.changes.filter(({ action }) => action === 'delete');
@@ -360,7 +363,7 @@ describe('links to elsewhere', () => {
     expect((await shown()).filter((title) => title === 'Elsewhere')).toHaveLength(2);
   });
 
-  test('are left out by an import, whose plan is empty all the same', async () => {
+  test('are left out by an import, whose plan is still empty', async () => {
     await withLinks();
     const files = filesAfter(await importFrom(world));
     expect(JSON.stringify(files)).not.toContain('lsewhere');

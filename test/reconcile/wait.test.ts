@@ -47,7 +47,7 @@ async function wait(
   return { waited, took: clock.monotonic() - start, polls };
 }
 
-test('a result is noticed soon after it is there, with growing pauses', async () => {
+test('notices a result soon, with growing pauses between polls', async () => {
   const { waited, took, polls } = await wait(1, (_id, elapsed) => ({ state: elapsed < MINUTE ? 'working' : 'done' }));
   expect([...waited.finished]).toEqual(['id0']);
   expect(waited.pending).toEqual([]);
@@ -56,7 +56,7 @@ test('a result is noticed soon after it is there, with growing pauses', async ()
   expect(polls).toBeLessThanOrEqual(18);
 });
 
-test('the wait ends exactly at the deadline, with a last poll', async () => {
+test('ends the wait exactly at the deadline, with a last poll', async () => {
   const { waited, took, polls } = await wait(2, (id, elapsed) => ({
     state: id === 'id1' && elapsed >= 5 * MINUTE ? 'done' : 'working',
   }));
@@ -66,22 +66,22 @@ test('the wait ends exactly at the deadline, with a last poll', async () => {
   expect(polls).toBeLessThan(140);
 });
 
-test('many resources are polled less often: at most four requests a second', async () => {
+test('polls many resources less often, with at most four requests a second', async () => {
   const { polls } = await wait(200, () => ({ state: 'working' }));
   expect(polls).toBeLessThanOrEqual(200 * 14);
 });
 
-test('without a wait each is polled once', async () => {
+test('polls each resource once without a wait', async () => {
   expect(await wait(3, () => ({ state: 'working' }), { limit: 0 })).toMatchObject({ took: 0, polls: 3 });
 });
 
-test('an abort ends it at once', async () => {
+test('ends the wait at once when it is aborted', async () => {
   const { waited, took } = await wait(1, () => ({ state: 'working' }), { abortAfter: 12_345 });
   expect(took).toBe(12_345);
   expect(waited.pending).toHaveLength(1);
 });
 
-test('a fault of the platform does not end the wait, and a refusal ends it for that resource', async () => {
+test('continues after a fault of the platform, and stops waiting for a resource that is refused', async () => {
   const { waited, took } = await wait(2, (id, elapsed) => {
     if (id === 'id0') {
       throw new RejectedError('getTranslation: not found', 404);
