@@ -3,7 +3,7 @@ import { operations } from '../src/platform/operations/index.ts';
 import type { Operation } from '../src/platform/operations/model/operation.ts';
 import type { Repeat } from '../src/queue/model/request.ts';
 
-/** `docs/api.md`: how `octavo api` is used, and every operation with what it takes. */
+/** Renders `docs/api.md`: how to use `octavo api`, and every operation with its fields. */
 export function apiPage(note: string): string {
   const table: readonly Operation[] = Object.values(operations);
   const areas = new Map<string, Operation[]>();
@@ -48,23 +48,26 @@ function capital(text: string): string {
 }
 
 const REPEATS: Readonly<Record<Repeat, string>> = {
-  safe: 'changes nothing',
-  idempotent: 'may be repeated',
-  never: 'never repeated by itself',
+  safe: '',
+  idempotent: 'idempotent',
+  never: 'never retried',
 };
 
 function operationPart(operation: Operation): string {
   const { name, method, path, summary, paginated, streamed, repeat } = operation;
   const { query, body } = describeFields(operation);
-  const ways = [paginated ? 'a list (`--paginate`)' : '', streamed ? 'answered as a stream' : ''].filter(
-    (way) => way !== '',
-  );
+  const facts = [
+    `rate limit class \`${operation.class}\``,
+    REPEATS[repeat],
+    paginated ? 'paginated (`--paginate`)' : '',
+    streamed ? 'streamed' : '',
+  ].filter((fact) => fact !== '');
   const rows = [...query.map((field) => fieldRow('query', field)), ...body.map((field) => fieldRow('body', field))];
   return [
     `### ${name}`,
     summary,
-    `\`${method} ${path}\`: ${[operation.class, REPEATS[repeat], ...ways].join(', ')}.`,
-    ...(rows.length === 0 ? [] : [`| field | in | must be |\n|---|---|---|\n${rows.join('\n')}`]),
+    `\`${method} ${path}\`: ${facts.join(', ')}.`,
+    ...(rows.length === 0 ? [] : [`| field | in | accepts |\n|---|---|---|\n${rows.join('\n')}`]),
   ].join('\n\n');
 }
 
@@ -77,8 +80,8 @@ const INTRODUCTION = `# Calling the platform's API
 
 NOTE
 
-\`octavo api\` sends any request to the platform: with the token and the organization of the configuration, through the
-same rate-aware queue as everything else, ahead of it as a person's request, and checked before it is sent.
+\`octavo api\` sends any request to the platform, with the token and organization of the configuration. Requests are checked
+before they are sent, respect the rate limits, and have priority over background work.
 
 \`\`\`sh
 octavo api listTeams --paginate --jq .title
@@ -90,37 +93,71 @@ octavo api askSite site_1 -f 'question=How do I begin?' -f 'scope[mode]=default'
 octavo api --list team
 \`\`\`
 
-**Which request.** \`METHOD PATH\`, a path alone (which is read with GET), or the name of an operation with the ids that its
-path needs, in order. \`/v1\` may be left out of a path. A whole URL of the platform, such as one from an answer, is used as
-it is. \`{organization}\` or \`:org\` stands for the configured organization, and any other \`{name}\` or \`:name\` for the
-field of that name.
+## Choosing the request
 
-**What is sent.** \`-f key=value\` is a text; with \`-F\` \`true\`, \`3\` and \`null\` are what they are, \`@file\` is what is in the
-file, and \`@-\` what is piped in. \`scope[mode]=default\` is a field inside a field, \`members[]=…\` an item of a list, and
-\`members[]\` alone an empty list. Fields are the query of a GET and the body of anything else, but what only its query has.
-\`-d\` is the whole body: JSON, \`@file\`, or \`-\` for what is piped in; fields are laid over it. \`-H name:value\` adds a
-header, or replaces one that Octavo sends, such as \`Authorization\`; those of the connection, such as \`Host\`, cannot be set.
+Name a request in one of these ways:
 
-**What is checked.** The fields of an operation that is in the list below: nothing is sent where one is missing, misspelled
-or too long. A path that is nearly one of these is refused too; any other is sent as it is, with a note. \`--raw\` sends what
-does not fit. A write asks first on a terminal, and needs \`--yes\` elsewhere. \`--dry-run\` prints what would be sent.
+- \`METHOD PATH\`, or only a path for a GET. \`/v1\` can be left out.
+- The name of an operation from the list below, followed by the ids of its path in order.
+- A full URL of the platform, for example from a response. It is used unchanged.
 
-**What is answered.** JSON on standard output, indented, and in colours on a terminal. \`--paginate\` gives the items of all
-pages, one a line (NDJSON), each page asked for once the one before is taken; streamed answers are a line for each piece.
-\`--slurp\` prints the items of all pages as one JSON array instead, once all of them are there. \`--jq\` selects from the
-answer, from each of the items, or from that array: texts come out as they are, other values as JSON. \`-i\` shows the status
-and the headers before, also those of a stream. \`--silent\` prints no body. What is outside of the API, such as a PDF that
-an answer links to, comes out as it is. Nothing that the platform says is obeyed by a terminal, and neither the token nor a
-secret header is in any output.
+In a path, \`{organization}\` or \`:org\` is replaced by the configured organization. Any other \`{name}\` or \`:name\` is replaced
+by the field with that name.
 
-**When it fails.** One line on standard error, and the platform's own JSON on standard output unless something is selected
-from it. The exit code is 1 where the platform or the network failed, and 3 where the request is wrong and was not sent.
-Requests wait where the rate limit says so, and what may be repeated is. Ctrl-C ends it at once with exit code 130, whatever
-it waits for; a write that was under way is reported, since it may have been done. A reader that leaves early, as \`head\`
-does, ends it without an error, but a call that failed still exits with 1.
+## Sending data
 
-**Completion.** \`octavo completion bash\`, \`zsh\` or \`fish\` prints a script for the shell: it completes commands, options,
-methods, operations, paths and fields, offline, also inside of open quotes.
+| flag | what it sends |
+|---|---|
+| \`-f key=value\` | a string field |
+| \`-F key=value\` | a typed field: \`true\`, \`3\` and \`null\` keep their types, \`@file\` sends the contents of a file, and \`@-\` standard input |
+| \`-d\` | the whole body: JSON, \`@file\`, or \`-\` for standard input; fields are merged into it |
+| \`-H name:value\` | an additional header, or a replacement for one that Octavo sends, such as \`Authorization\`; headers of the connection, such as \`Host\`, cannot be set |
 
-Every operation follows. \`octavo api --list NAME\` shows the same, and \`octavo api --list --format json\` has it for programs,
-with JSON Schemas. Ids in the path are given in their places.`;
+\`scope[mode]=default\` sets a nested field, \`members[]=…\` adds an item to a list, and \`members[]\` alone sends an empty list.
+Fields go into the query of a GET and into the body of other requests. A field that only the query of an operation has goes
+into the query.
+
+## Checks and confirmation
+
+A request for one of the operations below is not sent if a field is missing, misspelled or too long. A request with a path
+that looks like a typing error is refused, too; any other unknown request is sent with a warning. \`--raw\` turns these checks
+off. On a terminal, a write asks for confirmation; elsewhere it needs \`--yes\`. \`--dry-run\` prints the request and does not
+send it.
+
+## Output
+
+Responses are printed to standard output as indented JSON, with colors on a terminal.
+
+- \`--paginate\` prints the items of all pages, one per line (NDJSON). A page is requested when the previous one was printed.
+- \`--slurp\` prints the items of all pages as one JSON array, after the last page.
+- \`--jq\` filters the response, each item with \`--paginate\`, or the array with \`--slurp\`. Strings are printed raw, other values
+  as JSON.
+- \`-i\` prints the status and the headers first, also for a stream.
+- \`--silent\` leaves out the body.
+
+Streamed responses are printed with one line per event. Other data, such as a PDF that a response links to, is written
+unchanged when the output is redirected. Control characters in responses are escaped on a terminal, and output never
+contains the token or secret headers.
+
+## Errors and exit codes
+
+An error is one line on standard error. The error response of the platform is printed to standard output as JSON, unless
+\`--jq\` is used.
+
+| exit code | meaning |
+|---|---|
+| 1 | the platform or the network failed |
+| 3 | the request is invalid and was not sent |
+| 130 | stopped with Ctrl-C |
+
+Requests wait for the rate limit and are retried where that is safe. If a write was in flight when it was stopped or failed,
+a message reports that it may have taken effect. Closing standard output early, as \`head\` does, ends the command without an
+error unless a request has failed.
+
+## Shell completion
+
+\`octavo completion bash\`, \`zsh\` or \`fish\` prints a completion script. It completes commands, options, methods, operations,
+paths and fields, offline and also inside open quotes.
+
+The rest of this page lists every operation. \`octavo api --list NAME\` prints the same for one operation, and
+\`octavo api --list --format json\` prints all of them with JSON Schemas. Ids of the path are not repeated in the tables.`;

@@ -13,7 +13,9 @@ const FORGE_CHOICES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as cons
 export function createProgram(context: CommandContext, setExitCode: SetExitCode): Command {
   const program = new Command('octavo')
     .description('Manage a documentation platform with GitOps: declare an organization as YAML in a git repository')
-    .version(context.version, '--version')
+    .version(context.version, '--version', 'Print the version')
+    .helpOption('-h, --help', 'Show help')
+    .helpCommand('help [command]', 'Show help for a command')
     .exitOverride()
     .configureOutput({ writeOut: context.terminal.out, writeErr: context.terminal.err })
     .showHelpAfterError('Run with --help to list commands and options.')
@@ -86,7 +88,10 @@ function planningCommands(program: Command, context: CommandContext, setExitCode
     .command('plan')
     .description('Show what would change, without changing anything')
     .argument('[dir]', 'Manifest directory', '.')
-    .option('--base <ref>', 'Last applied commit, or "applied"; resources it declares are owned and may be deleted')
+    .option(
+      '--base <ref>',
+      'Last applied commit, or "applied" to read it from git; resources that only it declares are deleted',
+    )
     .addOption(new Option('--format <format>', 'Output format').choices(['text', 'markdown', 'json']).default('text'))
     .option('--snapshot <file>', 'Use the actual state saved by octavo snapshot; needs no token and no network')
     .option('--out <file>', 'Save the plan to a file, to apply exactly this plan later')
@@ -120,7 +125,10 @@ function applyingCommands(program: Command, context: CommandContext, setExitCode
     .command('apply')
     .description('Apply the plan, after confirmation')
     .argument('[dir-or-plan]', 'Manifest directory, or a plan file saved by plan --out', '.')
-    .option('--base <ref>', 'Last applied commit, or "applied"; resources it declares are owned and may be deleted')
+    .option(
+      '--base <ref>',
+      'Last applied commit, or "applied" to read it from git; resources that only it declares are deleted',
+    )
     .option('--yes', 'Apply without asking for confirmation')
     .option('--approve <checksum>', 'Approve the plan, or only its held changes, by checksum')
     .option('--allow-deletes <n>', 'Raise the deletion limit to <n> for this run', count)
@@ -146,7 +154,7 @@ function applyingCommands(program: Command, context: CommandContext, setExitCode
 function adoptingCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('import')
-    .description('Write undeclared resources as manifests with an empty plan, without overwriting files')
+    .description('Write undeclared resources as manifests, after which the plan is empty; never overwrites files')
     .option('--out <dir>', 'Directory to write to; may contain manifests', '.')
     .option('--kind <kinds...>', 'Import only these kinds and the resources they refer to')
     .option('--site <sites...>', 'Import only these sites, by title or id, and the resources they refer to')
@@ -157,7 +165,7 @@ function adoptingCommands(program: Command, context: CommandContext, setExitCode
     .option('--drift', 'Write drift into the existing manifests, each change at its line')
     .option(
       '--base <ref>',
-      'With --drift: last applied commit, or "applied"; changes committed since then are not drift',
+      'With --drift: last applied commit, or "applied" to read it from git; later commits are not drift',
     )
     .option(
       '--pull-request',

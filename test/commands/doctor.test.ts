@@ -54,7 +54,7 @@ test.each([
     ...('external' in expected ? { external: lines['external links'] } : {}),
   }).toEqual(expected);
   expect(lines.hidden).toBe('ok: site spaces can be hidden');
-  expect(lines.sites).toBe('ok: sites, and their structure in one read');
+  expect(lines.sites).toBe('ok: a site and its structure can be read');
   expect(Object.keys(work.emulator.requests.byMethod)).toEqual(['GET']);
 });
 
@@ -85,7 +85,7 @@ describe('conversations', () => {
   const permissions = 'ok: the token has all permissions that Octavo needs';
 
   test.each([
-    ['0.146', { site: 'SITE' }, 'ok: conversations and issue clusters', undefined],
+    ['0.146', { site: 'SITE' }, 'ok: conversations and issue clusters are supported', undefined],
     [
       '0.167',
       {},

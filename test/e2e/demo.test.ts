@@ -7,7 +7,7 @@ import { eventually, OctavoProcess } from '../support/octavo-process.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'octavo-demo-test-'));
 
-/** Of what is no terminal. */
+/** Width of output that is not a terminal. */
 const COLUMNS = 100;
 
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
@@ -16,12 +16,12 @@ function demo(...flags: string[]): OctavoProcess {
   return new OctavoProcess(['demo', ...flags], { cwd, env: { TMPDIR: cwd } });
 }
 
-/** What a demo left behind; what Node compiled is its own. */
+/** Files that a demo left behind, except for the compile cache of Node. */
 function left(): readonly string[] {
   return readdirSync(cwd).filter((name) => name.startsWith('octavo-'));
 }
 
-test('plays the whole story once, and cleans up', async () => {
+test('runs all steps with --once, and deletes its files', async () => {
   const { code, stdout, stderr } = await demo('--once').ended;
   expect(stderr).toBe('');
   const steps = [
@@ -67,14 +67,14 @@ test('plays the whole story once, and cleans up', async () => {
     from = at;
   }
   expect(stdout).not.toMatch(/\n\n\n| \n|\p{Cc}\[/u);
-  // Where temporary files are is not the demo's to choose.
+  // The demo does not choose the path of temporary files, so lines with it may be longer.
   const lines = stdout.split('\n').filter((line) => !line.includes(cwd));
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(COLUMNS);
   expect(code).toBe(0);
   expect(left()).toEqual([]);
 });
 
-test('stays up, follows what the user commits and drops, and ends without a trace', async () => {
+test('keeps applying commits and ingesting files of the user, and deletes its files when stopped', async () => {
   const running = demo();
   await eventually(
     'its turn',
@@ -99,7 +99,7 @@ test('stays up, follows what the user commits and drops, and ends without a trac
   expect(left()).toEqual([]);
 });
 
-test('ends in the middle of the story, and cleans up', async () => {
+test('deletes its files when it is stopped during a step', async () => {
   const running = demo();
   await eventually('the first plan', () => running.stdout.includes('+ team/writers'), 30);
   const { code } = await running.stop('SIGTERM');

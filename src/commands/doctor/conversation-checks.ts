@@ -16,7 +16,7 @@ export async function conversationFindings(
   probe: ConversationsProbe,
 ): Promise<readonly Finding[]> {
   if (await probe.has(reader)) {
-    return [good(WHAT, 'conversations and issue clusters')];
+    return [good(WHAT, 'conversations and issue clusters are supported')];
   }
   if (site === null) {
     const waits = sources.length === 0 ? '' : '; until then, conversations wait';

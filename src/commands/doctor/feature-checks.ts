@@ -23,9 +23,21 @@ export type FeatureCheck = (reader: Reader) => Promise<Finding>;
 /** Features that differ between versions of the platform. Source: docs/platform-notes.md#changes-by-version */
 export const FEATURES: readonly FeatureCheck[] = [
   feature('spaces', (reader) => reader.get(operations.listSpaces, { query: { limit: 1 } }), 'spaces can be listed'),
-  feature('openapi', (reader) => reader.get(operations.listOpenApiSpecs, { query: { limit: 1 } }), 'OpenAPI specs'),
-  feature('translations', (reader) => reader.get(operations.listTranslations, { query: { limit: 1 } }), 'translations'),
-  feature('saml', (reader) => reader.get(operations.listSamlProviders, { query: { limit: 1 } }), 'SAML providers'),
+  feature(
+    'openapi',
+    (reader) => reader.get(operations.listOpenApiSpecs, { query: { limit: 1 } }),
+    'OpenAPI specifications are supported',
+  ),
+  feature(
+    'translations',
+    (reader) => reader.get(operations.listTranslations, { query: { limit: 1 } }),
+    'translations are supported',
+  ),
+  feature(
+    'saml',
+    (reader) => reader.get(operations.listSamlProviders, { query: { limit: 1 } }),
+    'SAML providers are supported',
+  ),
 ];
 
 /** Returns a check that reports a feature as missing if its read responds with 404. */
@@ -69,7 +81,7 @@ export async function siteFindings(reader: Reader): Promise<readonly Finding[]> 
     async (each) => {
       ({ structure } = await each.get(operations.getSiteStructure, { path }));
     },
-    'sites, and their structure in one read',
+    'a site and its structure can be read',
   );
   const readGroups = feature(
     'section groups',
