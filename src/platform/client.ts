@@ -1,9 +1,10 @@
+// Reads and writes one organization through the queue.
 import type { ZodError } from 'zod';
 import { CancelledError, NotThePlatformError, RejectedError } from '../core/errors.ts';
 import { type RateHeaders, readRateHeaders } from '../queue/model/rate-headers.ts';
 import type { Priority, Reply } from '../queue/model/request.ts';
 import type { Connection } from './connection.ts';
-import { type AskedOf, errorOf, notEvents, notJson } from './http/errors.ts';
+import { notEvents, notJson, type RequestSubject, responseError } from './http/errors.ts';
 import { readEvents } from './http/event-stream.ts';
 import { type HttpAnswer, type HttpRequest, type HttpStream, readOnly, type Transport } from './http/transport.ts';
 import type {
@@ -20,68 +21,68 @@ import type {
 import type { Page } from './operations/model/shapes.ts';
 import { problemsOf, requestPath } from './request-path.ts';
 
-/** What can be said about one call. */
+/** Options of one call. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** Told right before each attempt that is sent: none, where it was given up while it waited. */
+  /** Called right before each attempt is sent; never, if the call was cancelled while it waited. */
   readonly onAttempt?: () => void;
-  /** Told of each request that the call needs, once, also where it takes part in one that is under way already. */
+  /** Called once for each request that the call needs, also if it shares one that is already in flight. */
   readonly onNeed?: (operation: Operation) => void;
 }
 
-/** The input may be left out where nothing in it is required. */
+/** The input is optional if nothing in it is required. */
 export type CallArguments<O extends Operation> =
   Record<never, never> extends Input<O>
     ? [input?: Input<O>, options?: CallOptions]
     : [input: Input<O>, options?: CallOptions];
 
-/** Reads one organization. It has no way to write: what carries its requests refuses any method but GET. */
+/** Reads one organization. It cannot write: its transport refuses every method except GET. */
 export interface Reader {
-  /** The id of the organization that is filled into paths. */
+  /** Id of the organization, which is filled into paths. */
   readonly organization: string;
-  /** One request. A paginated operation answers the page asked for. Throws AppError. */
+  /** Makes one request. A paginated operation returns the requested page. Throws AppError. */
   get<O extends ReadOperation>(operation: O, ...call: CallArguments<O>): Promise<Answer<O>>;
-  /** All items, page after page, 1000 at a time. Throws AppError; a cursor that repeats is an error. */
+  /** Returns all items, in pages of 1000. Throws AppError, also if a cursor repeats. */
   pages<O extends PaginatedOperation>(operation: O, ...call: CallArguments<O>): AsyncIterable<Item<O>>;
 }
 
 /** Reads and writes one organization. */
 export interface Writer extends Reader {
   /**
-   * One write. Throws RejectedError without sending anything when the body is not what the platform documents, and
-   * TransientError with `maybeDone` when the write may have happened.
+   * Makes one write. Throws RejectedError without sending anything if the body is not as documented, and TransientError
+   * with `maybeDone` if the write may have taken effect.
    */
   send<O extends WriteOperation>(operation: O, ...call: CallArguments<O>): Promise<Answer<O>>;
   /**
-   * The events of one answer, as they come. It is asked when the first is asked for, and again where no answer began;
-   * once one began, it is not repeated. Throws AppError; where the stream ends before the platform said it was done,
-   * TransientError. Leaving the loop ends the stream. A stream counts as in flight until it begins.
+   * Returns the events of one response as they arrive. The request is sent when the first event is read, and retried
+   * only until a response begins. Throws AppError, and TransientError if the stream ends early. Leaving the loop ends
+   * the stream. A stream counts as in flight until it begins.
    */
   stream<O extends StreamOperation>(operation: O, ...call: CallArguments<O>): AsyncIterable<Item<O>>;
 }
 
-/** Who reads or writes, and how urgently. */
+/** Organization, priority and callbacks of a reader or writer. */
 export interface ClientOptions {
-  /** The organization's id. */
+  /** Id of the organization. */
   readonly organization: string;
   readonly priority: Priority;
   /** Aborts every call of this reader or writer. */
   readonly signal?: AbortSignal;
-  /** Told of every request that is sent, repeated ones included. */
+  /** Called for every request that is sent, including retries. */
   readonly onRequest?: (operation: Operation) => void;
-  /** Called with the headers of every answer; times are monotonic milliseconds. */
+  /** Called with the headers of every response; times are monotonic milliseconds. */
   readonly onAnswer?: (headers: RateHeaders, sentAt: number, receivedAt: number) => void;
 }
 
 const PAGE_SIZE = 1000;
 
-/** A client that cannot write, by its type and at run time. */
+/** Creates a client that cannot write, by its type and at run time. */
 export function openReader(connection: Connection, options: ClientOptions): Reader {
   const caller = new Caller(connection, readOnly(connection.transport), options);
   return readerOf(caller);
 }
 
-/** A client that can write. */
+/** Creates a client that can write. */
 export function openWriter(connection: Connection, options: ClientOptions): Writer {
   const caller = new Caller(connection, connection.transport, options);
   return {
@@ -99,7 +100,7 @@ function readerOf(caller: Caller): Reader {
   };
 }
 
-/** Makes calls: checks the input, sends it through the queue, and reads the answer. */
+/** Makes calls: checks the input, sends it through the queue, and reads the response. */
 class Caller {
   readonly organization: string;
   readonly #connection: Connection;
@@ -198,14 +199,14 @@ class Caller {
     return this.#reply(operation, answer, () => ({ ok: false, error: notEvents(operation.name, answer, origin) }));
   }
 
-  /** The organization is named where it is all that the path names. */
-  #askedOf({ path }: Operation): AskedOf {
+  /** Names the organization if the path has no other id. */
+  #askedOf({ path }: Operation): RequestSubject {
     const { baseUrl } = this.#connection;
     const isOfOrganization = path.match(/\{\w+\}/g)?.join() === '{organizationId}';
     return isOfOrganization ? { baseUrl, organization: this.organization } : { baseUrl };
   }
 
-  /** `read`: makes something of a body that came with a success. */
+  /** Sends a request; `read` converts the body of a successful response. */
   #reply<T>(operation: Operation, answer: HttpAnswer, read: (body: string) => Reply<T>['result']): Reply<T> {
     const headers = readRateHeaders(answer.headers);
     const { receivedAt } = answer;
@@ -216,7 +217,7 @@ class Caller {
         receivedAt,
         result: {
           ok: false,
-          error: errorOf(operation.name, answer, origin, headers.retryAfter, this.#askedOf(operation)),
+          error: responseError(operation.name, answer, origin, headers.retryAfter, this.#askedOf(operation)),
         },
       };
     }
@@ -227,20 +228,20 @@ class Caller {
   }
 }
 
-/** A write that is answered with any 2xx was done, documented or not; a read has to be answered as documented. */
+/** Returns true for success: any 2xx for a write, a documented status for a read. */
 function isSuccess(operation: Operation, status: number): boolean {
   return operation.success.includes(status) || (operation.method !== 'GET' && status >= 200 && status < 300);
 }
 
 function readAnswer(operation: Operation, answer: HttpAnswer, body: string, origin: string): Reply<unknown>['result'] {
-  // A success without a body is one; a page of some proxy's is none, whatever its status.
+  // A success without a body is valid; the page of a proxy is not, whatever its status.
   const isEmpty = body.trim() === '';
   if (operation.answer === null && isEmpty) {
     return { ok: true, value: undefined };
   }
   let json: unknown;
   try {
-    // Some writes are answered without a body when a gateway prefers that.
+    // Some gateways return no body for writes.
     // Source: docs/platform-notes.md#answers-without-a-body
     json = isEmpty && answer.status === 204 ? undefined : JSON.parse(body);
   } catch {
@@ -260,7 +261,7 @@ function notDocumented(operation: Operation, error: ZodError): NotThePlatformErr
   return new NotThePlatformError(`${operation.name}: the answer is not what the platform documents: ${problems}`);
 }
 
-/** The body as JSON, checked. Throws RejectedError; nothing is sent then. */
+/** Validates the body and returns it as JSON. Throws RejectedError before anything is sent. */
 function bodyText(operation: Operation, body: unknown): string | null {
   if (operation.body === null) {
     return null;

@@ -5,38 +5,43 @@ import { createRequestQueue } from '../queue/schedule/dispatcher.ts';
 import type { RequestQueue } from '../queue/schedule/request-queue.ts';
 import { openTransport, type Timeouts, type Transport } from './http/transport.ts';
 
-/** A token's way to the platform. */
+/** Connection to the platform with one token. */
 export interface Connection {
-  /** Without a slash at its end. */
+  /** Base URL without a trailing slash. */
   readonly baseUrl: string;
-  /** The base URL's origin, for messages. */
+  /** Origin of the base URL, for messages. */
   readonly origin: string;
   readonly queue: RequestQueue;
   readonly transport: Transport;
   readonly clock: Clock;
-  /** Gives up what waits, lets what is in flight end within so many milliseconds (5 s), and closes the sockets. */
+  /**
+   * Cancels waiting requests, waits up to this many milliseconds (default: 5 s) for those in flight, and closes the
+   * sockets.
+   */
   close(milliseconds?: number): Promise<void>;
 }
 
 export interface ConnectionOptions {
-  /** May have a path, which goes before every operation's. */
+  /** Base URL; its path precedes those of operations. */
   readonly baseUrl: string;
   readonly token: string;
   /** `octavo/<version>`. */
   readonly userAgent: string;
-  /** Requests in flight at most. */
+  /** Maximum requests in flight. */
   readonly concurrency: number;
   readonly clock: Clock;
   readonly random: Random;
-  /** 10 s to connect, 30 s for headers and between pieces of a body, where absent. */
+  /** Defaults to 10 s to connect, and 30 s for headers and between chunks of a body. */
   readonly timeouts?: Partial<Timeouts>;
-  /** A queue that is there already for this token; otherwise the connection makes one. */
+  /** Existing queue of this token; by default a new one is created. */
   readonly queue?: RequestQueue;
 }
 
 const CLOSING = 5000;
 
-/** Nothing is connected until the first request. Throws ConfigError where the base URL is none. */
+/**
+ * Opens a connection, without network access until the first request. Throws ConfigError if the base URL is invalid.
+ */
 export function openConnection(options: ConnectionOptions): Connection {
   const base = parseBase(options.baseUrl);
   const { clock, random, concurrency } = options;
@@ -44,7 +49,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     base,
     token: options.token,
     userAgent: options.userAgent,
-    // Answers that are overdue hold their sockets, and the queue sends others meanwhile.
+    // Overdue responses keep their sockets, while the queue sends other requests.
     connections: 2 * concurrency,
     timeouts: { connect: 10_000, headers: 30_000, body: 30_000, ...options.timeouts },
     clock,

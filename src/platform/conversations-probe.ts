@@ -2,11 +2,11 @@ import { AuthError, RejectedError } from '../core/errors.ts';
 import type { Reader } from './client.ts';
 import { operations } from './operations/index.ts';
 
-/** What a platform answers where it has no such operation; nothing else means so. */
+/** Statuses with which a platform reports that an operation does not exist. */
 const NOT_THERE: readonly number[] = [404, 405, 410];
 
-/** Whether an error says that there is no such operation, or no such thing. */
-export function saysNotThere(error: unknown): error is RejectedError {
+/** Returns true if an error reports that an operation or a resource does not exist. */
+export function isMissingOperation(error: unknown): error is RejectedError {
   return error instanceof RejectedError && NOT_THERE.includes(error.status);
 }
 
@@ -18,7 +18,7 @@ export function saysNotThere(error: unknown): error is RejectedError {
 export class ConversationsProbe {
   #asked: Promise<boolean> | null = null;
 
-  /** Throws AppError where no answer came. */
+  /** Throws AppError if there is no response. */
   async has(reader: Reader, signal?: AbortSignal): Promise<boolean> {
     this.#asked ??= ask(reader, signal);
     try {
@@ -29,7 +29,7 @@ export class ConversationsProbe {
     }
   }
 
-  /** What was found out may hold no more. */
+  /** Forgets the result, which may be outdated. */
   forget(): void {
     this.#asked = null;
   }
@@ -41,10 +41,10 @@ async function ask(reader: Reader, signal: AbortSignal | undefined): Promise<boo
     await reader.get(operations.listConversationClusters, { query: { limit: 1 } }, call);
     return true;
   } catch (error) {
-    if (saysNotThere(error)) {
+    if (isMissingOperation(error)) {
       return false;
     }
-    // Whoever may not read them may still be allowed to send them; what is refused is there.
+    // A token that may not read conversations may still send them. A refused operation exists.
     if (error instanceof RejectedError || error instanceof AuthError) {
       return true;
     }

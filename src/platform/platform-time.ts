@@ -2,11 +2,11 @@ import type { Clock } from '../core/clock.ts';
 import type { RateHeaders } from '../queue/model/rate-headers.ts';
 import { createServerClock, type ServerClock } from '../queue/rate-limit/server-clock.ts';
 
-/** Difference between the time of an answer and the stamps of records, which may be corrected later. */
+/** Difference between response times and the timestamps of records, which may be corrected later. */
 export interface StampSkew {
-  /** Milliseconds by which the platform's stamps are ahead of `Date` in its answers. */
+  /** Milliseconds by which the platform's timestamps are ahead of `Date` in its responses. */
   readonly milliseconds: number;
-  /** Measured on a record that was created here; otherwise only a lower bound. */
+  /** True if measured on a record that was created here; otherwise the difference is a lower bound. */
   readonly isExact: boolean;
 }
 
@@ -14,33 +14,33 @@ export interface StampSkew {
 const NEGLIGIBLE = 60_000;
 
 /**
- * The platform's current time, for comparing with the stamps of its records: the `Date` of its answers, corrected by
- * the stamp of a record that was created here. The local clock is used only until an answer has a `Date`.
+ * Current time of the platform, for comparison with the timestamps of its records: the `Date` of its responses,
+ * corrected by the timestamp of a record that was created here. The local clock is used until a response has a `Date`.
  */
 export class PlatformTime {
   readonly #clock: Clock;
   readonly #server: ServerClock;
   #skew: StampSkew | null;
 
-  /** `skew`: as `skew` returned it before; null: not known. */
+  /** `skew`: earlier result of `skew`; null if unknown. */
   constructor(clock: Clock, skew: StampSkew | null = null) {
     this.#clock = clock;
     this.#server = createServerClock(clock.now() - clock.monotonic());
     this.#skew = skew;
   }
 
-  /** Takes in the headers of an answer; times are monotonic milliseconds. */
+  /** Records the headers of a response; times are monotonic milliseconds. */
   observeAnswer(headers: RateHeaders, sentAt: number, receivedAt: number): void {
     this.#server.observe(headers, sentAt, receivedAt);
   }
 
-  /** Takes in the stamp of a record that the platform has created just now, in milliseconds since the epoch. */
+  /** Records the timestamp of a record that the platform just created, in milliseconds since the epoch. */
   observeCreated(stamp: number): void {
     const milliseconds = stamp - this.#server.toServer(this.#clock.monotonic());
     this.#skew = { milliseconds: Math.abs(milliseconds) < NEGLIGIBLE ? 0 : milliseconds, isExact: true };
   }
 
-  /** Takes in the newest stamp of a list: the platform's time is not before it. */
+  /** Records the newest timestamp of a list, which is a lower bound for the platform's time. */
   observeListed(stamp: number): void {
     const ahead = stamp - this.now();
     if (ahead > NEGLIGIBLE && this.#skew?.isExact !== true) {
@@ -48,12 +48,12 @@ export class PlatformTime {
     }
   }
 
-  /** What to pass to the constructor the next time. */
+  /** Returns the skew to pass to the next constructor. */
   get skew(): StampSkew | null {
     return this.#skew;
   }
 
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   now(): number {
     return this.#server.toServer(this.#clock.monotonic()) + (this.#skew?.milliseconds ?? 0);
   }

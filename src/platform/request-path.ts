@@ -3,11 +3,11 @@ import { RejectedError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import type { AnyInput, Operation } from './operations/model/operation.ts';
 
-/** The path of a call, from `/v1`, with parameters and query encoded. Throws RejectedError; nothing is sent then. */
+/** Returns the path of a call from `/v1`, with parameters and query encoded. Throws RejectedError for invalid input. */
 export function requestPath(operation: Operation, input: AnyInput, organization: string): string {
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = input.path?.[name] ?? (name === 'organizationId' ? organization : '');
-    // Dots cannot be encoded: servers would take them for the folder above.
+    // Dots cannot be encoded: servers would resolve them as the parent directory.
     if (value === '' || value === '.' || value === '..') {
       throw new RejectedError(`${operation.name} was not sent: ${name} is not an id`, 400);
     }
@@ -36,10 +36,10 @@ function queryText(operation: Operation, query: unknown): string {
   return text.toString();
 }
 
-/** Problems that are named in one message. */
+/** Maximum problems in one message. */
 const MOST = 3;
 
-/** What a schema found wrong, without the values: `items.0.id: expected string`. */
+/** Formats validation errors without the values: `items.0.id: expected string`. */
 export function problemsOf(error: ZodError): string {
   const named = error.issues.slice(0, MOST).map((issue) => {
     const place = issue.path.map(String).join('.');

@@ -156,7 +156,7 @@ test('a platform that is not there, and one that answers HTML: 1, and soon', asy
   const origin = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
   const html = await work.inside(['plan'], { OCTAVO_BASE_URL: origin });
   await new Promise((resolve) => page.close(resolve));
-  expect(html.stderr).toContain(`${origin} answered with HTML, not JSON (200): is the base URL right?`);
+  expect(html.stderr).toContain(`${origin} answered with HTML, not JSON (200); check the base URL`);
   const gone = await work.inside(['plan'], { OCTAVO_BASE_URL: origin });
   expect(gone.stderr).toContain(`cannot reach ${origin}: connection refused`);
   expect([html.code, gone.code]).toEqual([1, 1]);

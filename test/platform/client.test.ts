@@ -275,8 +275,8 @@ test('a refusal knows how long to wait', async () => {
     { method: 'GET', path: '/v1/', body: null },
     new AbortController().signal,
   );
-  const { errorOf } = await import('../../src/platform/http/errors.ts');
-  const error = errorOf('getVersion', answer, BASE, 7000);
+  const { responseError } = await import('../../src/platform/http/errors.ts');
+  const error = responseError('getVersion', answer, BASE, 7000);
   expect(error).toBeInstanceOf(RateLimitedError);
   expect(error).toHaveProperty('after', 7000);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AuthError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import type { Reader } from '../../src/platform/client.ts';
-import { ConversationsProbe, saysNotThere } from '../../src/platform/conversations-probe.ts';
+import { ConversationsProbe, isMissingOperation } from '../../src/platform/conversations-probe.ts';
 
 /** A platform that answers each question with the next of these; one that is no error is a list. */
 function platform(...answers: readonly (Error | null)[]): { readonly reader: Reader; asked: number } {
@@ -62,8 +62,8 @@ test('what was found out holds until it is forgotten', async () => {
 });
 
 test('nothing but those statuses says that something is not there', () => {
-  expect([404, 405, 410, 400, 403, 500].map((status) => saysNotThere(refused(status)))).toEqual([
+  expect([404, 405, 410, 400, 403, 500].map((status) => isMissingOperation(refused(status)))).toEqual([
     ...[true, true, true, false, false, false],
   ]);
-  expect(saysNotThere(new Error('404'))).toBe(false);
+  expect(isMissingOperation(new Error('404'))).toBe(false);
 });

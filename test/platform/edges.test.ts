@@ -154,7 +154,7 @@ describe('redirects', () => {
       const error = await failure(call(client(served.base)));
       expect(error).toBeInstanceOf(NotThePlatformError);
       expect(error.message).toBe(
-        `${served.base} redirects to ${elsewhere.base} (${status}); redirects are not followed: is the base URL right?`,
+        `${served.base} redirects to ${elsewhere.base} (${status}); redirects are not followed; check the base URL`,
       );
     }
     expect([served.times, elsewhere.times]).toEqual([3, 0]);
@@ -195,7 +195,7 @@ describe('bodies', () => {
     );
     const error = await failure(read(client(served.base)));
     expect(error).toBeInstanceOf(NotThePlatformError);
-    expect(error.message).toBe(`${served.base} answered with a body that cannot be unpacked`);
+    expect(error.message).toBe(`${served.base} answered with a body that cannot be decompressed`);
     expect(served.times).toBe(1);
   });
 
@@ -209,7 +209,7 @@ describe('bodies', () => {
     const packed = await serve((response) =>
       response.writeHead(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }).end(bomb),
     );
-    expect((await failure(read(client(packed.base)))).message).toContain('cannot be unpacked');
+    expect((await failure(read(client(packed.base)))).message).toContain('cannot be decompressed');
   });
 
   test('of many items are read whole', async () => {

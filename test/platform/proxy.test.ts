@@ -224,7 +224,7 @@ describe('an address that speaks another protocol', () => {
   test('a server that speaks no HTTP', async () => {
     const port = await listen(createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n')));
     const failed = open(`http://127.0.0.1:${port}`)();
-    await expect(failed).rejects.toThrow(/does not answer with HTTP/);
+    await expect(failed).rejects.toThrow(/does not respond with HTTP/);
     await expect(failed).rejects.toBeInstanceOf(NotThePlatformError);
   });
 });

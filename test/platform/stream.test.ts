@@ -283,7 +283,7 @@ describe('once it began', () => {
     );
     const { error } = await failure(ask(writer(base)));
     expect(error).toBeInstanceOf(NotThePlatformError);
-    expect(error.message).toBe(`${base} answered with a body that cannot be unpacked`);
+    expect(error.message).toBe(`${base} answered with a body that cannot be decompressed`);
   });
 
   test('more than 64 MiB are not read', async () => {

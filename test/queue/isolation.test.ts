@@ -53,7 +53,7 @@ describe('a stuck class does not block the other classes', () => {
     expect(new Set(messages)).toEqual(
       new Set([
         `${start} without an answer: no answer within 600 s, the platform does not answer`,
-        `${start}: no answer within 600 s, waiting to be sent: the platform does not answer those before it`,
+        `${start}: no answer within 600 s, waiting to be sent: earlier requests have no response yet`,
       ]),
     );
     // A write that was never sent cannot have taken effect.

@@ -324,7 +324,7 @@ describe('while the circuit breaker is open', () => {
     const error = await world.clock.run(failure(world.queue.request(requestOf(world, 'listTeams'))));
     expect(error.message).toBe(
       'listTeams was given up: no answer within 4 s, waiting to be sent: ' +
-        'the platform fails lastingly; it is tried again from time to time',
+        'the platform keeps failing; only trial requests are sent',
     );
   });
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { RejectedError } from '../../core/errors.ts';
 import type { Reader, Writer } from '../../platform/client.ts';
-import { saysNotThere } from '../../platform/conversations-probe.ts';
+import { isMissingOperation } from '../../platform/conversations-probe.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { ClusterIssue, IssueCluster } from '../model/cluster.ts';
 import type { ChangeRequestItem, ClusterPage, ClusterSource } from '../model/source.ts';
@@ -105,7 +105,7 @@ export class SiteTopics implements ClusterSource {
 }
 
 function nullWhereNotThere(error: unknown): null {
-  if (saysNotThere(error)) {
+  if (isMissingOperation(error)) {
     return null;
   }
   throw error;

@@ -2,7 +2,7 @@ import type { ClustersConfig } from '../../config/clusters.ts';
 import type { Clock, Random } from '../../core/clock.ts';
 import { ConfigError, messageOf, NotThePlatformError } from '../../core/errors.ts';
 import type { Reader, Writer } from '../../platform/client.ts';
-import { ConversationsProbe, saysNotThere } from '../../platform/conversations-probe.ts';
+import { ConversationsProbe, isMissingOperation } from '../../platform/conversations-probe.ts';
 import type { Priority } from '../../queue/model/request.ts';
 import type { Note } from '../../store/store.ts';
 import type { Spaces } from '../decide/route.ts';
@@ -107,7 +107,7 @@ export class ClusterAutomation {
         return await work(await this.#open('person', dryRun, silent ? {} : this.#options.events));
       } catch (error) {
         // The platform may have been replaced; the next request detects it again.
-        if (saysNotThere(error)) {
+        if (isMissingOperation(error)) {
           this.#probe.forget();
         }
         throw redactError(error, this.#options.redaction);

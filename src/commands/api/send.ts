@@ -1,7 +1,7 @@
 /** Sends requests of `octavo api` through the queue and reads their responses. */
 import { type AppError, CancelledError, NotThePlatformError, RateLimitedError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
-import { errorOf, notEvents, notJson } from '../../platform/http/errors.ts';
+import { notEvents, notJson, responseError } from '../../platform/http/errors.ts';
 import { readEvents } from '../../platform/http/event-stream.ts';
 import type { HttpAnswer, HttpRequest, HttpStream } from '../../platform/http/transport.ts';
 import { readRateHeaders } from '../../queue/model/rate-headers.ts';
@@ -110,7 +110,7 @@ function readAnswer(
   const { status, body } = answer;
   if (status < 200 || status >= 300) {
     const { retryAfter } = readRateHeaders(answer.headers);
-    return { ok: false, error: errorOf(request.name, answer, origin, retryAfter, { baseUrl }) };
+    return { ok: false, error: responseError(request.name, answer, origin, retryAfter, { baseUrl }) };
   }
   if (typeof body !== 'string') {
     return { ok: false, error: body };
@@ -233,5 +233,5 @@ function notStreamed({ name }: PreparedRequest, answer: HttpAnswer, origin: stri
   const { status } = answer;
   return status >= 200 && status < 300
     ? notEvents(name, answer, origin)
-    : errorOf(name, answer, origin, readRateHeaders(answer.headers).retryAfter);
+    : responseError(name, answer, origin, readRateHeaders(answer.headers).retryAfter);
 }

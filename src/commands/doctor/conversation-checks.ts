@@ -1,6 +1,6 @@
 import type { ConversationsConfig } from '../../config/conversations.ts';
 import type { Reader } from '../../platform/client.ts';
-import { type ConversationsProbe, saysNotThere } from '../../platform/conversations-probe.ts';
+import { type ConversationsProbe, isMissingOperation } from '../../platform/conversations-probe.ts';
 import { operations } from '../../platform/operations/index.ts';
 import { type Finding, good, note } from './feature-checks.ts';
 
@@ -47,7 +47,7 @@ async function isThere(read: Promise<unknown>): Promise<boolean> {
     await read;
     return true;
   } catch (error) {
-    if (saysNotThere(error)) {
+    if (isMissingOperation(error)) {
       return false;
     }
     throw error;

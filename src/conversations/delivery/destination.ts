@@ -1,6 +1,6 @@
 import { RejectedError, TransientError } from '../../core/errors.ts';
 import type { CallOptions, Writer } from '../../platform/client.ts';
-import { type ConversationsProbe, saysNotThere } from '../../platform/conversations-probe.ts';
+import { type ConversationsProbe, isMissingOperation } from '../../platform/conversations-probe.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { ContextRecordInput } from '../../platform/operations/sites/site-context.ts';
 import type { Conversation } from '../model/conversation.ts';
@@ -51,7 +51,7 @@ export class PlatformDestination implements Destination {
         await this.#sendConversations(conversations, call, '');
         return;
       } catch (error) {
-        if (!saysNotThere(error)) {
+        if (!isMissingOperation(error)) {
           throw error;
         }
         // The platform may have been upgraded to a version without conversations.
@@ -82,7 +82,9 @@ export class PlatformDestination implements Destination {
     try {
       await this.#options.writer.send(operations.ingestConversations, { body }, call);
     } catch (error) {
-      throw saysNotThere(error) ? new RejectedError(`${error.message}${hint}`, error.status, { cause: error }) : error;
+      throw isMissingOperation(error)
+        ? new RejectedError(`${error.message}${hint}`, error.status, { cause: error })
+        : error;
     }
   }
 
@@ -94,7 +96,7 @@ export class PlatformDestination implements Destination {
       try {
         await writer.send(operations.putContextRecords, { path: { siteId }, body }, call);
       } catch (error) {
-        if (!saysNotThere(error)) {
+        if (!isMissingOperation(error)) {
           throw error;
         }
         probe.forget();

@@ -11,10 +11,10 @@ import { type Dispatcher, errors } from 'undici';
 import { NotThePlatformError, type TransientError } from '../../core/errors.ts';
 import { networkError } from './network-error.ts';
 
-/** The largest body that is read, in bytes; packed, unpacked, or all of a stream. */
+/** Maximum size of a body in bytes: compressed, decompressed, or of a whole stream. */
 export const LARGEST_BODY = 64 * 1024 * 1024;
 
-/** A whole body as text, or what cut it off. Throws the signal's reason when that aborts. */
+/** Reads a whole body as text, or returns the error that ended it. Throws the reason of the signal if it aborts. */
 export async function readBody(
   answer: Dispatcher.ResponseData,
   origin: string,
@@ -22,7 +22,7 @@ export async function readBody(
   encoding: 'utf8' | 'latin1' = 'utf8',
 ): Promise<string | TransientError | NotThePlatformError> {
   if (answer.statusCode === 204 || answer.statusCode === 205) {
-    // No body by definition; some servers do not say where it ends, and waiting for that would end in a timeout.
+    // No body by definition. Some servers do not mark its end, and waiting for it would time out.
     answer.body.dump().catch(() => {});
     return '';
   }
@@ -61,7 +61,7 @@ function unpack(bytes: Buffer, encoding: string): Buffer {
   }
 }
 
-/** Why a body could not be read to its end. */
+/** Returns the error for a body that could not be read completely. */
 function readError(error: unknown, origin: string): TransientError | NotThePlatformError {
   const tooLarge = error instanceof errors.ResponseExceededMaxSizeError;
   return tooLarge ? tooMuch(origin, error) : networkError(error, origin, true);
@@ -72,10 +72,10 @@ function tooMuch(origin: string, cause?: unknown): NotThePlatformError {
 }
 
 function cannotUnpack(cause: unknown, origin: string): NotThePlatformError {
-  return new NotThePlatformError(`${origin} answered with a body that cannot be unpacked`, { cause });
+  return new NotThePlatformError(`${origin} answered with a body that cannot be decompressed`, { cause });
 }
 
-/** A body as text, piece by piece; see {@link HttpStream}. */
+/** Reads a body as text, in chunks; see {@link HttpStream}. */
 export async function* readChunks(
   answer: Dispatcher.ResponseData,
   origin: string,
@@ -105,7 +105,7 @@ export async function* readChunks(
 
 function unpacked(answer: Dispatcher.ResponseData): AsyncIterable<Buffer> {
   const stream = unpacker(String(answer.headers['content-encoding'] ?? '').toLowerCase());
-  // Errors are thrown by whoever reads the last of the two.
+  // Errors are thrown when the last of the two is read.
   return stream === null ? answer.body : pipeline(answer.body, stream, () => {});
 }
 

@@ -5,7 +5,7 @@ import { isLoopback } from '../../core/loopback.ts';
 
 /** Limits of a client's connections; times in milliseconds, sizes in bytes. */
 export interface DispatcherOptions {
-  /** Kept open at most, to one origin. */
+  /** Maximum open connections to one origin. */
   readonly connections: number;
   readonly connectTimeout: number;
   readonly headersTimeout: number;
@@ -13,12 +13,12 @@ export interface DispatcherOptions {
   readonly maxResponseSize: number;
 }
 
-/** Variables that name a proxy, as other programs read them too; the lower case goes first. */
+/** Variables that name a proxy, as in other programs; lower case takes precedence. */
 const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as const;
 
 /**
- * Connections to one origin. `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` hold for every origin but those of this machine.
- * Nothing is connected until the first request. Throws ConfigError where a variable does not name a proxy.
+ * Opens connections to one origin, at the first request. `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` apply to every
+ * origin except those of this machine. Throws ConfigError if a variable does not name a proxy.
  */
 export function openDispatcher(origin: string, { connectTimeout, ...limits }: DispatcherOptions): Dispatcher {
   const connect = { timeout: connectTimeout };
@@ -28,14 +28,14 @@ export function openDispatcher(origin: string, { connectTimeout, ...limits }: Di
   return new EnvHttpProxyAgent({ ...limits, connect, connectTimeout } as EnvHttpProxyAgent.Options);
 }
 
-/** Lets `fetch` use the proxies of the environment, but for addresses of this machine. */
+/** Lets `fetch` use the proxies of the environment, except for addresses of this machine. */
 export function useProxyForFetch(): void {
   const named = process.env.no_proxy ?? process.env.NO_PROXY ?? '';
   const noProxy = named.trim() === '*' ? named : `${named},localhost,127.0.0.1,[::1]`;
   setGlobalDispatcher(new EnvHttpProxyAgent({ noProxy }));
 }
 
-/** The proxies that an environment names. Throws ConfigError for what is not a URL of one; its value is not repeated. */
+/** Returns the proxies in the environment. Throws ConfigError for an invalid URL, without repeating it. */
 export function proxyUrls(env: Readonly<Record<string, string | undefined>>): readonly URL[] {
   return PROXY_VARIABLES.flatMap((name) => {
     const value = env[name] ?? '';

@@ -10,25 +10,26 @@ import { isObject } from '../../core/json.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
 import type { HttpAnswer } from './transport.ts';
 
-/** Characters of the platform's own words that are repeated in a message. */
+/** Maximum characters of the platform's message that are repeated. */
 const LONGEST_QUOTE = 300;
 
-/** What a request was about, to name what may be wrong with the configuration. */
-export interface AskedOf {
+/** Subject of a request, to name the likely mistake in the configuration. */
+export interface RequestSubject {
   readonly baseUrl?: string;
-  /** The organization, where nothing else in the request can be missing. */
+  /** Organization, if nothing else in the request can be missing. */
   readonly organization?: string;
 }
 
 /**
- * Converts an unsuccessful answer to an AppError. `origin` is where it came from. Source: docs/platform-notes.md#errors
+ * Converts an unsuccessful response to an AppError. `origin` is that of the response. Source:
+ * docs/platform-notes.md#errors
  */
-export function errorOf(
+export function responseError(
   operation: string,
   answer: HttpAnswer,
   origin: string,
   retryAfter: number | null,
-  { baseUrl = '', organization }: AskedOf = {},
+  { baseUrl = '', organization }: RequestSubject = {},
 ): AppError {
   const { status } = answer;
   const version = /\/v\d+\/?$/.exec(baseUrl)?.[0];
@@ -67,22 +68,22 @@ export function errorOf(
   return new RejectedError(`${operation}: the platform refused it (${status})${said}`, status);
 }
 
-/** What servers of TLS answer to plain HTTP, where they answer at all. */
+/** Returns true for the response of a TLS server to plain HTTP. */
 function isPlainOnTls({ body }: HttpAnswer): boolean {
   return typeof body === 'string' && /plain HTTP request was sent to HTTPS|HTTP request to an HTTPS server/i.test(body);
 }
 
-/** A body that is not JSON where JSON belongs. */
+/** Creates the error for a body that is not JSON. */
 export function notJson(operation: string, answer: HttpAnswer, origin: string): NotThePlatformError {
   const what = isHtml(answer) ? 'with HTML, not JSON' : 'with something that is not JSON';
-  return new NotThePlatformError(`${operation}: ${origin} answered ${what} (${answer.status}): is the base URL right?`);
+  return new NotThePlatformError(`${operation}: ${origin} answered ${what} (${answer.status}); check the base URL`);
 }
 
-/** Something else where a stream of events belongs. */
+/** Creates the error for a response that is not a stream of events. */
 export function notEvents(operation: string, answer: HttpAnswer, origin: string): NotThePlatformError {
   const what = isHtml(answer) ? 'with HTML' : 'with something else';
   return new NotThePlatformError(
-    `${operation}: ${origin} answered ${what}, not a stream of events (${answer.status}): is the base URL right?`,
+    `${operation}: ${origin} answered ${what}, not a stream of events (${answer.status}); check the base URL`,
   );
 }
 
@@ -91,7 +92,7 @@ function redirected(answer: HttpAnswer, origin: string): NotThePlatformError {
   const to = typeof location === 'string' && URL.canParse(location, origin) ? new URL(location, origin).origin : null;
   const where = to === null || to === origin ? 'elsewhere' : `to ${to}`;
   return new NotThePlatformError(
-    `${origin} redirects ${where} (${answer.status}); redirects are not followed: is the base URL right?`,
+    `${origin} redirects ${where} (${answer.status}); redirects are not followed; check the base URL`,
   );
 }
 
@@ -100,7 +101,7 @@ function isHtml(answer: HttpAnswer): boolean {
   return type.includes('html') || (typeof answer.body === 'string' && /^\s*<(!doctype|html)/i.test(answer.body));
 }
 
-/** The message of the platform's error body, cut to a line. */
+/** Returns the message in the platform's error body, shortened to one line. */
 function wordsOf(answer: HttpAnswer): string {
   if (typeof answer.body !== 'string') {
     return '';

@@ -5,9 +5,9 @@ import { NotThePlatformError, TransientError } from '../../core/errors.ts';
 const END = 'done';
 
 /**
- * The events of a stream, read as JSON, up to the one that says `done`; what comes after it is not waited for. `name`
- * is the operation's. Throws NotThePlatformError for an event that is no JSON, and TransientError where the stream ends
- * before it was done.
+ * Reads the events of a stream as JSON, up to the event `done`, without waiting for more. `name` is that of the
+ * operation. Throws NotThePlatformError for an event that is not JSON, and TransientError if the stream ends before
+ * `done`.
  */
 export async function* readEvents(name: string, chunks: AsyncIterable<string>): AsyncGenerator<unknown> {
   const found: string[] = [];
@@ -24,13 +24,13 @@ export async function* readEvents(name: string, chunks: AsyncIterable<string>): 
   throw new TransientError(`${name}: the answer ended before it was complete`, true);
 }
 
-/** A last event counts also where no blank line ends it. */
+/** The last event is also read if no blank line follows it. */
 async function* closed(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   yield* chunks;
   yield '\n\n';
 }
 
-/** Events are lines here, whether or not blank lines part them: a JSON text of the platform has no line break in it. */
+/** Reads each line as an event, with or without blank lines between them: the platform's JSON has no line breaks. */
 function linesOf(data: string): string[] {
   return data
     .split('\n')

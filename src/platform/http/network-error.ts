@@ -1,7 +1,7 @@
 import { messageOf, NotThePlatformError, TransientError } from '../../core/errors.ts';
 import { TimeoutError } from '../../queue/model/errors.ts';
 
-/** Why no connection came about, in words; nothing was sent then. */
+/** Messages for failed connections, where nothing was sent. */
 const UNREACHED: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ENOTFOUND: 'no such host',
@@ -14,8 +14,8 @@ const UNREACHED: Readonly<Record<string, string>> = {
 const SLOW = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
 
 /**
- * What went wrong on the network, in words for a person. `answered`: headers had come in already. NotThePlatformError
- * where another protocol answers, which no repetition changes.
+ * Converts a network error to an error with a readable message. `answered`: the headers had already arrived. Returns a
+ * NotThePlatformError if another protocol responds, because retries would not help.
  */
 export function networkError(error: unknown, origin: string, answered = false): TransientError | NotThePlatformError {
   const code = codeOf(error);
@@ -44,23 +44,23 @@ export function networkError(error: unknown, origin: string, answered = false): 
     return new TimeoutError(`${origin} did not answer in time`, true, options);
   }
   const what = answered ? 'broke off in the middle of an answer' : 'closed the connection without an answer';
-  // What servers of TLS do with plain HTTP, among others.
+  // TLS servers, for example, close connections with plain HTTP.
   const hint =
     !answered && code === 'UND_ERR_SOCKET' && origin.startsWith('http:') ? '; if it speaks TLS, write https://' : '';
   return new TransientError(`${origin} ${what}${code === '' ? '' : ` (${code})`}${hint}`, true, options);
 }
 
-/** TLS where HTTP was spoken, or HTTP where TLS was, in words; null for anything else. */
+/** Describes a mix-up of HTTP and HTTPS; null for other errors. */
 function otherProtocol(error: unknown, code: string, origin: string): string | null {
   if (/^(EPROTO|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST))$/.test(code)) {
-    return `${origin} does not speak TLS on this port; is the base URL's https, or its port, right?`;
+    return `${origin} does not speak TLS on this port; check the scheme and the port of the base URL`;
   }
-  return error instanceof Error && error.name === 'HTTPParserError' && /does not match the HTTP/.test(error.message)
-    ? `${origin} does not answer with HTTP; if the port is one of TLS, write https://`
+  return error instanceof Error && error.name === 'HTTPParserError'
+    ? `${origin} does not respond with HTTP; if the port expects TLS, use https://`
     : null;
 }
 
-/** Why a proxy made no connection, in words; null where it is not about a proxy. */
+/** Describes the failure of a proxy; null for other errors. */
 function proxyTrouble(error: unknown, code: string): string | null {
   if (code === 'UND_ERR_PRX_TLS' || code === 'UND_ERR_PRX_CONN') {
     return 'the proxy cannot be reached, or closed the connection (HTTPS_PROXY, HTTP_PROXY)';

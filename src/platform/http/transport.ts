@@ -1,3 +1,4 @@
+// Makes single HTTP requests to one origin.
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../core/clock.ts';
 import { type NotThePlatformError, RejectedError, type TransientError } from '../../core/errors.ts';
@@ -13,9 +14,9 @@ export interface HttpRequest {
   readonly path: string;
   /** JSON text, or null. */
   readonly body: string | null;
-  /** Additional headers, by names in lower case. They replace those that the connection sends with every request. */
+  /** Additional headers, with names in lower case. They replace headers that the connection always sends. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Reads the body of the answer as bytes: each one is a character of the text (Latin-1). */
+  /** Reads the response body as bytes: each byte is one character of the text (Latin-1). */
   readonly isBinary?: boolean;
 }
 
@@ -23,17 +24,17 @@ export interface HttpAnswer {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** When the headers came in, on the clock's monotonic scale. */
+  /** Time at which the headers arrived, in monotonic milliseconds. */
   readonly receivedAt: number;
-  /** The text, or what cut it off. */
+  /** Text, or the error that ended it. */
   readonly body: string | TransientError | NotThePlatformError;
 }
 
-/** An answer that goes on after its headers, as a stream of events. */
+/** Response whose body is read as a stream of events. */
 export interface HttpStream extends Omit<HttpAnswer, 'body'> {
   /**
-   * Its text as it comes, of 64 MiB at most. Throws TransientError where it breaks off, NotThePlatformError where it
-   * cannot be read, and the signal's reason when that aborts.
+   * Text as it arrives, at most 64 MiB. Throws TransientError if it breaks off, NotThePlatformError if it cannot be
+   * read, and the reason of the signal if it aborts.
    */
   readonly chunks: AsyncIterable<string>;
 }
@@ -41,22 +42,22 @@ export interface HttpStream extends Omit<HttpAnswer, 'body'> {
 /** Makes single requests to one origin. */
 export interface Transport {
   /**
-   * Rejects with TransientError where no answer came, NotThePlatformError where it is not HTTP, and with the signal's
-   * reason when that aborts.
+   * Makes a request. Rejects with TransientError if there is no response, NotThePlatformError if it is not HTTP, and
+   * with the reason of the signal if it aborts.
    */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
   /**
-   * The same for what is answered with a stream of events; any other answer is read to its end. The signal ends the
-   * stream too: abort it once no more of the stream is wanted.
+   * Makes a request for a stream of events; any other response is read completely. The signal also ends the stream:
+   * abort it to stop reading.
    */
   open(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer | HttpStream>;
 }
 
-/** How long to wait for what, in milliseconds. */
+/** Timeouts in milliseconds. */
 export interface Timeouts {
   readonly connect: number;
   readonly headers: number;
-  /** Between two pieces of a body. */
+  /** Timeout between two chunks of a body. */
   readonly body: number;
 }
 
@@ -64,7 +65,7 @@ export interface TransportOptions {
   readonly base: URL;
   readonly token: string;
   readonly userAgent: string;
-  /** Connections that are kept open at most. */
+  /** Maximum open connections. */
   readonly connections: number;
   readonly timeouts: Timeouts;
   readonly clock: Clock;
@@ -73,8 +74,8 @@ export interface TransportOptions {
 const EVENT_STREAM = 'text/event-stream';
 
 /**
- * Opens connections to the base URL's origin as they are needed. The token is sent to that origin and nowhere else:
- * redirects are answers like any other here.
+ * Opens a transport to the origin of the base URL; connections are opened when needed. The token is sent only to that
+ * origin: redirects are not followed.
  */
 export function openTransport(options: TransportOptions): Transport & { close(): Promise<void> } {
   const { base, timeouts, clock } = options;
@@ -88,7 +89,7 @@ export function openTransport(options: TransportOptions): Transport & { close():
   });
   const common = { authorization: `Bearer ${options.token}`, 'user-agent': options.userAgent };
   const whole = { ...common, accept: 'application/json', 'accept-encoding': 'gzip' };
-  // What is packed comes in fewer and later pieces.
+  // Compressed bodies arrive in fewer and later chunks.
   const pieces = { ...common, accept: EVENT_STREAM, 'accept-encoding': 'identity' };
   const request = async (given: HttpRequest, accepts: typeof whole, signal: AbortSignal) => {
     const { method, path, body } = given;
@@ -133,7 +134,7 @@ export function openTransport(options: TransportOptions): Transport & { close():
   };
 }
 
-/** The same transport without a way to write: anything but GET is refused before it is sent. */
+/** Returns the transport restricted to reads: methods other than GET are refused before they are sent. */
 export function readOnly(transport: Transport): Transport {
   const guarded =
     <T>(pass: (request: HttpRequest, signal: AbortSignal) => Promise<T>) =>

@@ -14,15 +14,15 @@ export function toDocument(markdown: string): RichDocument {
   return documentFromMarkdown(markdown);
 }
 
-/** A rich document as Markdown; what Markdown cannot say stays as readable text. */
+/** Converts a rich document to Markdown; content that Markdown cannot express becomes readable text. */
 export function toMarkdown(document: unknown): string {
   return markdownFromDocument(document);
 }
 
-/** Rounds after which the text is taken as it is. One nearly always does; escapes of odd input need another. */
+/** Maximum rounds of normalization. One is nearly always enough; unusual escapes need another. */
 const MOST_ROUNDS = 10;
 
-/** The one way to write what this Markdown says, as far as a rich document can: equal meaning, equal text. */
+/** Normalizes Markdown through a rich document, so that texts with the same meaning become equal. */
 export function normalizeMarkdown(markdown: string): string {
   let text = toMarkdown(toDocument(markdown));
   for (let round = 0; round < MOST_ROUNDS; round += 1) {

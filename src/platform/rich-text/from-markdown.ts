@@ -15,7 +15,7 @@ import { linkTo } from './links.ts';
 import type { RichDocument, RichLeaf, RichNode } from './node.ts';
 import { parseMarkdown } from './parse-markdown.ts';
 
-/** Where links by reference lead, by identifier. */
+/** Targets of reference links, by identifier. */
 type Definitions = ReadonlyMap<string, string>;
 
 type Block = RootContent | BlockContent;
@@ -78,7 +78,7 @@ function paragraph(children: readonly PhrasingContent[], definitions: Definition
   return nodes.length === 0 ? [] : [block('paragraph', nodes)];
 }
 
-/** Lists and quotes hold blocks, and never none. */
+/** Returns the blocks of a list or quote, which must not be empty. */
 function orEmpty(nodes: readonly RichNode[]): readonly RichNode[] {
   return nodes.length === 0 ? [block('paragraph', [plainText('')])] : nodes;
 }
@@ -106,12 +106,12 @@ function code(node: Code): RichNode {
   return block('code', lines, node.lang ? { syntax: node.lang } : {});
 }
 
-/** Characters that the names of a table's columns may take, repeated for each row. */
+/** Maximum characters of column names that are repeated for each row of a table. */
 const MOST_LABELS = 100_000;
 
 /**
- * One item for each row, each cell after its column's name; cells that a row leaves out are empty. Where the names
- * would take more room than the table, they are an item of their own.
+ * Converts a table to a list with one item for each row, and the column name before each cell; missing cells are empty.
+ * If the repeated names would take too much space, they become a separate item.
  */
 function table(node: Table, definitions: Definitions): RichNode {
   const [head, ...rows] = node.children;
@@ -128,7 +128,7 @@ function table(node: Table, definitions: Definitions): RichNode {
   );
 }
 
-/** The cells of a row, each after the name of its column where that has one. */
+/** Returns the cells of a row, each preceded by the name of its column, if it has one. */
 function labelled(names: readonly RichNode[][], row: TableRow, definitions: Definitions): RichNode[][] {
   return Array.from({ length: Math.max(names.length, row.children.length) }, (_, column) => {
     const name = names[column] ?? [];
@@ -137,7 +137,7 @@ function labelled(names: readonly RichNode[][], row: TableRow, definitions: Defi
   });
 }
 
-/** HTML stays as text; comments are not meant to be seen. */
+/** Converts HTML to text without its comments. */
 function html(value: string): RichNode[] {
   const text = value.replaceAll(/<!--[\s\S]*?(-->|$)/g, '').trim();
   const lines = text
@@ -147,7 +147,7 @@ function html(value: string): RichNode[] {
   return lines.length === 0 ? [] : [block('paragraph', [plainText(lines.join('\n'))])];
 }
 
-/** `lineBreak` is what a hard break becomes: headings cannot have one. */
+/** `lineBreak` replaces a hard break, which headings cannot have. */
 function inlines(children: readonly PhrasingContent[], definitions: Definitions, lineBreak: string): RichNode[] {
   return trimmed(joined(children.flatMap((child) => inline(child, new Set(), definitions, lineBreak))));
 }
@@ -198,7 +198,7 @@ function inline(
   }
 }
 
-/** Neighbouring texts as one, tidied. */
+/** Merges adjacent texts and normalizes them. */
 function joined(nodes: readonly RichNode[]): RichNode[] {
   const result: RichNode[] = [];
   let leaves: RichLeaf[] = [];
@@ -221,7 +221,7 @@ function joined(nodes: readonly RichNode[]): RichNode[] {
   return result;
 }
 
-/** Without the space at both ends, which no page shows. */
+/** Removes leading and trailing space, which pages do not show. */
 function trimmed(nodes: readonly RichNode[]): RichNode[] {
   return nodes.flatMap((node, index) => {
     const leaves = [...(node.leaves ?? [])];
@@ -238,7 +238,7 @@ function trimmed(nodes: readonly RichNode[]): RichNode[] {
   });
 }
 
-/** A line break in the source that is none on the page. */
+/** Replaces line breaks in the source that are not line breaks on the page. */
 function oneLine(text: string): string {
   return text.replaceAll(/[ \t\r\n]+/g, (space) => (/[\r\n]/.test(space) ? ' ' : space));
 }

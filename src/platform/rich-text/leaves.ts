@@ -8,7 +8,7 @@ export function isMarkName(name: string): name is MarkName {
   return (MARKS as readonly string[]).includes(name);
 }
 
-/** A leaf with these marks, in their one order. */
+/** Creates a leaf with these marks, in canonical order. */
 export function leafOf(text: string, marks: ReadonlySet<MarkName>): RichLeaf {
   const list: RichMark[] = MARKS.filter((name) => marks.has(name)).map((type) => ({ object: 'mark', type }));
   return { object: 'leaf', text, marks: list };
@@ -18,7 +18,7 @@ export function textNode(leaves: readonly RichLeaf[]): RichNode {
   return { object: 'text', leaves };
 }
 
-/** A text without marks. */
+/** Creates a text without marks. */
 export function plainText(text: string): RichNode {
   return textNode([leafOf(text, new Set())]);
 }
@@ -28,8 +28,8 @@ function marksOf(leaf: RichLeaf): string {
 }
 
 /**
- * Leaves as Markdown can say them: space at the edge of a marked leaf loses the marks, neighbours with the same marks
- * are one, and none is empty.
+ * Normalizes leaves to what Markdown can express: space at the edge of a marked leaf loses the marks, neighbors with
+ * the same marks are merged, and empty leaves are removed.
  */
 export function tidyLeaves(leaves: readonly RichLeaf[]): RichLeaf[] {
   const result: RichLeaf[] = [];
@@ -61,7 +61,7 @@ function freeEdges(leaf: RichLeaf): RichLeaf[] {
   ];
 }
 
-/** All text below a node, without marks. */
+/** Returns all text below a node, without marks. */
 export function textOf(node: RichNode): string {
   const own = (node.leaves ?? []).map((leaf) => leaf.text).join('');
   return own + (node.nodes ?? []).map(textOf).join('');

@@ -1,16 +1,15 @@
 import { plainText, textOf } from './leaves.ts';
 import type { RichNode } from './node.ts';
 
-/** What a link may open: pages, mail and calls. Others run code, carry data, or mean nothing to most readers. */
+/** Allowed schemes of links. Others run code, contain data, or are unknown to most readers. */
 const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:', 'tel:']);
 
 /** Longest URL of a link, in characters. Source: docs/platform-notes.md#limits */
 const LONGEST = 2048;
 
 /**
- * A link to an address around this content. What is no absolute address that may be opened is no link: a relative one
- * has nothing to be relative to, and `javascript:` runs code. The content stays then, with the address after it in
- * brackets, so that nothing is lost. Content of none is the address.
+ * Creates a link with this content. An address that is relative or has another scheme, such as `javascript:`, does not
+ * become a link: the content is kept, followed by the address in brackets. Empty content is replaced by the address.
  */
 export function linkTo(url: string, inside: readonly RichNode[]): RichNode[] {
   const shown = url.trim();
@@ -26,7 +25,7 @@ export function linkTo(url: string, inside: readonly RichNode[]): RichNode[] {
   return said ? [...inside] : [...inside, plainText(` (${shown})`)];
 }
 
-/** The address as it is written, or encoded where it holds what an address may not; null where it cannot be a link. */
+/** Returns the address, with invalid characters encoded; null if it cannot be a link. */
 function linkable(url: string): string | null {
   const parsed = URL.parse(url);
   if (parsed === null || !SCHEMES.has(parsed.protocol)) {

@@ -9,7 +9,7 @@ export interface RichNode {
   readonly [field: string]: unknown;
 }
 
-/** A piece of text with the same marks throughout. A line break is a newline in it. */
+/** Text with the same marks throughout. A newline is a line break. */
 export interface RichLeaf {
   readonly object: 'leaf';
   readonly text: string;
@@ -22,7 +22,7 @@ export interface RichMark {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** What the platform writes descriptions and instructions in. */
+/** Rich document, the format of the platform's descriptions and instructions. */
 export interface RichDocument {
   readonly object: 'document';
   readonly data: Record<string, unknown>;

@@ -1,14 +1,14 @@
 import { createRequire } from 'node:module';
 import type { Nodes, Root } from 'mdast';
 
-/** Loaded when they are first needed: few plans hold rich documents. */
+/** Loads the libraries when first needed, because few plans contain rich documents. */
 const require = createRequire(import.meta.url);
 
-/** Markers of quotes and lists that one line may begin with. */
+/** Maximum markers of quotes and lists at the start of a line. */
 const DEEPEST = 50;
-/** Columns that a marker may be indented by, which nests as well. */
+/** Maximum indentation of a marker in columns, because indentation also nests. */
 const WIDEST = 150;
-/** Characters of one paragraph, heading or cell that may begin or end emphasis or a link. */
+/** Maximum characters in a paragraph, heading or cell that can begin or end emphasis or a link. */
 const MOST_DELIMITERS = 500;
 
 const CONTAINERS = ['blockQuote', 'list'];
@@ -18,10 +18,9 @@ const DELIMITED = [
 ];
 
 /**
- * Markdown (GitHub's) as its syntax tree. The time this takes grows with the square of how deep or how tangled a text
- * is, and nobody writes so. Lists and quotes stay text where a line begins with more than 50 of their markers or
- * indents one by more than 150 columns, and so do emphasis and links where a paragraph, heading or cell has more than
- * 500 characters that may begin or end them.
+ * Parses GitHub's Markdown. The time is quadratic in the nesting of a text, so extreme nesting is not parsed: lists and
+ * quotes stay text if a line begins with more than 50 of their markers or indents one by more than 150 columns, and so
+ * do emphasis and links if a paragraph, heading or cell has more than 500 characters that can begin or end them.
  */
 export function parseMarkdown(markdown: string): Root {
   const text = markdown.toWellFormed().replaceAll(/\r\n?/g, '\n');
@@ -39,7 +38,7 @@ function parse(text: string, disabled: readonly string[]): Root {
   const { fromMarkdown } = require('mdast-util-from-markdown') as typeof import('mdast-util-from-markdown');
   const { gfmFromMarkdown } = require('mdast-util-gfm') as typeof import('mdast-util-gfm');
   const { gfm } = require('micromark-extension-gfm') as typeof import('micromark-extension-gfm');
-  // The transforms make links of addresses that are escaped: what is written to stay text has to stay it.
+  // The transforms would turn escaped addresses into links, although they are meant to stay text.
   const mdastExtensions = gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] }));
   return fromMarkdown(text, { extensions: [gfm(), { disable: { null: [...disabled] } }], mdastExtensions });
 }
@@ -55,7 +54,7 @@ function isDeep(text: string): boolean {
   });
 }
 
-/** Whether some text that is parsed as one is. */
+/** Returns true if a paragraph, heading or cell in the tree exceeds the limit of delimiters. */
 function isTangled(node: Nodes): boolean {
   if (node.type === 'paragraph' || node.type === 'heading' || node.type === 'tableCell') {
     return delimitersIn(node) > MOST_DELIMITERS;

@@ -5,10 +5,10 @@ import { append } from '../../core/lists.ts';
 import { isMarkName, leafOf, MARKS, type MarkName, textOf, tidyLeaves } from './leaves.ts';
 import type { RichLeaf, RichNode } from './node.ts';
 
-/** Loaded when they are first needed: few plans hold rich documents. */
+/** Loads the libraries when first needed, because few plans contain rich documents. */
 const require = createRequire(import.meta.url);
 
-/** See `toMarkdown` of rich-document.ts. */
+/** Converts a rich document; see `toMarkdown` in document.ts. */
 export function markdownFromDocument(document: unknown): string {
   const nodes = isObject(document) && Array.isArray(document.nodes) ? (document.nodes as RichNode[]) : [];
   const children: RootContent[] = nodes.flatMap(blocks);
@@ -67,7 +67,7 @@ function list(node: RichNode, type: string): BlockContent {
   return { type: 'list', ordered, start: ordered ? start : null, spread, children };
 }
 
-/** What Markdown has no form for: its blocks, else its text, else where it leads. */
+/** Converts a node without a Markdown form: to its blocks, else its text, else its target. */
 function unknownBlock(node: RichNode): BlockContent[] {
   const children = node.nodes ?? [];
   if (children.some((child) => child.object === 'block')) {
@@ -111,7 +111,7 @@ function inline(node: RichNode): PhrasingContent[] {
   return content.length > 0 ? content : wordsOf(node);
 }
 
-/** Where a node leads, or what its data says. */
+/** Returns the target of a node, or the text of its data. */
 function wordsOf(node: RichNode): PhrasingContent[] {
   const url = urlOf(node);
   if (url !== null) {
@@ -133,7 +133,7 @@ function stringOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** Leaves as nested marks, the outermost first; `depth` counts the marks that are dealt with. */
+/** Converts leaves to nested marks, the outermost first; `depth` is the number of marks already applied. */
 function nested(leaves: readonly RichLeaf[], depth: number): PhrasingContent[] {
   const mark = MARKS[depth];
   if (mark === undefined || mark === 'code') {

@@ -65,7 +65,7 @@ export class Budget {
       return { kind: 'wait', until: this.#cooldown.until, why: 'refused by the platform (429)' };
     }
     if (this.#inFlight >= this.#cap.max) {
-      return { kind: 'wait', until: Number.POSITIVE_INFINITY, why: 'the platform allows few requests at a time' };
+      return { kind: 'wait', until: Number.POSITIVE_INFINITY, why: 'the platform limits concurrent requests' };
     }
     const rtt = this.#rtt.value ?? 0;
     const decision = this.#learned.decide(now, { waiting, isUrgent, inFlight: this.#inFlight, rtt });
@@ -204,7 +204,7 @@ class Probe {
       return PROBE;
     }
     const until = this.#sentAt + Math.max(MIN_TIMEOUT, TIMEOUT_ROUND_TRIPS * rtt);
-    return now >= until ? PROBE : { kind: 'wait', until, why: 'asking for the rate limit' };
+    return now >= until ? PROBE : { kind: 'wait', until, why: 'a probe for the rate limit is in flight' };
   }
 
   onSent(at: number): void {

@@ -9,7 +9,7 @@ export type Decision =
 export const SEND: Decision = { kind: 'send' };
 export const PROBE: Decision = { kind: 'probe' };
 
-const WHY = 'the rate limit is released bit by bit';
+const WHY = 'requests are paced over the rate limit';
 
 /** Waits for a response to the requests in flight. */
 export const AFTER_RESPONSE: Decision = { kind: 'wait', until: Number.POSITIVE_INFINITY, why: WHY };

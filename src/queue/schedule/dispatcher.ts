@@ -69,7 +69,7 @@ class Dispatcher implements RequestQueue {
 
   request<T>(request: QueuedRequest<T>): Promise<T> {
     if (this.#draining || request.signal?.aborted) {
-      const why = this.#draining ? 'the queue takes no more requests' : 'it was cancelled';
+      const why = this.#draining ? 'the queue is shutting down' : 'it was cancelled';
       this.#statistics.count('cancelled');
       return Promise.reject(new CancelledError(`${request.name} was not sent: ${why}`));
     }
@@ -180,7 +180,7 @@ class Dispatcher implements RequestQueue {
   #requeue(job: Job, delay: number): void {
     if (this.#draining) {
       job.state = 'delayed';
-      this.#giveUp(job, 'the queue takes no more requests');
+      this.#giveUp(job, 'the queue is shutting down');
       return;
     }
     if (delay === 0) {
@@ -275,7 +275,7 @@ class Dispatcher implements RequestQueue {
     this.#draining = true;
     for (const job of this.#registry.all()) {
       if (job.state !== 'in-flight') {
-        this.#giveUp(job, 'the queue takes no more requests');
+        this.#giveUp(job, 'the queue is shutting down');
       }
     }
     if (this.#inFlight.size === 0) {

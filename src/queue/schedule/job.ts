@@ -76,7 +76,7 @@ export function describeWait(job: Job, waitReason: string): string {
     case 'in-flight':
       return 'the platform does not answer';
     default:
-      return 'waiting to be tried again';
+      return 'waiting for the next attempt';
   }
 }
 

@@ -175,11 +175,11 @@ export class PriorityQueue {
       return null;
     }
     if (nextAttemptAt > now) {
-      this.#wait(subQueue, nextAttemptAt, 'the platform fails lastingly; it is tried again from time to time');
+      this.#wait(subQueue, nextAttemptAt, 'the platform keeps failing; only trial requests are sent');
       return null;
     }
     if (this.#inFlight.isStuck(subQueue.call.class, now)) {
-      this.#wait(subQueue, Number.POSITIVE_INFINITY, 'the platform does not answer those before it');
+      this.#wait(subQueue, Number.POSITIVE_INFINITY, 'earlier requests have no response yet');
       return null;
     }
     return this.#pickAllowed(subQueue, now, first, urgent);

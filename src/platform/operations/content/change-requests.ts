@@ -15,7 +15,7 @@ import {
 import { templateParams } from './content-shapes.ts';
 
 /**
- * ChangeRequest, as read. What is asked for is what every version requires; its order among others needs both times.
+ * ChangeRequest, as read. Only members that every version has are required; sorting needs both times.
  */
 export const changeRequest = z.looseObject({
   id: string,
@@ -74,7 +74,7 @@ const STATUS = z.enum(['draft', 'open', 'archived', 'merged']);
 /** Change requests, and who is asked to review them. */
 export const changeRequestOperations = {
   /**
-   * Without a status the platform's default applies, which documents do not agree on: always send one.
+   * Always send a status: the platform's default is not documented consistently.
    * Source: docs/platform-notes.md#change-request-lists
    */
   listSpaceChangeRequests: list(
@@ -106,7 +106,7 @@ export const changeRequestOperations = {
       finding: z.enum(['none', 'all']).optional(),
     },
   ),
-  // Extra properties are accepted, and which of them are kept is not documented: the answer tells.
+  // Extra properties are accepted. It is not documented which ones are kept; check the response.
   createChangeRequest: write(
     'createChangeRequest',
     'Creates a change request, as a draft.',

@@ -59,7 +59,7 @@ export const collectionOperations = {
     },
   ),
   deleteCollection: remove('deleteCollection', 'Deletes a collection.', '/v1/collections/{collectionId}'),
-  // A move that changes nothing is refused (409), so that a second one would look like a failure.
+  // A move that changes nothing is refused (409), so a repeated move would look like a failure.
   moveCollection: write(
     'moveCollection',
     'Moves a collection into another, or among its siblings.',

@@ -108,7 +108,7 @@ function commentFamily<const Base extends string, Reply extends z.ZodType>(
   const oneReply = `${replies}/{commentReplyId}` as const;
   return {
     list: list(`list${on}Comments`, `Comments on a ${subject}.`, all, comment, filters),
-    // Two equal comments are two comments.
+    // Comments are not deduplicated.
     post: write(`post${on}Comment`, `Posts a comment on a ${subject}.`, 'POST', all, {
       body: creation,
       answer: comment,

@@ -74,7 +74,7 @@ export const spaceContentOperations = {
     link,
     linkFilters,
   ),
-  // Whether a template can be applied twice is not documented.
+  // It is not documented whether a template can be applied twice.
   applySpaceTemplate: write(
     'applySpaceTemplate',
     'Applies a template to a space, or to a change request of it.',

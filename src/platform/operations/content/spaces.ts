@@ -106,7 +106,7 @@ export const spaceOperations = {
     repeat: 'never',
     success: [200, 201],
   }),
-  // A move that changes nothing is refused (409), so that a second one would look like a failure.
+  // A move that changes nothing is refused (409), so a repeated move would look like a failure.
   moveSpace: write(
     'moveSpace',
     'Moves a space into a collection, or among its siblings.',

@@ -59,7 +59,7 @@ export const translationOperations = {
     'Deletes a translation.',
     '/v1/orgs/{organizationId}/translations/{translationId}',
   ),
-  // A run costs the owner words: one too many is not harmless.
+  // A run uses up translated words, so a repeated run costs money.
   runTranslation: write(
     'runTranslation',
     'Runs a translation again.',

@@ -1,27 +1,28 @@
+// Declares operations of the platform as data.
 import * as z from 'zod';
 import type { Repeat, RequestClass } from '../../../queue/model/request.ts';
 import { type Page, pageOf } from './shapes.ts';
 
 export type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** One operation of the platform, as data. The tables below are the only list of paths. */
+/** Operation of the platform, as data. The tables of operations are the only list of paths. */
 export interface Operation {
   /** Unique; used in messages and metrics. */
   readonly name: string;
-  /** What it does, in a line, for people who look for it. */
+  /** One-line summary, for search. */
   readonly summary: string;
   readonly method: 'GET' | WriteMethod;
-  /** From `/v1`, with `{parameters}`; below the connection's base URL. */
+  /** Path from `/v1`, with `{parameters}`, relative to the base URL of the connection. */
   readonly path: string;
   readonly query: z.ZodType | null;
-  /** Strict: what the documents do not allow is not sent. */
+  /** Strict: undocumented members are not sent. */
   readonly body: z.ZodType | null;
-  /** Lenient: what is unknown is kept. Optional where a 204 may take its place; null where a success has no body. */
+  /** Lenient: unknown members are kept. Optional if a 204 is possible; null if a success has no body. */
   readonly answer: z.ZodType | null;
   readonly class: RequestClass;
   readonly repeat: Repeat;
   readonly paginated: boolean;
-  /** Answered as a stream of events rather than with one body. */
+  /** True if the response is a stream of events. */
   readonly streamed: boolean;
   /** Statuses that mean success. */
   readonly success: readonly number[];
@@ -47,13 +48,13 @@ export interface WriteOperation extends Operation {
 }
 
 /**
- * An operation that is answered with a stream of events, each a JSON text, until `done`.
+ * Operation whose response is a stream of events, each a JSON text, until `done`.
  * Source: docs/platform-notes.md#ask
  */
 export interface StreamOperation extends Operation {
   readonly method: 'POST';
   readonly answer: null;
-  /** One event. Lenient, as answers are. */
+  /** Schema of an event. Lenient, like those of responses. */
   readonly item: z.ZodType;
   readonly paginated: false;
   readonly streamed: true;
@@ -88,7 +89,7 @@ interface Stream<P extends string, Q extends z.ZodType | null, B extends z.ZodTy
   readonly item: I;
 }
 
-/** A read that answers one thing. */
+/** Declares a read of one object. */
 export function read<const P extends string, A extends z.ZodType, Q extends z.ZodType | null = null>(
   name: string,
   summary: string,
@@ -117,7 +118,7 @@ const paging = { page: z.string().optional(), limit: z.int().min(0).max(1000).op
 
 const pagingAlone = z.strictObject(paging);
 
-/** A paginated list. `filters` are the query parameters besides `page` and `limit`. */
+/** Declares a paginated list. `filters` are the query parameters other than `page` and `limit`. */
 export function list<const P extends string, I extends z.ZodType, F extends z.ZodRawShape = Record<never, z.ZodType>>(
   name: string,
   summary: string,
@@ -147,7 +148,7 @@ export function list<const P extends string, I extends z.ZodType, F extends z.Zo
   };
 }
 
-/** What {@link write} cannot guess. */
+/** Properties of a write without a default. */
 export interface WriteShape<B extends z.ZodType | null, A extends z.ZodType | null> {
   readonly body?: B;
   readonly answer?: A;
@@ -157,7 +158,7 @@ export interface WriteShape<B extends z.ZodType | null, A extends z.ZodType | nu
   readonly success?: readonly number[];
 }
 
-/** A write other than a deletion. */
+/** Declares a write other than a deletion. */
 export function write<const P extends string, B extends z.ZodType | null = null, A extends z.ZodType | null = null>(
   name: string,
   summary: string,
@@ -182,14 +183,14 @@ export function write<const P extends string, B extends z.ZodType | null = null,
 }
 
 /**
- * Defines a deletion: 205 when something was deleted, 204 when it did not exist, both success.
+ * Declares a deletion. 205 (deleted) and 204 (did not exist) are both success.
  * Source: docs/platform-notes.md#deletions
  */
 export function remove<const P extends string>(name: string, summary: string, path: P): Write<P, null, null> {
   return write(name, summary, 'DELETE', path, { repeat: 'idempotent', success: [200, 204, 205] });
 }
 
-/** What {@link stream} cannot guess. */
+/** Properties of a stream without a default. */
 export interface StreamShape<Q extends z.ZodType | null, B extends z.ZodType, I extends z.ZodType> {
   readonly query?: Q;
   readonly body: B;
@@ -197,7 +198,7 @@ export interface StreamShape<Q extends z.ZodType | null, B extends z.ZodType, I 
   readonly class?: RequestClass;
 }
 
-/** A question that is answered with a stream of events. It changes nothing, and may be asked again. */
+/** Declares a request whose response is a stream of events. It changes nothing and can be retried. */
 export function stream<
   const P extends string,
   B extends z.ZodType,
@@ -241,16 +242,16 @@ type QueryInput<Q> = Q extends z.ZodType
   : { readonly query?: undefined };
 type BodyInput<B> = B extends z.ZodType ? { readonly body: z.input<B> } : { readonly body?: undefined };
 
-/** What an operation is called with. The organization is filled in where it is left out. */
+/** Input of an operation. The organization is filled in if it is absent. */
 export type Input<O extends Operation> = PathInput<O['path']> & QueryInput<O['query']> & BodyInput<O['body']>;
 
-/** What an operation answers; undefined where a success has no body. */
+/** Result of an operation; undefined if a success has no body. */
 export type Answer<O extends Operation> = O['answer'] extends z.ZodType ? z.output<O['answer']> : undefined;
 
-/** One item of a paginated operation's answer, or one event of a stream. */
+/** Item of a paginated operation, or event of a stream. */
 export type Item<O extends PaginatedOperation | StreamOperation> = z.output<O['item']>;
 
-/** An input as the transport sees it, whatever the operation. */
+/** Input of any operation, as the transport sees it. */
 export interface AnyInput {
   readonly path?: Readonly<Record<string, string | undefined>>;
   readonly query?: unknown;

@@ -2,21 +2,21 @@ import * as z from 'zod';
 import type { RichDocument } from '../../rich-text/node.ts';
 
 /*
- * Schemas that many operations are made of, made once: a schema takes a fiftieth of a millisecond to make, and every
- * command that speaks to the platform makes the whole table.
+ * Schemas that many operations share. They are created once, because every command that uses the platform creates the
+ * whole table, and each schema takes a fiftieth of a millisecond.
  */
 
 /** Any string. */
 export const string = z.string();
-/** A string that may be left out of what is sent. */
+/** Optional string of a request. */
 export const givenText = string.optional();
-/** A flag that may be left out of what is sent. */
+/** Optional flag of a request. */
 export const givenFlag = z.boolean().optional();
 /** Strings. */
 export const texts = z.array(string);
 
 /**
- * A string whose length is counted in Unicode code points. The limits are in its metadata, under the names of JSON
+ * Creates a schema for a string whose length is counted in Unicode code points. Its metadata has the limits in JSON
  * Schema. Source: docs/platform-notes.md#conventions
  */
 export function text(min: number, max: number): z.ZodType<string, string> {
@@ -48,7 +48,7 @@ export const nullableRole = role.nullable();
 /** Levels of spaces and collections may also inherit. Source: docs/platform-notes.md#roles */
 export const level = z.enum(['admin', 'create', 'review', 'edit', 'comment', 'read', 'inherit']).nullable();
 
-/** The languages that a space can have and be translated into; `zh-tw` from 0.181 on. */
+/** Languages of spaces and translations; `zh-tw` since 0.181. */
 const LANGUAGES = [
   ...['en', 'fr', 'de', 'es', 'it', 'pt', 'pt-br', 'ru', 'ja', 'zh', 'yue', 'ko', 'ar', 'hi', 'nl', 'pl', 'tr', 'sv'],
   ...['no', 'da', 'fi', 'el', 'cs', 'hu', 'ro', 'th', 'vi', 'id', 'ms', 'he', 'uk', 'sk', 'bg', 'hr', 'lt', 'lv'],
@@ -69,9 +69,9 @@ const rules = z.strictObject({
   ),
 });
 
-/** Merge rules of an organization as they are written: it has nothing to inherit from. */
+/** Merge rules of an organization, as written; an organization cannot inherit rules. */
 export const standaloneMergeRules = z.union([z.strictObject({ type: z.literal('none') }), rules]);
-/** Merge rules of a space as they are written. */
+/** Merge rules of a space, as written. */
 export const mergeRules = z.union([z.strictObject({ type: z.enum(['inherit', 'none']) }), rules]);
 
 /** A rich document. The rich document modules create its nodes. Source: docs/platform-notes.md#rich-documents */
@@ -101,15 +101,15 @@ export const move = z
 /** Organization to which a collection or space is transferred. Source: docs/platform-notes.md#moves-and-transfers */
 export const transfer = z.strictObject({ organization: string });
 
-/** An optional string of an answer. */
+/** Optional string of a response. */
 export const optionalText = string.nullish();
-/** Optional strings of an answer. */
+/** Optional strings of a response. */
 export const optionalTexts = texts.nullish();
-/** An optional number of an answer. */
+/** Optional number of a response. */
 export const optionalNumber = z.number().nullish();
-/** An optional flag of an answer. */
+/** Optional flag of a response. */
 export const optionalFlag = z.boolean().nullish();
-/** What the caller may do on a resource. */
+/** Permissions of the caller on a resource. */
 export const permissions = z.record(string, z.unknown()).nullish();
 const addresses = z.looseObject({
   location: optionalText,
@@ -120,16 +120,16 @@ const addresses = z.looseObject({
   icon: optionalText,
   logo: optionalText,
 });
-/** Addresses of a resource by name. Names that nobody documents are kept, whatever they hold. */
+/** URLs of a resource by name. Undocumented names are kept with any value. */
 export const urls = (addresses as unknown as z.ZodType<Record<string, string | null | undefined>>).nullish();
 
-/** Any resource that is told by its id alone. */
+/** Resource that is represented by its id only. */
 export const reference = z.looseObject({ id: string });
 
 /** User, as read. */
 export const user = z.looseObject({ id: string, displayName: optionalText, email: optionalText });
 
-/** Merge rules as they are read. */
+/** Merge rules, as read. */
 export const readMergeRules = z
   .looseObject({
     type: string,
@@ -137,15 +137,15 @@ export const readMergeRules = z
   })
   .nullish();
 
-/** The envelope of a paginated list. */
+/** Envelope of a paginated list. */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Absent when there are no more. */
+  /** Absent on the last page. */
   readonly next?: { readonly page?: string | null } | null;
   /** Described as the total; may be absent. */
   readonly count?: number | null;
   /**
-   * Only in lists of links: how many there are, and how many are broken.
+   * Only in lists of links: the number of links and of broken links.
    * Source: docs/platform-notes.md#links-and-backlinks
    */
   readonly stats?: {
@@ -163,7 +163,7 @@ const stats = z
 
 const next = z.looseObject({ page: optionalText }).nullish();
 
-/** The envelope with these items. */
+/** Creates the schema of an envelope with these items. */
 export function pageOf<I extends z.ZodType>(item: I): z.ZodType<Page<z.output<I>>> {
   return z.looseObject({
     items: z.array(item),

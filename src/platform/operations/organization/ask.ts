@@ -2,13 +2,13 @@ import * as z from 'zod';
 import { stream } from '../model/operation.ts';
 import { format, givenText, optionalText, optionalTexts, text, texts } from '../model/shapes.ts';
 
-/** One event of an answer: the answer so far. Source: docs/platform-notes.md#ask */
+/** Event of a response: the answer so far. Source: docs/platform-notes.md#ask */
 const answered = z.looseObject({
   /** `answer`; events of other types are kept. */
   type: optionalText,
   answer: z
     .looseObject({
-      /** A rich document or Markdown, as the format asked for. */
+      /** Rich document or Markdown, depending on the requested format. */
       answer: z.unknown().optional(),
       followupQuestions: optionalTexts,
       sources: z
@@ -26,7 +26,7 @@ const answered = z.looseObject({
     .nullish(),
 });
 
-/** The assistant of a docs site. */
+/** Operations on the assistant of a docs site. */
 export const askOperations = {
   askSite: stream(
     'askSite',

@@ -3,7 +3,7 @@ import { list, read, write } from '../model/operation.ts';
 import { givenText, optionalFlag, optionalNumber, optionalText, string, text, urls } from '../model/shapes.ts';
 
 /**
- * An issue cluster, as read. Versions differ in nearly every field, so only the id is required. Unknown values of
+ * Issue cluster, as read. Versions differ in nearly every field, so only the id is required. Unknown values of
  * `impact` and unknown source names are kept. Source: docs/platform-notes.md#issue-clusters
  */
 const issuesCluster = z.looseObject({
@@ -12,19 +12,19 @@ const issuesCluster = z.looseObject({
   createdAt: optionalText,
   updatedAt: optionalText,
   icon: z.unknown().optional(),
-  /** A rich document or a string; some versions call it `details`. */
+  /** Rich document or string; some versions call it `details`. */
   summary: z.unknown().optional(),
   details: z.unknown().optional(),
   muted: optionalFlag,
   impact: optionalText,
-  /** Of the past three months; that the oldest week comes first is not said, and taken to be so. */
+  /** Counts of the past three months. The order is not documented; the oldest week is assumed to be first. */
   weeklyPulse: z.array(z.number().nullable()).nullish(),
-  /** How many by source. */
+  /** Counts by source. */
   sources: z.record(string, z.number().nullish()).nullish(),
   stats: z.looseObject({ issues: optionalNumber, conversations: optionalNumber }).nullish(),
   urls,
 });
-/** Conversation; without `processedAt` it was not worked into issues yet. */
+/** Conversation; without `processedAt` it has not been processed into issues yet. */
 const kept = z.looseObject({
   id: string,
   subject: optionalText,
@@ -34,32 +34,32 @@ const kept = z.looseObject({
   impact: optionalText,
   urls,
 });
-/** ConversationIssue, with the conversation that it is from. */
+/** ConversationIssue, with its conversation. */
 const issueFound = z.looseObject({
   issue: z.looseObject({
     id: string,
     title: optionalText,
-    /** A rich document; some versions have a string in `summary`. */
+    /** Rich document; some versions have a string in `summary`. */
     details: z.unknown().optional(),
     summary: z.unknown().optional(),
     impact: optionalText,
     createdAt: optionalText,
     ingestedAt: optionalText,
-    /** The conversation's id. */
+    /** Id of the conversation. */
     conversation: optionalText,
-    /** The cluster's id. */
+    /** Id of the cluster. */
     cluster: optionalText,
     urls,
   }),
   conversation: kept.nullish(),
 });
-/** A conversation with what was said in it. */
+/** Conversation with its messages. */
 const keptWithParts = z.looseObject({
   conversation: kept,
   parts: z.array(z.looseObject({ body: string })),
   metadata: z.unknown().optional(),
 });
-/** A conversation to ingest. Source: docs/platform-notes.md#conversations */
+/** Input for ingesting a conversation. Source: docs/platform-notes.md#conversations */
 const conversation = z.strictObject({
   id: text(1, 255),
   subject: text(0, 512).optional(),
@@ -78,9 +78,9 @@ const conversation = z.strictObject({
     })
     .optional(),
 });
-/** Conversations and what is derived from them. */
+/** Operations on conversations, issues and clusters. */
 export const conversationOperations = {
-  /** What a repeated id does is not documented, so a lost answer is its caller's to deal with. */
+  /** The effect of a repeated id is not documented, so callers must handle a lost response. */
   ingestConversations: write(
     'ingestConversations',
     'Sends a conversation, or several, to be analysed.',

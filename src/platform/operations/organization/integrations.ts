@@ -48,7 +48,7 @@ const integration = z.looseObject({
   owner: reference.nullish(),
   urls,
   permissions,
-  /** A text, or directives by name. */
+  /** Text, or directives by name. */
   contentSecurityPolicy: z.unknown().optional(),
 });
 
@@ -67,7 +67,7 @@ const installation = z.looseObject({
   target: z.looseObject({ organization: optionalText }).nullish(),
 });
 
-/** An installation on one space or one site, as read: told by id, or shown whole. */
+/** Installation on one space or site, as read: an id, or the whole object. */
 const place = {
   integration: optionalText,
   installation: optionalText,
@@ -80,7 +80,7 @@ const shown = z.union([string, reference]).nullish();
 const spaceInstallation = z.looseObject({ ...place, space: shown });
 const siteInstallation = z.looseObject({ ...place, site: shown });
 
-/** IntegrationEvent, as read. Types that are not known are kept, whatever comes with them. */
+/** IntegrationEvent, as read. Unknown types are kept with all their members. */
 const integrationEvent = z.looseObject({
   id: string,
   integrationId: optionalText,
@@ -90,7 +90,7 @@ const integrationEvent = z.looseObject({
   status: optionalText,
 });
 
-/** An event with what was logged while it was processed. */
+/** Event with the log of its processing. */
 const tracedEvent = z.looseObject({
   event: integrationEvent,
   trace: z
@@ -108,7 +108,7 @@ const named = {
   description: text(0, 150).optional(),
   icon: givenText,
 };
-/** Fields that people fill in, or a component that asks for them. */
+/** Fields of a form, or a component that shows one. */
 const configuration = z.union([
   z.strictObject({ properties: z.record(string, z.looseObject({})), required: texts.optional() }),
   z.strictObject({ componentId: string }),
@@ -150,7 +150,7 @@ const publication = z.strictObject({
     })
     .optional(),
   script: string,
-  /** The id or the subdomain of the organization that owns it. */
+  /** Id or subdomain of the organization that owns it. */
   organization: string,
   secrets: z
     .record(string, string)
@@ -178,7 +178,7 @@ export const integrationOperations = {
     target: target.optional(),
   }),
   getIntegration: read('getIntegration', 'An integration, by its name.', one, integration),
-  // Each publication is a version of its own.
+  // Each publication creates a new version.
   publishIntegration: write('publishIntegration', 'Publishes a version of an integration.', 'POST', one, {
     body: publication,
     answer: integration,
@@ -238,7 +238,7 @@ export const installationOperations = {
     `${installed}/sites`,
     siteInstallation,
   ),
-  // A token that nobody knows of stays good for as long as it lives.
+  // An unused token stays valid until it expires.
   createInstallationToken: write(
     'createInstallationToken',
     "Makes a token that speaks for an installation; called with the integration's own.",

@@ -3,7 +3,7 @@ import { space } from '../content/spaces.ts';
 import { list, read, remove, write } from '../model/operation.ts';
 import { nullableRole, optionalFlag, optionalText, string } from '../model/shapes.ts';
 
-/** A link that makes whoever follows it a member. What it lets into may be less than the organization. */
+/** Invite link: everybody who follows it becomes a member, possibly with access to only a part of the organization. */
 const inviteLink = z.looseObject({
   id: string,
   role: optionalText,
@@ -11,7 +11,7 @@ const inviteLink = z.looseObject({
   redundant: optionalFlag,
   space: z.union([space, string]).nullish(),
 });
-/** Null makes guests. Source: docs/platform-notes.md#roles */
+/** Null creates guests. Source: docs/platform-notes.md#roles */
 const invitation = z.strictObject({ role: nullableRole });
 
 /** Operations on invite links, and joining the organization. Source: docs/platform-notes.md#invite-links */
@@ -47,7 +47,7 @@ export const invitationOperations = {
     'Deletes an invite link.',
     '/v1/orgs/{organizationId}/link-invites/{inviteId}',
   ),
-  // Whether somebody who is in already may join again is not documented.
+  // It is not documented whether a member can join again.
   joinOrganization: write(
     'joinOrganization',
     "Joins an organization that admits the domain of the caller's email.",

@@ -5,7 +5,7 @@ import { givenText, member, nullableRole, optionalText, role, team } from '../mo
 
 const order = z.enum(['asc', 'desc']).optional();
 
-/** Members of the organization. */
+/** Operations on members of the organization. */
 export const memberOperations = {
   listMembers: list(
     'listMembers',
@@ -60,7 +60,7 @@ export const memberOperations = {
     z.looseObject({ team, member: z.looseObject({ role: optionalText }).nullish() }),
     { title: givenText },
   ),
-  // A second time is a later time, as the first would have been.
+  // A repeated request only sets a later time.
   pingOrganization: write(
     'pingOrganization',
     "Tells that the token's user was here; may answer with claims for sites that need them.",

@@ -13,7 +13,7 @@ export const openApiSpec = z.looseObject({
   lastProcessErrorCode: optionalText,
   urls,
 });
-/** OpenAPI specification, as read. Its text is not given back. */
+/** OpenAPI specification, as read, without its text. */
 export type OpenApiSpec = z.output<typeof openApiSpec>;
 
 /** Source: docs/platform-notes.md#limits */
@@ -22,7 +22,7 @@ const slug = text(1, 100).refine((value) => /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/.t
 });
 const source = z.union([z.strictObject({ url }), z.strictObject({ text: text(1, Number.POSITIVE_INFINITY) })]);
 
-/** OpenAPI specifications; named by slug. */
+/** Operations on OpenAPI specifications, which are identified by slug. */
 export const openApiOperations = {
   listOpenApiSpecs: list(
     'listOpenApiSpecs',

@@ -50,7 +50,7 @@ const organizationUpdate = z.strictObject({
   mergeRules: standaloneMergeRules.optional(),
 });
 
-/** What agents are told about the organization. */
+/** Instructions for agents about the organization. */
 const agentInstructions = z.looseObject({
   /** A rich document. */
   instructions: z.unknown().optional(),
@@ -61,7 +61,7 @@ const agentInstructions = z.looseObject({
 
 const version = z.looseObject({ version: optionalText, build: optionalText });
 
-/** The version, the caller, and organizations. */
+/** Operations on the version, the caller, and organizations. */
 export const organizationOperations = {
   getVersion: read('getVersion', "The platform's version.", '/v1/', version),
   getAuthenticatedUser: read('getAuthenticatedUser', 'The user whose token is used.', '/v1/user', user),

@@ -22,7 +22,7 @@ const fields = {
 };
 const label = text(1, 30);
 
-/** SAML single sign-on providers. */
+/** Operations on SAML single sign-on providers. */
 export const samlOperations = {
   listSamlProviders: list(
     'listSamlProviders',

@@ -9,13 +9,13 @@ const teamMember = z.looseObject({
 const title = text(1, 64);
 const teamRole = z.enum(['owner', 'member']);
 
-/** Teams and who is in them. */
+/** Operations on teams and their members. */
 export const teamOperations = {
   listTeams: list('listTeams', 'Teams of the organization.', '/v1/orgs/{organizationId}/teams', team, {
     owner: givenText,
     title: givenText,
   }),
-  // PUT, and yet each call makes a new team: there is no key in it.
+  // PUT, but each call creates a new team, because the request has no key.
   createTeam: write('createTeam', 'Creates a team.', 'PUT', '/v1/orgs/{organizationId}/teams', {
     body: z.strictObject({ title, members: texts.optional() }),
     answer: team,

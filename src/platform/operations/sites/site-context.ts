@@ -129,7 +129,7 @@ export const siteContextOperations = {
   getSiteIssue: read('getSiteIssue', 'An issue of a site (0.167).', `${SITE}/issues/{siteIssueId}`, siteFinding),
   updateSiteIssue: write(
     'updateSiteIssue',
-    'Says what became of an issue of a site (0.167).',
+    'Sets the status of an issue of a site (0.167).',
     'PATCH',
     `${SITE}/issues/{siteIssueId}`,
     { body: z.strictObject({ status: ISSUE_STATUS }), answer: siteFinding, repeat: 'idempotent' },
@@ -142,7 +142,7 @@ export const siteContextOperations = {
   getSiteFinding: read('getSiteFinding', 'A finding of a site.', `${SITE}/findings/{siteFindingId}`, siteFinding),
   updateSiteFinding: write(
     'updateSiteFinding',
-    'Says what became of a finding of a site.',
+    'Sets the status of a finding of a site.',
     'PATCH',
     `${SITE}/findings/{siteFindingId}`,
     { body: z.strictObject({ status: FINDING_STATUS }), answer: siteFinding, repeat: 'idempotent' },

@@ -200,7 +200,7 @@ export const sectionGroupOperations = {
     `${groupPath}/move`,
     { body: beside(besideGroup), answer: sectionGroup, repeat: 'idempotent' },
   ),
-  // Whether adding a section twice is an error is not documented.
+  // It is not documented whether adding a section twice is an error.
   addSectionToGroup: write('addSectionToGroup', 'Puts a section into a group.', 'POST', `${groupPath}/sections`, {
     body: z.strictObject({ sectionId: string }),
     answer: sectionGroup,

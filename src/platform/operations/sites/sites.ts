@@ -30,8 +30,8 @@ const styling = z.looseObject({
 });
 
 /**
- * Customization of a site. It is written as a whole: send what was read, with the change. The complete set of fields is
- * not documented, so unknown fields are sent too. Source: docs/platform-notes.md#customization
+ * Customization of a site. It is replaced as a whole: send the object that was read, with the change. The complete set
+ * of fields is not documented, so unknown fields are sent too. Source: docs/platform-notes.md#customization
  */
 const customization = z.looseObject({
   title: text(2, 128).optional(),
@@ -60,19 +60,19 @@ export const site = z.looseObject({
 export type Site = z.output<typeof site>;
 
 const publishResult = z.looseObject({
-  /** `checkout` when an upgrade is required: then nothing was published. Source: docs/platform-notes.md#publishing */
+  /** `checkout` if an upgrade is required; nothing was published then. Source: docs/platform-notes.md#publishing */
   type: optionalText,
   id: optionalText,
   published: optionalFlag,
 });
-/** What publishing answers: the site, or a checkout. */
+/** Result of publishing: the site, or a checkout. */
 export type PublishResult = z.output<typeof publishResult>;
 
 const adaptiveSchema = z.looseObject({
   jsonSchema: z.record(string, z.unknown()).nullish(),
   updatedAt: optionalText,
 });
-/** A site as its visitors get it. */
+/** Site as visitors see it. */
 const publishedSite = z.looseObject({
   site: site.nullish(),
   structure: siteStructure.nullish(),
@@ -88,7 +88,7 @@ const proxy = text(0, 512).refine((value) => /^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\
   error: 'must be a host plus a path, such as example.com/docs',
 });
 
-/** Docs sites and their adaptive-content schemas. */
+/** Operations on docs sites and their adaptive-content schemas. */
 export const siteOperations = {
   listSites: list('listSites', 'Docs sites of the organization.', '/v1/orgs/{organizationId}/sites', site, {
     space: givenText,

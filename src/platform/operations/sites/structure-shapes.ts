@@ -72,7 +72,7 @@ const structureItem: z.ZodType<StructureItem> = z.lazy(() =>
     section.extend({ object: z.literal('site-section') }),
     sectionGroup.refine((item) => item.object === 'site-section-group'),
     siteSpace.extend({ object: z.literal('site-space') }),
-    // What is known and not as documented is an error: passed over, it would be taken for gone.
+    // A known type that is not as documented is an error: if it were skipped, it would look deleted.
     z.looseObject({ object: givenText, id: givenText }).refine(({ object = '' }) => !KNOWN_ITEMS.includes(object)),
   ]),
 );
