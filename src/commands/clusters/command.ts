@@ -2,10 +2,11 @@ import { EXIT, type ExitCode } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { oneLine } from '../../server/cluster-log.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { askClusters, type ClusterFlags } from './control.ts';
+import type { StateFlags } from '../cli/control-call.ts';
+import { askClusters } from './control.ts';
 
 /** `octavo clusters list`. */
-export async function listClustersCommand(flags: ClusterFlags, context: CommandContext): Promise<ExitCode> {
+export async function listClustersCommand(flags: StateFlags, context: CommandContext): Promise<ExitCode> {
   const answer = await askClusters({ about: 'list' }, flags, context);
   if (flags.format === 'json') {
     context.terminal.out(`${JSON.stringify({ format: 'octavo.clusters/1', ...answer }, null, 2)}\n`);
@@ -39,7 +40,7 @@ function line(value: Json | undefined): string {
   return oneLine(String(value ?? ''));
 }
 
-export interface OpenClusterFlags extends ClusterFlags {
+export interface OpenStateFlags extends StateFlags {
   readonly space?: string;
   readonly dryRun?: boolean;
 }
@@ -47,7 +48,7 @@ export interface OpenClusterFlags extends ClusterFlags {
 /** `octavo clusters open ID`. */
 export async function openClusterCommand(
   cluster: string,
-  flags: OpenClusterFlags,
+  flags: OpenStateFlags,
   context: CommandContext,
 ): Promise<ExitCode> {
   const question = { about: 'open', cluster, space: flags.space ?? null, dryRun: flags.dryRun === true } as const;
@@ -81,7 +82,7 @@ function openedText(answer: JsonObject): string {
 export async function muteClusterCommand(
   cluster: string,
   muted: boolean,
-  flags: OpenClusterFlags,
+  flags: OpenStateFlags,
   context: CommandContext,
 ): Promise<ExitCode> {
   const dryRun = flags.dryRun === true;

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { createNames } from '../../clusters/read/spaces.ts';
 import { ClusterAutomation } from '../../clusters/run/automation.ts';
 import { type ClusterRequest, handleClusterRequest } from '../../clusters/run/control-api.ts';
@@ -13,37 +12,28 @@ import { createManifestLoader } from '../../manifests/loader.ts';
 import { openReader, openWriter } from '../../platform/client.ts';
 import type { Priority } from '../../queue/model/request.ts';
 import { oneLine } from '../../server/cluster-log.ts';
-import { answers, callControl, controlSocketPath } from '../../server/control.ts';
 import { recordedId } from '../../store/recorded-id.ts';
 import { openSqliteStore } from '../../store/sqlite.ts';
-import { chooseOrganization, readTrustedConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
+import { callDaemon, chooseState, type StateFlags } from '../cli/control-call.ts';
 import { type PlatformSession, withPlatform } from '../cli/session.ts';
 
-export interface ClusterFlags {
-  readonly config?: string;
-  readonly organization?: string;
-  readonly format: 'text' | 'json';
-}
-
 /**
- * Asks the daemon where one runs, so that it and a person never are at it at once; else the platform, with the state
- * file opened for a moment. Throws what `handleClusterRequest` throws.
+ * Asks the daemon if one runs, otherwise opens the state file and asks the platform. Throws what `handleClusterRequest`
+ * throws.
  */
 export async function askClusters(
   question: ClusterRequest,
-  flags: ClusterFlags,
+  flags: StateFlags,
   context: CommandContext,
 ): Promise<JsonObject> {
-  const config = await readTrustedConfig(flags.config, context);
-  const organization = chooseOrganization(config, flags.organization);
-  const path = resolve(context.terminal.cwd, config.store.path);
-  const socket = controlSocketPath(path);
-  if (await answers(socket)) {
-    return callControl(socket, { ask: 'clusters', organization: organization.id, question });
-  }
-  return withPlatform(config, organization, context, (session) =>
-    answerAlone(organization, path, session, question, context),
+  const target = await chooseState(flags, context);
+  const { config, organization, store } = target;
+  return (
+    (await callDaemon(target, { ask: 'clusters', question })) ??
+    withPlatform(config, organization, context, (session) =>
+      answerAlone(organization, store, session, question, context),
+    )
   );
 }
 

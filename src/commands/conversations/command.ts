@@ -5,10 +5,11 @@ import { largest } from '../../core/lists.ts';
 import { printable } from '../../plan/render/words.ts';
 import { senderWords } from '../../server/conversation-log.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { type ConversationFlags, callConversations } from './control.ts';
+import type { StateFlags } from '../cli/control-call.ts';
+import { callConversations } from './control.ts';
 
 /** `octavo conversations status`. */
-export async function statusCommand(flags: ConversationFlags, context: CommandContext): Promise<ExitCode> {
+export async function statusCommand(flags: StateFlags, context: CommandContext): Promise<ExitCode> {
   const answer = await callConversations({ about: 'status' }, flags, context);
   if (flags.format === 'json') {
     context.terminal.out(`${shownJson({ format: 'octavo.conversations/1', ...answer })}\n`);
@@ -84,7 +85,7 @@ function table(cells: readonly (readonly string[])[]): readonly string[] {
   );
 }
 
-export interface DeadFlags extends ConversationFlags {
+export interface DeadFlags extends StateFlags {
   readonly source?: string;
   /** Maximum number of entries to list. */
   readonly limit?: number;
@@ -136,7 +137,7 @@ function deadText(does: 'list' | 'retry' | 'drop', answer: JsonObject): string {
 /** `octavo conversations resync SOURCE --since 30d`. */
 export async function resyncCommand(
   source: string,
-  flags: ConversationFlags & { readonly since: number },
+  flags: StateFlags & { readonly since: number },
   context: CommandContext,
 ): Promise<ExitCode> {
   const since = context.clock.now() - flags.since;

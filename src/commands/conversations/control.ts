@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
-import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { outboxLimit } from '../../config/conversations.ts';
 import { type ConversationRequest, handleConversationRequest } from '../../conversations/ingestion/control-api.ts';
 import { Ingestion } from '../../conversations/ingestion/ingestion.ts';
@@ -11,46 +9,22 @@ import { redactionOptions } from '../../conversations/redact/options.ts';
 import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Writer } from '../../platform/client.ts';
-import { answers, callControl, controlSocketPath } from '../../server/control.ts';
 import { recordedId } from '../../store/recorded-id.ts';
 import { openSqliteStore } from '../../store/sqlite.ts';
-import { chooseOrganization, readTrustedConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
+import { callDaemon, chooseState, type StateFlags, type StateTarget } from '../cli/control-call.ts';
 
-export interface ConversationFlags {
-  readonly config?: string;
-  readonly organization?: string;
-  readonly format: 'text' | 'json';
-}
-
-/** What a command works with: the configuration, and the daemon's socket where one may answer. */
-export interface StatePlace {
-  readonly config: Config;
-  readonly organization: OrganizationConfig;
-  readonly store: string;
-  readonly socket: string;
-}
-
-/** Asks the daemon where one runs, and the state file itself where none does. Throws what `handleConversationRequest` throws. */
+/**
+ * Asks the daemon if one runs, otherwise opens the state file. Throws what `handleConversationRequest` throws.
+ */
 export async function callConversations(
   question: ConversationRequest,
-  flags: ConversationFlags,
+  flags: StateFlags,
   context: CommandContext,
 ): Promise<JsonObject> {
-  const place = await placeOf(flags, context);
-  if (await answers(place.socket)) {
-    const organization = place.organization.id;
-    return callControl(place.socket, { ask: 'conversations', organization, question });
-  }
-  return withIngestion(place, null, {}, context, ({ answer }) => answer(question));
-}
-
-/** Where conversations are kept, by the configuration. Throws ConfigError. */
-export async function placeOf(flags: ConversationFlags, context: CommandContext): Promise<StatePlace> {
-  const config = await readTrustedConfig(flags.config, context);
-  const organization = chooseOrganization(config, flags.organization);
-  const store = resolve(context.terminal.cwd, config.store.path);
-  return { config, organization, store, socket: controlSocketPath(store) };
+  const target = await chooseState(flags, context);
+  const answer = await callDaemon(target, { ask: 'conversations', question });
+  return answer ?? withIngestion(target, null, {}, context, (opened) => opened.answer(question));
 }
 
 export interface OpenIngestion {
@@ -61,7 +35,7 @@ export interface OpenIngestion {
 
 /** Opens the state file for a moment. `writer` null: nothing can be sent. */
 export async function withIngestion<T>(
-  { organization, store: path }: StatePlace,
+  { organization, store: path }: StateTarget,
   writer: Writer | null,
   events: ConversationEvents,
   { clock, random, version, signal }: CommandContext,

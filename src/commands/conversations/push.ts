@@ -17,17 +17,17 @@ import { type JsonObject, shownJson } from '../../core/json.ts';
 import { append } from '../../core/lists.ts';
 import { printable } from '../../plan/render/words.ts';
 import { openWriter } from '../../platform/client.ts';
-import { answers, callControl } from '../../server/control.ts';
 import { senderWords } from '../../server/conversation-log.ts';
 import { openMemoryStore } from '../../store/memory.ts';
 import type { NewContent } from '../../store/outbox.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
+import { callDaemon, chooseState, type StateFlags } from '../cli/control-call.ts';
 import { withPlatform } from '../cli/session.ts';
 import { keepHeapSmall } from '../cli/small-heap.ts';
-import { type ConversationFlags, placeOf, withIngestion } from './control.ts';
+import { withIngestion } from './control.ts';
 
-export interface PushFlags extends ConversationFlags {
+export interface PushFlags extends StateFlags {
   readonly dryRun?: boolean;
   readonly account: string;
   /** Email domains of the team. */
@@ -50,23 +50,19 @@ export async function pushCommand(
   if (flags.dryRun === true) {
     return showOnly(paths, flags, context);
   }
-  const place = await placeOf(flags, context);
+  const target = await chooseState(flags, context);
   const question: ConversationRequest = {
     about: 'push',
     files: paths,
     account: flags.account,
     teamDomains: [...(flags.teamDomains ?? [])],
   };
-  if (await answers(place.socket)) {
-    const answer = await callControl(place.socket, {
-      ask: 'conversations',
-      organization: place.organization.id,
-      question,
-    });
+  const answer = await callDaemon(target, { ask: 'conversations', question });
+  if (answer !== null) {
     return tellPushed(answer, daemonWords(answer.sender as unknown as PushedSender), flags, context);
   }
-  return withPlatform(place.config, place.organization, context, async ({ connection, signal }) => {
-    const writer = openWriter(connection, { organization: place.organization.id, priority: 'person', signal });
+  return withPlatform(target.config, target.organization, context, async ({ connection, signal }) => {
+    const writer = openWriter(connection, { organization: target.organization.id, priority: 'person', signal });
     let sent = 0;
     const events: ConversationEvents = {
       onSent: ({ items }) => {
@@ -77,15 +73,15 @@ export async function pushCommand(
           `${printable(key)}: refused by the platform and kept as a dead letter: ${printable(reason)}\n`,
         ),
     };
-    return withIngestion(place, writer, events, context, async ({ ingestion, answer }) => {
+    return withIngestion(target, writer, events, context, async ({ ingestion, answer }) => {
       const pushed = await ingestion.sendWhile((own) => answer(question, own));
       const state = await ingestion.sender?.sendDue();
       const exit = tellPushed(pushed, `${sent} sent`, flags, context);
       if (context.signal.aborted) {
-        throw new CancelledError(`interrupted; unsent conversations wait in ${place.store}`);
+        throw new CancelledError(`interrupted; unsent conversations wait in ${target.store}`);
       }
       if (state !== undefined && 'reason' in state) {
-        throw new TransientError(`${senderWords(state)}; unsent conversations wait in ${place.store}`, false);
+        throw new TransientError(`${senderWords(state)}; unsent conversations wait in ${target.store}`, false);
       }
       return exit;
     });

@@ -1,0 +1,48 @@
+import { resolve } from 'node:path';
+import type { Config, OrganizationConfig } from '../../config/config.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { answers, type ControlRequest, callControl, controlSocketPath } from '../../server/control.ts';
+import { chooseOrganization, readTrustedConfig } from './config.ts';
+import type { CommandContext } from './context.ts';
+
+/** Options of commands that work on the state of one organization. */
+export interface StateFlags {
+  readonly config?: string;
+  readonly organization?: string;
+  readonly format: 'text' | 'json';
+}
+
+/** An organization and its state file. */
+export interface StateTarget {
+  readonly config: Config;
+  readonly organization: OrganizationConfig;
+  /** Absolute path of the state file. */
+  readonly store: string;
+}
+
+/** Chooses the organization and its state file by the configuration. Throws ConfigError. */
+export async function chooseState(flags: StateFlags, context: CommandContext): Promise<StateTarget> {
+  const config = await readTrustedConfig(flags.config, context);
+  const organization = chooseOrganization(config, flags.organization);
+  return { config, organization, store: resolve(context.terminal.cwd, config.store.path) };
+}
+
+/** Request of the control API for one organization, without the organization. */
+type OrganizationRequest =
+  Extract<ControlRequest, { readonly question: unknown }> extends infer T
+    ? T extends unknown
+      ? Omit<T, 'organization'>
+      : never
+    : never;
+
+/**
+ * Sends a request to the daemon that uses the state file, so that a command and the daemon never work at the same time.
+ * Returns null if no daemon runs. Throws AppError.
+ */
+export async function callDaemon(
+  { store, organization }: StateTarget,
+  request: OrganizationRequest,
+): Promise<JsonObject | null> {
+  const socket = controlSocketPath(store);
+  return (await answers(socket)) ? callControl(socket, { ...request, organization: organization.id }) : null;
+}
