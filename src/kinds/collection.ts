@@ -47,4 +47,17 @@ export const collection = listedKind({
       ? ['space']
       : [],
   example: 'handbook: { title: Handbook, defaultLevel: read }',
+  sample: {
+    created:
+      'collections: { top: { title: Top }, a: { title: A, parent: top, description: What, defaultLevel: read } }',
+    updated:
+      'collections: { top: { title: Top }, a: { title: B, parent: null, description: More, defaultLevel: edit } }',
+    cleared: 'collections: { top: { title: Top }, a: { title: B, parent: null, description: "", defaultLevel: null } }',
+    gone: 'collections: { top: { title: Top } }',
+    address: 'collection/a',
+    createdBy: 'createCollection',
+    storedIn: 'collections',
+    drift: ['POST', '/v1/collections/{id}/move', { parent: null }],
+    remove: ['DELETE', '/v1/collections/{id}'],
+  },
 });

@@ -105,6 +105,17 @@ export const member: Kind = {
       ],
     };
   },
+  sample: {
+    created: 'members: { ana@acme.example: { role: admin }, bo@acme.example: { role: read } }',
+    updated: 'members: { ana@acme.example: { role: admin }, bo@acme.example: { role: create, sso: true } }',
+    cleared: 'members: { ana@acme.example: { role: admin }, bo@acme.example: { role: null } }',
+    gone: 'members: { ana@acme.example: { role: admin } }',
+    address: 'member/bo@acme.example',
+    createdBy: null,
+    storedIn: 'members',
+    drift: ['PATCH', '/members/{id}', { role: 'comment' }],
+    remove: ['DELETE', '/members/{id}'],
+  },
 };
 
 function roleChange(change: Change) {

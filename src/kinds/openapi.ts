@@ -115,6 +115,16 @@ export const openapi = listedKind({
     };
   },
   example: 'petstore: { source: { url: https://acme.example/openapi.json }, visibility: public }',
+  sample: {
+    created: 'openapi: { petstore: { source: { url: "https://a.example/x" }, visibility: public } }',
+    updated: 'openapi: { petstore: { source: { url: "https://a.example/y" }, visibility: private } }',
+    gone: 'openapi: {}',
+    address: 'openapi/petstore',
+    createdBy: 'putOpenApiSpec',
+    storedIn: 'specs',
+    drift: ['PUT', '/openapi/petstore', { source: { url: 'https://a.example/z' } }],
+    remove: ['DELETE', '/openapi/petstore'],
+  },
 });
 
 interface Written {

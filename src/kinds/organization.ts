@@ -162,6 +162,19 @@ sso: true`,
   writes: (change) => ({
     first: [request(operations.updateOrganization, { body: table.parameters(change) as never })],
   }),
+  sample: {
+    created:
+      'organization: { title: Acme Docs, emailDomains: [acme.example, b.example], defaultRole: read, ai: false, inviteLinks: true, hostname: acme-docs, logo: "https://a.example/l.png" }',
+    updated:
+      'organization: { title: Acme, emailDomains: [c.example], defaultRole: edit, ai: true, inviteLinks: false, hostname: acme, logo: "https://a.example/m.png", mergeRules: { type: rules, rules: [{ rule: require_specific_reviewers, users: [ana@acme.example] }] } }',
+    cleared: 'organization: { defaultRole: null, defaultContent: null, logo: null, mergeRules: { type: none } }',
+    gone: 'members: { ana@acme.example: { role: admin } }',
+    address: 'organization',
+    createdBy: null,
+    storedIn: 'organizations',
+    drift: ['PATCH', '', { title: 'By hand' }],
+    remove: null,
+  },
 };
 
 function ssoLockOut({ changes, actuals }: LockOutContext): readonly string[] {

@@ -76,6 +76,20 @@ export const saml = listedKind({
   certificate: { file: certs/okta.pem }
   defaultTeam: writers
   defaultRole: read`,
+  sample: {
+    base: 'teams: { a: { title: A }, b: { title: B } }\n',
+    created:
+      'saml: { okta: { label: Okta, entityID: "https://a.example/e", ssoURL: "https://a.example/s", certificate: PEM, defaultTeam: a, defaultRole: read } }',
+    updated:
+      'saml: { okta: { label: Okta 2, entityID: "https://b.example/e", ssoURL: "https://b.example/s", certificate: PEM 2, defaultTeam: b, defaultRole: edit } }',
+    cleared: 'saml: { okta: { label: Okta 2, defaultRole: null } }',
+    gone: '',
+    address: 'saml/okta',
+    createdBy: 'createSamlProvider',
+    storedIn: 'samlProviders',
+    drift: ['PATCH', '/saml/{id}', { ssoURL: 'https://x.example/s' }],
+    remove: ['DELETE', '/saml/{id}'],
+  },
 });
 
 /** Ends a certificate with a line break, as files do, if it is not too long for that. */

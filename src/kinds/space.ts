@@ -71,6 +71,20 @@ const listed = listedKind({
     return { weight: 15 + open, text: open === 0 ? '' : counted(open, 'open change request') };
   },
   copySource: ({ declared }) => (typeof declared.duplicateOf === 'string' ? declared.duplicateOf : undefined),
+  sample: {
+    base: 'collections: { top: { title: Top } }\n',
+    created:
+      'spaces: { a: { title: A, collection: top, emoji: "1f4d8", language: en, editMode: locked, defaultLevel: read, mergeRules: { type: none } } }',
+    updated:
+      'spaces: { a: { title: B, collection: null, emoji: "1f680", language: de, editMode: live, defaultLevel: edit, mergeRules: { type: rules, rules: [{ rule: require_at_least_one_review }] } } }',
+    cleared: 'spaces: { a: { title: B, emoji: null, defaultLevel: null, mergeRules: { type: inherit } } }',
+    gone: '',
+    address: 'space/a',
+    createdBy: 'createSpace',
+    storedIn: 'spaces',
+    drift: ['POST', '/v1/spaces/{id}/move', { parent: null }],
+    remove: ['DELETE', '/v1/spaces/{id}'],
+  },
   example: 'guides: { title: Guides, collection: handbook, language: en, editMode: locked }',
 });
 

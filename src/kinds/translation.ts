@@ -183,6 +183,17 @@ export const translation: Kind = {
       ],
     };
   },
+  sample: {
+    base: 'spaces: { one: { title: One, language: en }, two: { title: Two, language: de } }\n',
+    created: 'translations: { fr: { space: one, from: en, to: fr, instructions: "Be *kind*." } }',
+    updated: 'translations: { fr: { space: two, from: de, to: it, instructions: "Be **brief**." } }',
+    gone: 'translations: {}',
+    address: 'translation/fr',
+    createdBy: 'createTranslation',
+    storedIn: 'translations',
+    drift: ['PUT', '/translations/{id}', { instructions: { object: 'document', data: {}, nodes: [] } }],
+    remove: ['DELETE', '/translations/{id}'],
+  },
 };
 
 /** Whether a space that was in no list is there: it may have come into being since. */

@@ -1,10 +1,12 @@
+import { parse } from 'yaml';
 import type { EmulatorState } from '../../src/emulator/emulator.ts';
+import { kinds } from '../../src/kinds/registry.ts';
 import type { Model } from '../support/model.ts';
 
 const ADMIN = { 'ana@acme.example': { role: 'admin' } };
 
-/** What is there first: every kind, made from nothing. */
-export const FIRST: Model = {
+/** What is there first. */
+const FIRST_WRITTEN: Model = {
   organization: { title: 'Acme', emailDomains: ['acme.example'], defaultRole: 'read', ai: false },
   members: { ...ADMIN, 'bo@acme.example': { role: 'edit' }, 'cy@acme.example': { role: 'read' } },
   teams: {
@@ -80,8 +82,8 @@ export const FIRST: Model = {
   },
 };
 
-/** What comes then: of every kind something new, something changed, something moved or made anew, something gone. */
-export const SECOND: Model = {
+/** What comes then: of every kind something new, changed, moved or replaced, and deleted. */
+const SECOND_WRITTEN: Model = {
   organization: {
     title: 'Acme Docs',
     emailDomains: ['acme.example', 'acme.test'],
@@ -186,8 +188,8 @@ export const SECOND: Model = {
   },
 };
 
-/** Nothing but the people who must stay. */
-export const NOTHING: Model = {
+/** The sections that every model has, without entries. */
+const NOTHING_WRITTEN: Model = {
   members: { ...ADMIN, 'bo@acme.example': { role: 'read' } },
   teams: {},
   saml: {},
@@ -196,6 +198,40 @@ export const NOTHING: Model = {
   openapi: {},
   translations: {},
   sites: {},
+};
+
+/** Kinds that the models above have. Those of other kinds come from their samples. */
+const WRITTEN = new Set(['section', 'section-group', 'site-space']);
+const others = kinds.filter(
+  ({ name, manifest }) => !WRITTEN.has(name) && (manifest === null || !Object.hasOwn(FIRST_WRITTEN, manifest.section)),
+);
+
+type Sections = Record<string, Record<string, unknown>>;
+
+/** A model with the samples of kinds that it does not have. */
+function withSamples(model: Model, step: 'created' | 'updated' | 'gone'): Model {
+  const merged = structuredClone(model) as unknown as Sections;
+  for (const { name, sample } of others) {
+    const sections = parse(`${sample?.base ?? ''}${sample?.[step] ?? ''}`) as Sections | null;
+    for (const [section, entries] of Object.entries(sections ?? {})) {
+      const { help, ...rest } = entries;
+      const own = section === 'sites' && help ? { [`sample-${name}`]: { ...help, title: `Sample of ${name}` } } : {};
+      merged[section] = { ...merged[section], ...(section === 'sites' ? rest : entries), ...own };
+    }
+  }
+  return merged as unknown as Model;
+}
+
+/** What is there first: every kind, made from nothing. */
+export const FIRST = withSamples(FIRST_WRITTEN, 'created');
+
+/** What comes then: every kind, changed. */
+export const SECOND = withSamples(SECOND_WRITTEN, 'updated');
+
+/** Nothing but the people who must stay. */
+export const NOTHING: Model = {
+  ...NOTHING_WRITTEN,
+  ...Object.fromEntries(others.flatMap(({ manifest }) => (manifest === null ? [] : [[manifest.section, {}]]))),
 };
 
 /** Who is in the organization besides those declared. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { settledDrift } from '../../src/import/drift/drift.ts';
 import type { Drift } from '../../src/import/drift/drifted.ts';
 import { kinds } from '../../src/kinds/registry.ts';
-import { kindCases } from '../contract/kind-cases.ts';
+import { kindCases, send } from '../contract/kind-cases.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
 
@@ -50,8 +50,9 @@ describe('every kind', () => {
   test.each(kindCases)('writes the changed fields of $kind', async (each) => {
     const created = `${each.base ?? ''}${each.created}`;
     await world.settle(created, { policy: UNLIMITED });
-    await each.drift(
+    await send(
       world,
+      each.drift,
       (await world.record.read()).entries.find(({ address }) => address === each.address)?.id ?? '',
     );
     const { drift, open } = await driftFrom(created);

@@ -1,6 +1,6 @@
 import type { Address } from '../../core/address.ts';
 import type { Change } from '../../core/change.ts';
-import type { JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
 import type { Actual, Base, Declared, Fields } from '../../core/resource.ts';
 import type { KindRules } from '../../plan/model/rules.ts';
 import type { Reader } from '../../platform/client.ts';
@@ -51,8 +51,36 @@ export interface WriteContext {
   creation(address: Address): Change | undefined;
 }
 
+/** A request of somebody else. `{id}` stands for the id of the resource, `{site}` for that of its site. */
+export type SampleRequest = readonly [method: string, path: string, body?: Json];
+
+/** A sample resource, for the tests that every kind has to pass. Manifests are written as sections. */
+export interface KindSample {
+  /** Manifests of what the resource refers to. They are part of every step. */
+  readonly base?: string;
+  /** The resource as it is created. */
+  readonly created: string;
+  /** The same key with every field changed that can be changed. */
+  readonly updated: string;
+  /** The same key with every field cleared that can be cleared. */
+  readonly cleared?: string;
+  /** The manifests without the resource. */
+  readonly gone: string;
+  readonly address: Address;
+  /** Operation that creates it, as the platform names it; null if Octavo does not create it. */
+  readonly createdBy: string | null;
+  /** List of the embedded platform's state that holds such resources. */
+  readonly storedIn: string;
+  /** Changes a field that `created` declares. */
+  readonly drift: SampleRequest;
+  /** Deletes the resource; null if that is not possible. */
+  readonly remove: SampleRequest | null;
+}
+
 /** A kind of resource: all there is to know about it. A new kind is one file with one of these, and one line in the registry. */
 export interface Kind extends KindRules {
+  /** Sample for the tests that every kind has to pass. Required for the kinds of the registry. */
+  readonly sample?: KindSample;
   /** How it is written in manifests; null for a kind that another kind's entries declare, as a site does its sections. */
   readonly manifest: ManifestRules | null;
   /** Other kinds of which no resource may have the same key, because one reference can mean either. */

@@ -22,7 +22,6 @@ export const LANGUAGES = [
 export const ROLES = ['admin', 'create', 'review', 'edit', 'comment', 'read'] as const;
 
 export const role = z.enum(ROLES);
-type Role = (typeof ROLES)[number];
 
 /** Default level of a space or collection. Source: docs/platform-notes.md#roles */
 export const level = z.enum([...ROLES, 'inherit']).nullable();

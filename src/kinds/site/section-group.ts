@@ -6,6 +6,7 @@ import { operations, type SectionGroup } from '../../platform/operations/index.t
 import { collect } from '../model/kind.ts';
 import { text } from '../model/schema.ts';
 import { icon, structurePart } from './part.ts';
+import { REST_SAMPLE, siteSample } from './sample.ts';
 
 /** Groups of sections, nested. Declared in a site's structure. Source: docs/platform-notes.md#section-groups */
 export const sectionGroup = structurePart<SectionGroup>({
@@ -41,6 +42,21 @@ export const sectionGroup = structurePart<SectionGroup>({
   impact(actual) {
     const links = Number(actual.facts?.links ?? 0);
     return { weight: links, text: links === 0 ? '' : `${counted(links, 'link')} to elsewhere in it` };
+  },
+  sample: {
+    created: siteSample(`[{ group: a, title: A, icon: code, items: [] }, ${REST_SAMPLE}]`),
+    updated: siteSample(
+      `[${REST_SAMPLE}, { group: o, title: Outer, items: [{ group: a, title: B, icon: star, items: [] }] }]`,
+    ),
+    cleared: siteSample(
+      `[${REST_SAMPLE}, { group: o, title: Outer, items: [{ group: a, title: B, icon: null, items: [] }] }]`,
+    ),
+    gone: siteSample(`[${REST_SAMPLE}]`),
+    address: 'section-group/help/a',
+    createdBy: 'createSectionGroup',
+    storedIn: 'sectionGroups',
+    drift: ['PATCH', '/sites/{site}/section-groups/{id}', { title: 'By hand' }],
+    remove: ['DELETE', '/sites/{site}/section-groups/{id}'],
   },
 });
 

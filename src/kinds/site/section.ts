@@ -8,6 +8,7 @@ import { writtenFields } from '../model/field-table.ts';
 import { type Alternative, hasMembers, type PlannedRequest, present, ref, request } from '../model/request.ts';
 import { key, text } from '../model/schema.ts';
 import { condition, icon, pathAside, sortRequests, structurePart } from './part.ts';
+import { REST_SAMPLE, siteSample } from './sample.ts';
 import { sectionsSlot, seedOf, siteSlot, spacesOf } from './section-rules.ts';
 
 interface SectionFields {
@@ -147,6 +148,23 @@ export const section = structurePart<Section>({
     const settings = hasMembers(rest) ? [request(operations.updateSection, { path, body: present(rest) })] : [];
     const grouped = group ? [moveToGroup(change, group)] : [];
     return { first: [create, ...settings, ...grouped, ...sortRequests(change)] };
+  },
+  sample: {
+    created: siteSample(
+      `[{ section: a, title: First, icon: book, path: a, description: What, condition: visitor.x, default: y, spaces: [{ key: x, space: one, path: x }, { key: y, space: two, path: y }] }, ${REST_SAMPLE}]`,
+    ),
+    updated: siteSample(
+      `[${REST_SAMPLE}, { group: g, title: G, items: [{ section: a, title: Second, icon: star, path: b, description: More, condition: visitor.y, default: x, spaces: [{ key: y, space: two, path: y }, { key: x, space: one, path: x }] }] }]`,
+    ),
+    cleared: siteSample(
+      `[${REST_SAMPLE}, { group: g, title: G, items: [{ section: a, title: Second, icon: null, description: null, condition: null, spaces: [{ key: y, space: two, path: y }, { key: x, space: one, path: x }] }] }]`,
+    ),
+    gone: siteSample(`[${REST_SAMPLE}]`),
+    address: 'section/help/a',
+    createdBy: 'createSection',
+    storedIn: 'sections',
+    drift: ['PATCH', '/sites/{site}/sections/{id}', { title: 'By hand', path: 'hand' }],
+    remove: ['DELETE', '/sites/{site}/sections/{id}'],
   },
 });
 

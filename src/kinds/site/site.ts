@@ -5,12 +5,13 @@ import type { Actual } from '../../core/resource.ts';
 import type { Reader } from '../../platform/client.ts';
 import { operations, type Site } from '../../platform/operations/index.ts';
 import { type FieldTable, fieldTable } from '../model/field-table.ts';
-import type { Detail, DetailRequest, Kind } from '../model/kind.ts';
+import type { Detail, DetailRequest, Kind, KindSample } from '../model/kind.ts';
 import { checkTitle, listedKind } from '../model/listed-kind.ts';
 import { type CommonFields, commonFields, type DescribeContext, type Described, Reference } from '../model/manifest.ts';
 import { commonShape, key, objectOrFile, text } from '../model/schema.ts';
 import { adaptiveSchema } from './adaptive-schema.ts';
 import type { StructurePart } from './part.ts';
+import { SPACES_SAMPLE } from './sample.ts';
 import { siteWrites } from './site-writes.ts';
 import { observeStructure, StructureDescriber } from './structure-actual.ts';
 import { declareStructure, hasSections, structureSchema, type WrittenItem } from './structure-entry.ts';
@@ -106,6 +107,21 @@ const fields: FieldTable<Site> = {
 
 type Entry = CommonFields & Described & { readonly default?: string; readonly structure?: readonly WrittenItem[] };
 
+const sample: KindSample = {
+  base: SPACES_SAMPLE,
+  created:
+    'sites: { help: { title: Help, visibility: unlisted, published: true, basename: help, proxy: a.example/help, agentsContext: excluded, adaptiveContent: { enabled: true }, adaptiveSchema: { type: object, properties: {}, additionalProperties: false }, default: b, structure: [{ key: a, space: one }, { key: b, space: two }] } }',
+  updated:
+    'sites: { help: { title: Docs, visibility: public, published: false, basename: docs, proxy: a.example/docs, agentsContext: included, adaptiveContent: { enabled: false }, adaptiveSchema: { type: object, properties: { unsigned: { type: object, description: Unsigned claims of the site visitor., properties: {}, additionalProperties: false } }, additionalProperties: false }, default: a, structure: [{ key: b, space: two }, { key: a, space: one }] } }',
+  cleared: 'sites: { help: { title: Docs, proxy: null, structure: [{ key: b, space: two }, { key: a, space: one }] } }',
+  gone: 'sites: {}',
+  address: 'site/help',
+  createdBy: 'createSite',
+  storedIn: 'sites',
+  drift: ['POST', '/sites/{id}/unpublish'],
+  remove: ['DELETE', '/sites/{id}'],
+};
+
 /**
  * Docs sites. A site's manifest also declares the parts of its structure.
  * Source: docs/platform-notes.md#sites
@@ -154,6 +170,7 @@ export function siteKind(parts: readonly StructurePart[]): Kind {
       },
       { name: 'adaptive schema', fields: ['adaptiveSchema'], read: readAdaptiveSchema },
     ],
+    sample,
     writes: siteWrites,
     example: `help:
   title: Acme Help
