@@ -23,7 +23,7 @@ describe('readRegularFile', () => {
     expect(readRegularFile(path, { limit: 0 })).toHaveLength(0);
   });
 
-  test('refuses what could keep it waiting', async () => {
+  test('refuses files that could block', async () => {
     const fifo = join(folder, 'fifo');
     makeFifo(fifo);
     expect(() => readRegularFile(fifo, { limit: 10 })).toThrow('it is a FIFO, not a regular file');
@@ -35,7 +35,7 @@ describe('readRegularFile', () => {
     server.close();
   });
 
-  test('refuses a sparse file by its size, and a generated one by what it gives', () => {
+  test('refuses a sparse file by its size, and a generated one by its content', () => {
     const path = join(folder, 'sparse');
     writeFileSync(path, '');
     truncateSync(path, 2 ** 40);

@@ -72,7 +72,7 @@ describe('a URL shows no secret', () => {
     expect(hasUrlSecrets(url)).toBe(false);
   });
 
-  test('two secrets can be told apart, at any depth, and other values stay the same objects', () => {
+  test('distinguishes secrets at any depth, and returns other values unchanged', () => {
     const value = { a: [`https://x.example/?token=${S}`, { b: 'plain' }], c: 1, d: null };
     const shown = maskUrlsIn(value);
     expect(shown).toEqual({
@@ -100,7 +100,7 @@ describe('a URL shows no secret', () => {
   );
   const noise = fc.string({ unit: fc.constantFrom(...'ab1/?&=#:@;.% \n"<'), maxLength: 12 });
 
-  test('whatever is around it', () => {
+  test('in any surrounding text', () => {
     fc.assert(
       fc.property(secret, name, noise, noise, (value, parameter, before, after) => {
         const url = `https://acme.example/${before.replaceAll(/[\s"<]/g, '')}?${parameter}=${value}&x=1`;
@@ -112,7 +112,7 @@ describe('a URL shows no secret', () => {
     );
   });
 
-  test('masked once is masked for good, and any text is taken', () => {
+  test('masking is idempotent and accepts any text', () => {
     const text = fc
       .array(fc.oneof(noise, secret, name, fc.constantFrom('https://', '://', '@', '?token=', '&', ';')))
       .map((parts) => parts.join(''));
@@ -125,7 +125,7 @@ describe('a URL shows no secret', () => {
   });
 });
 
-describe('the work grows with the length of the text', () => {
+describe('masking takes linear time', () => {
   const shapes: readonly (readonly [name: string, text: (length: number) => string])[] = [
     ['letters', (n) => 'a'.repeat(n)],
     ['signs of URLs', (n) => '://'.repeat(n / 3)],

@@ -29,7 +29,7 @@ function makeClones(): { readonly origin: string; readonly one: string; readonly
   return { origin, one, two };
 }
 
-test('a record is kept beside the commit, and read back', async () => {
+test('writes a record on top of the commit, and reads it back', async () => {
   const commit = repository.commit('First');
   const refs = await refsIn(repository.directory);
   expect(refs.tipOf('.')).toBeNull();
@@ -41,7 +41,7 @@ test('a record is kept beside the commit, and read back', async () => {
   expect(await read.read(commit, 'the ref')).toEqual({ tip: commit, commit, record: null });
 });
 
-test('scopes have refs of their own, and none can take the place of another', async () => {
+test('gives each scope a separate ref that no other scope can replace', async () => {
   const commit = repository.commit('First');
   const refs = await refsIn(repository.directory);
   const scopes = [
@@ -68,7 +68,7 @@ test('scopes have refs of their own, and none can take the place of another', as
   expect(read.others('a').size).toBe(scopes.length - 1);
 });
 
-test('of two runs at the same time one moves the ref, and the other is told', async () => {
+test('lets only one of two concurrent runs move the ref, and reports it to the other', async () => {
   const commit = repository.commit('First');
   const { origin, one, two } = makeClones();
   const [first, second] = [await refsIn(one), await refsIn(two)];
@@ -85,7 +85,7 @@ test('of two runs at the same time one moves the ref, and the other is told', as
   expect((await first.read(first.tipOf('docs') ?? '', 'docs')).record).toBe('second');
 });
 
-test('without a remote too only one of two runs moves the ref', async () => {
+test('lets only one of two concurrent runs move the ref without a remote', async () => {
   const commit = repository.commit('First');
   const [first, second] = [await refsIn(repository.directory), await refsIn(repository.directory)];
   await first.move('.', await first.write(commit, 'first', 'Record\n'));
@@ -94,7 +94,7 @@ test('without a remote too only one of two runs moves the ref', async () => {
   );
 });
 
-test('a clone without history pushes a record, and reads it', async () => {
+test('pushes and reads a record in a shallow clone', async () => {
   repository.commit('First');
   const commit = repository.commit('Second');
   const { origin, two } = makeClones();
@@ -106,7 +106,7 @@ test('a clone without history pushes a record, and reads it', async () => {
   expect(await read.read(read.tipOf('.') ?? '', 'the ref')).toMatchObject({ commit, record: 'a' });
 });
 
-test('a push that fails moves nothing, and runs no hook', async () => {
+test('a failed push moves nothing and runs no hook', async () => {
   const commit = repository.commit('First');
   const { origin, one } = makeClones();
   const hooks = join(one, '.git/hooks');
@@ -122,7 +122,7 @@ test('a push that fails moves nothing, and runs no hook', async () => {
   expect(existsSync(join(folder, 'hook-ran'))).toBe(false);
 });
 
-test('what is not a ref of the organization is not read', async () => {
+test('ignores refs of other organizations', async () => {
   const commit = repository.commit('First');
   for (const name of ['org_1/other', 'org_2/applied', 'org_1/a/b/applied', 'org_1/docs/applied']) {
     repository.git('update-ref', `refs/octavo/${name}`, commit);

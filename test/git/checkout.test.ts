@@ -32,7 +32,7 @@ const open = (over: Partial<CheckoutOptions> = {}): Checkout =>
 const read = (checkout: Checkout, path: string) => readFileSync(join(checkout.root, path), 'utf8');
 
 describe('a checkout', () => {
-  test('clones, then follows the branch, and says what changed', async () => {
+  test('clones, then follows the branch, and reports changes', async () => {
     const first = origin.commit('First words\n\nand more');
     const checkout = open({ path: 'manifests' });
     expect(await checkout.sync()).toEqual({ commit: first, subject: 'First words', changed: true, forced: false });
@@ -59,13 +59,13 @@ describe('a checkout', () => {
     expect(await checkout.sync()).toMatchObject({ changed: true, forced: true });
   });
 
-  test.each(['v1', 'refs/tags/v1', 'refs/heads/main', 'HEAD'])('takes %s', async (ref) => {
+  test.each(['v1', 'refs/tags/v1', 'refs/heads/main', 'HEAD'])('checks out %s', async (ref) => {
     const commit = origin.commit('First');
     origin.git('tag', '-a', 'v1', '-m', 'a tag with words');
     expect((await open({ ref }).sync()).commit).toBe(commit);
   });
 
-  test('takes a full commit id, and then needs no repository', async () => {
+  test('checks out a full commit id, and then needs no network', async () => {
     const first = origin.commit('First');
     origin.commit('Second');
     const checkout = open({ ref: first });
@@ -74,7 +74,7 @@ describe('a checkout', () => {
     expect(await checkout.sync()).toMatchObject({ commit: first, changed: false });
   });
 
-  test('undoes what happened to its files meanwhile', async () => {
+  test('reverts changes to its files', async () => {
     origin.commit('First');
     await open({ path: 'manifests' }).sync();
     const checkout = open({ path: 'manifests' });
@@ -101,7 +101,7 @@ describe('a checkout', () => {
     expect(runGit(checkout.repository, ['status', '--porcelain'])).toBe('');
   });
 
-  test('throws away nothing of anybody else', async () => {
+  test('deletes no files of others', async () => {
     origin.commit('First');
     mkdirSync(join(folder, 'checkout'));
     writeFileSync(join(folder, 'checkout', 'thesis.txt'), 'years of work');
@@ -119,7 +119,7 @@ describe('a checkout runs nothing of the repository', () => {
     }
   };
 
-  test('no hook of its template, nor of its .git', async () => {
+  test('no hook of its template or its .git', async () => {
     origin.commit('First');
     const proof = join(folder, 'hook-ran');
     plant(join(folder, 'template', 'hooks'), proof);
@@ -147,7 +147,7 @@ describe('a checkout runs nothing of the repository', () => {
     expect(readdirSync(join(checkout.root, 'sub'))).toEqual([]);
   });
 
-  test('no filter, and no line ending is changed', async () => {
+  test('no filter and no conversion of line endings', async () => {
     const proof = join(folder, 'filter-ran');
     writeFileSync(
       join(folder, 'gitconfig'),
@@ -163,7 +163,7 @@ describe('a checkout runs nothing of the repository', () => {
   });
 });
 
-describe('a checkout that cannot be', () => {
+describe('a checkout that fails', () => {
   test.each([
     ['a ref that is not there', { ref: 'mian' }, /cannot fetch .*origin: it has no branch or tag "mian"/],
     ['a folder that is not there', { path: 'docs' }, /commit [0-9a-f]{7} has no directory "docs"/],
@@ -199,7 +199,7 @@ describe('a checkout that cannot be', () => {
     expect(() => open(over)).toThrow(SourceError);
   });
 
-  test('keeps the last good files when the repository is gone, and recovers', async () => {
+  test('keeps the last good files while the repository is unreachable, and recovers', async () => {
     const commit = origin.commit('First');
     const checkout = open();
     await checkout.sync();
@@ -211,7 +211,7 @@ describe('a checkout that cannot be', () => {
     expect(await checkout.sync()).toMatchObject({ commit, changed: false });
   });
 
-  test('takes no symbolic link for its folder, and keeps the last good files', async () => {
+  test('refuses a symbolic link as its folder, and keeps the last good files', async () => {
     const first = origin.commit('First');
     const checkout = open({ path: 'manifests' });
     await checkout.sync();
@@ -224,7 +224,7 @@ describe('a checkout that cannot be', () => {
     expect(await checkout.sync()).toMatchObject({ commit: first, changed: false });
   });
 
-  test('gives up on a server that never answers', async () => {
+  test('times out on a server that never responds', async () => {
     const server = createServer(() => undefined);
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const { port } = server.address() as AddressInfo;
@@ -233,13 +233,13 @@ describe('a checkout that cannot be', () => {
     server.close();
   });
 
-  test('says where git is missing', async () => {
+  test('reports that git is not installed', async () => {
     origin.commit('First');
     vi.stubEnv('PATH', '/nowhere');
     await expect(open().sync()).rejects.toThrow('git is not installed; install it');
   });
 
-  test('sends credentials to the server, and shows them nowhere', async () => {
+  test('sends credentials to the server without showing them anywhere', async () => {
     const heard: (string | undefined)[] = [];
     const server = createServer((request, response) => {
       heard.push(request.headers.authorization);

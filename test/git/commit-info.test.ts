@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('readHead', () => {
-  test('says the commit, the repository, and whether the folder is clean', async () => {
+  test('returns the commit, the repository, and whether the folder is clean', async () => {
     const manifests = join(repository.directory, 'manifests');
     expect(await readHead(manifests)).toBeNull();
     const commit = repository.commit('First');
@@ -25,14 +25,14 @@ describe('readHead', () => {
     expect(await readHead(manifests)).toMatchObject({ dirty: true });
   });
 
-  test('knows a folder that is in no repository', async () => {
+  test('returns null outside of a repository', async () => {
     expect(await readHead(folder)).toBeNull();
     expect(await readHead(join(folder, 'nowhere'))).toBeNull();
   });
 });
 
 describe('resolveRef', () => {
-  test('takes names and expressions, and nothing that is an option', async () => {
+  test('resolves names and expressions, but no options', async () => {
     const first = repository.commit('First');
     const second = repository.commit('Second');
     expect(await resolveRef(repository.directory, 'main')).toBe(second);

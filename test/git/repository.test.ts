@@ -16,24 +16,24 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('findRepository', () => {
-  test('takes no bare repository for one, wherever it is embedded', () => {
+  test('ignores embedded bare repositories', () => {
     runGit(repository.directory, ['init', '--quiet', '--bare', 'manifests/sub']);
     expect(findRepository(join(repository.directory, 'manifests/sub'))?.root).toBe(repository.directory);
     runGit(folder, ['init', '--quiet', '--bare', 'bare']);
     expect(findRepository(join(folder, 'bare'))).toBeNull();
   });
 
-  test('starts from a file too, and from nothing', () => {
+  test('accepts a file and a missing path', () => {
     expect(findRepository(join(repository.directory, 'manifests/a.yaml'))?.root).toBe(repository.directory);
     expect(findRepository(join(folder, 'nothing'))).toBeNull();
   });
 
-  test('goes past a .git that is none', () => {
+  test('ignores a .git that is not a repository', () => {
     mkdirSync(join(repository.directory, 'manifests/.git'));
     expect(findRepository(join(repository.directory, 'manifests'))?.root).toBe(repository.directory);
   });
 
-  test('takes a .git file that leads out of its folder, as linked work trees have, and none that leads into it', async () => {
+  test('follows a .git file that points outside its folder, as in linked work trees, but not one that points inside', async () => {
     const commit = repository.commit('First');
     repository.git('worktree', 'add', '--quiet', '--detach', join(folder, 'linked'));
     expect(findRepository(join(folder, 'linked/manifests'))?.root).toBe(join(folder, 'linked'));
@@ -61,7 +61,7 @@ describe('findRepository', () => {
 });
 
 describe('resolveManifestFolder', () => {
-  test('follows links inside the repository, and refuses one out of it, or into its .git', () => {
+  test('follows links inside the repository, and refuses links out of it or into its .git', () => {
     symlinkSync('manifests', join(repository.directory, 'inside'));
     symlinkSync('..', join(repository.directory, 'outside'));
     symlinkSync('.git', join(repository.directory, 'git'));
@@ -72,7 +72,7 @@ describe('resolveManifestFolder', () => {
     }
   });
 
-  test('follows any link that is in no repository, such as that of git-sync', () => {
+  test('follows links outside of repositories, such as those of git-sync', () => {
     symlinkSync('repository', join(folder, 'current'));
     expect(resolveManifestFolder(join(folder, 'current/manifests'))).toBe(join(repository.directory, 'manifests'));
   });

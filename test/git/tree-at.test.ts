@@ -35,7 +35,7 @@ const text = async (tree: FileTree, path: string) => Buffer.from(await tree.read
 const paths = async (tree: FileTree) => (await tree.list()).map((entry) => entry.path);
 
 describe('the tree of a commit', () => {
-  test('is that of the ref, whatever the working tree says', async () => {
+  test('is that of the ref, whatever the work tree contains', async () => {
     repository.write('manifests/a b/ü.yaml', 'old\n');
     repository.write('manifests/.hidden/x.yaml', 'x');
     repository.write('manifests/.octavoignore', 'x');
@@ -51,13 +51,13 @@ describe('the tree of a commit', () => {
     expect(await paths(await readTreeAt(repository.directory, 'main', './'))).toHaveLength(4);
   });
 
-  test('is empty where the commit has no such folder', async () => {
+  test('is empty if the commit has no such folder', async () => {
     repository.write('README.md', 'x');
     repository.commit('First');
     expect(await paths(await readTreeAt(repository.directory, 'main', 'manifests'))).toEqual([]);
   });
 
-  test('gives bytes as they are', async () => {
+  test('returns bytes unchanged', async () => {
     const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => (index * 7) % 256);
     repository.write('x.bin', bytes);
     repository.write('empty.yaml', '');
@@ -67,12 +67,12 @@ describe('the tree of a commit', () => {
     expect(await tree.read('empty.yaml')).toHaveLength(0);
   });
 
-  test.each(['nope', '--output=x', ''])('names a ref that is not there: %j', async (ref) => {
+  test.each(['nope', '--output=x', ''])('names a ref that does not exist: %j', async (ref) => {
     repository.commit('First');
     await expect(readTreeAt(repository.directory, ref, '.')).rejects.toThrow(SourceError);
   });
 
-  test('reads many files with no process for each, one after the other too', async () => {
+  test('reads many files with few processes, even one after the other', async () => {
     for (let index = 0; index < 600; index++) {
       repository.write(`d${index % 20}/${index}.yaml`, `n: ${index}\n`);
     }

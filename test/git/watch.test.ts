@@ -57,7 +57,7 @@ describe('watchDirectory', () => {
     await watched.after(() => rmSync(join(folder, 'm/a.yaml')));
   });
 
-  test('many edits at once are one report', async () => {
+  test('reports many edits at once as one change', async () => {
     write('m/a.yaml', '1');
     const watched = await start(join(folder, 'm'), 300);
     await watched.after(() => {
@@ -83,7 +83,7 @@ describe('watchDirectory', () => {
     await watched.after(() => write('trees/three/manifests/a.yaml', 'changed'));
   });
 
-  test('does not walk folders behind a link, nor a manifest folder that a link leads out of the repository', async () => {
+  test('does not watch folders behind a link, or a manifest folder whose link leads out of the repository', async () => {
     mkdirSync(join(folder, 'elsewhere'));
     // A watcher that walks into this folder reports an error, because the link loops.
     symlinkSync('loop', join(folder, 'elsewhere/loop'));
@@ -109,7 +109,7 @@ describe('watchDirectory', () => {
 });
 
 describe('directoryVersion', () => {
-  test('changes with any file, and only then', async () => {
+  test('changes if and only if a file changes', async () => {
     write('m/a.yaml', '1');
     const tree = openDiskTree(join(folder, 'm'));
     const first = await directoryVersion(tree);
@@ -123,7 +123,7 @@ describe('directoryVersion', () => {
 });
 
 describe('openDiskTree', () => {
-  test('follows a root that is swapped', async () => {
+  test('follows a root that is replaced', async () => {
     write('trees/one/a.yaml', 'one');
     write('trees/two/a.yaml', 'two');
     swap('trees/one');

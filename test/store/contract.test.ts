@@ -35,13 +35,13 @@ describe.each([
     store = open();
   });
 
-  test('knows nothing of an organization it never saw', async () => {
+  test('returns an empty record for an unknown organization', async () => {
     const record = store.organization('org_1');
     expect(await record.read()).toEqual({ head: null, entries: [] });
     expect(await record.approvals()).toEqual([]);
   });
 
-  test('gives back what was put, sorted by address', async () => {
+  test('returns the entries that were written, sorted by address', async () => {
     const record = store.organization('org_1');
     const entries = [entry('team/b'), entry('organization', { id: null, protect: true, marks: {} })];
     await record.put(entries);
@@ -52,7 +52,7 @@ describe.each([
     });
   });
 
-  test('keeps a note by its topic, the last one written', async () => {
+  test('keeps the last note of each topic', async () => {
     expect(await store.note('flapping/org_1').read()).toBeNull();
     await store.note('flapping/org_1').write([{ path: 'title' }]);
     await store.note('flapping/org_1').write([{ path: 'icon' }]);
@@ -60,7 +60,7 @@ describe.each([
     expect(await store.note('flapping/org_1').read()).toEqual([{ path: 'icon' }]);
   });
 
-  test('a head may have no commit', async () => {
+  test('allows a head without a commit', async () => {
     await store.organization('org_1').moveHead({ commit: null, at: 5 }, []);
     expect((await store.organization('org_1').read()).head).toEqual({ commit: null, at: 5 });
   });
@@ -73,7 +73,7 @@ describe.each([
     expect((await record.read()).entries).toEqual([entry('team/a', { id: 'id_2', fields: { title: 'B' } })]);
   });
 
-  test('what it gives is a copy', async () => {
+  test('returns copies', async () => {
     const record = store.organization('org_1');
     const fields = { title: 'A', list: ['x'] };
     await record.put([entry('team/a', { fields })]);
@@ -81,7 +81,7 @@ describe.each([
     expect((await record.read()).entries[0]?.fields).toEqual({ title: 'A', list: ['x'] });
   });
 
-  test('organizations do not see each other', async () => {
+  test('separates organizations', async () => {
     await store.organization('org_1').put([entry('team/a')]);
     await store.organization('org_1').approve('sha256:1', 1);
     expect(await store.organization('org_2').read()).toEqual({ head: null, entries: [] });
@@ -90,7 +90,7 @@ describe.each([
     expect((await store.organization('org_1').read()).entries).toHaveLength(1);
   });
 
-  test('an approval serves once, oldest first', async () => {
+  test('uses an approval once, and lists approvals oldest first', async () => {
     const record = store.organization('org_1');
     await record.approve('sha256:b', 1);
     await record.approve('sha256:a', 2);
@@ -100,7 +100,7 @@ describe.each([
     expect(await record.approvals()).toEqual(['sha256:a']);
   });
 
-  test('a closed store says so', async () => {
+  test('throws StoreError after it was closed', async () => {
     const record = store.organization('org_1');
     await store.close();
     await store.close();

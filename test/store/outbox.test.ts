@@ -66,7 +66,7 @@ describe.each([
     outbox = store.outbox('org_1', LIMIT);
   });
 
-  test('parts of a millisecond are none: a pause, a clock and a provider may have them', async () => {
+  test('stores fractions of a millisecond as whole milliseconds', async () => {
     await outbox.put(
       deposit([content('a', 1, { notBefore: 500.25 }), content('b', 1, { recheck: 'b', notBefore: 300.5 })]),
     );
@@ -81,7 +81,7 @@ describe.each([
     expect([await outbox.dueAt(1), await outbox.recheckAt('desk')]).toEqual([501, 301]);
   });
 
-  test('processed items are kept with the cursor of their round, and a reset forgets them', async () => {
+  test('stores processed items with the cursor of their round, and a reset clears them', async () => {
     const move = (round: number, add: string[], remove: string[] = []) =>
       outbox.put(deposit([], { cursor: { value: 1, round, processed: { add, remove } } }));
     await move(0, ['a', 'b']);
@@ -93,7 +93,7 @@ describe.each([
     expect([...(await outbox.processed('desk'))]).toEqual([]);
   });
 
-  test('what is put goes once, the oldest that is due first', async () => {
+  test('sends content once, the oldest that is due first', async () => {
     await outbox.put(deposit([content('b', 1, { notBefore: 500 }), content('a')]));
     await outbox.put(deposit([content('c')], { at: 300 }));
     expect(await outbox.dueAt(1)).toBe(100);
@@ -106,14 +106,14 @@ describe.each([
     expect((await outbox.status()).held).toEqual({ items: 0, bytes: 0 });
   });
 
-  test('what is not due rests', async () => {
+  test('does not send content before it is due', async () => {
     await outbox.put(deposit([content('a', 1, { notBefore: 5000 })]));
     expect(await outbox.next(BATCH, 4999)).toBeNull();
     expect(await outbox.dueAt(1)).toBe(5000);
     expect((await next(5000)).items).toHaveLength(1);
   });
 
-  test('unchanged content is not taken again: while it waits, is on its way, was sent, or is dead', async () => {
+  test('ignores unchanged content that waits, is being sent, was sent, or is dead', async () => {
     const again = () => outbox.put(deposit([content('a')]));
     expect(await again()).toMatchObject({ waiting: 1, unchanged: 0 });
     expect(await again()).toMatchObject({ waiting: 0, unchanged: 1 });
@@ -128,27 +128,27 @@ describe.each([
     expect(await desk()).toMatchObject({ counts: { queued: 2, unchanged: 4, sent: 1, refused: 1 } });
   });
 
-  test('changed content goes again; the last of several does', async () => {
+  test('sends changed content again, only the last of several versions', async () => {
     await send(content('a'));
     await outbox.put(deposit([content('a', 2), content('a', 3)]));
     expect(payloads(await next())).toEqual(['{"key":"a","version":3}']);
   });
 
-  test('what changed and changed back does not go', async () => {
+  test('does not send content that changed and changed back', async () => {
     await send(content('a'));
     await outbox.put(deposit([content('a', 2)]));
     await outbox.put(deposit([content('a', 1)]));
     expect(await outbox.next(BATCH, 1000)).toBeNull();
   });
 
-  test('solved once more with the same words: it rests anew', async () => {
+  test('restarts the delay if a ticket is solved again with the same text', async () => {
     await outbox.put(deposit([content('a', 1, { notBefore: 200 })]));
     await outbox.put(deposit([content('a', 1, { notBefore: 900 })]));
     await outbox.put(deposit([content('a')]));
     expect(await outbox.dueAt(1)).toBe(900);
   });
 
-  test('what must be looked at once more does not go before, and goes once it was', async () => {
+  test('sends content that needs a check only after the check', async () => {
     const rests = content('a', 1, { notBefore: 500, recheck: '1' });
     await outbox.put(deposit([rests, content('b', 1, { notBefore: 100, recheck: '2' }), content('c')]));
     const others = await next();
@@ -168,7 +168,7 @@ describe.each([
     expect((await next()).items.map(({ key }) => key)).toEqual(['a']);
   });
 
-  test('what was looked at once more and is known by another key, or not at all, does not go as it was', async () => {
+  test('does not send old content if the check finds another key or nothing', async () => {
     await outbox.put(deposit([content('a', 1, { notBefore: 500, recheck: '1' })]));
     const renamed = content('z', 1, { notBefore: 500, recheck: '1' });
     expect(await outbox.put(deposit([renamed], { at: 600, rechecked: ['a'] }))).toMatchObject({ withdrawn: 1 });
@@ -176,7 +176,7 @@ describe.each([
     expect((await outbox.status()).held.items).toBe(1);
   });
 
-  test('what was looked at goes, though its source asks for no looks any more', async () => {
+  test('sends checked content even if its source no longer asks for checks', async () => {
     await outbox.put(deposit([content('a', 1, { notBefore: 500, recheck: '1' })]));
     const told = content('a', 1, { notBefore: 500 });
     expect(await outbox.put(deposit([told], { at: 600 }))).toMatchObject({ unchanged: 1, confirmed: 0 });
@@ -187,7 +187,7 @@ describe.each([
     expect((await next()).items.map(({ key }) => key)).toEqual(['a']);
   });
 
-  test('a clock that is set back moves the looks with it', async () => {
+  test('moves checks when the clock is set back', async () => {
     await outbox.put(deposit([content('a', 1, { notBefore: 5000, recheck: '1' })]));
     await outbox.setBack(1000, 200);
     expect(await outbox.recheckAt('desk')).toBe(4000);
@@ -195,7 +195,7 @@ describe.each([
     expect(await outbox.recheckAt('desk')).toBe(300);
   });
 
-  test('what is ineligible or gone does not go', async () => {
+  test('does not send withdrawn content', async () => {
     await outbox.put(deposit([content('a'), content('b'), content('c')]));
     const entries = [
       { kind: 'ineligible', key: 'a' },
@@ -207,7 +207,7 @@ describe.each([
     expect((await next()).items.map(({ key }) => key)).toEqual(['c']);
   });
 
-  test('batches keep to their limits; what is larger goes alone', async () => {
+  test('keeps batches within their limits, and sends a larger item alone', async () => {
     const large = JSON.stringify('x'.repeat(200));
     await outbox.put(deposit([content('a'), content('b'), content('c', 1, { payload: large }), content('d')]));
     const sizes: number[] = [];
@@ -219,7 +219,7 @@ describe.each([
     expect(sizes).toEqual([2, 1, 1]);
   });
 
-  test('a lost answer: the same batch again after its rest, and others meanwhile', async () => {
+  test('sends a batch again after a lost response, and other batches in the meantime', async () => {
     await outbox.put(deposit([content('a'), content('b')]));
     const first = await next();
     await outbox.doubt(first.id, 2000);
@@ -235,7 +235,7 @@ describe.each([
     expect(payloads(await next(2000))).toEqual(['{"key":"a","version":2}']);
   });
 
-  test('what an earlier process left on its way is in doubt', async () => {
+  test('marks batches of an earlier process as in doubt', async () => {
     await outbox.put(deposit([content('a')]));
     const batch = await next();
     expect(await outbox.recover()).toBe(1);
@@ -243,7 +243,7 @@ describe.each([
     expect(await next()).toEqual({ ...batch, doubts: 1 });
   });
 
-  test('only so many batches are open', async () => {
+  test('limits the number of open batches', async () => {
     await outbox.put(deposit([content('a'), content('b'), content('c')]));
     const one = { items: 1, bytes: 1000, open: 2 };
     for (const _ of [1, 2]) {
@@ -255,7 +255,7 @@ describe.each([
     expect(await outbox.dueAt(3)).toBe(100);
   });
 
-  test('a batch that was not taken waits again, but for what is newer, ineligible or gone', async () => {
+  test('returns a batch that was not accepted to waiting, except items that are newer, ineligible or gone', async () => {
     await outbox.put(deposit([content('a'), content('b'), content('c')]));
     const batch = await next();
     await outbox.put(deposit([content('a', 2), { kind: 'gone', key: 'b' }]));
@@ -264,7 +264,7 @@ describe.each([
     expect((await outbox.status()).held.items).toBe(2);
   });
 
-  test('what becomes eligible again as it was, while it is on its way, is not lost', async () => {
+  test('keeps content that becomes eligible again while it is being sent', async () => {
     await outbox.put(deposit([content('a')]));
     const batch = await next();
     await outbox.put(deposit([{ kind: 'ineligible', key: 'a' }]));
@@ -273,7 +273,7 @@ describe.each([
     expect((await next()).items).toHaveLength(1);
   });
 
-  test('a refused batch is halved until the bad item stands alone', async () => {
+  test('halves a refused batch until the bad item is alone', async () => {
     await outbox.put(deposit(['a', 'b', 'c', 'd', 'e'].map((key) => content(key))));
     const requests: string[] = [];
     for (let batch = await outbox.next(BATCH, 1000); batch !== null; batch = await outbox.next(BATCH, 1000)) {
@@ -294,7 +294,7 @@ describe.each([
     expect(await desk()).toMatchObject({ dead: 1, counts: { sent: 4, refused: 1 } });
   });
 
-  test('dead letters: shown, tried again, dismissed, or replaced by something newer', async () => {
+  test('lists, retries, dismisses and replaces dead letters', async () => {
     await outbox.put(deposit(['a', 'b', 'c', 'd'].map((key) => content(key))));
     for (let left = 4; left > 0; left -= 1) {
       await outbox.bury((await outbox.next({ ...BATCH, items: 1 }, 1000))?.id ?? 0, 'no', 1000 + left);
@@ -316,7 +316,7 @@ describe.each([
     expect((await outbox.status()).held.items).toBe(4);
   });
 
-  test('what is refused and replaced meanwhile is not buried', async () => {
+  test('does not bury refused content that was replaced in the meantime', async () => {
     await outbox.put(deposit([content('a')]));
     const batch = await next();
     await outbox.put(deposit([content('a', 2)]));
@@ -325,7 +325,7 @@ describe.each([
     expect(payloads(await next())).toEqual(['{"key":"a","version":2}']);
   });
 
-  test('a full outbox takes nothing that grows it, and moves no cursor', async () => {
+  test('rejects deposits that grow a full outbox, without moving the cursor', async () => {
     outbox = store.outbox('org_small', { items: 2, bytes: 1_000_000 });
     await outbox.put(deposit([content('a'), content('b'), content('c')], { cursor: { value: 1, round: 0 } }));
     const more = deposit([content('d')], { cursor: { value: 2, round: 0 }, counts: { found: 1 }, delivery: 'd1' });
@@ -341,13 +341,13 @@ describe.each([
     expect((await desk())?.counts.found).toBe(1);
   });
 
-  test('full by bytes', async () => {
+  test('rejects deposits beyond the byte limit', async () => {
     outbox = store.outbox('org_small', { items: 100, bytes: 30 });
     await outbox.put(deposit([content('a'), content('b')]));
     expect(await outbox.put(deposit([content('c')]))).toEqual({ kind: 'full' });
   });
 
-  test('a reset source begins anew, and a poll that began before does not bring its cursor back', async () => {
+  test('a reset discards the cursor of a poll that began before it', async () => {
     const { round } = await outbox.position('desk');
     await outbox.reset('desk', 77);
     expect(await outbox.put(deposit([content('a')], { cursor: { value: 9, round } }))).toEqual({ kind: 'stale' });
@@ -357,7 +357,7 @@ describe.each([
     expect((await outbox.position('desk')).cursor).toEqual({ page: 'x' });
   });
 
-  test('hints are kept until they are answered; one that came again stays', async () => {
+  test('keeps hints until they are resolved, and a repeated hint after that', async () => {
     expect(await outbox.hint('desk', 'delivery 1', ['7', '8'], 100)).toBe(true);
     expect(await outbox.hint('desk', 'delivery 1', ['9'], 100)).toBe(false);
     expect(await outbox.hint('desk', null, ['9'], 100)).toBe(true);
@@ -369,7 +369,7 @@ describe.each([
     expect(await desk()).toMatchObject({ hints: 2, counts: { hinted: 4 } });
   });
 
-  test('a delivery is taken once, for a few days', async () => {
+  test('accepts a delivery once within a few days', async () => {
     const day = 24 * 3_600_000;
     const of = (key: string, at: number) => outbox.put(deposit([content(key)], { delivery: 'd1', at }));
     expect(await of('a', 0)).toMatchObject({ kind: 'kept' });
@@ -378,7 +378,7 @@ describe.each([
     expect(await of('c', 5 * day)).toMatchObject({ kind: 'kept' });
   });
 
-  test('says how each source stands', async () => {
+  test('reports the status of each source', async () => {
     await outbox.put(deposit([content('a')], { counts: { found: 3, 'skipped.open': 2 } }));
     await outbox.put(deposit([content('b')], { source: 'mail', at: 50 }));
     await outbox.polled('desk', 1234);
@@ -404,7 +404,7 @@ describe.each([
     });
   });
 
-  test('says what waits that another redactor made; taken again, even unchanged, it is this one’s', async () => {
+  test('counts waiting content of another redactor version until it is deposited again', async () => {
     await outbox.put(deposit([content('a'), content('b'), content('c', 1, { redactor: '2' })]));
     await outbox.put(deposit([content('d')], { source: 'mail' }));
     expect([...(await outbox.outdated('2'))]).toEqual([
@@ -418,7 +418,7 @@ describe.each([
     expect([...(await outbox.outdated('2'))]).toEqual([]);
   });
 
-  test('organizations do not see each other', async () => {
+  test('separates organizations', async () => {
     const other = store.outbox('org_2', LIMIT);
     await outbox.put(deposit([content('a')], { cursor: { value: 1, round: 0 } }));
     await outbox.hint('desk', 'd', ['1'], 100);
@@ -428,14 +428,14 @@ describe.each([
     expect(await other.hint('desk', 'd', [], 100)).toBe(true);
   });
 
-  test('a closed store says so', async () => {
+  test('throws StoreError after it was closed', async () => {
     await store.close();
     await expect(outbox.status()).rejects.toThrow(StoreError);
     await expect(outbox.put(deposit([content('a')]))).rejects.toThrow(StoreError);
   });
 });
 
-test('what was sent leaves no payload in the file, and everything else survives a restart', async () => {
+test('removes payloads of sent content from the file, and keeps everything else across a restart', async () => {
   const file = join(folder, 'octavo.db');
   store = openSqliteStore(file);
   outbox = store.outbox('org_1', LIMIT);

@@ -52,7 +52,7 @@ async function startHolder(): Promise<{ kill(): Promise<void>; stderr(): string 
 }
 
 describe('openSqliteStore', () => {
-  test('makes the folder, and what was written is there after a restart', async () => {
+  test('creates the folder, and keeps data across a restart', async () => {
     const first = openSqliteStore(file);
     await first.organization('org_1').put([entry]);
     await first.close();
@@ -61,7 +61,7 @@ describe('openSqliteStore', () => {
     await second.close();
   });
 
-  test('a second process is told in one line; after a kill -9 nothing acknowledged is lost', async () => {
+  test('rejects a second process in one line, and loses no acknowledged write after kill -9', async () => {
     const holder = await startHolder();
     expect(() => openSqliteStore(file)).toThrow(
       new StoreError(`${file} is in use by another process; only one Octavo may use a state file`),
@@ -73,7 +73,7 @@ describe('openSqliteStore', () => {
     await store.close();
   });
 
-  test('a file of an older Octavo is brought up to date, and keeps what it held', async () => {
+  test('migrates a file of an older Octavo and keeps its data', async () => {
     const older = openSqliteStore(file);
     await older.organization('org_1').put([entry]);
     await older.close();
@@ -88,7 +88,7 @@ describe('openSqliteStore', () => {
     await store.close();
   });
 
-  test('nobody but its owner may read the file and what lies beside it, whoever could before', async () => {
+  test('restricts the file and its companions to their owner, whatever the permissions were', async () => {
     const modes = () =>
       readdirSync(dirname(file)).map((name) => (statSync(join(dirname(file), name)).mode & 0o777).toString(8));
     const mask = process.umask(0o022);
@@ -105,7 +105,7 @@ describe('openSqliteStore', () => {
     }
   });
 
-  test('a file of a newer Octavo is not touched', async () => {
+  test('does not change a file of a newer Octavo', async () => {
     await openSqliteStore(file).close();
     const database = new DatabaseSync(file);
     database.exec('PRAGMA user_version = 99');
@@ -125,7 +125,7 @@ describe('openSqliteStore', () => {
     expect(existsSync(file)).toBe(true);
   });
 
-  test('a folder that cannot be made is named', () => {
+  test('names a folder that cannot be created', () => {
     writeFileSync(join(folder, 'state'), 'a file');
     expect(() => openSqliteStore(file)).toThrow(StoreError);
   });

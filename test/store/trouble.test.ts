@@ -69,8 +69,8 @@ function refusal(): string {
   throw new Error('it opened');
 }
 
-describe('a file that cannot be opened is named with a way out, and not touched', () => {
-  test('random bytes', () => {
+describe('names a file that cannot be opened, with advice, and does not change it', () => {
+  test('a file of random bytes', () => {
     let seed = 1;
     const bytes = Uint8Array.from({ length: 20_000 }, () => {
       seed = (seed * 48_271) % 2_147_483_647;
@@ -80,18 +80,18 @@ describe('a file that cannot be opened is named with a way out, and not touched'
     expect(refusal()).toMatch(/^FILE is damaged; move it away and start again: .*nothing is deleted/);
   });
 
-  test('a text', () => {
+  test('a text file', () => {
     writeFileSync(file, 'organizations: []\n');
     expect(refusal()).toMatch(/^FILE is damaged; move it away/);
   });
 
-  test.each([0.3, 0.5, 0.9])('cut off after %d of it', async (share) => {
+  test.each([0.3, 0.5, 0.9])('a file truncated to %d of its length', async (share) => {
     await fill(500);
     truncateSync(file, Math.floor(statSync(file).size * share));
     expect(refusal()).toMatch(/^FILE is damaged; move it away/);
   });
 
-  test('another program’s database, whatever layout it says it has', () => {
+  test('the database of another program, whatever its layout number', () => {
     for (const version of [0, 1, 2, 99]) {
       rmSync(file, { force: true });
       change(`CREATE TABLE songs (title TEXT); PRAGMA user_version = ${version};`);
@@ -101,13 +101,13 @@ describe('a file that cannot be opened is named with a way out, and not touched'
     }
   });
 
-  test('of a newer Octavo', async () => {
+  test('a file of a newer Octavo', async () => {
     await fill(3);
     change('PRAGMA user_version = 99; DROP TABLE approval;');
     expect(refusal()).toMatch(/^FILE was written by a newer Octavo \(layout 99, .*run that version, or a newer one$/);
   });
 
-  test('without one of its tables', async () => {
+  test('a file without one of its tables', async () => {
     await fill(3);
     change('DROP TABLE approval');
     expect(refusal()).toMatch(/^FILE is damaged; move it away/);
@@ -119,7 +119,7 @@ describe('a file that cannot be opened is named with a way out, and not touched'
   });
 });
 
-describe('a file that this user may not write', () => {
+describe('a file without write permission', () => {
   const open = () => execFileSync(process.execPath, [UNPRIVILEGED, file], { encoding: 'utf8' }).trim();
   const words = (message: string) => message.replace(file, 'FILE');
   const READ_ONLY =
@@ -131,7 +131,7 @@ describe('a file that this user may not write', () => {
     chmodSync(file, 0o666);
   });
 
-  test('may be written: the user of these tests can reach it', () => {
+  test('can be written if the user of these tests has access', () => {
     expect(open()).toBe('written');
   });
 
@@ -158,14 +158,14 @@ describe('a file that this user may not write', () => {
     expect(words(open())).toMatch(/^StoreError: FILE cannot be (opened|written)[;:] .*(store\.path|this user)/);
   });
 
-  test('the folder is not there, and may not be made', () => {
+  test('a folder that does not exist and cannot be created', () => {
     chmodSync(folder, 0o555);
     file = join(folder, 'state', 'octavo.db');
     expect(words(open())).toMatch(/^StoreError: FILE cannot be used: EACCES: .*let store\.path name a file/);
   });
 });
 
-test('an empty file is a new one, and a leftover write-ahead log is not taken for its own', async () => {
+test('uses an empty file as a new one, and ignores a leftover write-ahead log', async () => {
   await fill(3);
   const leftover = join(folder, 'kept.db');
   const store = openSqliteStore(leftover);
@@ -179,7 +179,7 @@ test('an empty file is a new one, and a leftover write-ahead log is not taken fo
   await again.close();
 });
 
-test('a file that the first version wrote is known for Octavo’s', async () => {
+test('recognizes a file of the first version', async () => {
   await fill(3);
   const database = new DatabaseSync(file);
   toFirstLayout(database);
@@ -190,14 +190,14 @@ test('a file that the first version wrote is known for Octavo’s', async () => 
   expect(refusal()).toContain('newer Octavo');
 });
 
-describe('trouble that comes while the file is open', () => {
+describe('errors while the file is open', () => {
   let database: DatabaseSync;
   const open = () =>
     openSqliteStore(file, (opened) => {
       database = opened;
     });
 
-  test('a full disk: all of a write or none, and it goes on when there is room', async () => {
+  test('a full disk rolls back the write, and later writes succeed when there is space', async () => {
     const store = open();
     const record = store.organization('o');
     await record.put(entries(20));
@@ -217,7 +217,7 @@ describe('trouble that comes while the file is open', () => {
     await again.close();
   });
 
-  test('a file that may not be written any more', async () => {
+  test('a file that becomes read-only', async () => {
     const store = open();
     const record = store.organization('o');
     await record.put(entries(2));
@@ -232,7 +232,7 @@ describe('trouble that comes while the file is open', () => {
     await store.close();
   });
 
-  test('pages of garbage are found when they are read', async () => {
+  test('damaged pages are detected when they are read', async () => {
     await fill(3000, 'x'.repeat(1500));
     const store = open();
     const size = statSync(file).size;
@@ -244,7 +244,7 @@ describe('trouble that comes while the file is open', () => {
     expect(refusal()).toContain('is damaged');
   });
 
-  test.each(['fields', 'marks'])('an entry whose %s are no object', async (column) => {
+  test.each(['fields', 'marks'])('an entry whose %s are not an object', async (column) => {
     const store = open();
     const record = store.organization('o');
     await record.put(entries(2));
