@@ -3,8 +3,8 @@
 import { OPERATIONS } from './families.ts';
 import { readJson, readQuery } from './http/receive.ts';
 import { type Match, Router } from './http/router.ts';
-import { type Answer, ApiError, errorBody, invalid } from './model/answers.ts';
-import type { Caller, Context, Method, Operation } from './model/operation.ts';
+import { type ApiAnswer, ApiError, errorBody, invalid } from './model/answers.ts';
+import type { ApiOperation, Caller, Context, Method } from './model/operation.ts';
 import type { IntegrationScope } from './model/vocabulary.ts';
 
 /** Parts of a request that the API reads. */
@@ -25,7 +25,7 @@ export function apiRouter(): Router {
   return new Router(OPERATIONS.flat());
 }
 
-function isOn(operation: Operation, context: Omit<Context, 'caller'>): boolean {
+function isOn(operation: ApiOperation, context: Omit<Context, 'caller'>): boolean {
   return operation.feature === undefined || context.features[operation.feature];
 }
 
@@ -64,11 +64,11 @@ const MINIMAL = 'return=minimal';
  * Source: docs/platform-notes.md#answers-without-a-body
  */
 function preferred(
-  answer: Answer,
-  { minimal }: Operation,
+  answer: ApiAnswer,
+  { minimal }: ApiOperation,
   { prefer }: ApiRequest,
   { features }: Pick<Context, 'features'>,
-): Answer {
+): ApiAnswer {
   return minimal && features.minimalAnswers && prefer === MINIMAL ? { status: 204, preference: MINIMAL } : answer;
 }
 
@@ -81,7 +81,7 @@ export function answer(
   caller: Caller | undefined,
   match: Match | undefined,
   request: ApiRequest,
-): Answer {
+): ApiAnswer {
   try {
     if (caller === undefined) {
       throw new ApiError(401, 'A valid bearer token is required');
@@ -150,7 +150,7 @@ function isElsewhere({ store }: Pick<Context, 'store'>, organization: string, pa
   return named !== undefined && named !== organization;
 }
 
-function may(context: Pick<Context, 'store'>, caller: Caller, operation: Operation, params: Params): boolean {
+function may(context: Pick<Context, 'store'>, caller: Caller, operation: ApiOperation, params: Params): boolean {
   if (caller.integration === undefined) {
     return true;
   }
@@ -168,7 +168,7 @@ function may(context: Pick<Context, 'store'>, caller: Caller, operation: Operati
 function refuseBeyondScope(
   context: Pick<Context, 'store'>,
   caller: Caller,
-  operation: Operation,
+  operation: ApiOperation,
   params: Params,
 ): void {
   if (!may(context, caller, operation, params)) {

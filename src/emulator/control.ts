@@ -7,7 +7,7 @@ import type { ClusterSeed, IssueSeed } from './conversations/seed.ts';
 import { type FaultRule, faultRulesSchema } from './http/faults.ts';
 import { type RateLimits, rateLimitsSchema } from './http/limits.ts';
 import type { RequestLog } from './http/request-log.ts';
-import { type Answer, ApiError, errorBody, noContent, ok } from './model/answers.ts';
+import { type ApiAnswer, ApiError, errorBody, noContent, ok } from './model/answers.ts';
 import { ALL_FEATURES, type Features } from './model/features.ts';
 import { parse } from './model/schema.ts';
 import type { EmulatorState } from './model/store.ts';
@@ -62,7 +62,7 @@ export interface Controls {
 }
 
 /** Handles the commands with a parameter in the path. */
-function dispatchNamed(controls: Controls, command: string, body: unknown): Answer | undefined {
+function dispatchNamed(controls: Controls, command: string, body: unknown): ApiAnswer | undefined {
   const revised = /^POST revise\/([^/]+)$/.exec(command)?.[1];
   if (revised !== undefined) {
     return ok({ revision: controls.reviseSpace(revised) });
@@ -79,7 +79,7 @@ function dispatchNamed(controls: Controls, command: string, body: unknown): Answ
   return integration === undefined ? undefined : ok({ token: controls.createToken(integration) });
 }
 
-function dispatch(controls: Controls, method: string, path: string, body: unknown): Answer {
+function dispatch(controls: Controls, method: string, path: string, body: unknown): ApiAnswer {
   const command = `${method} ${path.slice(CONTROL_PREFIX.length)}`;
   const named = dispatchNamed(controls, command, body);
   if (named !== undefined) {
@@ -119,7 +119,7 @@ export function control(
   method: string,
   path: string,
   readBody: () => unknown,
-): Answer {
+): ApiAnswer {
   try {
     if (!admin) {
       throw new ApiError(401, "The emulator's admin token is required");

@@ -29,32 +29,31 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../core/clock.ts';
-import { addRevision, placeAt } from './content/content.ts';
+import { addRevision, requirePlace } from './content/content.ts';
 import { type Written, writeContent } from './content/edit.ts';
 import type { ContentSeed } from './content/seed.ts';
 import type { Controls, Latency, WriteOptions } from './control.ts';
 import { writeClusters, writeIssues } from './conversations/seed.ts';
 import { createStore } from './families.ts';
 import { FaultInjector, type FaultRule } from './http/faults.ts';
-import { RateLimiter, type RateLimits } from './http/limits.ts';
+import { type RateLimits, RequestLimiter } from './http/limits.ts';
 import { RequestRecorder } from './http/request-log.ts';
 import { createToken } from './integrations/lifecycle.ts';
 import { found } from './model/answers.ts';
 import type { CreationDefaults } from './model/creation-defaults.ts';
-import { type Features, featuresOf, type PlatformVersion } from './model/features.ts';
+import { type Features, getFeatures, type PlatformVersion } from './model/features.ts';
 import type { Permission, Processing } from './model/operation.ts';
-import type { EmulatorState, Store } from './model/store.ts';
+import type { EmulatorState, EmulatorStore } from './model/store.ts';
 import { organizationById } from './organizations/people.ts';
 import { defaultState } from './organizations/seed.ts';
-import { createHttpServer, type Listener } from './server.ts';
+import { createHttpServer, type ServerContext } from './server.ts';
 import { keptSpaceById } from './spaces/views.ts';
 import { StateFile } from './state-file.ts';
-import { callers, firstOrganization } from './tokens.ts';
+import { createCallerLookup, firstOrganization } from './tokens.ts';
 
 export type { Latency } from './control.ts';
 export type { FaultRule } from './http/faults.ts';
 export type { RateLimits } from './http/limits.ts';
-export type { RequestLog } from './http/request-log.ts';
 export type { Features, PlatformVersion } from './model/features.ts';
 export type { Permission, Processing } from './model/operation.ts';
 export type { EmulatorState } from './model/store.ts';
@@ -128,13 +127,13 @@ export interface Emulator extends Controls {
 const DEFAULT_TOKEN = 'emulator-token';
 
 function writeAs(
-  store: Store,
+  store: EmulatorStore,
   clock: Clock,
   spaceId: string,
   seed: ContentSeed,
   { changeRequest, by }: WriteOptions = {},
 ): Written {
-  const place = placeAt(
+  const place = requirePlace(
     { store },
     { spaceId, ...(changeRequest === undefined ? {} : { changeRequestId: changeRequest }) },
   );
@@ -142,7 +141,7 @@ function writeAs(
   return writeContent({ store, at: new Date(clock.now()).toISOString() }, place, seed, user);
 }
 
-function reviseSpace(store: Store, clock: Clock, spaceId: string): string {
+function reviseSpace(store: EmulatorStore, clock: Clock, spaceId: string): string {
   const space = keptSpaceById(store, clock.now(), spaceId);
   const at = new Date(clock.now()).toISOString();
   const revision = addRevision(store, { parents: [space.revision], type: 'edits', createdAt: at });
@@ -152,18 +151,18 @@ function reviseSpace(store: Store, clock: Clock, spaceId: string): string {
 }
 
 /** Creates the dependencies of the HTTP server. */
-function listenerOf(store: Store, options: EmulatorOptions): Listener {
+function listenerOf(store: EmulatorStore, options: EmulatorOptions): ServerContext {
   const token = options.token ?? DEFAULT_TOKEN;
   const clock = options.clock ?? systemClock;
   return {
     store,
     clock,
-    callerOf: callers(store, clock, token, options.tokens),
+    callerOf: createCallerLookup(store, clock, token, options.tokens),
     isAdmin: (given) => given === token,
-    limiter: new RateLimiter(options.limits ?? {}),
+    limiter: new RequestLimiter(options.limits ?? {}),
     faults: new FaultInjector(options.faults ?? [], options.seedNumber ?? 1),
     recorder: new RequestRecorder(),
-    features: { ...featuresOf(options.platform ?? '0.146'), ...options.features },
+    features: { ...getFeatures(options.platform ?? '0.146'), ...options.features },
     processing: { openapi: 300, translation: 500, conversations: 400, ...options.processing },
     defaults: options.defaults ?? {},
     pageSize: options.pageSize ?? 50,
@@ -172,7 +171,7 @@ function listenerOf(store: Store, options: EmulatorOptions): Listener {
   };
 }
 
-function controlsOf(store: Store, listener: Listener): Controls {
+function controlsOf(store: EmulatorStore, listener: ServerContext): Controls {
   return {
     requests: listener.recorder,
     state: () => {

@@ -18,14 +18,14 @@ import { siteFindingOperations, siteIssueOperations } from './conversations/find
 import { conversationClusterOperations, conversationIssueOperations } from './conversations/issues.ts';
 import { processDue } from './conversations/processing.ts';
 import { conversationTables } from './conversations/records.ts';
-import { completeFixes } from './conversations/site-context.ts';
+import { completeDrafts } from './conversations/site-context.ts';
 import { integrationEventOperations } from './integrations/events.ts';
 import { installationOperations, installationPlaceOperations } from './integrations/installations.ts';
 import { integrationOperations } from './integrations/integrations.ts';
 import { notifyRevision } from './integrations/lifecycle.ts';
 import { integrationTables } from './integrations/records.ts';
-import type { Operation } from './model/operation.ts';
-import { createStoreOf, type Store, type StoreFamily } from './model/store.ts';
+import type { ApiOperation } from './model/operation.ts';
+import { createStoreOf, type EmulatorStore, type StoreFamily } from './model/store.ts';
 import { openapiOperations, openapiStore } from './openapi/openapi.ts';
 import { agentInstructionOperations } from './organizations/agent-instructions.ts';
 import { linkInviteOperations } from './organizations/invite-links.ts';
@@ -44,7 +44,7 @@ import { sectionOperations } from './sites/sections.ts';
 import { siteSpaceOperations } from './sites/site-spaces.ts';
 import { siteOperations } from './sites/sites.ts';
 import { siteStructureOperations } from './sites/structure.ts';
-import { removeSiteSpacesOf } from './sites/tree.ts';
+import { removeFromSites } from './sites/tree.ts';
 import { collectionOperations } from './spaces/collections.ts';
 import { spaceTables } from './spaces/records.ts';
 import { spaceOperations } from './spaces/spaces.ts';
@@ -58,23 +58,23 @@ const STORES: readonly StoreFamily[] = [
   translationStore,
   { tables: contentTables },
   { tables: reviewTables },
-  { tables: siteTables, spaceDeleted: removeSiteSpacesOf },
+  { tables: siteTables, spaceDeleted: removeFromSites },
   { tables: conversationTables, settle: settleConversations },
   { tables: integrationTables, revisionAdded: notifyRevision },
 ];
 
-function settleConversations(store: Store, now: number): void {
+function settleConversations(store: EmulatorStore, now: number): void {
   processDue(store, now);
-  completeFixes(store, now);
+  completeDrafts(store, now);
 }
 
 /** Creates an empty store of all families. */
-export function createStore(): Store {
+export function createStore(): EmulatorStore {
   return createStoreOf(STORES);
 }
 
 /** Every operation of the API that the emulator has. A new resource is one file and one line here. */
-export const OPERATIONS: readonly (readonly Operation[])[] = [
+export const OPERATIONS: readonly (readonly ApiOperation[])[] = [
   platformOperations,
   organizationOperations,
   linkInviteOperations,

@@ -5,26 +5,27 @@ import type { Clock } from '../core/clock.ts';
 import { answer, apiRouter } from './api.ts';
 import { DOWNLOAD_PREFIX, download } from './content/downloads.ts';
 import { CONTROL_PREFIX, type Controls, control, type Latency } from './control.ts';
-import { type FaultInjector, NO_TROUBLE, seededRandom, type Trouble } from './http/faults.ts';
-import type { Admission, RateLimiter } from './http/limits.ts';
+import { type ChosenFaults, type FaultInjector, NO_FAULTS, seededRandom } from './http/faults.ts';
+import type { Admission, RequestLimiter } from './http/limits.ts';
 import { readJson, receiveBody } from './http/receive.ts';
 import type { RequestRecorder } from './http/request-log.ts';
 import { drop, send, sendBytes, stream } from './http/respond.ts';
 import type { Match, Router } from './http/router.ts';
-import { type Answer, ApiError, errorBody } from './model/answers.ts';
+import { type ApiAnswer, ApiError, errorBody } from './model/answers.ts';
 import type { CreationDefaults } from './model/creation-defaults.ts';
 import type { Features } from './model/features.ts';
 import type { Caller, Context, Processing } from './model/operation.ts';
-import type { Store } from './model/store.ts';
+import { pick } from './model/patch.ts';
+import type { EmulatorStore } from './model/store.ts';
 
 /** Dependencies of the server. */
-export interface Listener {
-  readonly store: Store;
+export interface ServerContext {
+  readonly store: EmulatorStore;
   readonly clock: Clock;
   /** Returns the caller of a token. */
   callerOf(token: string): Caller | undefined;
   isAdmin(token: string): boolean;
-  readonly limiter: RateLimiter;
+  readonly limiter: RequestLimiter;
   readonly faults: FaultInjector;
   readonly recorder: RequestRecorder;
   features: Features;
@@ -61,7 +62,7 @@ function takeApart(request: IncomingMessage, response: ServerResponse, body: Buf
 }
 
 /** Creates the server for a store. */
-export function createHttpServer(listener: Listener, controls: Controls): Server {
+export function createHttpServer(listener: ServerContext, controls: Controls): Server {
   const router = apiRouter();
   const random = seededRandom(listener.seedNumber);
   const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
@@ -87,7 +88,7 @@ function baseOf(request: IncomingMessage): string {
   return `http://${request.headers.host ?? 'localhost'}`;
 }
 
-function answerControl(listener: Listener, controls: Controls, received: Received): void {
+function answerControl(listener: ServerContext, controls: Controls, received: Received): void {
   const { method, path, token, body, request } = received;
   const read = () => readJson(body, request.headers['content-type']);
   const result = control(controls, listener.isAdmin(token), method, path, read);
@@ -95,7 +96,7 @@ function answerControl(listener: Listener, controls: Controls, received: Receive
 }
 
 /** Answers a download: without a token, and not counted, limited or made to fail. */
-function answerDownload(listener: Listener, { method, path, search, request, response }: Received): void {
+function answerDownload(listener: ServerContext, { method, path, search, request, response }: Received): void {
   const headers = dateHeader(listener.clock);
   try {
     if (method !== 'GET' && method !== 'HEAD') {
@@ -117,7 +118,7 @@ function dateHeader(clock: Clock): Record<string, string> {
 
 /** Answers a request: 1. log it, 2. count it, 3. choose faults, 4. run the operation, 5. wait, 6. answer. */
 async function answerRequest(
-  listener: Listener,
+  listener: ServerContext,
   router: Router,
   random: () => number,
   received: Received,
@@ -135,7 +136,7 @@ async function answerRequest(
     at: now,
   });
   const admission = listener.limiter.admit(token, match?.operation.limit ?? (method === 'GET' ? 'read' : 'write'), now);
-  const trouble = admission.admitted ? listener.faults.choose({ method, operation, path }) : NO_TROUBLE;
+  const trouble = admission.admitted ? listener.faults.choose({ method, operation, path }) : NO_FAULTS;
   const result = decide(listener, received, { caller, match, admission, trouble });
   const latency = latencyOf(listener.latency, random) + trouble.delay;
   await wait(listener, latency);
@@ -162,15 +163,15 @@ interface Circumstances {
   readonly caller: Caller | undefined;
   readonly match: Match | undefined;
   readonly admission: Admission;
-  readonly trouble: Trouble;
+  readonly trouble: ChosenFaults;
 }
 
 /** Returns the answer; undefined drops the connection. */
 function decide(
-  listener: Listener,
+  listener: ServerContext,
   received: Received,
   { caller, match, admission, trouble }: Circumstances,
-): Answer | undefined {
+): ApiAnswer | undefined {
   if (!admission.admitted) {
     return tooMany(admission.wait);
   }
@@ -189,12 +190,9 @@ function decide(
       return undefined;
   }
   const result = answer(contextOf(listener, baseOf(received.request)), caller, match, {
-    method: received.method,
-    path: received.path,
-    search: received.search,
+    ...pick(received, 'method', 'path', 'search', 'body'),
     contentType: received.request.headers['content-type'],
     prefer: received.request.headers.prefer,
-    body: received.body,
   });
   for (const hook of trouble.after) {
     hook();
@@ -202,20 +200,20 @@ function decide(
   return end?.kind === 'reset-after' ? undefined : result;
 }
 
-function contextOf(listener: Listener, base: string): Omit<Context, 'caller'> {
+function contextOf(listener: ServerContext, base: string): Omit<Context, 'caller'> {
   const { store, features, processing, defaults, pageSize } = listener;
   const now = listener.clock.now();
   return { store, now, at: new Date(now).toISOString(), base, features, processing, defaults, pageSize };
 }
 
 /** 429 with a message that names a wait in seconds. Source: docs/platform-notes.md#rate-limits */
-function tooMany(wait: number): Answer {
+function tooMany(wait: number): ApiAnswer {
   const unit = wait === 1 ? 'second' : 'seconds';
   return { status: 429, body: errorBody(429, `Too many requests. Please retry in ${wait} ${unit}.`) };
 }
 
 /** Waits, unless the duration is 0. */
-async function wait({ clock }: Listener, milliseconds: number, signal?: AbortSignal): Promise<void> {
+async function wait({ clock }: ServerContext, milliseconds: number, signal?: AbortSignal): Promise<void> {
   if (milliseconds > 0) {
     await clock.sleep(milliseconds, signal);
   }

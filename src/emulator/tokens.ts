@@ -2,16 +2,16 @@
 
 import type { Clock } from '../core/clock.ts';
 import type { Caller } from './model/operation.ts';
-import type { Store } from './model/store.ts';
+import type { EmulatorStore } from './model/store.ts';
 
 /** Returns the first organization, to which the admin token belongs; empty if there is none. */
-export function firstOrganization(store: Store): string {
+export function firstOrganization(store: EmulatorStore): string {
   const [first] = store.organizations.all();
   return first?.id ?? '';
 }
 
 /** Returns the email address of the admin token's user. */
-function firstAdmin(store: Store): string {
+function firstAdmin(store: EmulatorStore): string {
   const members = store.members.by('organization', firstOrganization(store));
   const admin = members.find((member) => member.role === 'admin') ?? members[0];
   return (admin === undefined ? undefined : store.users.get(admin.user)?.email) ?? 'nobody@emulator.example';
@@ -21,7 +21,7 @@ function firstAdmin(store: Store): string {
  * Finds the caller of an integration's or installation's token. The token determines the source of what it ingests.
  * Source: docs/platform-notes.md#conversations
  */
-function integrationOf(store: Store, now: number, given: string): Caller | undefined {
+function integrationOf(store: EmulatorStore, now: number, given: string): Caller | undefined {
   const token = store.integrationTokens.get(given);
   const integration = token === undefined ? undefined : store.integrations.get(token.integration);
   if (token === undefined || integration === undefined || (token.expiresAt ?? Number.POSITIVE_INFINITY) <= now) {
@@ -42,8 +42,8 @@ function integrationOf(store: Store, now: number, given: string): Caller | undef
 }
 
 /** Returns the caller of a token: the admin, a user of the options, or an integration. */
-export function callers(
-  store: Store,
+export function createCallerLookup(
+  store: EmulatorStore,
   clock: Clock,
   token: string,
   tokens: Readonly<Record<string, Caller>> | undefined,

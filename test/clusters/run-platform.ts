@@ -12,8 +12,8 @@ import type { ChangeRequestRecord } from '../../src/emulator/content/records.ts'
 import type { Impact } from '../../src/emulator/conversations/records.ts';
 import type { Features, PlatformVersion } from '../../src/emulator/emulator.ts';
 import { createStore } from '../../src/emulator/families.ts';
-import { ALL_FEATURES, featuresOf } from '../../src/emulator/model/features.ts';
-import type { Store } from '../../src/emulator/model/store.ts';
+import { ALL_FEATURES, getFeatures } from '../../src/emulator/model/features.ts';
+import type { EmulatorStore } from '../../src/emulator/model/store.ts';
 import { defaultState } from '../../src/emulator/organizations/seed.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import type { Connection } from '../../src/platform/connection.ts';
@@ -53,7 +53,7 @@ export interface SeedCluster {
 
 /** The embedded platform in this process, at a time that the test sets. */
 export class ClusterPlatform implements Disposable {
-  readonly store: Store = createStore();
+  readonly store: EmulatorStore = createStore();
   readonly requests: Seen[] = [];
   features: Features = ALL_FEATURES;
   time = NOW;
@@ -86,7 +86,7 @@ export class ClusterPlatform implements Disposable {
 
   /** From now on a platform of this version, whose clusters are a site's topics. */
   be(version: PlatformVersion): void {
-    this.features = featuresOf(version);
+    this.features = getFeatures(version);
     this.site = this.call('POST', `/orgs/${ORGANIZATION}/sites`, { title: 'Docs' }).id;
   }
 

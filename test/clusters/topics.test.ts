@@ -8,7 +8,7 @@ import {
 } from '../../src/clusters/model/topic.ts';
 import { handleClusterRequest } from '../../src/clusters/run/control-api.ts';
 import type { PlatformVersion } from '../../src/emulator/emulator.ts';
-import { featuresOf } from '../../src/emulator/model/features.ts';
+import { getFeatures } from '../../src/emulator/model/features.ts';
 import { ClusterPlatform, openDaemon } from './run-platform.ts';
 import { DAY, NOW, settingsOf } from './samples.ts';
 
@@ -276,7 +276,7 @@ describe('which of them there are', () => {
     expect(ends).toEqual([['unsupported', expect.stringMatching(message)]]);
     await expect(handleClusterRequest(daemon.automation, { about: 'list' })).rejects.toThrow(message);
     // The platform has clusters after all.
-    platform.features = featuresOf('0.146');
+    platform.features = getFeatures('0.146');
     platform.site = undefined;
     platform.addCluster({ id: 'c_1' });
     platform.time += later;
@@ -308,17 +308,17 @@ describe('which of them there are', () => {
   test('a platform that becomes a later one, and an earlier one again, while the daemon runs', async () => {
     const platform = platformOf('0.181');
     const { site } = platform;
-    platform.features = featuresOf('0.146');
+    platform.features = getFeatures('0.146');
     platform.site = undefined;
     platform.addCluster({ id: 'c_1' });
     const daemon = openDaemon(platform, settings(), { site: site ?? '' });
     expect(await daemon.run()).toMatchObject({ opened: 1 });
-    platform.features = featuresOf('0.181');
+    platform.features = getFeatures('0.181');
     platform.site = site;
     platform.addCluster({ id: 't_1' });
     platform.time += HOUR;
     expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1, open: 2 });
-    platform.features = featuresOf('0.146');
+    platform.features = getFeatures('0.146');
     platform.site = undefined;
     platform.addCluster({ id: 'c_2' });
     platform.time += HOUR;
@@ -331,7 +331,7 @@ describe('which of them there are', () => {
     platform.addCluster({ id: 't_1', updated: 0, issues: 1 });
     const daemon = openDaemon(platform, settings());
     expect(await daemon.run()).toMatchObject({ read: 1, opened: 0 });
-    platform.features = featuresOf('0.146');
+    platform.features = getFeatures('0.146');
     platform.site = undefined;
     for (let index = 0; index < 1000; index += 1) {
       platform.addCluster({ id: `c_${index}`, issues: 0 });
@@ -346,7 +346,7 @@ describe('which of them there are', () => {
     platform.addCluster({ id: 't_1' });
     const daemon = openDaemon(platform, settings());
     expect(await daemon.run()).toMatchObject({ passing: 1, opened: 1 });
-    platform.features = featuresOf('0.181');
+    platform.features = getFeatures('0.181');
     platform.addCluster({ id: 't_2' });
     platform.time += HOUR;
     expect(await daemon.run()).toMatchObject({ passing: 2, opened: 1, open: 2 });
@@ -355,13 +355,13 @@ describe('which of them there are', () => {
   test('a person who asks once the platform became a later one is answered at the second time', async () => {
     const platform = platformOf('0.181');
     const { site } = platform;
-    platform.features = featuresOf('0.146');
+    platform.features = getFeatures('0.146');
     platform.site = undefined;
     platform.addCluster({ id: 'c_1' });
     const { automation } = openDaemon(platform, settings(), { site: site ?? '' });
     const list = () => handleClusterRequest(automation, { about: 'list' });
     expect(await list()).toMatchObject({ clusters: [{ id: 'c_1' }] });
-    platform.features = featuresOf('0.181');
+    platform.features = getFeatures('0.181');
     platform.site = site;
     platform.addCluster({ id: 't_1' });
     await expect(list()).rejects.toThrow('no issue clusters');

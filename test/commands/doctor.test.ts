@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { featuresOf, type PlatformVersion } from '../../src/emulator/model/features.ts';
+import { getFeatures, type PlatformVersion } from '../../src/emulator/model/features.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 /** What is said of each thing, by its name. */
@@ -18,7 +18,7 @@ async function withSite(work: Workspace, version: PlatformVersion): Promise<void
   const site = await work.call('POST', '/sites', { title: 'Help' });
   await work.call('POST', `/sites/${site.id}/sections`, { spaceId: space.id, title: 'Guides' });
   await work.call('POST', `/sites/${site.id}/section-groups`, { title: 'More' });
-  work.emulator.setFeatures(featuresOf(version));
+  work.emulator.setFeatures(getFeatures(version));
   if (version === '0.201') {
     await work.call('POST', `/sites/${site.id}/external-links`, { title: 'Status', url: 'https://status.example' });
   }
@@ -73,7 +73,7 @@ describe('conversations', () => {
   const at = async (version: PlatformVersion, conversations: object) => {
     await using work = await openWorkspace();
     const { id } = await work.call('POST', '/sites', { title: 'Help' });
-    work.emulator.setFeatures(featuresOf(version));
+    work.emulator.setFeatures(getFeatures(version));
     work.emulator.requests.reset();
     const settings = JSON.parse(JSON.stringify({ sources: [webhook], ...conversations }).replaceAll('SITE', id));
     const config = work.configure({ organization: { conversations: settings } });

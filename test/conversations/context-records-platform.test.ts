@@ -9,7 +9,7 @@ import { afterEach, expect, test } from 'vitest';
 import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
 import type { ConversationEvents } from '../../src/conversations/model/events.ts';
 import { type Emulator, type EmulatorOptions, type FaultRule, startEmulator } from '../../src/emulator/emulator.ts';
-import { featuresOf } from '../../src/emulator/model/features.ts';
+import { getFeatures } from '../../src/emulator/model/features.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
@@ -157,7 +157,7 @@ test('a platform that becomes a later one meanwhile: the site takes what comes f
   const { emulator, desk, site, told } = opened;
   edit(desk, 0, 10);
   await until('the first', () => isDrained(opened).then((is) => is && emulator.state().conversations?.length === 10));
-  emulator.setFeatures(featuresOf('0.167'));
+  emulator.setFeatures(getFeatures('0.167'));
   edit(desk, 10, 20);
   await until('the others', () => kept(emulator, site).length === 10);
   expect(told).toEqual(['conversations null', 'context-records of the site']);
@@ -176,7 +176,7 @@ test.each([
   await until('an answer', () => ingestion.sender?.state.kind === 'unsupported');
   expect(ingestion.sender?.state).toMatchObject({ kind: 'unsupported', reason: expect.stringMatching(reason) });
   // A platform that has conversations again, or that was only said not to have any.
-  emulator.setFeatures(featuresOf('0.146'));
+  emulator.setFeatures(getFeatures('0.146'));
   ingestion.sender?.resume();
   const ids = () => new Set(emulator.state().conversations?.map(({ externalId }) => externalId));
   await until('all of it', () => [...desk.expected().keys()].every((id) => ids().has(id)));

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { getTopics } from '../../src/emulator/conversations/clustering.ts';
-import { impactOfCluster, impactOfText } from '../../src/emulator/conversations/processing.ts';
+import { rateCluster, rateText } from '../../src/emulator/conversations/processing.ts';
 import type { IssueRecord } from '../../src/emulator/conversations/records.ts';
 import { readContent } from '../../src/emulator/conversations/ticket-text.ts';
 import { createStore } from '../../src/emulator/families.ts';
 import { seededRandom } from '../../src/emulator/http/faults.ts';
-import type { EmulatorState, Store } from '../../src/emulator/model/store.ts';
+import type { EmulatorState, EmulatorStore } from '../../src/emulator/model/store.ts';
 import { defaultState } from '../../src/emulator/organizations/seed.ts';
 import { TICKETS, type Ticket } from './tickets.ts';
 
@@ -21,7 +21,7 @@ interface Arrival {
 const AT = '2026-03-01T12:00:00.000Z';
 const ORG = 'org_acme';
 
-function arrive(store: Store, { id, ticket }: Arrival): void {
+function arrive(store: EmulatorStore, { id, ticket }: Arrival): void {
   const before = [...store.conversations.all()].find((record) => record.externalId === String(id));
   store.conversations.put({
     ...(before ?? store.identify('cnv')),
@@ -37,14 +37,14 @@ function arrive(store: Store, { id, ticket }: Arrival): void {
   });
 }
 
-function storeOf(state: EmulatorState): Store {
+function storeOf(state: EmulatorState): EmulatorStore {
   const store = createStore();
   store.load(state);
   return store;
 }
 
 /** Works the arrivals one after the other; with `reload`, from a copy of the state each time. */
-function work(arrivals: readonly Arrival[], reload = false): Store {
+function work(arrivals: readonly Arrival[], reload = false): EmulatorStore {
   let store = storeOf(defaultState());
   for (const arrival of arrivals) {
     arrive(store, arrival);
@@ -170,7 +170,7 @@ test.each([
   ['How do I change the logo?', 'low'],
   ['We lost interest in blocks of flats and deleted the app', 'low'],
 ] as const)('impact of "%s": %s', (text, impact) => {
-  expect(impactOfText(text)).toBe(impact);
+  expect(rateText(text)).toBe(impact);
 });
 
 test.each([
@@ -182,5 +182,5 @@ test.each([
   [Array(10).fill('low'), 'medium'],
   [Array(20).fill('medium'), 'high'],
 ] as const)('impact of a cluster of %j: %s', (impacts, impact) => {
-  expect(impactOfCluster(impacts)).toBe(impact);
+  expect(rateCluster(impacts)).toBe(impact);
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { documentFaults } from '../../src/emulator/documents/rich-document.ts';
+import { findDocumentProblems } from '../../src/emulator/documents/rich-document.ts';
 import { createState, type EmulatorOptions } from '../../src/emulator/emulator.ts';
 import { type Body, type Fixture, fixture } from './fixture.ts';
 import { TICKETS } from './tickets.ts';
@@ -246,7 +246,7 @@ test('an issue has a title, and valid details that lead to its conversation', as
     'word word word word word word ',
   ]);
   for (const { issue } of items) {
-    expect(documentFaults(issue.details, 'details')).toEqual([]);
+    expect(findDocumentProblems(issue.details, 'details')).toEqual([]);
     expect([...issue.title].length).toBeLessThanOrEqual(120);
   }
   expect(JSON.stringify(items[0].issue.details)).toContain('https://desk.example/1');
@@ -289,7 +289,7 @@ test('a cluster says what it is about, how bad, how often and since when', async
     stats: { issues: 6, conversations: 6 },
     urls: { location: expect.stringContaining(`/conversations-clusters/${cluster.id}`) },
   });
-  expect(documentFaults(cluster.summary, 'summary')).toEqual([]);
+  expect(findDocumentProblems(cluster.summary, 'summary')).toEqual([]);
   expect(JSON.stringify(cluster.summary)).toContain(cluster.label);
   made.clock.advance(7 * DAY);
   expect((await made.org('GET', `/conversations-clusters/${cluster.id}`)).weeklyPulse).toEqual([

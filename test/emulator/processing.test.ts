@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { documentFaults } from '../../src/emulator/documents/rich-document.ts';
+import { findDocumentProblems } from '../../src/emulator/documents/rich-document.ts';
 import { type Body, document, sharedFixture } from './fixture.ts';
 
 /* What takes time: OpenAPI specs and translations; and the documents that instruct translations. */
@@ -142,7 +142,7 @@ test.each([
   [inParagraph(inline('link', { data: { ref: { kind: 'url', url: 'https://a.example' } }, nodes: [text] }))],
   [inParagraph(inline('emoji', { data: { code: '1f4d6' }, isVoid: true }), text)],
 ])('a document: %j', (value) => {
-  expect(documentFaults(value, 'd')).toEqual([]);
+  expect(findDocumentProblems(value, 'd')).toEqual([]);
 });
 
 test.each([
@@ -172,5 +172,5 @@ test.each([
   [inParagraph(inline('link', { nodes: [] })), 'd.nodes.0.nodes.0.data.ref: required'],
   [inParagraph(inline('emoji', { data: { code: 'x' } })), 'd.nodes.0.nodes.0.isVoid: must be true'],
 ])('no document: %j', (value, fault) => {
-  expect(documentFaults(value, 'd').join('\n')).toContain(fault);
+  expect(findDocumentProblems(value, 'd').join('\n')).toContain(fault);
 });

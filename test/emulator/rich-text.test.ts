@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { documentOfMarkdown } from '../../src/emulator/documents/from-markdown.ts';
-import { documentFaults } from '../../src/emulator/documents/rich-document.ts';
-import { markdownOfDocument } from '../../src/emulator/documents/to-markdown.ts';
+import { convertFromMarkdown } from '../../src/emulator/documents/from-markdown.ts';
+import { findDocumentProblems } from '../../src/emulator/documents/rich-document.ts';
+import { convertToMarkdown } from '../../src/emulator/documents/to-markdown.ts';
 
 /* Markdown as a rich document, and back. */
 
@@ -22,9 +22,9 @@ const both = [
 ];
 
 test.each(both)('there and back: %j', (markdown) => {
-  const document = documentOfMarkdown(markdown);
-  expect(documentFaults(document, 'document')).toEqual([]);
-  expect(markdownOfDocument(document)).toBe(markdown);
+  const document = convertFromMarkdown(markdown);
+  expect(findDocumentProblems(document, 'document')).toEqual([]);
+  expect(convertToMarkdown(document)).toBe(markdown);
 });
 
 const inline = (node: object) => ({
@@ -51,13 +51,13 @@ describe('a rich document as Markdown', () => {
     ['no text', text('', 'bold'), ''],
     ['a mention', { object: 'inline', type: 'mention', data: { ref: { kind: 'user', user: 'u' } }, isVoid: true }, ''],
   ])('%s', (_, node, expected) => {
-    expect(markdownOfDocument(inline(node))).toBe(expected);
+    expect(convertToMarkdown(inline(node))).toBe(expected);
   });
 
   test('what Markdown has no word for comes with its text', () => {
     const hint = { object: 'block', type: 'hint', data: { style: 'info' }, nodes: inline(text('Mind it')).nodes };
     const tabs = { object: 'block', type: 'tabs', nodes: [{ object: 'block', type: 'tabs-item', nodes: [hint] }] };
-    expect(markdownOfDocument({ object: 'document', data: {}, nodes: [tabs] })).toBe('> Mind it');
-    expect(markdownOfDocument(undefined)).toBe('');
+    expect(convertToMarkdown({ object: 'document', data: {}, nodes: [tabs] })).toBe('> Mind it');
+    expect(convertToMarkdown(undefined)).toBe('');
   });
 });

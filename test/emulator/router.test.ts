@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/emulator/families.ts';
 import { Router } from '../../src/emulator/http/router.ts';
-import type { Operation } from '../../src/emulator/model/operation.ts';
+import type { ApiOperation } from '../../src/emulator/model/operation.ts';
 
 /* Which requests match an operation. */
 
@@ -56,5 +56,5 @@ test.each([
 
 test('refuses two operations with the same method and path', () => {
   const [operation] = OPERATIONS.flat();
-  expect(() => new Router([operation, operation] as Operation[])).toThrow();
+  expect(() => new Router([operation, operation] as ApiOperation[])).toThrow();
 });

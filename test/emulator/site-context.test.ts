@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EmulatorState, PlatformVersion } from '../../src/emulator/emulator.ts';
 import { OPERATIONS } from '../../src/emulator/families.ts';
-import { featuresOf } from '../../src/emulator/model/features.ts';
+import { getFeatures } from '../../src/emulator/model/features.ts';
 import { type Body, sharedFixture } from './fixture.ts';
 import { long, type Row } from './operation-world.ts';
 
@@ -20,7 +20,7 @@ const EMPTY_PDF = [
 ];
 
 const site = (method: string, path: string, body?: unknown) => world.org(method, `/sites/${ids.site}${path}`, body);
-const be = (version: PlatformVersion) => emulator.setFeatures(featuresOf(version));
+const be = (version: PlatformVersion) => emulator.setFeatures(getFeatures(version));
 
 async function learn(records: unknown): Promise<void> {
   await site('PUT', '/context-records', records);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EmulatorState, PlatformVersion } from '../../src/emulator/emulator.ts';
 import { OPERATIONS } from '../../src/emulator/families.ts';
-import { featuresOf } from '../../src/emulator/model/features.ts';
+import { getFeatures } from '../../src/emulator/model/features.ts';
 import { type Fixture, fixture } from './fixture.ts';
 import { versionRows } from './operation-rows-versions.ts';
 import { at, buildWorld, ORG, type Row, SEED, SITE } from './operation-world.ts';
@@ -15,7 +15,7 @@ let ids: Record<string, string>;
 beforeAll(async () => {
   world = await fixture({ seed: SEED, processing: { conversations: 0 } });
   ids = await buildWorld(world);
-  world.emulator.setFeatures(featuresOf('0.201'));
+  world.emulator.setFeatures(getFeatures('0.201'));
   const link = { title: 'Forum', url: 'https://forum.acme.example' };
   ids = { ...ids, link: (await world.org('POST', `/sites/${ids.site}/external-links`, link)).id };
   state = world.emulator.state();
@@ -29,7 +29,7 @@ function filled<T>(value: T): T {
 
 function be(version: PlatformVersion): void {
   world.emulator.restore(state);
-  world.emulator.setFeatures(featuresOf(version));
+  world.emulator.setFeatures(getFeatures(version));
 }
 
 const call = ([method, path, body]: Row, headers?: Record<string, string>) =>

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Change } from '../../src/core/change.ts';
 import { messageOf } from '../../src/core/errors.ts';
 import type { EmulatorState, FaultRule } from '../../src/emulator/emulator.ts';
-import { featuresOf, type PlatformVersion } from '../../src/emulator/model/features.ts';
+import { getFeatures, type PlatformVersion } from '../../src/emulator/model/features.ts';
 import type { PlannedRequest } from '../../src/kinds/model/request.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { operations } from '../../src/platform/operations/index.ts';
@@ -99,7 +99,7 @@ async function begin({ before }: Step, version: PlatformVersion): Promise<Pick<R
   const name = `${version} ${JSON.stringify(before)}`;
   const known = starts.get(name);
   await world.begin();
-  world.emulator.setFeatures(featuresOf(version));
+  world.emulator.setFeatures(getFeatures(version));
   if (known !== undefined) {
     world.emulator.restore(known.start);
     return known;
@@ -152,7 +152,7 @@ async function assertCase(tried: Case): Promise<boolean> {
   const after = filesOf(step.after);
   const options: PassOptions = mode === 'daemon' ? { policy: UNLIMITED } : pass(step.before, applied);
   await world.begin();
-  world.emulator.setFeatures(featuresOf(version));
+  world.emulator.setFeatures(getFeatures(version));
   world.emulator.restore(start);
   await world.record.put(applied.entries);
   world.emulator.setFaults([{ match: { operation, nth }, fault: failing.fault }]);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EmulatorState, PlatformVersion } from '../../src/emulator/emulator.ts';
-import { featuresOf } from '../../src/emulator/model/features.ts';
+import { getFeatures } from '../../src/emulator/model/features.ts';
 import { filesAfter, importFrom } from '../import/importing.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
 import { addForeign } from '../support/foreign.ts';
@@ -86,7 +86,7 @@ describe.each(platforms)('$named', ({ version, between }) => {
   beforeAll(async () => {
     world = await openWorld({}, between);
     await addForeign(world);
-    world.emulator.setFeatures(featuresOf(version));
+    world.emulator.setFeatures(getFeatures(version));
     if (version === '0.201') {
       await scatterLinks(world, [1], isForeign);
     }
@@ -149,7 +149,7 @@ describe('sections and their groups', () => {
   afterAll(() => world.close());
   beforeEach(async () => {
     await world.begin();
-    world.emulator.setFeatures(featuresOf('0.146'));
+    world.emulator.setFeatures(getFeatures('0.146'));
   });
 
   const keys = Array.from({ length: 8 }, (_, index) => `s${index}`);
@@ -187,7 +187,7 @@ describe('sections and their groups', () => {
   test.each(['0.181', '0.201'] as const)(
     'in %s are combined by updates of the sections, after one 404 in a pass',
     async (version) => {
-      world.emulator.setFeatures(featuresOf(version));
+      world.emulator.setFeatures(getFeatures(version));
       await sentBy(grouped(false));
       const sent = await sentBy(grouped(true));
       expect({ tried: sent.addSectionToGroup, updated: sent.updateSection }).toEqual({ tried: 1, updated: 8 });
@@ -212,7 +212,7 @@ describe('sections and their groups', () => {
   });
 
   test('fails only the section that no longer exists in 0.181, with the answer of the platform', async () => {
-    world.emulator.setFeatures(featuresOf('0.181'));
+    world.emulator.setFeatures(getFeatures('0.181'));
     await sentBy(grouped(false));
     const { sections = [] } = world.emulator.state();
     const lost = sections.find(({ title }) => title === 'Section s3');
@@ -242,7 +242,7 @@ describe('settings that versions lack', () => {
   afterAll(() => world.close());
   beforeEach(async () => {
     await world.begin();
-    world.emulator.setFeatures(featuresOf('0.146'));
+    world.emulator.setFeatures(getFeatures('0.146'));
   });
 
   const site = (fields: object) =>
@@ -266,7 +266,7 @@ describe('settings that versions lack', () => {
   test.each(['0.167', '0.201'] as const)(
     'reports that %s lacks agentsContext, and reads it at most once',
     async (version) => {
-      world.emulator.setFeatures(featuresOf(version));
+      world.emulator.setFeatures(getFeatures(version));
       const { results } = await world.settle(site({ agentsContext: 'excluded' }), policy);
       expect(results.map(({ status }) => status)).toEqual(['applied']);
       const again = await world.plan(site({ agentsContext: 'included', basename: 'help' }), policy);

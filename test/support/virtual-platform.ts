@@ -2,12 +2,12 @@ import { TransientError } from '../../src/core/errors.ts';
 import { answer, apiRouter } from '../../src/emulator/api.ts';
 import type { EmulatorState } from '../../src/emulator/emulator.ts';
 import { createStore } from '../../src/emulator/families.ts';
-import { RateLimiter, type RateLimits } from '../../src/emulator/http/limits.ts';
+import { type RateLimits, RequestLimiter } from '../../src/emulator/http/limits.ts';
 import { type RequestLog, RequestRecorder } from '../../src/emulator/http/request-log.ts';
-import type { Answer } from '../../src/emulator/model/answers.ts';
+import type { ApiAnswer } from '../../src/emulator/model/answers.ts';
 import { ALL_FEATURES } from '../../src/emulator/model/features.ts';
 import type { Caller } from '../../src/emulator/model/operation.ts';
-import type { Store } from '../../src/emulator/model/store.ts';
+import type { EmulatorStore } from '../../src/emulator/model/store.ts';
 import { defaultState } from '../../src/emulator/organizations/seed.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import type { HttpAnswer, HttpRequest } from '../../src/platform/http/transport.ts';
@@ -50,16 +50,16 @@ export class VirtualPlatform {
   readonly requests: RequestLog;
   /** What goes wrong; nothing where absent. */
   malady: (seen: Seen) => Malady | null = () => null;
-  readonly #store: Store = createStore();
+  readonly #store: EmulatorStore = createStore();
   readonly #router = apiRouter();
   readonly #recorder = new RequestRecorder();
-  readonly #limiter: RateLimiter;
+  readonly #limiter: RequestLimiter;
   readonly #options: VirtualPlatformOptions;
 
   constructor(options: VirtualPlatformOptions = {}) {
     this.#options = options;
     this.#store.load(options.state ?? defaultState());
-    this.#limiter = new RateLimiter(options.limits ?? {});
+    this.#limiter = new RequestLimiter(options.limits ?? {});
     this.requests = this.#recorder;
   }
 
@@ -104,7 +104,7 @@ export class VirtualPlatform {
       await clock.sleep(PATIENCE);
       throw new TransientError('no answer in time', true);
     }
-    const answered: Answer =
+    const answered: ApiAnswer =
       malady === null
         ? answer(this.#context(now), caller, match, {
             method: request.method,

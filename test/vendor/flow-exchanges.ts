@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { Features } from '../../src/emulator/emulator.ts';
-import { featuresOf } from '../../src/emulator/model/features.ts';
+import { getFeatures } from '../../src/emulator/model/features.ts';
 import { withCluster } from '../support/cluster-tickets.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import type { Exchange } from './judge.ts';
@@ -14,7 +14,7 @@ const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
 
 /** What commands ask of a platform over a life of manifests, of conversations and of what comes of them. */
 export async function flowExchanges(): Promise<Exchanges> {
-  const latest = featuresOf('0.201');
+  const latest = getFeatures('0.201');
   return {
     described: [...(await recorded(reconcile)), ...(await recorded(converse))],
     latest: [...(await recorded(reconcile, latest)), ...(await recorded(record, latest))],

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { featuresOf } from '../../src/emulator/model/features.ts';
+import { getFeatures } from '../../src/emulator/model/features.ts';
 import { type Fixture, fixture } from '../emulator/fixture.ts';
 import { versionRows } from '../emulator/operation-rows-versions.ts';
 import { buildWorld, type Row, type Rows, SEED } from '../emulator/operation-world.ts';
@@ -40,7 +40,7 @@ export async function rowExchanges(): Promise<Exchanges> {
     };
     await run([...(await tables()), ...versionRows['0.146']]);
     const described = proxy.exchanges.slice();
-    emulator.setFeatures(featuresOf('0.201'));
+    emulator.setFeatures(getFeatures('0.201'));
     const link = { title: 'Forum', url: 'https://forum.acme.example' };
     ids.link = (await org('POST', `/sites/${ids.site}/external-links`, link)).id;
     await run(versionRows['0.201']);

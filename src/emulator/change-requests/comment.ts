@@ -1,73 +1,43 @@
 // Shared parts of comments and replies: their bodies, lookups and views.
 
 import { z } from 'zod';
-import { requireChangeRequest } from '../content/change-request.ts';
-import type { ChangeRequestRecord } from '../content/records.ts';
-import { documentOfMarkdown } from '../documents/from-markdown.ts';
+import { type ContentParams, requirePlace } from '../content/content.ts';
+import { convertFromMarkdown } from '../documents/from-markdown.ts';
 import { requireDocument } from '../documents/rich-document.ts';
-import { markdownOfDocument } from '../documents/to-markdown.ts';
+import { convertToMarkdown } from '../documents/to-markdown.ts';
 import { found } from '../model/answers.ts';
 import type { Context } from '../model/operation.ts';
+import { pick } from '../model/patch.ts';
 import { findCallingUser, viewUserOf } from '../organizations/people.ts';
-import type { SpaceRecord } from '../spaces/records.ts';
-import { spaceById } from '../spaces/views.ts';
-import type { CommentBody, CommentRecord, Reaction, ReplyRecord, SaidRecord } from './records.ts';
+import type { CommentBody, CommentRecord, PostRecord, Reaction, ReplyRecord } from './records.ts';
 
-/**
- * Path parameters of both families of comments: on a space and on a change request.
- * Source: docs/platform-notes.md#comments
- */
-export interface CommentParams {
-  readonly spaceId: string;
-  readonly changeRequestId?: string;
+/** Path parameters of comments and replies, on a space or on a change request. */
+export interface CommentParams extends ContentParams {
   readonly commentId?: string;
   readonly commentReplyId?: string;
 }
 
-/** One of the two families of comments. Paths and names of their operations differ only in these parts. */
-export interface CommentFamily {
-  readonly base: '/spaces/{spaceId}' | '/spaces/{spaceId}/change-requests/{changeRequestId}';
-  readonly name: 'Space' | 'ChangeRequest';
-}
-
-/** Subject of comments: a space, or a change request in it. */
-export interface Commented {
-  readonly space: SpaceRecord;
-  readonly changeRequest?: ChangeRequestRecord | undefined;
-}
-
-/** Returns the space and change request that the path names, or throws a 404. */
-export function commentedAt({ store }: Context, params: CommentParams): Commented {
-  const space = spaceById(store, params.spaceId);
-  return params.changeRequestId === undefined
-    ? { space }
-    : {
-        space,
-        changeRequest: requireChangeRequest({ store, params: { ...params, changeRequestId: params.changeRequestId } }),
-      };
-}
-
 /** Finds the comment that the path names. */
-export function commentOf(context: Context, params: CommentParams): CommentRecord | undefined {
-  const { space, changeRequest } = commentedAt(context, params);
+export function findComment(context: Context, params: CommentParams): CommentRecord | undefined {
+  const { space, changeRequest } = requirePlace(context, params);
   const comment = context.store.comments.get(params.commentId ?? '');
   return comment?.space === space.id && comment.changeRequest === changeRequest?.id ? comment : undefined;
 }
 
 /** Returns the comment that the path names, or throws a 404. */
-export function commentAt(context: Context, params: CommentParams): CommentRecord {
-  return found(commentOf(context, params), 'Comment', params.commentId ?? '');
+export function requireComment(context: Context, params: CommentParams): CommentRecord {
+  return found(findComment(context, params), 'Comment', params.commentId ?? '');
 }
 
 /** Finds the reply that the path names. */
-export function replyOf(context: Context, params: CommentParams): ReplyRecord | undefined {
+export function findReply(context: Context, params: CommentParams): ReplyRecord | undefined {
   const reply = context.store.replies.get(params.commentReplyId ?? '');
-  return reply?.comment === commentAt(context, params).id ? reply : undefined;
+  return reply?.comment === requireComment(context, params).id ? reply : undefined;
 }
 
 /** Returns the reply that the path names, or throws a 404. */
-export function replyAt(context: Context, params: CommentParams): ReplyRecord {
-  return found(replyOf(context, params), 'Comment reply', params.commentReplyId ?? '');
+export function requireReply(context: Context, params: CommentParams): ReplyRecord {
+  return found(findReply(context, params), 'Comment reply', params.commentReplyId ?? '');
 }
 
 /* Code shared by comments and replies. Source: docs/platform-notes.md#comments */
@@ -106,7 +76,7 @@ function bodyOf(given: GivenBody, place: string): CommentBody {
 }
 
 /** Returns a new comment or reply of the token's user. `place` is the place of its body in the request, for errors. */
-export function saidNow(context: Context, prefix: string, given: GivenBody, place = 'body.body'): SaidRecord {
+export function createPost(context: Context, prefix: string, given: GivenBody, place = 'body.body'): PostRecord {
   return {
     ...context.store.identify(prefix),
     postedBy: findCallingUser(context)?.id,
@@ -117,7 +87,7 @@ export function saidNow(context: Context, prefix: string, given: GivenBody, plac
 }
 
 /** Returns the body and reactions after an edit. A user has each emoji at most once. */
-export function edited(context: Context, said: SaidRecord, edit: Edit): Pick<SaidRecord, 'body' | 'reactions'> {
+export function edited(context: Context, said: PostRecord, edit: Edit): Pick<PostRecord, 'body' | 'reactions'> {
   const user = findCallingUser(context)?.id ?? '';
   const touched = new Set([...(edit.addedReactions ?? []), ...(edit.removedReactions ?? [])]);
   const kept = said.reactions.filter((reaction) => reaction.user !== user || !touched.has(reaction.emoji));
@@ -141,17 +111,13 @@ export function viewComment(context: Context, comment: CommentRecord, format: Co
   const replies = context.store.replies.by('comment', comment.id);
   return {
     object: 'comment',
-    ...viewSaid(context, comment, format),
+    ...viewPost(context, comment, format),
     replies: replies.length,
     repliers: viewRepliers(context, replies),
     target: {
       node: comment.node === undefined ? undefined : { id: comment.node },
-      tableCell: comment.tableCell,
-      changeRequest: comment.changeRequest,
-      review: comment.review,
+      ...pick(comment, 'tableCell', 'changeRequest', 'review', 'space', 'revision'),
       page: comment.page === undefined ? undefined : { id: comment.page },
-      space: comment.space,
-      revision: comment.revision,
     },
     urls: { location: commentsLocation(context, comment) },
     status: comment.resolved === undefined ? 'open' : 'resolved',
@@ -169,12 +135,12 @@ export function viewReply(
 ): unknown {
   return {
     object: 'comment-reply',
-    ...viewSaid(context, reply, format),
+    ...viewPost(context, reply, format),
     urls: { location: `${commentsLocation(context, comment)}/replies/${reply.id}` },
   };
 }
 
-function viewSaid(context: Context, said: SaidRecord, format: CommentFormat) {
+function viewPost(context: Context, said: PostRecord, format: CommentFormat) {
   const may = context.caller.permission === 'admin';
   return {
     id: said.id,
@@ -189,9 +155,9 @@ function viewSaid(context: Context, said: SaidRecord, format: CommentFormat) {
 
 function viewBody(body: CommentBody, format: CommentFormat): unknown {
   if (format === 'document') {
-    return { document: 'document' in body ? body.document : documentOfMarkdown(body.markdown) };
+    return { document: 'document' in body ? body.document : convertFromMarkdown(body.markdown) };
   }
-  return { markdown: 'markdown' in body ? body.markdown : markdownOfDocument(body.document) };
+  return { markdown: 'markdown' in body ? body.markdown : convertToMarkdown(body.document) };
 }
 
 function viewReactions(context: Context, reactions: readonly Reaction[]): unknown[] {

@@ -1,23 +1,21 @@
 // Operations on comments and commenters of spaces and change requests.
 
 import { z } from 'zod';
-import { contentOf } from '../content/content.ts';
-import { type Answer, deleted, ok, referenced } from '../model/answers.ts';
-import { type Call, type Operation, operation } from '../model/operation.ts';
+import { CONTENT_FAMILIES, type ContentFamily, getContent, requirePlace } from '../content/content.ts';
+import { type ApiAnswer, deleted, ok, referenced } from '../model/answers.ts';
+import { type ApiOperation, type OperationCall, operation } from '../model/operation.ts';
 import { list, listBySeq } from '../model/paging.ts';
 import { id, type ListQuery, listQuery } from '../model/schema.ts';
 import { findCallingUser, viewMember } from '../organizations/people.ts';
 import {
-  type CommentFamily,
   type CommentParams,
-  commentAt,
-  commentedAt,
-  commentOf,
+  createPost,
   edited,
   editedBody,
+  findComment,
   formatQuery,
   postedBody,
-  saidNow,
+  requireComment,
   viewComment,
 } from './comment.ts';
 import type { CommentRecord } from './records.ts';
@@ -51,8 +49,8 @@ function matches(comment: CommentRecord, { status = 'all', targetPage, authors }
   );
 }
 
-function listComments(call: Call<string, CommentsQuery>, params: CommentParams): Answer {
-  const { space, changeRequest } = commentedAt(call, params);
+function listComments(call: OperationCall<string, CommentsQuery>, params: CommentParams): ApiAnswer {
+  const { space, changeRequest } = requirePlace(call, params);
   return list(call, {
     items: call.store.comments
       .by('subject', changeRequest?.id ?? space.id)
@@ -64,15 +62,18 @@ function listComments(call: Call<string, CommentsQuery>, params: CommentParams):
 }
 
 /** Posts a comment. Answers 200, although something is created. Source: docs/platform-notes.md#write-status-codes */
-function postComment(call: Call<string, unknown, z.output<typeof commentCreation>>, params: CommentParams): Answer {
+function postComment(
+  call: OperationCall<string, unknown, z.output<typeof commentCreation>>,
+  params: CommentParams,
+): ApiAnswer {
   const { store, body } = call;
-  const { space, changeRequest } = commentedAt(call, params);
+  const { space, changeRequest } = requirePlace(call, params);
   if (body.page !== undefined) {
-    const page = contentOf(store, { space, changeRequest }).pages.find(({ id }) => id === body.page);
+    const page = getContent(store, { space, changeRequest }).pages.find(({ id }) => id === body.page);
     referenced(page, 'body.page', 'page', body.page);
   }
   const comment = store.comments.put({
-    ...saidNow(call, 'cmt', body.body),
+    ...createPost(call, 'cmt', body.body),
     space: space.id,
     changeRequest: changeRequest?.id,
     page: body.page,
@@ -83,24 +84,27 @@ function postComment(call: Call<string, unknown, z.output<typeof commentCreation
   return ok(viewComment(call, comment));
 }
 
-function updateComment(call: Call<string, unknown, z.output<typeof commentUpdate>>, params: CommentParams): Answer {
+function updateComment(
+  call: OperationCall<string, unknown, z.output<typeof commentUpdate>>,
+  params: CommentParams,
+): ApiAnswer {
   const { store, body } = call;
-  const comment = commentAt(call, params);
+  const comment = requireComment(call, params);
   const resolution = { at: call.at, by: findCallingUser(call)?.id };
   const resolved = body.resolved === true ? (comment.resolved ?? resolution) : undefined;
   const kept = body.resolved === undefined ? comment.resolved : resolved;
   return ok(viewComment(call, store.comments.put({ ...comment, ...edited(call, comment, body), resolved: kept })));
 }
 
-function deleteComment(call: Call, params: CommentParams): Answer {
-  const comment = commentOf(call, params);
+function deleteComment(call: OperationCall, params: CommentParams): ApiAnswer {
+  const comment = findComment(call, params);
   for (const reply of comment === undefined ? [] : call.store.replies.by('comment', comment.id)) {
     call.store.replies.remove(reply.id);
   }
   return deleted(comment !== undefined && call.store.comments.remove(comment.id));
 }
 
-function commentsOf({ base, name }: CommentFamily): readonly Operation[] {
+function commentsOf({ base, name }: ContentFamily): readonly ApiOperation[] {
   const path = `${base}/comments`;
   const paramsOf = (call: { readonly params: object }) => call.params as CommentParams;
   return [
@@ -111,7 +115,7 @@ function commentsOf({ base, name }: CommentFamily): readonly Operation[] {
       postComment(call, paramsOf(call)),
     ),
     operation(`get${name}Comment`, 'GET', `${path}/{commentId}`, { query: z.strictObject(formatQuery) }, (call) =>
-      ok(viewComment(call, commentAt(call, paramsOf(call)), call.query.format)),
+      ok(viewComment(call, requireComment(call, paramsOf(call)), call.query.format)),
     ),
     operation(`update${name}Comment`, 'PUT', `${path}/{commentId}`, { body: commentUpdate }, (call) =>
       updateComment(call, paramsOf(call)),
@@ -123,14 +127,11 @@ function commentsOf({ base, name }: CommentFamily): readonly Operation[] {
 }
 
 /** Operations on comments of spaces and change requests. Source: docs/platform-notes.md#comments */
-export const commentOperations: readonly Operation[] = [
-  ...commentsOf({ base: '/spaces/{spaceId}', name: 'Space' }),
-  ...commentsOf({ base: '/spaces/{spaceId}/change-requests/{changeRequestId}', name: 'ChangeRequest' }),
-];
+export const commentOperations: readonly ApiOperation[] = CONTENT_FAMILIES.flatMap(commentsOf);
 
 /** Lists the members who commented or replied, without people who have left the organization. */
-function listCommenters(call: Call<string, ListQuery>, params: CommentParams): Answer {
-  const { space, changeRequest } = commentedAt(call, params);
+function listCommenters(call: OperationCall<string, ListQuery>, params: CommentParams): ApiAnswer {
+  const { space, changeRequest } = requirePlace(call, params);
   const { store } = call;
   const comments = store.comments.by('subject', changeRequest?.id ?? space.id);
   const said = [...comments, ...comments.flatMap((comment) => store.replies.by('comment', comment.id))];
@@ -141,14 +142,11 @@ function listCommenters(call: Call<string, ListQuery>, params: CommentParams): A
   return listBySeq(call, members, viewMember);
 }
 
-function commentersOf({ base, name }: CommentFamily): Operation {
+function commentersOf({ base, name }: ContentFamily): ApiOperation {
   return operation(`list${name}Commenters`, 'GET', `${base}/commenters`, { query: listQuery }, (call) =>
     listCommenters(call, call.params as CommentParams),
   );
 }
 
 /** Operations that list who commented on spaces and change requests. Source: docs/platform-notes.md#comments */
-export const commenterOperations: readonly Operation[] = [
-  commentersOf({ base: '/spaces/{spaceId}', name: 'Space' }),
-  commentersOf({ base: '/spaces/{spaceId}/change-requests/{changeRequestId}', name: 'ChangeRequest' }),
-];
+export const commenterOperations: readonly ApiOperation[] = CONTENT_FAMILIES.map(commentersOf);

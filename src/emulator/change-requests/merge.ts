@@ -1,8 +1,8 @@
 // Merging a change request into its space, and updating it from its space.
 
 import { change, isOutdated, refuseLocked, refuseMerged } from '../content/change-request.ts';
-import { addRevision, putSpaceContent, rebase, sidesOf, spaceContent } from '../content/content.ts';
-import { type Merged, mergeContent } from '../content/merge.ts';
+import { addRevision, getSides, putSpaceContent, rebase, spaceContent } from '../content/content.ts';
+import { type MergeResult, mergeContent } from '../content/merge.ts';
 import type { ChangeRequestRecord } from '../content/records.ts';
 import { ApiError } from '../model/answers.ts';
 import type { Context } from '../model/operation.ts';
@@ -14,7 +14,7 @@ import { lastReviews } from './reviews.ts';
  * Returns the creation time of a new change request. Decision of this emulator: it is later than that of every other,
  * if need be by a millisecond, so that creation times give the order of creation.
  */
-export function creationTime({ store, now }: Context): string {
+export function getCreationTime({ store, now }: Context): string {
   let time = now;
   for (const record of store.changeRequests.all()) {
     time = Math.max(time, Date.parse(record.createdAt) + 1);
@@ -23,20 +23,20 @@ export function creationTime({ store, now }: Context): string {
 }
 
 /** Result of a merge or an update. */
-export interface Outcome {
+export interface MergeOutcome {
   readonly revision: string;
   readonly hasConflicts: boolean;
 }
 
 /** Merges both sides of a change request. */
-function together({ store }: Context, record: ChangeRequestRecord, space: SpaceRecord): Merged {
+function together({ store }: Context, record: ChangeRequestRecord, space: SpaceRecord): MergeResult {
   const others = spaceContent(store, space);
-  const { base, head } = sidesOf(store, record, space);
+  const { base, head } = getSides(store, record, space);
   return mergeContent(base, head, others);
 }
 
 /** Merges the change request's content into the space, as a new revision. Throws a 400 unless it is a draft or open. */
-export function merge(context: Context, record: ChangeRequestRecord, space: SpaceRecord): Outcome {
+export function merge(context: Context, record: ChangeRequestRecord, space: SpaceRecord): MergeOutcome {
   refuseMerged(record);
   refuseLocked(space);
   if (record.status === 'archived') {
@@ -55,7 +55,7 @@ export function merge(context: Context, record: ChangeRequestRecord, space: Spac
 /**
  * Merges the space's current content into the change request. Its revision stays the same if there is nothing to merge.
  */
-export function update(context: Context, record: ChangeRequestRecord, space: SpaceRecord): Outcome {
+export function update(context: Context, record: ChangeRequestRecord, space: SpaceRecord): MergeOutcome {
   refuseMerged(record);
   if (!isOutdated(context, record)) {
     return { revision: record.revision, hasConflicts: false };

@@ -16,8 +16,15 @@ import type { ChangeRequestRecord } from '../content/records.ts';
 import { templatePage } from '../content/template.ts';
 import { templateParams } from '../documents/content-reference.ts';
 import { requireDocument } from '../documents/rich-document.ts';
-import { type Answer, ApiError, created, invalid, ok, referenced } from '../model/answers.ts';
-import { type Call, type Context, type Operation, ORGANIZATION, operation, SPACE } from '../model/operation.ts';
+import { type ApiAnswer, ApiError, created, invalid, ok, referenced } from '../model/answers.ts';
+import {
+  type ApiOperation,
+  type Context,
+  type OperationCall,
+  ORGANIZATION,
+  operation,
+  SPACE,
+} from '../model/operation.ts';
 import { list } from '../model/paging.ts';
 import { present } from '../model/patch.ts';
 import { id, listQuery, text } from '../model/schema.ts';
@@ -25,7 +32,7 @@ import { CHANGE_REQUEST_STATUSES } from '../model/vocabulary.ts';
 import { findCallingUser, requireOrganization } from '../organizations/people.ts';
 import type { SpaceRecord } from '../spaces/records.ts';
 import { requireSpace, spaceById } from '../spaces/views.ts';
-import { creationTime, merge, update } from './merge.ts';
+import { getCreationTime, merge, update } from './merge.ts';
 
 /** Filters of an organization's list: users by id, and the cluster. Source: docs/platform-notes.md#filters */
 const organizationQuery = listQuery.extend({
@@ -53,7 +60,7 @@ const organizationListQuery = organizationQuery.extend({
  * Reports whether change requests drafted for findings are hidden: they are listed only when asked for.
  * Source: docs/platform-notes.md#change-request-lists
  */
-function hidesDrafted({ features, query }: Call<string, z.output<typeof organizationListQuery>>): boolean {
+function hidesDrafted({ features, query }: OperationCall<string, z.output<typeof organizationListQuery>>): boolean {
   if (query.finding !== undefined && !features.siteFindings) {
     throw invalid('query.finding', 'unknown parameter');
   }
@@ -64,7 +71,7 @@ function hidesDrafted({ features, query }: Call<string, z.output<typeof organiza
 function listedStatuses({
   features,
   query,
-}: Call<string, z.output<typeof organizationListQuery>>): ReadonlySet<ChangeRequestRecord['status']> {
+}: OperationCall<string, z.output<typeof organizationListQuery>>): ReadonlySet<ChangeRequestRecord['status']> {
   if (query.status === undefined) {
     return new Set(features.changeRequestDrafts ? CHANGE_REQUEST_STATUSES : ['open']);
   }
@@ -121,7 +128,7 @@ function matches(record: ChangeRequestRecord, query: Filters): boolean {
 }
 
 /** Lists change requests, newest first: a decision of this emulator, since no order is documented. */
-function listNewest(call: Call<string, Filters>, records: readonly ChangeRequestRecord[]): Answer {
+function listNewest(call: OperationCall<string, Filters>, records: readonly ChangeRequestRecord[]): ApiAnswer {
   if (call.query.conversationsIssuesCluster !== undefined && !call.features.conversations) {
     throw new ApiError(400, 'query.conversationsIssuesCluster: unknown parameter');
   }
@@ -157,13 +164,13 @@ function linksOf(context: Context, space: SpaceRecord, body: Creation): Partial<
   return { description, conversationsIssuesCluster };
 }
 
-function createChangeRequest(call: Call<'/spaces/{spaceId}/change-requests', unknown, Creation>): Answer {
+function createChangeRequest(call: OperationCall<'/spaces/{spaceId}/change-requests', unknown, Creation>): ApiAnswer {
   const { store, body } = call;
   const space = requireSpace(call);
   refuseLocked(space);
   const links = linksOf(call, space, body);
   const pages = body.template === undefined ? [] : [templatePage(call, { space }, body.template)];
-  const at = creationTime(call);
+  const at = getCreationTime(call);
   const record = store.changeRequests.put({
     ...store.identify('cr'),
     space: space.id,
@@ -188,7 +195,7 @@ function createChangeRequest(call: Call<'/spaces/{spaceId}/change-requests', unk
 
 const CR = '/spaces/{spaceId}/change-requests/{changeRequestId}';
 
-const lists: readonly Operation[] = [
+const lists: readonly ApiOperation[] = [
   operation('listSpaceChangeRequests', 'GET', `${SPACE}/change-requests`, { query: spaceQuery }, (call) => {
     const space = requireSpace(call);
     const { status = 'open' } = call.query;
@@ -215,7 +222,7 @@ const lists: readonly Operation[] = [
   ),
 ];
 
-const work: readonly Operation[] = [
+const work: readonly ApiOperation[] = [
   operation('mergeChangeRequest', 'POST', `${CR}/merge`, {}, (call) => {
     const record = requireChangeRequest(call);
     const { revision, hasConflicts } = merge(call, record, spaceById(call.store, record.space));
@@ -229,7 +236,7 @@ const work: readonly Operation[] = [
 ];
 
 /** Operations on change requests. Source: docs/platform-notes.md#change-requests */
-export const changeRequestOperations: readonly Operation[] = [
+export const changeRequestOperations: readonly ApiOperation[] = [
   ...lists,
   operation(
     'createChangeRequest',

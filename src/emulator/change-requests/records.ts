@@ -1,7 +1,7 @@
 // Records and tables of reviews, comments and replies.
 
 import type { Json } from '../../core/json.ts';
-import { type Entity, Table } from '../model/table.ts';
+import { type Entity, IndexedTable } from '../model/table.ts';
 
 /** Body of a comment or reply, in the format in which it was sent. Source: docs/platform-notes.md#comments */
 export type CommentBody = { readonly markdown: string } | { readonly document: Json };
@@ -13,7 +13,7 @@ export interface Reaction {
 }
 
 /** Common fields of comments and replies. */
-export interface SaidRecord extends Entity {
+export interface PostRecord extends Entity {
   /** Absent if the token's user is unknown to the platform. */
   readonly postedBy?: string | undefined;
   readonly postedAt: string;
@@ -23,7 +23,7 @@ export interface SaidRecord extends Entity {
 }
 
 /** A comment on a change request, or on a space itself. */
-export interface CommentRecord extends SaidRecord {
+export interface CommentRecord extends PostRecord {
   readonly space: string;
   readonly changeRequest?: string | undefined;
   /** The review that the comment belongs to. */
@@ -36,19 +36,22 @@ export interface CommentRecord extends SaidRecord {
   readonly resolved?: { readonly at: string; readonly by?: string | undefined } | undefined;
 }
 
-export interface ReplyRecord extends SaidRecord {
+export interface ReplyRecord extends PostRecord {
   readonly comment: string;
 }
 
 /** Tables of reviews, comments and replies. */
 export function reviewTables(changed: () => void) {
   return {
-    reviews: new Table<ReviewRecord, 'changeRequest'>({ changeRequest: (review) => review.changeRequest }, changed),
-    comments: new Table<CommentRecord, 'subject'>(
+    reviews: new IndexedTable<ReviewRecord, 'changeRequest'>(
+      { changeRequest: (review) => review.changeRequest },
+      changed,
+    ),
+    comments: new IndexedTable<CommentRecord, 'subject'>(
       { subject: (comment) => comment.changeRequest ?? comment.space },
       changed,
     ),
-    replies: new Table<ReplyRecord, 'comment'>({ comment: (reply) => reply.comment }, changed),
+    replies: new IndexedTable<ReplyRecord, 'comment'>({ comment: (reply) => reply.comment }, changed),
   };
 }
 

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { change, refuseMerged, requireChangeRequest } from '../content/change-request.ts';
 import type { RequestedReviewer } from '../content/records.ts';
 import { requireDocument } from '../documents/rich-document.ts';
-import { type Answer, deleted, ok, referenced } from '../model/answers.ts';
-import { type Call, type Context, type Operation, operation } from '../model/operation.ts';
+import { type ApiAnswer, deleted, ok, referenced } from '../model/answers.ts';
+import { type ApiOperation, type Context, type OperationCall, operation } from '../model/operation.ts';
 import { list } from '../model/paging.ts';
 import { present } from '../model/patch.ts';
 import { id, listQuery, text } from '../model/schema.ts';
@@ -40,7 +40,7 @@ const reviewRequest = z.strictObject({
  * Requests reviews. A user whose review is already requested is not added again. Throws a 400 for a user who is not a
  * member of the organization.
  */
-function requestReviewers(call: Call<typeof path, unknown, z.output<typeof reviewRequest>>): Answer {
+function requestReviewers(call: OperationCall<typeof path, unknown, z.output<typeof reviewRequest>>): ApiAnswer {
   const { store, body } = call;
   const record = requireChangeRequest(call);
   refuseMerged(record);
@@ -63,7 +63,7 @@ function requestReviewers(call: Call<typeof path, unknown, z.output<typeof revie
 }
 
 /** Operations on the requested reviewers of a change request. Source: docs/platform-notes.md#reviews */
-export const requestedReviewerOperations: readonly Operation[] = [
+export const requestedReviewerOperations: readonly ApiOperation[] = [
   operation('listRequestedReviewers', 'GET', path, { feature: 'requestedReviewers', query: listQuery }, (call) => {
     const record = requireChangeRequest(call);
     return list(call, {

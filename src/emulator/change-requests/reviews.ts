@@ -2,12 +2,13 @@
 
 import { z } from 'zod';
 import { changeRequestLocation, refuseMerged, requireChangeRequest } from '../content/change-request.ts';
-import { type Answer, ApiError, created } from '../model/answers.ts';
-import { type Call, type Context, type Operation, operation } from '../model/operation.ts';
+import { type ApiAnswer, ApiError, created } from '../model/answers.ts';
+import { type ApiOperation, type Context, type OperationCall, operation } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
+import { pick } from '../model/patch.ts';
 import { flag, listQuery } from '../model/schema.ts';
 import { findCallingUser, viewUserOf } from '../organizations/people.ts';
-import { type CommentFormat, formatQuery, postedBody, saidNow, viewComment } from './comment.ts';
+import { type CommentFormat, createPost, formatQuery, postedBody, viewComment } from './comment.ts';
 import type { ReviewRecord } from './records.ts';
 
 /** Returns the address of a review. */
@@ -28,14 +29,11 @@ function viewReview(context: Context, review: ReviewRecord, format?: CommentForm
   const comment = review.comment === undefined ? undefined : context.store.comments.get(review.comment);
   return {
     object: 'change-request-review',
-    id: review.id,
-    revision: review.revision,
+    ...pick(review, 'id', 'revision', 'status', 'createdAt'),
     reviewer: viewUserOf(context, review.reviewer),
     requestedBy: viewUserOf(context, review.requestedBy),
-    status: review.status,
     outdated: !lastReviews(context, review.changeRequest).has(review),
     comment: comment === undefined ? undefined : viewComment(context, comment, format),
-    createdAt: review.createdAt,
     updatedAt: review.createdAt,
     urls: { location: reviewLocation(context, review) },
   };
@@ -54,7 +52,7 @@ const submission = z.strictObject({
  * (400); the comment of a review is a comment of the change request; a requested review stays requested after it was
  * submitted.
  */
-function submit(call: Call<typeof REVIEWS, unknown, z.output<typeof submission>>): Answer {
+function submit(call: OperationCall<typeof REVIEWS, unknown, z.output<typeof submission>>): ApiAnswer {
   const { store, body } = call;
   const record = requireChangeRequest(call);
   refuseMerged(record);
@@ -65,7 +63,7 @@ function submit(call: Call<typeof REVIEWS, unknown, z.output<typeof submission>>
   if (reviewer === undefined) {
     throw new ApiError(403, `${call.caller.user} is nobody who can review`);
   }
-  const said = body.comment === undefined ? undefined : saidNow(call, 'cmt', body.comment, 'body.comment');
+  const said = body.comment === undefined ? undefined : createPost(call, 'cmt', body.comment, 'body.comment');
   const identity = store.identify('rvw');
   if (said !== undefined) {
     const { space, id: changeRequest, revision } = record;
@@ -84,22 +82,18 @@ function submit(call: Call<typeof REVIEWS, unknown, z.output<typeof submission>>
   return created(viewReview(call, review), reviewLocation(call, review));
 }
 
+const listChangeRequestReviewsQuery = listQuery.extend({ ...formatQuery, outdated: flag.optional() });
+
 /** Operations on the reviews of a change request. Source: docs/platform-notes.md#reviews */
-export const reviewOperations: readonly Operation[] = [
-  operation(
-    'listChangeRequestReviews',
-    'GET',
-    REVIEWS,
-    { query: listQuery.extend({ ...formatQuery, outdated: flag.optional() }) },
-    (call) => {
-      const record = requireChangeRequest(call);
-      const last = lastReviews(call, record.id);
-      const { outdated, format } = call.query;
-      const items = call.store.reviews
-        .by('changeRequest', record.id)
-        .filter((review) => outdated === undefined || outdated === !last.has(review));
-      return listBySeq(call, items, (_, review) => viewReview(call, review, format));
-    },
-  ),
+export const reviewOperations: readonly ApiOperation[] = [
+  operation('listChangeRequestReviews', 'GET', REVIEWS, { query: listChangeRequestReviewsQuery }, (call) => {
+    const record = requireChangeRequest(call);
+    const last = lastReviews(call, record.id);
+    const { outdated, format } = call.query;
+    const items = call.store.reviews
+      .by('changeRequest', record.id)
+      .filter((review) => outdated === undefined || outdated === !last.has(review));
+    return listBySeq(call, items, (_, review) => viewReview(call, review, format));
+  }),
   operation('submitChangeRequestReview', 'POST', REVIEWS, { body: submission }, submit),
 ];

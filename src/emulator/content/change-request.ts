@@ -2,7 +2,8 @@
 
 import { ApiError, found } from '../model/answers.ts';
 import type { At, Context } from '../model/operation.ts';
-import type { Store } from '../model/store.ts';
+import { pick } from '../model/patch.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import { placeKey } from '../model/table.ts';
 import { viewUserOf } from '../organizations/people.ts';
 import type { SpaceRecord } from '../spaces/records.ts';
@@ -10,7 +11,7 @@ import { openComments, requireSpace } from '../spaces/views.ts';
 import type { ChangeRequestRecord } from './records.ts';
 
 /** Finds a change request by its id, or by its number in the space. Source: docs/platform-notes.md#conventions */
-export function findChangeRequest(store: Store, space: string, id: string): ChangeRequestRecord | undefined {
+export function findChangeRequest(store: EmulatorStore, space: string, id: string): ChangeRequestRecord | undefined {
   const { changeRequests } = store;
   const record = changeRequests.get(id) ?? changeRequests.one('place', placeKey(space, id));
   return record?.space === space ? record : undefined;
@@ -75,19 +76,22 @@ export function isOutdated(context: Context, record: ChangeRequestRecord): boole
 export function viewChangeRequest(context: Context, record: ChangeRequestRecord): unknown {
   return {
     object: 'change-request',
-    id: record.id,
-    number: record.number,
-    status: record.status,
-    subject: record.subject,
-    description: record.description,
+    ...pick(
+      record,
+      'id',
+      'number',
+      'status',
+      'subject',
+      'description',
+      'createdAt',
+      'updatedAt',
+      'space',
+      'revision',
+      'revisionInitial',
+      'revisionMergedAncestor',
+      'revisionMerged',
+    ),
     createdBy: viewUserOf(context, record.createdBy),
-    createdAt: record.createdAt,
-    updatedAt: record.updatedAt,
-    space: record.space,
-    revision: record.revision,
-    revisionInitial: record.revisionInitial,
-    revisionMergedAncestor: record.revisionMergedAncestor,
-    revisionMerged: record.revisionMerged,
     comments: openComments(context, record.id),
     outdated: isOutdated(context, record),
     conversationsIssuesCluster: context.features.conversations ? record.conversationsIssuesCluster : undefined,

@@ -5,21 +5,21 @@
  */
 
 import { found } from '../model/answers.ts';
-import type { Context } from '../model/operation.ts';
-import type { Store } from '../model/store.ts';
+import { CHANGE_REQUEST, type Context, SPACE } from '../model/operation.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import type { SpaceRecord } from '../spaces/records.ts';
 import { spaceById } from '../spaces/views.ts';
 import { requireChangeRequest } from './change-request.ts';
 import type { ChangeRequestRecord, Content, FileRecord, PageRecord, RevisionRecord } from './records.ts';
 
 /** Owner of content: a space, or a change request in it. */
-export interface Place {
+export interface ContentOwner {
   readonly space: SpaceRecord;
   readonly changeRequest?: ChangeRequestRecord | undefined;
 }
 
 /** Returns the content of a space. */
-export function spaceContent(store: Store, space: SpaceRecord): Content {
+export function spaceContent(store: EmulatorStore, space: SpaceRecord): Content {
   const bySeq = (a: { readonly seq: number }, b: { readonly seq: number }) => a.seq - b.seq;
   return {
     pages: store.pages.by('space', space.id).toSorted(bySeq),
@@ -36,19 +36,24 @@ export interface Sides {
 }
 
 /** Returns both sides of a change request. In a state without content, both are the space's. */
-export function sidesOf(store: Store, changeRequest: ChangeRequestRecord, space: SpaceRecord): Sides {
+export function getSides(store: EmulatorStore, changeRequest: ChangeRequestRecord, space: SpaceRecord): Sides {
   const own = store.changeRequestContents.get(changeRequest.id);
   const base = store.snapshots.get(own?.base ?? '')?.content ?? spaceContent(store, space);
   return { base, head: own?.head ?? base };
 }
 
 /** Returns the content of a space or change request. */
-export function contentOf(store: Store, { space, changeRequest }: Place): Content {
-  return changeRequest === undefined ? spaceContent(store, space) : sidesOf(store, changeRequest, space).head;
+export function getContent(store: EmulatorStore, { space, changeRequest }: ContentOwner): Content {
+  return changeRequest === undefined ? spaceContent(store, space) : getSides(store, changeRequest, space).head;
 }
 
 /** Bases a change request on the current content of the space. `head` is its own content, if it has changes. */
-export function rebase(store: Store, { id, seq }: ChangeRequestRecord, space: SpaceRecord, head?: Content): void {
+export function rebase(
+  store: EmulatorStore,
+  { id, seq }: ChangeRequestRecord,
+  space: SpaceRecord,
+  head?: Content,
+): void {
   if (store.snapshots.get(space.revision) === undefined) {
     store.snapshots.put({ id: space.revision, seq, content: spaceContent(store, space) });
   }
@@ -56,12 +61,12 @@ export function rebase(store: Store, { id, seq }: ChangeRequestRecord, space: Sp
 }
 
 /** Returns the id of the latest revision of a space or change request. */
-export function revisionOf({ space, changeRequest }: Place): string {
+export function getRevisionId({ space, changeRequest }: ContentOwner): string {
   return changeRequest?.revision ?? space.revision;
 }
 
 /** Stores a revision and its parents; returns its id. */
-export function addRevision(store: Store, revision: Omit<RevisionRecord, 'id' | 'seq'>): string {
+export function addRevision(store: EmulatorStore, revision: Omit<RevisionRecord, 'id' | 'seq'>): string {
   return store.revisions.put({ ...store.identify('rev'), ...revision }).id;
 }
 
@@ -90,7 +95,7 @@ function replace<R extends { readonly id: string }>(table: BySpace<R>, space: st
 
 /** Replaces the content of the space and sets its revision. */
 export function putSpaceContent(
-  store: Store,
+  store: EmulatorStore,
   space: SpaceRecord,
   content: Content,
   change: { readonly revision: string; readonly at: string },
@@ -105,7 +110,7 @@ export function putSpaceContent(
 }
 
 /** Copies the content of a space into its copy. */
-export function copyContent(store: Store, from: SpaceRecord, to: SpaceRecord): void {
+export function copyContent(store: EmulatorStore, from: SpaceRecord, to: SpaceRecord): void {
   const content = spaceContent(store, from);
   const copy = <R>(record: R, prefix: string) => ({ ...record, ...store.identify(prefix), space: to.id });
   for (const page of content.pages) {
@@ -132,40 +137,32 @@ export interface ContentParams {
 
 /** One of the two families of content. Paths and names of their operations differ only in these parts. */
 export interface ContentFamily {
-  readonly base: '/spaces/{spaceId}' | '/spaces/{spaceId}/change-requests/{changeRequestId}';
+  readonly base: typeof SPACE | typeof CHANGE_REQUEST;
   readonly name: 'Space' | 'ChangeRequest';
 }
 
 export const CONTENT_FAMILIES: readonly ContentFamily[] = [
-  { base: '/spaces/{spaceId}', name: 'Space' },
-  { base: '/spaces/{spaceId}/change-requests/{changeRequestId}', name: 'ChangeRequest' },
+  { base: SPACE, name: 'Space' },
+  { base: CHANGE_REQUEST, name: 'ChangeRequest' },
 ];
 
 /** Returns the space or change request that the path names, or throws a 404. */
-export function placeAt({ store }: Pick<Context, 'store'>, params: ContentParams): Place {
+export function requirePlace({ store }: Pick<Context, 'store'>, params: ContentParams): ContentOwner {
   const space = spaceById(store, params.spaceId);
-  return params.changeRequestId === undefined
+  const { spaceId, changeRequestId } = params;
+  return changeRequestId === undefined
     ? { space }
-    : {
-        space,
-        changeRequest: requireChangeRequest({ store, params: { ...params, changeRequestId: params.changeRequestId } }),
-      };
+    : { space, changeRequest: requireChangeRequest({ store, params: { spaceId, changeRequestId } }) };
 }
 
 /** Returns the page with that id, or throws a 404. */
-export function pageAt({ store }: Pick<Context, 'store'>, place: Place, id: string): PageRecord {
-  return found(
-    contentOf(store, place).pages.find((page) => page.id === id),
-    'Page',
-    id,
-  );
+export function requirePage({ store }: Pick<Context, 'store'>, place: ContentOwner, id: string): PageRecord {
+  const page = getContent(store, place).pages.find((each) => each.id === id);
+  return found(page, 'Page', id);
 }
 
 /** Returns the file with that id, or throws a 404. */
-export function fileAt({ store }: Pick<Context, 'store'>, place: Place, id: string): FileRecord {
-  return found(
-    contentOf(store, place).files.find((file) => file.id === id),
-    'File',
-    id,
-  );
+export function requireFile({ store }: Pick<Context, 'store'>, place: ContentOwner, id: string): FileRecord {
+  const file = getContent(store, place).files.find((each) => each.id === id);
+  return found(file, 'File', id);
 }

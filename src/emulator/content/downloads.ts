@@ -3,13 +3,13 @@
  * address of a PDF works for an hour.
  */
 import { z } from 'zod';
-import { nodesOf, parseMarkdown, wordsOf } from '../documents/markdown.ts';
+import { getText, parseMarkdown, walkNodes } from '../documents/markdown.ts';
 import { ApiError, type Download, found, ok } from '../model/answers.ts';
-import { CHANGE_REQUEST, type Context, type Operation, operation } from '../model/operation.ts';
+import { type ApiOperation, CHANGE_REQUEST, type Context, operation } from '../model/operation.ts';
 import { flag } from '../model/schema.ts';
-import { contentOf, fileAt, pageAt, placeAt } from './content.ts';
-import { markdownOf } from './page-text.ts';
-import { surroundings } from './pages.ts';
+import { getContent, requireFile, requirePage, requirePlace } from './content.ts';
+import { renderMarkdown } from './page-text.ts';
+import { createTextContext } from './pages.ts';
 import type { PageRecord } from './records.ts';
 
 /** Prefix of the addresses of downloads; not part of the API. */
@@ -23,9 +23,9 @@ type DownloadContext = Omit<Context, 'caller'>;
 const TEXT_BLOCKS = new Set(['paragraph', 'heading', 'code', 'tableRow']);
 
 function linesOf(title: string, markdown: string): string[] {
-  const blocks = [...nodesOf(parseMarkdown(markdown))].filter((node) => TEXT_BLOCKS.has(node.type));
+  const blocks = [...walkNodes(parseMarkdown(markdown))].filter((node) => TEXT_BLOCKS.has(node.type));
   const texts = blocks.flatMap((block) =>
-    (block.type === 'tableRow' ? block.children.map(wordsOf).join(' | ') : wordsOf(block)).split('\n'),
+    (block.type === 'tableRow' ? block.children.map(getText).join(' | ') : getText(block)).split('\n'),
   );
   return [title, ...texts, ''];
 }
@@ -41,24 +41,24 @@ function print(context: DownloadContext, spaceId: string, changeRequestId: strin
   if (!(Date.parse(query.get('until') ?? '') > context.now)) {
     throw new ApiError(404, 'This address has expired');
   }
-  const place = placeAt(context, { spaceId, changeRequestId });
-  const around = surroundings(context, place);
-  const { pages } = contentOf(context.store, place);
+  const place = requirePlace(context, { spaceId, changeRequestId });
+  const scope = createTextContext(context, place);
+  const { pages } = getContent(context.store, place);
   const name = query.get('page');
   const named = pages.find(({ id }) => id === name);
   const root = name === null ? undefined : found(named, 'Page', name);
   const lines = pages
     .filter((page) => isPrinted(page, root, query.get('only') === 'true'))
     .flatMap((page) =>
-      linesOf(page.title, markdownOf(around, page, { evaluated: 'true', dereferenced: 'reusable-contents' })),
+      linesOf(page.title, renderMarkdown(scope, page, { evaluated: 'true', dereferenced: 'reusable-contents' })),
     );
   return { contentType: 'application/pdf', bytes: pdf(lines) };
 }
 
 function file(context: DownloadContext, spaceId: string, fileId: string, query: URLSearchParams): Download {
   const changeRequestId = query.get('changeRequest');
-  const place = placeAt(context, { spaceId, ...(changeRequestId === null ? {} : { changeRequestId }) });
-  const { contentType, data } = fileAt(context, place, fileId);
+  const place = requirePlace(context, { spaceId, ...(changeRequestId === null ? {} : { changeRequestId }) });
+  const { contentType, data } = requireFile(context, place, fileId);
   return { contentType, bytes: Buffer.from(data, 'base64') };
 }
 
@@ -111,12 +111,12 @@ const printQuery = z
  * Operations that print a change request as PDF: all pages, or one page with its child pages.
  * Source: docs/platform-notes.md#change-requests
  */
-export const printOperations: readonly Operation[] = [
+export const printOperations: readonly ApiOperation[] = [
   operation('getChangeRequestPdf', 'GET', `${CHANGE_REQUEST}/pdf`, { query: printQuery }, (call) => {
-    const place = placeAt(call, call.params);
+    const place = requirePlace(call, call.params);
     const { page, only } = call.query;
     const parameters = new URLSearchParams({
-      ...(page === undefined ? {} : { page: pageAt(call, place, page).id }),
+      ...(page === undefined ? {} : { page: requirePage(call, place, page).id }),
       ...(only === true ? { only: 'true' } : {}),
       until: new Date(call.now + PRINT_LIFE).toISOString(),
     });

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../model/answers.ts';
 import type { Context } from '../model/operation.ts';
-import type { Store } from '../model/store.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import { change, refuseMerged } from './change-request.ts';
-import { addRevision, contentOf, type Place, putSpaceContent, rebase, revisionOf } from './content.ts';
+import { addRevision, type ContentOwner, getContent, getRevisionId, putSpaceContent, rebase } from './content.ts';
 import type { Content, FileRecord, GitBlob, PageRecord, ReusableRecord } from './records.ts';
 import type { ContentSeed, FileSeed, PageSeed, ReusableSeed } from './seed.ts';
 
@@ -21,7 +21,7 @@ export interface Written {
 }
 
 interface Edit {
-  readonly store: Store;
+  readonly store: EmulatorStore;
   readonly at: string;
   readonly space: string;
   readonly isGit: boolean;
@@ -130,14 +130,14 @@ function checkRemoved(content: Content, ids: ReadonlySet<string>): void {
  * content the one with its title. Pages below a removed page move up one level. Throws a 400 in a merged change
  * request, and a 404 for an id to remove that does not exist.
  */
-export function writeContent(context: EditContext, place: Place, seed: ContentSeed, by?: string): Written {
+export function writeContent(context: EditContext, place: ContentOwner, seed: ContentSeed, by?: string): Written {
   const { store, at } = context;
   const { space, changeRequest } = place;
   if (changeRequest !== undefined) {
     refuseMerged(changeRequest);
   }
   const edit: Edit = { store, at, space: space.id, isGit: seed.git !== undefined };
-  const before = contentOf(store, place);
+  const before = getContent(store, place);
   const removed = new Set(seed.remove ?? []);
   checkRemoved(before, removed);
   const pages = upsert(without(before.pages, removed), seed.pages ?? [], (page, all) => pageOf(edit, page, all));
@@ -151,7 +151,7 @@ export function writeContent(context: EditContext, place: Place, seed: ContentSe
     reusableContents: reusable.records,
     variables: variablesAfter(before.variables, seed),
   };
-  const parents = [revisionOf(place)];
+  const parents = [getRevisionId(place)];
   const revision = addRevision(store, { parents, type: 'edits', createdAt: at, git: seed.git });
   put(context, place, content, { revision, at, by });
   return { revision, pages: pages.ids, files: files.ids, reusableContents: reusable.ids };
@@ -163,7 +163,7 @@ interface Change {
   readonly by?: string | undefined;
 }
 
-function put(context: EditContext, { space, changeRequest }: Place, content: Content, edit: Change): void {
+function put(context: EditContext, { space, changeRequest }: ContentOwner, content: Content, edit: Change): void {
   const { store } = context;
   if (changeRequest === undefined) {
     putSpaceContent(store, space, content, edit);

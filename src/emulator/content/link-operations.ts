@@ -1,22 +1,22 @@
 // Operations that list links and backlinks.
 
 import { z } from 'zod';
-import type { Answer } from '../model/answers.ts';
-import { type Call, type Context, type Operation, operation, SPACE } from '../model/operation.ts';
+import type { ApiAnswer } from '../model/answers.ts';
+import { type ApiOperation, type Context, type OperationCall, operation, SPACE } from '../model/operation.ts';
 import { list } from '../model/paging.ts';
 import { listQuery } from '../model/schema.ts';
 import {
   CONTENT_FAMILIES,
   type ContentFamily,
+  type ContentOwner,
   type ContentParams,
-  contentOf,
-  fileAt,
-  type Place,
-  pageAt,
-  placeAt,
+  getContent,
+  requireFile,
+  requirePage,
+  requirePlace,
 } from './content.ts';
-import { LINK_STATUSES, type Reference, referencesOf, refOf } from './links.ts';
-import { surroundings } from './pages.ts';
+import { findReferences, LINK_STATUSES, type PageReference, toReference } from './links.ts';
+import { createTextContext } from './pages.ts';
 import type { PageRecord } from './records.ts';
 import { viewLocation, viewTarget } from './references.ts';
 
@@ -24,17 +24,17 @@ import { viewLocation, viewTarget } from './references.ts';
 const linksQuery = listQuery.extend({ status: z.enum(LINK_STATUSES).optional() });
 
 /** A target of references, and the pages that refer to it. */
-interface Link extends Reference {
+interface Link extends PageReference {
   readonly pages: readonly PageRecord[];
 }
 
 /** Returns the targets of the pages' references, once for each relation and status. */
-function linksOf(context: Context, place: Place, pages: readonly PageRecord[]): Link[] {
-  const around = surroundings(context, place);
+function linksOf(context: Context, place: ContentOwner, pages: readonly PageRecord[]): Link[] {
+  const scope = createTextContext(context, place);
   const links = new Map<string, Link>();
   for (const page of pages) {
-    for (const reference of referencesOf(context, around, page)) {
-      const key = JSON.stringify([reference.status, reference.relation, refOf(reference.target)]);
+    for (const reference of findReferences(context, scope, page)) {
+      const key = JSON.stringify([reference.status, reference.relation, toReference(reference.target)]);
       const before = links.get(key);
       const known = before?.pages ?? [];
       links.set(key, { ...reference, pages: known.includes(page) ? known : [...known, page] });
@@ -43,7 +43,7 @@ function linksOf(context: Context, place: Place, pages: readonly PageRecord[]): 
   return [...links.values()];
 }
 
-function viewLink(context: Context, place: Place, link: Link): Record<string, unknown> {
+function viewLink(context: Context, place: ContentOwner, link: Link): Record<string, unknown> {
   return {
     status: link.status,
     relation: link.relation,
@@ -57,10 +57,10 @@ function viewLink(context: Context, place: Place, link: Link): Record<string, un
  * Source: docs/platform-notes.md#links-and-backlinks
  */
 function listLinks(
-  call: Call<string, z.output<typeof linksQuery>>,
-  place: Place,
+  call: OperationCall<string, z.output<typeof linksQuery>>,
+  place: ContentOwner,
   pages: readonly PageRecord[],
-): Answer {
+): ApiAnswer {
   const links = linksOf(call, place, pages);
   const { status } = call.query;
   const answer = list(call, {
@@ -79,16 +79,16 @@ const paramsOf = (call: { readonly params: object }) => call.params as ContentPa
  * Lists the pages that refer to a file. Documents disagree on the items, so each is both a link item and the page that
  * has the link. Source: docs/platform-notes.md#links-and-backlinks
  */
-function backlinksOf({ base, name }: ContentFamily): Operation {
+function backlinksOf({ base, name }: ContentFamily): ApiOperation {
   return operation(
     `list${name}FileBacklinks`,
     'GET',
     `${base}/content/files/{fileId}/backlinks`,
     { feature: 'linkListings', query: listQuery },
     (call) => {
-      const place = placeAt(call, paramsOf(call));
-      const file = fileAt(call, place, paramsOf(call).fileId ?? '');
-      const links = linksOf(call, place, contentOf(call.store, place).pages);
+      const place = requirePlace(call, paramsOf(call));
+      const file = requireFile(call, place, paramsOf(call).fileId ?? '');
+      const links = linksOf(call, place, getContent(call.store, place).pages);
       const backlinks = links
         .filter(({ target }) => target.kind === 'file' && target.file.id === file.id)
         .flatMap((link) => link.pages.map((page) => ({ ...link, pages: [page], page })));
@@ -108,10 +108,10 @@ function backlinksOf({ base, name }: ContentFamily): Operation {
  * Operations that list the links of spaces and pages, and the backlinks of files.
  * Source: docs/platform-notes.md#links-and-backlinks
  */
-export const linkOperations: readonly Operation[] = [
+export const linkOperations: readonly ApiOperation[] = [
   operation('listSpaceLinks', 'GET', `${SPACE}/links`, { feature: 'linkListings', query: linksQuery }, (call) => {
-    const place = placeAt(call, call.params);
-    return listLinks(call, place, contentOf(call.store, place).pages);
+    const place = requirePlace(call, call.params);
+    return listLinks(call, place, getContent(call.store, place).pages);
   }),
   operation(
     'listSpacePageLinks',
@@ -119,8 +119,8 @@ export const linkOperations: readonly Operation[] = [
     `${SPACE}/content/page/{pageId}/links`,
     { feature: 'linkListings', query: linksQuery },
     (call) => {
-      const place = placeAt(call, { spaceId: call.params.spaceId });
-      return listLinks(call, place, [pageAt(call, place, call.params.pageId)]);
+      const place = requirePlace(call, { spaceId: call.params.spaceId });
+      return listLinks(call, place, [requirePage(call, place, call.params.pageId)]);
     },
   ),
   ...CONTENT_FAMILIES.map(backlinksOf),

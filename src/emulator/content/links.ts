@@ -6,7 +6,7 @@
  */
 import type { Nodes, Root } from 'mdast';
 import type { ContentRef } from '../documents/content-reference.ts';
-import { anchorsOf, INCLUDE, matchesOutsideCode, nodesOf, parseMarkdown } from '../documents/markdown.ts';
+import { findAnchors, INCLUDE, matchesOutsideCode, parseMarkdown, walkNodes } from '../documents/markdown.ts';
 import type { Context } from '../model/operation.ts';
 import type { SpecRecord } from '../openapi/openapi.ts';
 import type { UserRecord } from '../organizations/records.ts';
@@ -30,7 +30,7 @@ export type Target =
   | { readonly kind: 'openapi'; readonly spec: SpecRecord };
 
 /** A reference of a page. */
-export interface Reference {
+export interface PageReference {
   readonly status: LinkStatus;
   readonly relation: 'reference' | 'dependsOn';
   /** The address, if the reference is broken. */
@@ -38,7 +38,7 @@ export interface Reference {
 }
 
 /** The content that references are looked up in, and the address of the platform's app. */
-export interface Surroundings {
+export interface ReferenceContext {
   readonly content: Content;
   readonly space: string;
   readonly app: string;
@@ -65,40 +65,48 @@ function decoded(path: string): string {
   }
 }
 
-function broken(url: string): Pick<Reference, 'status' | 'target'> {
+function broken(url: string): Pick<PageReference, 'status' | 'target'> {
   return { status: 'broken', target: { kind: 'url', url } };
 }
 
-function pageReference(around: Surroundings, page: PageRecord, anchor: string): Pick<Reference, 'status' | 'target'> {
-  const isThere = anchor === '' || anchorsOf(parseMarkdown(page.body)).has(decoded(anchor));
-  const target: Target = { kind: 'page', space: around.space, page, anchor: anchor === '' ? undefined : anchor };
+function pageReference(
+  scope: ReferenceContext,
+  page: PageRecord,
+  anchor: string,
+): Pick<PageReference, 'status' | 'target'> {
+  const isThere = anchor === '' || findAnchors(parseMarkdown(page.body)).has(decoded(anchor));
+  const target: Target = { kind: 'page', space: scope.space, page, anchor: anchor === '' ? undefined : anchor };
   return { status: isThere ? 'ok' : 'broken', target };
 }
 
 /** Resolves an address on a page to a target and a status. */
-export function resolve(around: Surroundings, page: PageRecord, address: string): Pick<Reference, 'status' | 'target'> {
+export function resolve(
+  scope: ReferenceContext,
+  page: PageRecord,
+  address: string,
+): Pick<PageReference, 'status' | 'target'> {
   if (/^[a-z][a-z0-9+.-]*:/i.test(address)) {
-    const isInApp = address === around.app || address.startsWith(`${around.app}/`);
+    const isInApp = address === scope.app || address.startsWith(`${scope.app}/`);
     return { status: isInApp ? 'in-app' : 'ok', target: { kind: 'url', url: address } };
   }
   const [before = '', anchor = ''] = address.split('#', 2);
   const path = decoded(before.split('?')[0] ?? '');
   if (path === '') {
-    return anchor === '' ? broken(address) : pageReference(around, page, anchor);
+    return anchor === '' ? broken(address) : pageReference(scope, page, anchor);
   }
   const whole = pathFrom(page, path);
-  const file = around.content.files.find((candidate) => candidate.path === whole);
+  const file = scope.content.files.find((candidate) => candidate.path === whole);
   if (file !== undefined) {
-    return { status: 'ok', target: { kind: 'file', space: around.space, file } };
+    return { status: 'ok', target: { kind: 'file', space: scope.space, file } };
   }
-  const found = around.content.pages.find((candidate) => [whole, whole.replace(/\.md$/, '')].includes(candidate.path));
+  const found = scope.content.pages.find((candidate) => [whole, whole.replace(/\.md$/, '')].includes(candidate.path));
   return found === undefined
     ? broken(`/${whole}${anchor === '' ? '' : `#${anchor}`}`)
-    : pageReference(around, found, anchor);
+    : pageReference(scope, found, anchor);
 }
 
 function definitionsOf(tree: Root): ReadonlyMap<string, string> {
-  const pairs = [...nodesOf(tree)].flatMap((node) =>
+  const pairs = [...walkNodes(tree)].flatMap((node) =>
     node.type === 'definition' ? [[node.identifier, node.url] as const] : [],
   );
   return new Map(pairs);
@@ -113,30 +121,30 @@ function addressOf(node: Nodes, definitions: ReadonlyMap<string, string>): strin
 }
 
 /** Returns all references of a page, in the order of its text. */
-export function referencesOf(context: Context, around: Surroundings, page: PageRecord): Reference[] {
+export function findReferences(context: Context, scope: ReferenceContext, page: PageRecord): PageReference[] {
   if (page.type === 'link') {
-    const target = targetOf(context, around, page.target as ContentRef, page);
+    const target = resolveReference(context, scope, page.target as ContentRef, page);
     const found = target === undefined ? broken(JSON.stringify(page.target)) : { status: 'ok' as const, target };
     return [{ ...found, relation: 'reference' }];
   }
   const tree = parseMarkdown(page.body);
   const definitions = definitionsOf(tree);
-  const links = [...nodesOf(tree)].flatMap((node): Reference[] => {
+  const links = [...walkNodes(tree)].flatMap((node): PageReference[] => {
     const address = addressOf(node, definitions);
     const relation = node.type.startsWith('image') ? 'dependsOn' : 'reference';
-    return address === undefined ? [] : [{ ...resolve(around, page, address), relation }];
+    return address === undefined ? [] : [{ ...resolve(scope, page, address), relation }];
   });
-  const includes = matchesOutsideCode(page.body, INCLUDE).map(({ inner }): Reference => {
-    const reusable = around.content.reusableContents.find(({ title }) => title === inner);
+  const includes = matchesOutsideCode(page.body, INCLUDE).map(({ inner }): PageReference => {
+    const reusable = scope.content.reusableContents.find(({ title }) => title === inner);
     return reusable === undefined
       ? { ...broken(inner), relation: 'dependsOn' }
-      : { status: 'ok', target: { kind: 'reusable-content', space: around.space, reusable }, relation: 'dependsOn' };
+      : { status: 'ok', target: { kind: 'reusable-content', space: scope.space, reusable }, relation: 'dependsOn' };
   });
   return [...links, ...includes];
 }
 
 /** Converts a target to a content reference; a broken one is its address. */
-export function refOf(target: Target): ContentRef {
+export function toReference(target: Target): ContentRef {
   switch (target.kind) {
     case 'url':
       return { kind: 'url', url: target.url };
@@ -160,11 +168,11 @@ export function refOf(target: Target): ContentRef {
 }
 
 /** Returns the content of the named space if it is in the same organization; of the own space if none is named. */
-function contentNamed(context: Context, around: Surroundings, space: string | undefined): Content | undefined {
-  if (space === undefined || space === around.space) {
-    return around.content;
+function contentNamed(context: Context, scope: ReferenceContext, space: string | undefined): Content | undefined {
+  if (space === undefined || space === scope.space) {
+    return scope.content;
   }
-  const [here, there] = [around.space, space].map((id) => context.store.spaces.get(id));
+  const [here, there] = [scope.space, space].map((id) => context.store.spaces.get(id));
   const isNear = there?.deletedAt === undefined && there?.organization === here?.organization;
   return there !== undefined && isNear ? spaceContent(context.store, there) : undefined;
 }
@@ -173,9 +181,14 @@ function contentNamed(context: Context, around: Surroundings, space: string | un
  * Resolves a content reference; undefined if the target does not exist. An anchor without a page belongs to its own
  * page.
  */
-export function targetOf(context: Context, around: Surroundings, ref: ContentRef, on?: PageRecord): Target | undefined {
+export function resolveReference(
+  context: Context,
+  scope: ReferenceContext,
+  ref: ContentRef,
+  on?: PageRecord,
+): Target | undefined {
   const { store } = context;
-  const organization = store.spaces.get(around.space)?.organization ?? '';
+  const organization = store.spaces.get(scope.space)?.organization ?? '';
   switch (ref.kind) {
     case 'url':
       return ref;
@@ -197,7 +210,7 @@ export function targetOf(context: Context, around: Surroundings, ref: ContentRef
       return spec && { kind: 'openapi', spec };
     }
     default:
-      return within(contentNamed(context, around, ref.space), ref.space ?? around.space, ref, on);
+      return within(contentNamed(context, scope, ref.space), ref.space ?? scope.space, ref, on);
   }
 }
 

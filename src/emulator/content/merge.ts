@@ -6,7 +6,7 @@
 import type { Content, PageRecord } from './records.ts';
 
 /** Merged content, and whether the sides had conflicts. */
-export interface Merged {
+export interface MergeResult {
   readonly content: Content;
   readonly hasConflicts: boolean;
 }
@@ -66,7 +66,7 @@ function onePerPlace<R extends { readonly id: string }>(
 }
 
 /** Merges content. `base` is the common ancestor, `own` is the change request's side, `others` the space's. */
-export function mergeContent(base: Content, own: Content, others: Content): Merged {
+export function mergeContent(base: Content, own: Content, others: Content): MergeResult {
   const pages = mergeRecords(base.pages, own.pages, others.pages);
   const files = mergeRecords(base.files, own.files, others.files);
   const reusable = mergeRecords(base.reusableContents, own.reusableContents, others.reusableContents);

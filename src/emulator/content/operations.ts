@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import { templateParams } from '../documents/content-reference.ts';
-import { type Answer, created, noContent, ok, referenced } from '../model/answers.ts';
-import { type Call, type Operation, operation, SPACE } from '../model/operation.ts';
+import { type ApiAnswer, created, noContent, ok, referenced } from '../model/answers.ts';
+import { type ApiOperation, type OperationCall, operation, SPACE } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
 import { flag, id, listQuery } from '../model/schema.ts';
 import { findCallingUser } from '../organizations/people.ts';
@@ -12,12 +12,12 @@ import { findChangeRequest, refuseLocked } from './change-request.ts';
 import {
   CONTENT_FAMILIES,
   type ContentFamily,
+  type ContentOwner,
   type ContentParams,
-  contentOf,
-  fileAt,
-  type Place,
-  pageAt,
-  placeAt,
+  getContent,
+  requireFile,
+  requirePage,
+  requirePlace,
 } from './content.ts';
 import { type PageOptions, viewFile, viewPage, viewPages, WHOLE } from './pages.ts';
 import { viewRevision } from './references.ts';
@@ -48,32 +48,32 @@ function optionsOf(query: z.output<typeof pageQuery>): PageOptions {
 
 const paramsOf = (call: { readonly params: object }) => call.params as ContentParams;
 
-function revisionOperations({ base, name }: ContentFamily): readonly Operation[] {
+function revisionOperations({ base, name }: ContentFamily): readonly ApiOperation[] {
   return [
     operation(`get${name}Content`, 'GET', `${base}/content`, { query: revisionQuery }, (call) =>
-      ok(viewRevision(call, placeAt(call, paramsOf(call)), optionsOf(call.query))),
+      ok(viewRevision(call, requirePlace(call, paramsOf(call)), optionsOf(call.query))),
     ),
     operation(`get${name}Pages`, 'GET', `${base}/content/pages`, { query: revisionQuery }, (call) =>
-      ok({ pages: viewPages(call, placeAt(call, paramsOf(call)), optionsOf(call.query)) }),
+      ok({ pages: viewPages(call, requirePlace(call, paramsOf(call)), optionsOf(call.query)) }),
     ),
     operation(`get${name}Page`, 'GET', `${base}/content/page/{pageId}`, { query: pageQuery }, (call) => {
-      const place = placeAt(call, paramsOf(call));
-      const page = pageAt(call, place, paramsOf(call).pageId ?? '');
+      const place = requirePlace(call, paramsOf(call));
+      const page = requirePage(call, place, paramsOf(call).pageId ?? '');
       return ok(viewPage(call, place, page, optionsOf(call.query)));
     }),
   ];
 }
 
-function fileOperations({ base, name }: ContentFamily): readonly Operation[] {
+function fileOperations({ base, name }: ContentFamily): readonly ApiOperation[] {
   return [
     operation(`list${name}Files`, 'GET', `${base}/content/files`, { query: filesQuery }, (call) => {
-      const place = placeAt(call, paramsOf(call));
-      const { files } = contentOf(call.store, place);
+      const place = requirePlace(call, paramsOf(call));
+      const { files } = getContent(call.store, place);
       return listBySeq(call, files, (_, file) => viewFile(call, place, file, optionsOf(call.query)));
     }),
     operation(`get${name}File`, 'GET', `${base}/content/files/{fileId}`, { query: revisionQuery }, (call) => {
-      const place = placeAt(call, paramsOf(call));
-      return ok(viewFile(call, place, fileAt(call, place, paramsOf(call).fileId ?? ''), optionsOf(call.query)));
+      const place = requirePlace(call, paramsOf(call));
+      return ok(viewFile(call, place, requireFile(call, place, paramsOf(call).fileId ?? ''), optionsOf(call.query)));
     }),
   ];
 }
@@ -82,13 +82,13 @@ const templateBody = z.strictObject({ id, params: templateParams.optional(), cha
 
 /** Into the change request, where one is named, else into the space; 403 where the space is locked. */
 function templateContent(
-  call: Call<'/spaces/{spaceId}/content/template', unknown, z.output<typeof templateBody>>,
-): Answer {
+  call: OperationCall<'/spaces/{spaceId}/content/template', unknown, z.output<typeof templateBody>>,
+): ApiAnswer {
   const { store, body } = call;
   const space = requireSpace(call);
   refuseLocked(space);
   const name = body.changeRequestId;
-  const place: Place =
+  const place: ContentOwner =
     name === undefined
       ? { space }
       : {
@@ -105,7 +105,7 @@ function templateContent(
 }
 
 /** Operations on the content of spaces and change requests. Source: docs/platform-notes.md#content */
-export const contentOperations: readonly Operation[] = [
+export const contentOperations: readonly ApiOperation[] = [
   ...CONTENT_FAMILIES.flatMap((family) => [...revisionOperations(family), ...fileOperations(family)]),
   operation('applySpaceTemplate', 'POST', `${SPACE}/content/template`, { body: templateBody }, templateContent),
 ];

@@ -6,17 +6,17 @@
  */
 
 import type { ContentRef } from '../documents/content-reference.ts';
-import { documentOfMarkdown } from '../documents/from-markdown.ts';
+import { convertFromMarkdown } from '../documents/from-markdown.ts';
 import {
   EXPRESSION,
+  getSpan,
   INCLUDE,
   matchesOutsideCode,
-  nodesOf,
   parseMarkdown,
   replaced,
-  spanOf,
+  walkNodes,
 } from '../documents/markdown.ts';
-import { refOf, resolve, type Surroundings } from './links.ts';
+import { type ReferenceContext, resolve, toReference } from './links.ts';
 import type { Content, PageRecord } from './records.ts';
 
 /** Requested form of a page's text. */
@@ -26,7 +26,7 @@ export interface TextOptions {
 }
 
 /** Context in which a text is rendered. */
-export interface TextSurroundings extends Surroundings {
+export interface TextContext extends ReferenceContext {
   /** Returns the public address of a page or file; undefined for other targets. */
   addressOf(ref: ContentRef): string | undefined;
 }
@@ -43,13 +43,13 @@ function withIncludes(content: Content, body: string, within: readonly string[] 
 }
 
 /** Replaces addresses of pages and files with their public addresses. */
-function withAddresses(around: TextSurroundings, page: PageRecord, body: string): string {
-  const replacements = [...nodesOf(parseMarkdown(body))].flatMap((node) => {
+function withAddresses(scope: TextContext, page: PageRecord, body: string): string {
+  const replacements = [...walkNodes(parseMarkdown(body))].flatMap((node) => {
     if (node.type !== 'link' && node.type !== 'image' && node.type !== 'definition') {
       return [];
     }
-    const address = around.addressOf(refOf(resolve(around, page, node.url).target));
-    const [start, end] = spanOf(node);
+    const address = scope.addressOf(toReference(resolve(scope, page, node.url).target));
+    const [start, end] = getSpan(node);
     const opening = body.slice(start, end).lastIndexOf(node.type === 'definition' ? ']:' : '](');
     if (address === undefined || opening === -1) {
       return [];
@@ -76,33 +76,33 @@ function evaluate(content: Content, page: PageRecord, body: string, isOnlySure: 
 }
 
 /** Returns the page's Markdown in the requested form. */
-export function markdownOf(around: TextSurroundings, page: PageRecord, options: TextOptions): string {
+export function renderMarkdown(scope: TextContext, page: PageRecord, options: TextOptions): string {
   let body = page.body;
   if (options.dereferenced !== 'false') {
-    body = withIncludes(around.content, body);
+    body = withIncludes(scope.content, body);
   }
   if (options.dereferenced === 'true') {
-    body = withAddresses(around, page, body);
+    body = withAddresses(scope, page, body);
   }
   if (options.evaluated !== 'false') {
-    body = evaluate(around.content, page, body, options.evaluated === 'deterministic-only');
+    body = evaluate(scope.content, page, body, options.evaluated === 'deterministic-only');
   }
   return body;
 }
 
 /** Returns the page as a rich document in the requested form. */
-export function documentOf(around: TextSurroundings, page: PageRecord, options: TextOptions): unknown {
-  return documentOfMarkdown(markdownOf(around, page, options), {
-    refOf: (address) => refOf(resolve(around, page, address).target),
+export function renderDocument(scope: TextContext, page: PageRecord, options: TextOptions): unknown {
+  return convertFromMarkdown(renderMarkdown(scope, page, options), {
+    toReference: (address) => toReference(resolve(scope, page, address).target),
     reusable: (title) => {
-      const found = around.content.reusableContents.find((one) => one.title === title);
-      return found && { kind: 'reusable-content', reusableContent: found.id, space: around.space };
+      const found = scope.content.reusableContents.find((one) => one.title === title);
+      return found && { kind: 'reusable-content', reusableContent: found.id, space: scope.space };
     },
   });
 }
 
 /** Returns the pages as readers see them: with included content and the values of expressions. */
-export function asRead(content: Content): PageRecord[] {
+export function renderForReaders(content: Content): PageRecord[] {
   return content.pages.map((page) => ({
     ...page,
     body: evaluate(content, page, withIncludes(content, page.body), false),

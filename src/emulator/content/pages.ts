@@ -2,8 +2,9 @@
 
 import type { ContentRef } from '../documents/content-reference.ts';
 import type { Context } from '../model/operation.ts';
-import { contentOf, type Place } from './content.ts';
-import { documentOf, markdownOf, type TextOptions, type TextSurroundings } from './page-text.ts';
+import { pick } from '../model/patch.ts';
+import { type ContentOwner, getContent } from './content.ts';
+import { renderDocument, renderMarkdown, type TextContext, type TextOptions } from './page-text.ts';
 import type { Content, FileRecord, GitBlob, PageRecord } from './records.ts';
 
 /** Default layout of a page. Source: docs/platform-notes.md#enumerations */
@@ -53,20 +54,20 @@ export function findParent(page: PageRecord, at: (path: string) => PageRecord | 
 type Addressing = Pick<Context, 'base'>;
 
 /** Returns the address of the app for a space, or for a change request's version of it. */
-export function appOf(context: Addressing, { space, changeRequest }: Place): string {
+export function getAppAddress(context: Addressing, { space, changeRequest }: ContentOwner): string {
   const change = changeRequest === undefined ? '' : `/~/changes/${changeRequest.number}`;
   return `${context.base}/app/s/${space.id}${change}`;
 }
 
 /** Returns the download address of a file, which needs no token. */
-function downloadOf(context: Addressing, { changeRequest }: Place, file: FileRecord): string {
+function downloadOf(context: Addressing, { changeRequest }: ContentOwner, file: FileRecord): string {
   const change = changeRequest === undefined ? '' : `?changeRequest=${changeRequest.id}`;
   return `${context.base}/app/files/${file.space}/${file.id}/${encodeURIComponent(file.name)}${change}`;
 }
 
 /** Returns the context for rendering texts of a space or change request. */
-export function surroundings(context: Addressing & Pick<Context, 'store'>, place: Place): TextSurroundings {
-  const content = contentOf(context.store, place);
+export function createTextContext(context: Addressing & Pick<Context, 'store'>, place: ContentOwner): TextContext {
+  const content = getContent(context.store, place);
   const addressOf = (ref: ContentRef) => {
     if (ref.kind === 'file') {
       const file = content.files.find(({ id }) => id === ref.file);
@@ -74,7 +75,7 @@ export function surroundings(context: Addressing & Pick<Context, 'store'>, place
     }
     if (ref.kind === 'page' || ref.kind === 'anchor') {
       const page = content.pages.find(({ id }) => id === ref.page);
-      return page && `${appOf(context, place)}/${page.path}${ref.kind === 'anchor' ? `#${ref.anchor}` : ''}`;
+      return page && `${getAppAddress(context, place)}/${page.path}${ref.kind === 'anchor' ? `#${ref.anchor}` : ''}`;
     }
     return undefined;
   };
@@ -87,20 +88,22 @@ export function viewGit(git: GitBlob | undefined, options: { readonly metadata: 
 }
 
 /** File. Source: docs/platform-notes.md#content */
-export function viewFile(context: Context, place: Place, file: FileRecord, options: { metadata: boolean }): unknown {
+export function viewFile(
+  context: Context,
+  place: ContentOwner,
+  file: FileRecord,
+  options: { metadata: boolean },
+): unknown {
   return {
-    id: file.id,
-    name: file.name,
-    contentType: file.contentType,
+    ...pick(file, 'id', 'name', 'contentType', 'dimensions'),
     downloadURL: downloadOf(context, place, file),
     size: Buffer.byteLength(file.data, 'base64'),
-    dimensions: file.dimensions,
     git: viewGit(file.git, options),
   };
 }
 
 /** Fields of a page that depend on its type. Source: docs/platform-notes.md#enumerations */
-function viewKind(context: Context, place: Place, around: TextSurroundings, page: PageRecord, options: PageOptions) {
+function viewKind(context: Context, place: ContentOwner, scope: TextContext, page: PageRecord, options: PageOptions) {
   if (page.type === 'link') {
     return { kind: 'link', type: 'link', target: page.target, hidden: page.hidden };
   }
@@ -116,9 +119,9 @@ function viewKind(context: Context, place: Place, around: TextSurroundings, page
     ...where,
     description: page.description,
     ...(options.format === 'document'
-      ? { document: documentOf(around, shown, options) }
-      : { markdown: markdownOf(around, shown, options) }),
-    urls: { app: `${appOf(context, place)}/${page.path}` },
+      ? { document: renderDocument(scope, shown, options) }
+      : { markdown: renderMarkdown(scope, shown, options) }),
+    urls: { app: `${getAppAddress(context, place)}/${page.path}` },
     layout: LAYOUT,
     variables: page.variables,
     computed: page.computed,
@@ -128,16 +131,11 @@ function viewKind(context: Context, place: Place, around: TextSurroundings, page
 }
 
 /** Creates the function that renders a page from its record and the views of its child pages. */
-function viewer(context: Context, place: Place, options: PageOptions) {
-  const around = surroundings(context, place);
+function viewer(context: Context, place: ContentOwner, options: PageOptions) {
+  const scope = createTextContext(context, place);
   return (page: PageRecord, below: unknown[]): unknown => ({
-    id: page.id,
-    title: page.title,
-    emoji: page.emoji,
-    icon: page.icon,
-    createdAt: page.createdAt,
-    updatedAt: page.updatedAt,
-    ...viewKind(context, place, around, page, options),
+    ...pick(page, 'id', 'title', 'emoji', 'icon', 'createdAt', 'updatedAt'),
+    ...viewKind(context, place, scope, page, options),
     ...(page.type === 'link' ? {} : { pages: below }),
   });
 }
@@ -148,22 +146,22 @@ function childrenOf({ pages }: Content): Map<string | undefined, PageRecord[]> {
 }
 
 /** Renders the pages of a space or change request as a tree. Source: docs/platform-notes.md#content */
-export function viewPages(context: Context, place: Place, options: PageOptions = WHOLE): unknown[] {
-  const children = childrenOf(contentOf(context.store, place));
+export function viewPages(context: Context, place: ContentOwner, options: PageOptions = WHOLE): unknown[] {
+  const children = childrenOf(getContent(context.store, place));
   const view = viewer(context, place, options);
   const viewWithin = (page: PageRecord): unknown => view(page, (children.get(page.id) ?? []).map(viewWithin));
   return (children.get(undefined) ?? []).map(viewWithin);
 }
 
 /** Renders a page with its child pages. */
-export function viewPage(context: Context, place: Place, page: PageRecord, options: PageOptions): unknown {
-  const children = childrenOf(contentOf(context.store, place));
+export function viewPage(context: Context, place: ContentOwner, page: PageRecord, options: PageOptions): unknown {
+  const children = childrenOf(getContent(context.store, place));
   const view = viewer(context, place, options);
   const viewWithin = (one: PageRecord): unknown => view(one, (children.get(one.id) ?? []).map(viewWithin));
   return viewWithin(page);
 }
 
 /** Renders a page without its child pages, as in a reference. */
-export function viewPageAlone(context: Context, place: Place, page: PageRecord): unknown {
+export function viewPageAlone(context: Context, place: ContentOwner, page: PageRecord): unknown {
   return viewer(context, place, WHOLE)(page, []);
 }

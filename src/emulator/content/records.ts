@@ -1,7 +1,7 @@
 // Records and tables of content and change requests.
 
 import type { Json, JsonObject } from '../../core/json.ts';
-import { type Entity, placeKey, spaceKey, Table } from '../model/table.ts';
+import { type Entity, IndexedTable, placeKey, spaceKey } from '../model/table.ts';
 import type { ChangeRequestStatus } from '../model/vocabulary.ts';
 import type { Variables } from '../spaces/records.ts';
 
@@ -144,16 +144,16 @@ export interface ChangeRequestRecord extends Entity {
 /** Tables of content and change requests. */
 export function contentTables(changed: () => void) {
   return {
-    pages: new Table<PageRecord, 'space' | 'place'>(
+    pages: new IndexedTable<PageRecord, 'space' | 'place'>(
       { space: spaceKey, place: (page) => placeKey(page.space, page.path) },
       changed,
     ),
-    files: new Table<FileRecord, 'space'>({ space: spaceKey }, changed),
-    reusableContents: new Table<ReusableRecord, 'space'>({ space: spaceKey }, changed),
-    snapshots: new Table<SnapshotRecord>({}, changed),
-    changeRequestContents: new Table<ChangeRequestContentRecord>({}, changed),
-    revisions: new Table<RevisionRecord>({}, changed),
-    changeRequests: new Table<ChangeRequestRecord, 'space' | 'place'>(
+    files: new IndexedTable<FileRecord, 'space'>({ space: spaceKey }, changed),
+    reusableContents: new IndexedTable<ReusableRecord, 'space'>({ space: spaceKey }, changed),
+    snapshots: new IndexedTable<SnapshotRecord>({}, changed),
+    changeRequestContents: new IndexedTable<ChangeRequestContentRecord>({}, changed),
+    revisions: new IndexedTable<RevisionRecord>({}, changed),
+    changeRequests: new IndexedTable<ChangeRequestRecord, 'space' | 'place'>(
       { space: spaceKey, place: (record) => placeKey(record.space, String(record.number)) },
       changed,
     ),

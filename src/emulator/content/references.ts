@@ -6,18 +6,18 @@ import { viewOrganization } from '../organizations/organizations.ts';
 import { organizationById, viewUserOf } from '../organizations/people.ts';
 import { viewCollection, viewSpace } from '../spaces/views.ts';
 import { viewChangeRequest } from './change-request.ts';
-import { contentOf, type Place, revisionOf } from './content.ts';
+import { type ContentOwner, getContent, getRevisionId } from './content.ts';
 import type { Target } from './links.ts';
-import { appOf, type PageOptions, viewFile, viewGit, viewPageAlone, viewPages } from './pages.ts';
+import { getAppAddress, type PageOptions, viewFile, viewGit, viewPageAlone, viewPages } from './pages.ts';
 import type { PageRecord, ReusableRecord } from './records.ts';
 
 /** Returns the space of a target, which may be another than the reference's. */
-function placeOf(context: Context, place: Place, space: string): Place {
+function placeOf(context: Context, place: ContentOwner, space: string): ContentOwner {
   const other = space === place.space.id ? undefined : context.store.spaces.get(space);
   return other === undefined ? place : { space: other };
 }
 
-function whereabouts(context: Context, place: Place) {
+function whereabouts(context: Context, place: ContentOwner) {
   return {
     organization: viewOrganization(context, organizationById(context.store, place.space.organization)),
     space: viewSpace(context, place.space),
@@ -26,7 +26,7 @@ function whereabouts(context: Context, place: Place) {
 }
 
 /** Renders a page that has a reference. Source: docs/platform-notes.md#links-and-backlinks */
-export function viewLocation(context: Context, place: Place, page: PageRecord, anchor?: string): unknown {
+export function viewLocation(context: Context, place: ContentOwner, page: PageRecord, anchor?: string): unknown {
   return {
     kind: 'page',
     ...whereabouts(context, place),
@@ -36,7 +36,7 @@ export function viewLocation(context: Context, place: Place, page: PageRecord, a
 }
 
 /** Renders the target of a reference. Source: docs/platform-notes.md#links-and-backlinks */
-export function viewTarget(context: Context, place: Place, target: Target): unknown {
+export function viewTarget(context: Context, place: ContentOwner, target: Target): unknown {
   const organization = () => viewOrganization(context, organizationById(context.store, place.space.organization));
   switch (target.kind) {
     case 'url':
@@ -76,9 +76,9 @@ function viewReusable(reusable: ReusableRecord, options: { readonly metadata: bo
 }
 
 /** Renders a revision without its content. */
-function viewFrame(context: Context, place: Place) {
+function viewFrame(context: Context, place: ContentOwner) {
   const { space, changeRequest } = place;
-  const id = revisionOf(place);
+  const id = getRevisionId(place);
   const record = context.store.revisions.get(id);
   const initial = changeRequest === undefined ? [] : [changeRequest.revisionInitial];
   const merged = context.store.changeRequests.get(record?.mergedFrom ?? '');
@@ -89,14 +89,14 @@ function viewFrame(context: Context, place: Place) {
     type: record?.type === 'merge' && merged === undefined ? 'edits' : (record?.type ?? 'edits'),
     mergedFrom: merged === undefined ? undefined : viewChangeRequest(context, merged),
     createdAt: record?.createdAt ?? (changeRequest ?? space).createdAt,
-    urls: { app: `${appOf(context, place)}/~/revisions/${id}` },
+    urls: { app: `${getAppAddress(context, place)}/~/revisions/${id}` },
   };
 }
 
 /** Revision: the latest of a space or change request, with all its content. Source: docs/platform-notes.md#content */
-export function viewRevision(context: Context, place: Place, options: PageOptions): unknown {
-  const { files, reusableContents, variables } = contentOf(context.store, place);
-  const git = context.store.revisions.get(revisionOf(place))?.git;
+export function viewRevision(context: Context, place: ContentOwner, options: PageOptions): unknown {
+  const { files, reusableContents, variables } = getContent(context.store, place);
+  const git = context.store.revisions.get(getRevisionId(place))?.git;
   return {
     ...viewFrame(context, place),
     pages: viewPages(context, place, options),
@@ -111,6 +111,6 @@ export function viewRevision(context: Context, place: Place, options: PageOption
  * The revision that a reference is in. A decision of this emulator: its lists are empty there, as they would hold the
  * whole content once for each reference.
  */
-function viewRevisionAlone(context: Context, place: Place): unknown {
+function viewRevisionAlone(context: Context, place: ContentOwner): unknown {
   return { ...viewFrame(context, place), pages: [], files: [], reusableContents: [] };
 }

@@ -4,16 +4,16 @@
  * not count, so that long queries also find pages. The best sections of a page come first.
  */
 
-import { anchorOf } from '../documents/markdown.ts';
+import { toAnchor } from '../documents/markdown.ts';
 import { stems } from '../documents/stems.ts';
-import { type Context, type Operation, ORGANIZATION, operation, SPACE } from '../model/operation.ts';
+import { type ApiOperation, type Context, ORGANIZATION, operation, SPACE } from '../model/operation.ts';
 import { list } from '../model/paging.ts';
 import { listQuery, text } from '../model/schema.ts';
 import { placeKey } from '../model/table.ts';
 import { requireOrganization } from '../organizations/people.ts';
 import { requireSpace } from '../spaces/views.ts';
 import { spaceContent } from './content.ts';
-import { asRead } from './page-text.ts';
+import { renderForReaders } from './page-text.ts';
 import { findParent } from './pages.ts';
 import type { PageRecord } from './records.ts';
 
@@ -126,13 +126,13 @@ const PAGES_PER_SPACE = 10;
 const best = (hit: PageHit | undefined) => -(hit?.score ?? 0);
 
 /** Operations that search pages. Source: docs/platform-notes.md#search */
-export const searchOperations: readonly Operation[] = [
+export const searchOperations: readonly ApiOperation[] = [
   operation('searchOrganization', 'GET', `${ORGANIZATION}/search`, { query: searchQuery }, (call) => {
     const { store } = call;
     const organization = requireOrganization(call);
     const spaces = store.spaces.by('organization', organization.id);
     const hits = searchPages(
-      spaces.flatMap((space) => asRead(spaceContent(store, space))),
+      spaces.flatMap((space) => renderForReaders(spaceContent(store, space))),
       call.query.query,
     );
     const bySpace = Map.groupBy(hits, (hit) => hit.page.space);
@@ -151,7 +151,7 @@ export const searchOperations: readonly Operation[] = [
   operation('searchSpace', 'GET', `${SPACE}/search`, { query: searchQuery }, (call) => {
     const space = requireSpace(call);
     return list(call, {
-      items: searchPages(asRead(spaceContent(call.store, space)), call.query.query),
+      items: searchPages(renderForReaders(spaceContent(call.store, space)), call.query.query),
       key: (hit) => [best(hit), hit.page.seq],
       view: viewPageHit,
     });
@@ -183,7 +183,7 @@ function searchedAt(context: Context, page: PageRecord): string {
 }
 
 function viewSection(context: Context, page: PageRecord, section: PageSection): unknown {
-  const anchor = section.title === '' ? '' : `#${anchorOf(section.title)}`;
+  const anchor = section.title === '' ? '' : `#${toAnchor(section.title)}`;
   return {
     id: section.id,
     title: section.title,

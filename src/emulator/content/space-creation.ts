@@ -5,7 +5,7 @@ import { templateParams } from '../documents/content-reference.ts';
 import { created } from '../model/answers.ts';
 import { withDefaults } from '../model/creation-defaults.ts';
 import { refuseLater } from '../model/features.ts';
-import { type Context, type Operation, ORGANIZATION, operation, SPACE } from '../model/operation.ts';
+import { type ApiOperation, type Context, ORGANIZATION, operation, SPACE } from '../model/operation.ts';
 import { editMode, emoji, id, language, text } from '../model/schema.ts';
 import { requireOrganization } from '../organizations/people.ts';
 import { referencedParent } from '../spaces/hierarchy.ts';
@@ -44,7 +44,7 @@ function location(context: Context, space: SpaceRecord): string {
 }
 
 /** Operations that create spaces with content. Source: docs/platform-notes.md#spaces */
-export const spaceCreationOperations: readonly Operation[] = [
+export const spaceCreationOperations: readonly ApiOperation[] = [
   operation(
     'createSpace',
     'POST',

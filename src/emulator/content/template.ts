@@ -8,10 +8,10 @@ import type { ContentRef, TemplateParams } from '../documents/content-reference.
 import { referenced } from '../model/answers.ts';
 import type { Context } from '../model/operation.ts';
 import type { SpaceRecord } from '../spaces/records.ts';
-import type { Place } from './content.ts';
+import type { ContentOwner } from './content.ts';
 import { writeContent } from './edit.ts';
-import { refOf, targetOf } from './links.ts';
-import { surroundings } from './pages.ts';
+import { resolveReference, toReference } from './links.ts';
+import { createTextContext } from './pages.ts';
 import type { PageSeed } from './seed.ts';
 
 interface Template {
@@ -37,10 +37,10 @@ function appAddress(context: Context, space: SpaceRecord, ref: ContentRef): stri
 }
 
 /** Returns a line of Markdown that links the target. */
-function lineFor(context: Context, place: Place, name: string, ref: ContentRef): string {
-  const around = surroundings(context, place);
+function lineFor(context: Context, place: ContentOwner, name: string, ref: ContentRef): string {
+  const scope = createTextContext(context, place);
   const field = `body.params.contentRefs.${name}`;
-  const target = referenced(targetOf(context, around, ref), field, ref.kind, JSON.stringify(ref));
+  const target = referenced(resolveReference(context, scope, ref), field, ref.kind, JSON.stringify(ref));
   const isHere = 'space' in target && target.space === place.space.id;
   if (target.kind === 'reusable-content' && isHere) {
     return `{% include "${target.reusable.title}" %}`;
@@ -51,17 +51,22 @@ function lineFor(context: Context, place: Place, name: string, ref: ContentRef):
   if (target.kind === 'file' && isHere) {
     return `[${name}](</${target.file.path}>)`;
   }
-  return `[${name}](<${appAddress(context, place.space, refOf(target))}>)`;
+  return `[${name}](<${appAddress(context, place.space, toReference(target))}>)`;
 }
 
 /** Returns the page of a template without writing it. Throws a 400 if a target does not exist. */
-export function templatePage(context: Context, place: Place, template: Template): PageSeed {
+export function templatePage(context: Context, place: ContentOwner, template: Template): PageSeed {
   const refs = Object.entries(template.params?.contentRefs ?? {});
   const body = refs.map(([name, ref]) => lineFor(context, place, name, ref)).join('\n\n');
   return { title: template.id, body };
 }
 
 /** Writes the page of a template in the name of a user. */
-export function applyTemplate(context: Context, place: Place, template: Template, user: string | undefined): void {
+export function applyTemplate(
+  context: Context,
+  place: ContentOwner,
+  template: Template,
+  user: string | undefined,
+): void {
   writeContent(context, place, { pages: [templatePage(context, place, template)] }, user);
 }

@@ -3,7 +3,7 @@
  * document its clustering. Weights are whole numbers, so that no result depends on the order of additions.
  */
 
-import type { Store } from '../model/store.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import type { IssueRecord, Terms } from './records.ts';
 
 /** Lowest similarity of an issue to a cluster that it joins. */
@@ -146,11 +146,11 @@ function topicsOf(issues: readonly IssueRecord[], seqOf: (cluster: string) => nu
 }
 
 /** Returns the topics of an organization's conversations, or of a site's context records. */
-export function getTopics(store: Store, scope: string): Topics {
+export function getTopics(store: EmulatorStore, scope: string): Topics {
   return store.derive(`topics ${scope}`, () => readTopics(store, scope));
 }
 
-function readTopics({ conversationIssues, issuesClusters }: Store, scope: string): Topics {
+function readTopics({ conversationIssues, issuesClusters }: EmulatorStore, scope: string): Topics {
   const issues = [...conversationIssues.by('organization', scope), ...conversationIssues.by('site', scope)];
   return topicsOf(issues, (cluster) => issuesClusters.get(cluster)?.seq ?? 0);
 }

@@ -2,8 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { type Answer, noContent, ok } from '../model/answers.ts';
-import { type Call, type Context, type Operation, operation, SITE } from '../model/operation.ts';
+import { type ApiAnswer, noContent, ok } from '../model/answers.ts';
+import { type ApiOperation, type Context, type OperationCall, operation, SITE } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
 import { present } from '../model/patch.ts';
 import { startRun } from '../model/runs.ts';
@@ -13,6 +13,9 @@ import { requireSite } from '../sites/views.ts';
 import { type ConversationRecord, originKey } from './records.ts';
 import { requireContextRecord, requireTopic } from './site-context.ts';
 import { viewContextRecord, viewTopic } from './topic-views.ts';
+
+const RECORDS = `${SITE}/context-records` as const;
+const TOPIC = `${SITE}/topics/{siteTopicId}` as const;
 
 /** Largest number of records and of bytes in one request. Not documented, as for conversations. */
 const MAX_BATCH = 100;
@@ -44,10 +47,14 @@ const contextRecordInputs = z
   .array(contextRecordInput)
   .max(MAX_BATCH, { error: `must have at most ${MAX_BATCH} context records` });
 
-type Put = Call<'/orgs/{organizationId}/sites/{siteId}/context-records', unknown, readonly ContextRecordInput[]>;
+type Put = OperationCall<
+  '/orgs/{organizationId}/sites/{siteId}/context-records',
+  unknown,
+  readonly ContextRecordInput[]
+>;
 
 /** Stores a list completely or not at all. If an id occurs twice, the later record wins. */
-function putRecords(call: Put): Answer {
+function putRecords(call: Put): ApiAnswer {
   const site = requireSite(call);
   for (const input of call.body) {
     keep(call, site, input);
@@ -93,63 +100,44 @@ function keep(
 
 const recordsQuery = listQuery.extend({ type: z.enum(TYPES).optional(), topic: z.string().optional() });
 
+const updateSiteTopicBody = z.strictObject({ usageSettings: z.strictObject({ changeRequests: z.boolean() }) });
+
 /** Operations on context records. Source: docs/platform-notes.md#context-records */
-export const contextRecordOperations: readonly Operation[] = [
+export const contextRecordOperations: readonly ApiOperation[] = [
   operation(
     'putContextRecords',
     'PUT',
-    `${SITE}/context-records`,
+    RECORDS,
     { feature: 'contextRecords', limit: 'ingest', maxBytes: MAX_BYTES, body: contextRecordInputs },
     putRecords,
   ),
-  operation(
-    'listContextRecords',
-    'GET',
-    `${SITE}/context-records`,
-    { feature: 'contextRecords', query: recordsQuery },
-    (call) => {
-      const { store, query } = call;
-      const site = requireSite(call);
-      const topicOf = (id: string) => store.conversationIssues.one('conversation', id)?.cluster;
-      const items = store.conversations
-        .by('site', site.id)
-        .filter(({ record }) => query.type === undefined || record?.type === query.type)
-        .filter(({ id }) => query.topic === undefined || topicOf(id) === query.topic);
-      return listBySeq(call, items, viewContextRecord);
-    },
-  ),
-  operation(
-    'getContextRecord',
-    'GET',
-    `${SITE}/context-records/{contextRecordId}`,
-    { feature: 'contextRecords' },
-    (call) => {
-      return ok(viewContextRecord(call, requireContextRecord(call)));
-    },
-  ),
+  operation('listContextRecords', 'GET', RECORDS, { feature: 'contextRecords', query: recordsQuery }, (call) => {
+    const { store, query } = call;
+    const site = requireSite(call);
+    const topicOf = (id: string) => store.conversationIssues.one('conversation', id)?.cluster;
+    const items = store.conversations
+      .by('site', site.id)
+      .filter(({ record }) => query.type === undefined || record?.type === query.type)
+      .filter(({ id }) => query.topic === undefined || topicOf(id) === query.topic);
+    return listBySeq(call, items, viewContextRecord);
+  }),
+  operation('getContextRecord', 'GET', `${RECORDS}/{contextRecordId}`, { feature: 'contextRecords' }, (call) => {
+    return ok(viewContextRecord(call, requireContextRecord(call)));
+  }),
 ];
 
 /** Operations on a site's topics. Their list is not paginated. Source: docs/platform-notes.md#topics */
-export const siteTopicOperations: readonly Operation[] = [
+export const siteTopicOperations: readonly ApiOperation[] = [
   operation('listSiteTopics', 'GET', `${SITE}/topics`, { feature: 'contextRecords' }, (call) => {
     const site = requireSite(call);
     return ok({ items: call.store.issuesClusters.by('site', site.id).map((topic) => viewTopic(call, topic)) });
   }),
-  operation('getSiteTopic', 'GET', `${SITE}/topics/{siteTopicId}`, { feature: 'contextRecords' }, (call) => {
+  operation('getSiteTopic', 'GET', TOPIC, { feature: 'contextRecords' }, (call) => {
     return ok(viewTopic(call, requireTopic(call)));
   }),
-  operation(
-    'updateSiteTopic',
-    'PATCH',
-    `${SITE}/topics/{siteTopicId}`,
-    {
-      feature: 'contextRecords',
-      body: z.strictObject({ usageSettings: z.strictObject({ changeRequests: z.boolean() }) }),
-    },
-    (call) => {
-      const topic = requireTopic(call);
-      const muted = !call.body.usageSettings.changeRequests;
-      return ok(viewTopic(call, call.store.issuesClusters.put({ ...topic, muted })));
-    },
-  ),
+  operation('updateSiteTopic', 'PATCH', TOPIC, { feature: 'contextRecords', body: updateSiteTopicBody }, (call) => {
+    const topic = requireTopic(call);
+    const muted = !call.body.usageSettings.changeRequests;
+    return ok(viewTopic(call, call.store.issuesClusters.put({ ...topic, muted })));
+  }),
 ];

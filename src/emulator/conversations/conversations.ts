@@ -2,14 +2,14 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { type Answer, ApiError, noContent, ok } from '../model/answers.ts';
+import { type ApiAnswer, ApiError, noContent, ok } from '../model/answers.ts';
 import {
+  type ApiOperation,
   type At,
-  type Call,
   type Caller,
   type Context,
   mayIngest,
-  type Operation,
+  type OperationCall,
   ORGANIZATION,
   operation,
 } from '../model/operation.ts';
@@ -26,6 +26,8 @@ import {
   originKey,
 } from './records.ts';
 import { viewConversation } from './views.ts';
+
+const CONVERSATIONS = `${ORGANIZATION}/conversations` as const;
 
 /**
  * Most conversations in a request. Not documented: the vendor's own connector sends as many.
@@ -82,7 +84,7 @@ function sourceOf(caller: Caller): string {
 }
 
 /** Stores a list completely or not at all. If an id occurs twice, the later conversation wins. */
-function ingest(call: Call<'/orgs/{organizationId}/conversations', unknown, unknown>): Answer {
+function ingest(call: OperationCall<'/orgs/{organizationId}/conversations', unknown, unknown>): ApiAnswer {
   const organization = requireOrganization(call);
   if (!mayIngest(call.caller, call.features)) {
     throw new ApiError(403, "Only an integration installation's token may ingest conversations");
@@ -117,13 +119,15 @@ function keep(call: Context, organization: string, externalId: string, content: 
   });
 }
 
+const listConversationsQuery = listQuery.extend({ source: z.string().optional() });
+
 /** Operations on conversations. Source: docs/platform-notes.md#conversations */
-export const conversationOperations: readonly Operation[] = [
+export const conversationOperations: readonly ApiOperation[] = [
   operation(
     'listConversations',
     'GET',
-    `${ORGANIZATION}/conversations`,
-    { feature: 'conversations', query: listQuery.extend({ source: z.string().optional() }) },
+    CONVERSATIONS,
+    { feature: 'conversations', query: listConversationsQuery },
     (call) => {
       const organization = requireOrganization(call);
       const { source } = call.query;
@@ -136,21 +140,15 @@ export const conversationOperations: readonly Operation[] = [
   operation(
     'ingestConversations',
     'POST',
-    `${ORGANIZATION}/conversations`,
+    CONVERSATIONS,
     { feature: 'conversations', limit: 'ingest', maxBytes: MAX_BYTES, body: z.unknown() },
     ingest,
   ),
-  operation(
-    'getConversation',
-    'GET',
-    `${ORGANIZATION}/conversations/{conversationId}`,
-    { feature: 'conversations' },
-    (call) => {
-      const conversation = requireConversation(call);
-      const { parts, metadata } = conversation.content;
-      return ok({ conversation: viewConversation(call, conversation), parts, metadata: metadata ?? {} });
-    },
-  ),
+  operation('getConversation', 'GET', `${CONVERSATIONS}/{conversationId}`, { feature: 'conversations' }, (call) => {
+    const conversation = requireConversation(call);
+    const { parts, metadata } = conversation.content;
+    return ok({ conversation: viewConversation(call, conversation), parts, metadata: metadata ?? {} });
+  }),
 ];
 
 /** Returns the conversation that the path names, or throws a 404. */

@@ -2,13 +2,16 @@
 
 import { z } from 'zod';
 import { ok } from '../model/answers.ts';
-import { type Operation, ORGANIZATION, operation } from '../model/operation.ts';
+import { type ApiOperation, ORGANIZATION, operation } from '../model/operation.ts';
 import { list, listBySeq } from '../model/paging.ts';
 import { listQuery } from '../model/schema.ts';
 import { requireOrganization } from '../organizations/people.ts';
 import { requireCluster, requireIssue } from './conversations.ts';
 import type { IssueRecord } from './records.ts';
 import { viewCluster, viewIssue } from './views.ts';
+
+const ISSUES = `${ORGANIZATION}/conversations-issues` as const;
+const CLUSTER = `${ORGANIZATION}/conversations-clusters/{clusterId}` as const;
 
 /** Source: docs/platform-notes.md#filters */
 const issuesQuery = listQuery.extend({ cluster: z.string().optional(), conversation: z.string().optional() });
@@ -26,32 +29,24 @@ function matches(issue: IssueRecord, query: z.output<typeof issuesQuery>): boole
   );
 }
 
+const updateConversationClusterBody = z.strictObject({ muted: z.boolean() });
+
 /** Operations on issues. Source: docs/platform-notes.md#issue-clusters */
-export const conversationIssueOperations: readonly Operation[] = [
-  operation(
-    'listConversationIssues',
-    'GET',
-    `${ORGANIZATION}/conversations-issues`,
-    { feature: 'conversations', query: issuesQuery },
-    (call) => {
-      const organization = requireOrganization(call);
-      const items = call.store.conversationIssues
-        .by('organization', organization.id)
-        .filter((issue) => matches(issue, call.query));
-      return listBySeq(call, items, viewIssue);
-    },
-  ),
-  operation(
-    'getConversationIssue',
-    'GET',
-    `${ORGANIZATION}/conversations-issues/{issueId}`,
-    { feature: 'conversations' },
-    (call) => ok(viewIssue(call, requireIssue(call))),
+export const conversationIssueOperations: readonly ApiOperation[] = [
+  operation('listConversationIssues', 'GET', ISSUES, { feature: 'conversations', query: issuesQuery }, (call) => {
+    const organization = requireOrganization(call);
+    const items = call.store.conversationIssues
+      .by('organization', organization.id)
+      .filter((issue) => matches(issue, call.query));
+    return listBySeq(call, items, viewIssue);
+  }),
+  operation('getConversationIssue', 'GET', `${ISSUES}/{issueId}`, { feature: 'conversations' }, (call) =>
+    ok(viewIssue(call, requireIssue(call))),
   ),
 ];
 
 /** Operations on clusters of issues. Source: docs/platform-notes.md#issue-clusters */
-export const conversationClusterOperations: readonly Operation[] = [
+export const conversationClusterOperations: readonly ApiOperation[] = [
   operation(
     'listConversationClusters',
     'GET',
@@ -67,18 +62,14 @@ export const conversationClusterOperations: readonly Operation[] = [
       });
     },
   ),
-  operation(
-    'getConversationCluster',
-    'GET',
-    `${ORGANIZATION}/conversations-clusters/{clusterId}`,
-    { feature: 'conversations' },
-    (call) => ok(viewCluster(call, requireCluster(call))),
+  operation('getConversationCluster', 'GET', CLUSTER, { feature: 'conversations' }, (call) =>
+    ok(viewCluster(call, requireCluster(call))),
   ),
   operation(
     'updateConversationCluster',
     'PATCH',
-    `${ORGANIZATION}/conversations-clusters/{clusterId}`,
-    { feature: 'conversations', body: z.strictObject({ muted: z.boolean() }) },
+    CLUSTER,
+    { feature: 'conversations', body: updateConversationClusterBody },
     (call) => {
       const cluster = requireCluster(call);
       return ok(viewCluster(call, call.store.issuesClusters.put({ ...cluster, muted: call.body.muted })));

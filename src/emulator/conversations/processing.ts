@@ -1,16 +1,17 @@
 // Processing of conversations into issues and clusters.
 
+import { pick } from '../model/patch.ts';
 import { findDue, type Run } from '../model/runs.ts';
-import type { Store } from '../model/store.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import { getTopics, JOIN, PAIR } from './clustering.ts';
-import { type ClusterRecord, type ConversationRecord, type Impact, type IssueRecord, scopeOf } from './records.ts';
+import { type ClusterRecord, type ConversationRecord, getScope, type Impact, type IssueRecord } from './records.ts';
 import { readContent } from './ticket-text.ts';
 
 /**
  * Processes a conversation into its issue, and the issue into a cluster: the most similar one, otherwise a new one with
  * the most similar issue that has none, otherwise none. The issue of an edited conversation is replaced.
  */
-function workConversation(store: Store, conversation: ConversationRecord, run: Run): void {
+function processConversation(store: EmulatorStore, conversation: ConversationRecord, run: Run): void {
   const at = new Date(run.due).toISOString();
   store.conversations.put({ ...conversation, run: null, processedAt: at });
   const before = store.conversationIssues.one('conversation', conversation.id);
@@ -21,15 +22,12 @@ function workConversation(store: Store, conversation: ConversationRecord, run: R
   if (read !== undefined) {
     const issue = {
       ...(before ?? store.identify('iss')),
-      organization: conversation.organization,
-      site: conversation.site,
+      ...pick(conversation, 'organization', 'site', 'createdAt', 'ingestedAt'),
       conversation: conversation.id,
       title: read.title,
       excerpt: read.excerpt,
-      impact: impactOfText(read.text),
+      impact: rateText(read.text),
       terms: read.terms,
-      createdAt: conversation.createdAt,
-      ingestedAt: conversation.ingestedAt,
     };
     place(store, { ...issue, cluster: undefined }, at);
   } else if (before !== undefined) {
@@ -38,8 +36,8 @@ function workConversation(store: Store, conversation: ConversationRecord, run: R
   dropWhenEmpty(store, before?.cluster);
 }
 
-function place(store: Store, issue: IssueRecord, at: string): void {
-  const topics = getTopics(store, scopeOf(issue));
+function place(store: EmulatorStore, issue: IssueRecord, at: string): void {
+  const topics = getTopics(store, getScope(issue));
   const known = store.issuesClusters.get(topics.clusters.best(issue.terms, JOIN) ?? '');
   const partner = store.conversationIssues.get(topics.loose.best(issue.terms, PAIR) ?? '');
   if (known === undefined && partner === undefined) {
@@ -57,8 +55,8 @@ function place(store: Store, issue: IssueRecord, at: string): void {
 }
 
 /** Adds issues that are older than the cluster's topic to it, if they are similar now. */
-function gather(store: Store, cluster: ClusterRecord, joined: IssueRecord, at: string): void {
-  const { clusters, loose } = getTopics(store, scopeOf(cluster));
+function gather(store: EmulatorStore, cluster: ClusterRecord, joined: IssueRecord, at: string): void {
+  const { clusters, loose } = getTopics(store, getScope(cluster));
   for (const id of loose.sharing(joined.terms)) {
     const issue = store.conversationIssues.get(id);
     if (issue !== undefined && clusters.likeness(cluster.id, issue.terms) >= JOIN) {
@@ -68,20 +66,20 @@ function gather(store: Store, cluster: ClusterRecord, joined: IssueRecord, at: s
   }
 }
 
-function newCluster(store: Store, { organization, site }: IssueRecord, at: string): ClusterRecord {
+function newCluster(store: EmulatorStore, { organization, site }: IssueRecord, at: string): ClusterRecord {
   const identity = store.identify(site === undefined ? 'clu' : 'top');
   return { ...identity, organization, site, muted: false, createdAt: at, updatedAt: at };
 }
 
-function join(store: Store, cluster: ClusterRecord, issue: IssueRecord, at: string): void {
-  getTopics(store, scopeOf(cluster)).clusters.add(cluster.id, cluster.seq, issue.terms);
+function join(store: EmulatorStore, cluster: ClusterRecord, issue: IssueRecord, at: string): void {
+  getTopics(store, getScope(cluster)).clusters.add(cluster.id, cluster.seq, issue.terms);
   store.conversationIssues.put({ ...issue, cluster: cluster.id });
   store.issuesClusters.put({ ...cluster, updatedAt: at });
 }
 
 /** Removes an issue from the index of its cluster, or from the issues without one. */
-function takeOut(store: Store, issue: IssueRecord, at: string): void {
-  const { clusters, loose } = getTopics(store, scopeOf(issue));
+function takeOut(store: EmulatorStore, issue: IssueRecord, at: string): void {
+  const { clusters, loose } = getTopics(store, getScope(issue));
   const cluster = issue.cluster === undefined ? undefined : store.issuesClusters.get(issue.cluster);
   if (cluster === undefined) {
     loose.remove(issue.id, issue.terms);
@@ -92,7 +90,7 @@ function takeOut(store: Store, issue: IssueRecord, at: string): void {
 }
 
 /** Deletes a cluster that has no issues left. */
-function dropWhenEmpty(store: Store, cluster: string | undefined): void {
+function dropWhenEmpty(store: EmulatorStore, cluster: string | undefined): void {
   if (cluster !== undefined && store.conversationIssues.count('cluster', cluster) === 0) {
     store.issuesClusters.remove(cluster);
   }
@@ -128,7 +126,7 @@ function anyOf(...patterns: readonly RegExp[]): RegExp {
 }
 
 /** Returns the impact that a conversation's words have. */
-export function impactOfText(text: string): Impact {
+export function rateText(text: string): Impact {
   if (HIGH.test(text)) {
     return 'high';
   }
@@ -139,7 +137,7 @@ export function impactOfText(text: string): Impact {
  * Returns the impact of a cluster. High: at least two and a third of its issues are high, or twenty are medium or high.
  * Medium: a third are medium or high, or there are ten issues. Otherwise low.
  */
-export function impactOfCluster(impacts: readonly Impact[]): Impact {
+export function rateCluster(impacts: readonly Impact[]): Impact {
   const high = impacts.filter((impact) => impact === 'high').length;
   const notLow = impacts.filter((impact) => impact !== 'low').length;
   const third = impacts.length / 3;
@@ -150,10 +148,10 @@ export function impactOfCluster(impacts: readonly Impact[]): Impact {
 }
 
 /** Completes the processing of conversations that is due, in the order in which it was due. */
-export function processDue(store: Store, now: number): void {
+export function processDue(store: EmulatorStore, now: number): void {
   const due = findDue(store.conversations, now);
   due.sort((a, b) => a.run.due - b.run.due || a.record.seq - b.record.seq);
   for (const { record, run } of due) {
-    workConversation(store, record, run);
+    processConversation(store, record, run);
   }
 }

@@ -1,7 +1,7 @@
 // Records and tables of conversations, issues and clusters.
 
 import { type Run, runningKey } from '../model/runs.ts';
-import { type Entity, Table } from '../model/table.ts';
+import { type Entity, IndexedTable } from '../model/table.ts';
 import type { PART_ROLES } from '../model/vocabulary.ts';
 
 /** One message of a conversation. `body` is Markdown or HTML. Source: docs/platform-notes.md#conversations */
@@ -97,7 +97,7 @@ export interface ClusterRecord extends Entity {
 }
 
 /** Returns the scope within which records are compared: the site of a site's records, otherwise the organization. */
-export function scopeOf({ site, organization }: Pick<ClusterRecord, 'site' | 'organization'>): string {
+export function getScope({ site, organization }: Pick<ClusterRecord, 'site' | 'organization'>): string {
   return site ?? organization;
 }
 
@@ -116,16 +116,16 @@ const siteOf = ({ site }: Scoped) => site;
 /** Tables of conversations and context records, issues and clusters. */
 export function conversationTables(changed: () => void) {
   return {
-    conversations: new Table<ConversationRecord, 'organization' | 'site' | 'origin' | 'running'>(
+    conversations: new IndexedTable<ConversationRecord, 'organization' | 'site' | 'origin' | 'running'>(
       {
         organization: ownOf,
         site: siteOf,
-        origin: (record) => originKey(scopeOf(record), record.source, record.externalId),
+        origin: (record) => originKey(getScope(record), record.source, record.externalId),
         running: runningKey,
       },
       changed,
     ),
-    conversationIssues: new Table<IssueRecord, 'organization' | 'site' | 'cluster' | 'conversation' | 'running'>(
+    conversationIssues: new IndexedTable<IssueRecord, 'organization' | 'site' | 'cluster' | 'conversation' | 'running'>(
       {
         organization: ownOf,
         site: siteOf,
@@ -135,7 +135,10 @@ export function conversationTables(changed: () => void) {
       },
       changed,
     ),
-    issuesClusters: new Table<ClusterRecord, 'organization' | 'site'>({ organization: ownOf, site: siteOf }, changed),
+    issuesClusters: new IndexedTable<ClusterRecord, 'organization' | 'site'>(
+      { organization: ownOf, site: siteOf },
+      changed,
+    ),
   };
 }
 

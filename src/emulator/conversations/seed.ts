@@ -1,9 +1,9 @@
 // Clusters, issues and conversations that tests and demos write directly.
 
 import { largest } from '../../core/lists.ts';
-import type { Store } from '../model/store.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import { getTopics } from './clustering.ts';
-import { type ClusterRecord, type Impact, type IssueRecord, scopeOf } from './records.ts';
+import { type ClusterRecord, getScope, type Impact, type IssueRecord } from './records.ts';
 import { readContent } from './ticket-text.ts';
 
 const WEEK = 7 * 24 * 60 * 60 * 1000;
@@ -95,8 +95,13 @@ function issuesOf(seed: ClusterSeed, now: number): readonly IssueSeed[] {
 }
 
 /** Adds issues with their conversations to a cluster. */
-export function writeIssues(store: Store, cluster: ClusterRecord, seeds: readonly IssueSeed[], at: string): void {
-  const topics = getTopics(store, scopeOf(cluster));
+export function writeIssues(
+  store: EmulatorStore,
+  cluster: ClusterRecord,
+  seeds: readonly IssueSeed[],
+  at: string,
+): void {
+  const topics = getTopics(store, getScope(cluster));
   const known = new Map<string, string>();
   for (const seed of seeds) {
     const conversation = known.get(seed.conversation ?? '') ?? writeConversation(store, cluster, seed, at);
@@ -121,7 +126,7 @@ export function writeIssues(store: Store, cluster: ClusterRecord, seeds: readonl
   }
 }
 
-function writeConversation(store: Store, cluster: ClusterRecord, seed: IssueSeed, at: string): string {
+function writeConversation(store: EmulatorStore, cluster: ClusterRecord, seed: IssueSeed, at: string): string {
   const identity = store.identify('cnv');
   const externalId = `seed-${identity.id}`;
   const url = seed.url ?? `https://desk.example/tickets/${identity.seq}`;
@@ -145,7 +150,7 @@ function writeConversation(store: Store, cluster: ClusterRecord, seed: IssueSeed
 
 /** Adds clusters with their issues and conversations; one with an existing id replaces the existing one. */
 export function writeClusters(
-  store: Store,
+  store: EmulatorStore,
   organization: string,
   seeds: readonly ClusterSeed[],
   now: number,
@@ -167,7 +172,7 @@ export function writeClusters(
     });
     for (const issue of store.conversationIssues.by('cluster', cluster.id)) {
       store.conversationIssues.remove(issue.id);
-      getTopics(store, scopeOf(cluster)).clusters.remove(cluster.id, issue.terms);
+      getTopics(store, getScope(cluster)).clusters.remove(cluster.id, issue.terms);
     }
     writeIssues(store, cluster, issues, at);
     return cluster;

@@ -4,7 +4,7 @@ import type { ChangeRequestRecord } from '../content/records.ts';
 import { ApiError, found } from '../model/answers.ts';
 import type { At, Context } from '../model/operation.ts';
 import { findDue, startRun } from '../model/runs.ts';
-import type { Store } from '../model/store.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import { findCallingUser } from '../organizations/people.ts';
 import { requireSite } from '../sites/views.ts';
 import type { ClusterRecord, ConversationRecord, IssueRecord } from './records.ts';
@@ -45,13 +45,13 @@ export function requireContextRecord(call: At<SiteIds | 'contextRecordId'>): Con
 }
 
 /** Returns the change requests that were drafted for a finding, oldest first. */
-export function fixesOf(store: Store, finding: IssueRecord): readonly ChangeRequestRecord[] {
+export function findDrafts(store: EmulatorStore, finding: IssueRecord): readonly ChangeRequestRecord[] {
   return spacesOf(store, finding).flatMap((space) =>
     store.changeRequests.by('space', space).filter(({ siteTopic }) => siteTopic?.finding === finding.id),
   );
 }
 
-function spacesOf(store: Store, { site }: IssueRecord): readonly string[] {
+function spacesOf(store: EmulatorStore, { site }: IssueRecord): readonly string[] {
   const spaces = store.siteSpaces.by('site', site ?? '').map(({ space }) => space);
   return [...new Set(spaces)].filter((id) => {
     const space = store.spaces.get(id);
@@ -63,12 +63,12 @@ function spacesOf(store: Store, { site }: IssueRecord): readonly string[] {
  * Starts to draft a change request for a finding, unless one is open or a draft. Throws a 400 if the site has no space
  * to draft in.
  */
-export function beginFix(context: Context, finding: IssueRecord): void {
+export function startDraft(context: Context, finding: IssueRecord): void {
   const { store } = context;
   if (spacesOf(store, finding).length === 0) {
     throw new ApiError(400, `Site "${finding.site}" has no space to draft a change request in`);
   }
-  const isThere = fixesOf(store, finding).some(({ status }) => status === 'open' || status === 'draft');
+  const isThere = findDrafts(store, finding).some(({ status }) => status === 'open' || status === 'draft');
   if (!finding.run && !isThere) {
     const run = startRun(context, context.processing.conversations);
     store.conversationIssues.put({ ...finding, run, askedBy: findCallingUser(context)?.id });
@@ -76,14 +76,14 @@ export function beginFix(context: Context, finding: IssueRecord): void {
 }
 
 /** Opens the change requests whose drafting is due. */
-export function completeFixes(store: Store, now: number): void {
+export function completeDrafts(store: EmulatorStore, now: number): void {
   for (const { record, run } of findDue(store.conversationIssues, now)) {
     store.conversationIssues.put({ ...record, run: null });
-    openFix(store, record, new Date(run.due).toISOString());
+    openDraft(store, record, new Date(run.due).toISOString());
   }
 }
 
-function openFix(store: Store, finding: IssueRecord, at: string): void {
+function openDraft(store: EmulatorStore, finding: IssueRecord, at: string): void {
   const space = store.spaces.get(spacesOf(store, finding)[0] ?? '');
   if (space === undefined || finding.site === undefined) {
     return;

@@ -3,9 +3,9 @@
 import { bullets, paragraph, richDocument } from '../documents/build.ts';
 import type { Context } from '../model/operation.ts';
 import { byTypicality } from './clustering.ts';
-import { impactOfCluster } from './processing.ts';
+import { rateCluster } from './processing.ts';
 import type { ClusterRecord, ConversationRecord, IssueRecord } from './records.ts';
-import { fixesOf } from './site-context.ts';
+import { findDrafts } from './site-context.ts';
 
 /** Number of findings that a summary names. */
 const EXAMPLES = 5;
@@ -39,7 +39,7 @@ export function viewContextRecord(context: Context, record: ConversationRecord):
 /** SiteTopic. The number of findings is included only by versions that have findings. */
 export function viewTopic(context: Context, topic: ClusterRecord): unknown {
   const findings = byTypicality(context.store.conversationIssues.by('cluster', topic.id));
-  const impact = topic.impact ?? impactOfCluster(findings.map((finding) => finding.impact));
+  const impact = topic.impact ?? rateCluster(findings.map((finding) => finding.impact));
   const label = topic.label ?? findings[0]?.title ?? '';
   const open = findings.filter(({ status = 'open' }) => status === 'open').length;
   return {
@@ -96,7 +96,7 @@ export function viewFinding(context: Context, finding: IssueRecord): unknown {
 function findingOnly(context: Context, finding: IssueRecord) {
   return {
     scan: `scan_${finding.site}`,
-    changeRequests: fixesOf(context.store, finding).length,
+    changeRequests: findDrafts(context.store, finding).length,
     pages: 0,
     records: 1,
     questions: 0,

@@ -2,8 +2,9 @@
 
 import { bullets, linkParagraph, paragraph, richDocument } from '../documents/build.ts';
 import type { Context } from '../model/operation.ts';
+import { pick } from '../model/patch.ts';
 import { byTypicality } from './clustering.ts';
-import { impactOfCluster } from './processing.ts';
+import { rateCluster } from './processing.ts';
 import type { ClusterRecord, ConversationRecord, Impact, IssueRecord } from './records.ts';
 
 const WEEK = 7 * 24 * 60 * 60 * 1000;
@@ -26,11 +27,8 @@ const orgUrl = (context: Context, organization: string) => `${context.base}/v1/o
 export function viewConversation(context: Context, conversation: ConversationRecord): unknown {
   return {
     object: 'conversation',
-    id: conversation.id,
+    ...pick(conversation, 'id', 'createdAt', 'processedAt', 'source'),
     subject: conversation.content.subject,
-    createdAt: conversation.createdAt,
-    processedAt: conversation.processedAt,
-    source: conversation.source,
     impact: context.store.conversationIssues.one('conversation', conversation.id)?.impact,
     urls: {
       location: `${orgUrl(context, conversation.organization)}/conversations/${conversation.id}`,
@@ -46,17 +44,11 @@ export function viewIssue(context: Context, issue: IssueRecord): unknown {
   return {
     issue: {
       object: 'conversation-issue',
-      id: issue.id,
-      title: issue.title,
+      ...pick(issue, 'id', 'title', 'impact', 'createdAt', 'ingestedAt', 'conversation', 'cluster'),
       details: richDocument([
         paragraph(issue.excerpt === '' ? issue.title : issue.excerpt),
         ...(url === undefined ? [] : [linkParagraph('The conversation', url)]),
       ]),
-      impact: issue.impact,
-      createdAt: issue.createdAt,
-      ingestedAt: issue.ingestedAt,
-      conversation: issue.conversation,
-      cluster: issue.cluster,
       urls: { location: `${orgUrl(context, issue.organization)}/conversations-issues/${issue.id}` },
     },
     conversation: conversation === undefined ? undefined : viewConversation(context, conversation),
@@ -66,20 +58,17 @@ export function viewIssue(context: Context, issue: IssueRecord): unknown {
 /** IssuesCluster. Fields that are not set are computed from its issues. */
 export function viewCluster(context: Context, cluster: ClusterRecord): unknown {
   const issues = byTypicality(context.store.conversationIssues.by('cluster', cluster.id));
-  const impact = cluster.impact ?? impactOfCluster(issues.map((issue) => issue.impact));
+  const impact = cluster.impact ?? rateCluster(issues.map((issue) => issue.impact));
   const label = cluster.label ?? issues[0]?.title ?? '';
   return {
     object: 'issues-cluster',
-    id: cluster.id,
+    ...pick(cluster, 'id', 'createdAt', 'updatedAt', 'muted'),
     label,
-    createdAt: cluster.createdAt,
-    updatedAt: cluster.updatedAt,
     icon: ICONS[impact],
     summary: richDocument([
       paragraph(`${issues.length === 1 ? '1 conversation is' : `${issues.length} conversations are`} about: ${label}`),
       bullets(issues.slice(0, EXAMPLES).map((issue) => issue.title)),
     ]),
-    muted: cluster.muted,
     impact,
     weeklyPulse: weeklyPulse(issues, context.now),
     sources: countSources(context, issues),

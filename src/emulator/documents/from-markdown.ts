@@ -6,18 +6,18 @@
 import type { BlockContent, DefinitionContent, List, ListItem, Nodes, PhrasingContent, RootContent } from 'mdast';
 import { append } from '../../core/lists.ts';
 import type { ContentRef } from './content-reference.ts';
-import { INCLUDE, parseMarkdown, spanOf, wordsOf } from './markdown.ts';
+import { getSpan, getText, INCLUDE, parseMarkdown } from './markdown.ts';
 
 /** Resolves the references of a text. */
 export interface References {
   /** Returns the content reference of a link's or image's address. */
-  refOf(address: string): ContentRef;
+  toReference(address: string): ContentRef;
   /** Returns the reusable content with that title; undefined if it does not exist. */
   reusable(title: string): ContentRef | undefined;
 }
 
 /** References of a text outside of pages: addresses stay as they are. */
-const PLAIN: References = { refOf: (url) => ({ kind: 'url', url }), reusable: () => undefined };
+const PLAIN: References = { toReference: (url) => ({ kind: 'url', url }), reusable: () => undefined };
 
 interface Reading extends References {
   readonly text: string;
@@ -36,7 +36,7 @@ const MARKS: Readonly<Record<string, string>> = {
 const EXPRESSION_START = /^<code class="expression">$/;
 
 /** Converts a text to a rich document. */
-export function documentOfMarkdown(text: string, references: References = PLAIN): unknown {
+export function convertFromMarkdown(text: string, references: References = PLAIN): unknown {
   const tree = parseMarkdown(text);
   const definitions = new Map(
     tree.children.flatMap((node) => (node.type === 'definition' ? [[node.identifier, node.url] as const] : [])),
@@ -62,7 +62,7 @@ function codeBlock(value: string, syntax: string | undefined): Block {
 }
 
 function source(reading: Reading, node: Nodes): string {
-  const [start, end] = spanOf(node);
+  const [start, end] = getSpan(node);
   return reading.text.slice(start, end);
 }
 
@@ -95,13 +95,13 @@ function blocks(reading: Reading, node: RootContent): Block[] {
 function paragraphOf(reading: Reading, children: readonly PhrasingContent[]): Block {
   const [only] = children;
   if (children.length === 1 && only?.type === 'image') {
-    const data = { ref: reading.refOf(only.url), ...(only.alt ? { alt: only.alt } : {}) };
+    const data = { ref: reading.toReference(only.url), ...(only.alt ? { alt: only.alt } : {}) };
     const image = { object: 'block', type: 'image', data, fragments: [], isVoid: true };
     return { object: 'block', type: 'images', data: {}, nodes: [image], isVoid: false };
   }
   const include = children.length === 1 && only?.type === 'text' ? [...only.value.matchAll(INCLUDE)] : [];
   const ref = include.length === 1 ? reading.reusable(include[0]?.[1] ?? '') : undefined;
-  if (ref !== undefined && only !== undefined && wordsOf(only).trim() === include[0]?.[0]) {
+  if (ref !== undefined && only !== undefined && getText(only).trim() === include[0]?.[0]) {
     return { object: 'block', type: 'reusable-content', data: { ref }, isVoid: true };
   }
   return paragraph(inlines(reading, children, []));
@@ -174,9 +174,9 @@ function inlineOf(reading: Reading, node: PhrasingContent, marks: readonly strin
 
 function linkOf(reading: Reading, url: string, children: readonly PhrasingContent[], marks: readonly string[]): Block {
   const nodes = inlines(reading, children, marks);
-  return { object: 'inline', type: 'link', data: { ref: reading.refOf(url) }, nodes };
+  return { object: 'inline', type: 'link', data: { ref: reading.toReference(url) }, nodes };
 }
 
 function imageOf(reading: Reading, url: string): Block {
-  return { object: 'inline', type: 'inline-image', data: { ref: reading.refOf(url) }, isVoid: true };
+  return { object: 'inline', type: 'inline-image', data: { ref: reading.toReference(url) }, isVoid: true };
 }

@@ -22,25 +22,25 @@ export function parseMarkdown(text: string): Root {
 }
 
 /** Yields a node and all nodes below it, in the order of the text. */
-export function* nodesOf(node: Nodes): Iterable<Nodes> {
+export function* walkNodes(node: Nodes): Iterable<Nodes> {
   yield node;
   if ('children' in node) {
     for (const child of node.children) {
-      yield* nodesOf(child);
+      yield* walkNodes(child);
     }
   }
 }
 
 /** Returns the plain text of a node. */
-export function wordsOf(node: Nodes): string {
+export function getText(node: Nodes): string {
   if ('value' in node) {
     return node.type === 'html' ? '' : node.value;
   }
-  return 'children' in node ? node.children.map(wordsOf).join('') : '';
+  return 'children' in node ? node.children.map(getText).join('') : '';
 }
 
 /** Returns the anchor of a heading. */
-export function anchorOf(title: string): string {
+export function toAnchor(title: string): string {
   return title
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '-')
@@ -48,13 +48,13 @@ export function anchorOf(title: string): string {
 }
 
 /** Returns the anchors of all headings. */
-export function anchorsOf(tree: Root): Set<string> {
-  const headings = [...nodesOf(tree)].filter((node) => node.type === 'heading');
-  return new Set(headings.map((heading) => anchorOf(wordsOf(heading))));
+export function findAnchors(tree: Root): Set<string> {
+  const headings = [...walkNodes(tree)].filter((node) => node.type === 'heading');
+  return new Set(headings.map((heading) => toAnchor(getText(heading))));
 }
 
 /** Returns the start and end of a node in the text. */
-export function spanOf(node: Nodes): readonly [start: number, end: number] {
+export function getSpan(node: Nodes): readonly [start: number, end: number] {
   return [node.position?.start.offset ?? 0, node.position?.end.offset ?? 0];
 }
 
@@ -76,7 +76,9 @@ export function replaced(text: string, replacements: readonly Replacement[]): st
 export function matchesOutsideCode(text: string, pattern: RegExp): { start: number; end: number; inner: string }[] {
   const isThere = text.search(pattern) !== -1;
   const code = isThere
-    ? [...nodesOf(parseMarkdown(text))].filter((node) => node.type === 'code' || node.type === 'inlineCode').map(spanOf)
+    ? [...walkNodes(parseMarkdown(text))]
+        .filter((node) => node.type === 'code' || node.type === 'inlineCode')
+        .map(getSpan)
     : [];
   return [...text.matchAll(pattern)]
     .map((match) => ({ start: match.index, end: match.index + match[0].length, inner: match[1] ?? '' }))

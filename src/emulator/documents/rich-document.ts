@@ -44,7 +44,7 @@ const HINT_STYLES = words('info warning danger success');
 
 /** Returns the value as a rich document, or throws a 400 that names every problem. */
 export function requireDocument(value: unknown, place: string): Json {
-  const faults = value === undefined ? [`${place}: required`] : documentFaults(value, place);
+  const faults = value === undefined ? [`${place}: required`] : findDocumentProblems(value, place);
   if (faults.length > 0) {
     throw new ApiError(400, faults.join('; '));
   }
@@ -52,7 +52,7 @@ export function requireDocument(value: unknown, place: string): Json {
 }
 
 /** Returns all problems of a rich document as `place: problem`. */
-export function documentFaults(value: unknown, place: string): string[] {
+export function findDocumentProblems(value: unknown, place: string): string[] {
   if (!isObject(value) || value.object !== 'document') {
     return [`${place}.object: must be document`];
   }

@@ -11,7 +11,7 @@ const require = createRequire(import.meta.url);
 type Node = Record<string, unknown>;
 
 /** Converts a rich document to Markdown without a line break at the end. */
-export function markdownOfDocument(document: unknown): string {
+export function convertToMarkdown(document: unknown): string {
   const { toMarkdown } = require('mdast-util-to-markdown') as typeof import('mdast-util-to-markdown');
   const { gfmToMarkdown } = require('mdast-util-gfm') as typeof import('mdast-util-gfm');
   const root: Root = { type: 'root', children: isObject(document) ? blocksIn(document) : [] };

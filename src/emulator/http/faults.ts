@@ -80,7 +80,7 @@ export interface FaultTarget {
 type Terminal = Exclude<Fault, { kind: 'delay' } | { kind: 'hook' }>;
 
 /** Faults of one request: any number of delays and hooks, and at most one that ends it. */
-export interface Trouble {
+export interface ChosenFaults {
   readonly delay: number;
   readonly before: readonly (() => void)[];
   readonly after: readonly (() => void)[];
@@ -88,7 +88,7 @@ export interface Trouble {
 }
 
 /** No fault. */
-export const NO_TROUBLE: Trouble = { delay: 0, before: [], after: [], end: undefined };
+export const NO_FAULTS: ChosenFaults = { delay: 0, before: [], after: [], end: undefined };
 
 interface Active {
   readonly rule: FaultRule;
@@ -117,9 +117,9 @@ export class FaultInjector {
   }
 
   /** Returns the faults of a request. If several rules would end it, the first wins. */
-  choose(target: FaultTarget): Trouble {
+  choose(target: FaultTarget): ChosenFaults {
     if (this.#rules.length === 0) {
-      return NO_TROUBLE;
+      return NO_FAULTS;
     }
     const name = `${target.method} ${target.path}`;
     const time = (this.#times.get(name) ?? 0) + 1;

@@ -63,7 +63,7 @@ interface Account {
 const FREE: Admission = { admitted: true, headers: {}, wait: 0 };
 
 /** Counts requests by token and kind of method. */
-export class RateLimiter {
+export class RequestLimiter {
   #limits: RateLimits;
   readonly #accounts = new Map<string, Account>();
 

@@ -1,8 +1,8 @@
 // Writes answers, streams and downloads to the connection, with injected faults.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Answer, Download } from '../model/answers.ts';
-import type { Trouble } from './faults.ts';
+import type { ApiAnswer, Download } from '../model/answers.ts';
+import type { ChosenFaults } from './faults.ts';
 
 const HTML = '<!doctype html><html><head><title>Please wait</title></head><body><h1>Please wait</h1></body></html>\n';
 
@@ -15,9 +15,9 @@ export function drop(request: IncomingMessage): void {
 export function send(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: Answer,
+  answer: ApiAnswer,
   headers: Readonly<Record<string, string>>,
-  end: Trouble['end'],
+  end: ChosenFaults['end'],
 ): void {
   if (end?.kind === 'html') {
     response.writeHead(answer.status, { ...headers, 'Content-Type': 'text/html; charset=utf-8' });
@@ -64,7 +64,7 @@ export function sendBytes(
 /** Options of a streamed answer. */
 export interface Streaming {
   readonly headers: Readonly<Record<string, string>>;
-  readonly end: Trouble['end'];
+  readonly end: ChosenFaults['end'];
   /** Waits between two pieces; resolves or rejects early when the signal aborts. */
   pause(signal: AbortSignal): Promise<void>;
 }
@@ -80,7 +80,7 @@ const END = `event: done\n${pieceOf('done')}`;
 /**
  * Returns the pieces to send, changed as the fault requires: `half` sends half of them, `truncate` half of one more.
  */
-function piecesOf(events: readonly unknown[], end: Trouble['end']): string[] {
+function piecesOf(events: readonly unknown[], end: ChosenFaults['end']): string[] {
   const pieces = [...events.map((event) => pieceOf(JSON.stringify(event))), END];
   const half = Math.floor(pieces.length / 2);
   if (end?.kind === 'half') {

@@ -1,11 +1,11 @@
 // Routing of requests to operations.
 
 import createFinder from 'find-my-way';
-import type { Operation } from '../model/operation.ts';
+import type { ApiOperation } from '../model/operation.ts';
 
 /** An operation, and the ids that a path names. */
 export interface Match {
-  readonly operation: Operation;
+  readonly operation: ApiOperation;
   readonly params: Readonly<Record<string, string>>;
 }
 
@@ -19,7 +19,7 @@ export class Router {
   readonly #finder = createFinder({ caseSensitive: true, maxParamLength: 1_000_000 });
 
   /** Throws if two operations have the same method and path. */
-  constructor(operations: Iterable<Operation>) {
+  constructor(operations: Iterable<ApiOperation>) {
     for (const operation of operations) {
       const path = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
       this.#finder.on(operation.method, `/v1${path}`, () => {}, operation);
@@ -33,11 +33,11 @@ export class Router {
     }
     // Escaped once more, so that the finder neither decodes fixed segments nor ends the path at one of these characters.
     const escaped = path.replaceAll(/[%?#;]/g, encodeURIComponent);
-    const found = this.#finder.find(method as Operation['method'], escaped);
+    const found = this.#finder.find(method as ApiOperation['method'], escaped);
     const params = Object.entries(found?.params ?? {}).map(([name, value]) => [name, decode(value ?? '')] as const);
     return found === null || params.some(([, value]) => value === '')
       ? undefined
-      : { operation: found.store as Operation, params: Object.fromEntries(params) };
+      : { operation: found.store as ApiOperation, params: Object.fromEntries(params) };
   }
 }
 

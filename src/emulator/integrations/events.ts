@@ -1,7 +1,7 @@
 // Operations on the events of an integration.
 
 import { found, ok } from '../model/answers.ts';
-import { type Operation, operation } from '../model/operation.ts';
+import { type ApiOperation, operation } from '../model/operation.ts';
 import { list } from '../model/paging.ts';
 import { listQuery } from '../model/schema.ts';
 import { requireOwnIntegration } from './lifecycle.ts';
@@ -13,7 +13,7 @@ const EVENTS = '/integrations/{integrationName}/events';
  * Operations on the events of an integration, for members of the organization that owns it.
  * Source: docs/platform-notes.md#integration-events
  */
-export const integrationEventOperations: readonly Operation[] = [
+export const integrationEventOperations: readonly ApiOperation[] = [
   operation(
     'listIntegrationEvents',
     'GET',

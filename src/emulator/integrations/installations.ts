@@ -2,20 +2,20 @@
 
 import { z } from 'zod';
 import type { JsonObject } from '../../core/json.ts';
-import { type Answer, ApiError, created, deleted, ok } from '../model/answers.ts';
-import { type Call, type Context, type Operation, operation } from '../model/operation.ts';
+import { type ApiAnswer, ApiError, created, deleted, ok } from '../model/answers.ts';
+import { type ApiOperation, type Context, type OperationCall, operation } from '../model/operation.ts';
 import { listByRank, listBySeq } from '../model/paging.ts';
 import { present } from '../model/patch.ts';
 import { id, listQuery } from '../model/schema.ts';
 import { INSTALLATION_SELECTIONS } from '../model/vocabulary.ts';
 import { organizationById } from '../organizations/people.ts';
 import {
-  configurationFaults,
+  findConfigurationProblems,
+  getStatus,
   recordEvent,
   requireInstallation,
   requireIntegration,
   requireOwnIntegration,
-  statusOf,
   uninstall,
 } from './lifecycle.ts';
 import type { InstallationRecord } from './records.ts';
@@ -52,7 +52,7 @@ function refuseUsers({ caller, features }: Context, name: string): void {
   }
 }
 
-function install(call: Call<typeof INSTALLATIONS, unknown, { readonly organization: string }>): Answer {
+function install(call: OperationCall<typeof INSTALLATIONS, unknown, { readonly organization: string }>): ApiAnswer {
   const { store } = call;
   const integration = requireIntegration(call);
   const organization = organizationById(store, call.body.organization);
@@ -74,17 +74,17 @@ function install(call: Call<typeof INSTALLATIONS, unknown, { readonly organizati
     createdAt: call.at,
     updatedAt: call.at,
   });
-  const status = statusOf(integration, {});
+  const status = getStatus(integration, {});
   recordEvent(store, installation, { type: 'installation_setup', installationId: installation.id, status }, call.at);
   return created(viewInstallation(call, installation), installationLocation(call, installation));
 }
 
-function update(call: Call<typeof INSTALLATION, unknown, z.output<typeof installationUpdate>>): Answer {
+function update(call: OperationCall<typeof INSTALLATION, unknown, z.output<typeof installationUpdate>>): ApiAnswer {
   const { store, body } = call;
   const integration = requireIntegration(call);
   const before = requireInstallation(call);
   const configuration = body.configuration as JsonObject | undefined;
-  const faults = configuration === undefined ? [] : configurationFaults(integration, configuration);
+  const faults = configuration === undefined ? [] : findConfigurationProblems(integration, configuration);
   if (faults.length > 0) {
     throw new ApiError(400, faults.join('; '));
   }
@@ -99,15 +99,15 @@ function update(call: Call<typeof INSTALLATION, unknown, z.output<typeof install
     updatedAt: call.at,
   });
   if (configuration !== undefined) {
-    const status = statusOf(integration, configuration);
-    const previous = { status: statusOf(integration, before.configuration), configuration: before.configuration };
+    const status = getStatus(integration, configuration);
+    const previous = { status: getStatus(integration, before.configuration), configuration: before.configuration };
     const payload = { type: 'installation_setup', installationId: installation.id, status, previous } as const;
     recordEvent(store, installation, payload, call.at);
   }
   return ok(viewInstallation(call, installation));
 }
 
-function remove(call: Call<typeof INSTALLATION>): Answer {
+function remove(call: OperationCall<typeof INSTALLATION>): ApiAnswer {
   const { store, params } = call;
   const name = requireName(params.integrationName);
   const installation = store.installations.get(params.installationId);
@@ -118,7 +118,9 @@ function remove(call: Call<typeof INSTALLATION>): Answer {
   return deleted(true);
 }
 
-const one: readonly Operation[] = [
+const listInstallationsQuery = listQuery.extend({ externalId: z.string().optional() });
+
+const one: readonly ApiOperation[] = [
   operation('getInstallation', 'GET', INSTALLATION, {}, (call) =>
     ok(viewInstallation(call, requireInstallation(call))),
   ),
@@ -139,22 +141,16 @@ const one: readonly Operation[] = [
 ];
 
 /** Operations on installations of integrations. Source: docs/platform-notes.md#integrations */
-export const installationOperations: readonly Operation[] = [
-  operation(
-    'listInstallations',
-    'GET',
-    INSTALLATIONS,
-    { query: listQuery.extend({ externalId: z.string().optional() }) },
-    (call) => {
-      const integration = requireIntegration(call);
-      refuseUsers(call, integration.id);
-      const { externalId } = call.query;
-      const items = call.store.installations
-        .by('integration', integration.id)
-        .filter((installation) => externalId === undefined || installation.externalIds.includes(externalId));
-      return listBySeq(call, items, viewInstallation);
-    },
-  ),
+export const installationOperations: readonly ApiOperation[] = [
+  operation('listInstallations', 'GET', INSTALLATIONS, { query: listInstallationsQuery }, (call) => {
+    const integration = requireIntegration(call);
+    refuseUsers(call, integration.id);
+    const { externalId } = call.query;
+    const items = call.store.installations
+      .by('integration', integration.id)
+      .filter((installation) => externalId === undefined || installation.externalIds.includes(externalId));
+    return listBySeq(call, items, viewInstallation);
+  }),
   operation('installIntegration', 'POST', INSTALLATIONS, { body: z.strictObject({ organization: id }) }, install),
   ...one,
 ];
@@ -165,7 +161,7 @@ function viewPlace(context: Context, installation: InstallationRecord, place: st
   return {
     integration,
     installation: id,
-    status: statusOf(context.store.integrations.get(integration), configuration),
+    status: getStatus(context.store.integrations.get(integration), configuration),
     configuration: {},
     externalIds: [],
     urls: {
@@ -180,7 +176,7 @@ function viewPlace(context: Context, installation: InstallationRecord, place: st
  * selected, since no operation selects any. A space or site is identified by its id.
  * Source: docs/platform-notes.md#integrations
  */
-export const installationPlaceOperations: readonly Operation[] = [
+export const installationPlaceOperations: readonly ApiOperation[] = [
   operation('listInstallationSpaces', 'GET', `${INSTALLATION}/spaces`, { query: listQuery }, (call) => {
     const installation = requireInstallation(call);
     const { organization, spaceSelection } = installation;

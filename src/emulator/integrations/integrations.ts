@@ -1,13 +1,13 @@
 // Operations on integrations.
 
 import { z } from 'zod';
-import { type Answer, ApiError, deleted, found, ok } from '../model/answers.ts';
+import { type ApiAnswer, ApiError, deleted, found, ok } from '../model/answers.ts';
 import { refuseLater } from '../model/features.ts';
-import { type Call, type Context, type Operation, operation } from '../model/operation.ts';
+import { type ApiOperation, type Context, type OperationCall, operation } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
 import { containsText } from '../model/patch.ts';
 import { flag, listQuery } from '../model/schema.ts';
-import type { Store } from '../model/store.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import { INTEGRATION_CATEGORIES, INTEGRATION_SCOPES, INTEGRATION_TARGETS } from '../model/vocabulary.ts';
 import type { OrganizationRecord } from '../organizations/records.ts';
 import { isOwner, refuseForeign, requireIntegration, uninstall } from './lifecycle.ts';
@@ -76,13 +76,13 @@ function isListed(context: Context, integration: IntegrationRecord, owner: strin
  * Finds the organization that publishes, by its id or its subdomain. Throws a 404 for an unknown one.
  * Source: docs/platform-notes.md#integrations
  */
-function publisherOf(store: Store, name: string): OrganizationRecord {
+function publisherOf(store: EmulatorStore, name: string): OrganizationRecord {
   const byHostname = [...store.organizations.all()].find((organization) => organization.hostname === name);
   return found(store.organizations.get(name) ?? byHostname, 'Organization', name);
 }
 
 /** Publishes an integration. A publication replaces the previous one and increases the version. */
-function publish(call: Call<typeof NAMED, unknown, Publication>): Answer {
+function publish(call: OperationCall<typeof NAMED, unknown, Publication>): ApiAnswer {
   const { store } = call;
   const name = requireName(call.params.integrationName);
   const { organization, runtime, ...body } = call.body;
@@ -109,7 +109,7 @@ function publish(call: Call<typeof NAMED, unknown, Publication>): Answer {
   return ok(viewIntegration(call, store.integrations.put(integration)));
 }
 
-function unpublish(call: Call<typeof NAMED>): Answer {
+function unpublish(call: OperationCall<typeof NAMED>): ApiAnswer {
   const { store } = call;
   const integration = store.integrations.get(requireName(call.params.integrationName));
   if (integration === undefined) {
@@ -129,7 +129,7 @@ function unpublish(call: Call<typeof NAMED>): Answer {
 }
 
 /** Operations on integrations. Source: docs/platform-notes.md#integrations */
-export const integrationOperations: readonly Operation[] = [
+export const integrationOperations: readonly ApiOperation[] = [
   operation('listIntegrations', 'GET', '/integrations', { query: integrationQuery }, (call) => {
     const items = [...call.store.integrations.all()]
       .filter((integration) => isListed(call, integration, call.query.owner))

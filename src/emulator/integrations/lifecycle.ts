@@ -13,7 +13,7 @@
 import type { Json, JsonObject } from '../../core/json.ts';
 import { ApiError, found, notFound } from '../model/answers.ts';
 import type { At, Context } from '../model/operation.ts';
-import type { Store } from '../model/store.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import type { InstallationStatus } from '../model/vocabulary.ts';
 import { findCallingUser } from '../organizations/people.ts';
 import type { EventPayload, InstallationRecord, IntegrationRecord } from './records.ts';
@@ -66,7 +66,7 @@ export function requireInstallation(call: Context & At<'integrationName' | 'inst
 }
 
 /** Returns the status: pending while a required property has neither a value nor a default. */
-export function statusOf(integration: IntegrationRecord | undefined, configuration: JsonObject): InstallationStatus {
+export function getStatus(integration: IntegrationRecord | undefined, configuration: JsonObject): InstallationStatus {
   const account = integration?.configurations?.account;
   const missing = (account?.required ?? []).some(
     (name) => configuration[name] === undefined && account?.properties?.[name]?.default === undefined,
@@ -75,7 +75,7 @@ export function statusOf(integration: IntegrationRecord | undefined, configurati
 }
 
 /** Returns the problems of a configuration. Properties that the integration does not define are not checked. */
-export function configurationFaults(integration: IntegrationRecord, configuration: JsonObject): string[] {
+export function findConfigurationProblems(integration: IntegrationRecord, configuration: JsonObject): string[] {
   const properties = integration.configurations?.account?.properties ?? {};
   return Object.entries(properties).flatMap(([name, property]) => {
     const value: Json | undefined = configuration[name];
@@ -93,7 +93,12 @@ export function configurationFaults(integration: IntegrationRecord, configuratio
 }
 
 /** Stores an event of an installation. */
-export function recordEvent(store: Store, installation: InstallationRecord, payload: EventPayload, at: string): void {
+export function recordEvent(
+  store: EmulatorStore,
+  installation: InstallationRecord,
+  payload: EventPayload,
+  at: string,
+): void {
   const { version } = found(store.integrations.get(installation.integration), 'Integration', installation.integration);
   const { integration, id } = installation;
   store.integrationEvents.put({
@@ -110,7 +115,7 @@ export function recordEvent(store: Store, installation: InstallationRecord, payl
 }
 
 /** Stores an event of a new revision for every installation that may read the space. */
-export function notifyRevision(store: Store, spaceId: string, revisionId: string, at: string): void {
+export function notifyRevision(store: EmulatorStore, spaceId: string, revisionId: string, at: string): void {
   const organization = store.spaces.get(spaceId)?.organization ?? '';
   for (const installation of store.installations.by('organization', organization)) {
     const scopes = store.integrations.get(installation.integration)?.scopes ?? [];
@@ -122,13 +127,13 @@ export function notifyRevision(store: Store, spaceId: string, revisionId: string
 }
 
 /** Creates the token that an integration has where it runs. It is valid as long as the integration. */
-export function createToken(store: Store, name: string): string {
+export function createToken(store: EmulatorStore, name: string): string {
   const { id: integration } = found(store.integrations.get(name), 'Integration', name);
   return store.integrationTokens.put({ ...store.identify('itk'), integration }).id;
 }
 
 /** Deletes an installation and its tokens; its events stay. */
-export function uninstall(store: Store, installation: InstallationRecord, at: string): void {
+export function uninstall(store: EmulatorStore, installation: InstallationRecord, at: string): void {
   const { configuration } = installation;
   const payload = {
     type: 'installation_deleted',

@@ -1,7 +1,7 @@
 // Records and tables of integrations.
 
 import type { Json, JsonObject } from '../../core/json.ts';
-import { type Entity, Table } from '../model/table.ts';
+import { type Entity, IndexedTable } from '../model/table.ts';
 import type {
   InstallationSelection,
   InstallationStatus,
@@ -119,16 +119,16 @@ export interface IntegrationTokenRecord extends Entity {
 /** Tables of integrations, installations, events and tokens. */
 export function integrationTables(changed: () => void) {
   return {
-    integrations: new Table<IntegrationRecord>({}, changed),
-    installations: new Table<InstallationRecord, 'integration' | 'organization'>(
+    integrations: new IndexedTable<IntegrationRecord>({}, changed),
+    installations: new IndexedTable<InstallationRecord, 'integration' | 'organization'>(
       { integration: (record) => record.integration, organization: (record) => record.organization },
       changed,
     ),
-    integrationEvents: new Table<IntegrationEventRecord, 'integration'>(
+    integrationEvents: new IndexedTable<IntegrationEventRecord, 'integration'>(
       { integration: (record) => record.integration },
       changed,
     ),
-    integrationTokens: new Table<IntegrationTokenRecord, 'integration' | 'installation'>(
+    integrationTokens: new IndexedTable<IntegrationTokenRecord, 'integration' | 'installation'>(
       { integration: (record) => record.integration, installation: (record) => record.installation },
       changed,
     ),

@@ -1,8 +1,9 @@
 // Views of integrations, installations and events.
 
 import type { Context } from '../model/operation.ts';
+import { pick } from '../model/patch.ts';
 import { viewOrganization } from '../organizations/organizations.ts';
-import { isOwner, statusOf } from './lifecycle.ts';
+import { getStatus, isOwner } from './lifecycle.ts';
 import type { InstallationRecord, IntegrationEventRecord, IntegrationRecord } from './records.ts';
 
 function integrationLocation(context: Context, name: string): string {
@@ -26,20 +27,24 @@ export function viewIntegration(context: Context, integration: IntegrationRecord
   return {
     object: 'integration',
     name: integration.id,
-    version: integration.version,
-    title: integration.title,
-    description: integration.description,
-    summary: integration.summary,
+    ...pick(
+      integration,
+      'version',
+      'title',
+      'description',
+      'summary',
+      'target',
+      'visibility',
+      'scopes',
+      'categories',
+      'blocks',
+      'contentSources',
+      'configurations',
+      'externalLinks',
+      'contentSecurityPolicy',
+    ),
     previewImages: previewImages.map((_, at) => `${assets}/preview-${at}`),
-    target: integration.target,
     verified: false,
-    visibility: integration.visibility,
-    scopes: integration.scopes,
-    categories: integration.categories,
-    blocks: integration.blocks,
-    contentSources: integration.contentSources,
-    configurations: integration.configurations,
-    externalLinks: integration.externalLinks,
     owner: owner === undefined ? undefined : viewOrganization(context, owner),
     urls: {
       location: integrationLocation(context, integration.id),
@@ -49,7 +54,6 @@ export function viewIntegration(context: Context, integration: IntegrationRecord
       publicEndpoint: `${base}/integrations/${integration.id}`,
     },
     permissions: { admin: context.caller.permission === 'admin' && isOwner(context, integration) },
-    contentSecurityPolicy: integration.contentSecurityPolicy,
   };
 }
 
@@ -61,20 +65,17 @@ export function viewInstallation(context: Context, installation: InstallationRec
   const { store, base } = context;
   const { integration, organization, configuration } = installation;
   return {
-    id: installation.id,
-    status: statusOf(store.integrations.get(integration), configuration),
+    ...pick(installation, 'id', 'createdAt', 'updatedAt', 'externalIds'),
+    status: getStatus(store.integrations.get(integration), configuration),
     space_selection: installation.spaceSelection,
     site_selection: installation.siteSelection,
     spaces: installation.spaceSelection === 'all' ? store.spaces.count('organization', organization) : 0,
     configuration,
-    createdAt: installation.createdAt,
-    updatedAt: installation.updatedAt,
     urls: {
       location: installationLocation(context, installation),
       app: `${base}/app/o/${organization}/integrations/${integration}/${installation.id}`,
       publicEndpoint: `${base}/integrations/${integration}/installations/${installation.id}`,
     },
-    externalIds: installation.externalIds,
     target: { organization },
   };
 }

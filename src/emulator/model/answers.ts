@@ -1,5 +1,5 @@
 /** Answer of an operation, before it is written to the connection. */
-export interface Answer {
+export interface ApiAnswer {
   readonly status: number;
   readonly body?: unknown;
   readonly location?: string | undefined;
@@ -39,26 +39,26 @@ export function noUpdate(): ApiError {
   return new ApiError(409, 'Nothing to update: it is already there');
 }
 
-export function ok(body: unknown): Answer {
+export function ok(body: unknown): ApiAnswer {
   return { status: 200, body };
 }
 
 /** Creates a 200 that is streamed in pieces. */
-export function streamed(events: readonly unknown[]): Answer {
+export function streamed(events: readonly unknown[]): ApiAnswer {
   return { status: 200, events };
 }
 
 /** Creates a 201, with `Location` for the kinds that have one. Source: docs/platform-notes.md#write-status-codes */
-export function created(body: unknown, location?: string): Answer {
+export function created(body: unknown, location?: string): ApiAnswer {
   return { status: 201, body, location };
 }
 
-export function noContent(): Answer {
+export function noContent(): ApiAnswer {
   return { status: 204 };
 }
 
 /** Creates a 205 if the resource was deleted, or a 204 if it did not exist. Source: docs/platform-notes.md#deletions */
-export function deleted(existed: boolean): Answer {
+export function deleted(existed: boolean): ApiAnswer {
   return { status: existed ? 205 : 204 };
 }
 

@@ -119,13 +119,13 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
 };
 
 /** Returns the features of a version. The oldest version is the one that the API document describes. */
-export function featuresOf(version: PlatformVersion): Features {
+export function getFeatures(version: PlatformVersion): Features {
   const until = VERSIONS.slice(0, VERSIONS.indexOf(version) + 1);
   return Object.assign({}, ALL_FEATURES, ...until.map((each) => CHANGES[each])) as Features;
 }
 
 /** Returns the latest version whose changes are all on. */
-export function versionOf(features: Features): PlatformVersion {
+export function findVersion(features: Features): PlatformVersion {
   const has = ([name, value]: [string, boolean]) => features[name as keyof Features] === value;
   return VERSIONS.findLast((version) => Object.entries(CHANGES[version]).every(has)) ?? VERSIONS[0];
 }

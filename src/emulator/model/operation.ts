@@ -1,11 +1,11 @@
 // Declaration of operations, and the context in which they run.
 
 import type { z } from 'zod';
-import type { Answer } from './answers.ts';
+import type { ApiAnswer } from './answers.ts';
 import type { CreationDefaults } from './creation-defaults.ts';
 import type { Features } from './features.ts';
 import { noBody, noQuery, parse } from './schema.ts';
-import type { Store } from './store.ts';
+import type { EmulatorStore } from './store.ts';
 import type { IntegrationScope } from './vocabulary.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -39,7 +39,7 @@ export type LimitClass = 'read' | 'write' | 'ingest';
 
 /** Context of an operation. */
 export interface Context {
-  readonly store: Store;
+  readonly store: EmulatorStore;
   /** Milliseconds since the epoch, by the injected clock. */
   readonly now: number;
   /** `now` as ISO 8601. */
@@ -65,7 +65,7 @@ export type Params<Path extends string> = Readonly<Record<ParamNames<Path>, stri
 export type At<Names extends string> = Pick<Context, 'store'> & { readonly params: Readonly<Record<Names, string>> };
 
 /** A request to an operation, with checked query and body. */
-export interface Call<Path extends string = string, Query = unknown, Body = unknown> extends Context {
+export interface OperationCall<Path extends string = string, Query = unknown, Body = unknown> extends Context {
   readonly operation: string;
   readonly params: Params<Path>;
   readonly query: Query;
@@ -88,7 +88,7 @@ interface Options<Query, Body> {
 }
 
 /** An operation of the API, ready for the router. */
-export interface Operation {
+export interface ApiOperation {
   readonly name: string;
   readonly method: Method;
   readonly path: string;
@@ -100,7 +100,7 @@ export interface Operation {
   /** Schemas of its input. */
   readonly query: z.ZodType;
   readonly body: z.ZodType;
-  run(context: Context, params: Readonly<Record<string, string>>, query: unknown, body: unknown): Answer;
+  run(context: Context, params: Readonly<Record<string, string>>, query: unknown, body: unknown): ApiAnswer;
 }
 
 /**
@@ -112,8 +112,8 @@ export function operation<const Path extends string, Query = Record<string, neve
   method: Method,
   path: Path,
   options: Options<Query, Body>,
-  handle: (call: Call<Path, Query, Body>) => Answer,
-): Operation {
+  handle: (call: OperationCall<Path, Query, Body>) => ApiAnswer,
+): ApiOperation {
   const query = options.query ?? (noQuery as unknown as z.ZodType<Query>);
   const body = options.body ?? (noBody as unknown as z.ZodType<Body>);
   return {

@@ -1,7 +1,7 @@
 // Display order of siblings, and moves within it.
 
 import { invalid } from './answers.ts';
-import type { Ranked, Table } from './table.ts';
+import type { IndexedTable, Ranked } from './table.ts';
 
 /** An item with a place among its siblings, of any kind. */
 export interface Slot {
@@ -13,7 +13,7 @@ export interface Slot {
 }
 
 /** Returns the place of a record. */
-export function slot<R extends Ranked>(table: Table<R, string>, type: string, record: R): Slot {
+export function slot<R extends Ranked>(table: IndexedTable<R, string>, type: string, record: R): Slot {
   return {
     id: record.id,
     type,

@@ -1,7 +1,7 @@
 // Paginated lists with cursors.
 
-import { type Answer, invalid, ok } from './answers.ts';
-import type { Call, Context } from './operation.ts';
+import { type ApiAnswer, invalid, ok } from './answers.ts';
+import type { Context, OperationCall } from './operation.ts';
 import type { ListQuery } from './schema.ts';
 
 /** Sort key of a list: the value, then the creation order. */
@@ -46,7 +46,7 @@ function decodeCursor(operation: string, cursor: string): SortKey {
  * Returns one page: `items`, `count` (the total) and `next` while there is more.
  * Source: docs/platform-notes.md#pagination
  */
-export function list<T>(call: Call<string, ListQuery>, listing: Listing<T>): Answer {
+export function list<T>(call: OperationCall<string, ListQuery>, listing: Listing<T>): ApiAnswer {
   const direction = listing.descending === true ? -1 : 1;
   const keyed = listing.items.map((item) => ({ item, key: listing.key(item) }));
   keyed.sort((a, b) => direction * compare(a.key, b.key));
@@ -69,18 +69,18 @@ export function list<T>(call: Call<string, ListQuery>, listing: Listing<T>): Ans
 
 /** Lists items in the order of creation. */
 export function listBySeq<T extends { readonly seq: number }>(
-  call: Call<string, ListQuery>,
+  call: OperationCall<string, ListQuery>,
   items: readonly T[],
   view: Listing<T>['view'],
-): Answer {
+): ApiAnswer {
   return list(call, { items, key: (item) => [item.seq, 0], view });
 }
 
 /** Lists items in display order. */
 export function listByRank<T extends { readonly rank: number }>(
-  call: Call<string, ListQuery>,
+  call: OperationCall<string, ListQuery>,
   items: readonly T[],
   view: Listing<T>['view'],
-): Answer {
+): ApiAnswer {
   return list(call, { items, key: (item) => [item.rank, 0], view });
 }

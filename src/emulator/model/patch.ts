@@ -14,3 +14,8 @@ export function present<T extends object>(given: T): Partial<T> {
 export function containsText(text: string, part: string): boolean {
   return text.toLowerCase().includes(part.toLowerCase());
 }
+
+/** Returns an object with some members of a record, for views. */
+export function pick<T extends object, K extends keyof T>(record: T, ...names: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(names.map((name) => [name, record[name]])) as Pick<T, K>;
+}

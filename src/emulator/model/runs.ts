@@ -1,7 +1,7 @@
 // Work that takes time: processing of specifications, translations and conversations.
 
 import type { Context } from './operation.ts';
-import type { Table } from './table.ts';
+import type { IndexedTable } from './table.ts';
 
 /** Work that ends at `due`; until then the resource reports that it is in progress. */
 export interface Run {
@@ -21,7 +21,7 @@ export function runningKey(record: { readonly run?: unknown }): string | undefin
 
 /** Returns the records whose runs are due, with the runs, in the order in which the records were added. */
 export function findDue<R extends { readonly id: string; readonly run?: Run | null | undefined }>(
-  table: Pick<Table<R, 'running'>, 'by' | 'count'>,
+  table: Pick<IndexedTable<R, 'running'>, 'by' | 'count'>,
   now: number,
 ): { readonly record: R; readonly run: Run }[] {
   return table.count('running', 'yes') === 0

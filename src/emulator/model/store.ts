@@ -1,6 +1,6 @@
 // The store: tables of all families, ids, and events between families.
 
-import type { Table } from './table.ts';
+import type { IndexedTable } from './table.ts';
 
 /** The format name that every state carries, so that an older or foreign file is refused. */
 export const STATE_FORMAT = 'octavo.emulator/1';
@@ -13,7 +13,7 @@ export const STATE_FORMAT = 'octavo.emulator/1';
 export interface Tables {}
 
 /** The type of a table's records. */
-export type RecordOf<T> = T extends Table<infer R, string> ? R : never;
+export type RecordOf<T> = T extends IndexedTable<infer R, string> ? R : never;
 
 /** Everything that the emulator stores, as plain JSON. Tables that a file lacks are empty. */
 export interface EmulatorState extends Partial<{ readonly [K in keyof Tables]: readonly RecordOf<Tables[K]>[] }> {
@@ -27,15 +27,15 @@ export interface StoreFamily {
   /** Creates the family's tables; `changed` is called after every change of a record. */
   tables?(changed: () => void): Partial<Tables>;
   /** Completes work that is due. */
-  settle?(store: Store, now: number): void;
+  settle?(store: EmulatorStore, now: number): void;
   /** Reacts to a space that is being deleted. */
-  spaceDeleted?(store: Store, space: string): void;
+  spaceDeleted?(store: EmulatorStore, space: string): void;
   /** Reacts to a new revision of a space. */
-  revisionAdded?(store: Store, space: string, revision: string, at: string): void;
+  revisionAdded?(store: EmulatorStore, space: string, revision: string, at: string): void;
 }
 
 /** Everything that the emulator stores, indexed, so that only lists read more than the records they are about. */
-export interface Store extends Tables {
+export interface EmulatorStore extends Tables {
   /** Registers a callback that runs after every change. */
   watch(onChange: () => void): void;
   /** Returns the next number: creation order and rank. */
@@ -57,7 +57,7 @@ export interface Store extends Tables {
 }
 
 /** Creates an empty store with the tables of the families. */
-export function createStoreOf(families: readonly StoreFamily[]): Store {
+export function createStoreOf(families: readonly StoreFamily[]): EmulatorStore {
   let sequence = 0;
   let notify = () => {};
   const changed = () => notify();
@@ -67,7 +67,7 @@ export function createStoreOf(families: readonly StoreFamily[]): Store {
     sequence += 1;
     return sequence;
   };
-  const store: Store = {
+  const store: EmulatorStore = {
     ...tables,
     next,
     watch: (onChange) => {
@@ -108,7 +108,7 @@ export function createStoreOf(families: readonly StoreFamily[]): Store {
   return store;
 }
 
-type AnyTable = Table<{ readonly id: string }>;
+type AnyTable = IndexedTable<{ readonly id: string }>;
 
 function dump(tables: Tables, sequence: number): EmulatorState {
   const records = Object.entries(tables).map(([name, table]) => [name, [...(table as AnyTable).all()]]);

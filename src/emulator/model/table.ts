@@ -5,7 +5,7 @@ type Indexes<R, I extends string> = Record<I, Map<string, Map<string, R>>>;
  * Records of one kind, by id and by index keys, in the order of insertion. Records are replaced and never changed, so
  * that the indexes stay correct.
  */
-export class Table<R extends { readonly id: string }, I extends string = never> {
+export class IndexedTable<R extends { readonly id: string }, I extends string = never> {
   readonly #records = new Map<string, R>();
   readonly #keys: Readonly<Record<I, IndexOf<R>>>;
   readonly #indexes: Indexes<R, I>;

@@ -53,7 +53,7 @@ export const LANGUAGES = [
   ...['lt', 'lv', 'et', 'sl', 'zh-tw'],
 ] as const;
 
-export type Language = (typeof LANGUAGES)[number];
+export type SpaceLanguage = (typeof LANGUAGES)[number];
 
 /** Enumerations of integrations. Source: docs/platform-notes.md#enumerations */
 export const INTEGRATION_TARGETS = ['all', 'site', 'space', 'organization'] as const;

@@ -3,15 +3,17 @@
 import { type Document, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { isObject } from '../../core/json.ts';
-import { type Answer, created, deleted, invalid, ok } from '../model/answers.ts';
-import { type At, type Context, type Operation, ORGANIZATION, operation } from '../model/operation.ts';
-import { listBySeq } from '../model/paging.ts';
+import { type ApiAnswer, created, deleted, invalid, ok } from '../model/answers.ts';
+import { type ApiOperation, type At, type Context, ORGANIZATION, operation } from '../model/operation.ts';
+import { pick } from '../model/patch.ts';
 import { findDue, getProgress, type Run, runningKey, startRun } from '../model/runs.ts';
 import { id, listQuery, text, url } from '../model/schema.ts';
 import type { StoreFamily } from '../model/store.ts';
-import { type Entity, organizationKey, Table } from '../model/table.ts';
+import { type Entity, IndexedTable, organizationKey } from '../model/table.ts';
 import { SPEC_VISIBILITIES, type SpecVisibility } from '../model/vocabulary.ts';
-import { requireOrganization, requireOwned } from '../organizations/people.ts';
+import { listOwned, requireOrganization, requireOwned } from '../organizations/people.ts';
+
+const SPEC = `${ORGANIZATION}/openapi/{specSlug}` as const;
 
 export interface SpecError {
   readonly message: string;
@@ -89,15 +91,9 @@ export function viewSpec(context: Context, spec: SpecRecord): unknown {
   const app = `${context.base}/app/o/${spec.organization}/openapi/${spec.slug}`;
   return {
     object: 'openapi-spec',
-    id: spec.id,
-    createdAt: spec.createdAt,
-    updatedAt: spec.updatedAt,
-    slug: spec.slug,
+    ...pick(spec, 'id', 'createdAt', 'updatedAt', 'slug', 'visibility', 'lastVersion', 'lastProcessedAt'),
     sourceURL: 'url' in spec.source ? spec.source.url : undefined,
     processingState: STATES[getProgress(spec.run, context.now)],
-    visibility: spec.visibility,
-    lastVersion: spec.lastVersion,
-    lastProcessedAt: spec.lastProcessedAt,
     lastProcessErrorCode: spec.lastProcessedErrors[0]?.code,
     lastProcessedErrors: spec.lastProcessedErrors.length === 0 ? undefined : spec.lastProcessedErrors,
     permissions: { view: true, edit: admin },
@@ -163,57 +159,39 @@ function checkSlug(given: string): string {
   return given;
 }
 
-function putSpec(context: Context, organization: string, slug: string, given: SpecRecord['source']): Answer {
+function putSpec(context: Context, organization: string, slug: string, given: SpecRecord['source']): ApiAnswer {
   const current = context.store.specs.one('slug', `${organization}/${slug}`);
   const spec = writeSource(context, organization, checkSlug(slug), given, current);
   return current === undefined ? created(viewSpec(context, spec)) : ok(viewSpec(context, spec));
 }
 
+const createOpenApiSpecBody = z.strictObject({ slug, source });
+const updateOpenApiSpecBody = z.strictObject({ visibility: z.enum(SPEC_VISIBILITIES) });
+
 /** Operations on OpenAPI specifications. Source: docs/platform-notes.md#openapi-specifications */
-export const openapiOperations: readonly Operation[] = [
-  operation('listOpenApiSpecs', 'GET', `${ORGANIZATION}/openapi`, { query: listQuery }, (call) => {
+export const openapiOperations: readonly ApiOperation[] = [
+  operation('listOpenApiSpecs', 'GET', `${ORGANIZATION}/openapi`, { query: listQuery }, (call) =>
+    listOwned(call, call.store.specs, viewSpec),
+  ),
+  operation('createOpenApiSpec', 'POST', `${ORGANIZATION}/openapi`, { body: createOpenApiSpecBody }, (call) => {
+    const { store, body } = call;
     const organization = requireOrganization(call);
-    return listBySeq(call, call.store.specs.by('organization', organization.id), viewSpec);
+    if (store.specs.one('slug', `${organization.id}/${body.slug}`) !== undefined) {
+      throw invalid('body.slug', `"${body.slug}" is already in use`);
+    }
+    return created(viewSpec(call, writeSource(call, organization.id, body.slug, body.source)));
   }),
-  operation(
-    'createOpenApiSpec',
-    'POST',
-    `${ORGANIZATION}/openapi`,
-    { body: z.strictObject({ slug, source }) },
-    (call) => {
-      const { store, body } = call;
-      const organization = requireOrganization(call);
-      if (store.specs.one('slug', `${organization.id}/${body.slug}`) !== undefined) {
-        throw invalid('body.slug', `"${body.slug}" is already in use`);
-      }
-      return created(viewSpec(call, writeSource(call, organization.id, body.slug, body.source)));
-    },
-  ),
-  operation('getOpenApiSpec', 'GET', `${ORGANIZATION}/openapi/{specSlug}`, {}, (call) =>
-    ok(viewSpec(call, requireSpec(call))),
-  ),
-  operation(
-    'putOpenApiSpec',
-    'PUT',
-    `${ORGANIZATION}/openapi/{specSlug}`,
-    { body: z.strictObject({ source }) },
-    (call) => {
-      const organization = requireOrganization(call);
-      return putSpec(call, organization.id, call.params.specSlug, call.body.source);
-    },
-  ),
-  operation(
-    'updateOpenApiSpec',
-    'PATCH',
-    `${ORGANIZATION}/openapi/{specSlug}`,
-    { body: z.strictObject({ visibility: z.enum(SPEC_VISIBILITIES) }) },
-    (call) => {
-      const spec = requireSpec(call);
-      const { visibility } = call.body;
-      return ok(viewSpec(call, call.store.specs.put({ ...spec, visibility, updatedAt: call.at })));
-    },
-  ),
-  operation('deleteOpenApiSpec', 'DELETE', `${ORGANIZATION}/openapi/{specSlug}`, {}, (call) => {
+  operation('getOpenApiSpec', 'GET', SPEC, {}, (call) => ok(viewSpec(call, requireSpec(call)))),
+  operation('putOpenApiSpec', 'PUT', SPEC, { body: z.strictObject({ source }) }, (call) => {
+    const organization = requireOrganization(call);
+    return putSpec(call, organization.id, call.params.specSlug, call.body.source);
+  }),
+  operation('updateOpenApiSpec', 'PATCH', SPEC, { body: updateOpenApiSpecBody }, (call) => {
+    const spec = requireSpec(call);
+    const { visibility } = call.body;
+    return ok(viewSpec(call, call.store.specs.put({ ...spec, visibility, updatedAt: call.at })));
+  }),
+  operation('deleteOpenApiSpec', 'DELETE', SPEC, {}, (call) => {
     const organization = requireOrganization(call);
     const spec = call.store.specs.one('slug', `${organization.id}/${call.params.specSlug}`);
     return deleted(spec !== undefined && call.store.specs.remove(spec.id));
@@ -238,7 +216,7 @@ export const openapiStore = {
 
 function openapiTables(changed: () => void) {
   return {
-    specs: new Table<SpecRecord, 'organization' | 'slug' | 'running'>(
+    specs: new IndexedTable<SpecRecord, 'organization' | 'slug' | 'running'>(
       { organization: organizationKey, slug: (spec) => `${spec.organization}/${spec.slug}`, running: runningKey },
       changed,
     ),

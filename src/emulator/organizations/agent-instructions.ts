@@ -5,7 +5,7 @@ import type { Json } from '../../core/json.ts';
 import { richDocument } from '../documents/build.ts';
 import { requireDocument } from '../documents/rich-document.ts';
 import { ok } from '../model/answers.ts';
-import { type Context, type Operation, operation } from '../model/operation.ts';
+import { type ApiOperation, type Context, operation } from '../model/operation.ts';
 import { findCallingUser, requireOrganization } from './people.ts';
 import type { OrganizationRecord } from './records.ts';
 
@@ -31,24 +31,20 @@ function viewInstructions(context: Context, organization: OrganizationRecord): u
   };
 }
 
+const updateAgentInstructionsBody = z.strictObject({ instructions: z.unknown() });
+
 /**
  * Operations on the instructions of an organization's documentation agent. Source: docs/platform-notes.md#organizations
  */
-export const agentInstructionOperations: readonly Operation[] = [
+export const agentInstructionOperations: readonly ApiOperation[] = [
   operation('getAgentInstructions', 'GET', INSTRUCTIONS, {}, (call) =>
     ok(viewInstructions(call, requireOrganization(call))),
   ),
-  operation(
-    'updateAgentInstructions',
-    'PUT',
-    INSTRUCTIONS,
-    { body: z.strictObject({ instructions: z.unknown() }) },
-    (call) => {
-      const organization = requireOrganization(call);
-      const document = requireDocument(call.body.instructions, 'body.instructions');
-      const updatedBy = findCallingUser(call)?.id ?? call.caller.user;
-      const agentInstructions = { document, updatedAt: call.at, updatedBy };
-      return ok(viewInstructions(call, call.store.organizations.put({ ...organization, agentInstructions })));
-    },
-  ),
+  operation('updateAgentInstructions', 'PUT', INSTRUCTIONS, { body: updateAgentInstructionsBody }, (call) => {
+    const organization = requireOrganization(call);
+    const document = requireDocument(call.body.instructions, 'body.instructions');
+    const updatedBy = findCallingUser(call)?.id ?? call.caller.user;
+    const agentInstructions = { document, updatedAt: call.at, updatedBy };
+    return ok(viewInstructions(call, call.store.organizations.put({ ...organization, agentInstructions })));
+  }),
 ];

@@ -2,11 +2,10 @@
 
 import { z } from 'zod';
 import { ApiError, created, noContent, ok } from '../model/answers.ts';
-import { type At, type Context, type Operation, ORGANIZATION, operation } from '../model/operation.ts';
-import { listBySeq } from '../model/paging.ts';
+import { type ApiOperation, type At, type Context, ORGANIZATION, operation } from '../model/operation.ts';
 import { listQuery, nullableRole } from '../model/schema.ts';
 import { ROLES, type Role } from '../model/vocabulary.ts';
-import { deleteOwned, findCallingUser, requireOrganization, requireOwned } from './people.ts';
+import { deleteOwned, findCallingUser, listOwned, requireOrganization, requireOwned } from './people.ts';
 import type { LinkInviteRecord, OrganizationRecord, UserRecord } from './records.ts';
 
 const INVITES = '/orgs/{organizationId}/link-invites';
@@ -88,13 +87,11 @@ const join = operation('joinOrganization', 'POST', `${ORGANIZATION}/join`, { rea
 });
 
 /** Operations for becoming a member: invite links and joining. Source: docs/platform-notes.md#invite-links */
-export const linkInviteOperations: readonly Operation[] = [
+export const linkInviteOperations: readonly ApiOperation[] = [
   join,
-  operation('listInviteLinks', 'GET', INVITES, { query: listQuery }, (call) => {
-    const organization = requireOrganization(call);
-    const invites = call.store.linkInvites.by('organization', organization.id);
-    return listBySeq(call, invites, viewInvite);
-  }),
+  operation('listInviteLinks', 'GET', INVITES, { query: listQuery }, (call) =>
+    listOwned(call, call.store.linkInvites, viewInvite),
+  ),
   operation('createInviteLink', 'POST', INVITES, { body: inviteBody }, (call) => {
     const organization = requireOrganization(call);
     refuseOff(organization);

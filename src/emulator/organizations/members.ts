@@ -1,15 +1,17 @@
 // Operations on members.
 
 import { z } from 'zod';
-import { type Answer, deleted, invalid, ok } from '../model/answers.ts';
-import { type Call, type Operation, ORGANIZATION, operation } from '../model/operation.ts';
+import { type ApiAnswer, deleted, invalid, ok } from '../model/answers.ts';
+import { type ApiOperation, type OperationCall, ORGANIZATION, operation } from '../model/operation.ts';
 import { list, listBySeq } from '../model/paging.ts';
 import { containsText } from '../model/patch.ts';
 import { listQuery, nullableRole } from '../model/schema.ts';
-import type { Store } from '../model/store.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import { ROLES } from '../model/vocabulary.ts';
 import { getUser, requireMember, requireOrganization, viewMember, viewTeam } from './people.ts';
 import type { MemberRecord } from './records.ts';
+
+const MEMBER = `${ORGANIZATION}/members/{userId}` as const;
 
 const order = z.enum(['asc', 'desc']).optional();
 
@@ -22,7 +24,7 @@ const memberQuery = listQuery.extend({
 });
 
 /** Throws a 400 for a change that would leave the organization without an admin. */
-function refuseLastAdmin(store: Store, member: MemberRecord, field: string): void {
+function refuseLastAdmin(store: EmulatorStore, member: MemberRecord, field: string): void {
   if (member.role !== 'admin') {
     return;
   }
@@ -41,7 +43,7 @@ function visitorClaims(member: MemberRecord): string {
   return `${parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')}.`;
 }
 
-function listMembers(call: Call<'/orgs/{organizationId}/members', z.output<typeof memberQuery>>): Answer {
+function listMembers(call: OperationCall<'/orgs/{organizationId}/members', z.output<typeof memberQuery>>): ApiAnswer {
   const { store, query } = call;
   const organization = requireOrganization(call);
   const sort = query.sort ?? 'joinedAt';
@@ -64,7 +66,7 @@ function listMembers(call: Call<'/orgs/{organizationId}/members', z.output<typeo
   });
 }
 
-function removeMember(call: Call<'/orgs/{organizationId}/members/{userId}'>): Answer {
+function removeMember(call: OperationCall<'/orgs/{organizationId}/members/{userId}'>): ApiAnswer {
   const { store, params } = call;
   requireOrganization(call);
   const member = store.members.get(`${params.organizationId}/${params.userId}`);
@@ -78,52 +80,40 @@ function removeMember(call: Call<'/orgs/{organizationId}/members/{userId}'>): An
   return deleted(store.members.remove(member.id));
 }
 
-const readOperations: readonly Operation[] = [
+const listMemberTeamsQuery = listQuery.extend({ title: z.string().optional() });
+
+const readOperations: readonly ApiOperation[] = [
   operation('listMembers', 'GET', `${ORGANIZATION}/members`, { query: memberQuery }, listMembers),
-  operation('getMember', 'GET', `${ORGANIZATION}/members/{userId}`, {}, (call) =>
-    ok(viewMember(call, requireMember(call))),
-  ),
-  operation(
-    'listMemberTeams',
-    'GET',
-    `${ORGANIZATION}/members/{userId}/teams`,
-    { query: listQuery.extend({ title: z.string().optional() }) },
-    (call) => {
-      const { store, query } = call;
-      const member = requireMember(call);
-      const memberships = store.teamMembers.by('member', member.id).flatMap((membership) => {
-        const team = store.teams.get(membership.team);
-        const wanted = team !== undefined && containsText(team.title, query.title ?? '');
-        return wanted ? [{ seq: membership.seq, role: membership.role, team }] : [];
-      });
-      return listBySeq(call, memberships, (_, item) => ({
-        team: viewTeam(call, item.team),
-        member: { role: item.role },
-      }));
-    },
-  ),
+  operation('getMember', 'GET', MEMBER, {}, (call) => ok(viewMember(call, requireMember(call)))),
+  operation('listMemberTeams', 'GET', `${MEMBER}/teams`, { query: listMemberTeamsQuery }, (call) => {
+    const { store, query } = call;
+    const member = requireMember(call);
+    const memberships = store.teamMembers.by('member', member.id).flatMap((membership) => {
+      const team = store.teams.get(membership.team);
+      const wanted = team !== undefined && containsText(team.title, query.title ?? '');
+      return wanted ? [{ seq: membership.seq, role: membership.role, team }] : [];
+    });
+    return listBySeq(call, memberships, (_, item) => ({
+      team: viewTeam(call, item.team),
+      member: { role: item.role },
+    }));
+  }),
 ];
 
-const writeOperations: readonly Operation[] = [
-  operation(
-    'updateMember',
-    'PATCH',
-    `${ORGANIZATION}/members/{userId}`,
-    { body: z.strictObject({ role: nullableRole.optional() }) },
-    (call) => {
-      const member = requireMember(call);
-      const { role } = call.body;
-      if (role === undefined) {
-        return ok(viewMember(call, member));
-      }
-      if (role !== 'admin') {
-        refuseLastAdmin(call.store, member, 'body.role');
-      }
-      return ok(viewMember(call, call.store.members.put({ ...member, role })));
-    },
-  ),
-  operation('deleteMember', 'DELETE', `${ORGANIZATION}/members/{userId}`, {}, removeMember),
-  operation('markMemberSso', 'POST', `${ORGANIZATION}/members/{userId}/sso`, {}, (call) => {
+const writeOperations: readonly ApiOperation[] = [
+  operation('updateMember', 'PATCH', MEMBER, { body: z.strictObject({ role: nullableRole.optional() }) }, (call) => {
+    const member = requireMember(call);
+    const { role } = call.body;
+    if (role === undefined) {
+      return ok(viewMember(call, member));
+    }
+    if (role !== 'admin') {
+      refuseLastAdmin(call.store, member, 'body.role');
+    }
+    return ok(viewMember(call, call.store.members.put({ ...member, role })));
+  }),
+  operation('deleteMember', 'DELETE', MEMBER, {}, removeMember),
+  operation('markMemberSso', 'POST', `${MEMBER}/sso`, {}, (call) => {
     const member = requireMember(call);
     return ok(viewMember(call, call.store.members.put({ ...member, sso: true })));
   }),
@@ -141,4 +131,4 @@ const writeOperations: readonly Operation[] = [
 ];
 
 /** Operations on members of an organization. Source: docs/platform-notes.md#members */
-export const memberOperations: readonly Operation[] = [...readOperations, ...writeOperations];
+export const memberOperations: readonly ApiOperation[] = [...readOperations, ...writeOperations];

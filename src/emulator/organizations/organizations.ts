@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import { ApiError, ok, referenced } from '../model/answers.ts';
-import { refuseLater, versionOf } from '../model/features.ts';
-import { type Context, mayIngest, type Operation, ORGANIZATION, operation } from '../model/operation.ts';
+import { findVersion, refuseLater } from '../model/features.ts';
+import { type ApiOperation, type Context, mayIngest, ORGANIZATION, operation } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
-import { patched, present } from '../model/patch.ts';
+import { patched, pick, present } from '../model/patch.ts';
 import { getRuleNames, id, listQuery, nullableRole, standaloneMergeRules, text, url } from '../model/schema.ts';
 import { findCallingUser, requireOrganization, viewUserOf } from './people.ts';
 import type { OrganizationRecord } from './records.ts';
@@ -46,20 +46,23 @@ export function viewOrganization(context: Context, organization: OrganizationRec
   return {
     object: 'organization',
     id,
-    title: organization.title,
-    createdAt: organization.createdAt,
-    emailDomains: organization.emailDomains,
-    hostname: organization.hostname,
+    ...pick(
+      organization,
+      'title',
+      'createdAt',
+      'emailDomains',
+      'hostname',
+      'defaultRole',
+      'defaultContent',
+      'sso',
+      'ai',
+      'inviteLinks',
+      'mergeRules',
+    ),
     type: 'business',
     useCase: 'internalDocs',
-    defaultRole: organization.defaultRole,
-    defaultContent: organization.defaultContent,
-    sso: organization.sso,
-    ai: organization.ai,
-    inviteLinks: organization.inviteLinks,
     plan: 'enterprise_2024',
     billing: BILLING,
-    mergeRules: organization.mergeRules,
     urls: {
       location: `${context.base}/v1/orgs/${id}`,
       app: `${context.base}/app/o/${id}`,
@@ -90,7 +93,7 @@ const organizationUpdate = z.strictObject({
 });
 
 /** Organizations: list, read, update. */
-export const organizationOperations: readonly Operation[] = [
+export const organizationOperations: readonly ApiOperation[] = [
   operation('listOrganizations', 'GET', '/orgs', { query: listQuery }, (call) =>
     listBySeq(call, [...call.store.organizations.all()], viewOrganization),
   ),
@@ -121,9 +124,9 @@ export const organizationOperations: readonly Operation[] = [
  * `GET /v1/`, and `GET /v1/user`: the user of the token.
  * Source: docs/platform-notes.md#operations-beyond-the-api-document
  */
-export const platformOperations: readonly Operation[] = [
+export const platformOperations: readonly ApiOperation[] = [
   operation('getVersion', 'GET', '/', {}, ({ features }) =>
-    ok({ version: `${versionOf(features)}.0`, build: 'emulator' }),
+    ok({ version: `${findVersion(features)}.0`, build: 'emulator' }),
   ),
   operation('getAuthenticatedUser', 'GET', '/user', {}, (call) => {
     const user = findCallingUser(call);

@@ -1,13 +1,16 @@
 // Lookups of organizations, members and teams, and views of people.
 
-import { type Answer, deleted, found } from '../model/answers.ts';
-import type { At, Context } from '../model/operation.ts';
-import type { Store } from '../model/store.ts';
-import type { Table } from '../model/table.ts';
+import { type ApiAnswer, deleted, found } from '../model/answers.ts';
+import type { At, Context, OperationCall } from '../model/operation.ts';
+import { listBySeq } from '../model/paging.ts';
+import { pick } from '../model/patch.ts';
+import type { ListQuery } from '../model/schema.ts';
+import type { EmulatorStore } from '../model/store.ts';
+import type { IndexedTable } from '../model/table.ts';
 import type { MemberRecord, OrganizationRecord, TeamMemberRecord, TeamRecord, UserRecord } from './records.ts';
 
 /** Returns the organization with that id, or throws a 404. */
-export function organizationById(store: Store, id: string): OrganizationRecord {
+export function organizationById(store: EmulatorStore, id: string): OrganizationRecord {
   return found(store.organizations.get(id), 'Organization', id);
 }
 
@@ -30,9 +33,9 @@ export function requireOwned<R extends { readonly organization: string }>(
 /** Deletes the record with that id if it belongs to the organization that the path names. */
 export function deleteOwned<R extends { readonly id: string; readonly organization: string }>(
   call: At<'organizationId'>,
-  table: Pick<Table<R, string>, 'get' | 'remove'>,
+  table: Pick<IndexedTable<R, string>, 'get' | 'remove'>,
   id: string,
-): Answer {
+): ApiAnswer {
   const organization = requireOrganization(call).id;
   return deleted(table.get(id)?.organization === organization && table.remove(id));
 }
@@ -44,7 +47,7 @@ export function requireMember(call: At<'organizationId' | 'userId'>): MemberReco
 }
 
 /** Returns the user of a member. */
-export function getUser(store: Store, member: { readonly user: string }): UserRecord {
+export function getUser(store: EmulatorStore, member: { readonly user: string }): UserRecord {
   return found(store.users.get(member.user), 'User', member.user);
 }
 
@@ -85,12 +88,8 @@ export function viewMember(context: Context, member: MemberRecord): unknown {
   return {
     object: 'member',
     id: member.user,
-    role: member.role,
+    ...pick(member, 'role', 'disabled', 'joinedAt', 'lastSeenAt', 'sso'),
     user: viewUser(context, getUser(store, member)),
-    disabled: member.disabled,
-    joinedAt: member.joinedAt,
-    lastSeenAt: member.lastSeenAt,
-    sso: member.sso,
     spaces: member.role === null ? 0 : store.spaces.count('organization', member.organization),
     teams: store.teamMembers.count('member', member.id),
   };
@@ -117,4 +116,13 @@ export function viewTeamMember(context: Context, membership: TeamMemberRecord): 
     team: { role: membership.role },
     permissions: { view: true },
   };
+}
+
+/** Lists the records of a table that belong to the organization that the path names, in the order of creation. */
+export function listOwned<R extends { readonly seq: number }>(
+  call: OperationCall<string, ListQuery> & At<'organizationId'>,
+  table: { by(index: 'organization', key: string): readonly R[] },
+  view: (context: Context, record: R) => unknown,
+): ApiAnswer {
+  return listBySeq(call, table.by('organization', requireOrganization(call).id), view);
 }

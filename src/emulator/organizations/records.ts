@@ -1,7 +1,7 @@
 // Records and tables of organizations, their members and their settings.
 
 import type { Json, JsonObject } from '../../core/json.ts';
-import { type Entity, organizationKey, Table } from '../model/table.ts';
+import { type Entity, IndexedTable, organizationKey } from '../model/table.ts';
 import type { Role, TeamRole } from '../model/vocabulary.ts';
 
 /** `inherit`, `none`, or `rules` with the rules. Source: docs/platform-notes.md#merge-rules */
@@ -78,16 +78,16 @@ export interface LinkInviteRecord extends Entity {
 /** Tables of organizations, their members and their settings. */
 export function organizationTables(changed: () => void) {
   return {
-    organizations: new Table<OrganizationRecord>({}, changed),
-    users: new Table<UserRecord, 'email'>({ email: (user) => user.email.toLowerCase() }, changed),
-    members: new Table<MemberRecord, 'organization'>({ organization: organizationKey }, changed),
-    linkInvites: new Table<LinkInviteRecord, 'organization'>({ organization: organizationKey }, changed),
-    teams: new Table<TeamRecord, 'organization'>({ organization: organizationKey }, changed),
-    teamMembers: new Table<TeamMemberRecord, 'team' | 'member'>(
+    organizations: new IndexedTable<OrganizationRecord>({}, changed),
+    users: new IndexedTable<UserRecord, 'email'>({ email: (user) => user.email.toLowerCase() }, changed),
+    members: new IndexedTable<MemberRecord, 'organization'>({ organization: organizationKey }, changed),
+    linkInvites: new IndexedTable<LinkInviteRecord, 'organization'>({ organization: organizationKey }, changed),
+    teams: new IndexedTable<TeamRecord, 'organization'>({ organization: organizationKey }, changed),
+    teamMembers: new IndexedTable<TeamMemberRecord, 'team' | 'member'>(
       { team: (record) => record.team, member: (record) => `${record.organization}/${record.user}` },
       changed,
     ),
-    samlProviders: new Table<SamlRecord, 'organization'>({ organization: organizationKey }, changed),
+    samlProviders: new IndexedTable<SamlRecord, 'organization'>({ organization: organizationKey }, changed),
   };
 }
 

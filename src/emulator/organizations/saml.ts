@@ -3,13 +3,14 @@
 import { z } from 'zod';
 import { created, ok, referenced } from '../model/answers.ts';
 import { withDefaults } from '../model/creation-defaults.ts';
-import { type At, type Context, type Operation, ORGANIZATION, operation } from '../model/operation.ts';
-import { listBySeq } from '../model/paging.ts';
-import { present } from '../model/patch.ts';
+import { type ApiOperation, type At, type Context, ORGANIZATION, operation } from '../model/operation.ts';
+import { pick, present } from '../model/patch.ts';
 import { id, listQuery, nullableRole, text, url } from '../model/schema.ts';
-import type { Store } from '../model/store.ts';
-import { deleteOwned, requireOrganization, requireOwned, viewTeam } from './people.ts';
+import type { EmulatorStore } from '../model/store.ts';
+import { deleteOwned, listOwned, requireOrganization, requireOwned, viewTeam } from './people.ts';
 import type { SamlRecord } from './records.ts';
+
+const PROVIDER = `${ORGANIZATION}/saml/{samlProviderId}` as const;
 
 /** `defaultTeam` cannot be cleared. Source: docs/platform-notes.md#writable-fields */
 const settings = {
@@ -39,14 +40,9 @@ function viewSaml(context: Context, provider: SamlRecord): unknown {
   const team = provider.defaultTeam === undefined ? undefined : context.store.teams.get(provider.defaultTeam);
   return {
     object: 'saml-provider',
-    id: provider.id,
-    label: provider.label,
-    ssoURL: provider.ssoURL,
-    entityID: provider.entityID,
-    certificate: provider.certificate,
+    ...pick(provider, 'id', 'label', 'ssoURL', 'entityID', 'certificate', 'createdAt'),
     defaultTeam: team === undefined ? undefined : viewTeam(context, team),
     defaultRole: provider.defaultRole ?? null,
-    createdAt: provider.createdAt,
     status: isActive(provider) ? 'active' : 'pending',
     service: service(context, provider),
     urls: { location: samlLocation(context, provider) },
@@ -58,7 +54,7 @@ function requireSamlProvider(call: At<'organizationId' | 'samlProviderId'>): Sam
   return requireOwned(call, call.store.samlProviders.get(samlProviderId), 'SAML provider', samlProviderId);
 }
 
-function checkTeam(store: Store, organization: string, team: string | undefined): void {
+function checkTeam(store: EmulatorStore, organization: string, team: string | undefined): void {
   if (team !== undefined) {
     const record = store.teams.get(team);
     const usable = record?.organization === organization ? record : undefined;
@@ -66,42 +62,29 @@ function checkTeam(store: Store, organization: string, team: string | undefined)
   }
 }
 
+const createSamlProviderBody = z.strictObject({ label, ...settings });
+const updateSamlProviderBody = z.strictObject({ label: label.optional(), ...settings });
+
 /** Operations on SAML providers. Source: docs/platform-notes.md#saml */
-export const samlOperations: readonly Operation[] = [
-  operation('listSamlProviders', 'GET', `${ORGANIZATION}/saml`, { query: listQuery }, (call) => {
+export const samlOperations: readonly ApiOperation[] = [
+  operation('listSamlProviders', 'GET', `${ORGANIZATION}/saml`, { query: listQuery }, (call) =>
+    listOwned(call, call.store.samlProviders, viewSaml),
+  ),
+  operation('createSamlProvider', 'POST', `${ORGANIZATION}/saml`, { body: createSamlProviderBody }, (call) => {
+    const { store, body } = call;
     const organization = requireOrganization(call);
-    const providers = call.store.samlProviders.by('organization', organization.id);
-    return listBySeq(call, providers, viewSaml);
+    checkTeam(store, organization.id, body.defaultTeam);
+    const made = { ...store.identify('saml'), organization: organization.id, ...body, createdAt: call.at };
+    const provider = store.samlProviders.put(withDefaults<SamlRecord>(made, body, call.defaults.samlProvider));
+    return created(viewSaml(call, provider), samlLocation(call, provider));
   }),
-  operation(
-    'createSamlProvider',
-    'POST',
-    `${ORGANIZATION}/saml`,
-    { body: z.strictObject({ label, ...settings }) },
-    (call) => {
-      const { store, body } = call;
-      const organization = requireOrganization(call);
-      checkTeam(store, organization.id, body.defaultTeam);
-      const made = { ...store.identify('saml'), organization: organization.id, ...body, createdAt: call.at };
-      const provider = store.samlProviders.put(withDefaults<SamlRecord>(made, body, call.defaults.samlProvider));
-      return created(viewSaml(call, provider), samlLocation(call, provider));
-    },
-  ),
-  operation('getSamlProvider', 'GET', `${ORGANIZATION}/saml/{samlProviderId}`, {}, (call) =>
-    ok(viewSaml(call, requireSamlProvider(call))),
-  ),
-  operation(
-    'updateSamlProvider',
-    'PATCH',
-    `${ORGANIZATION}/saml/{samlProviderId}`,
-    { body: z.strictObject({ label: label.optional(), ...settings }) },
-    (call) => {
-      const provider = requireSamlProvider(call);
-      checkTeam(call.store, provider.organization, call.body.defaultTeam);
-      return ok(viewSaml(call, call.store.samlProviders.put({ ...provider, ...present(call.body) })));
-    },
-  ),
-  operation('deleteSamlProvider', 'DELETE', `${ORGANIZATION}/saml/{samlProviderId}`, {}, (call) =>
+  operation('getSamlProvider', 'GET', PROVIDER, {}, (call) => ok(viewSaml(call, requireSamlProvider(call)))),
+  operation('updateSamlProvider', 'PATCH', PROVIDER, { body: updateSamlProviderBody }, (call) => {
+    const provider = requireSamlProvider(call);
+    checkTeam(call.store, provider.organization, call.body.defaultTeam);
+    return ok(viewSaml(call, call.store.samlProviders.put({ ...provider, ...present(call.body) })));
+  }),
+  operation('deleteSamlProvider', 'DELETE', PROVIDER, {}, (call) =>
     deleteOwned(call, call.store.samlProviders, call.params.samlProviderId),
   ),
   operation('getSsoLogins', 'GET', `${ORGANIZATION}/sso`, {}, (call) => {

@@ -2,19 +2,21 @@
 
 import { z } from 'zod';
 import { created, deleted, noContent, ok, referenced } from '../model/answers.ts';
-import { type Operation, ORGANIZATION, operation } from '../model/operation.ts';
+import { type ApiOperation, ORGANIZATION, operation } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
 import { containsText } from '../model/patch.ts';
 import { id, listQuery, teamRole, text } from '../model/schema.ts';
-import type { Store } from '../model/store.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import type { TeamRole } from '../model/vocabulary.ts';
 import { requireMember, requireOrganization, requireTeam, viewTeam, viewTeamMember } from './people.ts';
 import type { TeamRecord } from './records.ts';
 
+const TEAM = `${ORGANIZATION}/teams/{teamId}` as const;
+
 const title = text(1, 64);
 
 /** Deletes the team and its memberships, and clears it as default team of SAML providers. */
-function deleteTeam(store: Store, organization: string, team: string): boolean {
+function deleteTeam(store: EmulatorStore, organization: string, team: string): boolean {
   for (const membership of store.teamMembers.by('team', team)) {
     store.teamMembers.remove(membership.id);
   }
@@ -26,56 +28,48 @@ function deleteTeam(store: Store, organization: string, team: string): boolean {
   return store.teams.remove(team);
 }
 
+const listTeamsQuery = listQuery.extend({ owner: z.string().optional(), title: z.string().optional() });
+const createTeamBody = z.strictObject({ title, members: z.array(id).optional() });
+const setTeamMemberBody = z.strictObject({ role: teamRole.optional() }).optional();
+
 /** Operations on teams. Source: docs/platform-notes.md#teams */
-export const teamOperations: readonly Operation[] = [
-  operation(
-    'listTeams',
-    'GET',
-    `${ORGANIZATION}/teams`,
-    { query: listQuery.extend({ owner: z.string().optional(), title: z.string().optional() }) },
-    (call) => {
-      const { store, query } = call;
-      const organization = requireOrganization(call);
-      const items = store.teams
-        .by('organization', organization.id)
-        .filter((team) => query.title === undefined || containsText(team.title, query.title))
-        .filter((team) => {
-          return query.owner === undefined || store.teamMembers.get(`${team.id}/${query.owner}`)?.role === 'owner';
-        });
-      return listBySeq(call, items, viewTeam);
-    },
-  ),
-  operation(
-    'createTeam',
-    'PUT',
-    `${ORGANIZATION}/teams`,
-    { body: z.strictObject({ title, members: z.array(id).optional() }) },
-    (call) => {
-      const { store } = call;
-      const organization = requireOrganization(call);
-      const users = [...new Set(call.body.members)];
-      for (const [at, user] of users.entries()) {
-        referenced(store.members.get(`${organization.id}/${user}`), `body.members.${at}`, 'member', user);
-      }
-      const team = store.teams.put({
-        ...store.identify('team'),
-        organization: organization.id,
-        title: call.body.title,
-        createdAt: call.at,
+export const teamOperations: readonly ApiOperation[] = [
+  operation('listTeams', 'GET', `${ORGANIZATION}/teams`, { query: listTeamsQuery }, (call) => {
+    const { store, query } = call;
+    const organization = requireOrganization(call);
+    const items = store.teams
+      .by('organization', organization.id)
+      .filter((team) => query.title === undefined || containsText(team.title, query.title))
+      .filter((team) => {
+        return query.owner === undefined || store.teamMembers.get(`${team.id}/${query.owner}`)?.role === 'owner';
       });
-      for (const user of users) {
-        const membership = { id: `${team.id}/${user}`, organization: organization.id, team: team.id, user };
-        store.teamMembers.put({ ...membership, seq: store.next(), role: 'member' });
-      }
-      return created(viewTeam(call, team));
-    },
-  ),
-  operation('getTeam', 'GET', `${ORGANIZATION}/teams/{teamId}`, {}, (call) => ok(viewTeam(call, requireTeam(call)))),
-  operation('updateTeam', 'PATCH', `${ORGANIZATION}/teams/{teamId}`, { body: z.strictObject({ title }) }, (call) => {
+    return listBySeq(call, items, viewTeam);
+  }),
+  operation('createTeam', 'PUT', `${ORGANIZATION}/teams`, { body: createTeamBody }, (call) => {
+    const { store } = call;
+    const organization = requireOrganization(call);
+    const users = [...new Set(call.body.members)];
+    for (const [at, user] of users.entries()) {
+      referenced(store.members.get(`${organization.id}/${user}`), `body.members.${at}`, 'member', user);
+    }
+    const team = store.teams.put({
+      ...store.identify('team'),
+      organization: organization.id,
+      title: call.body.title,
+      createdAt: call.at,
+    });
+    for (const user of users) {
+      const membership = { id: `${team.id}/${user}`, organization: organization.id, team: team.id, user };
+      store.teamMembers.put({ ...membership, seq: store.next(), role: 'member' });
+    }
+    return created(viewTeam(call, team));
+  }),
+  operation('getTeam', 'GET', TEAM, {}, (call) => ok(viewTeam(call, requireTeam(call)))),
+  operation('updateTeam', 'PATCH', TEAM, { body: z.strictObject({ title }) }, (call) => {
     const team = requireTeam(call);
     return ok(viewTeam(call, call.store.teams.put({ ...team, title: call.body.title })));
   }),
-  operation('deleteTeam', 'DELETE', `${ORGANIZATION}/teams/{teamId}`, {}, (call) => {
+  operation('deleteTeam', 'DELETE', TEAM, {}, (call) => {
     const organization = requireOrganization(call);
     const team = call.store.teams.get(call.params.teamId);
     return deleted(team?.organization === organization.id && deleteTeam(call.store, organization.id, team.id));
@@ -91,13 +85,13 @@ const bulkUpdate = z.strictObject({
 type BulkUpdate = z.output<typeof bulkUpdate>;
 
 /** Returns the user with that id or email address, or throws a 400 unless it is a member of the organization. */
-function personNamed(store: Store, organization: string, name: string, field: string): string {
+function personNamed(store: EmulatorStore, organization: string, name: string, field: string): string {
   const user = store.users.get(name) ?? store.users.one('email', name.toLowerCase());
   const member = user === undefined ? undefined : store.members.get(`${organization}/${user.id}`);
   return referenced(member, field, 'member', name).user;
 }
 
-function setRole(store: Store, team: TeamRecord, user: string, role: TeamRole): void {
+function setRole(store: EmulatorStore, team: TeamRecord, user: string, role: TeamRole): void {
   const id = `${team.id}/${user}`;
   const current = store.teamMembers.get(id);
   if (current === undefined) {
@@ -108,7 +102,7 @@ function setRole(store: Store, team: TeamRecord, user: string, role: TeamRole): 
 }
 
 /** Returns the role of the user in the team; `member` for a new member. */
-function roleIn(store: Store, team: TeamRecord, user: string): TeamRole {
+function roleIn(store: EmulatorStore, team: TeamRecord, user: string): TeamRole {
   return store.teamMembers.get(`${team.id}/${user}`)?.role ?? 'member';
 }
 
@@ -116,7 +110,7 @@ function roleIn(store: Store, team: TeamRecord, user: string): TeamRole {
  * Updates memberships completely or not at all: every person is looked up before anything changes. `memberships` sets
  * roles and adds missing members; `add` adds members and keeps the roles of existing ones; `remove` wins over both.
  */
-function updateMemberships(store: Store, team: TeamRecord, body: BulkUpdate): void {
+function updateMemberships(store: EmulatorStore, team: TeamRecord, body: BulkUpdate): void {
   const person = (name: string, field: string) => personNamed(store, team.organization, name, field);
   const added = (body.add ?? []).map((name, at) => person(name, `body.add.${at}`));
   const removed = new Set((body.remove ?? []).map((name, at) => person(name, `body.remove.${at}`)));
@@ -141,30 +135,24 @@ function updateMemberships(store: Store, team: TeamRecord, body: BulkUpdate): vo
 }
 
 /** Operations on team members. Writes answer 204. Source: docs/platform-notes.md#teams */
-export const teamMemberOperations: readonly Operation[] = [
-  operation('listTeamMembers', 'GET', `${ORGANIZATION}/teams/{teamId}/members`, { query: listQuery }, (call) => {
+export const teamMemberOperations: readonly ApiOperation[] = [
+  operation('listTeamMembers', 'GET', `${TEAM}/members`, { query: listQuery }, (call) => {
     const team = requireTeam(call);
     return listBySeq(call, call.store.teamMembers.by('team', team.id), viewTeamMember);
   }),
-  operation('updateTeamMembers', 'PUT', `${ORGANIZATION}/teams/{teamId}/members`, { body: bulkUpdate }, (call) => {
+  operation('updateTeamMembers', 'PUT', `${TEAM}/members`, { body: bulkUpdate }, (call) => {
     const team = requireTeam(call);
     updateMemberships(call.store, team, call.body);
     return noContent();
   }),
-  operation(
-    'setTeamMember',
-    'PUT',
-    `${ORGANIZATION}/teams/{teamId}/members/{userId}`,
-    { body: z.strictObject({ role: teamRole.optional() }).optional() },
-    (call) => {
-      const { store } = call;
-      const team = requireTeam(call);
-      const { user } = requireMember(call);
-      setRole(store, team, user, call.body?.role ?? roleIn(store, team, user));
-      return noContent();
-    },
-  ),
-  operation('deleteTeamMember', 'DELETE', `${ORGANIZATION}/teams/{teamId}/members/{userId}`, {}, (call) => {
+  operation('setTeamMember', 'PUT', `${TEAM}/members/{userId}`, { body: setTeamMemberBody }, (call) => {
+    const { store } = call;
+    const team = requireTeam(call);
+    const { user } = requireMember(call);
+    setRole(store, team, user, call.body?.role ?? roleIn(store, team, user));
+    return noContent();
+  }),
+  operation('deleteTeamMember', 'DELETE', `${TEAM}/members/{userId}`, {}, (call) => {
     const team = requireTeam(call);
     return deleted(call.store.teamMembers.remove(`${team.id}/${call.params.userId}`));
   }),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../core/json.ts';
 import { isObject } from '../../core/json.ts';
 import { ApiError, ok } from '../model/answers.ts';
-import { type Operation, operation, SITE } from '../model/operation.ts';
+import { type ApiOperation, operation, SITE } from '../model/operation.ts';
 import type { SiteRecord } from './records.ts';
 import { requireSite } from './views.ts';
 
@@ -78,20 +78,16 @@ function conditionsOf(schema: unknown, claims: string): { description: string; c
   });
 }
 
+const updateAdaptiveSchemaBody = z.strictObject({ jsonSchema: claimsSchema });
+
 /** Operations on a site's adaptive schema. Source: docs/platform-notes.md#adaptive-schema */
-export const adaptiveSchemaOperations: readonly Operation[] = [
+export const adaptiveSchemaOperations: readonly ApiOperation[] = [
   operation('getAdaptiveSchema', 'GET', `${SITE}/adaptive-schema`, {}, (call) => ok(viewSchema(requireSite(call)))),
-  operation(
-    'updateAdaptiveSchema',
-    'PUT',
-    `${SITE}/adaptive-schema`,
-    { body: z.strictObject({ jsonSchema: claimsSchema }) },
-    (call) => {
-      const site = requireSite(call);
-      const adaptiveSchema = { jsonSchema: call.body.jsonSchema as JsonObject, updatedAt: call.at };
-      return ok(viewSchema(call.store.sites.put({ ...site, adaptiveSchema })));
-    },
-  ),
+  operation('updateAdaptiveSchema', 'PUT', `${SITE}/adaptive-schema`, { body: updateAdaptiveSchemaBody }, (call) => {
+    const site = requireSite(call);
+    const adaptiveSchema = { jsonSchema: call.body.jsonSchema as JsonObject, updatedAt: call.at };
+    return ok(viewSchema(call.store.sites.put({ ...site, adaptiveSchema })));
+  }),
   operation('getTemplateConditions', 'GET', `${SITE}/adaptive-schema/template-conditions`, {}, (call) => {
     const site = requireSite(call);
     return ok({ items: conditionsOf(schemaOf(site).jsonSchema, 'visitor.claims') });

@@ -5,14 +5,14 @@
  */
 import { z } from 'zod';
 import { spaceContent } from '../content/content.ts';
-import { asRead } from '../content/page-text.ts';
+import { renderForReaders } from '../content/page-text.ts';
 import type { PageRecord } from '../content/records.ts';
 import { isSearched, type PageHit, searchPages } from '../content/search.ts';
-import { documentOfMarkdown } from '../documents/from-markdown.ts';
-import { type Answer, ApiError, referenced, streamed } from '../model/answers.ts';
-import { type Call, type Context, type Operation, operation } from '../model/operation.ts';
+import { convertFromMarkdown } from '../documents/from-markdown.ts';
+import { type ApiAnswer, ApiError, referenced, streamed } from '../model/answers.ts';
+import { type ApiOperation, type Context, type OperationCall, operation } from '../model/operation.ts';
 import { id, text } from '../model/schema.ts';
-import type { Store } from '../model/store.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import { organizationById } from '../organizations/people.ts';
 import { spaceById } from '../spaces/views.ts';
 import type { SectionRecord, SiteRecord, SiteSpaceRecord } from './records.ts';
@@ -103,7 +103,7 @@ type Question = z.output<typeof askBody>;
 const askQuery = z.strictObject({ format: z.enum(['document', 'markdown']).optional() });
 type Format = z.output<typeof askQuery>['format'];
 
-function referencedSiteSpace(store: Store, site: SiteRecord, name: string, field: string): SiteSpaceRecord {
+function referencedSiteSpace(store: EmulatorStore, site: SiteRecord, name: string, field: string): SiteSpaceRecord {
   return referenced(findSiteSpace(store, site, name), field, 'site space', name);
 }
 
@@ -111,7 +111,7 @@ function referencedSiteSpace(store: Store, site: SiteRecord, name: string, field
  * Returns the site space that a section, or a site without sections, shows: the one in the reader's language, or the
  * default.
  */
-function shownIn(store: Store, place: SectionRecord | SiteRecord, language: string | undefined) {
+function shownIn(store: EmulatorStore, place: SectionRecord | SiteRecord, language: string | undefined) {
   const siteSpaces = siteSpacesIn(store, place.id);
   const alike = siteSpaces.find(
     (each) => language !== undefined && store.spaces.get(each.space)?.language === language,
@@ -120,7 +120,7 @@ function shownIn(store: Store, place: SectionRecord | SiteRecord, language: stri
 }
 
 /** Returns the site spaces in the scope of the question. Source: docs/platform-notes.md#ask */
-function inScope(store: Store, site: SiteRecord, scope: Question['scope']): readonly SiteSpaceRecord[] {
+function inScope(store: EmulatorStore, site: SiteRecord, scope: Question['scope']): readonly SiteSpaceRecord[] {
   if (scope.mode === 'all') {
     return store.siteSpaces.by('site', site.id);
   }
@@ -151,7 +151,7 @@ function viewSource({ store }: Context, { page, sections }: PageHit): unknown {
 
 /** Renders an answer; without a format, as Markdown. */
 function viewAnswer(context: Context, { text: markdown, sources, followups }: Answering, format: Format): unknown {
-  const body = format === 'document' ? { document: documentOfMarkdown(markdown ?? '') } : { markdown };
+  const body = format === 'document' ? { document: convertFromMarkdown(markdown ?? '') } : { markdown };
   return {
     type: 'answer',
     answer: {
@@ -163,7 +163,7 @@ function viewAnswer(context: Context, { text: markdown, sources, followups }: An
 }
 
 /** Answers a question. 403 when the organization has AI features switched off. Source: docs/platform-notes.md#ask */
-function ask(call: Call<typeof ASK, z.output<typeof askQuery>, Question>): Answer {
+function ask(call: OperationCall<typeof ASK, z.output<typeof askQuery>, Question>): ApiAnswer {
   const { store, body } = call;
   const site = requireSite(call);
   if (!organizationById(store, site.organization).ai) {
@@ -174,11 +174,13 @@ function ask(call: Call<typeof ASK, z.output<typeof askQuery>, Question>): Answe
     referencedSiteSpace(store, site, reading, 'body.context.siteSpaceId');
   }
   const spaces = new Set(inScope(store, site, body.scope).map((siteSpace) => siteSpace.space));
-  const pages = [...spaces].flatMap((space) => asRead(spaceContent(store, spaceById(store, space)))).filter(isSearched);
+  const pages = [...spaces]
+    .flatMap((space) => renderForReaders(spaceContent(store, spaceById(store, space))))
+    .filter(isSearched);
   return streamed(answersTo(body.question, pages).map((each) => viewAnswer(call, each, call.query.format)));
 }
 
 /** Operations on a site's assistant. Source: docs/platform-notes.md#ask */
-export const askOperations: readonly Operation[] = [
+export const askOperations: readonly ApiOperation[] = [
   operation('askSite', 'POST', ASK, { readersMay: true, query: askQuery, body: askBody }, ask),
 ];

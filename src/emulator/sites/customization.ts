@@ -7,7 +7,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { contentRef } from '../documents/content-reference.ts';
 import { ok } from '../model/answers.ts';
 import { refuseLater } from '../model/features.ts';
-import { type Operation, operation } from '../model/operation.ts';
+import { type ApiOperation, operation } from '../model/operation.ts';
 import { condition, emoji, flag, text, url } from '../model/schema.ts';
 import { requireSite } from './views.ts';
 
@@ -177,7 +177,7 @@ const CUSTOMIZATION = '/orgs/{organizationId}/sites/{siteId}/customization';
  * Operations on a site's customization, which is read and written as a whole.
  * Source: docs/platform-notes.md#customization
  */
-export const customizationOperations: readonly Operation[] = [
+export const customizationOperations: readonly ApiOperation[] = [
   operation(
     'getSiteCustomization',
     'GET',

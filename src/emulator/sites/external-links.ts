@@ -2,13 +2,15 @@
 
 import { z } from 'zod';
 import { created, deleted, found, invalid, ok, referenced } from '../model/answers.ts';
-import { type Context, type Operation, operation, SITE } from '../model/operation.ts';
+import { type ApiOperation, type Context, operation, SITE } from '../model/operation.ts';
 import { patched, present } from '../model/patch.ts';
 import { condition, icon, id, text, url } from '../model/schema.ts';
-import type { Store } from '../model/store.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import type { ExternalLinkRecord, SiteRecord } from './records.ts';
 import { structureType } from './tree.ts';
 import { findExternalLink, findSectionGroup, requireSite, viewExternalLink } from './views.ts';
+
+const LINK = `${SITE}/external-links/{siteExternalLinkId}` as const;
 
 const fields = {
   title: text(2, 128),
@@ -26,7 +28,7 @@ function location(context: Context, site: SiteRecord, link: ExternalLinkRecord):
   return `${context.base}/v1/orgs/${site.organization}/sites/${site.id}/external-links/${link.id}`;
 }
 
-function requireGroup(store: Store, site: SiteRecord, group: string | null | undefined): void {
+function requireGroup(store: EmulatorStore, site: SiteRecord, group: string | null | undefined): void {
   if (group !== undefined && group !== null) {
     referenced(findSectionGroup(store, site, group), 'body.parent', 'site section group', group);
   }
@@ -36,7 +38,7 @@ function requireGroup(store: Store, site: SiteRecord, group: string | null | und
  * Operations on external links in a site's structure, from 0.201. They are placed among sections and groups, at the
  * root or in a group. Source: docs/platform-notes.md#external-links
  */
-export const externalLinkOperations: readonly Operation[] = [
+export const externalLinkOperations: readonly ApiOperation[] = [
   operation(
     'createExternalLink',
     'POST',
@@ -68,7 +70,7 @@ export const externalLinkOperations: readonly Operation[] = [
   operation(
     'updateExternalLink',
     'PATCH',
-    `${SITE}/external-links/{siteExternalLinkId}`,
+    LINK,
     { feature: 'externalLinks', body: linkUpdate, minimal: true },
     (call) => {
       const { store, body } = call;
@@ -88,15 +90,9 @@ export const externalLinkOperations: readonly Operation[] = [
       return ok(viewExternalLink(updated));
     },
   ),
-  operation(
-    'deleteExternalLink',
-    'DELETE',
-    `${SITE}/external-links/{siteExternalLinkId}`,
-    { feature: 'externalLinks' },
-    (call) => {
-      const site = requireSite(call);
-      const link = findExternalLink(call.store, site, call.params.siteExternalLinkId);
-      return deleted(link !== undefined && call.store.externalLinks.remove(link.id));
-    },
-  ),
+  operation('deleteExternalLink', 'DELETE', LINK, { feature: 'externalLinks' }, (call) => {
+    const site = requireSite(call);
+    const link = findExternalLink(call.store, site, call.params.siteExternalLinkId);
+    return deleted(link !== undefined && call.store.externalLinks.remove(link.id));
+  }),
 ];

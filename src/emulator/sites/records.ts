@@ -1,7 +1,7 @@
 // Records and tables of sites and of what they consist of.
 
 import type { JsonObject } from '../../core/json.ts';
-import { type Entity, organizationKey, type Ranked, Table } from '../model/table.ts';
+import { type Entity, IndexedTable, organizationKey, type Ranked } from '../model/table.ts';
 import type { AgentsContext, SiteType, SiteVisibility } from '../model/vocabulary.ts';
 
 export interface SiteRecord extends Entity {
@@ -68,8 +68,8 @@ const siteOf = (record: { readonly site: string }) => record.site;
 /** Tables of sites and of what their structure consists of. */
 export function siteTables(changed: () => void) {
   return {
-    sites: new Table<SiteRecord, 'organization'>({ organization: organizationKey }, changed),
-    siteSpaces: new Table<SiteSpaceRecord, 'site' | 'place' | 'space'>(
+    sites: new IndexedTable<SiteRecord, 'organization'>({ organization: organizationKey }, changed),
+    siteSpaces: new IndexedTable<SiteSpaceRecord, 'site' | 'place' | 'space'>(
       {
         site: siteOf,
         place: (record) => record.section ?? record.site,
@@ -77,15 +77,15 @@ export function siteTables(changed: () => void) {
       },
       changed,
     ),
-    sections: new Table<SectionRecord, 'site' | 'place'>(
+    sections: new IndexedTable<SectionRecord, 'site' | 'place'>(
       { site: siteOf, place: (record) => record.group ?? record.site },
       changed,
     ),
-    externalLinks: new Table<ExternalLinkRecord, 'site' | 'place'>(
+    externalLinks: new IndexedTable<ExternalLinkRecord, 'site' | 'place'>(
       { site: siteOf, place: (record) => record.group ?? record.site },
       changed,
     ),
-    sectionGroups: new Table<SectionGroupRecord, 'site' | 'place'>(
+    sectionGroups: new IndexedTable<SectionGroupRecord, 'site' | 'place'>(
       { site: siteOf, place: (record) => record.parent ?? record.site },
       changed,
     ),

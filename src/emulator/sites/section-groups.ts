@@ -1,9 +1,9 @@
 // Operations on section groups.
 
 import { z } from 'zod';
-import { type Answer, created, deleted, invalid, ok, referenced } from '../model/answers.ts';
+import { type ApiAnswer, created, deleted, invalid, ok, referenced } from '../model/answers.ts';
 import { withDefaults } from '../model/creation-defaults.ts';
-import { type Call, type Context, type Operation, operation, SITE } from '../model/operation.ts';
+import { type ApiOperation, type Context, type OperationCall, operation, SITE } from '../model/operation.ts';
 import { listByRank } from '../model/paging.ts';
 import { patched, present } from '../model/patch.ts';
 import { icon, id, listQuery, text } from '../model/schema.ts';
@@ -11,6 +11,8 @@ import type { SectionGroupRecord, SiteRecord } from './records.ts';
 import { sortItem } from './structure.ts';
 import { moveSectionTo, removeGroup } from './tree.ts';
 import { findSection, findSectionGroup, requireSectionGroup, requireSite, viewSectionGroup } from './views.ts';
+
+const GROUP = `${SITE}/section-groups/{siteSectionGroupId}` as const;
 
 /** Source: docs/platform-notes.md#limits */
 const title = text(1, 100);
@@ -39,8 +41,8 @@ function location(context: Context, site: SiteRecord, group: SectionGroupRecord)
 }
 
 function createGroup(
-  call: Call<'/orgs/{organizationId}/sites/{siteId}/section-groups', unknown, z.output<typeof groupCreation>>,
-): Answer {
+  call: OperationCall<'/orgs/{organizationId}/sites/{siteId}/section-groups', unknown, z.output<typeof groupCreation>>,
+): ApiAnswer {
   const { store, body } = call;
   const site = requireSite(call);
   const sections = (body.sections ?? []).map((section, at) => {
@@ -68,28 +70,25 @@ function createGroup(
   return created(viewSectionGroup(call, group), location(call, site, group));
 }
 
-const groups: readonly Operation[] = [
+const updateSectionGroupBody = z.strictObject({ title: title.optional(), icon: icon.nullable().optional() });
+const addSectionToGroupBody = z.strictObject({ sectionId: id });
+
+const groups: readonly ApiOperation[] = [
   operation('listSectionGroups', 'GET', `${SITE}/section-groups`, { query: listQuery }, (call) => {
     const site = requireSite(call);
     return listByRank(call, call.store.sectionGroups.by('site', site.id), viewSectionGroup);
   }),
   operation('createSectionGroup', 'POST', `${SITE}/section-groups`, { body: groupCreation }, createGroup),
-  operation(
-    'updateSectionGroup',
-    'PATCH',
-    `${SITE}/section-groups/{siteSectionGroupId}`,
-    { body: z.strictObject({ title: title.optional(), icon: icon.nullable().optional() }), minimal: true },
-    (call) => {
-      const group = requireSectionGroup(call);
-      const updated = call.store.sectionGroups.put({
-        ...group,
-        ...present({ title: call.body.title }),
-        icon: patched(group.icon, call.body.icon),
-      });
-      return ok(viewSectionGroup(call, updated));
-    },
-  ),
-  operation('deleteSectionGroup', 'DELETE', `${SITE}/section-groups/{siteSectionGroupId}`, {}, (call) => {
+  operation('updateSectionGroup', 'PATCH', GROUP, { body: updateSectionGroupBody, minimal: true }, (call) => {
+    const group = requireSectionGroup(call);
+    const updated = call.store.sectionGroups.put({
+      ...group,
+      ...present({ title: call.body.title }),
+      icon: patched(group.icon, call.body.icon),
+    });
+    return ok(viewSectionGroup(call, updated));
+  }),
+  operation('deleteSectionGroup', 'DELETE', GROUP, {}, (call) => {
     const site = requireSite(call);
     const group = findSectionGroup(call.store, site, call.params.siteSectionGroupId);
     if (group === undefined) {
@@ -101,25 +100,19 @@ const groups: readonly Operation[] = [
 ];
 
 /** Operations on section groups and their sections. Source: docs/platform-notes.md#section-groups */
-export const sectionGroupOperations: readonly Operation[] = [
+export const sectionGroupOperations: readonly ApiOperation[] = [
   ...groups,
-  operation(
-    'moveSectionGroup',
-    'POST',
-    `${SITE}/section-groups/{siteSectionGroupId}/move`,
-    { body: moveBody },
-    (call) => {
-      const site = requireSite(call);
-      const group = requireSectionGroup(call);
-      sortItem(call.store, site, { type: 'site-section-group', id: group.id }, call.body.position);
-      return ok(viewSectionGroup(call, requireSectionGroup(call)));
-    },
-  ),
+  operation('moveSectionGroup', 'POST', `${GROUP}/move`, { body: moveBody }, (call) => {
+    const site = requireSite(call);
+    const group = requireSectionGroup(call);
+    sortItem(call.store, site, { type: 'site-section-group', id: group.id }, call.body.position);
+    return ok(viewSectionGroup(call, requireSectionGroup(call)));
+  }),
   operation(
     'addSectionToGroup',
     'POST',
-    `${SITE}/section-groups/{siteSectionGroupId}/sections`,
-    { feature: 'sectionGroupMembers', body: z.strictObject({ sectionId: id }) },
+    `${GROUP}/sections`,
+    { feature: 'sectionGroupMembers', body: addSectionToGroupBody },
     (call) => {
       const { store, body } = call;
       const site = requireSite(call);
@@ -137,7 +130,7 @@ export const sectionGroupOperations: readonly Operation[] = [
   operation(
     'removeSectionFromGroup',
     'DELETE',
-    `${SITE}/section-groups/{siteSectionGroupId}/sections/{siteSectionId}`,
+    `${GROUP}/sections/{siteSectionId}`,
     { feature: 'sectionGroupMembers' },
     (call) => {
       const site = requireSite(call);

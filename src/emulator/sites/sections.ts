@@ -4,16 +4,18 @@ import { z } from 'zod';
 import { created, deleted, invalid, ok, referenced } from '../model/answers.ts';
 import { withDefaults } from '../model/creation-defaults.ts';
 import { refuseUnknown } from '../model/features.ts';
-import { type Context, type Operation, operation, SITE } from '../model/operation.ts';
+import { type ApiOperation, type Context, operation, SITE } from '../model/operation.ts';
 import { listByRank } from '../model/paging.ts';
 import { patched, present } from '../model/patch.ts';
 import { condition, icon, id, listQuery, shareQuery, text } from '../model/schema.ts';
-import type { Store } from '../model/store.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import { referencedSpace } from '../spaces/views.ts';
 import type { SectionRecord, SiteRecord } from './records.ts';
 import { sortItem } from './structure.ts';
 import { addSection, moveSectionTo, refuseTakenSectionPath, removeSection } from './tree.ts';
 import { findSection, findSectionGroup, requireSection, requireSite, viewSection } from './views.ts';
+
+const SECTION = `${SITE}/sections/{siteSectionId}` as const;
 
 /** Source: docs/platform-notes.md#limits */
 const title = text(2, 128);
@@ -48,7 +50,7 @@ function location(context: Context, site: SiteRecord, section: SectionRecord): s
 
 /** Moves the section to the end of the group in its update. */
 function regroup(
-  store: Store,
+  store: EmulatorStore,
   site: SiteRecord,
   section: SectionRecord,
   group: string | null | undefined,
@@ -63,65 +65,59 @@ function regroup(
   return store.sections.get(section.id) ?? section;
 }
 
-function checkDefault(store: Store, section: SectionRecord, siteSpace: string | undefined): void {
+function checkDefault(store: EmulatorStore, section: SectionRecord, siteSpace: string | undefined): void {
   if (siteSpace !== undefined && store.siteSpaces.get(siteSpace)?.section !== section.id) {
     throw invalid('body.defaultSiteSpace', `site space "${siteSpace}" does not belong to the section`);
   }
 }
 
-const collection: readonly Operation[] = [
+const createSectionBody = z.strictObject({
+  spaceId: id,
+  title: title.nullable().optional(),
+  icon: icon.nullable().optional(),
+});
+
+const collection: readonly ApiOperation[] = [
   operation('listSections', 'GET', `${SITE}/sections`, { query: listQuery.extend(shareQuery.shape) }, (call) => {
     const site = requireSite(call);
     return listByRank(call, call.store.sections.by('site', site.id), viewSection);
   }),
-  operation(
-    'createSection',
-    'POST',
-    `${SITE}/sections`,
-    { body: z.strictObject({ spaceId: id, title: title.nullable().optional(), icon: icon.nullable().optional() }) },
-    (call) => {
-      const { store, body } = call;
-      const site = requireSite(call);
-      const space = referencedSpace(store, site.organization, body.spaceId, 'body.spaceId');
-      const given = { title: body.title ?? undefined, icon: body.icon ?? undefined };
-      const made = addSection(store, site, space, given);
-      const section = store.sections.put(withDefaults(made, body, call.defaults.section));
-      for (const siteSpace of store.siteSpaces.by('place', section.id)) {
-        if (siteSpace.seq > section.seq) {
-          store.siteSpaces.put(withDefaults(siteSpace, {}, call.defaults.siteSpace));
-        }
+  operation('createSection', 'POST', `${SITE}/sections`, { body: createSectionBody }, (call) => {
+    const { store, body } = call;
+    const site = requireSite(call);
+    const space = referencedSpace(store, site.organization, body.spaceId, 'body.spaceId');
+    const given = { title: body.title ?? undefined, icon: body.icon ?? undefined };
+    const made = addSection(store, site, space, given);
+    const section = store.sections.put(withDefaults(made, body, call.defaults.section));
+    for (const siteSpace of store.siteSpaces.by('place', section.id)) {
+      if (siteSpace.seq > section.seq) {
+        store.siteSpaces.put(withDefaults(siteSpace, {}, call.defaults.siteSpace));
       }
-      return created(viewSection(call, section), location(call, site, section));
-    },
-  ),
+    }
+    return created(viewSection(call, section), location(call, site, section));
+  }),
 ];
 
 /** Operations on site sections. Source: docs/platform-notes.md#sections */
-export const sectionOperations: readonly Operation[] = [
+export const sectionOperations: readonly ApiOperation[] = [
   ...collection,
-  operation(
-    'updateSection',
-    'PATCH',
-    `${SITE}/sections/{siteSectionId}`,
-    { body: sectionUpdate, minimal: true },
-    (call) => {
-      const { store, body } = call;
-      const site = requireSite(call);
-      const section = requireSection(call);
-      refuseUnknown(call, 'sectionParents', body, 'siteSectionGroupId');
-      refuseTakenSectionPath(store, section, body.path);
-      checkDefault(store, section, body.defaultSiteSpace);
-      const updated = store.sections.put({
-        ...regroup(store, site, section, body.siteSectionGroupId),
-        ...present({ title: body.title, path: body.path, defaultSiteSpace: body.defaultSiteSpace }),
-        condition: patched(section.condition, body.condition),
-        icon: patched(section.icon, body.icon),
-        description: patched(section.description, body.description),
-      });
-      return ok(viewSection(call, updated));
-    },
-  ),
-  operation('deleteSection', 'DELETE', `${SITE}/sections/{siteSectionId}`, {}, (call) => {
+  operation('updateSection', 'PATCH', SECTION, { body: sectionUpdate, minimal: true }, (call) => {
+    const { store, body } = call;
+    const site = requireSite(call);
+    const section = requireSection(call);
+    refuseUnknown(call, 'sectionParents', body, 'siteSectionGroupId');
+    refuseTakenSectionPath(store, section, body.path);
+    checkDefault(store, section, body.defaultSiteSpace);
+    const updated = store.sections.put({
+      ...regroup(store, site, section, body.siteSectionGroupId),
+      ...present({ title: body.title, path: body.path, defaultSiteSpace: body.defaultSiteSpace }),
+      condition: patched(section.condition, body.condition),
+      icon: patched(section.icon, body.icon),
+      description: patched(section.description, body.description),
+    });
+    return ok(viewSection(call, updated));
+  }),
+  operation('deleteSection', 'DELETE', SECTION, {}, (call) => {
     const site = requireSite(call);
     const section = findSection(call.store, site, call.params.siteSectionId);
     if (section === undefined) {
@@ -130,7 +126,7 @@ export const sectionOperations: readonly Operation[] = [
     removeSection(call.store, section);
     return deleted(true);
   }),
-  operation('moveSection', 'POST', `${SITE}/sections/{siteSectionId}/move`, { body: moveBody }, (call) => {
+  operation('moveSection', 'POST', `${SECTION}/move`, { body: moveBody }, (call) => {
     const site = requireSite(call);
     const section = requireSection(call);
     sortItem(call.store, site, { type: 'site-section', id: section.id }, call.body.position);

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { ApiError, created, deleted, ok, referenced } from '../model/answers.ts';
 import { withDefaults } from '../model/creation-defaults.ts';
 import { refuseUnknown } from '../model/features.ts';
-import { type Context, type Operation, ORGANIZATION, operation, SITE } from '../model/operation.ts';
+import { type ApiOperation, type Context, ORGANIZATION, operation, SITE } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
 import { containsText, patched, present } from '../model/patch.ts';
 import { flag, id, listQuery, siteVisibility, text } from '../model/schema.ts';
-import type { Store } from '../model/store.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import { AGENTS_CONTEXTS, SITE_TYPES } from '../model/vocabulary.ts';
 import { requireOrganization } from '../organizations/people.ts';
 import { referencedSpace } from '../spaces/views.ts';
@@ -54,7 +54,7 @@ function location(context: Context, site: SiteRecord): string {
 }
 
 /** Returns the site with its new defaults. The section of a default site space becomes the default section. */
-function chooseDefaults(store: Store, site: SiteRecord, body: z.output<typeof siteUpdate>): SiteRecord {
+function chooseDefaults(store: EmulatorStore, site: SiteRecord, body: z.output<typeof siteUpdate>): SiteRecord {
   const { defaultSiteSection, defaultSiteSpace } = body;
   let defaultSection = site.defaultSection;
   if (defaultSiteSection !== undefined) {
@@ -74,7 +74,7 @@ function chooseDefaults(store: Store, site: SiteRecord, body: z.output<typeof si
   return { ...site, defaultSection: section.id };
 }
 
-const lifecycle: readonly Operation[] = [
+const lifecycle: readonly ApiOperation[] = [
   operation('listSites', 'GET', `${ORGANIZATION}/sites`, { query: siteQuery }, (call) => {
     const { store, query } = call;
     const organization = requireOrganization(call);
@@ -120,7 +120,7 @@ const lifecycle: readonly Operation[] = [
 ];
 
 /** Operations on sites. Source: docs/platform-notes.md#sites */
-export const siteOperations: readonly Operation[] = [
+export const siteOperations: readonly ApiOperation[] = [
   ...lifecycle,
   operation('updateSite', 'PATCH', SITE, { body: siteUpdate }, (call) => {
     const site = requireSite(call);

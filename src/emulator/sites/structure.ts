@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import { ApiError, invalid, ok, referenced } from '../model/answers.ts';
-import { type Call, type Context, type Operation, operation, SITE } from '../model/operation.ts';
+import { type ApiOperation, type Context, type OperationCall, operation, SITE } from '../model/operation.ts';
 import { indexFor, type Pointer, reorder, type Slot, slot } from '../model/order.ts';
 import { id, shareQuery } from '../model/schema.ts';
-import type { Store } from '../model/store.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import { viewCustomization } from './customization.ts';
 import type { SiteRecord } from './records.ts';
 import { siteSpacesIn, slotsIn, structureType } from './tree.ts';
@@ -46,7 +46,7 @@ function viewStructure(context: Context, site: SiteRecord): unknown {
 }
 
 /** External links can be pointed to only from 0.201. Source: docs/platform-notes.md#site-structure */
-function refuseLinks(call: Call<string, unknown, z.output<typeof sortBody>>): void {
+function refuseLinks(call: OperationCall<string, unknown, z.output<typeof sortBody>>): void {
   const { item, position } = call.body;
   for (const [field, given] of Object.entries({ item, ...position })) {
     if (given?.type === 'site-external-link' && !call.features.externalLinks) {
@@ -56,7 +56,7 @@ function refuseLinks(call: Call<string, unknown, z.output<typeof sortBody>>): vo
 }
 
 /** Returns the item and its siblings. */
-function familyOf(store: Store, site: SiteRecord, item: Pointer): Slot[] {
+function familyOf(store: EmulatorStore, site: SiteRecord, item: Pointer): Slot[] {
   if (item.type === 'site-space') {
     const siteSpace = referenced(findSiteSpace(store, site, item.id), 'body.item', 'site space', item.id);
     const place = siteSpace.section ?? site.id;
@@ -81,7 +81,7 @@ interface Position {
 }
 
 /** Moves an item among its siblings. Throws a 400 for a position next to an item that is not a sibling. */
-export function sortItem(store: Store, site: SiteRecord, item: Pointer, position: Position): void {
+export function sortItem(store: EmulatorStore, site: SiteRecord, item: Pointer, position: Position): void {
   const family = familyOf(store, site, item);
   const current = family.find((entry) => entry.id === item.id);
   if (current === undefined) {
@@ -109,14 +109,14 @@ function viewItem(context: Context, site: SiteRecord, item: Pointer): unknown {
 }
 
 /** Renders the settings of the site and of each site space, which always has those of the site. */
-function viewCustomizations(store: Store, site: SiteRecord): unknown {
+function viewCustomizations(store: EmulatorStore, site: SiteRecord): unknown {
   const settings = viewCustomization(site);
   const siteSpaces = store.siteSpaces.by('site', site.id).map((siteSpace) => [siteSpace.id, settings]);
   return { site: settings, siteSpaces: Object.fromEntries(siteSpaces) };
 }
 
 /** Operations on the structure of a site, and the published site. Source: docs/platform-notes.md#site-structure */
-export const siteStructureOperations: readonly Operation[] = [
+export const siteStructureOperations: readonly ApiOperation[] = [
   operation('getSiteStructure', 'GET', `${SITE}/structure`, { feature: 'structure', query: shareQuery }, (call) =>
     ok(viewStructure(call, requireSite(call))),
   ),

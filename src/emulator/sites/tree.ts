@@ -5,7 +5,7 @@
  */
 import { invalid } from '../model/answers.ts';
 import { byRank, type Slot, slot } from '../model/order.ts';
-import type { Store } from '../model/store.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import type { SpaceRecord } from '../spaces/records.ts';
 import type { SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from './records.ts';
 
@@ -32,22 +32,26 @@ function refuseTaken(path: string | undefined, self: string, siblings: readonly 
 }
 
 /** Returns the site spaces of a section, or of the root, in display order. */
-export function siteSpacesIn(store: Store, place: string): readonly SiteSpaceRecord[] {
+export function siteSpacesIn(store: EmulatorStore, place: string): readonly SiteSpaceRecord[] {
   return store.siteSpaces.by('place', place).toSorted(byRank);
 }
 
 /** Throws a 400 if a sibling has the path. */
-export function refuseTakenSiteSpacePath(store: Store, siteSpace: SiteSpaceRecord, path: string | undefined): void {
+export function refuseTakenSiteSpacePath(
+  store: EmulatorStore,
+  siteSpace: SiteSpaceRecord,
+  path: string | undefined,
+): void {
   refuseTaken(path, siteSpace.id, store.siteSpaces.by('place', siteSpace.section ?? siteSpace.site));
 }
 
 /** Throws a 400 if another section of the site has the path. */
-export function refuseTakenSectionPath(store: Store, section: SectionRecord, path: string | undefined): void {
+export function refuseTakenSectionPath(store: EmulatorStore, section: SectionRecord, path: string | undefined): void {
   refuseTaken(path, section.id, store.sections.by('site', section.site));
 }
 
 /** Throws a 400 if the section (or root) already has the space. */
-export function refuseShownSpace(store: Store, place: string, space: string, self: string | undefined): void {
+export function refuseShownSpace(store: EmulatorStore, place: string, space: string, self: string | undefined): void {
   const shown = store.siteSpaces.by('place', place).some((sibling) => sibling.id !== self && sibling.space === space);
   if (shown) {
     throw invalid('body.spaceId', `space "${space}" is already there`);
@@ -55,7 +59,7 @@ export function refuseShownSpace(store: Store, place: string, space: string, sel
 }
 
 /** Returns the sections, groups and links directly in a group, or at the root of the site. */
-export function slotsIn(store: Store, place: string): Slot[] {
+export function slotsIn(store: EmulatorStore, place: string): Slot[] {
   return [
     ...store.sections.by('place', place).map((section) => slot(store.sections, 'site-section', section)),
     ...store.sectionGroups.by('place', place).map((group) => slot(store.sectionGroups, 'site-section-group', group)),
@@ -73,7 +77,7 @@ function chooseDefault(
 }
 
 /** Sets the defaults of the site and the section that are missing. */
-function settleDefaults(store: Store, siteId: string, sectionId: string | undefined): void {
+function settleDefaults(store: EmulatorStore, siteId: string, sectionId: string | undefined): void {
   const site = store.sites.get(siteId);
   const section = sectionId === undefined ? undefined : store.sections.get(sectionId);
   if (section !== undefined) {
@@ -93,7 +97,7 @@ function settleDefaults(store: Store, siteId: string, sectionId: string | undefi
 
 /** Adds the space at the end of the section, or of the root. */
 export function addSiteSpace(
-  store: Store,
+  store: EmulatorStore,
   site: SiteRecord,
   section: SectionRecord | undefined,
   space: SpaceRecord,
@@ -120,7 +124,7 @@ export function addSiteSpace(
  * the root, after its own.
  */
 export function addSection(
-  store: Store,
+  store: EmulatorStore,
   site: SiteRecord,
   space: SpaceRecord,
   given: { readonly title?: string | undefined; readonly icon?: string | undefined },
@@ -153,7 +157,7 @@ export function addSection(
 }
 
 /** Removes the section with its site spaces. */
-export function removeSection(store: Store, section: SectionRecord): void {
+export function removeSection(store: EmulatorStore, section: SectionRecord): void {
   for (const siteSpace of store.siteSpaces.by('place', section.id)) {
     store.siteSpaces.remove(siteSpace.id);
   }
@@ -162,7 +166,7 @@ export function removeSection(store: Store, section: SectionRecord): void {
 }
 
 /** Removes the site space. Throws a 400 for the last one of a section. */
-export function removeSiteSpace(store: Store, siteSpace: SiteSpaceRecord): void {
+export function removeSiteSpace(store: EmulatorStore, siteSpace: SiteSpaceRecord): void {
   if (siteSpace.section !== undefined && store.siteSpaces.count('place', siteSpace.section) === 1) {
     throw invalid('path.siteSpaceId', 'a section needs at least one site space; delete the section instead');
   }
@@ -171,7 +175,7 @@ export function removeSiteSpace(store: Store, siteSpace: SiteSpaceRecord): void 
 }
 
 /** Removes a deleted space from every site; a section without other site spaces is removed too. */
-export function removeSiteSpacesOf(store: Store, space: string): void {
+export function removeFromSites(store: EmulatorStore, space: string): void {
   for (const siteSpace of store.siteSpaces.by('space', space)) {
     const section = siteSpace.section === undefined ? undefined : store.sections.get(siteSpace.section);
     if (section !== undefined && store.siteSpaces.count('place', section.id) === 1) {
@@ -183,7 +187,7 @@ export function removeSiteSpacesOf(store: Store, space: string): void {
 }
 
 /** Removes the group; its sections, groups and links move to the end of its parent, in their order. */
-export function removeGroup(store: Store, group: SectionGroupRecord): void {
+export function removeGroup(store: EmulatorStore, group: SectionGroupRecord): void {
   for (const child of slotsIn(store, group.id).sort(byRank)) {
     const section = store.sections.get(child.id);
     const nested = store.sectionGroups.get(child.id);
@@ -200,14 +204,14 @@ export function removeGroup(store: Store, group: SectionGroupRecord): void {
 }
 
 /** Moves the section to the end of the group, or of the root. */
-export function moveSectionTo(store: Store, section: SectionRecord, group: string | undefined): void {
+export function moveSectionTo(store: EmulatorStore, section: SectionRecord, group: string | undefined): void {
   if (section.group !== group) {
     store.sections.put({ ...section, group, rank: store.next() });
   }
 }
 
 /** Removes the site and its structure. */
-export function removeSite(store: Store, site: SiteRecord): void {
+export function removeSite(store: EmulatorStore, site: SiteRecord): void {
   for (const table of [store.siteSpaces, store.sections, store.sectionGroups, store.externalLinks]) {
     for (const record of table.by('site', site.id)) {
       table.remove(record.id);
@@ -224,7 +228,7 @@ export function removeSite(store: Store, site: SiteRecord): void {
  * Returns `sections` if there is a section, or if there are only groups and links; otherwise `siteSpaces`.
  * Source: docs/platform-notes.md#site-structure
  */
-export function structureType(store: Store, site: SiteRecord): 'sections' | 'siteSpaces' {
+export function structureType(store: EmulatorStore, site: SiteRecord): 'sections' | 'siteSpaces' {
   const sections = store.sections.count('site', site.id) > 0;
   const groups = store.sectionGroups.count('site', site.id) + store.externalLinks.count('site', site.id) > 0;
   const roots = store.siteSpaces.count('place', site.id) > 0;

@@ -3,8 +3,9 @@
 import { found } from '../model/answers.ts';
 import type { At, Context } from '../model/operation.ts';
 import { byRank } from '../model/order.ts';
-import type { Store } from '../model/store.ts';
-import type { Table } from '../model/table.ts';
+import { pick } from '../model/patch.ts';
+import type { EmulatorStore } from '../model/store.ts';
+import type { IndexedTable } from '../model/table.ts';
 import { requireOwned } from '../organizations/people.ts';
 import { viewSpace } from '../spaces/views.ts';
 import type { ExternalLinkRecord, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from './records.ts';
@@ -20,28 +21,28 @@ interface SitePart {
   readonly site: string;
 }
 
-function findPart<R extends SitePart>(table: Pick<Table<R, string>, 'get'>, site: SiteRecord, id: string) {
+function findPart<R extends SitePart>(table: Pick<IndexedTable<R, string>, 'get'>, site: SiteRecord, id: string) {
   const part = table.get(id);
   return part?.site === site.id ? part : undefined;
 }
 
 /** Finds a site space of a site. */
-export function findSiteSpace(store: Store, site: SiteRecord, id: string): SiteSpaceRecord | undefined {
+export function findSiteSpace(store: EmulatorStore, site: SiteRecord, id: string): SiteSpaceRecord | undefined {
   return findPart(store.siteSpaces, site, id);
 }
 
 /** Finds a section of a site. */
-export function findSection(store: Store, site: SiteRecord, id: string): SectionRecord | undefined {
+export function findSection(store: EmulatorStore, site: SiteRecord, id: string): SectionRecord | undefined {
   return findPart(store.sections, site, id);
 }
 
 /** Finds a section group of a site. */
-export function findSectionGroup(store: Store, site: SiteRecord, id: string): SectionGroupRecord | undefined {
+export function findSectionGroup(store: EmulatorStore, site: SiteRecord, id: string): SectionGroupRecord | undefined {
   return findPart(store.sectionGroups, site, id);
 }
 
 /** Finds an external link of a site. */
-export function findExternalLink(store: Store, site: SiteRecord, id: string): ExternalLinkRecord | undefined {
+export function findExternalLink(store: EmulatorStore, site: SiteRecord, id: string): ExternalLinkRecord | undefined {
   return findPart(store.externalLinks, site, id);
 }
 
@@ -86,15 +87,9 @@ function viewProxy(context: Context, site: SiteRecord): unknown {
 export function viewSite(context: Context, site: SiteRecord): unknown {
   return {
     object: 'site',
-    id: site.id,
-    type: site.type,
-    title: site.title,
-    basename: site.basename,
+    ...pick(site, 'id', 'type', 'title', 'basename', 'visibility', 'published', 'createdAt'),
     proxy: viewProxy(context, site),
-    visibility: site.visibility,
-    published: site.published,
     siteSpaces: context.store.siteSpaces.count('site', site.id),
-    createdAt: site.createdAt,
     adaptiveContent: { enabled: site.adaptiveContent },
     ads: { status: 'pending', submittable: false },
     agentsContext: context.features.agentsContext ? site.agentsContext : undefined,
@@ -117,13 +112,10 @@ export function viewSiteSpace(context: Context, siteSpace: SiteSpaceRecord): unk
   const path = section === undefined ? siteSpace.path : `${section.path}/${siteSpace.path}`;
   return {
     object: 'site-space',
-    id: siteSpace.id,
-    path: siteSpace.path,
-    section: siteSpace.section,
+    ...pick(siteSpace, 'id', 'path', 'section', 'condition'),
     space: space === undefined ? undefined : viewSpace(context, space),
     title: space?.title ?? '',
     default: chosen === siteSpace.id,
-    condition: siteSpace.condition,
     hasAdvancedCustomizationFeature: false,
     urls: { published: site?.published === true ? `${publishedUrl(context, site)}/${path}` : undefined },
     hidden: context.features.hiddenSiteSpaces ? siteSpace.hidden : undefined,
@@ -136,19 +128,14 @@ export function viewSection(context: Context, section: SectionRecord): unknown {
   const site = store.sites.get(section.site);
   return {
     object: 'site-section',
-    id: section.id,
-    title: section.title,
-    description: section.description,
+    ...pick(section, 'id', 'title', 'description', 'path', 'condition', 'icon'),
     default: site?.defaultSection === section.id,
-    path: section.path,
-    condition: section.condition,
     sectionGroup: section.group,
     siteSpaces: store.siteSpaces
       .by('place', section.id)
       .toSorted(byRank)
       .map((siteSpace) => viewSiteSpace(context, siteSpace)),
     urls: { published: site?.published === true ? `${publishedUrl(context, site)}/${section.path}` : undefined },
-    icon: section.icon,
   };
 }
 

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { created, deleted, ok } from '../model/answers.ts';
 import { withDefaults } from '../model/creation-defaults.ts';
-import { type Operation, ORGANIZATION, operation } from '../model/operation.ts';
+import { type ApiOperation, ORGANIZATION, operation } from '../model/operation.ts';
 import { listByRank } from '../model/paging.ts';
 import { present } from '../model/patch.ts';
 import { defaultLevel, flag, id, listQuery, text } from '../model/schema.ts';
@@ -12,91 +12,75 @@ import { deleteCollection, move, moveBody, referencedParent, transferBody, trans
 import type { CollectionRecord } from './records.ts';
 import { requireCollection, viewCollection, viewSpace } from './views.ts';
 
+const COLLECTION = '/collections/{collectionId}';
+
 /** Source: docs/platform-notes.md#limits */
 const title = text(0, 50);
 
-const organizationLevel: readonly Operation[] = [
-  operation(
-    'listCollections',
-    'GET',
-    `${ORGANIZATION}/collections`,
-    { query: listQuery.extend({ nested: flag.optional() }) },
-    (call) => {
-      const { store, query } = call;
-      const organization = requireOrganization(call);
-      const items =
-        query.nested === false
-          ? store.collections.by('parent', organization.id)
-          : store.collections.by('organization', organization.id);
-      return listByRank(call, items, viewCollection);
-    },
-  ),
-  operation(
-    'createCollection',
-    'POST',
-    `${ORGANIZATION}/collections`,
-    { body: z.strictObject({ title: title.optional(), parent: id.optional() }).optional() },
-    (call) => {
-      const { store } = call;
-      const organization = requireOrganization(call);
-      const { parent } = call.body ?? {};
-      if (parent !== undefined) {
-        referencedParent(store, organization.id, parent);
-      }
-      const identity = store.identify('col');
-      const made: CollectionRecord = {
-        ...identity,
-        rank: identity.seq,
-        organization: organization.id,
-        title: call.body?.title ?? 'Untitled',
-        parent,
-        defaultLevel: null,
-      };
-      const collection = store.collections.put(withDefaults(made, call.body, call.defaults.collection));
-      return created(viewCollection(call, collection), `${call.base}/v1/collections/${collection.id}`);
-    },
-  ),
+const listCollectionsQuery = listQuery.extend({ nested: flag.optional() });
+const createCollectionBody = z.strictObject({ title: title.optional(), parent: id.optional() }).optional();
+const updateCollectionBody = z.strictObject({
+  title: title.optional(),
+  description: text(0, 100).optional(),
+  defaultLevel: defaultLevel.optional(),
+});
+
+const organizationLevel: readonly ApiOperation[] = [
+  operation('listCollections', 'GET', `${ORGANIZATION}/collections`, { query: listCollectionsQuery }, (call) => {
+    const { store, query } = call;
+    const organization = requireOrganization(call);
+    const items =
+      query.nested === false
+        ? store.collections.by('parent', organization.id)
+        : store.collections.by('organization', organization.id);
+    return listByRank(call, items, viewCollection);
+  }),
+  operation('createCollection', 'POST', `${ORGANIZATION}/collections`, { body: createCollectionBody }, (call) => {
+    const { store } = call;
+    const organization = requireOrganization(call);
+    const { parent } = call.body ?? {};
+    if (parent !== undefined) {
+      referencedParent(store, organization.id, parent);
+    }
+    const identity = store.identify('col');
+    const made: CollectionRecord = {
+      ...identity,
+      rank: identity.seq,
+      organization: organization.id,
+      title: call.body?.title ?? 'Untitled',
+      parent,
+      defaultLevel: null,
+    };
+    const collection = store.collections.put(withDefaults(made, call.body, call.defaults.collection));
+    return created(viewCollection(call, collection), `${call.base}/v1/collections/${collection.id}`);
+  }),
 ];
 
 /** Operations on collections. Source: docs/platform-notes.md#collections */
-export const collectionOperations: readonly Operation[] = [
+export const collectionOperations: readonly ApiOperation[] = [
   ...organizationLevel,
-  operation('getCollection', 'GET', '/collections/{collectionId}', {}, (call) =>
-    ok(viewCollection(call, requireCollection(call))),
-  ),
-  operation(
-    'updateCollection',
-    'PATCH',
-    '/collections/{collectionId}',
-    {
-      body: z.strictObject({
-        title: title.optional(),
-        description: text(0, 100).optional(),
-        defaultLevel: defaultLevel.optional(),
-      }),
-    },
-    (call) => {
-      const collection = requireCollection(call);
-      return ok(viewCollection(call, call.store.collections.put({ ...collection, ...present(call.body) })));
-    },
-  ),
-  operation('deleteCollection', 'DELETE', '/collections/{collectionId}', {}, (call) => {
+  operation('getCollection', 'GET', COLLECTION, {}, (call) => ok(viewCollection(call, requireCollection(call)))),
+  operation('updateCollection', 'PATCH', COLLECTION, { body: updateCollectionBody }, (call) => {
+    const collection = requireCollection(call);
+    return ok(viewCollection(call, call.store.collections.put({ ...collection, ...present(call.body) })));
+  }),
+  operation('deleteCollection', 'DELETE', COLLECTION, {}, (call) => {
     const existed = call.store.collections.get(call.params.collectionId) !== undefined;
     if (existed) {
       deleteCollection(call.store, call.params.collectionId, call.at);
     }
     return deleted(existed);
   }),
-  operation('listCollectionSpaces', 'GET', '/collections/{collectionId}/spaces', { query: listQuery }, (call) => {
+  operation('listCollectionSpaces', 'GET', `${COLLECTION}/spaces`, { query: listQuery }, (call) => {
     const collection = requireCollection(call);
     return listByRank(call, call.store.spaces.by('parent', collection.id), viewSpace);
   }),
-  operation('moveCollection', 'POST', '/collections/{collectionId}/move', { body: moveBody }, (call) => {
+  operation('moveCollection', 'POST', `${COLLECTION}/move`, { body: moveBody }, (call) => {
     const record = requireCollection(call);
     move(call.store, { type: 'collection', record }, call.body);
     return ok(viewCollection(call, requireCollection(call)));
   }),
-  operation('transferCollection', 'POST', '/collections/{collectionId}/transfer', { body: transferBody }, (call) => {
+  operation('transferCollection', 'POST', `${COLLECTION}/transfer`, { body: transferBody }, (call) => {
     const collection = requireCollection(call);
     transferCollection(call.store, collection, call.body.organization);
     return ok(viewCollection(call, requireCollection(call)));

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ApiError, found, invalid, noUpdate, referenced } from '../model/answers.ts';
 import { indexFor, type Pointer, reorder, type Slot, slot } from '../model/order.ts';
 import { id } from '../model/schema.ts';
-import type { Store } from '../model/store.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import type { CollectionRecord, SpaceRecord } from './records.ts';
 
 /** Sibling next to which a space or collection is moved. Source: docs/platform-notes.md#moves-and-transfers */
@@ -36,7 +36,7 @@ type Node =
     };
 
 /** Returns the parent collection that a body names, or throws a 400 unless it is in that organization. */
-export function referencedParent(store: Store, organization: string, parent: string): CollectionRecord {
+export function referencedParent(store: EmulatorStore, organization: string, parent: string): CollectionRecord {
   const collection = store.collections.get(parent);
   return referenced(
     collection?.organization === organization ? collection : undefined,
@@ -46,7 +46,7 @@ export function referencedParent(store: Store, organization: string, parent: str
   );
 }
 
-function children(store: Store, place: string): Slot[] {
+function children(store: EmulatorStore, place: string): Slot[] {
   return [
     ...store.spaces.by('parent', place).map((space) => slot(store.spaces, 'space', space)),
     ...store.collections.by('parent', place).map((collection) => slot(store.collections, 'collection', collection)),
@@ -60,7 +60,7 @@ function toPointer(given: z.output<typeof pointer> | undefined): Pointer | undef
   return { type: given.type, id: given.type === 'space' ? given.space : given.collection };
 }
 
-function refuseCycle(store: Store, collection: CollectionRecord, parent: CollectionRecord): void {
+function refuseCycle(store: EmulatorStore, collection: CollectionRecord, parent: CollectionRecord): void {
   for (let at: CollectionRecord | undefined = parent; at !== undefined; ) {
     if (at.id === collection.id) {
       throw invalid('body.parent', 'a collection cannot be inside itself');
@@ -69,7 +69,7 @@ function refuseCycle(store: Store, collection: CollectionRecord, parent: Collect
   }
 }
 
-function setParent(store: Store, node: Node, parent: string | undefined, rank: number): void {
+function setParent(store: EmulatorStore, node: Node, parent: string | undefined, rank: number): void {
   if (node.type === 'space') {
     store.spaces.put({ ...node.record, parent, rank });
   } else {
@@ -81,7 +81,7 @@ function setParent(store: Store, node: Node, parent: string | undefined, rank: n
  * Moves a space or collection to another parent, to a place among its siblings, or both. Throws a 409 if it is already
  * there.
  */
-export function move(store: Store, node: Node, body: MoveBody): void {
+export function move(store: EmulatorStore, node: Node, body: MoveBody): void {
   const { organization } = node.record;
   const parent = body.parent === undefined ? node.record.parent : (body.parent ?? undefined);
   if (parent !== undefined) {
@@ -108,7 +108,7 @@ export function move(store: Store, node: Node, body: MoveBody): void {
 }
 
 /** Returns every space in the collection, at any depth. */
-function spacesBelow(store: Store, collection: string): SpaceRecord[] {
+function spacesBelow(store: EmulatorStore, collection: string): SpaceRecord[] {
   return [
     ...store.spaces.by('parent', collection),
     ...store.collections.by('parent', collection).flatMap((nested) => spacesBelow(store, nested.id)),
@@ -116,13 +116,13 @@ function spacesBelow(store: Store, collection: string): SpaceRecord[] {
 }
 
 /** Marks a space as deleted and removes it from every site. Source: docs/platform-notes.md#deletions */
-export function deleteSpace(store: Store, space: SpaceRecord, at: string): void {
+export function deleteSpace(store: EmulatorStore, space: SpaceRecord, at: string): void {
   store.spaceDeleted(space.id);
   store.spaces.put({ ...space, deletedAt: at });
 }
 
 /** Deletes the collection with everything in it; its spaces can be restored. */
-export function deleteCollection(store: Store, collection: string, at: string): void {
+export function deleteCollection(store: EmulatorStore, collection: string, at: string): void {
   for (const space of store.spaces.by('parent', collection)) {
     deleteSpace(store, space, at);
   }
@@ -133,7 +133,7 @@ export function deleteCollection(store: Store, collection: string, at: string): 
 }
 
 /** Throws a 404 for an unknown organization, a 409 for the same one, and a 412 if a site shows one of the spaces. */
-function checkTransfer(store: Store, from: string, to: string, spaces: readonly SpaceRecord[]): void {
+function checkTransfer(store: EmulatorStore, from: string, to: string, spaces: readonly SpaceRecord[]): void {
   found(store.organizations.get(to), 'Organization', to);
   if (from === to) {
     throw noUpdate();
@@ -145,19 +145,19 @@ function checkTransfer(store: Store, from: string, to: string, spaces: readonly 
 }
 
 /** Transfers a space to the root of another organization. */
-export function transferSpace(store: Store, space: SpaceRecord, organization: string): void {
+export function transferSpace(store: EmulatorStore, space: SpaceRecord, organization: string): void {
   checkTransfer(store, space.organization, organization, [space]);
   store.spaces.put({ ...space, organization, parent: undefined, rank: store.next() });
 }
 
 /** Transfers a collection with its contents to the root of another organization. */
-export function transferCollection(store: Store, collection: CollectionRecord, organization: string): void {
+export function transferCollection(store: EmulatorStore, collection: CollectionRecord, organization: string): void {
   checkTransfer(store, collection.organization, organization, spacesBelow(store, collection.id));
   store.collections.put({ ...collection, parent: undefined, rank: store.next() });
   reassign(store, collection.id, organization);
 }
 
-function reassign(store: Store, id: string, organization: string): void {
+function reassign(store: EmulatorStore, id: string, organization: string): void {
   const collection = store.collections.get(id);
   if (collection !== undefined) {
     store.collections.put({ ...collection, organization });

@@ -1,7 +1,7 @@
 // Records and tables of spaces and collections.
 
-import { organizationKey, type Ranked, Table } from '../model/table.ts';
-import type { EditMode, Language, Role } from '../model/vocabulary.ts';
+import { IndexedTable, organizationKey, type Ranked } from '../model/table.ts';
+import type { EditMode, Role, SpaceLanguage } from '../model/vocabulary.ts';
 import type { MergeRules } from '../organizations/records.ts';
 
 export type DefaultLevel = Role | 'inherit' | null;
@@ -20,7 +20,7 @@ export interface SpaceRecord extends Ranked {
   readonly emoji?: string | undefined;
   readonly icon?: string | undefined;
   readonly parent?: string | undefined;
-  readonly language?: Language | undefined;
+  readonly language?: SpaceLanguage | undefined;
   readonly editMode: EditMode;
   readonly defaultLevel: DefaultLevel;
   readonly mergeRules: MergeRules;
@@ -43,11 +43,11 @@ function parentKey(record: {
 /** Tables of spaces and collections. */
 export function spaceTables(changed: () => void) {
   return {
-    collections: new Table<CollectionRecord, 'organization' | 'parent'>(
+    collections: new IndexedTable<CollectionRecord, 'organization' | 'parent'>(
       { organization: organizationKey, parent: parentKey },
       changed,
     ),
-    spaces: new Table<SpaceRecord, 'organization' | 'parent'>(
+    spaces: new IndexedTable<SpaceRecord, 'organization' | 'parent'>(
       {
         organization: (space) => (space.deletedAt === undefined ? space.organization : undefined),
         parent: parentKey,

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { ApiError, deleted, ok } from '../model/answers.ts';
 import { refuseLater } from '../model/features.ts';
-import { type Operation, ORGANIZATION, operation, SPACE } from '../model/operation.ts';
+import { type ApiOperation, ORGANIZATION, operation, SPACE } from '../model/operation.ts';
 import { list, listByRank } from '../model/paging.ts';
 import { patched, present } from '../model/patch.ts';
 import {
@@ -40,7 +40,9 @@ const spaceUpdate = z
     error: 'must have an emoji or an icon, not both',
   });
 
-const organizationLevel: readonly Operation[] = [
+const listMemberSpacesQuery = listQuery.extend({ order: z.enum(['asc', 'desc']).optional() });
+
+const organizationLevel: readonly ApiOperation[] = [
   operation('listSpaces', 'GET', `${ORGANIZATION}/spaces`, { query: listQuery }, (call) => {
     const organization = requireOrganization(call);
     const spaces = call.store.spaces.by('organization', organization.id);
@@ -50,7 +52,7 @@ const organizationLevel: readonly Operation[] = [
     'listMemberSpaces',
     'GET',
     `${ORGANIZATION}/members/{userId}/spaces`,
-    { query: listQuery.extend({ order: z.enum(['asc', 'desc']).optional() }) },
+    { query: listMemberSpacesQuery },
     (call) => {
       const member = requireMember(call);
       const spaces = member.role === null ? [] : call.store.spaces.by('organization', member.organization);
@@ -64,7 +66,7 @@ const organizationLevel: readonly Operation[] = [
   ),
 ];
 
-const lifecycle: readonly Operation[] = [
+const lifecycle: readonly ApiOperation[] = [
   operation('getSpace', 'GET', SPACE, { query: shareQuery }, (call) =>
     ok(viewSpace(call, keptSpaceById(call.store, call.now, call.params.spaceId))),
   ),
@@ -102,7 +104,7 @@ const lifecycle: readonly Operation[] = [
 ];
 
 /** Operations on spaces. Source: docs/platform-notes.md#spaces */
-export const spaceOperations: readonly Operation[] = [
+export const spaceOperations: readonly ApiOperation[] = [
   ...organizationLevel,
   ...lifecycle,
   operation('moveSpace', 'POST', `${SPACE}/move`, { body: moveBody }, (call) => {

@@ -2,7 +2,8 @@
 
 import { found, referenced } from '../model/answers.ts';
 import type { At, Context } from '../model/operation.ts';
-import type { Store } from '../model/store.ts';
+import { pick } from '../model/patch.ts';
+import type { EmulatorStore } from '../model/store.ts';
 import type { CollectionRecord, SpaceRecord } from './records.ts';
 
 /** Returns the collection that the path names, or throws a 404. */
@@ -14,14 +15,14 @@ export function requireCollection({ store, params }: At<'collectionId'>): Collec
 const RETENTION = 7 * 24 * 60 * 60 * 1000;
 
 /** Returns the space with that id, deleted or not, while it can still be restored; otherwise throws a 404. */
-export function keptSpaceById(store: Store, now: number, id: string): SpaceRecord {
+export function keptSpaceById(store: EmulatorStore, now: number, id: string): SpaceRecord {
   const space = store.spaces.get(id);
   const isGone = space?.deletedAt !== undefined && Date.parse(space.deletedAt) + RETENTION <= now;
   return found(isGone ? undefined : space, 'Space', id);
 }
 
 /** Returns the space with that id unless it is deleted, or throws a 404. */
-export function spaceById(store: Store, id: string): SpaceRecord {
+export function spaceById(store: EmulatorStore, id: string): SpaceRecord {
   const space = store.spaces.get(id);
   return found(space?.deletedAt === undefined ? space : undefined, 'Space', id);
 }
@@ -32,7 +33,7 @@ export function requireSpace({ store, params }: At<'spaceId'>): SpaceRecord {
 }
 
 /** Returns the space that a body names, or throws a 400 unless it is in that organization and not deleted. */
-export function referencedSpace(store: Store, organization: string, id: string, field: string): SpaceRecord {
+export function referencedSpace(store: EmulatorStore, organization: string, id: string, field: string): SpaceRecord {
   const space = store.spaces.get(id);
   const isUsable = space?.organization === organization && space.deletedAt === undefined;
   return referenced(isUsable ? space : undefined, field, 'space', id);
@@ -48,12 +49,7 @@ export function viewCollection(context: Context, collection: CollectionRecord): 
   const admin = context.caller.permission === 'admin';
   return {
     object: 'collection',
-    id: collection.id,
-    title: collection.title,
-    description: collection.description,
-    organization: collection.organization,
-    parent: collection.parent,
-    defaultLevel: collection.defaultLevel,
+    ...pick(collection, 'id', 'title', 'description', 'organization', 'parent', 'defaultLevel'),
     urls: {
       location: `${context.base}/v1/collections/${collection.id}`,
       app: `${context.base}/app/c/${collection.id}`,
@@ -83,25 +79,28 @@ export function viewSpace(context: Context, space: SpaceRecord): unknown {
   const requests = context.store.changeRequests.by('space', space.id);
   return {
     object: 'space',
-    id: space.id,
-    title: space.title,
-    emoji: space.emoji,
+    ...pick(
+      space,
+      'id',
+      'title',
+      'emoji',
+      'createdAt',
+      'updatedAt',
+      'deletedAt',
+      'editMode',
+      'mergeRules',
+      'organization',
+      'parent',
+      'language',
+      'revision',
+      'defaultLevel',
+    ),
     visibility: space.parent === undefined ? 'private' : 'in-collection',
-    createdAt: space.createdAt,
-    updatedAt: space.updatedAt,
-    deletedAt: space.deletedAt,
-    editMode: space.editMode,
-    mergeRules: space.mergeRules,
     urls: {
       location: `${context.base}/v1/spaces/${space.id}`,
       app: `${context.base}/app/s/${space.id}`,
       icon: space.icon,
     },
-    organization: space.organization,
-    parent: space.parent,
-    language: space.language,
-    revision: space.revision,
-    defaultLevel: space.defaultLevel,
     comments: openComments(context, space.id),
     changeRequests: requests.length,
     changeRequestsOpen: requests.filter((request) => request.status === 'open').length,

@@ -4,22 +4,31 @@ import { z } from 'zod';
 import type { Json } from '../../core/json.ts';
 import { addRevision } from '../content/content.ts';
 import { requireDocument } from '../documents/rich-document.ts';
-import { type Answer, created, invalid, noContent, ok } from '../model/answers.ts';
+import { type ApiAnswer, created, invalid, noContent, ok } from '../model/answers.ts';
 import { refuseLater } from '../model/features.ts';
-import { type At, type Call, type Context, type Operation, ORGANIZATION, operation } from '../model/operation.ts';
-import { listBySeq } from '../model/paging.ts';
+import {
+  type ApiOperation,
+  type At,
+  type Context,
+  type OperationCall,
+  ORGANIZATION,
+  operation,
+} from '../model/operation.ts';
+import { pick } from '../model/patch.ts';
 import { findDue, getProgress, type Run, runningKey, startRun } from '../model/runs.ts';
 import { id, language, listQuery } from '../model/schema.ts';
-import type { Store, StoreFamily } from '../model/store.ts';
-import { type Entity, organizationKey, Table } from '../model/table.ts';
-import type { Language } from '../model/vocabulary.ts';
-import { deleteOwned, requireOrganization, requireOwned } from '../organizations/people.ts';
+import type { EmulatorStore, StoreFamily } from '../model/store.ts';
+import { type Entity, IndexedTable, organizationKey } from '../model/table.ts';
+import type { SpaceLanguage } from '../model/vocabulary.ts';
+import { deleteOwned, listOwned, requireOrganization, requireOwned } from '../organizations/people.ts';
 import { referencedSpace } from '../spaces/views.ts';
+
+const TRANSLATION = `${ORGANIZATION}/translations/{translationId}` as const;
 
 export interface TranslationRecord extends Entity {
   readonly organization: string;
-  readonly source: { readonly space: string; readonly language: Language };
-  readonly language: Language;
+  readonly source: { readonly space: string; readonly language: SpaceLanguage };
+  readonly language: SpaceLanguage;
   readonly instructions?: Json | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -61,15 +70,9 @@ const NO_RUNS = {
 function viewTranslation(context: Context, translation: TranslationRecord): unknown {
   return {
     object: 'translation',
-    id: translation.id,
+    ...pick(translation, 'id', 'source', 'language', 'result', 'createdAt', 'updatedAt', 'stats'),
     status: STATES[getProgress(translation.run, context.now)],
-    source: translation.source,
-    language: translation.language,
     instructions: translation.instructions ?? { object: 'document', data: {}, nodes: [] },
-    result: translation.result,
-    createdAt: translation.createdAt,
-    updatedAt: translation.updatedAt,
-    stats: translation.stats,
     permissions: { view: true, edit: context.caller.permission === 'admin' },
     urls: { location: `${context.base}/v1/orgs/${translation.organization}/translations/${translation.id}` },
   };
@@ -81,8 +84,8 @@ function requireTranslation(call: At<'organizationId' | 'translationId'>): Trans
 }
 
 function createTranslation(
-  call: Call<'/orgs/{organizationId}/translations', unknown, z.output<typeof translationCreation>>,
-): Answer {
+  call: OperationCall<'/orgs/{organizationId}/translations', unknown, z.output<typeof translationCreation>>,
+): ApiAnswer {
   const { store, body } = call;
   const organization = requireOrganization(call);
   const instructions =
@@ -111,13 +114,13 @@ function createTranslation(
   return created(viewTranslation(call, store.translations.get(translation.id) ?? translation));
 }
 
+const updateTranslationBody = z.strictObject({ instructions: z.unknown() });
+
 /** Operations on translations. Source: docs/platform-notes.md#translations */
-export const translationOperations: readonly Operation[] = [
-  operation('listTranslations', 'GET', `${ORGANIZATION}/translations`, { query: listQuery }, (call) => {
-    const organization = requireOrganization(call);
-    const items = call.store.translations.by('organization', organization.id);
-    return listBySeq(call, items, viewTranslation);
-  }),
+export const translationOperations: readonly ApiOperation[] = [
+  operation('listTranslations', 'GET', `${ORGANIZATION}/translations`, { query: listQuery }, (call) =>
+    listOwned(call, call.store.translations, viewTranslation),
+  ),
   operation(
     'createTranslation',
     'POST',
@@ -125,25 +128,19 @@ export const translationOperations: readonly Operation[] = [
     { body: translationCreation },
     createTranslation,
   ),
-  operation('getTranslation', 'GET', `${ORGANIZATION}/translations/{translationId}`, {}, (call) => {
+  operation('getTranslation', 'GET', TRANSLATION, {}, (call) => {
     return ok(viewTranslation(call, requireTranslation(call)));
   }),
-  operation(
-    'updateTranslation',
-    'PUT',
-    `${ORGANIZATION}/translations/{translationId}`,
-    { body: z.strictObject({ instructions: z.unknown() }) },
-    (call) => {
-      const translation = requireTranslation(call);
-      const instructions = requireDocument(call.body.instructions, 'body.instructions');
-      const updated = call.store.translations.put({ ...translation, instructions, updatedAt: call.at });
-      return ok(viewTranslation(call, updated));
-    },
-  ),
-  operation('deleteTranslation', 'DELETE', `${ORGANIZATION}/translations/{translationId}`, {}, (call) =>
+  operation('updateTranslation', 'PUT', TRANSLATION, { body: updateTranslationBody }, (call) => {
+    const translation = requireTranslation(call);
+    const instructions = requireDocument(call.body.instructions, 'body.instructions');
+    const updated = call.store.translations.put({ ...translation, instructions, updatedAt: call.at });
+    return ok(viewTranslation(call, updated));
+  }),
+  operation('deleteTranslation', 'DELETE', TRANSLATION, {}, (call) =>
     deleteOwned(call, call.store.translations, call.params.translationId),
   ),
-  operation('runTranslation', 'POST', `${ORGANIZATION}/translations/{translationId}/run`, {}, (call) => {
+  operation('runTranslation', 'POST', `${TRANSLATION}/run`, {}, (call) => {
     const translation = requireTranslation(call);
     call.store.translations.put({
       ...translation,
@@ -158,7 +155,7 @@ export const translationOperations: readonly Operation[] = [
 const PAGES_PER_RUN = 1;
 const WORDS_PER_RUN = 100;
 
-function completeTranslation(store: Store, translation: TranslationRecord, run: Run): void {
+function completeTranslation(store: EmulatorStore, translation: TranslationRecord, run: Run): void {
   const at = new Date(run.due).toISOString();
   const { stats } = translation;
   const duration = run.due - run.startedAt;
@@ -180,7 +177,11 @@ function completeTranslation(store: Store, translation: TranslationRecord, run: 
 }
 
 /** Writes a revision of the result space, which is created by the first run, and again if it was deleted. */
-function writeResult(store: Store, translation: TranslationRecord, at: string): { space: string; revision: string } {
+function writeResult(
+  store: EmulatorStore,
+  translation: TranslationRecord,
+  at: string,
+): { space: string; revision: string } {
   const known = translation.result === undefined ? undefined : store.spaces.get(translation.result.space);
   if (known !== undefined && known.deletedAt === undefined) {
     const revision = addRevision(store, { parents: [known.revision], type: 'edits', createdAt: at });
@@ -222,7 +223,7 @@ export const translationStore = {
 
 function translationTables(changed: () => void) {
   return {
-    translations: new Table<TranslationRecord, 'organization' | 'pair' | 'running'>(
+    translations: new IndexedTable<TranslationRecord, 'organization' | 'pair' | 'running'>(
       {
         organization: organizationKey,
         pair: (record) => `${record.source.space}/${record.language}`,
