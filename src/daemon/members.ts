@@ -50,7 +50,7 @@ export function reconcileByHand(members: readonly Member[], id: string | null): 
     throw new ConfigError('there is no source of manifests to reconcile; set source.git.url or source.directory');
   }
   for (const reconciler of chosen) {
-    void reconciler.trigger('hand');
+    void reconciler.trigger('manual');
   }
   return { reconciling: chosen.map((reconciler) => reconciler.id) };
 }

@@ -19,7 +19,7 @@ interface Known {
 }
 
 /** Chooses the resources that a manifest should declare and none does: those wanted, and those they refer to. */
-export function chosenOf(
+export function chooseResources(
   kinds: readonly Kind[],
   { kinds: observed }: Observation,
   state: ActualState,

@@ -10,7 +10,7 @@ import { identify } from '../plan/identity/identity.ts';
 import { computePlan } from '../plan/plan.ts';
 import { DEFAULT_POLICY } from '../plan/policy.ts';
 import { printable } from '../plan/render/words.ts';
-import { type Choice, chosenOf } from './choose.ts';
+import { type Choice, chooseResources } from './choose.ts';
 import { assignKeys, type Keys } from './draft/assign-keys.ts';
 import { checkDraft } from './draft/check-draft.ts';
 import { type Draft, makeDraft } from './draft/draft.ts';
@@ -107,7 +107,7 @@ class Importer {
 
   draft(): readonly ImportedFile[] {
     const { kinds, observation, choice, existing, folder } = this.#options;
-    const chosen = chosenOf(kinds, observation, this.#state, choice, {
+    const chosen = chooseResources(kinds, observation, this.#state, choice, {
       isSettled: (actual) => this.#settled.has(actual),
       isLeft: (actual) => this.decisions.left.has(actual),
     });

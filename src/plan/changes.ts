@@ -1,7 +1,7 @@
 import { type Address, unboundAddress } from '../core/address.ts';
 import type { Change, FieldChange } from '../core/change.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields, Observation } from '../core/resource.ts';
-import { keepLast, withoutFolded } from './deletions.ts';
+import { holdLast, withoutImplicit } from './deletions.ts';
 import type { Identity } from './identity/identity.ts';
 import { type DiffContext, diffFields, normalizeValue, wantedFields } from './model/diff.ts';
 import { changeOf, newChange } from './model/new-change.ts';
@@ -83,7 +83,7 @@ class ChangeDrafter {
       }
     }
     return {
-      changes: keepLast(withoutFolded(this.#changes, this.#kinds), this.#inputs),
+      changes: holdLast(withoutImplicit(this.#changes, this.#kinds), this.#inputs),
       pending: [...this.#pending.reasons].map(([address, reason]) => ({ address, reason })),
       notes: this.#notes,
     };

@@ -6,10 +6,10 @@ import type { Identity } from './identity/identity.ts';
 import type { KindRules } from './model/rules.ts';
 
 /**
- * Leaves out the deletions that happen by themselves because what the resource is part of is deleted. A protected part
+ * Leaves out the deletions that happen implicitly because the parent of the resource is deleted. A protected part
  * keeps the whole.
  */
-export function withoutFolded(changes: readonly Change[], kinds: ReadonlyMap<string, KindRules>): readonly Change[] {
+export function withoutImplicit(changes: readonly Change[], kinds: ReadonlyMap<string, KindRules>): readonly Change[] {
   const going = new Map(
     changes.filter((change) => change.action === 'delete').map((change) => [change.address, change]),
   );
@@ -39,10 +39,10 @@ export function withoutFolded(changes: readonly Change[], kinds: ReadonlyMap<str
 }
 
 /**
- * Holds deletions back that would leave a whole without what it must have one of, until another has arrived: that may
+ * Holds deletions that would leave a parent without its last required part, until another one exists: that one may
  * be pending.
  */
-export function keepLast(
+export function holdLast(
   changes: readonly Change[],
   {
     kinds,

@@ -7,8 +7,8 @@ import { accessChanges } from './access.ts';
 import { draftChanges } from './changes.ts';
 import { heldChecksum, planChecksum } from './checksum.ts';
 import { holdChanges, judge } from './guard.ts';
-import { type Elsewhere, leaveToOthers, overlapProblems } from './identity/elsewhere.ts';
 import { type Identity, identify } from './identity/identity.ts';
+import { type OtherScopes, overlapProblems, withoutOtherScopes } from './identity/other-scopes.ts';
 import { PeopleAddresses } from './model/people.ts';
 import type { KindRules } from './model/rules.ts';
 import { arrangeSiblings } from './order/arrange.ts';
@@ -21,7 +21,7 @@ export interface PlanInput {
   /** Tells the manifest folders of one organization apart; the root scope where absent. */
   readonly scope?: string;
   /** Claims of the other scopes of the organization; none where absent. */
-  readonly elsewhere?: Elsewhere;
+  readonly otherScopes?: OtherScopes;
   readonly commit: string | null;
   readonly baseCommit: string | null;
   /** In an order in which each comes after those it refers to. */
@@ -57,14 +57,14 @@ export interface PlannedChanges {
  */
 export function computePlan(input: PlanInput): PlannedChanges {
   const { kinds, declared, base, observation, policy } = input;
-  const { scope = ROOT_SCOPE, elsewhere } = input;
+  const { scope = ROOT_SCOPE, otherScopes } = input;
   // 1. Bind each key to its resource.
   const found = identify(kinds, declared, base, observation);
-  const overlaps = elsewhere === undefined ? [] : overlapProblems(declared, found, elsewhere);
+  const overlaps = otherScopes === undefined ? [] : overlapProblems(declared, found, otherScopes);
   if (found.problems.length > 0 || overlaps.length > 0) {
     throw new DesiredStateError([...found.problems, ...overlaps]);
   }
-  const identity = elsewhere === undefined ? found : leaveToOthers(found, elsewhere);
+  const identity = otherScopes === undefined ? found : withoutOtherScopes(found, otherScopes);
   // 2. Compare the declared resources with the actual ones.
   const draft = draftChanges({ kinds, declared, base, observation, identity, prune: policy.prune });
   // 3. Order siblings, hold what needs approval, and order the changes.

@@ -10,7 +10,7 @@ import { type AppliedRefs, appliedRef } from '../git/applied-refs.ts';
 import { isAncestor, isShallow } from '../git/make-commit.ts';
 import { readTreeAt } from '../git/tree-at.ts';
 import type { ManifestLoader } from '../manifests/loader.ts';
-import { type Claim, Elsewhere } from '../plan/identity/elsewhere.ts';
+import { type Claim, OtherScopes } from '../plan/identity/other-scopes.ts';
 import { type AppliedCommit, readAppliedRecord, writeAppliedRecord } from './applied-record.ts';
 import { baseAt } from './base-at.ts';
 
@@ -136,12 +136,12 @@ export function withIds(
  * is taken as `head` has it, since its folder may have changed since; another, as it was applied. Throws ConfigError
  * where the same folder is recorded under another scope, DesiredStateError for a damaged record, and SourceError.
  */
-export async function readElsewhere(
+export async function readOtherScopes(
   refs: AppliedRefs,
   place: ScopedFolder,
   head: string | null,
   makeLoader: MakeLoader,
-): Promise<Elsewhere> {
+): Promise<OtherScopes> {
   const claims: Claim[] = [];
   for (const [ref, tip] of refs.others(place.scope)) {
     const { commit, record } = await readRef(refs, tip, ref, place.organization);
@@ -153,7 +153,7 @@ export async function readElsewhere(
       append(claims, await claimsOf(record, place.repository, isHere ? head : commit, makeLoader()));
     }
   }
-  return new Elsewhere(claims);
+  return new OtherScopes(claims);
 }
 
 /** Returns true if a commit is in the history of another; assumed in a shallow clone. */

@@ -8,7 +8,7 @@ import { VersionMemory } from './observe/version-memory.ts';
 import type { Planned } from './planning.ts';
 import { pollUntil, WORKING } from './poll.ts';
 import { type Bindings, sendPlanned } from './sending.ts';
-import { isLast, requestsOf, type Step, stepsOf } from './steps.ts';
+import { isLast, planSteps, requestsOf, type Step } from './steps.ts';
 
 /** Extent to which a change was done: all its requests, some of them (perhaps), or certainly none. */
 export type Completion = 'all' | 'part' | 'nothing';
@@ -98,7 +98,7 @@ class ChangeScheduler {
   constructor(options: ChangeSchedulerOptions) {
     this.#options = options;
     this.#bindings = new Map(options.planned.plan.bindings);
-    for (const [id, step] of stepsOf(options.planned.ordering, options.planned.writesOf)) {
+    for (const [id, step] of planSteps(options.planned.ordering, options.planned.writesOf)) {
       this.#steps.set(id, { ...step, open: new Set(step.waitsFor), followers: [] });
     }
     for (const step of this.#steps.values()) {

@@ -12,7 +12,7 @@ import type { Work } from '../queue/estimate/simulation.ts';
 import type { ActualSource } from './observe/actual-source.ts';
 import { observe } from './observe/observe.ts';
 import { couldLockOut } from './observe/own-user.ts';
-import { dueSteps, isLast, requestsOf, stepsOf } from './steps.ts';
+import { dueSteps, isLast, planSteps, requestsOf } from './steps.ts';
 
 /** Estimates how many seconds work takes at the rate learned so far. */
 export type Estimate = (work: readonly Work[]) => number;
@@ -75,7 +75,7 @@ export function planFrom(input: PlanningInput, observation: Observation, reads: 
  * platform: how long a job takes is not known beforehand, and it runs in parallel with other writes.
  */
 function costOf(ordering: Ordering, reads: number, writesOf: (change: Change) => Writes, estimate: Estimate): Cost {
-  const due = dueSteps(stepsOf(ordering, writesOf));
+  const due = dueSteps(planSteps(ordering, writesOf));
   const indexes = new Map([...due.keys()].map((id, index) => [id, index]));
   const work = [...due.values()].map((step) => ({
     writes: requestsOf(step).length,

@@ -16,7 +16,7 @@ export interface Step {
 }
 
 /** Splits a plan into steps by id, in the plan's order, with its gates at the end. */
-export function stepsOf(ordering: Ordering, writesOf: (change: Change) => Writes): ReadonlyMap<string, Step> {
+export function planSteps(ordering: Ordering, writesOf: (change: Change) => Writes): ReadonlyMap<string, Step> {
   const steps = new Map<string, Step>();
   for (const change of ordering.sequence) {
     const id = changeId(change);

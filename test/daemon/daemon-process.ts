@@ -35,7 +35,7 @@ export async function startDaemon(
       await eventually(`${line} to be ${value}`, async () => (await metric(line)) === value);
     },
     pass: async () => {
-      const ended = () => process.said('pass ').filter(({ trigger, outcome }) => trigger === 'hand' && outcome);
+      const ended = () => process.said('pass ').filter(({ trigger, outcome }) => trigger === 'manual' && outcome);
       const before = ended().length;
       process.child.kill('SIGHUP');
       return eventually('the pass to end', () => ended()[before] ?? null);

@@ -66,7 +66,7 @@ export async function startInside(
     log,
     database,
     pass: async () => {
-      await organization.trigger('hand');
+      await organization.trigger('manual');
       return organization.lastEnd;
     },
     metrics: async () => (await fetch(`${daemon.address}/metrics`)).text(),

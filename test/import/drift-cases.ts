@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import type { Address } from '../../src/core/address.ts';
 import type { Json } from '../../src/core/json.ts';
 import { type Actual, type BaseEntry, type Declared, idRef, type Observation } from '../../src/core/resource.ts';
-import { settledDrift } from '../../src/import/drift/drift.ts';
+import { resolveDrift } from '../../src/import/drift/drift.ts';
 import type { Drift } from '../../src/import/drift/drifted.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { computePlan } from '../../src/plan/plan.ts';
@@ -73,7 +73,7 @@ export async function findDrift({ files, edited, base: kindOfBase }: DriftCase):
   };
   const manifests = new Map(Object.entries(files));
   const input = { kinds, changes: plan.changes, declared, bound: identity.bound, base, observation, manifests };
-  const drift = await settledDrift(input, replan);
+  const drift = await resolveDrift(input, replan);
   const texts = { ...files, ...Object.fromEntries(drift.texts) };
   const declaredAfter = await declare(texts);
   const open = planOver(declaredAfter).plan.changes.map(({ action, address, fields }) => {

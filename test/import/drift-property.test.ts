@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { settledDrift } from '../../src/import/drift/drift.ts';
+import { resolveDrift } from '../../src/import/drift/drift.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { baseOfRecord } from '../../src/reconcile/record.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
@@ -60,7 +60,7 @@ test('writes or reports every manual change, and loses a comment only with its l
       await byHand(oneLiners(b), hasBase ? { manifests: files } : null);
       const options = { policy: UNLIMITED };
       const { plan, identity, observation } = await world.plan(files, options);
-      const drift = await settledDrift(
+      const drift = await resolveDrift(
         {
           kinds,
           changes: plan.changes,

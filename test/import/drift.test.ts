@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { settledDrift } from '../../src/import/drift/drift.ts';
+import { resolveDrift } from '../../src/import/drift/drift.ts';
 import type { Drift } from '../../src/import/drift/drifted.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { kindCases, send } from '../contract/kind-cases.ts';
@@ -22,7 +22,7 @@ const options = { policy: UNLIMITED };
 /** The drift of a platform from manifests, and what is left to change once it is written. */
 async function driftFrom(text: string): Promise<{ drift: Drift; after: string; open: readonly string[] }> {
   const { plan, identity, observation } = await world.plan(text, options);
-  const drift = await settledDrift(
+  const drift = await resolveDrift(
     {
       kinds,
       changes: plan.changes,

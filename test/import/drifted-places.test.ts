@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { settledDrift } from '../../src/import/drift/drift.ts';
+import { resolveDrift } from '../../src/import/drift/drift.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { baseOfManifests } from '../../src/reconcile/record.ts';
 import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
@@ -19,7 +19,7 @@ async function drifted(before: string, byHand: string, applied = before) {
   await world.settle(byHand, { policy: UNLIMITED });
   const base = { manifests: applied };
   const { plan, identity, observation } = await world.plan(before, { policy: UNLIMITED, base });
-  const drift = await settledDrift(
+  const drift = await resolveDrift(
     {
       kinds,
       changes: plan.changes,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isMap, isSeq, parse, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
 import { ManifestText } from '../../src/import/text/manifest-text.ts';
-import { arranged, piecesOf, removalAt } from '../../src/import/text/spans.ts';
+import { applyEdits, piecesOf, removalAt } from '../../src/import/text/spans.ts';
 
 const BODIES = [
   (id: number) => `- id: ${id}\n`,
@@ -36,13 +36,13 @@ test('reorders items with their comments, and loses no line', () => {
       const ranks = drawn.map(() => keys.next().value as number);
       const order = ranks.map((_, index) => index).toSorted((a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0));
       const pieces = piecesOf(text, listIn(text).list) ?? [];
-      const after = arranged(text, [], [{ pieces, order }]);
+      const after = applyEdits(text, [], [{ pieces, order }]);
       expect((parse(after) as { list: { id: number }[] }).list.map(({ id }) => id)).toEqual(order);
       expect(after.split('\n').toSorted()).toEqual(text.split('\n').toSorted());
       for (const id of order) {
         expect(own(after, id)).toEqual(own(text, id));
       }
-      expect(arranged(text, [], [{ pieces, order: order.toSorted((a, b) => a - b) }])).toBe(text);
+      expect(applyEdits(text, [], [{ pieces, order: order.toSorted((a, b) => a - b) }])).toBe(text);
     }),
   );
 });
@@ -54,7 +54,7 @@ test('removes an item with its own comments, and nothing else', () => {
       const { list } = listIn(text);
       const gone = at % drawn.length;
       const edit = removalAt(new ManifestText(text), list.items[gone]?.range[0] ?? -1);
-      const after = arranged(text, edit === null ? [] : [edit], []);
+      const after = applyEdits(text, edit === null ? [] : [edit], []);
       const kept = drawn.map((_, id) => id).filter((id) => id !== gone);
       expect((parse(after) as { list: { id: number }[] }).list.map(({ id }) => id)).toEqual(kept);
       expect(own(after, gone)).toEqual([]);

@@ -139,7 +139,7 @@ test('ignores the cooldown in a requested pass, and forgets the field after a co
   await rename('Scribes');
   await pass();
   expect(team()?.title).toBe('Scribes');
-  await pass('hand');
+  await pass('manual');
   expect(team()?.title).toBe('Writers');
   await rename('Scribes');
   title = 'Editors';

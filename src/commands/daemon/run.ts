@@ -28,7 +28,7 @@ export async function runCommand(flags: RunFlags, context: CommandContext): Prom
   const daemon = await createDaemon({ config, clock, random, log, version, dryRun, approveCommand });
   const onHangup = () => {
     for (const organization of daemon.organizations) {
-      void organization.trigger('hand');
+      void organization.trigger('manual');
     }
   };
   process.on('SIGHUP', onHangup);

@@ -3,7 +3,7 @@ import { posix, relative, resolve } from 'node:path';
 import type { Change, Plan } from '../../core/change.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
 import type { FileTree } from '../../core/files/file-tree.ts';
-import { settledDrift } from '../../import/drift/drift.ts';
+import { resolveDrift } from '../../import/drift/drift.ts';
 import type { Drift, DriftedField, DriftedPlace } from '../../import/drift/drifted.ts';
 import { withFiles } from '../../import/drift/overlay.ts';
 import { kinds } from '../../kinds/registry.ts';
@@ -74,7 +74,7 @@ export async function findDrift(place: DriftTarget, flags: DriftFlags, context: 
   const before = await textsOf(plan.changes, place);
   const wanted = new Set(flags.kinds);
   const partOf = (name: string) => kinds.find((kind) => kind.name === name)?.partOf ?? name;
-  const drift = await settledDrift(
+  const drift = await resolveDrift(
     {
       kinds,
       changes: plan.changes.filter(({ kind }) => wanted.size === 0 || wanted.has(partOf(kind))),

@@ -9,7 +9,7 @@ import { kinds } from '../../kinds/registry.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Connection } from '../../platform/connection.ts';
-import { readElsewhere } from '../../reconcile/applied.ts';
+import { readOtherScopes } from '../../reconcile/applied.ts';
 import type { PlanningInput } from '../../reconcile/planning.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
@@ -125,7 +125,7 @@ async function readRecorded(
   target: string,
   { record }: ApplyFlags,
   { terminal }: CommandContext,
-): Promise<Pick<CommandInput, 'place' | 'refs' | 'elsewhere'>> {
+): Promise<Pick<CommandInput, 'place' | 'refs' | 'otherScopes'>> {
   const head = (await readHead(dirname(resolve(terminal.cwd, target)))) ?? (await readHead(terminal.cwd));
   if (head === null || folder === null) {
     return { place: null, refs: null };
@@ -133,7 +133,11 @@ async function readRecorded(
   const place = { organization, scope, folder, repository: head.root };
   const fetch = record === true ? 'always' : 'if-needed';
   const refs = await openRefs(place, { base: undefined, fetch, warn: terminal.err });
-  return { place, refs, elsewhere: await readElsewhere(refs, place, head.commit, () => createManifestLoader(kinds)) };
+  return {
+    place,
+    refs,
+    otherScopes: await readOtherScopes(refs, place, head.commit, () => createManifestLoader(kinds)),
+  };
 }
 
 /** Throws RefusedPlanError if the current plan differs from that of the plan file. */

@@ -12,8 +12,8 @@ import { resolveManifestFolder } from '../../git/repository.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { type Belonging, openDiskTree } from '../../manifests/files/disk-tree.ts';
 import { createManifestLoader, type DesiredState } from '../../manifests/loader.ts';
-import type { Elsewhere } from '../../plan/identity/elsewhere.ts';
-import { readAppliedBase, readElsewhere, readRecordedBase, type ScopedFolder } from '../../reconcile/applied.ts';
+import type { OtherScopes } from '../../plan/identity/other-scopes.ts';
+import { readAppliedBase, readOtherScopes, readRecordedBase, type ScopedFolder } from '../../reconcile/applied.ts';
 import { baseAt } from '../../reconcile/base-at.ts';
 
 /** The desired state of a folder and its commit. */
@@ -77,7 +77,7 @@ export interface FolderBase {
   readonly base: Base;
   readonly commit: string | null;
   readonly scope: string;
-  readonly elsewhere: Elsewhere | undefined;
+  readonly otherScopes: OtherScopes | undefined;
   /** Null outside of a repository, and in one without commits. */
   readonly place: ScopedFolder | null;
   readonly refs: AppliedRefs | null;
@@ -95,7 +95,7 @@ export async function loadBase(cwd: string, folder: string, options: BaseOptions
     if (ref !== undefined) {
       throw new ConfigError(`--base requires a git repository with a commit, and ${folder} is not in one`);
     }
-    return { base: null, commit: null, scope, elsewhere: undefined, place: null, refs: null };
+    return { base: null, commit: null, scope, otherScopes: undefined, place: null, refs: null };
   }
   const place = { organization, scope, folder: await folderInRepository(path), repository: head.root };
   const refs = await openRefs(place, options);
@@ -109,7 +109,7 @@ export async function loadBase(cwd: string, folder: string, options: BaseOptions
     base: found?.base ?? null,
     commit: found?.commit ?? null,
     scope,
-    elsewhere: await readElsewhere(refs, place, head.commit, makeLoader),
+    otherScopes: await readOtherScopes(refs, place, head.commit, makeLoader),
     place,
     refs,
   };

@@ -65,7 +65,7 @@ export async function planningInput(
   return {
     organization: organization.id,
     scope: base.scope,
-    ...(base.elsewhere === undefined ? {} : { elsewhere: base.elsewhere }),
+    ...(base.otherScopes === undefined ? {} : { otherScopes: base.otherScopes }),
     place: base.place,
     refs: base.refs,
     kinds,

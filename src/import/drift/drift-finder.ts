@@ -9,7 +9,7 @@ import { type Actual, isIdRef, type Source } from '../../core/resource.ts';
 import { hasUrlSecrets } from '../../core/text/safe-url.ts';
 import { normalizeValue } from '../../plan/model/diff.ts';
 import { type Edit, type Patch, patchMember } from '../text/patch.ts';
-import { arranged, type Order, overlaps, removalAt } from '../text/spans.ts';
+import { applyEdits, type Order, overlaps, removalAt } from '../text/spans.ts';
 import type { DriftContext } from './drift-context.ts';
 import type { Drift, DriftedField, DriftedPlace, EditSelection } from './drifted.ts';
 import { orderOf, whyNotGone } from './drifted-places.ts';
@@ -24,7 +24,7 @@ const UNREMOVABLE = 'is gone and cannot be removed without changing something el
 const UNMOVABLE = 'has another place in its list, and cannot be moved in the text; move it manually';
 
 /** Finds what drifted, and the texts that declare it, with a selection of the edits made. */
-export function driftOf(context: DriftContext, selection: EditSelection): Drift {
+export function collectDrift(context: DriftContext, selection: EditSelection): Drift {
   const finder = new DriftFinder(context, selection);
   // What contains others is removed first, and they with it.
   const inTextOrder = (a: Change, b: Change) =>
@@ -58,7 +58,7 @@ class DriftFinder {
   get texts(): ReadonlyMap<string, string> {
     const edited = [...new Set([...this.#edits.keys(), ...this.#orders.keys()])].map((path) => {
       const [edits = [], orders = []] = [this.#edits.get(path), this.#orders.get(path)];
-      return [path, arranged(this.#context.textOf(path).text, edits, orders)] as const;
+      return [path, applyEdits(this.#context.textOf(path).text, edits, orders)] as const;
     });
     return new Map([...this.#files, ...edited]);
   }

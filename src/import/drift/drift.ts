@@ -2,7 +2,7 @@
 import { type Change, changeId } from '../../core/change.ts';
 import { DesiredStateError } from '../../core/errors.ts';
 import { DriftContext } from './drift-context.ts';
-import { driftOf } from './drift-finder.ts';
+import { collectDrift } from './drift-finder.ts';
 import type { Drift, DriftedPlace, DriftInput } from './drifted.ts';
 
 /** Gives the changes of a plan over manifests with these texts. Throws DesiredStateError where they cannot be read. */
@@ -13,11 +13,11 @@ export type Replan = (texts: ReadonlyMap<string, string>) => Promise<readonly Ch
  * edit that breaks a manifest, that changes something else, or that does not remove its difference is rejected, and
  * reported as left. Ends after at most four plans for each edit.
  */
-export async function settledDrift(input: DriftInput, replan: Replan): Promise<Drift> {
+export async function resolveDrift(input: DriftInput, replan: Replan): Promise<Drift> {
   const context = new DriftContext(input);
   const rejected = new Set<string>();
   for (;;) {
-    const drift = driftOf(context, { rejected, only: null });
+    const drift = collectDrift(context, { rejected, only: null });
     const edits = inDependencyOrder(drift, input);
     const { accepted, changes } = await new EditSearch(context, replan, rejected).accept(edits);
     if (accepted.size === edits.length) {
@@ -55,7 +55,7 @@ interface Verdict {
   readonly isFine: boolean;
   readonly changes: readonly Change[];
   /** Edits whose difference is still there. */
-  readonly inVain: ReadonlySet<string>;
+  readonly ineffective: ReadonlySet<string>;
 }
 
 class EditSearch {
@@ -91,7 +91,7 @@ class EditSearch {
     if (group.length === 0) {
       return;
     }
-    const { isFine, inVain, changes } = await this.#try(new Set([...this.#accepted, ...group]));
+    const { isFine, ineffective, changes } = await this.#try(new Set([...this.#accepted, ...group]));
     if (isFine) {
       this.#changes = changes;
       for (const edit of group) {
@@ -99,7 +99,7 @@ class EditSearch {
       }
       return;
     }
-    const hopeful = group.filter((edit) => !inVain.has(edit));
+    const hopeful = group.filter((edit) => !ineffective.has(edit));
     if (hopeful.length < group.length) {
       await this.#add(hopeful);
     } else if (group.length > 1) {
@@ -110,15 +110,15 @@ class EditSearch {
   }
 
   async #try(only: ReadonlySet<string>): Promise<Verdict> {
-    const drift = driftOf(this.#context, { rejected: this.#rejected, only });
+    const drift = collectDrift(this.#context, { rejected: this.#rejected, only });
     try {
       const changes = await this.#replan(drift.texts);
-      const inVain = editsInVain(drift, changes);
+      const ineffective = findIneffectiveEdits(drift, changes);
       const isNew = changes.some((change) => differences(change).some((each) => !this.#known.has(each)));
-      return { isFine: !isNew && inVain.size === 0, changes, inVain };
+      return { isFine: !isNew && ineffective.size === 0, changes, ineffective };
     } catch (error) {
       if (error instanceof DesiredStateError) {
-        return { isFine: false, changes: [], inVain: new Set() };
+        return { isFine: false, changes: [], ineffective: new Set() };
       }
       throw error;
     }
@@ -136,7 +136,7 @@ function differences(change: Change): readonly string[] {
 }
 
 /** Edits whose difference a plan over them still shows. */
-function editsInVain({ fields, places }: Drift, changes: readonly Change[]): ReadonlySet<string> {
+function findIneffectiveEdits({ fields, places }: Drift, changes: readonly Change[]): ReadonlySet<string> {
   const open = new Set(changes.flatMap(({ address, fields: of }) => of.map(({ path }) => `${address} ${path}`)));
   const created = new Set(changes.filter(({ action }) => action === 'create').map(({ address }) => address));
   // What is created in a list moves others, whatever their order is.

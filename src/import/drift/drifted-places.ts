@@ -57,7 +57,7 @@ export function orderOf(file: string, list: Address, context: DriftContext): Lis
     const place = bound.get(address)?.place;
     return place?.list === holder ? place?.index : undefined;
   };
-  const order = mixed(siblings.map(indexOf));
+  const order = mergeOrder(siblings.map(indexOf));
   const wanted = order.map((index) => siblings[index] ?? '');
   const moved = repositionings(wanted, siblings).map(({ address }) => address);
   const pieces = moved.length === 0 ? null : itemsOf(file, siblings, context);
@@ -79,7 +79,7 @@ function itemsOf(file: string, siblings: readonly Address[], context: DriftConte
 }
 
 /** Those that have a place in the order of their places, each followed by those after it that have none. */
-function mixed(places: readonly (number | undefined)[]): readonly number[] {
+function mergeOrder(places: readonly (number | undefined)[]): readonly number[] {
   const first: number[] = [];
   const groups: { readonly place: number; readonly indexes: number[] }[] = [];
   for (const [index, place] of places.entries()) {

@@ -93,7 +93,7 @@ function withCommentsAbove(text: string, start: number, indent: number): number 
 }
 
 /** The text with all edits made and all pieces in their new order; edits may lie inside of pieces, and orders too. */
-export function arranged(text: string, edits: readonly Edit[], orders: readonly Order[]): string {
+export function applyEdits(text: string, edits: readonly Edit[], orders: readonly Order[]): string {
   return new Arrangement(text, edits, orders).render(0, text.length);
 }
 

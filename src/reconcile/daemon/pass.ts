@@ -5,7 +5,7 @@ import type { Planned } from '../planning.ts';
 import type { Desired } from './source.ts';
 
 /** The cause of a pass. */
-export type Trigger = 'start' | 'commit' | 'schedule' | 'hand' | 'retry' | 'window' | 'approval';
+export type Trigger = 'start' | 'commit' | 'schedule' | 'manual' | 'retry' | 'window' | 'approval';
 
 /** Listener for the events of passes: the log, the metrics, the demo. */
 export interface PassEvents {

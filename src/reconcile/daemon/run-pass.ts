@@ -153,12 +153,12 @@ export class PassRunner {
       allowDeletes: 0,
       approved: await record.approvals(),
       // A pass that a person requests does not wait for a cooldown.
-      reverts: trigger === 'hand' ? [] : await flappingFields.reverts(),
+      reverts: trigger === 'manual' ? [] : await flappingFields.reverts(),
     };
     return {
       organization: config.id,
       scope: source.scope,
-      ...(desired.elsewhere === undefined ? {} : { elsewhere: desired.elsewhere }),
+      ...(desired.otherScopes === undefined ? {} : { otherScopes: desired.otherScopes }),
       kinds,
       declared: desired.state.declared,
       commit: desired.commit,

@@ -12,8 +12,8 @@ import type { KnownFiles } from '../../git/work-tree.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { openDiskTree } from '../../manifests/files/disk-tree.ts';
 import { createManifestLoader, type DesiredState, type ManifestLoader } from '../../manifests/loader.ts';
-import type { Elsewhere } from '../../plan/identity/elsewhere.ts';
-import { type AppliedBase, readAppliedBase, readElsewhere, recordApplied, type ScopedFolder } from '../applied.ts';
+import type { OtherScopes } from '../../plan/identity/other-scopes.ts';
+import { type AppliedBase, readAppliedBase, readOtherScopes, recordApplied, type ScopedFolder } from '../applied.ts';
 
 /** Current content of a source. */
 export interface Desired {
@@ -25,7 +25,7 @@ export interface Desired {
   /** True if the branch was rewritten since the last read. */
   readonly forced: boolean;
   /** Claims of the other scopes of the organization; undefined where they are not known. */
-  readonly elsewhere?: Elsewhere;
+  readonly otherScopes?: OtherScopes;
 }
 
 /** The ref that records what was last applied of the source's scope: what is owned, for a daemon without a record. */
@@ -129,8 +129,8 @@ function gitSource(
         forced = false;
         read = commit;
         const state = await loader.load(openDiskTree(checkout.root, 'all'));
-        const elsewhere = await applied?.elsewhere(commit);
-        return { state, commit, subject, forced: wasForced, ...(elsewhere === undefined ? {} : { elsewhere }) };
+        const otherScopes = await applied?.otherScopes(commit);
+        return { state, commit, subject, forced: wasForced, ...(otherScopes === undefined ? {} : { otherScopes }) };
       }),
     peek: () =>
       inTurn(async () => {
@@ -158,9 +158,9 @@ class RecordedScope {
     return readAppliedBase(this.#refs, this.#place, head, () => createManifestLoader(kinds));
   }
 
-  async elsewhere(head: string): Promise<Elsewhere> {
+  async otherScopes(head: string): Promise<OtherScopes> {
     await this.#refs.fetch();
-    return readElsewhere(this.#refs, this.#place, head, () => createManifestLoader(kinds));
+    return readOtherScopes(this.#refs, this.#place, head, () => createManifestLoader(kinds));
   }
 
   async move(commit: string, ids: ReadonlyMap<Address, string>): Promise<void> {

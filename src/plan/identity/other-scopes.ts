@@ -1,4 +1,4 @@
-/** Keeps the scopes of one organization apart: what another scope declares is neither declared here nor deleted. */
+/** Separates the scopes of one organization: a resource of another scope is neither declared nor deleted here. */
 import type { Address } from '../../core/address.ts';
 import type { Problem } from '../../core/errors.ts';
 import type { Actual, Declared } from '../../core/resource.ts';
@@ -16,7 +16,7 @@ export interface Claim {
 }
 
 /** Declared and applied resources of the other scopes of the organization, as far as they are known. */
-export class Elsewhere {
+export class OtherScopes {
   readonly #byAddress = new Map<Address, Claim>();
   readonly #byId = new Map<string, Claim>();
 
@@ -50,11 +50,11 @@ export class Elsewhere {
 export function overlapProblems(
   declared: ReadonlyMap<Address, Declared>,
   { bound }: Pick<Identity, 'bound'>,
-  elsewhere: Elsewhere,
+  otherScopes: OtherScopes,
 ): readonly Problem[] {
   const problems: Problem[] = [];
   for (const resource of declared.values()) {
-    const claim = elsewhere.declarationOf(resource.address, bound.get(resource.address));
+    const claim = otherScopes.declarationOf(resource.address, bound.get(resource.address));
     if (claim !== undefined) {
       const name = claim.address === resource.address ? 'it' : `the same resource (as ${claim.address})`;
       const message = `scope ${JSON.stringify(claim.scope)} declares ${name} too, at ${claim.place}; a resource belongs to one scope: remove one of the two declarations`;
@@ -68,11 +68,11 @@ export function overlapProblems(
  * The identity without what belongs to other scopes: a resource whose declaration has moved to another folder is no
  * longer owned here, so it is not deleted, and what others have applied is never unmanaged.
  */
-export function leaveToOthers(identity: Identity, elsewhere: Elsewhere): Identity {
+export function withoutOtherScopes(identity: Identity, otherScopes: OtherScopes): Identity {
   const notes = [...identity.notes];
   const owned = new Map<Address, Actual>();
   for (const [address, actual] of identity.owned) {
-    const claim = elsewhere.declarationOf(address, actual);
+    const claim = otherScopes.declarationOf(address, actual);
     if (claim === undefined) {
       owned.set(address, actual);
     } else {
@@ -82,6 +82,6 @@ export function leaveToOthers(identity: Identity, elsewhere: Elsewhere): Identit
       });
     }
   }
-  const unmanaged = identity.unmanaged.filter((actual) => elsewhere.ofActual(actual) === undefined);
+  const unmanaged = identity.unmanaged.filter((actual) => otherScopes.ofActual(actual) === undefined);
   return { ...identity, owned, unmanaged, notes };
 }
