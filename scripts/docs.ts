@@ -7,6 +7,7 @@ import { kinds } from '../src/kinds/registry.ts';
 import { manifestReference } from '../src/manifests/reference/reference-page.ts';
 import { createMetrics } from '../src/server/metrics.ts';
 import { apiPage } from './api-page.ts';
+import { kindMembers } from './kind-members.ts';
 import { layersTable, readLayers } from './layers.ts';
 
 const ROOT = new URL('../', import.meta.url);
@@ -21,6 +22,7 @@ export function referencePages(): ReadonlyMap<string, string> {
     ['docs/metrics.md', metricsPage()],
     ['docs/api.md', apiPage(NOTE)],
     ['docs/architecture.md', architecturePage()],
+    ['docs/adding-a-kind.md', addingAKindPage()],
   ]);
 }
 
@@ -211,6 +213,15 @@ The default metrics of a Node process have the prefixes \`octavo_process_\` and 
 }
 
 /** The page with the table of layers replaced; the rest of it is written manually. */
+function addingAKindPage(): string {
+  const page = readFileSync(new URL('docs/adding-a-kind.md', ROOT), 'utf8');
+  const block = /(?<=^<!-- members: .*-->\n)[\s\S]*(?=^<!-- end of members -->$)/m;
+  if (!block.test(page)) {
+    throw new Error('docs/adding-a-kind.md: the comments around the tables of members are missing; restore them');
+  }
+  return page.replace(block, () => `\n${kindMembers()}\n\n`);
+}
+
 function architecturePage(): string {
   const page = readFileSync(new URL('docs/architecture.md', ROOT), 'utf8');
   const block = /(?<=^<!-- layers: .*-->\n)[\s\S]*(?=^<!-- end of layers -->$)/m;

@@ -15,7 +15,7 @@ export interface Field<Item = unknown> extends FieldRules {
   readonly schema?: z.ZodType;
   /** Kinds that the value can refer to, for a reference whose schema is not a `key(…)`. */
   readonly refersTo?: readonly string[];
-  /** Whether a written key is relative to the key of its own resource, such as a space of a section. */
+  /** The written key is relative to the key of its own resource, such as a space of a section. */
   readonly isRelative?: boolean;
   /** False if the list does not return the field. Fields that are not compared with the platform need not say so. */
   readonly isListed?: boolean;

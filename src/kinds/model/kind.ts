@@ -7,47 +7,47 @@ import type { Reader } from '../../platform/client.ts';
 import type { DescribeContext, ManifestRules } from './manifest.ts';
 import type { Progress, Writes } from './request.ts';
 
-/** What is asked for when a kind is listed, and where the answers go. */
+/** The client that lists a kind, and callbacks for what it finds. */
 export interface ObserveContext {
   readonly reader: Reader;
   readonly add: (actual: Actual) => void;
-  /** Somebody seen as a member of the organization. */
+  /** Reports the email address and the id of a member of the organization. */
   readonly person: (email: string, id: string) => void;
 }
 
-/** What further requests about one resource told. */
+/** Result of a {@link DetailRequest}. */
 export interface Detail {
-  /** Besides those that its list gave. */
+  /** Fields in addition to those of the list. */
   readonly fields?: Fields;
   readonly parts?: readonly Actual[];
-  /** Emails and ids of people seen as members of the organization. */
+  /** Email addresses and ids of members of the organization. */
   readonly people?: readonly (readonly [email: string, id: string])[];
 }
 
-/** Further requests about one resource, made only where a key that may mean it says something of what they tell. */
+/** Requests for one resource, made only if a key that may mean it declares something that they return. */
 export interface DetailRequest {
-  /** As a snapshot calls it. */
+  /** Name in snapshots. */
   readonly name: string;
-  /** The fields it tells of. */
+  /** Fields that it returns. */
   readonly fields: readonly string[];
-  /** The kind of parts it tells of; `any`: all there are. Absent: none. */
+  /** Kind of the parts that it returns; `any` for all kinds. Absent: no parts. */
   readonly parts?: string;
-  /** `before`: what was told by that which this comes after. */
+  /** `before` is the result of the request that this one follows. */
   read(actual: Actual, reader: Reader, before: Detail): Promise<Detail>;
-  /** What there is to ask once this is known. */
+  /** Request that depends on the result of this one. */
   readonly next?: DetailRequest;
 }
 
-/** What is known when it is decided which other kinds have to be read. */
+/** State of a plan when it decides which other kinds to read. */
 export interface NeededKindsContext {
   readonly declared: ReadonlyMap<Address, Declared>;
   readonly base: Base;
   readonly actuals: readonly Actual[];
 }
 
-/** What a kind may ask about the plan its change is part of. */
+/** Lookups in the plan that a change is part of. */
 export interface WriteContext {
-  /** The change that creates what an address names; undefined where it is there already. */
+  /** Returns the change that creates a resource; undefined if the resource exists. */
   creation(address: Address): Change | undefined;
 }
 
@@ -77,29 +77,29 @@ export interface KindSample {
   readonly remove: SampleRequest | null;
 }
 
-/** A kind of resource: all there is to know about it. A new kind is one file with one of these, and one line in the registry. */
+/** A kind of resource. A new kind is one file with one of these, and one line in the registry. */
 export interface Kind extends KindRules {
   /** Sample for the tests that every kind has to pass. Required for the kinds of the registry. */
   readonly sample?: KindSample;
-  /** How it is written in manifests; null for a kind that another kind's entries declare, as a site does its sections. */
+  /** Rules for its entries in manifests; null for a kind that is declared inside the entries of another kind. */
   readonly manifest: ManifestRules | null;
-  /** Other kinds of which no resource may have the same key, because one reference can mean either. */
+  /** Other kinds whose resources must not have the same keys, because one reference can mean either. */
   readonly sharesKeysWith?: readonly string[];
-  /** What the key of a resource that nothing declares can be made of, the best first: mostly its title. */
+  /** Returns texts to make a key of for a resource that nothing declares, best first: usually its title. */
   suggestedKeys(actual: Actual, context: Pick<DescribeContext, 'keyOfRef'>): readonly string[];
-  /** Lists all of the kind, with as few requests as the platform allows. Null for what is read as part of another. */
+  /** Lists all resources with as few requests as possible. Null for a kind that is read as part of another. */
   readonly observe: ((context: ObserveContext) => Promise<void>) | null;
-  /** What a list does not tell. */
+  /** Requests for what the list does not return. */
   readonly details?: readonly DetailRequest[];
-  /** Other kinds without which its part of this plan cannot be made. */
+  /** Returns other kinds that the plan has to read, such as what a deletion would delete as well. */
   neededKinds?(context: NeededKindsContext): readonly string[];
-  /** Reads the progress of a result that others refer to; only for kinds with an `unusableReason`. */
+  /** Reads the progress of a result that others refer to; only for kinds with `unusableReason`. */
   progress?(id: string, reader: Reader): Promise<Progress>;
-  /** The address of what a creation copies; its copy is called the same until it is renamed. */
+  /** Returns the address that a creation copies; the copy has the same title until it is renamed. */
   copySource?(change: Change): Address | undefined;
-  /** The requests of one change: pure, so that a plan can say what it costs. */
+  /** Returns the requests of one change, without sending them, so that a plan can count them. */
   writes(change: Change, context: WriteContext): Writes;
-  /** What to remember of a resource as applied that the platform does not give back. */
+  /** Returns what to record of an applied resource that the platform does not return. */
   recordedMarks?(
     declared: Declared,
     before: JsonObject,
@@ -108,7 +108,7 @@ export interface Kind extends KindRules {
   ): JsonObject;
 }
 
-/** Reads every page into a list. */
+/** Reads every page of a list. */
 export async function collect<T>(pages: AsyncIterable<T>, take: (item: T) => void): Promise<void> {
   for await (const item of pages) {
     take(item);

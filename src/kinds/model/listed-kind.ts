@@ -24,9 +24,11 @@ type Answered = { readonly id: string };
 export interface ItemOperations {
   /** Name of the id in the paths. */
   readonly id: string;
+  /** Creates a resource; absent if Octavo cannot, or if `writes` is given. */
   readonly create?: WriteOperation;
   /** Parameters of every creation. */
   readonly constants?: Readonly<Record<string, unknown>>;
+  /** Changes a resource; absent if it has no changeable field, or if `writes` is given. */
   readonly update?: WriteOperation;
   /** Moves the resource to another parent, for a field with `move`. */
   readonly move?: WriteOperation;
@@ -59,7 +61,7 @@ interface ListedKind<List extends PaginatedOperation> extends Partial<Omit<Kind,
   beforeDescribe?(actual: Actual, context: DescribeContext): void;
   /** Completes the declared fields where one depends on another. */
   complete?(fields: WrittenFields): WrittenFields;
-  /** Whether an item of the list is left out. */
+  /** Reports whether an item of the list is left out. */
   isHidden?(item: Item<List>): boolean;
   /** Facts that are shown, but not compared. */
   facts?(item: Item<List>): Fields;

@@ -11,7 +11,7 @@ import type { DescribeContext } from '../model/manifest.ts';
 import { type PlannedRequest, ref, request } from '../model/request.ts';
 import { KEY_PATTERN, KEY_WORDS, text } from '../model/schema.ts';
 
-/** How a kind takes part in the structure of a site. */
+/** The part of a kind in the structure of a site. */
 export interface StructurePart {
   readonly kind: Kind;
   readonly table: Table<StructureItem>;
@@ -19,9 +19,9 @@ export interface StructurePart {
   readonly key: { readonly member: string; readonly description: string; readonly example: string };
   /** Words for the entry in errors; the member with the key by default. */
   readonly words?: string;
-  /** What can hold it: the site itself, or other parts. */
+  /** Holders that it can have: the site itself, or other parts. */
   readonly heldBy: readonly string[];
-  /** Whether it can be at the top only of a site without sections. */
+  /** It can be at the top only of a site without sections. */
   readonly isPlain?: boolean;
   /** Field that refers to the part that holds it; null at the top of the site. */
   readonly holder: string;
@@ -32,15 +32,17 @@ export interface StructurePart {
     /** Member of its entry. */
     readonly member: string;
     readonly schema: (items: z.ZodType) => z.ZodType;
-    /** Whether the keys of what it holds begin with its own key, and not with that of the site. */
+    /** The keys of what it holds begin with its own key, and not with that of the site. */
     readonly isScope?: boolean;
     /** Field that lists the declared addresses of what it holds. */
     readonly field?: string;
-    /** Whether an entry without any is left out on import. */
+    /** An entry without any is left out on import. */
     readonly isRequired?: boolean;
     items(item: StructureItem): readonly StructureItem[];
   };
+  /** Returns the title; the member `title` by default. */
   title?(item: StructureItem): string;
+  /** Returns facts that are shown, but not compared; null if there are none. */
   facts?(item: StructureItem): Fields | null;
   /** Returns the reason why an import leaves it out; null if it does not. */
   undeclarable?(actual: Actual, context: DescribeContext): string | null;
@@ -133,7 +135,7 @@ export function pathAside(change: Change): string {
     .slice(0, 100);
 }
 
-/** What the keys of parts look like, with the error for others. */
+/** Pattern of the keys of parts, with the error for other keys. */
 export const PART_KEY = { pattern: KEY_PATTERN, error: `is not a key (${KEY_WORDS})` };
 
 /** Schema of a condition, which several parts have. */

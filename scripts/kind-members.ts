@@ -1,0 +1,61 @@
+// Makes the tables of optional members in docs/adding-a-kind.md from the docstrings of the interfaces.
+
+import { readFileSync } from 'node:fs';
+
+const SRC = new URL('../src/', import.meta.url);
+
+/** Interfaces whose optional members the page lists, with the heading of each table. */
+const INTERFACES = [
+  ['Of a field', 'kinds/model/field-table.ts', 'Field'],
+  ['Of a field, for the planner', 'plan/model/rules.ts', 'FieldRules'],
+  ['Of a listed kind', 'kinds/model/listed-kind.ts', 'ListedKind'],
+  ['Of the operations of a listed kind', 'kinds/model/listed-kind.ts', 'ItemOperations'],
+  ['Of any kind', 'kinds/model/kind.ts', 'Kind'],
+  ['Of any kind, for the planner', 'plan/model/rules.ts', 'KindRules'],
+  ['Of a part of a site', 'kinds/site/part.ts', 'StructurePart'],
+] as const;
+
+/** One optional member of an interface, with its docstring. */
+export interface OptionalMember {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The optional members of an interface. Throws Error if one has no docstring. */
+export function optionalMembers(source: string, name: string): readonly OptionalMember[] {
+  const body = new RegExp(`interface ${name}\\b[^{]*\\{\\n([\\s\\S]*?)\\n\\}`).exec(source)?.[1];
+  if (body === undefined) {
+    throw new Error(`interface ${name} is missing`);
+  }
+  const members = body.matchAll(/(?:^ {2}\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n)?^ {2}(?:readonly )?(\w+)\?(?=[:(<])/gm);
+  return [...members].map(([, comment, member = '']) => {
+    if (comment === undefined) {
+      throw new Error(`${name}.${member} has no docstring`);
+    }
+    const text = comment
+      .replace(/^\s*\*/gm, '')
+      .replace(/\{@link (?:\w+\.)?(\w+)\}/g, '`$1`')
+      .replace(/\s+/g, ' ')
+      .trim();
+    return { name: member, text };
+  });
+}
+
+/** The tables of optional members, as Markdown. */
+export function kindMembers(): string {
+  return INTERFACES.map(([heading, path, name]) => {
+    const members = optionalMembers(readFileSync(new URL(path, SRC), 'utf8'), name);
+    const rows = members.map((member) =>
+      `| `.concat('`', member.name, '` | ', member.text.replaceAll('|', '\\|'), ' |'),
+    );
+    return [
+      `### ${heading}`,
+      '',
+      `\`${name}\` in \`src/${path}\`:`,
+      '',
+      '| member | meaning |',
+      '|---|---|',
+      ...rows,
+    ].join('\n');
+  }).join('\n\n');
+}
