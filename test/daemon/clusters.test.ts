@@ -19,7 +19,7 @@ const statuses = (work: Workspace) => (work.emulator.state().changeRequests ?? [
 test('the daemon opens a change request on its schedule, once, and shows it in metrics and log', async () => {
   await using work = await open();
   const { cluster, space } = await withCluster(work);
-  const settings = withClusters({ schedule: ALWAYS, default: space });
+  const settings = withClusters({ schedule: ALWAYS, defaultSpace: space });
   const daemon = await startDaemon(work, settings);
   const line = await daemon.process.says('change request opened');
   expect(line).toMatchObject({ organization: 'org_acme', cluster, space });
@@ -50,7 +50,7 @@ test('the daemon opens a change request on its schedule, once, and shows it in m
 test('run --once looks once; a dry run says what would be opened, and writes nothing', async () => {
   await using work = await open();
   const { space } = await withCluster(work);
-  const config = work.configure(withClusters({ default: space }));
+  const config = work.configure(withClusters({ defaultSpace: space }));
   const writes = work.writes();
   const dry = await work.run('run', '--once', '--dry-run', '--config', config);
   expect(dry.code).toBe(0);
@@ -65,11 +65,11 @@ test('run --once looks once; a dry run says what would be opened, and writes not
 test('a space that nothing knows is refused at the start with its place; a key of the manifests is known', async () => {
   await using work = await open();
   await withCluster(work);
-  const config = work.configure(withClusters({ default: 'guidez' }));
+  const config = work.configure(withClusters({ defaultSpace: 'guidez' }));
   const refused = await work.run('run', '--config', config);
   expect(refused.code).toBe(3);
   expect(refused.stderr).toMatch(
-    /config\.yaml:1:\d+: organizations\[0\]\.clusters\.default: "guidez" is neither the key of a space’s manifest nor the id of a space/,
+    /config\.yaml:1:\d+: organizations\[0\]\.clusters\.defaultSpace: "guidez" is neither the key of a space’s manifest nor the id of a space/,
   );
   expect(work.teams()).toEqual([]);
   // Declared is known, though it is made by the very pass.
@@ -94,11 +94,11 @@ test('a platform without issue clusters: off with one line, and all else goes on
 test('a source that cannot be read at the start: what it may declare is waited for, and all else goes on', async () => {
   await using work = await open();
   const { space } = await withCluster(work);
-  const source = { git: { url: `${work.repository.directory}-gone`, poll: '1h' } };
+  const source = { git: { url: `${work.repository.directory}-gone`, pollInterval: '1h' } };
   const routed = (label: string) => ({
     organization: {
       source,
-      clusters: { enabled: true, schedule: ALWAYS, routes: [{ label, space: 'guides' }], default: space },
+      clusters: { enabled: true, schedule: ALWAYS, routes: [{ label, space: 'guides' }], defaultSpace: space },
     },
   });
   const waiting = await startDaemon(work, routed('invoice'));

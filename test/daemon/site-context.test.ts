@@ -38,7 +38,7 @@ async function open(platform: PlatformVersion) {
   const drop = join(work.folder, 'drop');
   mkdirSync(drop);
   const conversations = { site: 'help', settleDelay: '0s', sources: [{ name: 'drop', folder: { path: drop } }] };
-  const clusters = { enabled: true, schedule: ALWAYS, default: 'guides', afterMerge: { mute: true } };
+  const clusters = { enabled: true, schedule: ALWAYS, defaultSpace: 'guides', afterMerge: { mute: true } };
   const settings = { organization: { conversations, clusters } };
   const say = (name: string, text: string) => writeFileSync(join(drop, name), `${text}\n`);
   return { work, settings, say };
