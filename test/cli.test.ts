@@ -31,7 +31,7 @@ test.concurrent.each([
   ['approve sha256:x', ['are not set']],
   ['plan --config nowhere.yaml', ['cannot read nowhere.yaml: no such file']],
   ['validate nowhere', ['nowhere is not a directory']],
-])('octavo %s without what it needs', async (line, words) => {
+])('octavo %s reports a missing setting', async (line, words) => {
   const { code, stdout, stderr } = await octavo(line.split(' '), { cwd });
   for (const word of words) {
     expect(stderr).toContain(word);
@@ -40,7 +40,7 @@ test.concurrent.each([
   expect(code).toBe(3);
 });
 
-test.concurrent('help and version are answers', async () => {
+test.concurrent('prints help and version to standard output', async () => {
   const help = await octavo(['--help'], { cwd });
   expect(help).toMatchObject({ code: 0, stderr: '' });
   for (const command of ['validate', 'plan', 'apply', 'run', 'approve', 'doctor', 'schema', 'emulate', 'demo']) {
@@ -51,26 +51,26 @@ test.concurrent('help and version are answers', async () => {
   expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-test.concurrent('the schema is a JSON Schema', async () => {
+test.concurrent('prints a valid JSON Schema with schema', async () => {
   const { code, stdout, stderr } = await octavo(['schema'], { cwd });
   expect(JSON.parse(stdout)).toMatchObject({ type: 'object', properties: { teams: {}, sites: {}, spaces: {} } });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
-test.concurrent('a reader that has seen enough is no mistake', async () => {
+test.concurrent('succeeds when its output is closed early', async () => {
   const reading = new OctavoProcess(['schema'], { cwd });
   reading.child.stdout?.destroy();
   const { code, stderr } = await reading.ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
-test.concurrent('JSON stays JSON when there is no answer', async () => {
+test.concurrent('prints errors as JSON with --format json', async () => {
   const { code, stdout } = await octavo(['plan', '--format=json'], { cwd });
   expect(JSON.parse(stdout)).toMatchObject({ format: 'octavo.error/1', error: { code: 'invalid-config' } });
   expect(code).toBe(3);
 });
 
-test.concurrent('the embedded platform says what to export, and ends when asked', async () => {
+test.concurrent('emulate prints variables to export, and ends when stopped', async () => {
   const running = new OctavoProcess(['emulate', '--token', 'given-token'], { cwd });
   await new Promise((resolve) => running.child.stderr?.once('data', resolve));
   const exported = Object.fromEntries(
@@ -87,7 +87,7 @@ test.concurrent('the embedded platform says what to export, and ends when asked'
   expect((await running.stop('SIGINT')).code).toBe(0);
 });
 
-test.concurrent('the embedded platform lacks what it is told to', async () => {
+test.concurrent('emulate disables features with --without', async () => {
   const running = new OctavoProcess(['emulate', '--without', 'conversations', 'publish', '--without', 'structure'], {
     cwd,
   });
@@ -100,7 +100,7 @@ test.concurrent('the embedded platform lacks what it is told to', async () => {
   expect((await running.stop('SIGINT')).code).toBe(0);
 });
 
-test.concurrent('the embedded platform is the version that it is told to be, but for what it is told to lack', async () => {
+test.concurrent('emulate behaves like the version of --platform, except for disabled features', async () => {
   const running = new OctavoProcess(['emulate', '--platform', '0.181', '--without', 'site-findings'], { cwd });
   await new Promise((resolve) => running.child.stderr?.once('data', resolve));
   const exportedOf = (name: string) => new RegExp(`^export ${name}=(.*)$`, 'm').exec(running.stdout)?.[1] ?? '';

@@ -31,7 +31,7 @@ function typed(name: string, value: unknown): readonly FieldArgument[] {
 }
 
 describe('fields', () => {
-  test('whatever body there is can be typed', async () => {
+  test('can express any JSON body', async () => {
     await fc.assert(
       fc.asyncProperty(body, async (value) => {
         const object = value as Record<string, unknown>;
@@ -41,7 +41,7 @@ describe('fields', () => {
     );
   });
 
-  test('a text stays what it is, whatever is in it', async () => {
+  test('sends any text of -f unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), async (value) => {
         expect(await parse([{ text: `a=${value}`, isTyped: false }])).toEqual({ a: value });
@@ -53,7 +53,7 @@ describe('fields', () => {
 describe('paths', () => {
   const reading = { table: Object.values(operations), method: undefined, baseUrl: 'https://api.example/base/' };
 
-  test('whatever is asked for is below the platform, and goes up nowhere', () => {
+  test('keeps every path below the base URL', () => {
     const part = fc.oneof(fc.string(), fc.constantFrom('.', '..', '%2e%2e', '%2E', 'v1', '', 'orgs', '//evil.example'));
     fc.assert(
       fc.property(fc.array(part, { minLength: 1 }), (parts) => {
@@ -70,7 +70,7 @@ describe('paths', () => {
     );
   });
 
-  test('an id after the name of an operation is one part of the path, whatever is in it', () => {
+  test('encodes any id after an operation name as one path segment', () => {
     const id = fc.oneof(
       fc.string(),
       fc.constantFrom('', '.', '..', '%2e%2e', '../..', '?a=b', '#', '//', '{userId}', '$&'),
@@ -90,7 +90,7 @@ describe('paths', () => {
     );
   });
 
-  test.each(['', '.', '..'])('"%s" is no id', (given) => {
+  test.each(['', '.', '..'])('refuses "%s" as an id', (given) => {
     expect(() => readTarget(['deleteTeamMember', 'team_1', given], reading)).toThrow(`"${given}" is not an id`);
   });
 });

@@ -30,7 +30,7 @@ async function dry(...args: readonly string[]) {
   return code === 0 ? (JSON.parse(stdout) as Record<string, unknown>) : { code, stderr };
 }
 
-describe('a whole URL of the platform', () => {
+describe('a full URL of the platform', () => {
   const origin = () => space.emulator.url;
 
   test.each([
@@ -39,7 +39,7 @@ describe('a whole URL of the platform', () => {
     ['without a version', '/orgs'],
     ['with a colon', '/app/:org/x'],
     ['that is nearly an operation', '/v1/orgs/o/team'],
-  ])('%s is used as it is', async (_what, path) => {
+  ])('%s is used unchanged', async (_what, path) => {
     expect(await dry(`${origin()}${path}`)).toMatchObject({ url: `${origin()}${path}` });
   });
 
@@ -55,13 +55,13 @@ describe('a whole URL of the platform', () => {
     ['another port', 'http://127.0.0.1:1/v1/orgs'],
     ['a backslash', 'http://HOST\\@elsewhere.example/v1'],
     ['another scheme', 'https://HOST/v1/orgs'],
-  ])('is refused where it has %s', async (_what, url) => {
+  ])('is refused with %s', async (_what, url) => {
     const refused = await dry(url.replace('HOST', new URL(origin()).host));
     expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('the token is sent only there') });
     expect(JSON.stringify(refused)).not.toContain('secret-1');
   });
 
-  test('may be a file: it comes out as it is', async () => {
+  test('can be a file, which is written unchanged', async () => {
     const { stdout } = await api(['getChangeRequestPdf', space1, request1, '--jq', '.url']);
     const url = stdout.trim();
     const bytes: Buffer[] = [];
@@ -82,7 +82,7 @@ describe('a whole URL of the platform', () => {
 });
 
 describe('-f and -F', () => {
-  test('-F is not advised where its value would not fit either', async () => {
+  test('does not suggest -F if its value would be invalid, too', async () => {
     for (const args of [
       ['listTeams', '-f', 'limit=5000'],
       ['listTeams', '-F', 'limit=5000'],
@@ -97,7 +97,7 @@ describe('-f and -F', () => {
 });
 
 describe('--silent and --slurp', () => {
-  test('--silent prints no answer, and the exit code says how it went', async () => {
+  test('--silent prints no response, and sets the exit code', async () => {
     expect(await api(['listTeams', '--silent'])).toEqual({ code: 0, stdout: '', stderr: '' });
     expect(await api(['listTeams', '--silent', '--paginate'])).toEqual({ code: 0, stdout: '', stderr: '' });
     expect(await api(['deleteTeam', 'none', '--silent', '--yes'])).toEqual({ code: 0, stdout: '', stderr: '' });
@@ -108,11 +108,11 @@ describe('--silent and --slurp', () => {
     });
   });
 
-  test('--silent with -i prints the head alone', async () => {
+  test('--silent with -i prints only status and headers', async () => {
     expect((await api(['listTeams', '--silent', '-i'])).stdout).toMatch(/^HTTP 200 OK\n([\w-]+: .*\n)+\n$/);
   });
 
-  test('--slurp makes one list of all pages', async () => {
+  test('--slurp prints one list of all pages', async () => {
     const { stdout } = await api(['listTeams', '-f', 'limit=1', '--paginate', '--slurp']);
     expect(JSON.parse(stdout).map(({ title }: { title: string }) => title)).toEqual(['Writers', 'Editors', 'Readers']);
     const counted = await api(['listTeams', '-f', 'limit=2', '--paginate', '--slurp', '--jq', 'length']);
@@ -152,13 +152,13 @@ describe('-H', () => {
     server.close();
   });
 
-  test('headers are sent; the last of a name wins, and those of Octavo can be replaced', async () => {
+  test('sends headers, with the last of a name, and replaces those of Octavo', async () => {
     const args = ['-H', 'Prefer: return=minimal', '-H', 'x-a:1', '-H', 'X-A: 2:3', '-H', 'accept: text/plain'];
     await api(['listTeams', ...args], { env });
     expect(seen).toMatchObject({ prefer: 'return=minimal', 'x-a': '2:3', accept: 'text/plain' });
   });
 
-  test('no secret of a header is printed, whatever is asked for and answered', async () => {
+  test('prints no secret of a header in requests and responses', async () => {
     const secrets = ['-H', 'Authorization: Bearer other-token-77', '-H', 'Cookie: session=crumb-88'];
     for (const args of [
       [],
@@ -175,7 +175,7 @@ describe('-H', () => {
     expect(seen).toMatchObject({ authorization: 'Bearer other-token-77', cookie: 'session=crumb-88' });
   });
 
-  test('--dry-run shows headers', async () => {
+  test('prints headers with --dry-run', async () => {
     expect(await dry('listTeams', '-H', 'Prefer: return=minimal', '-H', 'x-api-key: key-99')).toMatchObject({
       headers: { prefer: 'return=minimal', 'x-api-key': '[secret]' },
     });

@@ -31,7 +31,7 @@ const ANSWERS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   },
 };
 
-describe('octavo api as a process that is interrupted', () => {
+describe('octavo api as an interrupted process', () => {
   let server: Server;
   let base: string;
   const seen: string[] = [];
@@ -107,7 +107,7 @@ describe('octavo api as a process that is interrupted', () => {
     seemly({ code: ended.code, ...said });
   });
 
-  test('reading standard input: Ctrl-C exits with 130 at once, and nothing is sent', async () => {
+  test('exits with 130 and sends nothing on Ctrl-C while reading standard input', async () => {
     seen.length = 0;
     const { child, said } = start('POST', '/x/found', '-d', '-', '--yes');
     child.stdin.write('{"title":');
@@ -117,14 +117,14 @@ describe('octavo api as a process that is interrupted', () => {
     expect({ seen, stderr: said.stderr }).toEqual({ seen: [], stderr: 'octavo: interrupted\n' });
   });
 
-  test('SIGTERM exits with 143', async () => {
+  test('exits with 143 on SIGTERM', async () => {
     seen.length = 0;
     const { child } = start('GET', '/x/silent');
     await until(() => seen.length > 0, child);
     expect(await end(child, 'SIGTERM')).toEqual({ code: 143, isAtOnce: true });
   });
 
-  test('a reader that reads nothing does not keep Ctrl-C from ending it', async () => {
+  test('exits on Ctrl-C even if the reader of its output is blocked', async () => {
     seen.length = 0;
     const { child } = start('GET', '/x/found');
     child.stdout.pause();
@@ -139,7 +139,7 @@ describe('octavo api as a process that is interrupted', () => {
   test.each([
     ['a call that fails', ['GET', '/x/refused'], 1],
     ['one that succeeds', ['GET', '/x/found'], 0],
-  ])('%s exits with its own code although its reader has left', async (_what, args, code) => {
+  ])('%s exits with its own code after its output was closed', async (_what, args, code) => {
     const { child, said } = start(...args);
     child.stdout.destroy();
     const [exit] = await once(child, 'close');
@@ -149,14 +149,14 @@ describe('octavo api as a process that is interrupted', () => {
     });
   });
 
-  test('other commands keep their exit code, too, when their reader has left', async () => {
+  test('other commands keep their exit code after their output was closed', async () => {
     const { child, said } = run('validate', '/nowhere', '--format', 'json');
     child.stdout.destroy();
     const [exit] = await once(child, 'close');
     expect({ exit, stderr: said.stderr }).toEqual({ exit: 3, stderr: expect.stringContaining('/nowhere') });
   });
 
-  test('-i shows the head of a stream before its pieces', async () => {
+  test('prints status and headers of a stream before its events with -i', async () => {
     const { child, said } = start('askSite', 's', '-i', '--yes', '-f', 'question=q', '-f', 'scope[mode]=default');
     await until(() => said.stdout.includes('{"n":1}'), child);
     await end(child, 'SIGINT');

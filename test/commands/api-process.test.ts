@@ -27,7 +27,7 @@ describe('octavo api as a process', () => {
   });
   afterAll(() => space[Symbol.asyncDispose]());
 
-  test('pages are asked for as they are read: a reader that has seen enough ends it, and nothing is said', async () => {
+  test('requests pages as they are read, and ends silently when its output is closed', async () => {
     space.emulator.requests.reset();
     const child = spawn(process.execPath, [BIN, 'api', 'listTeams', '--paginate', '-f', 'limit=1'], {
       cwd: space.folder,
@@ -49,7 +49,7 @@ describe('octavo api as a process', () => {
     expect(space.emulator.requests.count('listTeams')).toBeLessThan(40);
   });
 
-  test('Ctrl-C in the middle: whole lines, one line of why, and how to go on', async () => {
+  test('prints whole lines, the reason and how to continue on Ctrl-C between pages', async () => {
     space.emulator.requests.reset();
     const child = space.begin('api', 'listTeams', '--paginate', '-f', 'limit=1');
     await eventually('the first line', () => child.stdout.includes('\n'));
@@ -66,7 +66,7 @@ describe('octavo api as a process', () => {
     expect({ code, stderr }).toEqual({ code: lines.length === 40 ? 0 : 130, stderr: expect.stringMatching(ended) });
   });
 
-  test('Ctrl-C ends a jq program that does not end', async () => {
+  test('stops an endless jq program on Ctrl-C', async () => {
     space.emulator.requests.reset();
     const child = space.begin('api', 'listTeams', '--jq', 'last(repeat(1))');
     await eventually('the answer', () => space.emulator.requests.entries[0]?.status === 200);
@@ -78,7 +78,7 @@ describe('octavo api as a process', () => {
     });
   });
 
-  test('a body is piped in, and what is selected is piped on', async () => {
+  test('reads a body from a pipe, and writes filtered output to a pipe', async () => {
     writeFileSync(join(space.folder, 'team.json'), '{"title":"Piped"}');
     const { code, stdout, stderr } = await run(
       ['createTeam', '-d', '-', '--yes', '--jq', '.title'],
@@ -87,7 +87,7 @@ describe('octavo api as a process', () => {
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'Piped\n', stderr: '' });
   });
 
-  test('a streamed answer is a line for each piece, the last of which is whole', async () => {
+  test('prints a streamed response with one line per event', async () => {
     const { code, stdout } = await run([
       'askSite',
       site,
@@ -107,7 +107,7 @@ describe('octavo api as a process', () => {
     expect(pieces.every((piece) => (pieces.at(-1) ?? '').startsWith(piece ?? ''))).toBe(true);
   });
 
-  test('a streamed question that is refused is a line, and no stream', async () => {
+  test('prints one error line for a refused stream', async () => {
     const { code, stderr } = await run(['askSite', 'none', '-f', 'question=How?', '-f', 'scope[mode]=default']);
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -150,15 +150,15 @@ describe('completion', () => {
     [['apply', '--config', '']],
     [['plan', '--base', 'x', '']],
     [['conversations', 'push', 'a', '']],
-  ])("%j: file names are the shell's to know", (line) => {
+  ])('%j: leaves file names to the shell', (line) => {
     expect(offered(...line)).toEqual({ words: [], includesFiles: true, isPartial: false });
   });
 
-  test('a hidden command is not offered', () => {
+  test('does not offer a hidden command', () => {
     expect(words('comp')).toEqual(['completion']);
   });
 
-  test('a path that goes on is followed by no space', () => {
+  test('adds no space after a partial path', () => {
     expect(offered('api', 'GET', '/v1/orgs/o/te').isPartial).toBe(true);
     expect(offered('api', 'GET', '/v1/orgs/o/sso').isPartial).toBe(false);
   });

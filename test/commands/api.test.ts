@@ -32,15 +32,15 @@ async function dry(...args: readonly string[]) {
   return code === 0 ? json(stdout) : { code, stderr };
 }
 
-describe('which request', () => {
+describe('request target', () => {
   test.each([
     ['a method and a path', ['GET', '/v1/orgs/{organization}/teams'], '/teams'],
-    ['a path alone is read', ['/v1/orgs/{org}/teams'], '/teams'],
+    ['a path alone, sent with GET', ['/v1/orgs/{org}/teams'], '/teams'],
     ['the version left out', ['get', '/orgs/:org/teams'], '/teams'],
     ['no slash before it', ['GET', 'orgs/:organization/teams/'], '/teams'],
     ["the document's own placeholder", ['GET', '/v1/orgs/{organizationId}/teams'], '/teams'],
     ['the name of an operation', ['listTeams'], '/teams'],
-    ['a name, whatever its case', ['listteams'], '/teams'],
+    ['an operation name in any case', ['listteams'], '/teams'],
     ['an id after a name', ['getTeam', 'team 1/x'], '/teams/team%201%2Fx'],
     ['an id as a field', ['getTeam', '-f', 'teamId=t1'], '/teams/t1'],
     ['a field for a placeholder', ['GET', '/orgs/:org/teams/{team}', '-f', 'team=t1'], '/teams/t1'],
@@ -56,7 +56,7 @@ describe('which request', () => {
     expect(await dry(...args)).toMatchObject({ url: `${space.emulator.url}/v1/orgs/${org()}${path}`, body: null });
   });
 
-  test('a whole URL of the platform is a path, and one of another place is not', async () => {
+  test('accepts a full URL of the platform, and refuses one of another host', async () => {
     expect(await dry(`${space.emulator.url}/v1/orgs`)).toMatchObject({ url: `${space.emulator.url}/v1/orgs` });
     expect(await dry('https://elsewhere.example/v1/orgs')).toMatchObject({
       code: 3,
@@ -85,21 +85,21 @@ describe('which request', () => {
     ['fields over a list', ['createTeam', '-d', '[]', '-f', 'a=b'], 'can add fields only to an object'],
     ['pages of what has none', ['getTeam', 't', '--paginate'], 'getTeam is not a paginated list'],
     ['a broken jq program', ['listTeams', '--jq', '.['], '--jq: syntax error'],
-  ])('%s is refused, and nothing is sent', async (_what, args, message) => {
+  ])('refuses %s, and sends nothing', async (_what, args, message) => {
     const before = space.emulator.requests.total;
     const { code, stdout, stderr } = await api(args);
     expect({ code, stdout, stderr }).toEqual({ code: 3, stdout: '', stderr: expect.stringContaining(message) });
     expect(space.emulator.requests.total).toBe(before);
   });
 
-  test('what the table does not know is sent as it is, with a note', async () => {
+  test('sends an unknown request unchanged, with a note', async () => {
     const { code, stderr, stdout } = await api(['GET', '/v1/quite/another']);
     expect(stderr).toContain('GET /v1/quite/another is not a known operation; it is sent unchecked\n');
     expect({ code, error: json(stdout).error }).toEqual({ code: 1, error: expect.objectContaining({ code: 404 }) });
   });
 });
 
-describe('what is sent', () => {
+describe('request body', () => {
   test.each([
     ['texts', ['-f', 'title=true'], { title: 'true' }],
     [
@@ -122,7 +122,7 @@ describe('what is sent', () => {
     expect(await dry('POST', '/anything', ...args)).toMatchObject({ method: 'POST', body });
   });
 
-  test('files and what is piped in', async () => {
+  test('reads files and standard input', async () => {
     writeFileSync(join(space.folder, 'body.json'), '\ufeff{"title":"From a file"}');
     writeFileSync(join(space.folder, 'text.md'), 'two\nlines');
     expect(await dry('createTeam', '-d', '@body.json')).toMatchObject({ body: { title: 'From a file' } });
@@ -140,7 +140,7 @@ describe('what is sent', () => {
     expect(await dry('POST', '/x', ...args)).toMatchObject({ code: 3 });
   });
 
-  test('a field that only the query of a write has goes there', async () => {
+  test('sends a field that only the query of a write has in the query', async () => {
     const sent = await dry('askSite', 's1', '-f', 'question=How?', '-f', 'scope[mode]=all', '-f', 'format=markdown');
     expect(sent).toMatchObject({
       url: expect.stringMatching(/\/sites\/s1\/ask\?format=markdown$/),
@@ -149,7 +149,7 @@ describe('what is sent', () => {
   });
 });
 
-describe('what is checked', () => {
+describe('checks of requests', () => {
   test.each([
     ['a missing field', ['createTeam'], 'title: missing; expected text of 1 to 64 characters'],
     ['a misspelled field', ['createTeam', '-f', 'titel=x'], 'titel: no such field; did you mean "title"?'],
@@ -181,7 +181,7 @@ describe('what is checked', () => {
     expect(space.emulator.requests.total).toBe(before);
   });
 
-  test('all that is wrong is said at once', async () => {
+  test('reports all problems at once', async () => {
     const { stderr } = await api(['updateTeam', 't', '-f', 'a=1', '-f', 'b=2', '--yes']);
     expect(stderr.split('\n').slice(0, 4)).toEqual([
       'octavo: updateTeam is not sent:',
@@ -191,7 +191,7 @@ describe('what is checked', () => {
     ]);
   });
 
-  test('--raw sends what does not fit, and the platform says what it thinks of it', async () => {
+  test('sends an invalid request with --raw, and prints the error of the platform', async () => {
     const { code, stdout, stderr } = await api(['createTeam', '-f', 'titel=x', '--raw', '--yes']);
     expect({ code, error: json(stdout).error }).toEqual({ code: 1, error: expect.objectContaining({ code: 400 }) });
     expect(stderr).toMatch(/^octavo: createTeam: the platform refused it \(400\)/);
@@ -201,21 +201,21 @@ describe('what is checked', () => {
 describe('writes', () => {
   const person = (answer: string) => ({ ask: async () => answer, isErrTerminal: true });
 
-  test('need --yes where nobody can be asked', async () => {
+  test('need --yes without a terminal', async () => {
     const before = space.emulator.requests.total;
     const { code, stderr } = await api(['createTeam', '-f', 'title=Nobody']);
     expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('pass --yes to send') });
     expect(space.emulator.requests.total).toBe(before);
   });
 
-  test.each(['', 'y', 'no'])('are not sent to the answer "%s"', async (answer) => {
+  test.each(['', 'y', 'no'])('are not sent after the answer "%s"', async (answer) => {
     const before = space.emulator.requests.total;
     const { code, stderr } = await api(['deleteTeam', 't1'], person(answer));
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('Not sent.') });
     expect(space.emulator.requests.total).toBe(before);
   });
 
-  test('show what is sent before they ask, and are sent to a yes', async () => {
+  test('print the request before asking, and are sent after a yes', async () => {
     const made = await api(['createTeam', '-f', 'title=Asked'], {
       ...person(' Yes '),
       env: { ...space.env, NO_COLOR: '1' },
@@ -228,20 +228,20 @@ describe('writes', () => {
     expect(again).toEqual({ code: 0, stdout: '', stderr: 'deleteTeam: nothing to delete (204)\n' });
   });
 
-  test('are asked about also where the operation is not known', async () => {
+  test('need confirmation also for an unknown operation', async () => {
     expect(await api(['POST', '/quite/another'])).toMatchObject({ code: 3, stderr: expect.stringContaining('--yes') });
   });
 });
 
-describe('what is answered', () => {
-  test('an answer is JSON, indented', async () => {
+describe('responses', () => {
+  test('prints a response as indented JSON', async () => {
     const { code, stdout, stderr } = await api(['getTeam', teams[0] ?? '']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(`${JSON.stringify(json(stdout), null, 2)}\n`);
     expect(json(stdout).title).toBe('Writers');
   });
 
-  test('all pages are a line for each item, in order', async () => {
+  test('prints the items of all pages in order, one per line', async () => {
     const { stdout } = await api(['listTeams', '-f', 'limit=1', '--paginate']);
     const titles = stdout
       .trimEnd()
@@ -263,7 +263,7 @@ describe('what is answered', () => {
     expect(await api(['listTeams', ...args])).toEqual({ code: 0, stdout, stderr: '' });
   });
 
-  test('--jq: a program that does not fit the answer fails', async () => {
+  test('--jq: fails if the program cannot be applied to the response', async () => {
     const { code, stdout, stderr } = await api(['listTeams', '--jq', '.items.x']);
     expect({ code, stdout, stderr }).toEqual({
       code: 1,
@@ -272,26 +272,26 @@ describe('what is answered', () => {
     });
   });
 
-  test('-i shows the status and the headers first', async () => {
+  test('prints status and headers first with -i', async () => {
     const { stdout } = await api(['listTeams', '-i']);
     const [head = '', body = ''] = stdout.split('\n\n');
     expect(head).toMatch(/^HTTP 200 OK\n[\s\S]*content-type: application\/json/);
     expect(json(body).items).toHaveLength(3);
   });
 
-  test("-i shows them of a refusal too; the platform's words are the answer", async () => {
+  test('prints status, headers and the response of an error with -i', async () => {
     const { code, stdout, stderr } = await api(['getTeam', 'none', '-i']);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^HTTP 404 Not Found\n[\s\S]*\n\n\{\n {2}"error"/);
     expect(stderr).toMatch(/^octavo: getTeam: the platform refused it \(404\)/);
   });
 
-  test('where something is selected, a refusal is on standard error only', async () => {
+  test('prints an error only to standard error with --jq', async () => {
     expect(await api(['getTeam', 'none', '--jq', '.title'])).toMatchObject({ code: 1, stdout: '' });
     expect(await api(['GET', '/orgs/none/teams', '--paginate'])).toMatchObject({ code: 1, stdout: '' });
   });
 
-  test('a token that is not accepted is one line', async () => {
+  test('prints one line for an invalid token', async () => {
     const { code, stderr } = await api(['listTeams'], { env: { ...space.env, OCTAVO_TOKEN: 'wrong-token' } });
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -300,10 +300,10 @@ describe('what is answered', () => {
   });
 });
 
-describe('trouble on the way', () => {
+describe('network failures', () => {
   afterEach(() => space.emulator.setFaults([]));
 
-  test('a write whose answer is lost may have been done, and is not sent twice', async () => {
+  test('reports that a write may have taken effect after a lost response, and does not retry it', async () => {
     space.emulator.setFaults([{ match: { operation: 'createTeam' }, fault: { kind: 'reset-after' } }]);
     space.emulator.requests.reset();
     const { code, stdout, stderr } = await api(['createTeam', '-f', 'title=Lost', '--yes']);
@@ -312,18 +312,18 @@ describe('trouble on the way', () => {
     expect(space.emulator.requests.count('createTeam')).toBe(1);
   });
 
-  test('a read is repeated', async () => {
+  test('retries a read', async () => {
     space.emulator.setFaults([{ fault: { kind: 'status', status: 503 }, times: 1 }]);
     expect(await api(['getTeam', teams[0] ?? '', '--jq', '.title'])).toMatchObject({ code: 0, stdout: 'Writers\n' });
   });
 
-  test('a used up rate limit is waited for, and that is said', async () => {
+  test('waits for the rate limit, with a message', async () => {
     space.emulator.setFaults([{ fault: { kind: '429', retryAfter: 0 }, times: 1 }]);
     const { code, stderr } = await api(['getTeam', teams[0] ?? '']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^Rate limit reached; waiting/) });
   });
 
-  test('HTML is told of, and not shown', async () => {
+  test('reports an HTML response without printing it', async () => {
     space.emulator.setFaults([{ fault: { kind: 'html', status: 404 } }]);
     const { code, stdout, stderr } = await api(['getTeam', 't']);
     expect({ code, stdout, stderr }).toEqual({
@@ -333,7 +333,7 @@ describe('trouble on the way', () => {
     });
   });
 
-  test('a platform that repeats the token has it repeated to nobody', async () => {
+  test('redacts the token in responses', async () => {
     const server = createServer((request, response) => {
       const { authorization = '' } = request.headers;
       response.writeHead(200, { 'content-type': 'application/json', 'x-seen': authorization });
@@ -353,7 +353,7 @@ describe('trouble on the way', () => {
 describe('on a terminal', () => {
   const colours = { isOutTerminal: true, columns: 80 };
 
-  test('JSON has colours, which take nothing from it', async () => {
+  test('colors JSON without changing it', async () => {
     const { stdout } = await api(['getTeam', teams[0] ?? ''], colours);
     expect(stdout).toContain('\u001b[');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is looked for
@@ -362,7 +362,7 @@ describe('on a terminal', () => {
     expect(json(plain.stdout).title).toBe('Writers');
   });
 
-  test('nothing that the platform says is obeyed', async () => {
+  test('escapes control characters of responses', async () => {
     const title = '\u001b[2J\u009b31m\u202eevil';
     const { id } = await space.call('PUT', '/teams', { title });
     const calm = { ...colours, env: { ...space.env, NO_COLOR: '1' } };
@@ -379,7 +379,7 @@ describe('on a terminal', () => {
 });
 
 describe('--list', () => {
-  test('has every operation, also for programs', async () => {
+  test('prints every operation, also as JSON', async () => {
     const { stdout } = await api(['--list', '--format', 'json']);
     const { format, operations } = json(stdout) as { format: string; operations: { name: string }[] };
     const lines = (await api(['--list'])).stdout.trimEnd().split('\n');
@@ -387,12 +387,12 @@ describe('--list', () => {
     expect(lines.map((line) => line.split(' ')[0]).sort()).toEqual(operations.map(({ name }) => name).sort());
   });
 
-  test('a filter finds by name, method and path', async () => {
+  test('filters by name, method and path', async () => {
     const { stdout } = await api(['--list', 'team', 'delete']);
     expect([...stdout.matchAll(/^\w+/gm)].map(([name]) => name)).toEqual(['deleteTeam', 'deleteTeamMember']);
   });
 
-  test('a name shows what it takes, with limits', async () => {
+  test('prints the fields of an operation with their limits', async () => {
     const { stdout } = await api(['--list', 'createTeam']);
     expect(stdout).toContain('createTeam  PUT /v1/orgs/{organizationId}/teams');
     expect(stdout).toMatch(/title\* +text of 1 to 64 characters/);
@@ -400,7 +400,7 @@ describe('--list', () => {
     expect(stdout).toContain('octavo api createTeam -f title=…');
   });
 
-  test.each([60, 100, 200])('a terminal of %i columns breaks no line of it', async (columns) => {
+  test.each([60, 100, 200])('fits into a terminal of %i columns', async (columns) => {
     const { stdout } = await api(['--list'], { isOutTerminal: true, columns, env: { NO_COLOR: '1' } });
     expect(stdout.split('\n').filter((line) => line.length > columns)).toEqual([]);
   });
@@ -409,14 +409,14 @@ describe('--list', () => {
     expect(await api(['--list', 'listTeams'], { env: {} })).toMatchObject({ code: 0 });
   });
 
-  test('nothing found is said, with what is near', async () => {
+  test('suggests a similar name when nothing matches', async () => {
     expect(await api(['--list', 'createTaem'])).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('did you mean "createTeam"?'),
     });
   });
 
-  test('no field is named as a parameter of its path: a field of that name would fill it', async () => {
+  test('has no operation with a field named like a path parameter, which would fill the parameter', async () => {
     const { stdout } = await api(['--list', '--format', 'json']);
     type Schema = { readonly properties?: object } | null;
     const { operations } = json(stdout) as {

@@ -36,7 +36,7 @@ async function renameByHand(work: Workspace): Promise<void> {
   await work.call('PATCH', `/sites/${sites[0]?.id}`, { title: 'Renamed by hand' });
 }
 
-test('what was renamed by hand is known by the id that was recorded, and nothing is created', async () => {
+test('finds a resource that was renamed on the platform by its recorded id, and creates nothing', async () => {
   await using work = await applied();
   await renameByHand(work);
   const { code, stdout, stderr } = await work.inside(['apply', '--yes', '--record', '--base', 'applied']);
@@ -45,7 +45,7 @@ test('what was renamed by hand is known by the id that was recorded, and nothing
   expect([...teams, ...sites].map(({ title }) => title)).toEqual(['Writers', 'Acme Help']);
 });
 
-test('what was renamed by hand and is no longer declared is deleted all the same', async () => {
+test('deletes a resource that was renamed on the platform and is no longer declared', async () => {
   await using work = await applied();
   await renameByHand(work);
   work.repository.write('teams.yaml', 'teams: {}\n');
@@ -55,7 +55,7 @@ test('what was renamed by hand and is no longer declared is deleted all the same
   expect(work.teams()).toEqual([]);
 });
 
-test('a ref of the former form, which names the commit itself, is a base without ids', async () => {
+test('uses a ref of the old form, which points to the commit itself, as a base without ids', async () => {
   await using work = await applied();
   const commit = work.repository.git('rev-parse', 'HEAD');
   work.repository.git('update-ref', REF, commit);
@@ -67,7 +67,7 @@ test('a ref of the former form, which names the commit itself, is a base without
   expect(work.repository.git('show', `${REF}:.octavo-applied.json`)).toContain('"team/writers"');
 });
 
-test('an apply that changes nothing moves the ref only where an id is another', async () => {
+test('moves the ref in an apply without changes only if an id has changed', async () => {
   await using work = await applied();
   const before = work.repository.git('rev-parse', REF);
   expect((await work.inside(['apply', '--yes', '--record', '--base', 'applied'])).code).toBe(0);
@@ -117,7 +117,7 @@ test.each<[string, (record: Record<string, unknown>) => unknown, string]>([
     (record) => ({ ...record, ids: { ...ids(record), 'team/x': ids(record)['team/writers'] } }),
     'have the same id',
   ],
-])('a record that %s is refused, with a way out', async (_how, change, words) => {
+])('refuses a record that %s, and suggests a fix', async (_how, change, words) => {
   await using work = await applied();
   forge(work, change);
   const writes = work.writes();
@@ -129,7 +129,7 @@ test.each<[string, (record: Record<string, unknown>) => unknown, string]>([
   expect(work.writes()).toBe(writes);
 });
 
-test('ids of what the commit does not declare, and of other kinds, mean nothing', async () => {
+test('ignores recorded ids of undeclared resources and of other kinds', async () => {
   await using work = await applied();
   const theirs = (await work.call('PUT', '/teams', { title: 'Theirs' })) as { id: string };
   forge(work, (record) => ({ ...record, ids: { ...ids(record), 'team/theirs': theirs.id, 'site/help': theirs.id } }));
@@ -153,7 +153,7 @@ sites:
 `;
 const GUIDES = ', { key: guides, space: guides, path: guides }';
 
-test('a replacement that stopped half-way is finished, and made only once', async () => {
+test('finishes an interrupted replacement without repeating it', async () => {
   await using work = await applied();
   work.repository.write('sites.yaml', SECTIONS(GUIDES, ''));
   work.repository.commit('In one');

@@ -33,7 +33,7 @@ async function openSite(translation: number, options: object = {}): Promise<Work
 const spaceCount = (work: Workspace) => (work.emulator.state() as { siteSpaces?: unknown[] }).siteSpaces?.length;
 const FOREVER = 1e9;
 
-test('an apply waits for the translation that it has started, and finishes what depended on it', async () => {
+test('waits for a translation that it has started, and applies what depends on it', async () => {
   await using work = await openSite(300);
   const { code, stdout, stderr } = await work.inside(['apply', '--yes', '--record']);
   expect(stderr).toContain('Pending   site-space/help/guides/fr: ');
@@ -45,7 +45,7 @@ test('an apply waits for the translation that it has started, and finishes what 
   expect(record).toContain('"site-space/help/guides/fr"');
 });
 
-test('what is still pending when the wait ends is counted, and the exit code says so', async () => {
+test('reports what is still pending after the wait, with its own exit code', async () => {
   await using work = await openSite(FOREVER);
   const ended = await work.inside(['apply', '--yes', '--record', '--wait', '300ms']);
   expect(ended.stdout).toMatch(
@@ -63,7 +63,7 @@ test('what is still pending when the wait ends is counted, and the exit code say
   expect(next.code).toBe(5);
 });
 
-test('--wait 0 does not wait: what is pending is counted, and nothing fails', async () => {
+test('does not wait with --wait 0, and succeeds with pending changes', async () => {
   await using work = await openSite(FOREVER);
   const { code, stdout, stderr } = await work.inside(['apply', '--yes', '--record', '--wait', '0']);
   expect(stdout).toMatch(
@@ -75,7 +75,7 @@ test('--wait 0 does not wait: what is pending is counted, and nothing fails', as
   expect(work.repository.git('for-each-ref', 'refs/octavo')).toBe('');
 });
 
-test('what somebody changes meanwhile is left to the next plan', async () => {
+test('leaves changes that others make during the wait to the next plan', async () => {
   await using work = await openSite(400);
   let isDone = false;
   const hook = async () => {
@@ -100,7 +100,7 @@ test('what somebody changes meanwhile is left to the next plan', async () => {
   ]);
 });
 
-test('people who have not joined are counted, and not waited for', async () => {
+test('counts people who have not joined, without waiting for them', async () => {
   await using work = await openWorkspace();
   work.repository.write('teams.yaml', 'teams: { a: { title: A, members: { dana@acme.example: member } } }\n');
   work.repository.commit('A team');
@@ -110,7 +110,7 @@ test('people who have not joined are counted, and not waited for', async () => {
   });
 });
 
-test('a specification that the platform is still processing is pending, and not failed', async () => {
+test('reports a specification that is still being processed as pending', async () => {
   await using work = await openWorkspace({ processing: { openapi: FOREVER, translation: 0 } });
   work.repository.write('api.yaml', 'openapi: { pets: { source: { url: "https://acme.example/pets.json" } } }\n');
   work.repository.commit('A specification');
@@ -118,7 +118,7 @@ test('a specification that the platform is still processing is pending, and not 
   expect([code, stdout]).toEqual([5, '1 applied, 1 still pending after 1 second: openapi/pets; 1 write\n']);
 });
 
-test('on a terminal the wait is a line that changes', async () => {
+test('updates a single line during the wait on a terminal', async () => {
   await using work = await openSite(300);
   const { code, stderr } = await work.inside(['apply', '--yes'], {}, '.', { isErrTerminal: true });
   expect(code).toBe(0);
@@ -127,12 +127,12 @@ test('on a terminal the wait is a line that changes', async () => {
   );
 });
 
-test.each(['x', '5', '-1'])('--wait %s is refused', async (value) => {
+test.each(['x', '5', '-1'])('refuses --wait %s', async (value) => {
   await using work = await openWorkspace();
   expect((await work.inside(['apply', '--yes', `--wait=${value}`])).code).toBe(3);
 });
 
-test('an interrupt ends the wait at once, also while a poll is in flight', async () => {
+test('ends the wait at once when interrupted, also while a poll is in flight', async () => {
   await using work = await openSite(FOREVER);
   work.emulator.setFaults([{ match: { operation: 'getTranslation' }, fault: { kind: 'delay', ms: 60_000 } }]);
   const apply = work.begin('apply', work.repository.directory, '--yes', '--record');
@@ -144,7 +144,7 @@ test('an interrupt ends the wait at once, also while a poll is in flight', async
   expect(work.repository.git('for-each-ref', 'refs/octavo')).toBe('');
 });
 
-test('an interrupt while a specification is processed leaves it pending', async () => {
+test('leaves a specification pending when interrupted during its processing', async () => {
   await using work = await openWorkspace({ processing: { openapi: FOREVER, translation: 0 } });
   work.repository.write('api.yaml', 'openapi: { pets: { source: { url: "https://acme.example/pets.json" } } }\n');
   work.repository.commit('A specification');
@@ -156,7 +156,7 @@ test('an interrupt while a specification is processed leaves it pending', async 
   });
 });
 
-test('a checksum confirms the plan alone: what becomes possible later is not applied', async () => {
+test('applies only the confirmed plan with a checksum, and no later changes', async () => {
   await using work = await openSite(100);
   const { checksum } = JSON.parse((await work.inside(['plan', '--format', 'json'])).stdout) as { checksum: string };
   const { code, stderr } = await work.inside(['apply', '--approve', checksum]);
@@ -164,7 +164,7 @@ test('a checksum confirms the plan alone: what becomes possible later is not app
   expect(stderr).toContain('were not confirmed; run apply again');
 });
 
-test('without confirmation nothing that an earlier apply has started is waited for', async () => {
+test('does not wait for the work of an earlier apply without confirmation', async () => {
   await using work = await openSite(FOREVER);
   await work.inside(['apply', '--yes', '--wait', '0']);
   const polls = work.emulator.requests.count('getTranslation');
@@ -173,7 +173,7 @@ test('without confirmation nothing that an earlier apply has started is waited f
   expect(stdout).toContain('1 pending: site-space/help/guides/fr');
 });
 
-test('the question names what is pending, and yes confirms it too', async () => {
+test('mentions pending changes in the question, and applies them after a yes', async () => {
   await using work = await openSite(100);
   let question = '';
   const ask = async (text: string) => {
@@ -185,7 +185,7 @@ test('the question names what is pending, and yes confirms it too', async () => 
   expect(spaceCount(work)).toBe(2);
 });
 
-test('a plan that cannot be made after the wait leaves the rest pending', async () => {
+test('leaves changes pending when the plan after the wait fails', async () => {
   await using work = await openSite(100);
   work.emulator.setFaults([{ match: { operation: 'listSites', nth: 2 }, fault: { kind: 'html' } }]);
   const { code, stderr } = await work.inside(['apply', '--yes', '--record']);
@@ -193,7 +193,7 @@ test('a plan that cannot be made after the wait leaves the rest pending', async 
   expect(stderr).toContain('Cannot plan the pending changes: ');
 });
 
-test('what the platform says of a translation cannot control the terminal or a CI job', async () => {
+test('escapes platform messages about a translation for terminals and CI jobs', async () => {
   await using work = await openSite(FOREVER);
   const message = 'gone\u001b[2J\n::error::forged\n##[error]forged';
   work.emulator.setFaults([
@@ -211,6 +211,6 @@ test.each([
   [12_000, '12 seconds'],
   [119_000, '119 seconds'],
   [300_000, '5 minutes'],
-])('%i ms are written as %s', (milliseconds, words) => {
+])('formats %i ms as %s', (milliseconds, words) => {
   expect(elapsed(milliseconds)).toBe(words);
 });

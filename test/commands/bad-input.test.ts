@@ -76,7 +76,7 @@ test.each(MANIFESTS)('%s', async (_what, files, words) => {
   expect(work.emulator.requests.total).toBe(0);
 });
 
-test('every problem of every file in one run, as text and as JSON', async () => {
+test('reports every problem of every file in one run, as text and as JSON', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', 'teams:\n  one: { tilte: One }\n  two: { title: 7 }\n');
   work.repository.write('b.yaml', 'spaces:\n  api: { title: API, collection: none }\n');
@@ -92,7 +92,7 @@ test('every problem of every file in one run, as text and as JSON', async () => 
   expect([text.code, json.code]).toEqual([3, 3]);
 });
 
-test('a file outside the repository through a symbolic link, and nothing of it shown', async () => {
+test('refuses a symbolic link to a file outside of the repository, and prints none of its content', async () => {
   await using work = await openWorkspace();
   writeFileSync(join(work.folder, 'secret.yaml'), 'openapi: 3.1.0 # of somebody else\n');
   symlinkSync(join(work.folder, 'secret.yaml'), join(work.repository.directory, 'pets.json'));
@@ -105,7 +105,7 @@ test('a file outside the repository through a symbolic link, and nothing of it s
   expect(code).toBe(3);
 });
 
-test('a file of 50 MB is refused by its size', async () => {
+test('refuses a file of 50 MB because of its size', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', Buffer.alloc(50 * 2 ** 20, '# a comment that never ends\n'));
   const { code, stderr } = await work.inside(['validate']);
@@ -113,7 +113,7 @@ test('a file of 50 MB is refused by its size', async () => {
   expect(code).toBe(3);
 });
 
-test('two resources that a key could mean: asks for the id, and writes nothing', async () => {
+test('asks for an id and writes nothing when a key matches two resources', async () => {
   await using work = await openWorkspace();
   await work.call('PUT', '/teams', { title: 'Writers' });
   await work.call('PUT', '/teams', { title: 'Writers' });
@@ -126,7 +126,7 @@ test('two resources that a key could mean: asks for the id, and writes nothing',
   expect(work.writes()).toBe(before);
 });
 
-test('a refused token, no permission, another organization: 1, and why', async () => {
+test('exits 1 with the reason for a refused token, a missing permission and another organization', async () => {
   await using work = await openWorkspace({
     tokens: { 'no-rights-token': { user: 'bo@acme.example', permission: 'none' } },
   });
@@ -146,7 +146,7 @@ test('a refused token, no permission, another organization: 1, and why', async (
   }
 });
 
-test('a platform that is not there, and one that answers HTML: 1, and soon', async () => {
+test('exits 1 soon when the platform does not respond or returns HTML', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', 'teams:\n  one: { title: One }\n');
   const page = createServer((_request, response) => {
@@ -162,7 +162,7 @@ test('a platform that is not there, and one that answers HTML: 1, and soon', asy
   expect([html.code, gone.code]).toEqual([1, 1]);
 });
 
-test('every problem of a configuration, with its place and no secret', async () => {
+test('reports every problem of a configuration with its position, without secrets', async () => {
   await using work = await openWorkspace();
   const config = `platform: { baseUrl: nowhere, token: "\${env:OCTAVO_TOKEN}", tiemout: 3s }
 organizations:
@@ -187,7 +187,7 @@ server: { listen: "\${env:NOT_THERE}" }
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
 });
 
-test('an organization that is not there is named', async () => {
+test('names an organization that is not configured', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', 'teams: { a: { title: A } }\n');
   for (const command of [['plan'], ['doctor'], ['snapshot']]) {
@@ -198,7 +198,7 @@ test('an organization that is not there is named', async () => {
   }
 });
 
-test('a base URL that ends in the version is said to', async () => {
+test('reports a base URL that ends with the API version', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', 'teams: { a: { title: A } }\n');
   for (const command of [['plan'], ['doctor'], ['api', 'listTeams']]) {
@@ -208,7 +208,7 @@ test('a base URL that ends in the version is said to', async () => {
   }
 });
 
-test('files that are not manifests get one line each', async () => {
+test('prints one line for each file that is not a manifest', async () => {
   await using work = await openWorkspace();
   const files: Readonly<Record<string, string>> = {
     'compose.yaml': 'version: "3"\nservices: {}\nvolumes: {}\nnetworks: {}\n',

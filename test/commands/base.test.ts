@@ -39,7 +39,7 @@ function bareRemote(work: Workspace): string {
   return remote;
 }
 
-test('with a base a rename is a rename, and only what the base declared is deleted', async () => {
+test('plans a rename as a rename and deletes only what the base declared', async () => {
   await using work = await applied();
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Docs writers }\n');
   work.repository.commit('Rename one, drop one');
@@ -53,7 +53,7 @@ test('with a base a rename is a rename, and only what the base declared is delet
   expect((await work.inside(['plan'])).stdout).toContain('there is no base, so nothing is deleted');
 });
 
-test('--record moves the ref only after everything was applied; --base applied reads it', async () => {
+test('moves the ref with --record only after everything was applied, and reads it with --base applied', async () => {
   await using work = await applied();
   const first = work.repository.git('rev-parse', 'HEAD');
   expect(work.repository.git('rev-parse', APPLIED)).toBe(first);
@@ -73,7 +73,7 @@ test('--record moves the ref only after everything was applied; --base applied r
   expect(work.teams()).toEqual(['By hand', 'Docs writers', 'More']);
 });
 
-test('what is paused keeps the ref where it is', async () => {
+test('does not move the ref while changes are paused', async () => {
   await using work = await applied();
   const first = work.repository.git('rev-parse', 'HEAD');
   work.repository.write(
@@ -87,7 +87,7 @@ test('what is paused keeps the ref where it is', async () => {
   expect(work.repository.git('rev-parse', APPLIED)).toBe(first);
 });
 
-test('the ref is pushed, and read from the remote by a clone that has none', async () => {
+test('pushes the ref, and reads it from the remote in a clone without it', async () => {
   await using work = await openWorkspace();
   const remote = bareRemote(work);
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
@@ -103,7 +103,7 @@ test('the ref is pushed, and read from the remote by a clone that has none', asy
   expect(base).toBe(commit);
 });
 
-test('a push that is refused: applied, not recorded, and reported', async () => {
+test('reports a refused push after applying, and records nothing locally', async () => {
   await using work = await openWorkspace();
   const remote = bareRemote(work);
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
@@ -118,7 +118,7 @@ test('a push that is refused: applied, not recorded, and reported', async () => 
   expect(work.repository.git('for-each-ref', 'refs/octavo')).toBe('');
 });
 
-test('a remote that does not answer: nothing is applied that could not be recorded', async () => {
+test('applies nothing when the remote does not respond and the result could not be recorded', async () => {
   await using work = await openWorkspace();
   work.repository.git('remote', 'add', 'origin', join(work.folder, 'nowhere.git'));
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
@@ -139,7 +139,7 @@ test.each([
   expect(code).toBe(exit);
 });
 
-test('what cannot be recorded is said before anything is applied', async () => {
+test('reports that the result cannot be recorded before it applies anything', async () => {
   await using work = await applied();
   work.repository.write('new.yaml', 'teams:\n  new: { title: New }\n');
   const before = work.writes();
@@ -149,14 +149,14 @@ test('what cannot be recorded is said before anything is applied', async () => {
   expect(work.writes()).toBe(before);
 });
 
-test('nothing was ever applied: --base applied is no base, and says so', async () => {
+test('plans without a base, with a note, when nothing was ever applied', async () => {
   await using work = await openWorkspace();
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
   work.repository.commit('One');
   expect((await planned(work, '--base', 'applied')).base).toBe(null);
 });
 
-test('a base whose manifests are wrong by today’s rules names itself as the place', async () => {
+test('reports problems in the manifests of the base as problems of the base', async () => {
   await using work = await openWorkspace();
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers, colour: red }\n');
   const base = work.repository.commit('From another time');
@@ -169,7 +169,7 @@ test('a base whose manifests are wrong by today’s rules names itself as the pl
   expect(work.emulator.requests.total).toBe(0);
 });
 
-test('a base before the first manifest owns nothing', async () => {
+test('owns nothing with a base from before the first manifest', async () => {
   await using work = await openWorkspace();
   work.repository.write('README.md', '# Acme\n');
   const base = work.repository.commit('Begin');

@@ -5,7 +5,7 @@ import { openWorkspace, type Workspace } from '../support/workspace.ts';
 const open = () => openWorkspace({ processing: { openapi: 0, translation: 0, conversations: 0 } });
 const requests = (work: Workspace) => work.emulator.state().changeRequests ?? [];
 
-test('list says why each would be opened or not, and where it would go', async () => {
+test('lists for each cluster whether a change request would be opened, why, and in which space', async () => {
   await using work = await open();
   const { cluster, space } = await withCluster(work);
   const config = work.configure({ organization: { clusters: { defaultSpace: space } } });
@@ -31,7 +31,7 @@ test('list says why each would be opened or not, and where it would go', async (
   expect(refused.stdout).toContain('not opened: 3 issues, at least 9 required');
 });
 
-test('open makes one change request, and says so when there is one already', async () => {
+test('opens one change request, and reports an existing one', async () => {
   await using work = await open();
   const { cluster, space } = await withCluster(work);
   const config = work.configure({ organization: { clusters: { search: { enabled: false } } } });
@@ -52,7 +52,7 @@ test('open makes one change request, and says so when there is one already', asy
   expect(requests(work)).toHaveLength(1);
 });
 
-test('mute and unmute, and what is not there', async () => {
+test('mutes and unmutes a cluster, and reports an unknown one', async () => {
   await using work = await open();
   const { cluster } = await withCluster(work);
   const muted = () => work.emulator.state().issuesClusters?.[0]?.muted;
@@ -70,7 +70,7 @@ test('mute and unmute, and what is not there', async () => {
   expect(none.stderr).toContain('issue cluster "c_none" not found; run octavo clusters list to see them');
 });
 
-test('a platform without issue clusters is said in one line', async () => {
+test('reports a platform without issue clusters in one line', async () => {
   await using work = await openWorkspace({ features: { conversations: false } });
   for (const args of [['list'], ['open', 'c_1'], ['mute', 'c_1']]) {
     const { code, stdout, stderr } = await work.inside(['clusters', ...args]);
@@ -81,7 +81,7 @@ test('a platform without issue clusters is said in one line', async () => {
   }
 });
 
-test('labels are shown as one line each, whatever is in them', async () => {
+test('prints every label on one line, also with control characters and line breaks', async () => {
   await using work = await open();
   const { id } = await work.call('POST', '/spaces', { title: 'Guides\u001b[31m' });
   const ticket = (index: number) => ({

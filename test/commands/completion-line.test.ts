@@ -5,7 +5,7 @@ import { readLine } from '../../src/commands/completion/line.ts';
 
 const BREAKS = ' \t\n"\'><=;|&(:';
 
-describe('a command line that is being typed', () => {
+describe('an unfinished command line', () => {
   test.each([
     ['nothing yet', 'octavo ', ['']],
     ['a word', 'octavo pl', ['pl']],
@@ -40,7 +40,7 @@ describe('a command line that is being typed', () => {
     expect(readLine(line, 'bash', BREAKS).insert(value)).toBe(inserted);
   });
 
-  test('what bash inserts is the value, whatever it is', () => {
+  test('quotes any value so that bash reads it unchanged', () => {
     const printable = fc.string({ unit: fc.constantFrom(...'abc /:=$`"\'\\{}[]()*?!#~&;|<>-é'), maxLength: 12 });
     const cases = fc.sample(fc.tuple(printable, printable, fc.constantFrom('', "'", '"')), { numRuns: 300, seed: 7 });
     const lines = cases.flatMap(([typed, added, quote]) => {
@@ -57,7 +57,7 @@ describe('a command line that is being typed', () => {
     expect(lines.length).toBeGreaterThan(200);
   });
 
-  test('no line is too strange to be read', () => {
+  test('parses any line without an error', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.constantFrom('bash', 'zsh', 'fish'), (text, shell) => {
         const { words, insert } = readLine(`octavo ${text}`, shell, BREAKS);

@@ -47,7 +47,7 @@ printf '\\nARGS'; printf '<%s>' "$@"; printf 'END\\n'
 
   // .ci/run installs the shells; elsewhere the test of one that is missing is reported as skipped.
   const canType = (shell: string) => isInstalled(shell) && isInstalled('script');
-  test.for(SHELLS)('%s passes what was completed', { timeout: 60_000 }, async (shell, { skip }) => {
+  test.for(SHELLS)('%s passes completed words to the command', { timeout: 60_000 }, async (shell, { skip }) => {
     skip(!canType(shell), `${shell} or script is not installed`);
     const lines = TYPED.map(([line]) => line);
     const shown = await typeInto(shell, { folder, script: `script.${shell}`, lines });

@@ -51,8 +51,8 @@ function configuration(baseUrl: string, token: string, more = ''): string {
   return `platform: { ${address}token: "${token}" }\norganizations: [{ id: org_acme, source: { directory: . }${more} }]\n`;
 }
 
-describe('a configuration that is only found', () => {
-  test('is not read where the environment names the platform', async () => {
+describe('config.yaml in the working directory, without --config', () => {
+  test('is ignored when the environment sets the platform', async () => {
     await using attacker = await openAttacker();
     await using work = await openWorkspace();
     work.repository.write('m/teams.yaml', 'teams: { writers: { title: Writers } }\n');
@@ -63,7 +63,7 @@ describe('a configuration that is only found', () => {
     expect(attacker.received).toEqual([]);
   });
 
-  test.each([...ASKING, ...FOLLOWING])('takes no token from the environment: octavo %s %s', async (...command) => {
+  test.each([...ASKING, ...FOLLOWING])('cannot use the token of the environment: octavo %s %s', async (...command) => {
     await using attacker = await openAttacker();
     await using work = await openWorkspace();
     work.repository.write('config.yaml', configuration(attacker.url, '$' + '{env:OCTAVO_TOKEN}'));
@@ -75,7 +75,7 @@ describe('a configuration that is only found', () => {
     expect(attacker.received).toEqual([]);
   });
 
-  test('names the way out', async () => {
+  test('is refused with a message that names --config', async () => {
     await using work = await openWorkspace();
     work.repository.write('config.yaml', configuration('https://platform.example', '$' + '{env:OCTAVO_TOKEN}'));
     const { stderr } = await work.inside(['plan', 'm'], { ...NOTHING_SET, OCTAVO_TOKEN: TOKEN });
@@ -128,7 +128,7 @@ describe('a configuration that is only found', () => {
     ],
   ];
 
-  test.each(hostile)('cannot have %s sent or shown', async (_what, text) => {
+  test.each(hostile)('cannot send or print %s', async (_what, text) => {
     await using attacker = await openAttacker();
     await using work = await openWorkspace();
     writeFileSync(join(work.folder, 'secret'), CANARY);
@@ -142,7 +142,7 @@ describe('a configuration that is only found', () => {
     expect(attacker.received).toEqual([]);
   });
 
-  test('is no link, no pipe, no folder, and not endless', async () => {
+  test('is refused if it is a link, a pipe, a directory or too large', async () => {
     await using work = await openWorkspace();
     const path = join(work.repository.directory, 'config.yaml');
     writeFileSync(join(work.folder, 'mine.yaml'), configuration(work.emulator.url, TOKEN));
@@ -173,7 +173,7 @@ describe('a configuration that is only found', () => {
     expect(await work.inside(['plan', 'm'], env)).toMatchObject({ code: 0 });
   });
 
-  test.each(FOLLOWING)('is not enough for octavo %s %s', async (...command) => {
+  test.each(FOLLOWING)('is refused by octavo %s %s', async (...command) => {
     await using work = await openWorkspace();
     work.repository.write('config.yaml', configuration(work.emulator.url, TOKEN));
     const ended = await work.inside(command, NOTHING_SET);
@@ -184,7 +184,7 @@ describe('a configuration that is only found', () => {
   });
 });
 
-test('OCTAVO_CONFIG names a configuration, which may then read any variable; --config goes before it', async () => {
+test('a configuration in OCTAVO_CONFIG may read any variable, and --config takes precedence', async () => {
   await using work = await openWorkspace();
   work.repository.write('conf/octavo.yaml', configuration(work.emulator.url, '$' + '{env:SOME_TOKEN}'));
   work.repository.write('conf/other.yaml', configuration(work.emulator.url, '$' + '{env:ANOTHER}'));
@@ -220,7 +220,7 @@ async function openPull(attacker: string, before = (_work: Workspace) => {}) {
 }
 
 describe('in a job of a pull request', () => {
-  test('a named configuration, and the files it names, are those of the commit that the pull request starts from', async () => {
+  test('reads a named configuration and its files from the base commit of the pull request', async () => {
     await using attacker = await openAttacker();
     const { work, env } = await openPull(attacker.url);
     await using _ = work;
@@ -231,7 +231,7 @@ describe('in a job of a pull request', () => {
     expect(attacker.received).toEqual([]);
   });
 
-  test('removing the address of a named configuration sends no token to the default address', async () => {
+  test('sends no token to the default address when the pull request removes the configured one', async () => {
     const { work, env } = await openPull('');
     await using _ = work;
     const named = await work.inside(['doctor', '--config', 'conf/config.yaml'], env);
@@ -243,7 +243,7 @@ describe('in a job of a pull request', () => {
   test.each([
     ['a comment on it', { issue: { pull_request: {} } }],
     ['a workflow of it', { workflow_run: { event: 'pull_request' } }],
-  ])('after %s, a configuration of the checkout is that of the default branch', async (_, event) => {
+  ])('reads the configuration of the default branch after %s', async (_, event) => {
     await using attacker = await openAttacker();
     const { work, env, base } = await openPull(attacker.url);
     await using __ = work;
@@ -254,7 +254,7 @@ describe('in a job of a pull request', () => {
     expect(attacker.received).toEqual([]);
   });
 
-  test('links of the pull request, and links to it, lead nowhere else', async () => {
+  test('does not follow links of the pull request, or links into it, to other files', async () => {
     await using attacker = await openAttacker();
     const { work, env } = await openPull(attacker.url);
     await using _ = work;
@@ -277,7 +277,7 @@ describe('in a job of a pull request', () => {
     expect(attacker.received).toEqual([]);
   });
 
-  test('a configuration that only the pull request has, or that nobody named, is not read', async () => {
+  test('does not read a configuration that only the pull request has, or that was not named', async () => {
     await using attacker = await openAttacker();
     const { work, env } = await openPull(attacker.url);
     await using _ = work;
@@ -288,7 +288,7 @@ describe('in a job of a pull request', () => {
     expect(attacker.received).toEqual([]);
   });
 
-  test('policies of a pull request do not hold for a plan over a snapshot either', async () => {
+  test('ignores policies of the pull request also for a plan from a snapshot', async () => {
     await using attacker = await openAttacker();
     const { work, env } = await openPull(attacker.url);
     await using _ = work;
@@ -298,7 +298,7 @@ describe('in a job of a pull request', () => {
     expect(await work.inside(['plan', 'm', '--snapshot', '../snapshot.json'], env)).toMatchObject({ code: 0 });
   });
 
-  test('without the history of the base it says what to do', async () => {
+  test('explains how to clone when the base commit is missing', async () => {
     await using attacker = await openAttacker();
     const { work, env } = await openPull(attacker.url);
     await using _ = work;
@@ -309,7 +309,7 @@ describe('in a job of a pull request', () => {
     expect(attacker.received).toEqual([]);
   });
 
-  test('a configuration outside of the repository is the operator’s', async () => {
+  test('reads a configuration outside of the repository from disk', async () => {
     const { work, env } = await openPull('http://127.0.0.1:9');
     await using _ = work;
     writeFileSync(join(work.folder, 'operator.yaml'), configuration(work.emulator.url, '$' + '{env:MY_TOKEN}'));

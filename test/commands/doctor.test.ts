@@ -42,7 +42,7 @@ test.each([
       external: 'ok: 1 external link on the first site; manifests do not declare them, and they keep their positions',
     },
   ],
-] as const)('doctor says what %s has, by reading alone', async (version, expected) => {
+] as const)('reports the features of platform %s with reads only', async (version, expected) => {
   await using work = await openWorkspace();
   await withSite(work, version);
   work.emulator.requests.reset();
@@ -58,7 +58,7 @@ test.each([
   expect(Object.keys(work.emulator.requests.byMethod)).toEqual(['GET']);
 });
 
-test('doctor says where no site space tells whether it is hidden, and little where there is no site', async () => {
+test('reports when site spaces have no hidden field, and skips site checks without a site', async () => {
   await using work = await openWorkspace();
   expect(await said(work)).toMatchObject({ sites: 'ok: the organization has no sites yet' });
   await withSite(work, '0.146');
@@ -112,7 +112,7 @@ describe('conversations', () => {
         'the daemon that applied it',
       undefined,
     ],
-  ] as const)('%s with %j', async (version, conversations, is, topics) => {
+  ] as const)('reports conversations of platform %s with %j', async (version, conversations, is, topics) => {
     expect(await at(version, conversations)).toEqual({ is, topics, permissions, asked: 1 });
   });
 });

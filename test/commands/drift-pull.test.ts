@@ -104,7 +104,7 @@ function hook(folder: string, name: string, script: string): void {
 }
 
 describe.each(FORGES)('at %s', (name) => {
-  test('drift becomes a commit and a pull request, follows what changes, and goes when it is gone', async () => {
+  test('opens a pull request for drift, updates it, and closes it when the drift is gone', async () => {
     await using scene = await Scene.open(name);
     const { fake } = scene;
     expect(await scene.run()).toEqual({ code: 0, stdout: '', stderr: 'No drift to write\n' });
@@ -150,7 +150,7 @@ describe.each(FORGES)('at %s', (name) => {
     expect(JSON.stringify([first, fake.pulls.all])).not.toContain(FakeForge.token);
   });
 
-  test('runs at the same time open one pull request', async () => {
+  test('opens one pull request in concurrent runs', async () => {
     await using scene = await Scene.open(name);
     await scene.change('Writers', 'By hand');
     const ended = await Promise.all([scene.run(), scene.run(), scene.run()]);
@@ -159,7 +159,7 @@ describe.each(FORGES)('at %s', (name) => {
     expect(scene.git('rev-list', '--count', `main..${BRANCH}`)).toBe('1');
   });
 
-  test('a pull request that was closed as it is was declined, until something else drifts', async () => {
+  test('does not reopen a declined pull request until other drift appears', async () => {
     await using scene = await Scene.open(name);
     await scene.change('Writers', 'By hand');
     await scene.run();
@@ -175,7 +175,7 @@ describe.each(FORGES)('at %s', (name) => {
     expect(pull?.state).toBe('closed');
   });
 
-  test('a branch that somebody deleted is made again', async () => {
+  test('creates a deleted branch again', async () => {
     await using scene = await Scene.open(name);
     await scene.change('Writers', 'By hand');
     await scene.run();
@@ -185,7 +185,7 @@ describe.each(FORGES)('at %s', (name) => {
     expect(scene.fake.pulls.open).toHaveLength(1);
   });
 
-  test('one of a fork from a branch of the same name is not taken for it', async () => {
+  test('ignores a pull request of a fork with the same branch name', async () => {
     await using scene = await Scene.open(name);
     const forks = scene.fake.pulls.addForks(BRANCH, 'main');
     await scene.change('Writers', 'By hand');
@@ -194,7 +194,7 @@ describe.each(FORGES)('at %s', (name) => {
   });
 });
 
-test('the commit of a person is not written over, and the pull request says so', async () => {
+test('keeps commits of other authors, and explains it in the pull request', async () => {
   await using scene = await Scene.open();
   await scene.change('Writers', 'By hand');
   await scene.run();
@@ -215,7 +215,7 @@ test('the commit of a person is not written over, and the pull request says so',
   expect(scene.tip()).toBe(theirs);
 });
 
-test.each([true, false])('one that is merged is done with, whether its branch goes: %s', async (deletes) => {
+test.each([true, false])('treats a merged pull request as done, with its branch deleted: %s', async (deletes) => {
   await using scene = await Scene.open();
   await scene.change('Writers', 'By hand');
   await scene.run();
@@ -229,7 +229,7 @@ test.each([true, false])('one that is merged is done with, whether its branch go
 });
 
 test.each(FORGES)(
-  'a person’s commit that was squashed into one at %s is done with, though its branch stays',
+  'treats a squashed commit of another author at %s as merged, though its branch remains',
   async (name) => {
     await using scene = await Scene.open(name);
     await scene.change('Writers', 'By hand');
@@ -245,7 +245,7 @@ test.each(FORGES)(
   },
 );
 
-test('a token that may not open one leaves the branch, and the next run opens it', async () => {
+test('keeps the branch when the token cannot open a pull request, and opens it in the next run', async () => {
   await using scene = await Scene.open();
   await scene.change('Writers', 'By hand');
   scene.fake.pulls.may.open = false;
@@ -256,7 +256,7 @@ test('a token that may not open one leaves the branch, and the next run opens it
   expect((await scene.run()).stderr).toContain(' is opened: ');
 });
 
-test('an answer that was lost opens no second one', async () => {
+test('opens no second pull request after a lost response', async () => {
   await using scene = await Scene.open();
   await scene.change('Writers', 'By hand');
   scene.fake.malady = (request) => (/^POST .*(pulls|merge_requests)$/.test(request) ? 'dropped' : null);
@@ -264,7 +264,7 @@ test('an answer that was lost opens no second one', async () => {
   expect(scene.fake.pulls.all).toHaveLength(1);
 });
 
-test('what is in the work tree and in the index is not looked at and not touched, and no hook runs', async () => {
+test('ignores and keeps the work tree and the index, and runs no hook', async () => {
   await using scene = await Scene.open();
   const { repository } = scene.work;
   const ran = join(scene.work.folder, 'ran');
@@ -294,7 +294,7 @@ test('what is in the work tree and in the index is not looked at and not touched
   expect(scene.git('diff', '--name-only', 'main', BRANCH)).toBe('manifests/saml.yaml');
 });
 
-test('what was merged while it was read is no drift: it begins anew', async () => {
+test('starts again when the target branch moves during the run', async () => {
   await using scene = await Scene.open();
   await scene.change('Writers', 'By hand');
   await scene.run();
@@ -308,7 +308,7 @@ test('what was merged while it was read is no drift: it begins anew', async () =
   expect(scene.fake.pulls.open).toEqual([]);
 });
 
-test('what is gone and what was moved is in it too, and the plan of its branch is empty', async () => {
+test('includes deleted and moved resources, and leaves an empty plan on its branch', async () => {
   await using scene = await Scene.open();
   const { work } = scene;
   const site = (...keys: string[]) =>
@@ -341,13 +341,13 @@ test('what is gone and what was moved is in it too, and the plan of its branch i
   expect(plan).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes') });
 });
 
-test('a commit that waits to be applied is not drift, and what is recorded as applied is the base', async () => {
+test('does not treat unapplied commits as drift, and uses the recorded commit as base', async () => {
   await using scene = await Scene.open();
   scene.commit('main', 'manifests/saml.yaml', SAML.replace('entityID: Writers', 'entityID: Authors'));
   expect(await scene.run()).toMatchObject({ code: 0, stderr: 'No drift to write\n' });
 });
 
-test('links are written where they lead, and modes stay', async () => {
+test('writes to the targets of symbolic links, and keeps file modes', async () => {
   await using scene = await Scene.open();
   const { repository } = scene.work;
   repository.git('mv', 'manifests/saml.yaml', 'manifests/real.txt');
@@ -362,7 +362,7 @@ test('links are written where they lead, and modes stay', async () => {
   expect(scene.git('ls-tree', BRANCH, 'manifests/real.txt')).toMatch(/^100755 /);
 });
 
-test('--dry-run needs no forge, and changes nothing', async () => {
+test('changes nothing with --dry-run, and needs no forge', async () => {
   await using scene = await Scene.open();
   await scene.change('Writers', 'By hand');
   const args = ['import', '--drift', '--pull-request', '--out', 'manifests', '--dry-run'];
@@ -385,7 +385,7 @@ test.each([
   [null, ['--onto', 'nowhere'], 3, /the remote has no branch "nowhere"/],
   [null, ['--onto', '--all'], 1, /is not a valid branch, tag or commit name/],
   [null, ['--author', 'Nobody'], 3, /--author "Nobody" is not an author/],
-] as const)('%j %j ends with %d', async (env, args, code, message) => {
+] as const)('with environment %j and arguments %j exits with %d', async (env, args, code, message) => {
   await using scene = await Scene.open();
   const ended = await scene.work.inside(
     ['import', '--drift', '--pull-request', '--out', 'manifests', ...args],
@@ -394,13 +394,13 @@ test.each([
   expect(ended).toEqual({ code, stdout: '', stderr: expect.stringMatching(message) });
 });
 
-test('a repository without a remote, and a folder in none, are said', async () => {
+test('reports a repository without a remote, and a folder outside of a repository', async () => {
   await using scene = await Scene.open();
   scene.work.repository.git('remote', 'remove', 'origin');
   expect(await scene.run()).toMatchObject({ code: 1, stderr: expect.stringContaining('has no remote') });
 });
 
-test('a remote that takes no push is said, and there is no pull request', async () => {
+test('reports a refused push, and opens no pull request', async () => {
   await using scene = await Scene.open();
   await scene.change('Writers', 'By hand');
   hook(scene.bare, 'pre-receive', 'echo no pushes here >&2; exit 1');
@@ -411,7 +411,7 @@ test('a remote that takes no push is said, and there is no pull request', async 
   expect(scene.fake.pulls.all).toEqual([]);
 });
 
-test('in a CI job, whose clone is shallow and on no branch, each run goes on from the last', async () => {
+test('continues from the previous run in a shallow, detached clone of a CI job', async () => {
   await using scene = await Scene.open();
   for (const at of [1, 2, 3]) {
     scene.commit('main', 'README.md', `Read me, ${at}\n`);

@@ -34,14 +34,14 @@ server: { listen: "${listen}" }
 }
 
 describe('octavo health', () => {
-  test('exits 0 where the daemon is healthy, without reading a secret', async () => {
+  test('exits 0 for a healthy daemon, without reading a secret', async () => {
     await using work = await openWorkspace();
     await using door = await openDoor(200, []);
     expect(await health(work, `127.0.0.1:${door.port}`)).toMatchObject({ code: 0, stdout: '200\n', stderr: '' });
     expect(door.paths).toEqual(['/healthz']);
   });
 
-  test('asks on the loopback address where the daemon listens on all', async () => {
+  test('uses the loopback address for a daemon that listens on all addresses', async () => {
     await using work = await openWorkspace();
     await using door = await openDoor(200, []);
     expect(await health(work, `0.0.0.0:${door.port}`, '--ready')).toMatchObject({ code: 0 });
@@ -55,7 +55,7 @@ describe('octavo health', () => {
     expect(ended).toMatchObject({ code: 1, stdout: '503: the state file cannot be written\n' });
   });
 
-  test('exits 1 where nobody answers, and 3 where the port is not known', async () => {
+  test('exits 1 without a response, and 3 for an unknown port', async () => {
     await using work = await openWorkspace();
     const door = await openDoor(200, []);
     await door[Symbol.asyncDispose]();

@@ -9,13 +9,13 @@ const inNew = (work: Workspace, path: string) => join(work.folder, 'new', path);
 const init = (work: Workspace, env: Record<string, string>, ...more: string[]) =>
   work.inside(['init', '../new', ...more], env);
 
-describe('a folder that is not there', () => {
+describe('octavo init in a new folder', () => {
   test.each([
     ['github', '.github/workflows/octavo.yaml', 'github.yaml'],
     ['gitlab', '.gitlab-ci.yml', 'gitlab.yaml'],
     ['gitea', '.gitea/workflows/octavo.yaml', 'gitea.yaml'],
     ['bitbucket', 'bitbucket-pipelines.yml', 'bitbucket.yaml'],
-  ])('becomes a repository for %s whose manifests are valid', async (forge, workflow, example) => {
+  ])('creates a repository for %s with valid manifests', async (forge, workflow, example) => {
     await using work = await openWorkspace();
     const ended = await init(work, NO_TOKEN, '--forge', forge);
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`+ ../new/${workflow}\n`) });
@@ -35,7 +35,7 @@ describe('a folder that is not there', () => {
   test.each([
     ['github', '.github/workflows/octavo-drift.yaml'],
     ['gitea', '.gitea/workflows/octavo-drift.yaml'],
-  ])('for %s it may bring drift back too', async (forge, path) => {
+  ])('creates the drift workflow for %s with --drift', async (forge, path) => {
     await using work = await openWorkspace();
     mkdirSync(inNew(work, ''));
     runGit(inNew(work, ''), ['init', '-q']);
@@ -46,7 +46,7 @@ describe('a folder that is not there', () => {
     expect(gitlab).toMatchObject({ code: 0, stderr: expect.stringContaining('includes the drift job') });
   });
 
-  test('with a token it has the organization as it is, and an empty plan', async () => {
+  test('imports the organization if a token is set, so that the plan is empty', async () => {
     await using work = await openWorkspace();
     await work.call('PUT', '/teams', { title: 'Writers' });
     const ended = await init(work, {}, '--forge', 'none');
@@ -57,7 +57,7 @@ describe('a folder that is not there', () => {
     expect(readFileSync(inNew(work, 'teams.yaml'), 'utf8')).toContain('title: Writers');
   });
 
-  test('imports the organization also where the workflow for drift is asked for', async () => {
+  test('imports the organization also with --drift', async () => {
     await using work = await openWorkspace();
     await work.call('PUT', '/teams', { title: 'Writers' });
     const ended = await init(work, {}, '--forge', 'github', '--drift');
@@ -66,7 +66,7 @@ describe('a folder that is not there', () => {
     expect(existsSync(inNew(work, '.github/workflows/octavo-drift.yaml'))).toBe(true);
   });
 
-  test('without an import that is not wanted', async () => {
+  test('does not import with --no-import or after a no', async () => {
     await using work = await openWorkspace();
     expect(await init(work, {}, '--forge', 'none', '--no-import')).toMatchObject({ code: 0 });
     expect(readFileSync(inNew(work, 'organization.yaml'), 'utf8')).toContain('organization: {}');
@@ -74,7 +74,7 @@ describe('a folder that is not there', () => {
   });
 });
 
-test('two commands lead from an organization with more than 200 resources to an empty plan', async () => {
+test('leads to an empty plan with two commands for an organization with more than 200 resources', async () => {
   await using work = await openWorkspace();
   const each = (count: number, entry: (at: number) => string) =>
     Array.from({ length: count }, (_, at) => entry(at)).join('');
@@ -95,8 +95,8 @@ test('two commands lead from an organization with more than 200 resources to an 
   expect(plan).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No changes, 2\d\d unchanged$/m) });
 });
 
-describe('a repository that is there', () => {
-  test('has its manifests in any folder, and the workflow where the forge looks for it', async () => {
+describe('octavo init in an existing repository', () => {
+  test('puts manifests into the given folder, and the workflow where the forge expects it', async () => {
     await using work = await openWorkspace();
     mkdirSync(inNew(work, ''));
     runGit(inNew(work, ''), ['init', '-q']);
@@ -123,7 +123,7 @@ describe('a repository that is there', () => {
     expect(existsSync(inNew(work, '.gitlab-ci.yml'))).toBe(false);
   });
 
-  test('keeps every byte of what it has, its manifests and its workflow', async () => {
+  test('keeps existing manifests and workflows unchanged', async () => {
     await using work = await openWorkspace();
     const mine = { 'teams.yaml': 'teams: {} # mine\n', '.github/workflows/octavo.yaml': 'name: mine\n' };
     for (const [path, text] of Object.entries(mine)) {
@@ -139,7 +139,7 @@ describe('a repository that is there', () => {
     expect(work.emulator.requests.total).toBe(0);
   });
 
-  test('has the workflow of where it was cloned from, and done again nothing is new', async () => {
+  test('detects the forge from the remote, and creates nothing when run again', async () => {
     await using work = await openWorkspace();
     work.repository.git('remote', 'add', 'origin', 'https://oauth2:a-password@gitlab.example/acme/docs.git');
     const first = await work.inside(['init'], NO_TOKEN);
@@ -149,7 +149,7 @@ describe('a repository that is there', () => {
   });
 });
 
-test('where nothing tells the forge, nothing is written, and the flag is named', async () => {
+test('writes nothing and names --forge when it cannot detect the forge', async () => {
   await using work = await openWorkspace();
   const ended = await init(work, NO_TOKEN);
   expect(ended).toMatchObject({
@@ -162,7 +162,7 @@ test('where nothing tells the forge, nothing is written, and the flag is named',
   expect(await work.inside(['init', 'a-file', '--forge', 'none'], NO_TOKEN)).toMatchObject({ code: 3 });
 });
 
-test('on a terminal it asks', async () => {
+test('asks for the forge on a terminal', async () => {
   await using work = await openWorkspace();
   await work.call('PUT', '/teams', { title: 'Writers' });
   const asked: string[] = [];

@@ -13,7 +13,7 @@ import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
 
-describe('a word for a shell', () => {
+describe('a quoted shell argument', () => {
   /** What a program gets of words that were put on a command line. */
   function received(shell: string, words: readonly string[]): readonly string[] {
     const script = `printf '%s\\0' ${words.map(shellWord).join(' ')}`;
@@ -31,7 +31,7 @@ describe('a word for a shell', () => {
     .map((text) => text.toWellFormed().replaceAll('\0', '').replace(/\n+$/, ''))
     .filter((text) => text !== '');
 
-  test.each(['sh', 'bash'])('is that word to %s, and stays in one line of plain text', (shell) => {
+  test.each(['sh', 'bash'])('is read back by %s, and stays on one line of printable text', (shell) => {
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 60 }), (words) => {
         expect(shellCommand(words)).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u);
@@ -41,7 +41,7 @@ describe('a word for a shell', () => {
     );
   });
 
-  test('is left as it is where it can be', () => {
+  test('is not quoted where that is not needed', () => {
     expect(shellCommand(['octavo', 'plan', 'docs/manifests', '--base', 'main'])).toBe(
       'octavo plan docs/manifests --base main',
     );
@@ -101,7 +101,7 @@ function commandIn(text: string): string {
   return /^ *(octavo apply .*--approve sha256:\w{64}.*)$/m.exec(text)?.[1] ?? `no command in ${text}`;
 }
 
-describe('the command that approves what is held is run as it is printed', () => {
+describe('the printed approve command runs unchanged', () => {
   const plans: readonly (readonly [what: string, args: readonly string[], columns: number])[] = [
     ['a plan', ['plan', FOLDER, '--base', 'HEAD~1'], 100],
     ['a plan on a narrow terminal', ['plan', FOLDER, '--base', 'HEAD~1'], 20],
@@ -109,7 +109,7 @@ describe('the command that approves what is held is run as it is printed', () =>
     ['an apply', ['apply', FOLDER, '--base', 'applied', '--yes', '--record'], 100],
     ['a plan file', ['plan', FOLDER, '--base', 'HEAD~1', '--out', "../plan of Ana's $HOME"], 100],
   ];
-  test.each(plans)('of %s', async (_what, args, columns) => {
+  test.each(plans)('after %s', async (_what, args, columns) => {
     const { work, where } = await openHeld();
     await using _ = work;
     const shown = await work.inside([...args, ...where], {}, '.', { columns });
@@ -119,7 +119,7 @@ describe('the command that approves what is held is run as it is printed', () =>
     expect(work.teams()).toEqual(['Writers']);
   });
 
-  test('of an apply of a plan file', async () => {
+  test('after an apply of a plan file', async () => {
     const { work, where } = await openHeld();
     await using _ = work;
     const file = "../Ana's plan";
@@ -130,7 +130,7 @@ describe('the command that approves what is held is run as it is printed', () =>
     expect(work.teams()).toEqual(['Writers']);
   });
 
-  test('of a comment, once the pull request is merged', async () => {
+  test('from a comment, after the pull request is merged', async () => {
     await using fake = await (FORGES[0] as (typeof FORGES)[number]).open();
     const { work, where } = await openHeld();
     await using _ = work;
@@ -153,7 +153,7 @@ describe('the command that approves what is held is run as it is printed', () =>
     expect(work.repository.git('for-each-ref', '--format=%(objectname) %(parent)', 'refs/octavo')).toContain(head);
   });
 
-  test('of the log of a daemon, in another folder', async () => {
+  test('from the log of a daemon, in another directory', async () => {
     await using work = await openWorkspace();
     const TEAMS = 'teams:\n  writers: { title: Writers }\n  editors: { title: Editors }\n';
     work.repository.write('teams.yaml', TEAMS);
@@ -170,7 +170,7 @@ describe('the command that approves what is held is run as it is printed', () =>
   });
 });
 
-test('what init, plan --out and snapshot name next is run as it is printed', async () => {
+test('the commands that init, plan --out and snapshot suggest run unchanged', async () => {
   const { work, where } = await openHeld();
   await using _ = work;
   const init = await work.inside(['init', FOLDER, '--forge', 'none', ...where]);

@@ -12,7 +12,7 @@ async function withTeams(): Promise<Workspace> {
   return work;
 }
 
-test('plan, apply, plan: the answer on standard output, everything else beside it', async () => {
+test('plan, apply and plan print results to standard output and everything else to standard error', async () => {
   await using work = await withTeams();
   const plan = await work.run('plan', '--detailed-exitcode');
   expect(plan).toMatchObject({ code: 2, stderr: '' });
@@ -32,7 +32,7 @@ test('plan, apply, plan: the answer on standard output, everything else beside i
   expect(work.writes()).toBe(2);
 });
 
-test('the JSON of a plan and of a result have the designed shape', async () => {
+test('prints plans and results as JSON in the documented format', async () => {
   await using work = await withTeams();
   const commit = work.repository.git('rev-parse', 'HEAD');
   await work.call('PUT', '/teams', { title: 'Old writers' });
@@ -92,7 +92,7 @@ test('the JSON of a plan and of a result have the designed shape', async () => {
   });
 });
 
-test('what fails is said, in JSON too, and the rest is applied', async () => {
+test('reports failed changes, also as JSON, and applies the rest', async () => {
   await using work = await withTeams();
   work.emulator.setFaults([{ match: { method: 'PUT', nth: 1 }, fault: { kind: 'status', status: 422 } }]);
   const { code, stdout, stderr } = await work.inside(['apply', '--yes', '--format', 'json']);
@@ -105,7 +105,7 @@ test('what fails is said, in JSON too, and the rest is applied', async () => {
   expect(work.teams()).toEqual(['Editors', 'Writers']);
 });
 
-test('a plan file is applied if it still is the plan', async () => {
+test('applies a plan file that still matches the plan', async () => {
   await using work = await withTeams();
   const path = join(work.folder, 'plan.json');
   const plan = await work.inside(['plan', '--out', path]);
@@ -131,7 +131,7 @@ test.each([
     },
     ['was altered after it was created; create a new plan'],
   ],
-])('a plan file that is %s is refused, and nothing is written', async (_how, spoil, words) => {
+])('refuses a plan file that is %s, and writes nothing', async (_how, spoil, words) => {
   await using work = await withTeams();
   const path = join(work.folder, 'plan.json');
   await work.inside(['plan', '--out', path]);
@@ -145,7 +145,7 @@ test.each([
   expect(work.writes()).toBe(before);
 });
 
-test('a file that is no plan file, and one of another organization', async () => {
+test('refuses a file that is not a plan file, and one of another organization', async () => {
   await using work = await withTeams();
   const none = await work.inside(['apply', 'teams.yaml', '--yes']);
   expect(none.code).toBe(3);
@@ -161,7 +161,7 @@ test('a file that is no plan file, and one of another organization', async () =>
   expect(work.writes()).toBe(0);
 });
 
-test('a held deletion: the rest is applied, and its checksum approves exactly it', async () => {
+test('holds a deletion, applies the rest, and deletes after approval by checksum', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n  b: { title: B }\n');
   work.repository.commit('Two collections');
@@ -202,7 +202,7 @@ describe('--approve', () => {
     };
   const apply = (work: Workspace, ...more: string[]) => work.inside(['apply', '--base', 'applied', ...more]);
 
-  test('the checksum of a plan lets no larger plan through', async () => {
+  test('does not approve a larger plan than that of the checksum', async () => {
     await using work = await openHeld();
     const { checksum } = await checksums(work);
     rename(work);
@@ -212,7 +212,7 @@ describe('--approve', () => {
     expect([code, work.writes()]).toEqual([4, writes]);
   });
 
-  test('the checksum of what is held approves only that: the rest asks, or needs --yes', async () => {
+  test('approves only held changes with their checksum; other changes need a confirmation or --yes', async () => {
     await using work = await openHeld();
     const { heldChecksum } = await checksums(work);
     rename(work);
@@ -240,7 +240,7 @@ describe('--approve', () => {
     });
   });
 
-  test('either checksum approves a plan of held changes alone, without a question', async () => {
+  test('approves a plan of only held changes with either checksum, without a question', async () => {
     for (const name of ['checksum', 'heldChecksum'] as const) {
       await using work = await openHeld();
       const { [name]: approved } = await checksums(work);
@@ -248,7 +248,7 @@ describe('--approve', () => {
     }
   });
 
-  test('the checksum of a plan approves all of it, and text and Markdown name both', async () => {
+  test('approves a whole plan with its checksum; text and Markdown print both checksums', async () => {
     await using work = await openHeld();
     rename(work);
     const { checksum, heldChecksum } = await checksums(work);
@@ -261,7 +261,7 @@ describe('--approve', () => {
   });
 });
 
-test('order alone is no damage: reversing every section passes the limit of changed resources', async () => {
+test('does not count moves towards the limit of changed resources', async () => {
   await using work = await openWorkspace();
   const site = (keys: readonly number[]) =>
     `spaces: { g: { title: G } }\nsites:\n  help:\n    title: Help\n    structure:\n${keys
@@ -277,7 +277,7 @@ test('order alone is no damage: reversing every section passes the limit of chan
   expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: '11 applied; 11 writes\n' });
 });
 
-test('more deletions than the limit hold the whole plan, until so many are allowed', async () => {
+test('holds the whole plan above the deletion limit, until --allow-deletes raises it', async () => {
   await using work = await openWorkspace();
   const teams = (count: number) =>
     `teams:\n${Array.from({ length: count }, (_, index) => `  t${index}: { title: T${index} }\n`).join('')}`;
@@ -296,7 +296,7 @@ test('more deletions than the limit hold the whole plan, until so many are allow
   expect(work.teams()).toEqual(['New', 'T0']);
 });
 
-test('a plan that would leave no admin is refused, and no approval helps', async () => {
+test('refuses a plan that would leave no admin, regardless of approvals', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', 'members:\n  ana@acme.example: { role: read }\nteams:\n  new: { title: New }\n');
   const plan = await work.inside(['plan', '--format', 'json']);
@@ -307,7 +307,7 @@ test('a plan that would leave no admin is refused, and no approval helps', async
   expect(work.writes()).toBe(0);
 });
 
-test('nothing but reads: validate asks nothing, and plan and a dry run write nothing', async () => {
+test('sends no request for validate, and only reads for plan and a dry run', async () => {
   await using work = await withTeams();
   expect((await work.run('validate')).stdout).toBe('Valid: 2 resources in 1 manifest\n');
   expect(work.emulator.requests.total).toBe(0);
@@ -321,7 +321,7 @@ test('nothing but reads: validate asks nothing, and plan and a dry run write not
   expect(work.teams()).toEqual([]);
 });
 
-test('an apply that is interrupted is no success, and records nothing', async () => {
+test('fails and records nothing when an apply is interrupted', async () => {
   await using work = await openWorkspace({ latency: 150 });
   const titles = Array.from({ length: 60 }, (_, index) => `  t${index}: { title: T${index} }\n`);
   work.repository.write('a.yaml', `teams:\n${titles.join('')}`);

@@ -56,7 +56,7 @@ function environment(fake: FakeForge, name: string, { work, base, head }: Pull, 
 const summaryOf = (work: Workspace) => readFileSync(join(work.folder, 'summary.md'), 'utf8');
 
 describe.each(FORGES)('at $name', ({ name, open }) => {
-  test('the plan over what the pull request starts from is a comment, updated by the next run, with a status', async () => {
+  test('comments the plan against the merge base with a status, and updates the comment in the next run', async () => {
     await using fake = await open();
     const pull = await openPull();
     await using work = pull.work;
@@ -79,7 +79,7 @@ describe.each(FORGES)('at $name', ({ name, open }) => {
     expect(first.stdout + first.stderr + fake.own[0]?.body).not.toContain(FakeForge.token);
   });
 
-  test('runs at the same time leave one comment', async () => {
+  test('leaves one comment after concurrent runs', async () => {
     await using fake = await open();
     const pull = await openPull();
     await using work = pull.work;
@@ -88,7 +88,7 @@ describe.each(FORGES)('at $name', ({ name, open }) => {
     expect(fake.comments).toHaveLength(1);
   });
 
-  test('two folders of one organization have a comment and a status each', async () => {
+  test('writes a separate comment and status for each of two folders', async () => {
     await using fake = await open();
     const pull = await openPull();
     await using work = pull.work;
@@ -110,7 +110,7 @@ describe.each(FORGES)('at $name', ({ name, open }) => {
     expect(fake.own.map(({ body }) => body.includes('No plan for `org_acme, scope a`'))).toEqual([true, false]);
   });
 
-  test('where the token may not comment, the job says so and shows the plan elsewhere', async () => {
+  test('writes the plan to the job summary when the token may not comment', async () => {
     await using fake = await open();
     fake.may.comment = false;
     fake.may.status = false;
@@ -124,7 +124,7 @@ describe.each(FORGES)('at $name', ({ name, open }) => {
     expect(name === 'gitlab' || summaryOf(work).includes('"Writers" → "Docs writers"')).toBe(true);
   });
 
-  test('without a token nothing is asked of the forge', async () => {
+  test('sends no request to the forge without a token', async () => {
     await using fake = await open();
     const pull = await openPull();
     await using work = pull.work;
@@ -137,7 +137,7 @@ describe.each(FORGES)('at $name', ({ name, open }) => {
 
 const { open: openFake } = FORGES[0];
 
-test('where the comment is refused for another reason, the command fails, and shows the plan all the same', async () => {
+test('fails but still prints the plan when the comment is refused for another reason', async () => {
   await using fake = await openFake();
   fake.malady = (request) => (/^POST .*comments$/.test(request) ? 422 : null);
   const pull = await openPull();
@@ -147,7 +147,7 @@ test('where the comment is refused for another reason, the command fails, and sh
   expect(summaryOf(work)).toContain('Docs writers');
 });
 
-test('manifests with problems take the place of the last plan, and the status says so', async () => {
+test('replaces the last plan with the problems of invalid manifests, and sets a failed status', async () => {
   await using fake = await openFake();
   const pull = await openPull();
   await using work = pull.work;
@@ -163,7 +163,7 @@ test('manifests with problems take the place of the last plan, and the status sa
   expect(fake.statuses.at(-1)).toMatchObject({ sha: head, state: 'error' });
 });
 
-test('a configuration of a stranger’s gets no variable into the comment where there is no plan', async () => {
+test('puts no variable into the comment for the configuration of an untrusted pull request', async () => {
   await using fake = await openFake();
   const pull = await openPull();
   await using work = pull.work;
@@ -177,7 +177,7 @@ test('a configuration of a stranger’s gets no variable into the comment where 
   expect(JSON.stringify([fake.comments, fake.statuses, ended])).not.toContain('a-private-value');
 });
 
-test('a comment that is too long is cut, and what is printed is all of it', async () => {
+test('shortens a long comment, and prints the whole plan', async () => {
   await using fake = await openFake();
   const pull = await openPull();
   await using work = pull.work;
@@ -192,7 +192,7 @@ test('a comment that is too long is cut, and what is printed is all of it', asyn
   expect(fake.own[0]?.body).toContain(`[the job](${fake.url}/acme/docs/actions/runs/1) has all of it`);
 });
 
-test('a base that is not in the clone is named, with what to do', async () => {
+test('reports a base commit that the clone lacks, with a fix', async () => {
   await using fake = await openFake();
   const pull = await openPull();
   await using work = pull.work;
@@ -201,7 +201,7 @@ test('a base that is not in the clone is named, with what to do', async () => {
   expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('fetch-depth: 0') });
 });
 
-test('a base that is named is the base', async () => {
+test('uses --base instead of the merge base', async () => {
   await using fake = await openFake();
   const pull = await openPull();
   await using work = pull.work;
@@ -210,7 +210,7 @@ test('a base that is named is the base', async () => {
   expect(stdout).toContain(`over ${pull.head.slice(0, 7)}`);
 });
 
-test('a push is planned without a comment; outside of a CI job there is nowhere for one', async () => {
+test('plans a push without a comment, and refuses --comment outside of a CI job', async () => {
   await using fake = await openFake();
   const pull = await openPull();
   await using work = pull.work;
@@ -227,7 +227,7 @@ test('a push is planned without a comment; outside of a CI job there is nowhere 
   });
 });
 
-test('at Bitbucket the plan is in the output of the job, which says so', async () => {
+test('prints the plan in the job output at Bitbucket, with a note', async () => {
   const pull = await openPull();
   await using work = pull.work;
   work.repository.git('update-ref', 'refs/remotes/origin/main', pull.base);

@@ -19,8 +19,8 @@ async function differencesOf(before: PlanCase, after: Partial<PlanCase>): Promis
   return findDifferences(file, now, { approved: [], allowDeletes: 0, ...after.policy });
 }
 
-describe('what waited when the plan was made, and would not wait now, is different', () => {
-  test('a pause that has ended', async () => {
+describe('reports changes that waited when the plan file was created and would not wait now', () => {
+  test('for a pause that has ended', async () => {
     const manifests = 'teams:\n  a: { title: A, paused: { reason: wait, until: 2026-06-02 } }\n  b: { title: B }\n';
     const before = { manifests, policy: at('2026-06-01') };
     expect(await differencesOf(before, {})).toEqual([]);
@@ -35,7 +35,7 @@ describe('what waited when the plan was made, and would not wait now, is differe
     actuals: [actual('team', 'tem_1', { title: 'A', members: {} }), actual('collection', 'col_1', { title: 'Old' })],
   };
 
-  test('a deletion that another configuration would not hold', async () => {
+  test('for a deletion that a changed configuration would not hold', async () => {
     const before = { ...gone, policy: { requireApproval: ['collection'] } };
     expect(await differencesOf(before, {})).toEqual([]);
     expect(await differencesOf(before, { policy: { requireApproval: [] } })).toEqual([
@@ -43,14 +43,14 @@ describe('what waited when the plan was made, and would not wait now, is differe
     ]);
   });
 
-  test('a plan that was held as a whole', async () => {
+  test('for a plan that was held as a whole', async () => {
     const before = { ...gone, policy: { limits: { maxDeletions: 0, maxChangedPercent: 100 } } };
     expect(await differencesOf(before, { policy: { limits: { maxDeletions: 1, maxChangedPercent: 100 } } })).toEqual([
       'the plan is no longer held as a whole',
     ]);
   });
 
-  test('unless somebody let it past', async () => {
+  test('except for changes that were approved', async () => {
     const { plan } = await planOf({ ...gone, policy: { requireApproval: ['collection'] } });
     const before = { ...gone, policy: { requireApproval: ['collection'] } };
     const policy = { requireApproval: ['collection'], approved: [plan.checksum] };
@@ -60,7 +60,7 @@ describe('what waited when the plan was made, and would not wait now, is differe
   });
 });
 
-test('a plan file whose plan waited is refused where it would not wait, and nothing is written', async () => {
+test('refuses a plan file with held changes that would no longer be held, and writes nothing', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n  b: { title: B }\n');
   work.repository.commit('Two collections');
@@ -82,7 +82,7 @@ test('a plan file whose plan waited is refused where it would not wait, and noth
   expect(work.writes()).toBe(before);
 });
 
-test('a plan file has its base: another one is invalid input', async () => {
+test('refuses --base with a plan file', async () => {
   await using work = await openWorkspace();
   work.repository.write('teams.yaml', 'teams: { a: { title: A } }\n');
   work.repository.commit('A team');
@@ -94,7 +94,7 @@ test('a plan file has its base: another one is invalid input', async () => {
   });
 });
 
-test('a plan file does not take back what was recorded since: a job that runs again loses nobody’s ownership', async () => {
+test('refuses an old plan file whose record would drop ownership that was recorded later', async () => {
   await using work = await openWorkspace();
   const applied = () => work.repository.git('rev-parse', 'refs/octavo/org_acme/applied^');
   work.repository.write('teams.yaml', 'teams: { a: { title: A } }\n');
@@ -135,7 +135,7 @@ test.each<[string, Json, Json, Json]>([
   ['changes of nothing', { ...HEAD, changes: [{}] }, [], null],
   ['a declaration of nothing', { ...HEAD, changes: [] }, [{}], null],
   ['a base that is none', { ...HEAD, changes: [] }, [], {}],
-])('a sealed file with %s is no plan file', (_what, plan, declared, base) => {
+])('refuses a sealed file with %s', (_what, plan, declared, base) => {
   expect(() => readPlanFile(sealed({ plan, declared, base }), 'plan.json')).toThrow(
     'plan.json is not a plan file of this version',
   );

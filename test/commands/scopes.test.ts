@@ -26,7 +26,7 @@ async function openFolders(): Promise<Workspace> {
   return work;
 }
 
-test('each folder has a record of its own: a removal in one is not lost by the record of the other', async () => {
+test('records each folder separately, so that a removal in one is not lost by the record of the other', async () => {
   await using work = await openFolders();
   work.repository.write('a/teams.yaml', team('one'));
   work.repository.write('b/teams.yaml', team('three'));
@@ -36,7 +36,7 @@ test('each folder has a record of its own: a removal in one is not lost by the r
   expect(work.teams()).toEqual(['Team one', 'Team three']);
 });
 
-test('what both folders declare is refused, with both places', async () => {
+test('refuses a resource that two folders declare, and names both positions', async () => {
   await using work = await openFolders();
   work.repository.write('b/teams.yaml', team('three', 'four', 'two'));
   work.repository.commit('Two in both');
@@ -56,7 +56,7 @@ test('what both folders declare is refused, with both places', async () => {
   expect(work.writes()).toBe(writes);
 });
 
-test('the same resource under two keys is refused too', async () => {
+test('refuses a resource that two folders declare under different keys', async () => {
   await using work = await openFolders();
   work.repository.write('b/teams.yaml', `${team('three', 'four')}  other: { title: Team two }\n`);
   work.repository.commit('Another key');
@@ -68,7 +68,7 @@ test('the same resource under two keys is refused too', async () => {
 test.each([
   ['a', 'b'],
   ['b', 'a'],
-])('a declaration that moves to another folder takes its resource along, %s first', async (first, second) => {
+])('keeps the resource of a declaration that moves to another folder, %s first', async (first, second) => {
   await using work = await openFolders();
   const before = work.emulator.state().teams?.find(({ title }) => title === 'Team two')?.id;
   work.repository.write('a/teams.yaml', team('one'));
@@ -84,7 +84,7 @@ test.each([
   expect(work.teams()).toEqual(['Team four', 'Team one', 'Team three']);
 });
 
-test('prune: all leaves what another folder has applied', async () => {
+test('keeps resources of other folders with prune: all', async () => {
   await using work = await openFolders();
   await work.call('PUT', '/teams', { title: 'By hand' });
   const config = work.configure({
@@ -94,7 +94,7 @@ test('prune: all leaves what another folder has applied', async () => {
   expect(work.teams()).toEqual(['Team four', 'Team one', 'Team three', 'Team two']);
 });
 
-test('a folder keeps its identity under an explicit scope when it is renamed', async () => {
+test('keeps the identity of a renamed folder with an explicit scope', async () => {
   await using work = await openWorkspace();
   work.repository.write('a/teams.yaml', team('one', 'two'));
   work.repository.commit('A folder');
@@ -106,7 +106,7 @@ test('a folder keeps its identity under an explicit scope when it is renamed', a
   expect(work.teams()).toEqual(['Team one']);
 });
 
-test('two folders cannot share a scope, nor one folder have two', async () => {
+test('refuses one scope for two folders, and two scopes for one folder', async () => {
   await using work = await openFolders();
   const shared = await apply(work, 'b', '--scope', 'a');
   expect(shared.stderr).toContain('scope "a" was last applied from a, which still declares resources (a/teams.yaml:2)');
@@ -120,7 +120,7 @@ test('two folders cannot share a scope, nor one folder have two', async () => {
   expect([bad.code, bad.stderr]).toEqual([3, expect.stringContaining('--scope "../x" is not a scope')]);
 });
 
-test('a clone that has no refs knows the other folders from the remote', async () => {
+test('reads the records of other folders from the remote in a clone without refs', async () => {
   await using work = await openFolders();
   const remote = join(work.folder, 'remote.git');
   runGit(work.folder, ['clone', '--quiet', '--bare', work.repository.directory, remote]);
@@ -136,7 +136,7 @@ test('a clone that has no refs knows the other folders from the remote', async (
   }
 });
 
-test('the checksum of a plan is that of its scope', async () => {
+test('includes the scope in the checksum of a plan', async () => {
   await using work = await openWorkspace();
   work.repository.write('a/teams.yaml', team('one'));
   work.repository.commit('A folder');

@@ -47,7 +47,7 @@ test.each(['text', 'markdown', 'json'])(
   },
 );
 
-test('the plan file of a plan over a snapshot is applied like any other', async () => {
+test('applies a plan file that was created from a snapshot', async () => {
   await using work = await openOrganization();
   await work.inside(['snapshot', '--out', '../snapshot.json']);
   const planned = await work.inside(
@@ -62,7 +62,7 @@ test('the plan file of a plan over a snapshot is applied like any other', async 
   expect((await work.inside(['plan', 'manifests', '--detailed-exitcode'])).code).toBe(0);
 });
 
-test('no secret is in the file, which only its owner may read', async () => {
+test('saves no secret, in a file that only its owner can read', async () => {
   await using work = await openOrganization();
   await work.call('POST', '/saml', { label: 'Okta', certificate: 'MIIC-certificate' });
   await work.call('PUT', '/teams', { title: `a team called ${TOKEN}` });
@@ -80,7 +80,7 @@ test('no secret is in the file, which only its owner may read', async () => {
   });
 });
 
-test('what only looks like a secret is left as it is', async () => {
+test('keeps text that only resembles a secret', async () => {
   await using work = await openOrganization();
   for (const title of ['Basic concepts', 'Bearer tokens', 'https://a:b@c.example']) {
     await work.call('PUT', '/teams', { title });
@@ -96,14 +96,14 @@ test('what only looks like a secret is left as it is', async () => {
   expect((await work.inside(args, NOTHING)).code).toBe(0);
 });
 
-test('a token that is not accepted takes no snapshot', async () => {
+test('takes no snapshot with an invalid token', async () => {
   await using work = await openOrganization();
   const { code, stdout, stderr } = await work.inside(['snapshot'], { OCTAVO_TOKEN: 'another-token' });
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/token/);
 });
 
-test('a configuration is read without what it names: no variable, no file', async () => {
+test('reads no variable and no file of the configuration for a plan from a snapshot', async () => {
   await using work = await openOrganization();
   await work.inside(['snapshot', '--out', '../snapshot.json']);
   mkdirSync(join(work.folder, 'secrets'));
@@ -126,7 +126,7 @@ test('a configuration is read without what it names: no variable, no file', asyn
   }
 });
 
-test('a snapshot of another organization, no snapshot, and none at all: 3, and why', async () => {
+test('exits 3 with the reason for a snapshot of another organization, an invalid one and a missing one', async () => {
   await using work = await openOrganization();
   await work.inside(['snapshot', '--out', '../snapshot.json']);
   const other = await work.inside(['plan', 'manifests', '--snapshot', '../snapshot.json'], {

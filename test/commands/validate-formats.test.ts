@@ -28,7 +28,7 @@ const sarifLog = z.object({
   ]),
 });
 
-test('github: files are named from the root of the repository, wherever the command runs', async () => {
+test('github: file names are relative to the repository root, also in a subdirectory', async () => {
   await using work = await openWorkspace();
   work.repository.write('docs/good.yaml', GOOD);
   work.repository.write('docs/bad.yaml', BAD);
@@ -45,7 +45,7 @@ test('github: files are named from the root of the repository, wherever the comm
   expect(below.stdout).toBe(stdout);
 });
 
-test('sarif: every rule there is, and a result for each problem', async () => {
+test('sarif: lists every rule, and a result for each problem', async () => {
   await using work = await openWorkspace();
   work.repository.write('docs/bad.yaml', BAD);
   const { code, stdout } = await work.inside(['validate', 'docs', '--format', 'sarif']);
@@ -64,7 +64,7 @@ test('sarif: every rule there is, and a result for each problem', async () => {
   expect(code).toBe(3);
 });
 
-test('junit: a test case for each manifest', async () => {
+test('junit: has a test case for each manifest', async () => {
   await using work = await openWorkspace();
   work.repository.write('good.yaml', GOOD);
   work.repository.write('bad.yaml', BAD);
@@ -77,23 +77,26 @@ test('junit: a test case for each manifest', async () => {
   expect(code).toBe(3);
 });
 
-test.each(['github', 'sarif', 'junit'])('%s: nothing wrong is an answer without a problem, and 0', async (format) => {
-  await using work = await openWorkspace();
-  work.repository.write('good.yaml', GOOD);
-  const { code, stdout, stderr } = await work.inside(['validate', '--format', format]);
-  expect(stdout).not.toContain('failure ');
-  expect(stdout).not.toContain('::error');
-  expect([code, stderr]).toEqual([0, 'Valid: 1 manifest\n']);
-});
+test.each(['github', 'sarif', 'junit'])(
+  '%s: prints a report without problems and exits 0 for valid manifests',
+  async (format) => {
+    await using work = await openWorkspace();
+    work.repository.write('good.yaml', GOOD);
+    const { code, stdout, stderr } = await work.inside(['validate', '--format', format]);
+    expect(stdout).not.toContain('failure ');
+    expect(stdout).not.toContain('::error');
+    expect([code, stderr]).toEqual([0, 'Valid: 1 manifest\n']);
+  },
+);
 
-test('no manifest at all is a problem of the folder', async () => {
+test('reports a folder without manifests as a problem', async () => {
   await using work = await openWorkspace();
   const { code, stdout } = await work.inside(['validate', '--format', 'github']);
   expect(stdout).toMatch(/^::error file=\.,line=1,col=1::no manifests found below /);
   expect(code).toBe(3);
 });
 
-test('hostile keys and file names are obeyed by no terminal and no runner, in any format', async () => {
+test('escapes hostile keys and file names for terminals and CI runners in every format', async () => {
   await using work = await openWorkspace();
   for (const [index, text] of HOSTILE_TEXTS.entries()) {
     const name = text.replace(/[/\0]|\p{Cs}/gu, '_').slice(0, 60);
