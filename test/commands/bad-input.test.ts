@@ -178,7 +178,7 @@ server: { listen: "\${env:NOT_THERE}" }
     'octavo-config.yaml:1:22: platform.baseUrl: ',
     'octavo-config.yaml:1:61: platform.tiemout: unknown setting; did you mean "timeout"?',
     'octavo-config.yaml:4:13: organizations[0].source: requires exactly one of git and directory',
-    'octavo-config.yaml:5:15: organizations[0].confirm[0]: ',
+    'octavo-config.yaml:5:23: organizations[0].requireApproval[0]: ',
     'octavo-config.yaml:6:24: organizations[0].schedule.drift: ',
     'octavo-config.yaml:7:19: server.listen: ',
   ]) {

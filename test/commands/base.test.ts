@@ -149,7 +149,7 @@ test('reports that the result cannot be recorded before it applies anything', as
   expect(work.writes()).toBe(before);
 });
 
-test('plans without a base, with a note, when nothing was ever applied', async () => {
+test('plans without a base when nothing was ever applied', async () => {
   await using work = await openWorkspace();
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
   work.repository.commit('One');

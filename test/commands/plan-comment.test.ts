@@ -110,7 +110,7 @@ describe.each(FORGES)('at $name', ({ name, open }) => {
     expect(fake.own.map(({ body }) => body.includes('No plan for `org_acme, scope a`'))).toEqual([true, false]);
   });
 
-  test('writes the plan to the job summary when the token may not comment', async () => {
+  test('prints the plan in the job summary or output when the token may not comment', async () => {
     await using fake = await open();
     fake.may.comment = false;
     fake.may.status = false;
