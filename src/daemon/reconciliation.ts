@@ -1,8 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
-import type { Config, OrganizationConfig, Source } from '../config/config.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Source } from '../config/config.ts';
 import { kinds } from '../kinds/registry.ts';
-import type { Logger } from '../log.ts';
 import { createManifestLoader } from '../manifests/loader.ts';
 import { openReader, openWriter } from '../platform/client.ts';
 import type { Connection } from '../platform/connection.ts';
@@ -13,82 +11,82 @@ import type { PassEvents } from '../reconcile/daemon/pass.ts';
 import { createSchedule, type Schedule } from '../reconcile/daemon/schedule.ts';
 import { type DesiredSource, openSource } from '../reconcile/daemon/source.ts';
 import { combineListeners } from '../server/listeners.ts';
-import type { Metrics } from '../server/metrics.ts';
 import { logEvents, metricEvents } from '../server/pass-events.ts';
-import type { Store } from '../store/store.ts';
-
-/** The reconciliation of one organization that has a source of manifests. */
-export interface Reconciliation {
-  readonly reconciler: OrganizationReconciler;
-  readonly schedule: Schedule;
-  readonly source: DesiredSource;
-}
+import type { Feature, OrganizationContext } from './feature.ts';
 
 export interface ReconciliationOptions {
-  readonly organization: OrganizationConfig;
   readonly source: Source;
-  readonly config: Config;
-  readonly connection: Connection;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: Metrics;
-  /** The command that approves a checksum, for the log. */
+  /** Returns the command that approves a checksum, for the log. */
   readonly approveCommand: (checksum: string) => string;
   /** Called after every pass. */
   readonly onPassEnd: () => void;
   /** Listener in addition to the log and the metrics. */
   readonly events: PassEvents;
-  /** Plans and reports, and never writes. */
-  readonly dryRun: boolean;
-  /** Begins nothing new once it aborts. */
-  readonly stopping: AbortSignal;
-  readonly abort: AbortSignal;
 }
 
-/** Opens the source of an organization, and what reconciles it. */
-export function openReconciliation(options: ReconciliationOptions): Reconciliation {
-  const { organization, config, store, clock, log, abort, onPassEnd } = options;
-  const { id } = organization;
-  const clones = join(dirname(resolve(config.store.path)), 'checkouts');
-  const source = openSource(options.source, organization, clones, createManifestLoader(kinds), abort);
-  let schedule: Schedule | null = null;
-  const reconciler = new OrganizationReconciler({
-    config: organization,
-    user: config.platform.user,
-    kinds,
-    source,
-    record: store.organization(id),
-    flappingFields: new FlappingFields(store.note(`flapping/${id}`)),
-    clock,
-    ...clientsOf(options),
-    signal: options.stopping,
-    abort,
-    events: combineListeners([
-      logEvents(log.child({ organization: id }), options.approveCommand),
-      metricEvents(id, options.metrics),
-      options.events,
-      {
-        onPassEnd: ({ retryIn }) => {
-          onPassEnd();
-          if (retryIn !== null) {
-            schedule?.retryIn(retryIn);
-          }
-        },
-      },
-    ]),
-  });
-  schedule = createSchedule({
-    reconciler,
-    source,
-    drift: organization.schedule.drift,
-    clock,
-    onError: (message) => log.warn({ organization: id }, message),
-  });
-  return { reconciler, schedule, source };
+/** Reconciles an organization with its source of manifests: at the start, on a schedule and when the source changes. */
+export class Reconciliation implements Feature {
+  readonly stage = 1;
+  readonly source: DesiredSource;
+  readonly reconciler: OrganizationReconciler;
+  readonly #schedule: Schedule;
+
+  constructor(context: OrganizationContext, options: ReconciliationOptions) {
+    const { organization, config, store, clock, log, metrics, stopping, abort } = context;
+    const { id } = organization;
+    const clones = join(dirname(resolve(config.store.path)), 'checkouts');
+    this.source = openSource(options.source, organization, clones, createManifestLoader(kinds), abort);
+    this.reconciler = new OrganizationReconciler({
+      config: organization,
+      user: config.platform.user,
+      kinds,
+      source: this.source,
+      record: store.organization(id),
+      flappingFields: new FlappingFields(store.note(`flapping/${id}`)),
+      clock,
+      ...openClients(context),
+      signal: stopping,
+      abort,
+      events: combineListeners([
+        logEvents(log, options.approveCommand),
+        metricEvents(id, metrics),
+        options.events,
+        { onPassEnd: ({ retryIn }) => this.#endPass(retryIn, options.onPassEnd) },
+      ]),
+    });
+    this.#schedule = createSchedule({
+      reconciler: this.reconciler,
+      source: this.source,
+      drift: organization.schedule.drift,
+      clock,
+      onError: (reason) => log.warn({ reason }, 'cannot follow the source'),
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.#schedule.start();
+    void this.reconciler.trigger('start');
+  }
+
+  /** Runs one pass. Its outcome is the last end of the reconciler. */
+  async once(): Promise<boolean> {
+    await this.reconciler.trigger('start');
+    return true;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#schedule.stop(), this.reconciler.idle()]);
+  }
+
+  #endPass(retryIn: number | null, onPassEnd: () => void): void {
+    onPassEnd();
+    if (retryIn !== null) {
+      this.#schedule.retryIn(retryIn);
+    }
+  }
 }
 
-function clientsOf({ organization, config, connection, dryRun, abort }: ReconciliationOptions) {
+function openClients({ organization, config, connection, dryRun, abort }: OrganizationContext) {
   const parallel = 2 * config.queue.concurrency;
   const client = (count: (method: string) => void, priority: Priority) => ({
     organization: organization.id,

@@ -64,7 +64,7 @@ export async function openChangeRequests(parts: ClusterParts, demo: DemoContext)
   writePages(parts, spaces);
   say(paint.faint(`   (someone wrote ${PAGES.map(({ title, space }) => `"${title}" in ${space}`).join(', ')})\n`));
   // The second run shows that no cluster gets a second change request.
-  if (!(await daemon.lookAtClusters()) || !(await daemon.lookAtClusters())) {
+  if (!(await daemon.runClusters()) || !(await daemon.runClusters())) {
     return false;
   }
   const requests = await changeRequests(reader);

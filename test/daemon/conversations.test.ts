@@ -244,7 +244,7 @@ test('a push that waits for room ends with the daemon, and says so', async () =>
   expect((await daemon.process.stop()).code).toBe(0);
   const { code, stderr } = await pushed;
   expect(stderr).toBe(
-    'octavo: the daemon refused: it was asked to stop; push the rest again, what is unchanged is not sent twice\n',
+    'octavo: the daemon refused: the daemon is stopping; push the rest again, unchanged conversations are not sent twice\n',
   );
   expect(code).toBe(1);
 });

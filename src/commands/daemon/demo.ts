@@ -131,7 +131,7 @@ async function stayUp(parts: DemoParts, { say, paint, clock, signal }: DemoConte
   );
   while (!signal.aborted) {
     await clock.sleep(CLUSTER_INTERVAL, signal).catch(() => {});
-    await daemon.lookAtClusters();
+    await daemon.runClusters();
   }
 }
 

@@ -3,22 +3,28 @@ import type { JsonObject } from '../core/json.ts';
 import type { OrganizationReconciler } from '../reconcile/daemon/organization.ts';
 import type { OrganizationClusters } from './clusters.ts';
 import type { OrganizationConversations } from './conversations.ts';
+import type { Feature } from './feature.ts';
 import type { Reconciliation } from './reconciliation.ts';
 
-/** One organization of the daemon, and all that is done for it. */
-export interface Member {
+/** An organization that the daemon manages, with its features. */
+export interface ManagedOrganization {
   readonly id: string;
-  /** Null where the configuration names no source of manifests. */
+  /** Null if the configuration has no source of manifests. */
   readonly reconciliation: Reconciliation | null;
   readonly conversations: OrganizationConversations;
   readonly clusters: OrganizationClusters;
+  /** All of the above, in the order in which they start. */
+  readonly features: readonly Feature[];
 }
 
-/** The one with this id, or the only one there is. Throws ConfigError. */
-export function memberOf(members: readonly Member[], id: string | null): Member {
-  const [chosen, other] = members.filter((member) => id === null || member.id === id);
+/** Returns the organization with this id; null: the only one. Throws ConfigError. */
+export function findOrganization(
+  organizations: readonly ManagedOrganization[],
+  id: string | null,
+): ManagedOrganization {
+  const [chosen, other] = organizations.filter((organization) => id === null || organization.id === id);
   if (chosen === undefined || other !== undefined) {
-    const known = members.map((member) => member.id).join(', ');
+    const known = organizations.map((organization) => organization.id).join(', ');
     throw new ConfigError(
       chosen === undefined
         ? `there is no organization ${JSON.stringify(id)} here; there is ${known}`
@@ -28,9 +34,12 @@ export function memberOf(members: readonly Member[], id: string | null): Member 
   return chosen;
 }
 
-/** Approves the held plan with this checksum, whosever it is. Throws RefusedPlanError where there is none. */
-export async function approvePlan(members: readonly Member[], checksum: string): Promise<JsonObject> {
-  for (const reconciler of reconcilersOf(members)) {
+/** Approves the held plan with this checksum, of any organization. Throws RefusedPlanError if there is none. */
+export async function approvePlan(
+  organizations: readonly ManagedOrganization[],
+  checksum: string,
+): Promise<JsonObject> {
+  for (const reconciler of reconcilersOf(organizations)) {
     const plan = await reconciler.approve(checksum);
     if (plan !== null) {
       void reconciler.trigger('approval');
@@ -38,14 +47,14 @@ export async function approvePlan(members: readonly Member[], checksum: string):
       return { organization: reconciler.id, checksum, approved: held };
     }
   }
-  const held = reconcilersOf(members).flatMap(({ lastPlan }) => heldOf(lastPlan));
+  const held = reconcilersOf(organizations).flatMap(({ lastPlan }) => heldOf(lastPlan));
   const now = held.length === 0 ? 'nothing is held now' : `held now: ${held.join(', ')}`;
   throw new RefusedPlanError(`no held plan has the checksum ${checksum}; ${now}`);
 }
 
-/** Asks for a pass of one organization, or (null) of all. Throws ConfigError. */
-export function reconcileByHand(members: readonly Member[], id: string | null): JsonObject {
-  const chosen = reconcilersOf(id === null ? members : [memberOf(members, id)]);
+/** Requests a pass of one organization; null: of all. Throws ConfigError. */
+export function requestPass(organizations: readonly ManagedOrganization[], id: string | null): JsonObject {
+  const chosen = reconcilersOf(id === null ? organizations : [findOrganization(organizations, id)]);
   if (chosen.length === 0) {
     throw new ConfigError('there is no source of manifests to reconcile; set source.git.url or source.directory');
   }
@@ -55,10 +64,10 @@ export function reconcileByHand(members: readonly Member[], id: string | null): 
   return { reconciling: chosen.map((reconciler) => reconciler.id) };
 }
 
-/** How each organization is doing. */
-export function statusOf(members: readonly Member[]): JsonObject {
+/** Returns the state of each organization, for `octavo health`. */
+export function statusOf(organizations: readonly ManagedOrganization[]): JsonObject {
   return {
-    organizations: members.map(({ id, reconciliation }) => {
+    organizations: organizations.map(({ id, reconciliation }) => {
       const { lastEnd, lastPlan } = reconciliation?.reconciler ?? NOTHING;
       return {
         id,
@@ -74,8 +83,8 @@ export function statusOf(members: readonly Member[]): JsonObject {
 
 const NOTHING = { lastEnd: null, lastPlan: null } as const;
 
-function reconcilersOf(members: readonly Member[]): readonly OrganizationReconciler[] {
-  return members.flatMap(({ reconciliation }) => reconciliation?.reconciler ?? []);
+function reconcilersOf(organizations: readonly ManagedOrganization[]): readonly OrganizationReconciler[] {
+  return organizations.flatMap(({ reconciliation }) => reconciliation?.reconciler ?? []);
 }
 
 function heldOf(plan: OrganizationReconciler['lastPlan']): readonly string[] {
