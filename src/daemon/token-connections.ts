@@ -54,7 +54,7 @@ export class TokenConnections {
   of(organization: OrganizationConfig): Connection {
     const open = this.#open.get(organization.token);
     if (open === undefined) {
-      throw new Error(`${organization.id} is not of this configuration`);
+      throw new Error(`${organization.id} is not in this configuration`);
     }
     return open.connection;
   }
@@ -64,13 +64,13 @@ export class TokenConnections {
     return [...this.#open.values()].map(({ name, queue }) => [name, queue]);
   }
 
-  /** Keeps what was learned. That it cannot be kept is told, and no reason to stop. */
+  /** Saves the learned rate limits. A failure is logged only. */
   async remember(): Promise<void> {
     for (const { queue, note } of this.#open.values()) {
       try {
         await note.write(queue.remember() as Json);
       } catch (error) {
-        this.#options.log.debug(`what was learned of the platform's limits is not kept: ${messageOf(error)}`);
+        this.#options.log.debug({ reason: messageOf(error) }, 'cannot save the learned rate limits');
       }
     }
   }
