@@ -14,12 +14,12 @@ export function isSet(value: string | undefined): value is string {
   return value !== undefined && value !== '';
 }
 
-/** Whether a workflow runs: at GitHub, Gitea or Forgejo. */
+/** Returns whether a workflow of GitHub, Gitea or Forgejo runs. */
 export function isWorkflowJob(env: Environment): boolean {
   return isSet(env.GITHUB_ACTIONS) || isSet(env.GITEA_ACTIONS) || isSet(env.FORGEJO_ACTIONS);
 }
 
-/** Whether a workflow runs at Gitea or Forgejo. */
+/** Returns whether a workflow of Gitea or Forgejo runs. */
 export function isGiteaJob(env: Environment): boolean {
   return isSet(env.GITEA_ACTIONS) || isSet(env.FORGEJO_ACTIONS) || /\/api\/v1\/?$/.test(env.GITHUB_API_URL ?? '');
 }

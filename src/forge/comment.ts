@@ -7,11 +7,11 @@ import { printable, printableLines } from '../plan/render/words.ts';
 import type { CommitStatus } from './forge.ts';
 import { type Marker, writeMarker } from './marker.ts';
 
-/** How long a comment may be, and where the whole plan is when that is not enough. */
+/** Maximum length of a comment, and the job that shows the whole plan. */
 export interface Room {
   /** Characters. */
   readonly longest: number;
-  /** The job, for whoever wants all of it; null where it has no page. */
+  /** Page of the job; null if it has none. */
   readonly runUrl: string | null;
 }
 
@@ -41,7 +41,7 @@ export function failureComment(message: string, commit: string, marker: Marker, 
   return foldedComment({ marker, head, title: 'What is wrong', text, shorten, isOpen: true }, room);
 }
 
-/** What the commit status says of a plan. What is held does not fail: it waits when it is applied, not before. */
+/** Builds the commit status of a plan. A held plan is a success: it waits only when it is applied. */
 export function planStatus(plan: Plan): CommitStatus {
   const { state } = plan.verdict;
   const verdict = { ready: '', held: 'held: ', refused: 'refused: ' }[state];
@@ -52,7 +52,7 @@ export function planStatus(plan: Plan): CommitStatus {
   };
 }
 
-/** What the commit status says where there is no plan. */
+/** Builds the commit status for a plan that failed. */
 export function failureStatus(of: Pick<Plan, 'organization' | 'scope'>): CommitStatus {
   return { state: 'error', context: statusContext(of), description: 'it could not be planned' };
 }

@@ -17,14 +17,14 @@ export interface DriftedResource {
   readonly fields: readonly FieldChange[];
 }
 
-/** What was changed behind the manifests' back. */
+/** Changes on the platform that are not in the manifests. */
 export interface DriftReport {
   /** The organization's id, and what people call it. */
   readonly organization: string;
   readonly title: string;
-  /** What is written. */
+  /** Resources that are written to manifests. */
   readonly resources: readonly DriftedResource[];
-  /** What is not, with the reason. */
+  /** Resources that are not written, with the reason. */
   readonly left: readonly { readonly address: Address; readonly reason: string }[];
 }
 
@@ -55,7 +55,7 @@ function branchName(text: string): string {
   return `${plain === '' ? '' : `${plain}-`}${digest}`;
 }
 
-/** What a commit says that writes this. Its last line is the tree that was written, so that no other is taken for it. */
+/** Builds the commit message. Its last line is the tree that was written, which identifies Octavo's own commits. */
 export function driftMessage(report: DriftReport, tree: string): string {
   const lines = report.resources.map(({ action, address, fields }) => {
     const what = { update: fields.map(({ path }) => path).join(', '), move: 'moved', delete: 'gone' }[action];
@@ -67,12 +67,12 @@ export function driftMessage(report: DriftReport, tree: string): string {
   return `${driftTitle(report)}\n\n${list}\n\n${TRAILER}${tree}\n`;
 }
 
-/** Whether a commit with this message and this tree is as it was written: nobody has added to it since. */
+/** Returns whether a commit with this message and this tree is unchanged since Octavo wrote it. */
 export function isDriftCommit(message: string, tree: string): boolean {
   return message.trimEnd().split('\n').at(-1) === TRAILER + tree;
 }
 
-/** What the pull request says. `isTaken`: somebody else has committed to its branch. */
+/** Builds the text of the pull request. `isTaken`: another author has committed to its branch. */
 export function driftPull(report: DriftReport, longest: number, options: { readonly isTaken: boolean }): PullText {
   const lines = report.resources.flatMap(resourceLines).map(unheeded);
   const left = report.left.map(({ address, reason }) => `  ${unheeded(printable(`${address}: ${reason}`))}`);
@@ -90,7 +90,7 @@ export function driftPull(report: DriftReport, longest: number, options: { reado
   return { title: driftTitle(report), body: around(fenced(takeLines(text, room).join('\n')), note) };
 }
 
-/** What is said where there is nothing left to write. */
+/** Builds the comment for a drift that no longer exists. */
 export function goneComment(report: DriftReport): string {
   const left = report.left.map(({ address, reason }) => `  ${printable(`${address}: ${reason}`)}`);
   const rest =
@@ -127,10 +127,10 @@ export function resourceLines({ action, address, file, line, fields }: DriftedRe
   ];
 }
 
-/** What closes an issue where it is followed by one (GitLab, default issue closing pattern; GitHub, closing keywords). */
+/** Keywords that close the issue after them (GitLab, default issue closing pattern; GitHub, closing keywords). */
 const CLOSING =
   /\b((?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?):?) (?= *(?:issues? +)?\S*\d)/gi;
-/** What keeps pipelines from being run, where it is in a commit message. */
+/** Markers in a commit message that skip pipelines. */
 const SKIPPING = /\[(?=(?:ci|skip|no|actions)[\s-]+(?:ci|skip|actions)\])/gi;
 
 /**

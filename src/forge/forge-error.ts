@@ -1,26 +1,26 @@
 import { AuthError, RateLimitedError, RejectedError, TransientError } from '../core/errors.ts';
 
-/** What a forge answered instead of what was asked for. */
+/** An error answer of a forge. */
 export interface Refusal {
-  /** What was tried, in words: `update the comment`. */
+  /** Description of the action: `update the comment`. */
   readonly tried: string;
   /** `GitHub`. */
   readonly label: string;
   readonly status: number;
   /** Reads a header of the answer; null where it is not there. */
   readonly header: (name: string) => string | null;
-  /** Whether a limit is used up, where only the text of the answer says so. */
+  /** A rate limit was exceeded, and the headers do not show it. */
   readonly isLimit?: boolean;
 }
 
 /**
- * An answer that is an error, named by what happens next. What the forge said is left out: its text may quote what was
- * sent, and the status says enough.
+ * Classifies an error answer by what happens next. The forge's message is omitted: it may quote what was
+ * sent, and the status is enough.
  */
 export function refusalError({ tried, label, status, header, isLimit }: Refusal, cause: unknown): Error {
   const message = `${label} answers with ${status} when asked to ${tried}`;
-  const after = waitOf(header);
-  // GitHub says 403 too where a limit is used up.
+  const after = retryDelay(header);
+  // GitHub also answers 403 when a rate limit is exceeded.
   const isUsedUp = after !== null || header('x-ratelimit-remaining') === '0';
   if (isLimit === true || status === 429 || (status === 403 && isUsedUp)) {
     return new RateLimitedError(message, after, { cause });
@@ -35,10 +35,10 @@ export function refusalError({ tried, label, status, header, isLimit }: Refusal,
 }
 
 /**
- * Milliseconds until it may be asked again: as the answer says, or until the limit that is used up begins anew, by the
- * forge's own clock (GitHub REST API, rate limits). Null where it says neither.
+ * Milliseconds until the request may be repeated, from the answer or from the reset of the exceeded limit, by the
+ * forge's own clock (GitHub REST API, rate limits). Null if the answer has neither.
  */
-function waitOf(header: Refusal['header']): number | null {
+function retryDelay(header: Refusal['header']): number | null {
   const [retryAfter, remaining, reset] = ['retry-after', 'x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) =>
     Number(header(name) ?? Number.NaN),
   ) as [number, number, number];
@@ -50,12 +50,12 @@ function waitOf(header: Refusal['header']): number | null {
 }
 
 /** No answer at all: it may have been done. */
-export function silenceError(label: string, tried: string, cause: unknown): Error {
+export function noAnswerError(label: string, tried: string, cause: unknown): Error {
   return new TransientError(`${label} does not answer when asked to ${tried}`, true, { cause });
 }
 
 /** Passes over that something is not there any more. */
-export function unlessGone(error: unknown): void {
+export function ignoreNotFound(error: unknown): void {
   if (!(error instanceof RejectedError && error.status === 404)) {
     throw error;
   }

@@ -4,13 +4,13 @@ export interface ForgeComment {
   readonly body: string;
 }
 
-/** What a commit status says of a plan: it was made, it is refused, or there is none. */
+/** State of a commit status: the plan was made, was refused, or failed. */
 export type Verdict = 'success' | 'failure' | 'error';
 
 /** A commit status. */
 export interface CommitStatus {
   readonly state: Verdict;
-  /** What the status is of; the next one of the same context takes its place. */
+  /** Name of the status; the next one with the same name replaces it. */
   readonly context: string;
   /** One line. */
   readonly description: string;
@@ -25,7 +25,7 @@ export interface Forge {
   readonly label: string;
   /** Characters that a comment may have. */
   readonly longest: number;
-  /** The comments of whoever the token is, oldest first: what others write is never taken for a plan. */
+  /** Comments by the owner of the token, oldest first. Comments of others never count as plans. */
   listOwn(): Promise<readonly ForgeComment[]>;
   /** Not safe to repeat: a comment whose answer was lost may be there. */
   create(body: string): Promise<ForgeComment>;

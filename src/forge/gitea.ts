@@ -1,6 +1,6 @@
 import { giteaApi } from 'gitea-js';
 import { type Forge, timedFetch } from './forge.ts';
-import { refusalError, silenceError, unlessGone } from './forge-error.ts';
+import { ignoreNotFound, noAnswerError, refusalError } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 
 export const GITEA = 'Gitea';
@@ -17,7 +17,7 @@ export function giteaClient(apiUrl: string, token: string, signal: AbortSignal) 
 export function openGitea(pull: PullRequest, token: string, signal: AbortSignal): Forge {
   const api = giteaClient(pull.apiUrl, token, signal);
   const [owner = '', repo = ''] = pull.repository.split('/');
-  /** What a comment says of who wrote it: a token without the scope read:user may not ask. */
+  /** Author id of an own comment: a token without the scope read:user cannot read its user. */
   let writer: number | undefined;
   const whoAmI = () =>
     api.user.userGetCurrent().then(
@@ -55,7 +55,7 @@ export function openGitea(pull: PullRequest, token: string, signal: AbortSignal)
     remove: (id) =>
       askGitea('remove a comment', async () => {
         await api.repos.issueDeleteComment(owner, repo, id);
-      }).catch(unlessGone),
+      }).catch(ignoreNotFound),
     setStatus: (status) =>
       askGitea('set the commit status', async () => {
         const run = pull.runUrl === null ? {} : { target_url: pull.runUrl };
@@ -70,7 +70,7 @@ export async function askGitea<T>(tried: string, work: () => Promise<T>): Promis
     return await work();
   } catch (error) {
     if (!(error instanceof Response)) {
-      throw silenceError(GITEA, tried, error);
+      throw noAnswerError(GITEA, tried, error);
     }
     const header = (name: string) => error.headers.get(name);
     throw refusalError({ tried, label: GITEA, status: error.status, header }, undefined);

@@ -1,7 +1,7 @@
 import { Octokit } from '@octokit/core';
 import { paginateRest } from '@octokit/plugin-paginate-rest';
 import { type CommitStatus, type Forge, timedFetch } from './forge.ts';
-import { refusalError, silenceError, unlessGone } from './forge-error.ts';
+import { ignoreNotFound, noAnswerError, refusalError } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 
 export const GITHUB = 'GitHub';
@@ -10,7 +10,7 @@ export const GITHUB_LONGEST = 65_535;
 const PAGE = 100;
 const silent = () => undefined;
 
-/** A client of GitHub's API that says nothing by itself. */
+/** Creates a client of GitHub's API that does not log. */
 export function githubClient(apiUrl: string, token: string, signal: AbortSignal, userAgent: string) {
   return new (Octokit.plugin(paginateRest))({
     auth: token,
@@ -55,7 +55,7 @@ export function openGitHub(pull: PullRequest, token: string, signal: AbortSignal
     remove: (id) =>
       askGitHub('remove a comment', async () => {
         await octokit.request('DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}', { ...at, comment_id: id });
-      }).catch(unlessGone),
+      }).catch(ignoreNotFound),
     setStatus: (status: CommitStatus) =>
       askGitHub('set the commit status', async () => {
         const run = pull.runUrl === null ? {} : { target_url: pull.runUrl };
@@ -79,7 +79,7 @@ export async function askGitHub<T>(tried: string, work: () => Promise<T>): Promi
       throw graphError(tried, errors, error);
     }
     if (response === undefined || status === undefined) {
-      throw silenceError(GITHUB, tried, error);
+      throw noAnswerError(GITHUB, tried, error);
     }
     const header = (name: string) => (response.headers[name] === undefined ? null : String(response.headers[name]));
     // Without limit headers, only the documentation link identifies a secondary limit (GitHub REST API, rate limits).
@@ -98,7 +98,7 @@ interface GitHubFailure {
   readonly errors?: readonly { readonly type?: string }[];
 }
 
-/** Only what says that it is forbidden is: anything else passes, and is no reason to do without the comment. */
+/** Classifies a GraphQL error. Only an error of type "forbidden" is permanent; others are retried. */
 function graphError(tried: string, errors: readonly { readonly type?: string }[], cause: unknown): Error {
   const types = errors.map(({ type }) => type ?? '');
   const isForbidden = types.some((type) => type === 'FORBIDDEN' || type === 'INSUFFICIENT_SCOPES');

@@ -1,7 +1,7 @@
 import { createRequesterFn, type RequestOptions } from '@gitbeaker/requester-utils';
 import { Commits, GitbeakerRequestError, MergeRequestNotes, Users } from '@gitbeaker/rest';
 import { type CommitStatus, type Forge, timedFetch, type Verdict } from './forge.ts';
-import { refusalError, silenceError, unlessGone } from './forge-error.ts';
+import { ignoreNotFound, noAnswerError, refusalError } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 
 export const GITLAB = 'GitLab';
@@ -71,7 +71,7 @@ export function openGitLab(pull: PullRequest, token: string, signal: AbortSignal
       askGitLab('update the comment', async () => {
         await notes.edit(project, number, id, { body });
       }),
-    remove: (id) => askGitLab('remove a comment', () => notes.remove(project, number, id)).catch(unlessGone),
+    remove: (id) => askGitLab('remove a comment', () => notes.remove(project, number, id)).catch(ignoreNotFound),
     setStatus: ({ state, context, description }: CommitStatus) =>
       askGitLab('set the commit status', async () => {
         const isTooLong = (pull.runUrl?.length ?? 0) > LONGEST_TARGET;
@@ -88,7 +88,7 @@ export async function askGitLab<T>(tried: string, work: () => Promise<T>): Promi
   } catch (error) {
     const response = error instanceof GitbeakerRequestError ? error.cause?.response : undefined;
     if (response === undefined) {
-      throw silenceError(GITLAB, tried, error);
+      throw noAnswerError(GITLAB, tried, error);
     }
     const header = (name: string) => response.headers.get(name);
     throw refusalError({ tried, label: GITLAB, status: response.status, header }, error);

@@ -1,15 +1,15 @@
 import type { Clock } from '../core/clock.ts';
 import { RejectedError, TransientError } from '../core/errors.ts';
-import { isLimit, isSame, steadily } from './publish.ts';
+import { isLimit, isSame, withRetries } from './publish.ts';
 import type { OpenPull, PullBranches, Pulls, PullText } from './pulls.ts';
 
-/** What became of a pull request. */
+/** Result for a pull request. */
 export interface KeptPull {
   readonly pull: OpenPull;
   readonly became: 'opened' | 'updated' | 'unchanged';
 }
 
-/** How often the one that another run has opened is looked for, and the milliseconds between. */
+/** Number of searches for a pull request that another run has opened, and the milliseconds between them. */
 const LOOKS = 4;
 const PAUSE = 1000;
 
@@ -18,19 +18,19 @@ const PAUSE = 1000;
  * them: where another run was first, or the answer was lost, the one that is there is updated.
  */
 export async function keepPull(pulls: Pulls, branches: PullBranches, text: PullText, clock: Clock): Promise<KeptPull> {
-  const found = await steadily(clock, () => pulls.findOpen(branches));
+  const found = await withRetries(clock, () => pulls.findOpen(branches));
   if (found !== null) {
     return updated(pulls, found, text, clock);
   }
   try {
-    return { pull: await steadily(clock, () => pulls.open(branches, text), isLimit), became: 'opened' };
+    return { pull: await withRetries(clock, () => pulls.open(branches, text), isLimit), became: 'opened' };
   } catch (error) {
     const isThere = error instanceof RejectedError && (error.status === 409 || error.status === 422);
     if (!isThere && !(error instanceof TransientError)) {
       throw error;
     }
     for (let look = 0; look < LOOKS; look += 1) {
-      const other = await steadily(clock, () => pulls.findOpen(branches));
+      const other = await withRetries(clock, () => pulls.findOpen(branches));
       if (other !== null) {
         return updated(pulls, other, text, clock);
       }
@@ -44,6 +44,6 @@ async function updated(pulls: Pulls, pull: OpenPull, text: PullText, clock: Cloc
   if (pull.title === text.title && isSame(pull.body, text.body)) {
     return { pull, became: 'unchanged' };
   }
-  await steadily(clock, () => pulls.update(pull.number, text));
+  await withRetries(clock, () => pulls.update(pull.number, text));
   return { pull, became: 'updated' };
 }

@@ -1,7 +1,7 @@
 import { ROOT_SCOPE } from '../core/scope.ts';
 import type { RunNumber } from './pull-request.ts';
 
-/** What a comment of Octavo's says of itself, where nobody sees it. */
+/** Hidden marker of Octavo's comments. */
 export interface Marker {
   readonly organization: string;
   /** Tells the manifest folders of one organization apart. */

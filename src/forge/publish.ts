@@ -1,13 +1,13 @@
 import type { Clock } from '../core/clock.ts';
 import { RateLimitedError, TransientError } from '../core/errors.ts';
 import type { Forge, ForgeComment } from './forge.ts';
-import { unlessGone } from './forge-error.ts';
+import { ignoreNotFound } from './forge-error.ts';
 import { compareRuns, type Marker, readMarker } from './marker.ts';
 
-/** What became of a comment. `outdated`: a later run has written, and what it wrote stays. */
+/** Result for a comment. `outdated`: a later run has written, and its comment stays. */
 export type Published = 'created' | 'updated' | 'outdated';
 
-/** How often everything is looked at again, because something else wrote meanwhile. */
+/** Number of checks, because another run may write at the same time. */
 const ROUNDS = 5;
 /** Milliseconds before a request that failed is made again. */
 const PAUSES = [1000, 4000, 15_000] as const;
@@ -22,7 +22,7 @@ const LONGEST_WAIT = 60_000;
  * | it finds | it does |
  * |---|---|
  * | no comment of ours | creates one, and looks again; not twice where the first is known to be there |
- * | several | the oldest stays; the others go, by whoever sees them |
+ * | several | keeps the oldest and removes the others |
  * | one by a later run | leaves it |
  * | one by an earlier run, or its own of before | updates it, and looks again |
  * | its own, as it is to be | is done |
@@ -42,7 +42,7 @@ export async function publish(forge: Forge, marker: Marker, body: string, clock:
       continue;
     }
     const latest = later.reduce((best, next) => (compareRuns(runOf(next), runOf(best)) > 0 ? next : best), oldest);
-    // What a later run has written is not lost with a comment that goes.
+    // The text of a later run is kept when its comment is removed.
     const isOurs = compareRuns(runOf(latest), marker.run) <= 0;
     const wanted = isOurs ? body : latest.body;
     const isThere = compareRuns(runOf(oldest), isOurs ? marker.run : runOf(latest)) === 0;
@@ -50,11 +50,11 @@ export async function publish(forge: Forge, marker: Marker, body: string, clock:
       return isOurs ? (wrote ?? 'updated') : 'outdated';
     }
     if (!isThere || (isOurs && wrote === null)) {
-      await steadily(clock, () => forge.update(oldest.id, wanted)).catch(unlessGone);
+      await withRetries(clock, () => forge.update(oldest.id, wanted)).catch(ignoreNotFound);
       wrote ??= 'updated';
     }
     for (const extra of later) {
-      await steadily(clock, () => forge.remove(extra.id));
+      await withRetries(clock, () => forge.remove(extra.id));
     }
   }
   throw isMade
@@ -63,7 +63,7 @@ export async function publish(forge: Forge, marker: Marker, body: string, clock:
 }
 
 async function listOf(forge: Forge, { organization, scope }: Marker, clock: Clock): Promise<readonly ForgeComment[]> {
-  const own = await steadily(clock, () => forge.listOwn());
+  const own = await withRetries(clock, () => forge.listOwn());
   return own.filter(({ body }) => {
     const found = readMarker(body);
     return found !== null && found.organization === organization && found.scope === scope.toWellFormed();
@@ -73,7 +73,7 @@ async function listOf(forge: Forge, { organization, scope }: Marker, clock: Cloc
 /** False where the answer is lost: whether it was written is seen when the comments are looked at again. */
 async function create(forge: Forge, body: string, clock: Clock): Promise<boolean> {
   try {
-    await steadily(clock, () => forge.create(body), isLimit);
+    await withRetries(clock, () => forge.create(body), isLimit);
     return true;
   } catch (error) {
     if (!(error instanceof TransientError)) {
@@ -94,7 +94,7 @@ export function isSame(a: string, b: string): boolean {
   return plain(a) === plain(b);
 }
 
-/** What was refused for a limit was not done, and may be asked again even where it must not be done twice. */
+/** Returns whether a rate limit refused the request. It was not executed, so it may be repeated. */
 export function isLimit(error: unknown): error is RateLimitedError {
   return error instanceof RateLimitedError;
 }
@@ -103,8 +103,8 @@ function isPassing(error: unknown): boolean {
   return error instanceof TransientError || isLimit(error);
 }
 
-/** Does what may be done twice again where it failed for the moment; `isTriedAgain` says of which errors that is so. */
-export async function steadily<T>(
+/** Repeats work after temporary errors. `isTriedAgain` selects these errors; by default, the work must be safe to repeat. */
+export async function withRetries<T>(
   clock: Clock,
   work: () => Promise<T>,
   isTriedAgain: (error: unknown) => boolean = isPassing,

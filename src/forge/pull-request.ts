@@ -34,21 +34,21 @@ export interface PullRequest {
   /** The commit that it starts from, or the branch that it goes to; null where the forge does not say. */
   readonly base: string | null;
   readonly run: RunNumber;
-  /** Where a person can look at the job. */
+  /** Page of the job; null if unknown. */
   readonly runUrl: string | null;
   readonly token: string | null;
   /** The variable that the token would be in. */
   readonly tokenVariable: string;
 }
 
-/** What the environment says about where a command runs. */
+/** CI job of a command, from the environment. */
 export interface CiJob {
   /** `GitHub Actions`; null outside of a CI job. */
   readonly label: string | null;
   /** Null where the job is for something else, such as a push. */
   readonly pull: PullRequest | null;
   /**
-   * Where the checkout may hold what a pull request proposes: the commit or branch that can be trusted instead, null
+   * Set if the checkout may contain what a pull request proposes: the commit or branch that can be trusted instead, null
    * where the forge does not name it. A job for a comment on a pull request, or after a workflow of one, counts too.
    */
   readonly proposal: { readonly base: string | null } | null;
@@ -68,7 +68,7 @@ const EVENT = z.object({
 });
 
 /**
- * What CI job this is, from what GitHub Actions, Gitea and Forgejo Actions, GitLab CI and Bitbucket Pipelines set.
+ * Detects the CI job from the variables of GitHub Actions, Gitea and Forgejo Actions, GitLab CI and Bitbucket Pipelines.
  * `OCTAVO_FORGE_TOKEN` goes before the forges' own names of a token.
  *
  * @param readFile reads the event that a workflow runs for
@@ -135,7 +135,7 @@ function gitlabPull(env: Environment): PullRequest | null {
   const label = 'GitLab CI';
   // The tip of the merge request, where the pipeline runs on a merge of it.
   const head = isSet(env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA) ? 'CI_MERGE_REQUEST_SOURCE_BRANCH_SHA' : 'CI_COMMIT_SHA';
-  // A pipeline of a merged result runs on what is in the target branch by now, and says where that is.
+  // A pipeline of a merged result runs on the current target branch and names its commit.
   const base = isSet(env.CI_MERGE_REQUEST_TARGET_BRANCH_SHA)
     ? 'CI_MERGE_REQUEST_TARGET_BRANCH_SHA'
     : 'CI_MERGE_REQUEST_DIFF_BASE_SHA';

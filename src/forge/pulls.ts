@@ -1,7 +1,7 @@
 /** A pull request from a branch of the repository itself. */
 export interface OpenPull {
   readonly number: number;
-  /** Where a person looks at it; null where the forge gives no link that can be shown. */
+  /** Address of its page; null if the forge gives no link that can be shown. */
   readonly url: string | null;
   readonly title: string;
   readonly body: string;
@@ -13,7 +13,7 @@ export interface PullBranches {
   readonly into: string;
 }
 
-/** What a pull request says. */
+/** Title and description of a pull request. */
 export interface PullText {
   readonly title: string;
   readonly body: string;

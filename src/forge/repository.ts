@@ -21,7 +21,7 @@ export interface ForgeRepository {
   readonly apiUrl: string;
   /** `owner/name`; at GitLab the project's number. */
   readonly repository: string;
-  /** Where a person can look at the job. */
+  /** Page of the job; null if unknown. */
   readonly runUrl: string | null;
   readonly token: string | null;
   /** The variable that the token would be in. */

@@ -2,9 +2,9 @@ import { printable } from '../plan/render/words.ts';
 import type { Report } from './report.ts';
 
 /**
- * Problems as workflow commands, which GitHub shows beside the lines they are in. Gitea and Forgejo read the same.
+ * Formats problems as workflow commands, which GitHub shows next to their lines. Gitea and Forgejo read the same.
  *
- * One line each, whatever is in them: nothing that a manifest says can end the command or begin another.
+ * One line each: no content of a manifest can end the command or begin another.
  */
 export function toGitHub({ problems }: Report): string {
   return problems
@@ -26,7 +26,7 @@ function workflowCommand(name: string, properties: Readonly<Record<string, strin
   return `::${name}${written.length === 0 ? '' : ` ${written.join(',')}`}::${escapeData(data)}\n`;
 }
 
-/** As the runner reads it back: percent signs and line breaks. What else could act on a terminal is written out. */
+/** Escapes percent signs and line breaks as the runner expects, and writes out other control characters. */
 function escapeData(text: string): string {
   return printable(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }

@@ -1,13 +1,13 @@
 import type { Problem } from '../core/errors.ts';
 
-/** What a check of manifests found. Paths are relative to the repository's root, with forward slashes. */
+/** Result of a check of manifests. Paths are relative to the repository's root, with forward slashes. */
 export interface Report {
   /** All manifests, those without a problem included. */
   readonly files: readonly string[];
   readonly problems: readonly Problem[];
 }
 
-/** Who reports. */
+/** The tool that reports. */
 export interface Tool {
   readonly version: string;
   /** One for each kind of resource. */

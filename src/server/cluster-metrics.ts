@@ -2,9 +2,9 @@ import type { Registry } from 'prom-client';
 import type { ClusterEvents, RunEnd } from '../clusters/run/events.ts';
 import { counter, gauge } from './instruments.ts';
 
-/** The metrics of issue clusters. No label carries what a cluster is about. */
+/** Metrics of issue clusters. No label contains the content of a cluster. */
 export interface ClusterMetrics {
-  /** What the runs of one organization tell. `now` gives milliseconds since the epoch. */
+  /** Listeners for the runs of one organization. `now` returns milliseconds since the epoch. */
   events(organization: string, now: () => number): ClusterEvents;
 }
 
@@ -12,14 +12,14 @@ const BY_ORGANIZATION = ['organization'] as const;
 
 /** Makes the metrics in a registry. */
 export function clusterMetrics(registry: Registry): ClusterMetrics {
-  const fate = fateMetrics(registry);
+  const count = changeRequestMetrics(registry);
   const ended = runMetrics(registry);
   return {
-    events: (organization, now) => ({ ...fate(organization), onRunEnd: (end) => ended(organization, end, now()) }),
+    events: (organization, now) => ({ ...count(organization), onRunEnd: (end) => ended(organization, end, now()) }),
   };
 }
 
-function fateMetrics(registry: Registry): (organization: string) => ClusterEvents {
+function changeRequestMetrics(registry: Registry): (organization: string) => ClusterEvents {
   const total = (name: string, help: string) => counter(registry, `clusters_${name}_total`, help, BY_ORGANIZATION);
   const opened = total('opened', 'Number of change requests opened for issue clusters.');
   const merged = total('merged', 'Number of change requests for clusters found merged.');
@@ -58,7 +58,7 @@ function runMetrics(registry: Registry): (organization: string, end: RunEnd, now
   );
   const supported = state('supported', '1 if the platform has issue clusters, otherwise 0.');
   const topics = state('from_topics', '1 if topics of a site are used as clusters, otherwise 0.');
-  const read = state('last_run_read', 'Clusters that the last run read.');
+  const read = state('last_run_read', 'Clusters read in the last run.');
   const passing = state('last_run_selected', 'Clusters that the last run selected.');
   const open = state('open_change_requests', 'Open change requests of Octavo.');
   const skipped = gauge(

@@ -4,7 +4,7 @@ import { AuthError, RateLimitedError, RejectedError, TransientError } from '../.
 import type { Forge, ForgeComment } from '../../src/forge/forge.ts';
 import { readMarker, writeMarker } from '../../src/forge/marker.ts';
 import { openForge } from '../../src/forge/open-forge.ts';
-import { publish, steadily } from '../../src/forge/publish.ts';
+import { publish, withRetries } from '../../src/forge/publish.ts';
 import type { RunNumber } from '../../src/forge/pull-request.ts';
 import { FakeForge } from '../support/fake-forge.ts';
 import { createHastyClock, FORGES, pullAt } from './samples.ts';
@@ -133,7 +133,7 @@ describe('a forge in trouble', () => {
   test('one that stays down is given up, after as much patience as there is', async () => {
     const clock = createHastyClock();
     const down = new TransientError('down', true);
-    await expect(steadily(clock, () => Promise.reject(down))).rejects.toBe(down);
+    await expect(withRetries(clock, () => Promise.reject(down))).rejects.toBe(down);
     expect(clock.waits).toEqual([1000, 4000, 15_000]);
   });
 
@@ -143,7 +143,7 @@ describe('a forge in trouble', () => {
     ['not at all where a person must act', new AuthError('no', 403), []],
   ] as const)('waits %s', async (_what, error, waits) => {
     const clock = createHastyClock();
-    await expect(steadily(clock, () => Promise.reject(error))).rejects.toBe(error);
+    await expect(withRetries(clock, () => Promise.reject(error))).rejects.toBe(error);
     expect(clock.waits).toEqual(waits);
   });
 

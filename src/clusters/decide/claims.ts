@@ -18,7 +18,7 @@ export const UNLIMITED: Limits = {
   maxPerDay: Number.POSITIVE_INFINITY,
 };
 
-/** What claims are decided by. */
+/** Options of the decision about claims. */
 export interface ClaimOptions {
   readonly limits: Limits;
   /** See `ReopenOptions`. */
@@ -26,16 +26,16 @@ export interface ClaimOptions {
   readonly issuesAtMerge: ReadonlyMap<string, number>;
 }
 
-/** A draft that is not opened, and why. */
+/** A draft that is not opened, with the reason. */
 export interface SupersededDraft {
   readonly request: ClusterChangeRequest;
-  /** In words that a person reads. */
+  /** Reason, as text for a person. */
   readonly why: string;
-  /** What it gave way to; null where it is a limit. */
+  /** The change request that superseded it; null if a limit was reached. */
   readonly to: ClusterChangeRequest | null;
 }
 
-/** What becomes of one's own drafts. */
+/** Decision about own drafts. */
 export interface Decision {
   readonly open: readonly ClusterChangeRequest[];
   readonly superseded: readonly SupersededDraft[];
@@ -109,7 +109,7 @@ export function describeReachedLimit(
   );
 }
 
-/** Drafts of one cluster count once, and not beside one that is open: no two of them are opened. */
+/** Counts drafts of one cluster once, and not in addition to an open change request: only one of them is opened. */
 function countOf(requests: readonly ClusterChangeRequest[]): number {
   const others = requests.filter(({ status }) => status !== 'draft');
   const clusters = new Set(others.map(({ cluster }) => cluster));

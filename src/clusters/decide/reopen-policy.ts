@@ -1,23 +1,23 @@
 import type { ClusterChangeRequest } from '../model/change-request.ts';
 
-/** Whether a cluster may have a change request opened. */
+/** Decision whether a change request may be opened for a cluster. */
 export type ReopenDecision =
   | { readonly may: true }
   | {
       readonly may: false;
-      /** In words that a person reads. */
+      /** Reason, as text for a person. */
       readonly why: string;
       /** The change request that decides it. */
       readonly request: ClusterChangeRequest;
     };
 
-/** What is needed besides the change requests themselves. */
+/** Options of the decision, in addition to the change requests. */
 export interface ReopenOptions {
-  /** How many issues the cluster has. */
+  /** Number of issues of the cluster. */
   readonly issues: number;
-  /** How many it had when a change request was merged, by the change request's id; as many as now where not known. */
+  /** Number of issues at the merge, by change request id. An unknown number counts as the current one. */
   readonly issuesAtMerge: ReadonlyMap<string, number>;
-  /** It may come again from so many times those issues. */
+  /** Factor by which the issues must grow after a merge. */
   readonly reopenGrowth: number;
 }
 
@@ -58,12 +58,12 @@ export function decideReopen(requests: readonly ClusterChangeRequest[], options:
       };
 }
 
-/** Whether a change request stands in the way of another: neither merged nor archived. */
+/** Returns whether a change request blocks another one: it is neither merged nor archived. */
 export function isActive({ status }: ClusterChangeRequest): boolean {
   return status !== 'merged' && status !== 'archived';
 }
 
-/** In the order they were made. */
+/** Compares change requests by creation. */
 export function compareCreation(a: ClusterChangeRequest, b: ClusterChangeRequest): number {
   return a.createdAt - b.createdAt || (a.id < b.id ? -1 : Number(a.id > b.id));
 }

@@ -2,7 +2,7 @@ import { append } from '../../core/lists.ts';
 import { type ClusterIssue, impactWeight } from '../model/cluster.ts';
 
 /**
- * The issues that say most about a cluster, at most so many: those of the highest impact first, among them one of each
+ * Picks up to `most` issues that represent a cluster: those of the highest impact first, among them one of each
  * conversation before a second of any, the newest before older ones. The order they come in does not matter.
  */
 export function pickRepresentatives(issues: readonly ClusterIssue[], most: number): readonly ClusterIssue[] {

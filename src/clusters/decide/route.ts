@@ -21,7 +21,7 @@ export interface TargetSpace {
 /** The spaces of an organization. */
 export type Spaces = ReadonlyMap<string, TargetSpace>;
 
-/** Where a cluster's change request goes, and why there, or why nowhere. In words that a person reads. */
+/** Target space of a cluster's change request with the reason, or the reason why there is none. */
 export type Route =
   | { readonly space: TargetSpace; readonly why: string }
   | {
@@ -60,7 +60,7 @@ function matches(cluster: IssueCluster, pattern: Pattern | null, source: string 
   return isFrom && (pattern === null || pattern.test(cluster.label));
 }
 
-/** Whether the routes say nothing of a cluster, so that a search is needed to know its space. */
+/** Returns whether no route applies to a cluster, so that a search is needed for its space. */
 export function needsSearch(cluster: IssueCluster, routing: Routing, spaces: Spaces): boolean {
   if (!routing.search.enabled || routing.search.spaces.some((name) => spaces.get(name)?.waits === true)) {
     return false;
@@ -99,7 +99,7 @@ interface OpeningDecision {
   /** It would go to a space that is not there yet. */
   readonly waits: boolean;
   readonly why: string;
-  /** What was passed over. */
+  /** Rejected spaces, with reasons. */
   readonly passed: readonly string[];
 }
 

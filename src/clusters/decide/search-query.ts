@@ -7,10 +7,10 @@ const LONGEST_QUERY = 512;
 /** Titles of issues in a query: more would drown the label. */
 const MOST_TITLES = 5;
 
-/** What redaction puts in the place of private data; no page is about it. */
+/** Placeholder that redaction inserts for private data; useless in a search. */
 const PLACEHOLDER = /\[[A-Z][A-Z0-9_]*_\d+\]/g;
 
-/** What to search for: the cluster's label, and the titles of its most representative issues that say more. */
+/** Builds the search query from the cluster's label and the titles of its most representative issues. */
 export function buildSearchQuery(cluster: IssueCluster, issues: readonly ClusterIssue[]): string {
   const titles = pickRepresentatives(issues, issues.length).map(({ title }) => oneLine(title));
   const texts = [oneLine(cluster.label), ...titles].map((text) => oneLine(text.replaceAll(PLACEHOLDER, ' ')));
@@ -72,7 +72,7 @@ export function rankSpaces(results: readonly SearchAnswer[]): readonly RankedSpa
   return [...spaces].map(([id, space]) => ({ id, ...space })).sort((a, b) => b.score - a.score);
 }
 
-/** The pages to name, at most so many: those of the space that was chosen, then those of the others. */
+/** Picks up to `most` pages: those of the chosen space first, then those of the others. */
 export function pickRelatedPages(ranked: readonly RankedSpace[], space: string, most: number): readonly RelatedPage[] {
   const own = ranked.filter(({ id }) => id === space);
   const others = ranked.filter(({ id }) => id !== space);

@@ -16,7 +16,7 @@ export interface Reason {
   readonly until: number | null;
 }
 
-/** Whether a cluster passes, and everything that speaks against it. */
+/** Result of the selection rule, with every reason against a cluster. */
 export type Verdict =
   | { readonly passes: true }
   | { readonly passes: false; readonly reasons: readonly [Reason, ...Reason[]] };
@@ -44,7 +44,7 @@ export function createSelectionRule({
   };
 }
 
-/** What the rule says of a cluster at this time. */
+/** Evaluates the selection rule for a cluster at this time. */
 export function evaluateCluster(cluster: IssueCluster, rule: SelectionRule, now: number): Verdict {
   const [first, ...rest] = CHECKS.flatMap((check) => check(cluster, rule, now) ?? []);
   return first === undefined ? { passes: true } : { passes: false, reasons: [first, ...rest] };
@@ -64,7 +64,7 @@ const CHECKS: readonly Check[] = [
   exclude,
 ];
 
-/** Whether muting updates a cluster is not documented. */
+/** Muting may not update a cluster's timestamp: that is not documented. */
 function muted(cluster: IssueCluster): Reason | null {
   return cluster.muted ? { what: 'muted', words: 'muted', until: 0 } : null;
 }

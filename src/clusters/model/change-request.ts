@@ -1,7 +1,7 @@
 import { parseTime } from './cluster.ts';
 import { clusterKey, isSupersededSubject, readDraftMarker, readMarker } from './ownership-marker.ts';
 
-/** A change request that belongs to a cluster, whoever made it. */
+/** A change request that belongs to a cluster, made by Octavo or by a person. */
 export interface ClusterChangeRequest {
   readonly id: string;
   /** The space's id. */
@@ -44,7 +44,7 @@ function platformLink(answer: Pick<ChangeRequestAnswer, 'conversationsIssuesClus
   return answer.conversationsIssuesCluster || answer.siteTopic?.topic || null;
 }
 
-/** What is known of a change request besides what the platform answers. */
+/** Stored facts about a change request, in addition to the platform's answer. */
 export interface KnownLink {
   readonly cluster: string;
   readonly superseded: boolean;
@@ -52,7 +52,7 @@ export interface KnownLink {
   readonly revision: string | null;
 }
 
-/** Whether two names mean one cluster: an id, and the cluster of a change request. */
+/** Returns whether a change request belongs to the cluster with this id. */
 export function isOfCluster({ cluster }: Pick<ClusterChangeRequest, 'cluster'>, id: string): boolean {
   return cluster === clusterKey(id);
 }
@@ -65,7 +65,7 @@ export function toClusterChangeRequest(
   answer: ChangeRequestAnswer,
   known: ReadonlyMap<string, KnownLink>,
 ): ClusterChangeRequest | null {
-  // What stands in a subject may come from a label: a description that is there knows better.
+  // A subject may contain a label of the platform, so a description takes precedence.
   const mark = readMarker(answer.description);
   const record = known.get(answer.id);
   const inSubject = mark === null ? readDraftMarker(answer.subject) : null;

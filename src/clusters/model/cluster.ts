@@ -12,13 +12,13 @@ export interface IssueCluster {
   readonly updatedAt: number | null;
   /** Issues by week over the past three months, the oldest week first. */
   readonly weeklyPulse: readonly number[];
-  /** How many issues came from each source. */
+  /** Number of issues by source. */
   readonly sources: Readonly<Record<string, number>>;
   readonly issues: number;
   readonly conversations: number;
   /** A rich document or a text. */
   readonly summary: unknown;
-  /** Where a person sees it. */
+  /** Address of its page. */
   readonly url: string | null;
   readonly icon: string | null;
 }
@@ -101,7 +101,7 @@ export function impactWeight(impact: string | null): number {
   return IMPACT_WEIGHTS.get(impact) ?? 0;
 }
 
-/** What the platform answered, in either of its shapes. What it does not tell is empty, and none of it is required. */
+/** Converts the platform's answer, in either of its shapes. Missing values are empty; none is required. */
 export function toCluster(answer: ClusterAnswer): IssueCluster {
   return {
     id: answer.id,
@@ -120,7 +120,7 @@ export function toCluster(answer: ClusterAnswer): IssueCluster {
   };
 }
 
-/** As `toCluster`. A conversation leads to where it was held, else to the platform's page of it. */
+/** Converts an issue. The link of a conversation leads to its source, else to its page on the platform. */
 export function toIssue({ issue, conversation }: IssueAnswer): ClusterIssue {
   const id = conversation?.id ?? issue.conversation ?? null;
   const { urls } = conversation ?? {};

@@ -4,13 +4,13 @@ import { leafOf, textOf } from '../../platform/rich-text/leaves.ts';
 import type { RichNode } from '../../platform/rich-text/node.ts';
 import { cut } from './text-sanitizing.ts';
 
-/** What a description says of itself. */
+/** Contents of the ownership marker in a description. */
 export interface OwnershipMarker {
   /** The cluster's id. */
   readonly cluster: string;
-  /** The change request gave way to another of the same cluster, or to a limit. */
+  /** The change request was superseded by another one of the cluster, or exceeded a limit. */
   readonly superseded: boolean;
-  /** A word that whoever made it knows it by, where two made one at once; null: none. */
+  /** Random word that tells drafts of two daemons for one cluster apart; null for none. */
   readonly claim: string | null;
 }
 
@@ -64,20 +64,20 @@ export function readDraftMarker(subject: string | null | undefined): OwnershipMa
   return claim === undefined || cluster === undefined ? null : { cluster, superseded: false, claim };
 }
 
-/** Whether a subject would be taken for one that Octavo gives to drafts, or to those that gave way. */
+/** Returns whether a subject looks like one that Octavo gives to drafts or to superseded change requests. */
 export function isReservedSubject(subject: string): boolean {
   return subject.startsWith(SUBJECT) || subject.startsWith(DRAFT);
 }
 
-/** What the subject of one that gave way begins with: lists hold the subject where they leave out the description. */
+/** Prefix of the subject of a superseded change request: lists include subjects even when they omit descriptions. */
 const SUBJECT = 'Given up: ';
 
-/** The subject of a change request that gave way. */
+/** Builds the subject of a superseded change request. */
 export function supersededSubject(subject: string): string {
   return cut(`${SUBJECT}${subject}`, 100);
 }
 
-/** Whether a subject says so. */
+/** Returns whether a subject is that of a superseded change request. */
 export function isSupersededSubject(subject: string): boolean {
   return subject.startsWith(SUBJECT);
 }

@@ -6,7 +6,7 @@ import type { ClusterIssue, IssueCluster } from './cluster.ts';
 /** A change request as the platform lists it. */
 export type ChangeRequestItem = Item<typeof operations.listOrganizationChangeRequests>;
 
-/** What a platform is told to lack where a source has no list. */
+/** Error messages for a platform without clusters, by source. */
 export const NO_CLUSTERS = {
   clusters:
     'this platform has no issue clusters (404); from 0.167 on, a site has topics instead: name it in conversations.site',
@@ -25,7 +25,7 @@ export interface ClusterPage {
  */
 export interface ClusterSource {
   readonly kind: 'clusters' | 'topics';
-  /** Whether the organization's list of change requests may be asked for several statuses at once. */
+  /** The organization's list of change requests accepts several statuses at once. */
   readonly takesStatuses: boolean;
   /** Further filters that this list needs to be complete. */
   readonly listQuery: NonNullable<Input<typeof operations.listOrganizationChangeRequests>['query']>;
@@ -37,7 +37,7 @@ export interface ClusterSource {
   issues(id: string): Promise<readonly ClusterIssue[]>;
   /** Mutes or unmutes for change requests, and gives whether it is muted now. */
   mute(writer: Writer, id: string, muted: boolean): Promise<boolean>;
-  /** What a new change request is created with, so that the platform knows what it is of. */
+  /** Fields of a new change request that link it to the cluster on the platform. */
   link(id: string): { readonly conversationsIssuesCluster?: string };
   /** Its change requests that a list of all may leave out. */
   requestsOf(id: string): Promise<readonly ChangeRequestItem[]>;

@@ -1,4 +1,4 @@
-/** How much of a text is looked at before it is cut: more than any of them may be long. */
+/** Length to which a text is cut before it is processed: longer than any valid one. */
 const ENOUGH = 2_000;
 
 /**
@@ -19,7 +19,7 @@ export function stripControlCharacters(text: string): string {
 }
 
 /**
- * A text of at most so many UTF-16 code units, cut between what a reader sees as characters. What was cut ends with
+ * Truncates a text to `most` UTF-16 code units, between characters as a reader sees them. A truncated text ends with
  * "…", which counts too. Where `words` is set, it is cut between words if one ends in the last third.
  */
 export function cut(text: string, most: number, words = false): string {

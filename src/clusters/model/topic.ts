@@ -64,7 +64,7 @@ export function topicToCluster(
   };
 }
 
-/** A finding as an issue: which records it is of is not told with it. */
+/** Converts a finding to an issue. The platform does not name the records of a finding. */
 export function findingToIssue(finding: FindingAnswer): ClusterIssue {
   return {
     id: finding.id,
@@ -76,7 +76,7 @@ export function findingToIssue(finding: FindingAnswer): ClusterIssue {
   };
 }
 
-/** Whether a finding is still to be worked on; what says nothing of itself is. */
+/** Returns whether a finding is open. A finding without a status is. */
 export function isOpen({ status }: FindingAnswer): boolean {
   return (status ?? 'open') === 'open';
 }
@@ -85,7 +85,7 @@ function levelOf({ severity, priority }: FindingAnswer): string | null {
   return severity ?? priority ?? null;
 }
 
-/** A word that is not known counts for less than any that is. */
+/** Returns the worst impact. Unknown impacts rank below known ones. */
 function worstOf(findings: readonly FindingAnswer[]): string | null {
   const levels = findings.flatMap((finding) => levelOf(finding) ?? []);
   return levels.reduce<string | null>(
@@ -94,7 +94,7 @@ function worstOf(findings: readonly FindingAnswer[]): string | null {
   );
 }
 
-/** By week, the oldest first. */
+/** Counts findings by week, oldest first. */
 function pulseOf(findings: readonly FindingAnswer[], now: number): readonly number[] {
   const pulse = new Array<number>(WEEKS).fill(0);
   for (const { createdAt } of findings) {

@@ -3,7 +3,7 @@ const BARS = '▁▂▃▄▅▆▇█';
 const WINDOW = 3;
 const NUMBERS = ['no', 'one', 'two', 'three'];
 
-/** How a cluster's issues come by the week, the newest last: "rising: 3, 5, 9 in the last three weeks, ▁▂▄█". */
+/** Describes the weekly numbers of issues, newest last: "rising: 3, 5, 9 in the last three weeks, ▁▂▄█". */
 export function describeTrend(pulse: readonly number[]): string {
   const last = pulse.slice(-WINDOW);
   const before = pulse.slice(-2 * WINDOW, -WINDOW);

@@ -8,7 +8,7 @@ import type { ChangeRequestItem, ClusterPage, ClusterSource } from '../model/sou
 import { type FindingAnswer, findingToIssue, isOpen, topicToCluster } from '../model/topic.ts';
 import { nullIfNotFound } from './spaces.ts';
 
-/** What a site calls what is wrong with it, as far as was found out. */
+/** Name under which a site lists its findings; null if unknown. */
 export interface FindingsName {
   is: 'findings' | 'issues' | null;
 }
@@ -32,7 +32,7 @@ export class SiteTopics implements ClusterSource {
     this.#name = name;
   }
 
-  /** Where there are findings, the list lacks what the platform drafted for them unless it is asked for (0.202). */
+  /** With findings, the list omits the platform's own drafts for them unless requested (0.202). */
   get listQuery(): ClusterSource['listQuery'] {
     return this.#name.is === 'findings' ? { finding: 'all' } : {};
   }

@@ -15,7 +15,7 @@ export interface DeclaredSpace {
   readonly title: string | null;
 }
 
-/** What is known of spaces and teams, in addition to the platform. */
+/** Spaces and teams known from the record, the manifests and the last plan. */
 export interface Names {
   /** Ids by the keys of manifests, as they were last applied. Throws StoreError. */
   recorded(kind: 'space' | 'team'): Promise<ReadonlyMap<string, string>>;
@@ -27,7 +27,7 @@ export interface Names {
 
 type DeclaredResources = ReadonlyMap<string, Pick<Declared, 'kind' | 'id' | 'fields'>>;
 
-/** Where `createNames` reads. */
+/** Sources of `createNames`. */
 export interface NameSources {
   readonly record: Pick<OrganizationRecord, 'read'>;
   /** The resources of the manifests; null: they cannot be read here. */
@@ -36,7 +36,7 @@ export interface NameSources {
   readonly bindings?: () => ReadonlyMap<string, string> | null;
 }
 
-/** What a record, manifests and a plan know. */
+/** Combines the record, the manifests and the last plan. */
 export function createNames({ record, declared, bindings }: NameSources): Names {
   return {
     recorded: async (kind) => {
@@ -201,7 +201,7 @@ export function unknownSpacesError(unknown: readonly PlacedName[], known: readon
   return new ConfigError(lines.join('\n'));
 }
 
-/** That a name means no space, in words, and which was probably meant. */
+/** Describes an unknown space name, with the likely intended one. */
 export function unknownSpaceMessage(name: string, known: readonly string[]): string {
   return `${quote(name)} is neither the key of a space’s manifest nor the id of a space${didYouMean(name, known)}`;
 }

@@ -15,7 +15,7 @@ import { type ClusterEvents, type RunEnd, redactEvents } from './events.ts';
 import { type RunNumbers, runClusters } from './run.ts';
 import { type ClientObserver, type ClusterSession, openSession } from './session.ts';
 
-/** What `ClusterAutomation` works with. */
+/** Parts that `ClusterAutomation` needs. */
 export interface AutomationOptions {
   readonly config: ClustersConfig;
   /** Opens a client that can only read. */

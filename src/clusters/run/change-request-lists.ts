@@ -45,7 +45,7 @@ const ALL = ['draft', 'open', 'merged', 'archived'] as const;
 const ONE_BY_ONE = [...ALL, 'open'] as const;
 type Status = (typeof ALL)[number];
 
-/** What `ChangeRequestLists` works with. */
+/** Parts that `ChangeRequestLists` needs. */
 interface ListParts {
   readonly reader: Reader;
   readonly source: Pick<ClusterSource, 'takesStatuses' | 'listQuery' | 'requestsOf'>;

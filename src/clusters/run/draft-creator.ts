@@ -16,7 +16,7 @@ import type { Proposal } from './proposals.ts';
 /** Result of creating a draft. `lost`: no answer came, so it is unknown whether the draft exists. */
 export type DraftResult = { readonly is: 'created' | 'lost' } | { readonly is: 'refused'; readonly why: string };
 
-/** What `DraftCreator` works with. */
+/** Parts that `DraftCreator` needs. */
 interface CreatorParts {
   readonly writer: Writer;
   readonly source: Pick<ClusterSource, 'link'>;

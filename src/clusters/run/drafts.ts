@@ -34,7 +34,7 @@ interface Draft {
   readonly request: ListedRequest;
 }
 
-/** What `Drafts` works with. */
+/** Parts that `Drafts` needs. */
 interface DraftParts {
   readonly writer: Writer;
   readonly source: Pick<ClusterSource, 'one'>;

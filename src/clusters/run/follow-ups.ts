@@ -23,7 +23,7 @@ export async function recordNumbers(store: ClusterStore, judged: readonly Judged
   await store.putAll(changed);
 }
 
-/** What `FollowUps` works with. */
+/** Parts that `FollowUps` needs. */
 interface FollowUpParts {
   readonly writer: Writer;
   readonly source: Pick<ClusterSource, 'mute'>;

@@ -23,7 +23,7 @@ export interface Proposal {
 /** Number of spaces that a search may return. */
 const MAX_RESULTS = 50;
 
-/** What `Proposals` works with. */
+/** Parts that `Proposals` needs. */
 interface ProposalParts {
   readonly reader: Reader;
   readonly source: Pick<ClusterSource, 'issues'>;

@@ -23,7 +23,7 @@ const DAY = 86_400_000;
 /** Number of change requests to read one by one; for more, listing all is cheaper. */
 const MAX_SINGLE_READS = 5;
 
-/** What `RequestTracker` works with. */
+/** Parts that `RequestTracker` needs. */
 interface TrackerParts {
   readonly reader: Reader;
   readonly lists: ChangeRequestLists;

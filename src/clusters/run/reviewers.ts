@@ -6,7 +6,7 @@ import { type ClusterEvents, isRefusal } from './events.ts';
 
 const TEAM = 'team/';
 
-/** What `Reviewers` works with. */
+/** Parts that `Reviewers` needs. */
 interface ReviewerParts {
   readonly reader: Reader;
   readonly writer: Writer;

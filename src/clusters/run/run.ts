@@ -244,7 +244,7 @@ const DAY = 86_400_000;
 /** Bounds the requests of a run whose token is not allowed to write, or whose spaces are full. */
 const MAX_FAILED_ATTEMPTS = 20;
 
-/** Number of issues of clusters whose change requests are now seen merged for the first time, whoever made them. */
+/** Number of issues of clusters whose change requests are now seen merged for the first time, by any author. */
 function newMerges(
   selected: readonly IssueCluster[],
   list: RequestList | null,

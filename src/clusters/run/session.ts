@@ -52,7 +52,7 @@ export interface ClusterSession {
 /** Observes the requests of a client. */
 export type ClientObserver = Pick<ClientOptions, 'onRequest' | 'onAnswer'>;
 
-/** What a session is opened with. */
+/** Options of `openSession`. */
 export interface SessionOptions {
   readonly config: ClustersConfig;
   readonly openReader: (observer: ClientObserver) => Reader;

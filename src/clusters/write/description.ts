@@ -12,7 +12,7 @@ import { cut, oneLine, stripControlCharacters, webUrl } from '../model/text-sani
 import { describeTrend } from '../model/trend.ts';
 import { fillTemplate, type LineValues } from './template.ts';
 
-/** What a description is made of. */
+/** Parts of a description. */
 export interface DescriptionParts {
   readonly cluster: IssueCluster;
   /** In any order; the most representative are listed. */
@@ -20,7 +20,7 @@ export interface DescriptionParts {
   readonly pages: readonly RelatedPage[];
   /** Markdown; null: the built-in template. */
   readonly template: string | null;
-  /** How many issues are listed at most. */
+  /** Maximum number of listed issues. */
   readonly most: number;
   /** See `Mark`. */
   readonly claim: string | null;
@@ -88,7 +88,7 @@ export function markedClusterId(description: unknown): string | null {
   return readMarker(description)?.cluster ?? null;
 }
 
-/** What stands for the names of templates that are a line of text. */
+/** Returns the values of the template variables that are a line of text. */
 export function templateValues(cluster: IssueCluster): LineValues {
   const sources = Object.entries(cluster.sources)
     .sort(([a, most], [b, least]) => least - most || (a < b ? -1 : 1))
@@ -112,7 +112,7 @@ function dayOf(time: number | null): string {
   return time === null ? 'unknown' : new Date(time).toISOString().slice(0, 10);
 }
 
-/** A summary as blocks that every platform takes: whatever it is made of is written anew. */
+/** Converts a summary to blocks that every platform accepts. */
 function contentOf(summary: unknown): readonly RichNode[] {
   const markdown = typeof summary === 'string' ? summary : isObject(summary) ? toMarkdown(summary) : '';
   return toDocument(cut(markdown.toWellFormed(), LONGEST_SUMMARY)).nodes.map(harmlessNode);

@@ -5,7 +5,7 @@ import { oneLine } from '../model/text-sanitizing.ts';
 
 const DAY = 86_400_000;
 
-/** What was last said of a cluster on its change request: when it was opened, or in a comment. */
+/** Numbers that a change request last reported, in its description or in a comment. */
 export interface ReportedNumbers {
   readonly at: number;
   readonly issues: number;
@@ -13,10 +13,10 @@ export interface ReportedNumbers {
   readonly impact: string | null;
 }
 
-/** What of a cluster may be news. */
+/** Numbers of a cluster that a progress comment can report. */
 export type ClusterNumbers = Pick<IssueCluster, 'issues' | 'conversations' | 'impact'>;
 
-/** What is to be remembered once this is said. */
+/** Converts numbers to the form in which reported ones are stored. */
 export function toReportedNumbers({ issues, conversations, impact }: ClusterNumbers, now: number): ReportedNumbers {
   return { at: now, issues, conversations, impact };
 }

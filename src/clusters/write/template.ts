@@ -7,14 +7,14 @@ import { linkTo } from '../../platform/rich-text/links.ts';
 import type { RichLeaf, RichNode } from '../../platform/rich-text/node.ts';
 import { oneLine } from '../model/text-sanitizing.ts';
 
-/** What stands for the names that are a line of text. Whatever is in it stays text. */
+/** Values of the variables that are a line of text. Their content is never read as Markdown. */
 export type LineValues = Readonly<Record<LineName, string>>;
-/** What stands for the names that are blocks. */
+/** Values of the variables that are blocks. */
 export type BlockValues = Readonly<Record<BlockName, readonly RichNode[]>>;
 
-/** What a name stands behind where a link leads: a token alone would be no address, and no link. */
+/** Prefix of a variable inside a link address: a token alone would not be an address. */
 const ADDRESS = 'https://template.invalid/';
-/** What comes right before the address of a link. */
+/** Matches the text right before the address of a link. */
 const BEFORE_ADDRESS = /(?:\]\(\s*|\]:\s*)<?$/;
 
 /**
@@ -48,7 +48,7 @@ class Filler {
   readonly #names: readonly string[];
   readonly #lines: LineValues;
   readonly #blocks: BlockValues;
-  /** What stands for a name. */
+  /** Pattern of a variable's token. */
   readonly #token: string;
 
   constructor(tag: string, names: readonly string[], lines: LineValues, blocks: BlockValues) {
@@ -58,7 +58,7 @@ class Filler {
     this.#blocks = blocks;
   }
 
-  /** A block with its values; what a value that is empty leaves without any content is left out. */
+  /** Fills a block. Drops a block that empty values leave without content. */
   block(node: RichNode): readonly RichNode[] {
     const alone = node.type === 'paragraph' ? this.#aloneIn(textOf(node).trim()) : null;
     const blocks = BLOCK_NAMES.find((name) => name === alone);
@@ -94,7 +94,7 @@ class Filler {
     return linkTo(url, filled.length === 0 ? [] : joined([textNode(filled)]));
   }
 
-  /** A leaf with its values; an address that stands in the open becomes a link. */
+  /** Fills a leaf. An address outside of code becomes a link. */
   #leaf(leaf: RichLeaf): readonly RichNode[] {
     const addresses = this.#names.flatMap((name, index) => (name === 'url' ? [index] : []));
     const isCode = leaf.marks.some(({ type }) => type === 'code');

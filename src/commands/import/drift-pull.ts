@@ -14,7 +14,7 @@ import {
 } from '../../forge/drift-text.ts';
 import { keepPull } from '../../forge/keep-pull.ts';
 import { openPulls } from '../../forge/open-pulls.ts';
-import { steadily } from '../../forge/publish.ts';
+import { withRetries } from '../../forge/publish.ts';
 import type { OpenPull, PullBranches, Pulls } from '../../forge/pulls.ts';
 import { findRepository } from '../../forge/repository.ts';
 import { AppliedRefs, openRefHost } from '../../git/applied-refs.ts';
@@ -191,8 +191,9 @@ class DriftRun {
   /** Keeps the pull request, unless it was declined: closed unmerged with the same changes. */
   async #keep(attempt: Attempt, tip: string): Promise<string> {
     const { pulls } = attempt;
-    const open = await steadily(this.#clock, () => pulls.findOpen(this.#branches));
-    const declined = open === null ? await steadily(this.#clock, () => pulls.findDeclined(this.#branches, tip)) : null;
+    const open = await withRetries(this.#clock, () => pulls.findOpen(this.#branches));
+    const declined =
+      open === null ? await withRetries(this.#clock, () => pulls.findDeclined(this.#branches, tip)) : null;
     return declined === null
       ? this.#show(attempt)
       : `Pull request ${declined} with the same changes was closed; delete ${this.#branches.from} to open a new one`;
@@ -214,13 +215,13 @@ class DriftRun {
 
   /** Returns true if the commit was merged, also when squashing or rebasing created other commits. */
   async #isMerged(pulls: Pulls, tip: string): Promise<boolean> {
-    const open = await steadily(this.#clock, () => pulls.findOpen(this.#branches));
-    return open === null && (await steadily(this.#clock, () => pulls.findMerged(this.#branches, tip))) !== null;
+    const open = await withRetries(this.#clock, () => pulls.findOpen(this.#branches));
+    return open === null && (await withRetries(this.#clock, () => pulls.findMerged(this.#branches, tip))) !== null;
   }
 
   /** Leaves a branch with other commits unchanged. */
   async #leave({ pulls, report }: Attempt): Promise<string> {
-    const open = await steadily(this.#clock, () => pulls.findOpen(this.#branches));
+    const open = await withRetries(this.#clock, () => pulls.findOpen(this.#branches));
     if (open !== null) {
       const text = driftPull(report, pulls.longest, { isTaken: true });
       await keepPull(pulls, this.#branches, text, this.#clock);
@@ -231,7 +232,7 @@ class DriftRun {
 
   /** Deletes the branch and closes the pull request when there is no drift. */
   async #end({ pulls, report, tip }: Attempt): Promise<string | null> {
-    const open = await steadily(this.#clock, () => pulls.findOpen(this.#branches));
+    const open = await withRetries(this.#clock, () => pulls.findOpen(this.#branches));
     if (tip !== undefined && (await this.#repository.remote.push(this.#branches.from, null, tip)) === 'moved') {
       return this.#moved();
     }
@@ -248,7 +249,7 @@ class DriftRun {
     } catch (error) {
       this.#context.terminal.err(`No comment on ${pullRequestName(open)}: ${messageOf(error)}.\n`);
     }
-    await steadily(this.#clock, () => pulls.close(open.number));
+    await withRetries(this.#clock, () => pulls.close(open.number));
   }
 
   #moved(): null {

@@ -8,7 +8,7 @@ import { failureComment, failureStatus, planComment, planStatus, type Room } fro
 import type { CommitStatus, Forge } from '../../forge/forge.ts';
 import type { Marker } from '../../forge/marker.ts';
 import { openForge } from '../../forge/open-forge.ts';
-import { publish, steadily } from '../../forge/publish.ts';
+import { publish, withRetries } from '../../forge/publish.ts';
 import { type CiJob, findJob, type PullRequest } from '../../forge/pull-request.ts';
 import { mergeBase, readHead } from '../../git/commit-info.ts';
 import type { Approval } from '../../plan/render/text-layout.ts';
@@ -153,7 +153,7 @@ class PlanPublisher {
   async #status(forge: Forge, status: CommitStatus): Promise<void> {
     const { terminal } = this.#context;
     try {
-      await steadily(this.#clock, () => forge.setStatus(status));
+      await withRetries(this.#clock, () => forge.setStatus(status));
     } catch (error) {
       terminal.err(`No commit status: ${messageOf(error)}.\n`);
     }
