@@ -70,7 +70,7 @@ describe('requests', () => {
     expect(team).toEqual({ id: 'team/1', title: 'Writers', surprise: { kept: true } });
   });
 
-  test('go below the path of the base URL', async () => {
+  test('are relative to the path of the base URL', async () => {
     nock(BASE).get('/gateway/v1/orgs/org_1').reply(200, { id: 'org_1', title: 'Acme' });
     const reader = openReader(connect(`${BASE}/gateway/`), caller);
     expect((await reader.get(operations.getOrganization)).title).toBe('Acme');
@@ -82,7 +82,7 @@ describe('requests', () => {
     expect((await writer.send(operations.createTeam, { body: { title: 'Writers' } })).id).toBe('t');
   });
 
-  test.each([204, 205])('take %i for a deletion that was done', async (status) => {
+  test.each([204, 205])('accept %i for a deletion', async (status) => {
     nock(BASE).delete('/v1/orgs/org_1/teams/t').reply(status);
     const writer = openWriter(connect(), caller);
     expect(await writer.send(operations.deleteTeam, { path: { teamId: 't' } })).toBeUndefined();
@@ -91,7 +91,7 @@ describe('requests', () => {
   const section = '/v1/orgs/org_1/sites/s/sections/x';
   const update = { path: { siteId: 's', siteSectionId: 'x' }, body: { siteSectionGroupId: null } };
 
-  test('may be answered without a body where the platform may leave it out, with 204 alone', async () => {
+  test('accept a 204 without a body only where the platform documents it', async () => {
     const writer = openWriter(connect(), caller);
     nock(BASE).patch(section, { siteSectionGroupId: null }).reply(204, '', { 'Preference-Applied': 'return=minimal' });
     expect(await writer.send(operations.updateSection, update)).toBeUndefined();
@@ -102,7 +102,7 @@ describe('requests', () => {
     expect(await failure(team)).toBeInstanceOf(NotThePlatformError);
   });
 
-  test('are not sent with what the platform does not allow', async () => {
+  test('with invalid input are not sent', async () => {
     const writer = openWriter(connect(), caller);
     const long = await failure(writer.send(operations.createTeam, { body: { title: 'x'.repeat(65) } }));
     expect(long).toBeInstanceOf(RejectedError);
@@ -117,7 +117,7 @@ describe('requests', () => {
     await writer.send(operations.createTeam, { body: { title: '🦄'.repeat(64) } });
   });
 
-  test('that write are refused by what a reader is given', async () => {
+  test('that write are refused by a read-only client', async () => {
     const transport = readOnly(connect().transport);
     const request = { method: 'DELETE', path: '/v1/orgs/org_1', body: null } as const;
     expect(await failure(transport.send(request, new AbortController().signal))).toBeInstanceOf(RejectedError);
@@ -139,7 +139,7 @@ describe('pages', () => {
     expect(ids).toEqual(['a', 'b']);
   });
 
-  test('do not go in circles', async () => {
+  test('fail if a cursor repeats', async () => {
     nock(BASE)
       .get('/v1/orgs/org_1/spaces')
       .query(true)
@@ -171,19 +171,19 @@ describe('failures', () => {
     expect(error).toHaveProperty('status', status);
   });
 
-  test('a create that failed is not sent again', async () => {
+  test('does not retry a create', async () => {
     nock(BASE).put('/v1/orgs/org_1/teams').reply(503, 'busy');
     const error = await failure(openWriter(connect(), caller).send(operations.createTeam, { body: { title: 'x' } }));
     expect(error).toBeInstanceOf(TransientError);
     expect(error).toHaveProperty('maybeDone', true);
   });
 
-  test('a read that failed is tried again', async () => {
+  test('retries a read', async () => {
     nock(BASE).get('/v1/orgs/org_1').reply(502, '<html>').get('/v1/orgs/org_1').reply(200, { id: 'org_1', title: 'A' });
     expect((await openReader(connect(), caller).get(operations.getOrganization)).id).toBe('org_1');
   });
 
-  test('a refusal is waited for', async () => {
+  test('waits after a 429', async () => {
     nock(BASE)
       .get('/v1/orgs/org_1')
       .reply(429, body(429), { 'retry-after': '0' })
@@ -209,13 +209,13 @@ describe('failures', () => {
     }
   });
 
-  test('a page of HTML deletes nothing, whatever its status', async () => {
+  test('does not take a page of HTML for a deletion, whatever its status', async () => {
     nock(BASE).delete('/v1/orgs/org_1/teams/t').reply(200, '<!doctype html><p>hi', { 'content-type': 'text/html' });
     const error = await failure(openWriter(connect(), caller).send(operations.deleteTeam, { path: { teamId: 't' } }));
     expect(error).toBeInstanceOf(NotThePlatformError);
   });
 
-  test('a refused connection says so, and that nothing was done', async () => {
+  test('reports a refused connection as not sent', async () => {
     const base = await serve(() => {});
     await new Promise((resolve) => servers.pop()?.close(resolve));
     const { transport } = connect(base);
@@ -226,13 +226,13 @@ describe('failures', () => {
     expect(error).toHaveProperty('maybeDone', false);
   });
 
-  test('a connection that breaks leaves open whether it was done', async () => {
+  test('reports a broken connection as possibly done', async () => {
     const base = await serve((request) => request.socket.destroy());
     const call = openWriter(connect(base), caller).send(operations.createTeam, { body: { title: 'x' } });
     expect(await failure(call)).toHaveProperty('maybeDone', true);
   });
 
-  test('an answer that breaks off leaves open whether it was done', async () => {
+  test('reports a truncated response as possibly done', async () => {
     const base = await serve((_, response) => {
       response.writeHead(201, { 'content-length': '100' });
       response.write('{"id":', () => response.destroy());
@@ -245,7 +245,7 @@ describe('failures', () => {
     expect(error.message).toContain('in the middle of an answer');
   });
 
-  test('silence ends in a timeout', async () => {
+  test('times out without data', async () => {
     const base = await serve(() => {});
     const { transport } = connect(base, { headers: 200 });
     const request = { method: 'POST', path: '/v1/', body: '{}' } as const;
@@ -255,21 +255,21 @@ describe('failures', () => {
   });
 });
 
-test('packed answers are unpacked', async () => {
+test('decompresses responses', async () => {
   const base = await serve((_, response) => {
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"id":"org_1","title":"A"}'));
   });
   expect((await openReader(connect(base), caller).get(operations.getOrganization)).title).toBe('A');
 });
 
-test('identical reads at the same time are one request', async () => {
+test('sends identical concurrent reads once', async () => {
   nock(BASE).get('/v1/orgs/org_1').once().reply(200, { id: 'org_1', title: 'A' });
   const reader = openReader(connect(), caller);
   const answers = await Promise.all([reader.get(operations.getOrganization), reader.get(operations.getOrganization)]);
   expect(answers.map((answer) => answer.id)).toEqual(['org_1', 'org_1']);
 });
 
-test('a refusal knows how long to wait', async () => {
+test('reports how long to wait after a 429', async () => {
   nock(BASE).get('/v1/').reply(429, '', { 'retry-after': '7' });
   const answer = await connect().transport.send(
     { method: 'GET', path: '/v1/', body: null },
@@ -281,7 +281,7 @@ test('a refusal knows how long to wait', async () => {
   expect(error).toHaveProperty('after', 7000);
 });
 
-test('every operation has its own name, and names it itself', () => {
+test('every operation is listed under its unique name', () => {
   for (const [name, operation] of Object.entries(operations)) {
     expect(operation.name).toBe(name);
     expect(operation.path).toMatch(/^\/v1\//);

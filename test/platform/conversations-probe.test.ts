@@ -39,21 +39,21 @@ test.each([
   expect(asked.asked).toBe(1);
 });
 
-test('two who want to know at once ask once', async () => {
+test('sends one request for concurrent callers', async () => {
   const asked = platform(refused(404));
   const probe = new ConversationsProbe();
   expect(await Promise.all([probe.has(asked.reader), probe.has(asked.reader)])).toEqual([false, false]);
   expect(asked.asked).toBe(1);
 });
 
-test('no answer is none: it is thrown, and asked again', async () => {
+test('throws without a response, and requests again', async () => {
   const asked = platform(new TransientError('down', false), refused(404));
   const probe = new ConversationsProbe();
   await expect(probe.has(asked.reader)).rejects.toThrow('down');
   expect(await probe.has(asked.reader)).toBe(false);
 });
 
-test('what was found out holds until it is forgotten', async () => {
+test('keeps the result until it is forgotten', async () => {
   const asked = platform(refused(404), null);
   const probe = new ConversationsProbe();
   expect(await probe.has(asked.reader)).toBe(false);
@@ -61,7 +61,7 @@ test('what was found out holds until it is forgotten', async () => {
   expect(await probe.has(asked.reader)).toBe(true);
 });
 
-test('nothing but those statuses says that something is not there', () => {
+test('recognizes a missing operation by status only', () => {
   expect([404, 405, 410, 400, 403, 500].map((status) => isMissingOperation(refused(status)))).toEqual([
     ...[true, true, true, false, false, false],
   ]);

@@ -112,7 +112,7 @@ describe('resets', () => {
     expect(once.times).toBe(1);
   });
 
-  test('again and again: it is given up after a few attempts, with the last one told', async () => {
+  test('fails after a few attempts with the last error', async () => {
     const served = await serve(reset);
     const error = await failure(read(client(served.base)));
     expect(error).toBeInstanceOf(TransientError);
@@ -123,7 +123,7 @@ describe('resets', () => {
 });
 
 describe('timeouts', () => {
-  test('of the headers and of the body are told apart from resets, and repeated alike', async () => {
+  test('distinguishes timeouts from resets, and retries both', async () => {
     const begun = (response: ServerResponse) => response.writeHead(200, JSON_TYPE).write('{"id"');
     for (const silence of [() => {}, begun]) {
       const served = await serve(silence, good);
@@ -136,7 +136,7 @@ describe('timeouts', () => {
     }
   });
 
-  test('a call that is given up meanwhile is told as that', async () => {
+  test('reports a call that is cancelled in the meantime', async () => {
     const abort = new AbortController();
     const served = await serve(() => abort.abort());
     const call = client(served.base).get(operations.getOrganization, {}, { signal: abort.signal });
@@ -146,7 +146,7 @@ describe('timeouts', () => {
 });
 
 describe('redirects', () => {
-  test.each([301, 302, 303, 307, 308])('%i is followed by no request, and takes the token nowhere', async (status) => {
+  test.each([301, 302, 303, 307, 308])('does not follow %i, so that the token goes nowhere else', async (status) => {
     const elsewhere = await serve(good);
     const location = `${elsewhere.base}/v1/orgs/org_1?token=1`;
     const served = await serve((response) => response.writeHead(status, { location }).end());
@@ -199,7 +199,7 @@ describe('bodies', () => {
     expect(served.times).toBe(1);
   });
 
-  test('of more than 64 MiB are not read, packed or not', async () => {
+  test('are read up to 64 MiB, compressed or not', async () => {
     const length = 65 * 2 ** 20;
     const plain = await serve((response) => response.writeHead(200, JSON_TYPE).end(Buffer.alloc(length, 32)));
     const error = await failure(read(client(plain.base)));
@@ -212,7 +212,7 @@ describe('bodies', () => {
     expect((await failure(read(client(packed.base)))).message).toContain('cannot be decompressed');
   });
 
-  test('of many items are read whole', async () => {
+  test('with many items are read completely', async () => {
     const items = Array.from({ length: 1000 }, (_, at) => ({ id: `s${at}`, title: 'é'.repeat(500) }));
     nock(BASE).get('/v1/orgs/org_1/spaces').query({ limit: '1000' }).reply(200, { items });
     expect(await Array.fromAsync(client().pages(operations.listSpaces))).toEqual(items);
@@ -274,7 +274,7 @@ describe('errors', () => {
     expect(error.message).toContain(message);
   });
 
-  test('429 in HTML is a refusal like any other: it is waited for, and sent again also where twice would be two', async () => {
+  test('retries after a 429 in HTML, even a request that must not be repeated', async () => {
     nock(BASE)
       .put('/v1/orgs/org_1/teams')
       .reply(429, html, { 'content-type': 'text/html', 'retry-after': '0' })
@@ -283,19 +283,19 @@ describe('errors', () => {
     expect((await create(client())).id).toBe('t');
   });
 
-  test('a deletion is done whatever 2xx says so, and whatever there is no more', async () => {
+  test('accepts any 2xx for a deletion', async () => {
     for (const status of [200, 202, 204, 205]) {
       nock(BASE).delete('/v1/orgs/org_1/teams/t').reply(status);
       expect(await client().send(operations.deleteTeam, { path: { teamId: 't' } })).toBeUndefined();
     }
   });
 
-  test.each([201, 202, 206])('a write is done where it is answered with %i, documented or not', async (status) => {
+  test.each([201, 202, 206])('accepts %i for a write, documented or not', async (status) => {
     nock(BASE).patch('/v1/orgs/org_1').reply(status, ORGANIZATION);
     expect(await change(client())).toEqual(ORGANIZATION);
   });
 
-  test.each([202, 204, 206])('a read is not, where it is answered with %i', async (status) => {
+  test.each([202, 204, 206])('rejects %i for a read', async (status) => {
     nock(BASE)
       .get('/v1/orgs/org_1')
       .reply(status, status === 204 ? '' : text, JSON_TYPE);
@@ -316,7 +316,7 @@ describe('pages', () => {
     expect(await ids()).toEqual(['a']);
   });
 
-  test('may be empty and not the last', async () => {
+  test('may be empty without being the last', async () => {
     page({}, [], { page: '2' });
     page({ page: '2' }, ['b']);
     expect(await ids()).toEqual(['b']);
@@ -335,14 +335,14 @@ describe('pages', () => {
     expect(error.message).toBe('listSpaces: the platform names the same next page twice');
   });
 
-  test('that fail in between are asked for again, and no item comes twice', async () => {
+  test('are retried after a failure, without duplicate items', async () => {
     page({}, ['a'], { page: '2 &=' });
     nock(BASE).get('/v1/orgs/org_1/spaces').query({ limit: '1000', page: '2 &=' }).reply(502, '<html>');
     page({ page: '2 &=' }, ['b']);
     expect(await ids()).toEqual(['a', 'b']);
   });
 
-  test('are asked for as they are used', async () => {
+  test('are requested as they are used', async () => {
     page({}, ['a'], { page: '2' });
     for await (const space of client().pages(operations.listSpaces)) {
       expect(space.id).toBe('a');
@@ -350,7 +350,7 @@ describe('pages', () => {
     }
   });
 
-  test('with filters keep them', async () => {
+  test('keep their filters', async () => {
     const query = { space: 's', type: ['basic', 'premium'] as const, published: false };
     nock(BASE)
       .get('/v1/orgs/org_1/sites?space=s&published=false&type=basic&type=premium&limit=1000')

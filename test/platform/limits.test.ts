@@ -88,7 +88,7 @@ describe('how many', () => {
     expect([takes(name, make(most)), takes(name, make(most + 1))]).toEqual([true, false]);
   });
 
-  test('a list has 1000 items a page at most', () => {
+  test('limits a page to 1000 items', () => {
     for (const { name, query, paginated } of Object.values(operations) as readonly Operation[]) {
       const limited = (limit: number) => query?.safeParse({ query: 'x', limit }).error?.issues.some(isAboutLimit);
       if (paginated) {

@@ -38,7 +38,7 @@ async function openChangeRequest() {
   return { created, path: { spaceId: space.id, changeRequestId: created.id } };
 }
 
-test('a change request is made, described, listed and merged', async () => {
+test('creates, describes, lists and merges a change request', async () => {
   const { created, path } = await openChangeRequest();
   expect(created).toMatchObject({ status: 'draft', subject: 'Docs gap: SSO', space: path.spaceId });
   const description = { ...toDocument('Because | of _it_') };
@@ -78,7 +78,7 @@ test('a change request has reviewers and comments', async () => {
   expect(comments.map((comment) => toMarkdown(comment.body?.document).trim())).toEqual(['One more', '**Two** more']);
 });
 
-test('clusters, issues and search answer, with nothing in them', async () => {
+test('returns empty lists of clusters, issues and search results', async () => {
   const { path } = await openChangeRequest();
   const { spaceId } = path;
   const query = { query: 'sso' };

@@ -85,7 +85,7 @@ describe('clusters and issues', () => {
     expect(read).toEqual(answer);
   });
 
-  test('are muted, a second time where it may not have been done', async () => {
+  test('are muted, with retries', async () => {
     const mute = () => nock(BASE).patch('/v1/orgs/org_1/conversations-clusters/k', { muted: true });
     mute().reply(502, '');
     mute().reply(200, { ...cluster, muted: true });
@@ -140,7 +140,7 @@ describe('change requests', () => {
     expect(found).toEqual([changeRequest]);
   });
 
-  test('of the organization are listed by cluster, whatever their status is called', async () => {
+  test('of the organization are listed by cluster, whatever their status', async () => {
     const odd = { ...changeRequest, status: 'parked', description: document, conversationsIssuesCluster: 'k' };
     nock(BASE)
       .get('/v1/orgs/org_1/change-requests')
@@ -150,7 +150,7 @@ describe('change requests', () => {
     expect(await Array.fromAsync(client().pages(operations.listOrganizationChangeRequests, { query }))).toEqual([odd]);
   });
 
-  test('are created with what links them to their cluster', async () => {
+  test('are created with a link to their cluster', async () => {
     const body = {
       subject: 'Docs gap: SSO',
       conversationsIssuesCluster: 'k',
@@ -162,7 +162,7 @@ describe('change requests', () => {
     expect(await client().send(operations.createChangeRequest, { path: { spaceId: 's' }, body })).toEqual(answer);
   });
 
-  test('are not created a second time where it may not have been done', async () => {
+  test('are not created again after a lost response', async () => {
     nock(BASE).post('/v1/spaces/s/change-requests', { subject: 'x' }).reply(502, '');
     const created = client().send(operations.createChangeRequest, { path: { spaceId: 's' }, body: { subject: 'x' } });
     const error = await created.then(
@@ -188,7 +188,7 @@ describe('change requests', () => {
     expect(await client().get(operations.getChangeRequest, { path })).toEqual(changeRequest);
   });
 
-  test('are changed, a second time where it may not have been done', async () => {
+  test('are changed, with retries', async () => {
     const body = { status: 'open', description: document } as const;
     nock(BASE).patch(CR, body).reply(502, '');
     nock(BASE)
@@ -197,7 +197,7 @@ describe('change requests', () => {
     expect((await client().send(operations.updateChangeRequest, { path, body }))?.status).toBe('open');
   });
 
-  test('become merged by merging alone', async () => {
+  test('become merged only by merging', async () => {
     const body = { status: 'merged' } as never;
     await expect(client().send(operations.updateChangeRequest, { path, body })).rejects.toThrow(RejectedError);
     nock(BASE).post(`${CR}/merge`).reply(200, { revision: 'r3', result: 'merge' });
@@ -205,7 +205,7 @@ describe('change requests', () => {
     expect(merged).toEqual({ revision: 'r3', result: 'merge' });
   });
 
-  test('take in what is in the space, and say where that conflicts', async () => {
+  test('pull the content of the space and report conflicts', async () => {
     nock(BASE).post(`${CR}/update`).reply(200, { revision: 'r4', result: 'conflicts' });
     const updated = await client().send(operations.updateChangeRequestContent, { path });
     expect(updated.result).toBe('conflicts');
@@ -215,7 +215,7 @@ describe('change requests', () => {
 describe('requested reviewers', () => {
   const reviewer = { kind: 'user', user: { id: 'u', email: 'ada@example.com' }, revision: 'r2' };
 
-  test('are listed, asked and taken off', async () => {
+  test('are listed, requested and removed', async () => {
     const writer = client();
     nock(BASE)
       .get(`${CR}/requested-reviewers`)
@@ -232,14 +232,14 @@ describe('requested reviewers', () => {
     expect(await removed).toBeUndefined();
   });
 
-  test('nobody is not asked', async () => {
+  test('requires at least one reviewer', async () => {
     const asked = client().send(operations.requestReviewers, { path, body: { users: [] } });
     await expect(asked).rejects.toThrow(RejectedError);
   });
 });
 
 describe('comments', () => {
-  test('are listed, those of several authors', async () => {
+  test('are listed by several authors', async () => {
     const comment = { id: 'm', body: { markdown: 'More of it' }, postedBy: { id: 'u' }, status: 'open' };
     nock(BASE)
       .get(`${CR}/comments?format=markdown&order=asc&authors=u&authors=v&limit=1000`)
@@ -256,7 +256,7 @@ describe('comments', () => {
     expect((await client().send(operations.postChangeRequestComment, { path, body: { body } })).id).toBe('m');
   });
 
-  test('are not posted a second time where it may not have been done', async () => {
+  test('are not posted again after a lost response', async () => {
     nock(BASE).post(`${CR}/comments`).reply(502, '');
     const body = { body: { markdown: 'x' } };
     await expect(client().send(operations.postChangeRequestComment, { path, body })).rejects.toThrow(TransientError);
@@ -290,7 +290,7 @@ describe('search', () => {
     expect(page.items).toEqual([found]);
   });
 
-  test('looks for 512 characters at most, within the limits of searches', async () => {
+  test('limits the query to 512 characters, and uses the limit of searches', async () => {
     const query = { query: 'x'.repeat(513) };
     await expect(client().get(operations.searchOrganization, { query })).rejects.toThrow('must have 1 to 512');
     expect(operations.searchOrganization.class).toBe('search');

@@ -33,23 +33,23 @@ const table = sources.filter((file) => file.startsWith('src/platform/operations/
 const told = ['src/commands/api-program.ts', 'src/commands/api/target.ts', 'src/commands/daemon/demo.ts'];
 
 describe('paths of the platform', () => {
-  test('begin in few ways, which are found where they are written', () => {
+  test('have few prefixes, by which this test finds them', () => {
     expect(beginnings.toSorted()).toEqual(['collections', 'integrations', 'orgs', 'spaces', 'user']);
     expect(paths.filter((path) => path !== '/v1/' && !written.test(path))).toEqual([]);
     expect(linesWithPaths(table).length).toBeGreaterThan(100);
   });
 
-  test('are written in the table of operations alone', () => {
+  test('are written only in the tables of operations', () => {
     const others = sources.filter((file) => !table.includes(file) && !told.includes(file));
     expect(linesWithPaths(others)).toEqual([]);
   });
 
-  test('are told to people in few places, which send nothing', () => {
+  test('appear in few messages, which send nothing', () => {
     expect(told.filter((file) => linesWithPaths([file]).length === 0)).toEqual([]);
     expect(told.filter((file) => /\b(request|send|open)\(/.test(codeOf(file).join('\n')))).toEqual([]);
   });
 
-  test('are filled and sent by the client, and by the command that is given them', () => {
+  test('are filled and sent only by the client and octavo api', () => {
     const senders = sources.filter((file) => /\btransport\.(send|open)\(/.test(readFileSync(file, 'utf8')));
     expect(senders.sort()).toEqual([
       'src/commands/api/send.ts',

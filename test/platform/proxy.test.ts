@@ -101,10 +101,10 @@ const answer: RequestListener = (request, response) => {
   response.setHeader('content-type', 'application/json').end(JSON.stringify({ host: request.headers.host }));
 };
 
-describe('a proxy that the environment names', () => {
+describe('a proxy from the environment', () => {
   beforeEach(() => vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0'));
 
-  test.each(['HTTPS_PROXY', 'https_proxy'])('%s takes requests to https hosts, and sees no token', async (name) => {
+  test.each(['HTTPS_PROXY', 'https_proxy'])('%s is used for https hosts and does not see the token', async (name) => {
     const proxy = await openProxy(await tls(answer));
     vi.stubEnv(name, proxy.url.replace('//', '//ana:pass%40word@'));
     const send = open('https://platform.example');
@@ -115,14 +115,14 @@ describe('a proxy that the environment names', () => {
     expect(proxy.seen.join()).not.toContain(TOKEN);
   });
 
-  test('HTTP_PROXY takes requests to http hosts', async () => {
+  test('HTTP_PROXY is used for http hosts', async () => {
     const proxy = await openProxy(await listen(createServer(answer)));
     vi.stubEnv('HTTP_PROXY', proxy.url);
     expect(await open('http://platform.example')()).toMatchObject({ status: 200, body: '{"host":"platform.example"}' });
     expect(proxy.seen).toHaveLength(1);
   });
 
-  test('NO_PROXY and addresses of this machine go around it', async () => {
+  test('is not used for NO_PROXY and addresses of this machine', async () => {
     const port = await listen(createServer(answer));
     const proxy = await openProxy(port);
     vi.stubEnv('HTTP_PROXY', proxy.url);
@@ -135,13 +135,13 @@ describe('a proxy that the environment names', () => {
     expect(proxy.seen).toEqual([]);
   });
 
-  test('keeps the time limits', async () => {
+  test('keeps the timeouts', async () => {
     const proxy = await openProxy(await tls(() => {}));
     vi.stubEnv('HTTPS_PROXY', proxy.url);
     await expect(open('https://platform.example', { headers: 50 })()).rejects.toThrow('did not answer in time');
   });
 
-  test.each([407, 403, 502])('that refuses with %i is named', async (status) => {
+  test.each([407, 403, 502])('is named if it refuses with %i', async (status) => {
     const proxy = await openProxy(1, { status });
     vi.stubEnv('HTTPS_PROXY', proxy.url.replace('//', '//ana:wrong@'));
     const failed = open('https://platform.example')();
@@ -157,7 +157,7 @@ describe('a proxy that the environment names', () => {
     expect(() => open('https://platform.example')).not.toThrow(value);
   });
 
-  test('serves a command, its forge, and neither of their tokens is seen', { timeout: 30_000 }, async () => {
+  test('serves a command and its forge without seeing their tokens', { timeout: 30_000 }, async () => {
     await using work = await openWorkspace();
     await using fake = await (FORGES[0] as (typeof FORGES)[number]).open();
     const forward: RequestListener = (request, response) => {
@@ -209,7 +209,7 @@ describe('a proxy that the environment names', () => {
   });
 });
 
-describe('an address that speaks another protocol', () => {
+describe('an address with another protocol', () => {
   test('TLS to a port of plain HTTP', async () => {
     const failed = open(`https://127.0.0.1:${await listen(createServer(answer))}`)();
     await expect(failed).rejects.toThrow(/does not speak TLS on this port/);
@@ -221,7 +221,7 @@ describe('an address that speaks another protocol', () => {
     await expect(failed).rejects.toThrow(/write https:\/\//);
   });
 
-  test('a server that speaks no HTTP', async () => {
+  test('a server without HTTP', async () => {
     const port = await listen(createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n')));
     const failed = open(`http://127.0.0.1:${port}`)();
     await expect(failed).rejects.toThrow(/does not respond with HTTP/);

@@ -27,7 +27,7 @@ const EXAMPLE = JSON.parse(`{"object":"document","data":{},"nodes":[
   {"object":"block","type":"list-item","nodes":[
    {"object":"block","type":"paragraph","nodes":[{"object":"text","leaves":[{"object":"leaf","text":"item","marks":[]}]}]}]}]}]}`);
 
-describe('what the section allows is let through', () => {
+describe('accepts documented nodes', () => {
   test.each<[string, unknown]>([
     ['its example', EXAMPLE],
     ['nothing', documentOf()],
@@ -89,7 +89,7 @@ describe('what the section allows is let through', () => {
   });
 });
 
-describe('what the section does not allow is told, with its path', () => {
+describe('rejects undocumented nodes with their path', () => {
   test.each<[string, unknown, string]>([
     ['no document', 'text', 'document: is no object'],
     ['another object', { ...documentOf(), object: 'doc' }, 'object: is not document'],
@@ -233,7 +233,7 @@ describe('what the section does not allow is told, with its path', () => {
     expect(violationsOf(document)).toContain(violation);
   });
 
-  test('all of them at once', () => {
+  test('reports all problems at once', () => {
     const document = documentOf(a, block('list-ordered', [item(a)]), block('nonsense'));
     expect(violationsOf(document)).toEqual([
       'nodes.0: text where a block has to be',
@@ -244,6 +244,6 @@ describe('what the section does not allow is told, with its path', () => {
   });
 });
 
-test('the text of a document is what a reader sees', () => {
+test('returns the visible text of a document', () => {
   expect(textIn(EXAMPLE)).toBe('See this\nitem');
 });

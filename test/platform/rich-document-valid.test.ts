@@ -184,7 +184,7 @@ describe('tables become lists', () => {
     expect(read(markdown)).toEqual([{ 'list-unordered': items.map((item) => li(p(item))) }]);
   });
 
-  test('and do not grow without bounds', () => {
+  test('of bounded size', () => {
     const markdown = `|${'a'.repeat(2000)}\n|---\n${'|b\n'.repeat(2000)}`;
     const document = toDocument(markdown);
     expect(violationsOf(document)).toEqual([]);
@@ -239,7 +239,7 @@ describe('links', () => {
 });
 
 /** A text written so that its parser would take minutes, or run out of stack. */
-describe('nobody writes so, and it is text', () => {
+describe('extreme nesting stays text', () => {
   test.each<[string, string]>([
     ['quotes', `${'>'.repeat(20_000)}a`],
     ['lists', `${'- '.repeat(5000)}a`],
@@ -253,7 +253,7 @@ describe('nobody writes so, and it is text', () => {
     expect(textIn(document).replaceAll(/[^a]/g, '')).toBe(markdown.replaceAll(/[^a]/g, ''));
   });
 
-  test('but long ones are what they say', () => {
+  test('but long texts without nesting are converted', () => {
     const markdown = '- **a** _b_ [c](https://x.example)\n'.repeat(400);
     const item = li(p('bold:a| |italic:b| <c>(https://x.example)'));
     expect(read(markdown)).toEqual([{ 'list-unordered': new Array(400).fill(item) }]);
@@ -357,8 +357,8 @@ const anything = fc.oneof(
   fc.string({ unit: 'binary' }),
 );
 
-describe('whatever it is', () => {
-  test('a document is valid, and says all the words in their order', () => {
+describe('any input', () => {
+  test('becomes a valid document with all words in order', () => {
     fc.assert(
       fc.property(blocks, (written) => {
         const document = toDocument(written.markdown);
@@ -373,7 +373,7 @@ describe('whatever it is', () => {
     );
   });
 
-  test('a document of anything is valid, as it is in JSON, leads to addresses alone, and leaves no word out', () => {
+  test('becomes a valid document with only absolute links and all words', () => {
     fc.assert(
       fc.property(anything, (markdown) => {
         const document = toDocument(markdown);
@@ -390,7 +390,7 @@ describe('whatever it is', () => {
     );
   });
 
-  test('a text of words alone is that text', () => {
+  test('stays the same if it is plain text', () => {
     const spoken = fc.array(word, { minLength: 1, maxLength: 8 }).map((list) => list.join(' '));
     fc.assert(
       fc.property(

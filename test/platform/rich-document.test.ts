@@ -20,7 +20,7 @@ const piece = fc.oneof(
 const markdown = fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join(''));
 
 describe('normalizeMarkdown', () => {
-  test('changes nothing the second time', () => {
+  test('is idempotent', () => {
     fc.assert(
       fc.property(markdown, (text) => {
         const once = normalizeMarkdown(text);
@@ -30,7 +30,7 @@ describe('normalizeMarkdown', () => {
     );
   });
 
-  test('says what a document says', () => {
+  test('keeps the meaning of a document', () => {
     fc.assert(
       fc.property(markdown, (text) => {
         const normal = normalizeMarkdown(text);
@@ -57,7 +57,7 @@ test.each([
   expect(normalizeMarkdown(from)).toBe(to);
 });
 
-test('a document is built as the platform documents it', () => {
+test('builds a document as the platform documents it', () => {
   expect(toDocument('See [**this**](https://example.com)\n\n- item\n\n---\n\n```js\na\n```')).toEqual({
     object: 'document',
     data: {},
@@ -112,7 +112,7 @@ test('a document is built as the platform documents it', () => {
   });
 });
 
-describe('what Markdown has no form for stays readable', () => {
+describe('content that Markdown cannot express stays readable', () => {
   const text = (value: string) => ({ object: 'text', leaves: [{ object: 'leaf', text: value, marks: [] }] });
   const paragraph = (...nodes: unknown[]) => ({ object: 'block', type: 'paragraph', nodes });
 
@@ -146,7 +146,7 @@ describe('what Markdown has no form for stays readable', () => {
     expect(toMarkdown({ object: 'document', data: {}, nodes: [node] })).toContain(expected);
   });
 
-  test('even what is no document', () => {
+  test('even if it is not a document', () => {
     expect(toMarkdown('text')).toBe('');
   });
 });

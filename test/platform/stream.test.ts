@@ -101,7 +101,7 @@ const whole = `${line(event('Use'))}${line(event('Use **SSO** 🦄'))}${DONE}`;
 const all = [event('Use'), event('Use **SSO** 🦄')];
 
 describe('a stream', () => {
-  test('is asked for as what it is, and gives its events', async () => {
+  test('sends the Accept header of streams and returns the events', async () => {
     const { base, asked } = await serve((answer) => answer.writeHead(200, EVENTS).end(whole));
     expect(await Array.fromAsync(ask(writer(base)))).toEqual(all);
     expect(asked).toMatchObject([
@@ -113,7 +113,7 @@ describe('a stream', () => {
     expect(JSON.parse(asked[0]?.body ?? '')).toEqual(input.body);
   });
 
-  test('gives each event when it comes, not when all have come', async () => {
+  test('returns each event as it arrives', async () => {
     let answer: ServerResponse | undefined;
     const { base } = await serve((response) => {
       answer = response;
@@ -160,18 +160,18 @@ describe('a stream', () => {
     expect(await Array.fromAsync(ask(writer(base)))).toEqual(all);
   });
 
-  test('keeps what it does not know', async () => {
+  test('keeps unknown members', async () => {
     const odd = [{ type: 'thought', text: 'hm', answer: null }, { surprise: [1] }, { type: 'answer', answer: {} }];
     const { base } = await serve((answer) => answer.writeHead(200, EVENTS).end(`${odd.map(line).join('')}${DONE}`));
     expect(await Array.fromAsync(ask(writer(base)))).toEqual(odd);
   });
 
-  test('without an event is none where it says that it is done', async () => {
+  test('may be done without events', async () => {
     const { base } = await serve((answer) => answer.writeHead(200, EVENTS).end(DONE));
     expect(await Array.fromAsync(ask(writer(base)))).toEqual([]);
   });
 
-  test('is not asked for before its first event is', async () => {
+  test('is requested when its first event is read', async () => {
     const { base, asked } = await serve((answer) => answer.end());
     ask(writer(base));
     const unused = writer(base).stream(operations.askSite, { ...input, body: { ...input.body, question: '' } });
@@ -181,7 +181,7 @@ describe('a stream', () => {
     expect(asked).toEqual([]);
   });
 
-  test('is a POST, which a client that only reads does not send', async () => {
+  test('is a POST, which a read-only client refuses', async () => {
     writer('http://127.0.0.1:1');
     const transport = readOnly((open[0] as Connection).transport);
     const request = { method: 'POST', path: '/v1/x', body: '{}' } as const;
@@ -189,7 +189,7 @@ describe('a stream', () => {
   });
 });
 
-describe('before it began', () => {
+describe('a stream before its first event', () => {
   test.each([
     ['a fault', (answer: ServerResponse) => answer.writeHead(503).end('busy')],
     ['a refusal', (answer: ServerResponse) => answer.writeHead(429, { 'retry-after': '0' }).end('{}')],
@@ -226,7 +226,7 @@ describe('before it began', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('silence ends in a timeout', async () => {
+  test('times out without data', async () => {
     const { base } = await serve(() => {});
     writer(base, { headers: 100 });
     const request = { method: 'POST', path: '/v1/x', body: '{}' } as const;
@@ -234,7 +234,7 @@ describe('before it began', () => {
     await expect(opened).rejects.toMatchObject({ code: 'timeout', maybeDone: true });
   });
 
-  test('it may be given up', async () => {
+  test('can be cancelled', async () => {
     const abort = new AbortController();
     const { base } = await serve(() => abort.abort());
     const { error } = await failure(ask(writer(base), { signal: abort.signal }));
@@ -243,7 +243,7 @@ describe('before it began', () => {
   });
 });
 
-describe('once it began', () => {
+describe('a stream after its first event', () => {
   const first = line(event('Use'));
 
   test.each<[string, (answer: ServerResponse) => void, typeof TransientError | typeof NotThePlatformError, string]>([
@@ -286,7 +286,7 @@ describe('once it began', () => {
     expect(error.message).toBe(`${base} answered with a body that cannot be decompressed`);
   });
 
-  test('more than 64 MiB are not read', async () => {
+  test('is read up to 64 MiB', async () => {
     const { base } = await serve((answer) => {
       const bytes = gzipSync(`${first}: ${'x'.repeat(65 * 2 ** 20)}\n\n`);
       answer.writeHead(200, { ...EVENTS, 'content-encoding': 'gzip' }).end(bytes);
@@ -296,7 +296,7 @@ describe('once it began', () => {
     expect(error.message).toBe(`${base} answered with more than 64 MiB`);
   });
 
-  test('silence ends in a timeout', async () => {
+  test('times out without data', async () => {
     const { base, asked } = await serve((answer) => answer.writeHead(200, EVENTS).write(first));
     const { error, seen } = await failure(ask(writer(base, { body: 100 })));
     expect(error).toMatchObject({ code: 'timeout' });
@@ -304,7 +304,7 @@ describe('once it began', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('it may be given up', async () => {
+  test('can be cancelled', async () => {
     const abort = new AbortController();
     const { base } = await serve((answer) => answer.writeHead(200, EVENTS).write(first));
     const events = ask(writer(base), { signal: abort.signal })[Symbol.asyncIterator]();
@@ -315,7 +315,7 @@ describe('once it began', () => {
     await expect(next).rejects.toThrow('askSite was given up: it was cancelled');
   });
 
-  test('it keeps nothing else from being asked', async () => {
+  test('does not block other requests', async () => {
     const { base, asked } = await serve((answer, times) =>
       times <= 4 ? answer.writeHead(200, EVENTS).write(first) : answer.end('{"id":"org_1","title":"Acme"}'),
     );
@@ -327,7 +327,7 @@ describe('once it began', () => {
     await Promise.all(streams.map((events) => events.return?.()));
   });
 
-  test('leaving the loop hangs up', async () => {
+  test('closes the connection when the loop is left', async () => {
     const { promise: hungUp, resolve } = Promise.withResolvers<void>();
     const { base } = await serve((answer) => {
       answer.on('close', resolve);

@@ -52,7 +52,7 @@ export class ScheduleSimulation {
   #freeRequestSlots: number;
   #now = 0;
 
-  /** `parallel`: maximum items in progress; `concurrency`: maximum requests in request. */
+  /** `parallel`: maximum items in progress; `concurrency`: maximum requests in flight. */
   constructor(
     work: readonly Work[],
     queues: { readonly write: SimulatedQueue; readonly read: SimulatedQueue },

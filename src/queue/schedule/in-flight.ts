@@ -12,7 +12,7 @@ interface InFlightRequest {
 }
 
 /**
- * Requests in request. A request whose response is overdue no longer counts against the concurrency limit, so a class
+ * Requests in flight. A request whose response is overdue no longer counts against the concurrency limit, so a class
  * without responses does not block the other classes. A class with too many overdue responses is not sent any more.
  * Times are monotonic milliseconds.
  */
