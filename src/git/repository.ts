@@ -176,7 +176,7 @@ function checkInside(named: string, link: string, folder: string, target: string
   }
 }
 
-/** Whether one path is another, or lies below it. */
+/** Returns true if a path is the other one, or below it. */
 function isInside(folder: string, path: string): boolean {
   const inside = relative(folder, path);
   return inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);

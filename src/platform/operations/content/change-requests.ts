@@ -41,7 +41,7 @@ export const changeRequest = z.looseObject({
   outdated: optionalFlag,
   /** Id of the cluster. Removed in later versions. Source: docs/platform-notes.md#change-requests */
   conversationsIssuesCluster: optionalText,
-  /** What the platform drafted it for. Source: docs/platform-notes.md#change-requests */
+  /** Topic or finding for which the platform drafted it. Source: docs/platform-notes.md#change-requests */
   siteTopic: z.looseObject({ site: optionalText, topic: optionalText, finding: optionalText }).nullish(),
   urls,
 });

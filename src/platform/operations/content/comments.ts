@@ -25,7 +25,7 @@ const reactions = z
   )
   .nullish();
 
-/** What comments and replies have in common. */
+/** Members that comments and replies share. */
 const said = {
   id: string,
   postedBy: user.nullish(),
@@ -65,14 +65,14 @@ const reply = z.looseObject(said);
 /** Markdown or a rich document, one of the two. Source: docs/platform-notes.md#comments */
 export const commentBody = z.union([z.strictObject({ markdown: string }), z.strictObject({ document: richDocument })]);
 
-/** What can be changed of a comment, and of a reply. */
+/** Fields of a comment or reply that can be changed. */
 const edit = {
   body: commentBody.optional(),
   addedReactions: texts.optional(),
   removedReactions: texts.optional(),
 };
 
-/** What is commented on, in names and in summaries. */
+/** Subjects of comments, in operation names and in summaries. */
 const SUBJECTS = { Space: 'space', ChangeRequest: 'change request' } as const;
 
 /** Source: docs/platform-notes.md#filters */
@@ -84,7 +84,7 @@ const filters = {
   authors: texts.optional(),
 };
 const inFormat = { query: z.strictObject({ format }) };
-/** Where nothing else is said, a comment is on the whole of what it is posted to. */
+/** Without a target, a comment is on the whole subject. */
 const creation = z.strictObject({
   body: commentBody,
   page: givenText,

@@ -17,9 +17,9 @@ export interface ContentPage {
   readonly slug?: string | null;
   readonly path?: string | null;
   readonly description?: string | null;
-  /** Where the format asked for it. */
+  /** Present if the requested format includes it. */
   readonly markdown?: string | null;
-  /** A rich document, where the format asked for it. */
+  /** Rich document, present if the requested format includes it. */
   readonly document?: unknown;
   readonly pages?: readonly ContentPage[] | null;
   readonly [field: string]: unknown;

@@ -52,7 +52,7 @@ function contentFamily<const Base extends string>(on: 'Space' | 'ChangeRequest',
 
 const ofSpace = contentFamily('Space', '/v1/spaces/{spaceId}');
 
-/** What is in a space. */
+/** Operations on the content of spaces. */
 export const spaceContentOperations = {
   getSpaceContent: ofSpace.revision,
   getSpacePages: ofSpace.pages,
@@ -95,7 +95,7 @@ export const spaceContentOperations = {
 
 const ofChangeRequest = contentFamily('ChangeRequest', '/v1/spaces/{spaceId}/change-requests/{changeRequestId}');
 
-/** What is in a change request. */
+/** Operations on the content of change requests. */
 export const changeRequestContentOperations = {
   getChangeRequestContent: ofChangeRequest.revision,
   getChangeRequestPages: ofChangeRequest.pages,

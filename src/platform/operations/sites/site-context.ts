@@ -153,7 +153,7 @@ export const siteContextOperations = {
     `${SITE}/findings/{siteFindingId}/change-requests`,
     changeRequest,
   ),
-  /** What comes of it is in the list above, later. */
+  /** The results appear later in the list above. */
   draftFindingChangeRequests: write(
     'draftFindingChangeRequests',
     'Has a change request drafted for a finding.',

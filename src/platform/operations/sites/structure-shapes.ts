@@ -51,7 +51,7 @@ export interface UnknownItem {
   readonly [field: string]: unknown;
 }
 
-/** What a site's structure, or a group, is made of. */
+/** Item of a site's structure or of a group. */
 export type StructureItem = Section | SectionGroup | SiteSpace | UnknownItem;
 
 export const sectionGroup: z.ZodType<SectionGroup> = z.looseObject({
@@ -85,17 +85,17 @@ export const siteStructure = z.looseObject({
 /** A site's structure, as read; order is display order. */
 export type SiteStructure = z.output<typeof siteStructure>;
 
-/** Whether an item of a structure is a section. */
+/** Returns true if an item of a structure is a section. */
 export function isSection(item: StructureItem): item is Section {
   return item.object === 'site-section';
 }
 
-/** Whether an item of a structure is a group of sections. */
+/** Returns true if an item of a structure is a group of sections. */
 export function isSectionGroup(item: StructureItem): item is SectionGroup {
   return item.object === 'site-section-group';
 }
 
-/** Whether an item of a structure is a site space. */
+/** Returns true if an item of a structure is a site space. */
 export function isSiteSpace(item: StructureItem): item is SiteSpace {
   return item.object === 'site-space';
 }
