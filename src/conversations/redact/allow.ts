@@ -3,10 +3,10 @@ import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/
 import { ConfigError } from '../../core/errors.ts';
 import type { PrivateValue } from './model/found.ts';
 
-/** What may stay: exact values however they are written, `@domain` for all its addresses, networks as `10.0.0.0/8`. */
+/** Decides what is not redacted: exact values in any spelling, `@domain` for all its addresses, networks as `10.0.0.0/8`. */
 export type AllowList = (found: Pick<PrivateValue, 'type' | 'key'>) => boolean;
 
-/** Throws ConfigError for an empty entry and for a network that is none. */
+/** Reads an allow list. Throws ConfigError for an empty entry and an invalid network. */
 export function allowList(entries: readonly string[], regions: readonly string[]): AllowList {
   const values = new Set<string>();
   const domains: string[] = [];
@@ -44,7 +44,7 @@ function addNetwork(networks: BlockList, entry: string): void {
   }
 }
 
-/** An entry as it is, and as the keys of what is found are written. */
+/** Returns an entry verbatim and in the spelling of the keys of found values. */
 function spellingsOf(entry: string, regions: readonly string[]): readonly string[] {
   const phones = [undefined, ...regions].flatMap((region) => {
     const number = parsePhoneNumberFromString(entry, region?.toUpperCase() as CountryCode | undefined);

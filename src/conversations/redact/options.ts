@@ -1,7 +1,7 @@
 import type { ConversationsConfig } from '../../config/conversations.ts';
 import type { RedactionOptions } from './redactor.ts';
 
-/** What the configuration says of redaction, as a redactor takes it. */
+/** Converts the redaction settings to the options of a redactor. */
 export function redactionOptions({
   patterns,
   allow,

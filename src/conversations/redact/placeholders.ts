@@ -5,7 +5,7 @@ export interface Placeholders {
   for(found: PrivateValue): string;
 }
 
-/** `texts`: the conversation as it came. Placeholders that stand there already are not given again. */
+/** Creates placeholders. `texts` is the original conversation, whose existing placeholders are not reused. */
 export function placeholdersFor(texts: readonly string[]): Placeholders {
   const last = new Map<string, number>();
   for (const text of texts) {

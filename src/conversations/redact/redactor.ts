@@ -33,20 +33,20 @@ import { cutSubject, fieldsOf, nameAt, type TicketField } from './ticket-fields.
 import { inUrl, spansOfUrl } from './ticket-url.ts';
 import { patternFinders, type UserPattern } from './user-patterns.ts';
 
-/** Changes with every change of what is found or how it is written: what was sent before is then sent anew. */
+/** Version of the rules. Increase it with every change of what is found or how it is replaced. */
 const RULES = 6;
 
 export interface RedactionOptions {
   readonly patterns?: readonly UserPattern[];
-  /** What may stay: `support@acme.example`, `@acme.example`, `192.0.2.7`, `10.0.0.0/8`, `+1 202 555 0100`. */
+  /** Values that are not redacted: `support@acme.example`, `@acme.example`, `192.0.2.7`, `10.0.0.0/8`, `+1 202 555 0100`. */
   readonly allow?: readonly string[];
-  /** Where numbers without a plus are from, ISO 3166; the United States where nothing is said. */
+  /** Countries (ISO 3166) of phone numbers without a plus; default: the United States. */
   readonly regions?: readonly string[];
-  /** What is not looked for. */
+  /** Types that are not redacted. */
   readonly off?: readonly RedactionType[];
 }
 
-/** One thing that is taken out of a text, in UTF-16 units. */
+/** One redacted part of a text, in UTF-16 units. */
 export interface RedactedSpan {
   readonly type: RedactionType;
   readonly start: number;
@@ -54,9 +54,9 @@ export interface RedactedSpan {
   readonly placeholder: string;
 }
 
-/** What is taken out of one text: for the user's own eyes, as it holds the values. */
+/** Redacted parts of one text, with their values: only for the user who asked. */
 export interface Explained {
-  /** `text`, or where it stands in the ticket: `subject`, `parts[0]`, `attributes.channel`, `url`. */
+  /** `text`, or the position in the ticket: `subject`, `parts[0]`, `attributes.channel`, `url`. */
   readonly place: string;
   readonly text: string;
   readonly spans: readonly RedactedSpan[];
@@ -64,15 +64,15 @@ export interface Explained {
   readonly redacted: string;
 }
 
-/** Redacts tickets, and shows what it would do. `version`: of the rules and the options. */
+/** Redactor that can also show what it does. `version` depends on the rules and the options. */
 export interface ExplainingRedactor extends Redactor {
-  /** What would be taken out, and how the rest reads. */
+  /** Returns what would be redacted, and the redacted text. */
   explain(what: string | Ticket): readonly Explained[];
 }
 
 /**
- * `hide`: what stands for a private id; without it none can be hidden, and texts alone are redacted. Throws ConfigError
- * for a pattern, a region or an entry of the allow list that is no such thing.
+ * Creates the redactor of conversations. `pseudonymize` replaces private ids; without it only texts can be redacted.
+ * Throws ConfigError for an invalid pattern, region or allow-list entry.
  */
 export function createConversationRedactor(
   options: RedactionOptions = {},
@@ -99,7 +99,7 @@ export function createConversationRedactor(
 
 type ScanFor = (people: readonly Person[], announced: readonly string[]) => Scan;
 
-/** Makes the scan of a ticket: its finders in order of precedence, with the names of its people. */
+/** Returns a function that builds the scan of a ticket: its finders in order of precedence, with the names of its people. */
 function scansFor({ patterns = [], allow = [], regions = ['US'], off = [] }: RedactionOptions): ScanFor {
   const isAllowed = allowList(allow, regions);
   const taken = new Set([...REDACTION_TYPES.map((type) => type.toUpperCase()), 'FILE']);
@@ -137,7 +137,7 @@ function noId(): never {
   throw new Error('this redactor was made for texts: it has no key for ids');
 }
 
-/** The addresses of the ticket's own people are theirs, like their names. */
+/** Assigns addresses to the ticket's people, like their names. */
 function emailsOf(
   found: readonly PrivateValue[],
   ownerOf: (email: PrivateValue) => string | undefined,
@@ -154,14 +154,14 @@ function emailsOf(
 
 interface Survey {
   readonly explained: readonly Explained[];
-  /** Redacts once more, with the same placeholders. */
+  /** Redacts another text with the same placeholders. */
   again(text: string): string;
 }
 
-/** Rounds at most in which a text announces further names once others are gone. */
+/** Maximum of rounds in which redacted names reveal further names. */
 const NAME_ROUNDS = 4;
 
-/** Surveys the fields until no text announces a name that was not looked for, so that redaction is idempotent. */
+/** Scans the fields until no text introduces a name that was not searched for, so that redaction is idempotent. */
 function surveyWith(scanFor: ScanFor, fields: readonly TicketField[], people: readonly Person[]): Survey {
   let names = announcedNames(fields.flatMap(({ text }) => spellings(text)));
   let survey = surveyOf(fields, scanFor(people, names));
@@ -179,7 +179,7 @@ function surveyWith(scanFor: ScanFor, fields: readonly TicketField[], people: re
   return survey;
 }
 
-/** A text as it is written, and as it is seen where that differs. */
+/** Returns a text as written and, if different, as displayed. */
 function spellings(text: string): readonly string[] {
   const seen = viewOf(text).text;
   return seen === text ? [text] : [text, seen];
@@ -210,7 +210,7 @@ function redactTicket(
   const fields = fieldsOf(ticket);
   const { explained, again } = survey(fields, ticket.people);
   const at = new Map(explained.map(({ place, redacted }) => [place, redacted]));
-  // Empty ones stay, so that each part is that of the ticket at the same index.
+  // Empty parts stay, so that the indexes match those of the ticket.
   const parts = ticket.parts.map(({ role }, index) => {
     return { type: 'message' as const, role, body: at.get(`parts[${index}]`) ?? '' };
   });
@@ -235,7 +235,7 @@ function redactTicket(
   return { conversation, counts: countsOf(explained) };
 }
 
-/** A value that is private for its name alone: `password` and what stands beside it. */
+/** Redacts a value that is private because of the name of its attribute, such as `password`. */
 function besideName(name: string, value: string, again: (text: string) => string): string {
   const start = `${name.trim()}: `;
   const pair = again(start + value);

@@ -1,19 +1,19 @@
 import { type Finder, type PrivateValue, settle } from './model/found.ts';
 import { viewOf } from './model/view.ts';
 
-/** What a scan looks for, and what it leaves. */
+/** Finders and allow list of a scan. */
 export interface Scan {
   /** In order: where two find the same, the first one names it. */
   readonly finders: readonly Finder[];
   readonly isAllowed: (found: PrivateValue) => boolean;
 }
 
-/** Rounds at most: each finds what only shows once something beside it is gone. Two are usual, more is a made-up text. */
+/** Maximum of rounds: each finds values that show only after the redaction of others. Two are usual; more is hostile text. */
 const ROUNDS = 16;
 
-/** Lines before and after a change that are looked at again: a label may stand on the line before. */
+/** Lines before and after a change that are scanned again: a label may be on the line before. */
 const LINES_AROUND = 2;
-/** The most of long lines that is looked at again on each side, in characters. */
+/** Maximum length that is scanned again on each side, in characters. */
 const REACH = 600;
 
 /**

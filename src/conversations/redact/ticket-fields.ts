@@ -1,6 +1,6 @@
 import type { Ticket } from '../model/ticket.ts';
 
-/** A text of a ticket. In an address (`url`) not everything is looked at, and placeholders are encoded. */
+/** A text of a ticket. In an address (`url`) only some parts are scanned, and placeholders are encoded. */
 export interface TicketField {
   readonly place: string;
   readonly kind: 'text' | 'url';
@@ -22,7 +22,7 @@ export function fieldsOf({ subject, parts, attributes, url }: Ticket): readonly 
   ];
 }
 
-/** Where the name of an attribute stands: names are made up by whoever sends them, like values. */
+/** Returns the position of an attribute's name, which the sender chooses, like its value. */
 export function nameAt(index: number): string {
   return `attribute names[${index}]`;
 }
@@ -48,7 +48,7 @@ function cut(text: string): string {
   for (const { segment } of new Intl.Segmenter('und').segment(text)) {
     points += [...segment].length;
     if (points > LONGEST_SUBJECT) {
-      // Half a placeholder says nothing.
+      // Drop a partial placeholder.
       return kept.replace(/\[[A-Z][A-Z0-9_]{0,48}$/, '').trimEnd();
     }
     kept += segment;

@@ -1,7 +1,7 @@
 import type { PrivateValue } from './model/found.ts';
 
 const HEAD = /^([a-z][a-z0-9+.-]{0,30}:\/\/)([^/?#]*)([^?#]*)/i;
-/** What is taken out of the path of a ticket's address; what looks like a number there is the ticket's own. */
+/** Types that are redacted in the path of a ticket's address; numbers there belong to the ticket. */
 const IN_PATH: ReadonlySet<string> = new Set(['secret', 'email', 'person', 'pattern']);
 
 /**
@@ -25,7 +25,7 @@ export function spansOfUrl(url: string, found: readonly PrivateValue[]): readonl
   });
 }
 
-/** A placeholder as it may stand in an address. */
+/** Encodes a placeholder for an address. */
 export function inUrl(placeholder: string): string {
   return placeholder.replace('[', '%5B').replace(']', '%5D');
 }

@@ -4,7 +4,7 @@ import type { Finder } from './model/found.ts';
 
 /** A pattern of the user's: what it finds is replaced by `[NAME_1]`. */
 export interface UserPattern {
-  /** Letters, digits and `_`; it stands in the placeholder, in capitals. */
+  /** Letters, digits and `_`; used in the placeholder, in capitals. */
   readonly name: string;
   /** A regular expression in RE2 syntax. */
   readonly pattern: string;
@@ -64,7 +64,7 @@ function finderOf(pattern: Pattern, label: string): Finder {
     );
 }
 
-/** Where the windows of a text begin. */
+/** Returns the start positions of the windows of a text. */
 function windowsOf(text: string): readonly number[] {
   const step = WINDOW - LONGEST_MATCH;
   const count = Math.max(1, Math.ceil((text.length - LONGEST_MATCH) / step));

@@ -30,7 +30,7 @@ const LABELS = labelsFrom(
 
 /** Words behind a date of birth. */
 const BORN_AFTER = /^\s?(?:生まれ|生(?![\p{L}])|출생|doğumlu|geboren|né\b|nascid)/u;
-/** The longest name of a month, and what stands between it and the day. */
+/** Name of a month before the day, with the characters in between. */
 const MONTH_BEFORE = /(?<![\p{L}\p{N}])\p{L}[\p{L}\p{M}]{2,14}\.? $/u;
 /** An era before a year: 昭和55年. */
 const ERA_BEFORE = /(?:昭和|平成|令和|大正|民国|民國) ?$/;
@@ -39,14 +39,14 @@ const BORN_SIGN =
   /\(\* ?$|(?<!\p{L})nat[oa] a [\p{L}' ]{2,30} il["':：*_|\t ]{0,4}$|<(?:birth[_-]?da(?:te|y)|dob|date[_-]?of[_-]?birth|geburtsdatum)(?: [^<>]{0,40})?>\s?$/iu;
 /** The cell after a date of birth that is redacted already. */
 const NEXT_CELL = /\[BIRTHDATE_\d{1,7}\]["' ]{0,2}[|\t,;]["' ]{0,2}$/;
-/** How far before a date its announcement begins, in characters. */
+/** Longest distance from a label to its date, in characters. */
 const SIGN_REACH = 60;
 const DIGITS = /\d{1,8}/g;
 /** A letter or digit that a number runs on from; scripts without spaces put numbers behind words. */
 const RUNS_ON = /[\p{L}\p{N}_]/u;
 const UNSPACED = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Thai}]/u;
 
-/** Dates of birth, by the words around them: other dates are nobody's. The words are looked for first. */
+/** Finds dates of birth by the words around them, which are searched first; other dates stay. */
 export const findBirthDates: Finder = (text) => {
   const found: PrivateValue[] = [];
   let done = 0;
@@ -75,7 +75,7 @@ function inColumns(text: string): readonly PrivateValue[] {
   });
 }
 
-/** Where a date begins that a number is in, if words before or behind it say that it is one of birth; otherwise -1. */
+/** Returns the start of the date around a number if words before or after it mark a date of birth; otherwise -1. */
 function startOfDate(text: string, at: number): number {
   const before = text.slice(Math.max(0, at - SIGN_REACH), at);
   if (NEXT_CELL.test(before)) {

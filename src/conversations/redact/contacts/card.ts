@@ -1,7 +1,7 @@
 import { findDigitRuns, sequencesFrom } from '../model/digits.ts';
 import type { Finder, PrivateValue } from '../model/found.ts';
 
-/** How the numbers of an issuer begin, and how long they are (ISO/IEC 7812; Maestro by its known prefixes). */
+/** Prefixes and lengths of the card numbers of each issuer (ISO/IEC 7812; Maestro by its known prefixes). */
 const ISSUERS: readonly { readonly prefix: RegExp; readonly lengths: readonly number[] }[] = [
   { prefix: /^4/, lengths: [13, 16, 19] },
   { prefix: /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, lengths: [16] },

@@ -39,10 +39,10 @@ const DOT_SPOKEN = new RegExp(
   `(?:^|[^\\p{L}\\p{N}])(?:${DOT_WORDS})(?:[^\\p{L}\\p{N}]|$)|(?:${DOT_GLYPHS})|[\\])}>]`,
   'iu',
 );
-/** How far before an @ its local part begins, in characters. */
+/** Longest distance from a local part to its @, in characters. */
 const LOCAL_REACH = 120;
 
-/** With no disguise but the word for @, only the domain of a mail provider makes an address: "look at example.com". */
+/** Domains that make an address if only the @ is a word; "look at example.com" is not one. */
 const PROVIDERS =
   /^(?:gmail|googlemail|outlook|hotmail|live|msn|yahoo|ymail|rocketmail|icloud|me|mac|aol|proton|protonmail|pm|gmx|web|t-online|freenet|mail|inbox|bk|list|yandex|ya|rambler|qq|163|126|sina|foxmail|naver|daum|hanmail|orange|wanadoo|free|laposte|sfr|libero|virgilio|tiscali|alice|terra|uol|bol|ig|zoho|fastmail|tutanota|tuta|hey|wp|o2|onet|interia|seznam|centrum|ukr|abv|rediffmail|bluewin|ziggo|kpnmail|telenet|skynet|comcast|verizon|att|btinternet|sky)\.[a-z.]{2,7}$/i;
 /** Words before "at" in prose. */
@@ -64,10 +64,10 @@ for (const prose of ['at', 'et', 'bei', 'chez']) {
   SPOKEN_WORDS.delete(prose);
 }
 const GLYPHS = new RegExp(`${AT_GLYPHS}|${DOT_GLYPHS}`);
-/** First characters and lengths of those words: most words of a text are told apart by these two. */
+/** First characters and lengths of those words, a quick test that most words of a text fail. */
 const SHAPES = new Set([...SPOKEN_WORDS].map((word) => (word.length << 16) | word.charCodeAt(0)));
 
-/** Whether a word for @ or for a full stop stands between spaces, so that the slow pattern may find anything. */
+/** Reports whether a text contains a word for @ or for a full stop, without which the slow pattern finds nothing. */
 function isSpoken(text: string): boolean {
   let from = 0;
   for (let to = text.indexOf(' '); to >= 0; to = text.indexOf(' ', from)) {
@@ -147,7 +147,7 @@ function isMeant(
     if (/^\s@$/.test(at)) {
       return !PROSE.test(local);
     }
-    // "(a)" is a list's first item as well, and "@ " stands before a price or a place.
+    // "(a)" may be the first item of a list, and "@ " may precede a price or a place.
     return !/^\W*a\W*$/i.test(at) || DOT_SPOKEN.test(written.slice(0, length)) || PROVIDERS.test(name);
   }
   if (DOT_SPOKEN.test(written.slice(0, length))) {

@@ -1,4 +1,4 @@
-/** Tells real e-mail domains from names that only look like one, and makes the result of a finder of addresses. */
+/** Recognizes real e-mail domains, and creates the results of the address finders. */
 import { parse } from 'tldts';
 import type { PrivateValue } from '../model/found.ts';
 
@@ -9,7 +9,7 @@ export function email(start: number, end: number, key: string): PrivateValue {
   return { type: 'email', label: 'EMAIL', start, end, key: key.normalize('NFC').toLowerCase() };
 }
 
-/** Whether a name ends in a real public suffix, or in a reserved or private one, and has a label before it. */
+/** Reports whether a name ends in a public, reserved or private suffix with a label before it. */
 export function isDomain(name: string): boolean {
   if (/^-|-$|\.\.|-\.|\.-/.test(name)) {
     return false;

@@ -5,7 +5,7 @@ import { email, isDomain } from './email-domain.ts';
 /** The longest local part and domain (RFC 5321, section 4.5.3.1). */
 const LOCAL = 64;
 const DOMAIN = 253;
-/** Labels of a domain that are looked at: what follows is text that ran into it. */
+/** Maximum of labels in a domain; the rest is text without a space in between. */
 const LABELS = 10;
 
 const LOCAL_CHARACTER = /[\p{L}\p{N}\p{M}._%+'-]/u;
@@ -39,13 +39,13 @@ function afterUnspaced(text: string, start: number, at: number, domain: string):
   return tail === undefined ? start : at - tail.length;
 }
 
-/** Where the local part before an @ begins; `at` itself where there is none. */
+/** Returns the start of the local part before an @, or `at` if there is none. */
 function startOfLocal(text: string, at: number): number {
   if (text[at - 1] === '"') {
     const open = text.lastIndexOf('"', at - 2);
     return open >= 0 && at - open <= LOCAL + 2 && !text.slice(open, at).includes('\n') ? open : at;
   }
-  // A line may end before the @: whoever wrapped it did not mean another address.
+  // An address may be wrapped before the @.
   const wrapped = /\S\s?\r?\n[ \t>]{0,8}$/.test(text.slice(Math.max(0, at - 12), at));
   let last = at;
   while (wrapped && last > 0 && /[\s>]/.test(text[last - 1] as string)) {

@@ -19,7 +19,7 @@ export const findIbans: Finder = (text) => {
   return found;
 };
 
-/** So many letters and digits from here on, whatever separates them; null where there are not so many. */
+/** Takes `length` letters and digits, ignoring separators; null if there are fewer. */
 function take(text: string, start: number, length: number): { readonly value: string; readonly end: number } | null {
   let value = '';
   let at = start;

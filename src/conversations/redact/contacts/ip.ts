@@ -5,7 +5,7 @@ import { cellsUnder } from '../model/table-columns.ts';
 const FOUR =
   /(?<![\w.]|[\w.-]\+|(?:[A-Za-z_.-]|^)-)\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d|\.(?:tar|zip|tgz|gz|jar|whl|exe|dmg|deb|rpm|x)\b|-[A-Za-z]|\.\*)/g;
 const SIX = /(?<![\w:.])(?:ip6:)?((?:[0-9A-Fa-f]{1,4}:|:)[0-9A-Fa-f:]{1,40}(?:(?:\d{1,3}\.){3}\d{1,3})?)(?![\w:])/g;
-/** What goes before a version, and before a number of four parts that is a section of a book or of a law. */
+/** Words before a version, or before the number of a section with four parts. */
 const VERSION =
   /(?:(?<![a-z])(?:v|ver|versions?|version:|releases?|builds?|firmware|fw|patch|rev(?:ision)?|sdk|api|driver|app|kernel|chapter|sections?|clause|article|table|figure|fig|§|upgrad(?:ed?|ing)(?: (?:to|from))?|updat(?:ed?|ing) (?:to|from)|downgrad(?:ed?|ing)(?: (?:to|from))?|since|oid)\.?["']?\s{0,2}[:=#]?\s{0,2}["']?|[=~^<>!]=\s?|[~^]\s?)$/i;
 /** Products whose versions have four parts. */
@@ -17,7 +17,7 @@ const VERSION_OF = /[a-z_]Version\)?["'(:= ]{1,4}$/;
 const RELEASE = /(?:^|\n)#{1,4} \[?$/;
 const RELEASED = /^\]?(?:\([^()\s]{1,200}\))? {1,2}(?:[-–—] |\()(?:19|20)\d\d-\d\d/;
 const PRODUCT = /(?<![\w.])[A-Za-z][A-Za-z_-]{1,30}\/$/;
-/** How far before an address its context is looked at, in characters. */
+/** Characters before an address that are read as its context. */
 const CONTEXT = 40;
 
 /** Addresses of machines, as `node:net` reads them. Addresses that are the same everywhere are nobody's. */
@@ -38,7 +38,7 @@ export const findIps: Finder = (text) => {
   ];
 };
 
-/** Where the cells of columns begin that are headed "Version". */
+/** Returns the start positions of the cells in columns with the heading "Version". */
 function versionColumns(text: string): readonly number[] {
   return cellsUnder(text, (heading) => VERSION_HEADING.test(heading)).map(({ cell }) => cell.start);
 }
@@ -50,7 +50,7 @@ function ip(start: number, value: string): PrivateValue {
   return { type: 'ip', label: 'IP', start, end: start + value.length, key: value.toLowerCase() };
 }
 
-/** The end of a sentence may be a colon; `a::b` of a programming language is no address. */
+/** Checks an IPv6 address: a sentence may end with a colon, and `a::b` may be code. */
 function six({ 0: whole, 1: address = '', index }: RegExpExecArray): PrivateValue | null {
   const value = address.replace(/(?<!:):$/, '');
   const isAddress = isIPv6(value) && /\d/.test(value) && !/^::1?$/.test(value);

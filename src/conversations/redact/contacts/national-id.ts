@@ -33,7 +33,7 @@ const DIGITS = /\d{1,40}/g;
 /** Letters of a number just before its first digit, where no other word or number runs into them. */
 const HEAD = /(?<![\p{L}\p{N}_./-])[A-Z]{0,6}-?$/iu;
 
-/** Numbers of identity papers, taxes and insurances, by the label before them, which is looked for first. */
+/** Finds numbers of identity documents, taxes and insurance by the label before them, which is searched first. */
 export const findNationalIds: Finder = (text) => {
   const found: PrivateValue[] = [];
   let done = 0;
@@ -85,7 +85,7 @@ const SHAPES: ReadonlyMap<string, (key: string) => boolean> = new Map([
   ['c.c', (key) => /^\d{6,10}$/.test(key)],
 ]);
 
-/** Where a number begins that has its first digit here; -1 where it is the end of something longer. */
+/** Returns the start of the number with this first digit; -1 if it is the end of something longer. */
 function startOfNumber(text: string, digit: number): number {
   const before = text.charCodeAt(digit - 1);
   if (before === SPACE || digit === 0) {

@@ -1,7 +1,7 @@
 /** Judges from the words and signs around a number whether it is a phone number or something else. */
 import { labelBefore, labelsFrom } from '../model/label-words.ts';
 
-/** How far before a number its context is looked at, in characters. */
+/** Characters before a number that are read as its context. */
 const CONTEXT = 40;
 
 /** English verbs and phrases before a number, and protocols. */
@@ -37,13 +37,13 @@ const COUNTED_NOUNS = labelsFrom(
     '订单|订单号|訂單|訂單號|订单编号|发票|發票|工单|编号|單號|单号|快递|运单|案件|序列号|流水号|注文|注文番号|請求書|伝票|管理番号|会員番号|シリアル|주문|주문번호|송장|운송장|송장번호|운송장번호|접수번호|일련번호|คำสั่งซื้อ|ใบแจ้งหนี้|' +
     'breakpoint|breakpoints|sizes|widths|width|height|heights|dimensions|dimension|resolution|resolutions|ratio|ratios|viewport|viewports|coordinates|range|ranges|ports|pids|ids|values|numbers|sequence|port|root|account|konto|kontonummer|cuenta|conta|compte|conto|счёт|账号|帳號|口座|계좌|계좌번호|isbn|issn|ean|gtin|upc|asin|vin|imei|iccid|oid|doi|pmid|rfc|port|pid|ppid|uid|gid|tid|thread|request|session|run|job|pipeline|commit|revision|build|version|release|code|error|status|exit|line|row|col|column|offset|size|length|count|total|timestamp|epoch|time|date|seed|hash|checksum|crc|id|ids|key|index|number of|version code|api|decimal|value|max|min|limit|range|from|page|chapter|section|post code|zip',
 );
-/** Where it says that something else does. */
+/** Words that mark another kind of number. */
 const COUNTED =
   /(?:#|№|[$€£¥₩₹₽₺]\s?|(?<![a-z])(?:orders?|invoices?|tickets?|cases?|tracking|parcel|shipment|refs?|reference|ids?|uuid|sku|isbn|imei|serial|batch|parts?|model|transaction|txn|payment|account|acct|customer|receipt|policy|claim|po|build|version|commit|timestamp|epoch|unix|time|bytes?|size|offset|line|pid|port|zip|usd|eur|bestellung|bestellnummer|rechnung|\w{0,20}id|code|key|duration|amount|total|hash|trace|span|request)[ \t]{0,2}(?:number|no|nr|id|code|is|was|#)?\.?["']?[ \t]{0,2}[:=#.]{0,2}[ \t]{0,2}["'#]{0,2})$/i;
-/** What follows an amount, a size or a duration. */
+/** Units after an amount, a size or a duration. */
 const UNIT =
   /^\s?(?:%|°|[$€£¥₩₹₽₺]|(?:[kmgtp]i?b|bytes?|bits?|[mnµu]?s(?:ec(?:ond)?s?)?|min(?:ute)?s?|hours?|days?|px|r?em|pt|ms|rows?|records?|users?|requests?|items?|tokens?|lines?|chars?|characters?|times?|points?|views?|hits?|pieces|units?|km|cm|mm|kg|usd|eur|gbp|jpy|cny|inr|brl|krw|btc|eth|sats?|gwei|wei|sol|ada|xrp|ltc|doge|usdt|usdc|円|元|원|руб|aufrufe|zeilen|stück|mal)(?![\p{L}\p{N}]))/iu;
-/** A field of a program or of a record: what it holds is a phone number only where its name says so. */
+/** A field of a program or a record: its value is a phone number only if its name is that of a phone. */
 const FIELD = /(?:[A-Za-z_]\w{0,40} ?=|[A-Za-z_]\w{0,40}["'] ?[:=]) ?["']?$/;
 /** Signs of a program just before a number: an operator, an open bracket of a call, an array. */
 const CODE = /(?:[\w\])]\(|[[{<>=&|^!?;`]|[\w)\]] [*+/%&|^=<>-]{1,3} |\breturn |\bcase |0x[\da-f]+[ (]{1,2})$/i;
@@ -57,25 +57,25 @@ const LAST = /^[\s.,;:!?)\]"'*_|]*(?:\n|$)|^[.,;:!?)\]]/;
 const OPENS = /(?:^|[\n\t|｜>]|(?:^|\n)[ \t]{0,8}(?:[-*•·–]|\d{1,2}[.)]))[ \t*_]{0,8}$/;
 const CLOSES = /^[*_]{0,3}[ \t]{0,8}[.,;]?[ \t]{0,2}(?:\r?\n|[\t|｜<]|$)/;
 
-/** What surrounds a number. */
+/** Context of a number. */
 export interface PhoneContext {
   /** The text just before it. */
   readonly before: string;
-  /** Words say that it is a phone number. */
+  /** Words nearby mark it as a phone number. */
   readonly isCalled: boolean;
-  /** A noun for a phone stands before it. */
+  /** A noun for a phone precedes it. */
   readonly isLabelled: boolean;
-  /** It stands between the separators of a record. */
+  /** It is between the separators of a record. */
   readonly isCell: boolean;
   /** It has a line, a cell or an item of its own. */
   readonly isAlone: boolean;
-  /** Words or signs say that it is something else. */
+  /** Words or signs mark it as another kind of number. */
   readonly isCounted: boolean;
   /** It is part of a program or a record. */
   readonly isField: boolean;
-  /** A number without separators stands in a program. */
+  /** A number without separators in source code. */
   readonly isCode: boolean;
-  /** No sign of a program, a path or a record stands near it on its line. */
+  /** Its line has no sign of source code, a path or a record nearby. */
   readonly isProse: boolean;
   /** Nothing but punctuation or an end follows. */
   readonly isLast: boolean;

@@ -62,7 +62,7 @@ export function isLikeVersion(written: string, sizes: readonly number[]): boolea
   );
 }
 
-/** Where groups meet, in digits from the end: prefixes may be there or not. */
+/** Returns the boundaries of groups, in digits from the end, because the prefix is optional. */
 function borders(sizes: readonly number[]): readonly number[] {
   let sum = 0;
   return sizes

@@ -36,7 +36,7 @@ const BARE_FEWEST = 10;
 const GROUPED_FEWEST = 9;
 const EXTENSION = /^[ ,]{0,2}(?:x|ext\.?|extension|#)\s?\d{1,6}(?![\w-])/i;
 
-/** Where the text says it, a number of so many digits is one, whoever it was given to. */
+/** Digits from which a labelled number counts as a phone number, even if it is not assigned. */
 const TOLD = 10;
 /** Dates and times of day, however they are written; seconds since the epoch. */
 const DATED =
@@ -75,11 +75,11 @@ interface Country {
   readonly code: CountryCode;
   /** Numbers are dialled with a zero first: one without it is mostly something else. */
   readonly hasTrunkZero: boolean;
-  /** Whether digits can be a number written for this country, with its prefix or its calling code: quick, not exact. */
+  /** Reports whether digits can be a number of this country, with its prefix or calling code: quick, not exact. */
   mayBe(digits: string): boolean;
 }
 
-/** What the library's metadata knows of a country and its types do not tell. */
+/** Metadata of a country that the types of the library do not declare. */
 interface NumberingPlan {
   nationalPrefix(): string | undefined;
   nationalNumberPattern(): string;
@@ -137,7 +137,7 @@ interface Place {
   readonly context: PhoneContext;
 }
 
-/** Where the whole number stands, with its plus and its brackets; null where it is a piece of something else. */
+/** Returns the bounds of the whole number with its plus and brackets; null if it is part of something else. */
 function placeOf(text: string, { start: first, end, sizes }: DigitSequence, lastEnd: number): Place | null {
   if (sizes.length > GROUPS || sizes.filter((size) => size === 1).length > SINGLES) {
     return null;
@@ -184,7 +184,7 @@ function isInTable(text: string, start: number, end: number): boolean {
   );
 }
 
-/** The number as E.164, or its digits where no country of the settings has it; null where it is none. */
+/** Returns the number as E.164, or its digits if it fits no configured country; null if it is not a phone number. */
 function numberOf(sequence: DigitSequence, place: Place, countries: readonly Country[]): string | null {
   if (place.isInternational) {
     const number = parsePhoneNumberFromString(`+${place.written.replaceAll(/\(0\)|\D/g, '')}`);
@@ -222,7 +222,7 @@ function ownNumber(sequence: DigitSequence, place: Place, country: Country): Pho
   return isOwn ? own : null;
 }
 
-/** Whether a valid number is meant as one: what announces it, or the way in which it is written. */
+/** Reports whether a valid number is meant as a phone number, by its label or its format. */
 function isMeant(
   own: PhoneNumber,
   sequence: DigitSequence,

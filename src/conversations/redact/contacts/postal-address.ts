@@ -3,10 +3,10 @@ import type { Finder, PrivateValue } from '../model/found.ts';
 import { cellsUnder, isTechnicalTable } from '../model/table-columns.ts';
 import { isAddressLabel } from './postal-labels.ts';
 
-/** A place in the world has a number, or says that it is a street, a square, a district. */
+/** Sign of an address: a number, or a word for a street, a square or a district. */
 const PLACE =
   /[\p{L}].*\d|\d.*[\p{L}]|[省市区區县縣镇鎮乡鄉村街路巷弄号號楼樓室都道府県町丁目番地]|[시군구동읍면리로길]\s|(?:street|road|avenue|lane|straße|strasse|platz|weg|rue|avenida|calle|praça|piazza|via|ulica|улица|проспект)/iu;
-/** What no address has: code, links, hexadecimal numbers, placeholders, prose of machines. */
+/** Signs that a text is not an address: code, links, hexadecimal numbers, placeholders, machine-written text. */
 const NO_PLACE =
   /[{}<>=;\\`$*]|:\/\/|0x[\da-f]|\(\)|^\W*\[|^(?:true|false|null|none|undefined|string|text|object|required|optional|localhost)\b|^[\d.:]+$|^[\da-f:]{11,}$|@|^\S+\.\S+$|^\S+$(?<![\p{Script=Han}\p{Script=Hangul}\p{L}]\d.*|\d[\p{Script=Han}].*)/iu;
 /** The signs and words after which the value of a label begins. */
@@ -65,7 +65,7 @@ function isEndOfLabel(text: string, at: number): boolean {
 }
 
 const DIGITS = /(?<!\d)\d{1,5}(?!\d)/g;
-/** How far before the first number of an address the phrase that announces it ends, in characters. */
+/** Longest distance from the introducing phrase to the first number of an address, in characters. */
 const LIVING_REACH = 64;
 /** Phrases before an address, and its beginning up to the first number. */
 const LIVING =
@@ -76,7 +76,7 @@ interface Value {
   readonly end: number;
 }
 
-/** What may stand between a label and its value: signs, quotes, tags, and one end of line. */
+/** Characters between a label and its value: signs, quotes, tags, and one line end. */
 const GAP =
   /(?:[ \t"'*_|:：`]|\\{1,3}["']|<\/?[a-z]{1,8}(?: [^<>\n]{0,80})?>){0,12}(?:\r?\n[ \t>]{0,8}(?:[*•–-] )?(?:<[a-z]{1,8}(?: [^<>\n]{0,80})?>)?)?["']?/uy;
 
@@ -110,7 +110,7 @@ const FURTHER =
   /^(?:\p{L}{0,3}-?\d{3,7}[ -]\p{Lu}|(?:[Ss]uite|[Aa]pt|[Aa]partment|[Uu]nit|[Ff]loor|[Bb]uilding|[Cc]\/[Oo]|[Pp]\.?[Oo]\.? [Bb]ox|[Ee]tage|[Éé]tage|[Pp]iso|[Aa]pp?\.|кв|дом)(?![\p{L}])|\p{Lu}[\p{L}.' -]{1,30},? (?:[A-Z]{2}(?![\p{L}])|\p{Lu}{0,2}\d{3,6})|\p{Lu}[\p{L}.' -]{1,30}, \p{Lu}[\p{L}.' -]{1,30}$)/u;
 const LINE = /\r?\n[ \t>]{0,8}([^\r\n<|"]{0,80})(?=(<\/[a-z]|["|])?)/uy;
 
-/** Where the lines of an address end. Below a label, any line that could be one belongs to it. */
+/** Returns the end of an address's lines. After a label, every possible line belongs to it. */
 function furtherLines(stretch: string, first: number, isBelow: boolean): number {
   let end = first;
   for (let line = 1; line < LINES; line += 1) {
@@ -128,7 +128,7 @@ function furtherLines(stretch: string, first: number, isBelow: boolean): number 
   return end;
 }
 
-/** What no line of an address begins with or contains. */
+/** Characters that no line of an address starts with or contains. */
 const NO_LINE = /^(?:[-–*#•+·=~]|\d{1,2}[.)] |\[)|[:：@`{}<>=$|]|[.!?。！？]$(?<!\p{L}{1,4}\.)|:\/\//u;
 /** Three words of a sentence in a row. */
 const PROSE = /(?:^|\s)\p{Ll}[\p{Ll}\p{M}'’]+ \p{Ll}[\p{Ll}\p{M}'’]+ \p{Ll}[\p{Ll}\p{M}'’]+/u;

@@ -1,7 +1,7 @@
 import type { Finder, PrivateValue } from '../model/found.ts';
 
 const WRITTEN = /(?<![A-Za-z0-9_.-])(\d{3})([- .])(\d{2})\2(\d{4})(?![A-Za-z0-9_]|[-.]\w)/g;
-/** Nine digits alone are many things: only where the text says what they are. */
+/** Label before nine digits without separators, which are ambiguous otherwise. */
 const NAMED =
   /(?<![A-Za-z])(?:ssn|social security(?: (?:number|no\.?|#))?)["']?[ :=#]{0,3}(?:is |was )?["']?(\d{3})(\d{2})(\d{4})(?!\d)/dgi;
 /** Printed on cards in wallets, in advertisements and in forms: nobody's. */

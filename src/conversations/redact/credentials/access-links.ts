@@ -3,7 +3,7 @@
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { ACCESS_HOSTS } from './access-hosts.ts';
 
-/** The longest link that is looked at, in characters. */
+/** Longest link that is read, in characters. */
 const LONGEST = 4096;
 /** A host, an optional port, and the rest up to the next link; user info is a secret of its own. A decoded space belongs to the name of a file before a query. */
 const LINK =
@@ -13,7 +13,7 @@ const REQUEST = /(?<![A-Za-z])(?:GET|POST|PUT|PATCH|DELETE|HEAD) (\/[^\s"'<>`\\|
 /** Without a scheme: only the hosts of file shares that people paste so. */
 const BARE =
   /(?:zendesk\.com|intercomcdn\.com|freshdesk\.com|slack\.com|slack-files\.com|githubusercontent\.com|github\.com|google\.com|dropbox\.com|1drv\.ms|sharepoint\.com|wetransfer\.com|we\.tl|loom\.com|box\.com|amazonaws\.com|windows\.net|icloud\.com|zoom\.us)\//gi;
-/** What stands before such a host, up to its first character; a link with a scheme has been looked at already. */
+/** Subdomains before such a host, for links without a scheme. */
 const SUBDOMAINS = /(?<![\w@/.:-])(?:[a-z0-9-]{1,63}\.){0,3}$/i;
 
 /** The signature or grant of a signed URL, whatever its host. */
@@ -30,7 +30,7 @@ const UPLOAD =
   /\/(?:uploads\/[0-9a-f]{32}|index\.php\/s\/[A-Za-z0-9]{10,20}|-\/(?:uploads|project\/\d+\/uploads)\/[0-9a-f]{32})/i;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i;
 
-/** Links that are keys: taken out from where the key begins, so that the host still says what it was. */
+/** Finds links that contain a key. They are redacted from the start of the key, so that the host stays visible. */
 export const findAccessLinks: Finder = (text) => {
   const found: PrivateValue[] = [];
   const take = (from: number) => {
@@ -114,7 +114,7 @@ for (const [hosts, path] of Object.entries(ACCESS_HOSTS)) {
   }
 }
 
-/** A key, however it looks: on these hosts only a placeholder or nothing at all is none. */
+/** Reports whether the rest of a link is a key: on these hosts everything but a placeholder is. */
 function isKey(rest: string): boolean {
   return (
     rest.length >= 4 &&
@@ -128,7 +128,7 @@ function isPlaceholder(tail: string): boolean {
   return /[?&/=](?:\[|%5B[A-Z]|\$|:[a-z]{2})/.test(tail) && !/\d{3}/.test(tail);
 }
 
-/** Whether a parameter of a signed URL has a value, rather than a place for one. */
+/** Reports whether a parameter of a signed URL has a value that is not a placeholder. */
 function hasValue(tail: string): boolean {
   return /=[A-Za-z0-9%_~+/.-]*\d[A-Za-z0-9%_~+/.-]{5,}/.test(tail) || /=[A-Za-z0-9%_~+/-]{16,}/.test(tail);
 }

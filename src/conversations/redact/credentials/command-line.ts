@@ -12,7 +12,7 @@ interface Tool {
 
 /** A value in quotes or without. */
 const VALUE = `(?:\\\\{0,2}"([^"\\\\\\r\\n]{1,256})|\\\\{0,2}'([^'\\\\\\r\\n]{1,256})|((?:[^\\s"'|;&<>\\\\]|\\\\(?!["'nrt])){1,256}))`;
-/** Where an option begins. */
+/** Start of an option. */
 const OPTION = '(?<=\\s)';
 
 const TOOLS: readonly Tool[] = [

@@ -29,7 +29,7 @@ const USER =
   'user(?:[ _-]?(?:name|id))?|login|account|e-?mail|benutzer(?:name)?|usuario|usuário|utilisateur|utente|gebruiker|логин';
 const PASSWORD = 'pass(?:word|wd)?|pw|pwd|passwort|kennwort|contraseña|mot de passe|mdp|senha|wachtwoord|hasło|пароль';
 
-/** Credentials whose name stands elsewhere: in the statement, in the heading, in the rest of the line. */
+/** Credentials whose name is elsewhere: in the statement, the heading, or the rest of the line. */
 const OTHERS: readonly RegExp[] = [
   // IDENTIFIED BY 'x', WITH PASSWORD 'x'
   /(?<![A-Za-z])(?:identified\s{1,4}(?:with\s{1,4}\S{1,40}\s{1,4})?(?:by|as)|password)\s{1,4}(?:password\s{1,4})?N?'([^'\r\n]{1,256})'/dgi,
@@ -55,7 +55,7 @@ const OTHERS: readonly RegExp[] = [
 const SECRET_KIND = /(?<![A-Za-z])kind["']?[ \t]{0,3}:[ \t]{0,3}["']?Secret(?![A-Za-z])/g;
 const DATA_ENTRY = /(?<=\n)([ \t]{1,16})["']?[\w.-]{1,128}["']?:[ \t]{1,3}["']?([^\s"'#|>{][^\s"']{3,20000})/dy;
 const DATA = /(?<=\n)[ \t]{0,8}(?:stringData|data):[ \t]{0,4}\r?(?=\n)/g;
-/** How far the data of a secret may be from its kind, in characters. */
+/** Longest distance from the kind of a secret to its data, in characters. */
 const NEAR = 2000;
 
 /** The values of a Kubernetes secret, whatever their names. */

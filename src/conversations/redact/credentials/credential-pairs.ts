@@ -47,7 +47,7 @@ export function findPairs(text: string, view: Folded): readonly TextSpan[] {
 
 interface Pair {
   readonly secret: TextSpan | undefined;
-  /** Where the search goes on, in the folded text. */
+  /** Position at which the search continues, in the folded text. */
   readonly resume: number;
 }
 
@@ -101,7 +101,7 @@ function pairAt(text: string, view: Folded, at: number, name: string): Pair | un
   return isSecretValue(candidate) && !isElsewhere() ? { secret: place, resume: end } : undefined;
 }
 
-/** A name of a credential where its value would stand: a file of translations, the headings of a table. */
+/** Reports whether the value is the name of a credential, as in a translation file or the headings of a table. */
 function isLabel(text: string): boolean {
   const [label = ''] = text.split(/[\r\n"'`<|,;()]/, 1);
   return NAMES.has(label.trim());
@@ -137,11 +137,11 @@ interface Linked {
   readonly at: number;
   readonly name: string;
   readonly between: string;
-  /** The word that links them as it is written: `é` is not `e`. Empty where there is none. */
+  /** Linking word as written (`é` is not `e`); empty if there is none. */
   readonly is: string;
 }
 
-/** The link of a name and a value; undefined where there is none. */
+/** Returns the kind of link between a name and a value, if there is one. */
 function linkOf(text: string, { at, name, between, is }: Linked): Link | undefined {
   if (is === 'to' && CHANGED.test(text.slice(Math.max(0, at - 60), at))) {
     return 'word';
@@ -167,7 +167,7 @@ function linkOf(text: string, { at, name, between, is }: Linked): Link | undefin
   return /[^\s<>]/.test(between.replaceAll(/<[^<>]*>/g, '')) || between === '' ? 'word' : 'space';
 }
 
-/** What precedes the name of a command-line option: `--password VALUE`, `--admin-password VALUE`, `-Password VALUE`. */
+/** Text before the name in a command-line option: `--password VALUE`, `--admin-password VALUE`, `-Password VALUE`. */
 const OPTION = /(?:^|[\s"'`([])--?(?:[A-Za-z0-9]{1,20}-){0,3}$/;
 
 /** A query parameter, an assignment in a shell or an environment file, a header with hyphens in its name. */
@@ -182,7 +182,7 @@ function isStrong(text: string, at: number, between: string): boolean {
   );
 }
 
-/** How far back the quotes of a line are counted, in characters. */
+/** Characters of a line in which quotation marks are counted. */
 const LONGEST_LINE = 300;
 
 /** A quotation mark that opens a string, and does not close the one that the name is in: `input("Password: ")`. */
@@ -211,7 +211,7 @@ function bareLength(value: string, link: Link): number {
     link === 'cell' ? /\|/ : /&(?=[\w.-]{1,40}=)|[;,](?=[\w.-]{1,40}[=:])|\\[nrt]|[。、،؛।]/,
     1,
   );
-  // "비밀번호는 abc123입니다": what follows in a script without spaces is no part of the value.
+  // "비밀번호는 abc123입니다": text in a script without spaces is not part of the value.
   const own = /^[!-~]/.test(head) ? (/^[!-~]+/.exec(head)?.[0] ?? head) : head;
   const plain = GLUED.test(head.slice(own.length, own.length + 1)) ? own : head;
   return plain.replace(/(?:[.,;:)}\]]|\\){1,8}$/, '').length;

@@ -100,9 +100,9 @@ const after = (inflection: string, qualifiers: string) =>
     `${inflection}${SUFFIX}[?!]?${AROUND}\\]?(?:\\s?(?:(?:${folded(POSSESSIVES, false)})(?![\\p{L}\\p{M}])|${folded(POSSESSIVES, true)}))?${qualified(qualifiers)}(?:\\s?[([][^()[\\]\\r\\n]{1,40}[)\\]])?(?<between>${BETWEEN})(?:(?<=:)[*_]{1,3}\\s{0,2})?(?:${QUOTED}|${ELEMENT}|${BARE})`,
     'dyu',
   );
-/** What follows an English name: inflection, link and value. */
+/** Pattern after an English name: inflection, link and value. */
 export const AFTER_ENGLISH = after('s?', QUALIFIERS);
-/** What follows a name of another language. */
+/** Pattern after a name of another language. */
 export const AFTER_NAME = after('s?', ANY_WORDS);
-/** What follows a stem, which may be inflected. */
+/** Pattern after a stem, which may be inflected. */
 export const AFTER_STEM = after('\\p{L}{0,6}', ANY_WORDS);

@@ -36,7 +36,7 @@ function signAfter(rest: string): string {
   return rest.startsWith('::') ? '::' : rest.slice(0, 1).trim();
 }
 
-/** A quoted value in mixed case is no word of prose. */
+/** Reports whether a value is a word of prose; a quoted value in mixed case is not. */
 function isProseValue({ value, isQuoted }: CredentialCandidate): boolean {
   return isQuoted ? (isProse(value) && value === value.toLowerCase()) || isSentence(value) : isProse(value);
 }
@@ -60,7 +60,7 @@ function isPassword({ value, isQuoted, link, rest }: CredentialCandidate): boole
   if (link === 'sign' || link === 'strong') {
     return !(/^[a-z]+$/.test(value) && /^,? [a-z]+ [a-z]+/.test(rest));
   }
-  // "The password is wrong": only what no word looks like.
+  // "The password is wrong": the value must not look like a word.
   return value.length >= 4 && (/\d|[^\p{L}\p{N}'’-]/u.test(value) || isOddlyCased(value));
 }
 
@@ -115,7 +115,7 @@ function isIdentifier(value: string): boolean {
   return /^(?:[a-z]{2,16}[-_./]){1,6}(?:[a-z]{2,16}|v?\d{1,3})$/.test(value);
 }
 
-/** Has a digit; or is long, and neither a word nor words in camel case. */
+/** Reports whether a value has a digit, or is long and neither a word nor words in camel case. */
 function looksRandom(value: string): boolean {
   if (/\d/.test(value)) {
     return true;

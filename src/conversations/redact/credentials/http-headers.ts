@@ -45,7 +45,7 @@ function authorizations(text: string): readonly TextSpan[] {
   return found;
 }
 
-/** After a known scheme anything that is no word; else only what has a digit, or is too long for a word. */
+/** Checks credentials: after a known scheme anything but a word, otherwise only with a digit or longer than a word. */
 function isCredentials(value: string, scheme: string): boolean {
   if (SCHEME.test(value) || isProse(value) || isPlaceholder(value) || isAlgorithm(value) || isExpression(value)) {
     return false;
@@ -72,7 +72,7 @@ export function isBasicCredentials(value: string): boolean {
   return decoded.includes(':') && /^[\x20-\x7e\xa0-\xff]{3,}$/.test(decoded);
 }
 
-/** At least one cookie has a value that is no placeholder and no setting of the cookie itself. */
+/** Reports whether a cookie has a value that is neither a placeholder nor an attribute of the cookie. */
 function isCookie(line: string): boolean {
   return line.split(';').some((pair) => {
     const [name = '', value = ''] = pair.trim().split(/=(.*)/s);

@@ -8,7 +8,7 @@ export interface PrefixRule {
   readonly id: string;
   readonly source: RuleSource;
   readonly prefixes: readonly string[];
-  /** Regular expression source of what follows the prefix. Every repeat is bounded, and there is no lookaround. */
+  /** Source of the regular expression after the prefix. Every repeat is bounded, and there is no lookaround. */
   readonly body: string;
   /** A letter or digit after the body means that this is something else. Set where the prefix alone is weak. */
   readonly exact: boolean;

@@ -27,7 +27,7 @@ const KEY_CHARACTERS = new Set(
 );
 const IS_KEY_CHARACTER = Array.from({ length: 128 }, (_, code) => KEY_CHARACTERS.has(code));
 
-/** Where a key can be: characters of keys in a row, with a digit among them unless they are many. */
+/** Returns the spans that can contain a key: consecutive key characters, with a digit unless the span is long. */
 function longRuns(text: string): readonly TextSpan[] {
   const runs: TextSpan[] = [];
   let start = 0;
@@ -104,7 +104,7 @@ function byPrefix(text: string, run: TextSpan): readonly TextSpan[] {
   return found;
 }
 
-/** The end of the longest key that starts here, or the start where there is none. */
+/** Returns the end of the longest key that starts here, or `start` if there is none. */
 function longestFrom(text: string, start: number, root: string): number {
   let end = start;
   for (const { prefix, rule, digit } of CANDIDATES.get(root) ?? []) {
@@ -136,7 +136,7 @@ const VENDOR_SHAPES: ReadonlyMap<string, readonly RegExp[]> = new Map(
 const ASSIGNED =
   /[ \t\w.-]{0,20}[\s'"`]{0,3}(?:=>|:{1,3}=|\?=|\|\||[=:>,])[`'"\s=]{0,5}([\w.=/+%|:~-]{10,200})(?=[`'"\s;,)\]}<]|\\[nr]|$)/dy;
 
-/** How far before a value its vendor is searched, in characters. */
+/** Longest distance from the vendor to a value, in characters. */
 const VENDOR_REACH = 60;
 
 function byVendor(text: string, run: TextSpan): readonly TextSpan[] {
@@ -184,7 +184,7 @@ function isRealKey(value: string): boolean {
 const AWS_ID = /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g;
 /** A secret access key of AWS has no prefix: it is recognized by the access key id that precedes it. */
 const AWS_SECRET = /(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/g;
-/** How far after its id a secret access key is searched, in characters. */
+/** Longest distance from an access key id to its secret, in characters. */
 const AWS_REACH = 300;
 
 function awsSecrets(text: string): readonly TextSpan[] {

@@ -14,7 +14,7 @@ export interface VendorRule {
 export interface AnchorRule {
   readonly id: string;
   readonly source: RuleSource;
-  /** What every such key contains: a pattern without repeats, as it is searched first. */
+  /** Pattern that every such key contains, without repeats, because it is searched first. */
   readonly anchor: RegExp;
   readonly shape: string;
 }

@@ -70,7 +70,7 @@ function endOfRest(text: string, start: number): number {
   return end;
 }
 
-/** What a URL may hold before its host. A password that nobody has encoded may have a slash or an @ in it. */
+/** User info of a URL. A password that is not encoded may contain a slash or an @. */
 const AUTHORITY = /:\/\/([^\s/?#"'<>`\\]{1,512}(?=@)|[^\s/:@"'<>`]{1,64}:(?!\d{1,5}\/)[^\s@"'<>`]{1,128}(?=@))/dg;
 const SSH_USER = /^(?:git|hg|svn)$/;
 /** `user:password@`, `${USER}:${PASSWORD}@`: what documentation prints. */

@@ -1,6 +1,6 @@
 /** Groups of digits in a row with at most a few separators between them, as numbers are written for people. */
 export interface DigitRun {
-  /** Where each group stands. */
+  /** Position of each group. */
   readonly groups: readonly { readonly start: number; readonly end: number }[];
 }
 
@@ -41,11 +41,11 @@ export interface DigitSequence {
   readonly start: number;
   readonly end: number;
   readonly digits: string;
-  /** How many digits each group has. */
+  /** Number of digits in each group. */
   readonly sizes: readonly number[];
 }
 
-/** The sequence of a run that begins with a group and has so many digits at most: the longest first. */
+/** Returns the sequences that start with a group and have `fewest` to `most` digits, longest first. */
 export function sequencesFrom(
   text: string,
   run: DigitRun,

@@ -32,7 +32,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   ʻ: "'",
 };
 
-/** Cyrillic and Greek letters that look like a Latin one: they are read as that beside Latin letters. */
+/** Cyrillic and Greek letters that look like a Latin letter, and are read as such next to Latin letters. */
 const LOOKALIKES: Readonly<Record<string, string>> = {
   а: 'a',
   в: 'b',

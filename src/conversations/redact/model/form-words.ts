@@ -1,4 +1,4 @@
-/** What forms and messages write after the label of a field instead of a value: "required", "invalid", "forgotten". */
+/** Words that forms and messages have after a label instead of a value: "required", "invalid", "forgotten". */
 export const FORM_WORDS: readonly string[] = (
   'deleted blank recommended mandatory obligatory editable n/a ' +
   'erforderlich pflichtfeld notwendig optional ungültig falsch leer abgelaufen geändert vergessen gesperrt fehlt unbekannt ' +

@@ -1,6 +1,6 @@
 import type { RedactionType } from '../../model/conversation.ts';
 
-/** Something to take out of a text: from `start` up to `end`, in UTF-16 units of the text it was looked for in. */
+/** A private value in a text, from `start` to `end` in UTF-16 units. */
 export interface PrivateValue {
   readonly type: RedactionType;
   readonly start: number;
@@ -14,7 +14,7 @@ export interface PrivateValue {
 /** Looks for one kind of thing; pure, and in time linear in the text. */
 export type Finder = (text: string) => readonly PrivateValue[];
 
-/** A placeholder, ours or one that stood there before: nothing is looked for inside, so that redaction is idempotent. */
+/** A placeholder, new or existing. It is not scanned, so that redaction is idempotent. */
 export const PLACEHOLDER = /\[([A-Z][A-Z0-9_]{0,39})_([1-9]\d{0,6})\]/g;
 
 interface Interval {
@@ -72,7 +72,7 @@ function joined(intervals: readonly Interval[]): readonly Interval[] {
   return merged;
 }
 
-/** The pieces of something found that are no placeholder, and that say anything. */
+/** Returns the parts of a value outside of placeholders that are not empty. */
 function outside(item: PrivateValue, kept: readonly Interval[], text: string): readonly PrivateValue[] {
   const inside = within(kept, item);
   if (inside.length === 0) {

@@ -13,10 +13,10 @@ export interface Labels {
 /** The longest label: words, and characters of a script without spaces. */
 const WORDS = 5;
 const GLYPHS = 20;
-/** How far before a value its label is looked for, in characters. */
+/** Longest distance from a label to its value, in characters. */
 const REACH = 64;
 
-/** How many signs and spaces stand between a label and its value at most. */
+/** Maximum of signs and spaces between a label and its value. */
 const SIGNS = 40;
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Thai}\p{Script=Hangul}]/u;
@@ -64,8 +64,8 @@ const FILLERS = new Set(
 const GLYPH_FILLER = /(?:号码|號碼|番号|번호|号|號|[はがもの은는이가]|是|为|為|คือ)$/u;
 
 /**
- * The label that ends at a place of the text, as it is in the list; null where there is none. Between the two may stand
- * signs (`: " | **`), and a few words such as "is" and "number".
+ * Returns the label before a position as written in the list, or null. Signs (`: " | **`) and a few words such as "is"
+ * and "number" may be in between.
  */
 export function labelBefore(text: string, at: number, labels: Labels): string | null {
   if (!mayEndLabel(text, at, labels.lastWords)) {
@@ -85,17 +85,17 @@ export function labelBefore(text: string, at: number, labels: Labels): string | 
   return null;
 }
 
-/** Whether the heading of a column is a label: `date_of_birth`, `Geburtsdatum`. */
+/** Reports whether the heading of a column is a label: `date_of_birth`, `Geburtsdatum`. */
 export function isHeading(heading: string, labels: Labels): boolean {
   return labelBefore(`${heading}:`, heading.length + 1, labels) !== null;
 }
 
-/** The words of the line before a place, folded, nearest last; none unless the nearest is one of `last`. */
+/** Returns the folded words of the line before a position, nearest last; none unless the nearest is one of `last`. */
 export function phraseBefore(text: string, at: number, last: ReadonlySet<string>): readonly string[] {
   return mayEndLabel(text, at, last) ? nearWords(text, at) : [];
 }
 
-/** Quick: the word before a place may end a label. Words that are not ASCII, or have capitals inside, always may. */
+/** Tests quickly whether the word before a position may end a label. Words with other letters or inner capitals may. */
 function mayEndLabel(text: string, at: number, lastWords: ReadonlySet<string>): boolean {
   const end = endOfWord(text, at);
   if (end < 0) {
@@ -127,13 +127,13 @@ function isAsciiLetter(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 }
 
-/** Where the word before a place ends: behind signs and spaces, but not behind another number; -1 where none is near. */
+/** Returns the end of the word before a position, across signs and spaces but not across a number; -1 if none is near. */
 function endOfWord(text: string, at: number): number {
   let inTag = false;
   for (let index = at - 1; index >= 0 && index > at - SIGNS; index -= 1) {
     const code = text.charCodeAt(index);
     if (inTag || code === 62 || code === 41) {
-      // A tag or a remark in brackets stands between: what it holds does not count.
+      // The content of a tag or a remark in brackets in between does not count.
       inTag = !(code === 60 || code === 40 || code === 10);
       continue;
     }
@@ -186,7 +186,7 @@ function glyphEnd(word: string, glyphs: ReadonlySet<string>): string | null {
 
 const WORD = /[\p{L}\p{M}\p{N}№#º°]+(?:['’´.][\p{L}\p{M}\p{N}]+)*/gu;
 
-/** Tags around a label, and what a form says in brackets: `<b>DOB</b> (DD/MM/YYYY)`. */
+/** Tags around a label, and hints in brackets: `<b>DOB</b> (DD/MM/YYYY)`. */
 const ASIDE = /<\/?[a-z]{1,8}(?: [^<>]{0,20})?>|\([^()]{0,24}\)|（[^（）]{0,24}）/gi;
 
 /** Returns the words of the line before a position. */
@@ -203,7 +203,7 @@ function wordsBefore(before: string): string[] {
 
 const BREAKS = new Set([...'\n;,{}!?。、，'].map((sign) => sign.charCodeAt(0)));
 
-/** Where the last sentence, cell or bracket before the value ended; what only separates the value from its label is no end. */
+/** Returns the end of the last sentence, cell or bracket before the value, ignoring the separator of label and value. */
 function lastBreak(before: string): number {
   // The line before may be the label of this one.
   let index = before.trimEnd().length - 1;

@@ -16,14 +16,14 @@ const SEPARATORS = ['|', '\t', ';', ','] as const;
 /** The longest line that is read as a row, and the longest heading, in characters. */
 const LONGEST_ROW = 2000;
 const LONGEST_HEADING = 40;
-/** How many lines of the same width may come before the headings. */
+/** Maximum of lines of the same width before the headings. */
 const LEADING_ROWS = 3;
 
-/** Headings of tables that describe an interface, a type or memory: what they name is no person and no place. */
+/** Headings of tables that describe an interface, a type or memory, and contain no people or places. */
 const TECHNICAL =
   /^(?:(?:data ?)?type|typ|tipo|default|required|path|method|endpoint|format|parameter|field|register|offset|size|bytes?|bits?|reset|protocol)$/i;
 
-/** Whether the headings are those of a table that describes an interface, a type or memory. */
+/** Reports whether the headings are those of a table that describes an interface, a type or memory. */
 export function isTechnicalTable(headings: readonly string[]): boolean {
   return headings.some((heading) => TECHNICAL.test(heading));
 }

@@ -1,7 +1,7 @@
-/** A text as a reader sees it, and where each of its characters stands in the text as it is written. */
+/** A text as displayed, and the position of each character in the text as written. */
 export interface View {
   readonly text: string;
-  /** The place of a stretch of the view in the text as it is written. */
+  /** Converts a span of the displayed text to one of the written text. */
   place(start: number, end: number): { readonly start: number; readonly end: number };
 }
 
@@ -52,7 +52,7 @@ const INVISIBLE =
 const ZEROS = [0x660, 0x6f0, 0x966, 0x9e6, 0xa66, 0xae6, 0xbe6, 0xe50, 0xed0, 0x1040, 0x17e0];
 const HYPHENS = /^[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]$/;
 
-/** A text as it is seen. Values that hide behind another spelling are found in it, and taken out where they stand. */
+/** Decodes a text as it is displayed, so that values in another spelling are found and redacted in the written text. */
 export function viewOf(written: string): View {
   if (!DISGUISE.test(written)) {
     return { text: written, place: (start, end) => ({ start, end }) };
@@ -89,13 +89,13 @@ export function viewOf(written: string): View {
 
 let known: RegExp | undefined;
 
-/** Escapes and every character that looks like another one. Built from `plainest` on first use, which takes some 20 ms. */
+/** Returns the pattern of escapes and lookalike characters. Built from `plainest` on first use, in about 20 ms. */
 function pieces(): RegExp {
   known ??= new RegExp(`${ESCAPES.source}|[${lookalikes()}]|${BEYOND}`, 'gu');
   return known;
 }
 
-/** The characters of the basic plane that `plainest` changes, as the inside of a character class. */
+/** Returns the characters of the basic plane that `plainest` changes, as the content of a character class. */
 function lookalikes(): string {
   const hex = (point: number) => `\\u${point.toString(16).padStart(4, '0')}`;
   const ranges: string[] = [];
@@ -134,7 +134,7 @@ function seenOf([piece, decimal, hex, name, percent, byEscape, escaped, lineEnd,
   return (piece as string).startsWith('=') ? '' : plainest(piece as string);
 }
 
-/** The ASCII character that a character looks like, or nothing where it shows nothing, or itself. */
+/** Returns the ASCII character that a character looks like, an empty text for invisible ones, or the character itself. */
 function plainest(character: string): string {
   if (INVISIBLE.test(character)) {
     return '';

@@ -26,7 +26,7 @@ const WEAK = new RegExp(
 const WORD_AT = /^[\p{L}\p{M}]{1,14}/u;
 /** The longest greeting and closing, in words. */
 const WORDS = 4;
-/** How much of a line is looked at, in characters. */
+/** Characters of a line that are read. */
 const LINE = 120;
 
 /** Names that are announced in any of the texts, longest first, each once. */
@@ -93,7 +93,7 @@ const JOINERS = new Set(
   ),
 );
 
-/** Where the clauses of a text begin. */
+/** Returns the start positions of the clauses of a text. */
 function clausesOf(text: string): readonly number[] {
   const starts: number[] = [];
   let isOpen = true;
@@ -158,7 +158,7 @@ function isDashes(text: string, start: number, end: number): boolean {
 
 const FIRST_WORDS = new Set([...GREETINGS, ...CLOSINGS].map((phrase) => phrase.split(' ')[0] as string));
 
-/** The length of the greeting or closing that begins here; zero where there is none. */
+/** Returns the length of the greeting or closing that starts here, or zero. */
 function phraseAt(text: string, from: number, to: number): number {
   const first = /^[\p{L}\p{M}'’]{1,20}/u.exec(text.slice(from, Math.min(to, from + 20)))?.[0].toLowerCase();
   if (first === undefined || !FIRST_WORDS.has(first)) {
@@ -178,7 +178,7 @@ function phraseAt(text: string, from: number, to: number): number {
   return 0;
 }
 
-/** Whether a whole line is a closing, so that the next one is a signature. */
+/** Reports whether a whole line is a closing, so that the next one is a signature. */
 function isClosing(line: string): boolean {
   const first = WORD_AT.exec(line)?.[0].toLowerCase();
   if (first === undefined || line.length > LONGEST_CLOSING || !FIRST_WORDS.has(first)) {
@@ -188,10 +188,10 @@ function isClosing(line: string): boolean {
   return words.some((_, index) => CLOSINGS.has(words.slice(0, index + 1).join(' ')));
 }
 
-/** A longer sentence is no closing, whatever it begins with. */
+/** Longest sentence that counts as a closing, in characters. */
 const LONGEST_CLOSING = 60;
 
-/** What a line ends with after its last full stop; empty where all of it is one sentence. */
+/** Returns the text of a line after its last full stop; empty if it is one sentence. */
 function lastSentence(line: string): string {
   const stop = Math.max(line.lastIndexOf('. '), line.lastIndexOf('! '), line.lastIndexOf('? '));
   return stop < 0 ? '' : line.slice(stop + 2);

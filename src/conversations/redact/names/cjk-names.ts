@@ -19,11 +19,11 @@ const SCRIPT = /[\p{Script=Thai}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katak
 const FAMILY_HAN = `(?:${CHINESE_FAMILY_TWO}|[${CHINESE_FAMILY}])`;
 const FAMILY_HANGUL = `(?:${KOREAN_FAMILY_TWO}|[${KOREAN_FAMILY}])`;
 
-/** What may follow a Hangul name: an honorific, a particle, or nothing of the same word. */
+/** End of a Hangul name: an honorific, a particle, or the end of the word. */
 const HANGUL_END = `(?=\\s?(?:${KOREAN_HONORIFICS})|(?:은|는|이|가|을|를|의|와|과|도|에게|한테|께서?|이라고|라고|입니다|이에요|예요|아|야|이는|이가|드림|올림)(?!${HANGUL})|(?!${HANGUL}))`;
 const HONORIFIC_END = `(?=\\s?(?:${JAPANESE_HONORIFICS}|${CHINESE_HONORIFICS}|${KOREAN_HONORIFICS})(?![様々]))`;
 
-/** Whether a text has any letter of these scripts. */
+/** Reports whether a text contains a letter of these scripts. */
 export function hasCjk(text: string): boolean {
   return SCRIPT.test(text);
 }

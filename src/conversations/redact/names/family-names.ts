@@ -1,4 +1,4 @@
-/** Common family names of Chinese, Korean and Japanese, and what stands after a name there. Data for `cjk-names.ts`. */
+/** Common family names of Chinese, Korean and Japanese, and honorifics after names. Data for `cjk-names.ts`. */
 
 /** By frequency in the censuses; with the forms of both scripts. */
 export const CHINESE_FAMILY =

@@ -1,4 +1,4 @@
-/** Compares names whatever their case and accents: `Müller`, `MULLER`. */
+/** Compares names without regard to case and accents: `Müller`, `MULLER`. */
 
 /** A text with case, accents and ligatures away, and where each of its characters comes from. */
 export function fold(text: string): { readonly text: string; from(at: number): number; to(end: number): number } {

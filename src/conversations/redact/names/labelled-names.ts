@@ -21,7 +21,7 @@ const LABELS = labelsFrom(
     'nimi|täisnimi|kontaktisik|vardas|vardas ir pavardė|pavardė|kontaktinis asmuo|vārds|vārds uzvārds|uzvārds|kontaktpersona|nom i cognoms|cognoms|izena|izen abizenak|emri|emri dhe mbiemri|' +
     'ชื่อ|ชื่อ-นามสกุล|ชื่อลูกค้า|ผู้ติดต่อ|นามสกุล|姓名|名字|联系人|聯絡人|客户姓名|客户|收件人|收货人|负责人|申请人|氏名|お名前|名前|担当者|ご担当者|お客様名|ご氏名|宛名|契約者|契約者名|이름|성명|성함|담당자|고객명|수신인|신청자|예금주',
 );
-/** A single word is a name only after a label that says so. */
+/** Labels after which a single word is a name. */
 const SINGLE =
   /^(?:first|last|given|family|sur|vor|nach|pr[ée]nom|apellido|sobrenome|cognome|f[oö]r|ef|et|suku|imi|nazw|im|фам|имя|им|ім|пр|През|επ|soy|שם|الاسم|اسم|नाम|ชื่อ|姓名|名字|联系人|聯絡人|氏名|お名前|名前|이름|성명|성함|담당자)/iu;
 const WORD =
@@ -31,10 +31,10 @@ const VALUE = new RegExp(
   'uy',
 );
 const SEPARATOR = /[:：|\t]| [-–—](?= )/g;
-/** Who fills in "Name" alone says how to reach them as well: what a program calls a name stands beside no such label. */
+/** Labels of contact data near a plain "Name": in forms of people they are together, in programs they are not. */
 const CONTACT =
   /(?:e-?mail|mail|phone|telephone|telefon|tel|mobile|mobil|cell|handy|fax|whats ?app|address|adresse|anschrift|date of birth|birth ?date|birthday|dob|born|geb\.|geboren|geburtsdatum)[^\n:：|\t]{0,20}?(?:[:：|\t]| - )/iu;
-/** How far from a name its contact is looked for, in characters. */
+/** Longest distance from a name to contact data, in characters. */
 const NEAR = 200;
 
 /** Labels that mean a family name where a given name has a field of its own. */

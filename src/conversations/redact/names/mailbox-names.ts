@@ -17,7 +17,7 @@ const ROLES = new Set(
     ' ',
   ),
 );
-/** How far before an address its name begins, in characters. */
+/** Longest distance from a name to its address, in characters. */
 const REACH = 120;
 
 /** Names of the people whose addresses follow, in order. Mailboxes of roles have no names of persons. */

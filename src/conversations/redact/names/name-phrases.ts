@@ -2,14 +2,14 @@
 import { fold } from './fold-name.ts';
 import { NEVER, WORDS } from './name-words.ts';
 
-/** The fewest letters of a first or last name that is looked for by itself. */
+/** Minimum letters of a first or last name that is searched for alone. */
 const FEWEST = 3;
 
 /** A name as words, each folded. */
 export interface Phrase {
   readonly words: readonly string[];
   readonly key: string;
-  /** What shows that it is meant as a name: nothing else, a capital, or also its place. */
+  /** Evidence that is required for a name: none, a capital letter, or also the position. */
   readonly needs: 'nothing' | 'capital' | 'place';
 }
 
@@ -70,7 +70,7 @@ function wordsOf(text: string): readonly string[] {
   return text.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** Whether a folded name is a word of a language as well. */
+/** Reports whether a folded name is also a common word. */
 export function isWordToo(name: string): boolean {
   return WORDS.has(name);
 }
@@ -78,7 +78,7 @@ export function isWordToo(name: string): boolean {
 const GREETING =
   /(?:^|\W)(?:hi|hello|hey|dear|hallo|liebe[r]?|bonjour|hola|thanks|thank you|thx|cheers|regards|mr|mrs|ms|dr|from|by|with|to|for|cc|ask|tell|told|@)[,:.]?\s{1,3}$/i;
 
-/** Whether a phrase is meant as a name here. */
+/** Reports whether a phrase is used as a name here. */
 export function isMeant({ needs }: Phrase, text: string, start: number, end: number): boolean {
   return (
     needs === 'nothing' ||

@@ -1,6 +1,6 @@
 /** Words that are no names, or names as well as words. Data for the search for names. */
 
-/** Parts of names and words of roles: by themselves they say nothing of anybody. */
+/** Parts of names and words for roles, which identify nobody alone. */
 export const NEVER = new Set(
   (
     'van von den der des dem del della dos das les the and bin bint ben ibn abu zur zum mrs miss herr frau madame monsieur prof ' +

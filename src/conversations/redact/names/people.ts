@@ -4,7 +4,7 @@ import { hasCjk, namesGivenAway, patternsOfName } from './cjk-names.ts';
 import { fold } from './fold-name.ts';
 import { isMeant, isWordToo, type Phrase, phrasesOf } from './name-phrases.ts';
 
-/** Between two words of a name: at most so many characters that are no letter or digit. */
+/** Gap between two words of a name. */
 const GAP = /^(?:['’`´.\-_ \t]|\s?\r?\n[ \t>]?|, ?|\. ){0,3}$/;
 /** Up to this many different first words are searched for one by one, which is faster than checking every word. */
 const FEW = 64;
@@ -16,7 +16,7 @@ export interface PeopleMatcher {
   ownerOf(email: string): string | undefined;
 }
 
-/** No people at all, where they are not to be looked for. */
+/** Matcher without people, for redaction that does not search for names. */
 export const noPeople: PeopleMatcher = { finder: () => [], ownerOf: () => undefined };
 
 interface Names {
@@ -56,7 +56,7 @@ export function createPeopleMatcher(
   return { finder: (text) => findPeople(text, names), ownerOf: (email) => owners.get(email) };
 }
 
-/** Who is announced under a name that is known already, or under a part of it, is that person. */
+/** Returns the person of an introduced name if it is known, in full or in part. */
 function announcedKey({ known }: Names, name: string): string {
   const words = phrasesOf(name);
   return words.map((each) => known.get(each.join(' '))).find((key) => key !== undefined) ?? `person ${name}`;
@@ -158,7 +158,7 @@ interface Start {
   readonly word: string;
 }
 
-/** Where a first word stands as a whole word, in order. */
+/** Yields the positions of first words as whole words, in order. */
 function startsOf(text: string, phrases: ReadonlyMap<string, unknown>): readonly Start[] {
   if (phrases.size > FEW) {
     return [...text.matchAll(WORD)]
@@ -185,7 +185,7 @@ function isLetter(text: string, at: number): boolean {
   return LETTER.test(String.fromCodePoint(text.codePointAt(from) ?? 0));
 }
 
-/** Where a phrase that begins here ends; null where other words follow. */
+/** Returns the end of a phrase that starts here; null if other words follow. */
 function endOf({ words }: Phrase, text: string, start: number): number | null {
   let end = start + (words[0] as string).length;
   for (const word of words.slice(1)) {
@@ -201,7 +201,7 @@ function endOf({ words }: Phrase, text: string, start: number): number | null {
   return end;
 }
 
-/** How many characters up to the next word: more than a few are no gap within a name. */
+/** Returns the number of characters up to the next word, if it is small enough for a gap within a name. */
 function gapAt(text: string, from: number): number {
   let gap = 0;
   while (gap < 8 && from + gap < text.length && !isLetter(text, from + gap)) {

@@ -32,7 +32,7 @@ export function ownWords(text: string): string {
     .map((line) => (isLong(line) ? `${line[0] === '>' ? '>' : ''}\uE0F0${long.push(line) - 1}\uE0F1` : line))
     .join('\n');
   const own = new EmailReplyParser().parseReply(short).trim();
-  // The parser removes everything from some mails; then their whole text is used.
+  // The parser removes everything from some mails; then only their quoted lines are removed.
   return own === '' ? unquoted(tidy) : own.replace(STAND_IN, (_, index) => long[Number(index)] ?? '');
 }
 
