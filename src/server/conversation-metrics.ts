@@ -4,11 +4,11 @@ import type { ConversationEvents, SenderState } from '../conversations/model/eve
 import type { HookOutcome } from './hooks.ts';
 import { ChangingGauge, counter, gauge } from './instruments.ts';
 
-/** The metrics of conversations. Labels name sources and types; none ever carries content. */
+/** Metrics of conversations. Labels contain names of sources and types, and never content. */
 export interface ConversationMetrics {
-  /** What the ingestion of one organization tells as it goes. */
+  /** Returns the listener that counts the events of an organization. */
   events(organization: string): ConversationEvents;
-  /** How much there is now. */
+  /** Updates the gauges. */
   status(organization: string, status: IngestionStatus): void;
   hook(organization: string, source: string, outcome: HookOutcome): void;
 }
@@ -22,7 +22,7 @@ const SENDER_STATES: readonly SenderState['kind'][] = [
   'unsupported',
 ];
 
-/** Makes the metrics in a registry. */
+/** Registers the metrics. */
 export function conversationMetrics(registry: Registry): ConversationMetrics {
   return { ...flowMetrics(registry), ...stockMetrics(registry), ...hookMetrics(registry) };
 }
