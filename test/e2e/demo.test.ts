@@ -76,11 +76,7 @@ test('runs all steps with --once, and deletes its files', async () => {
 
 test('keeps applying commits and ingesting files of the user, and deletes its files when stopped', async () => {
   const running = demo();
-  await eventually(
-    'its turn',
-    () => running.stdout.includes('Your turn') && running.stdout.includes('Ctrl-C'),
-    60,
-  );
+  await eventually('its turn', () => running.stdout.includes('Your turn') && running.stdout.includes('Ctrl-C'), 60);
   const [, repository = ''] = /^ {2}repository {3}(.*)$/m.exec(running.stdout) ?? [];
   const [, health = ''] = /^ {2}health +(\S+)/m.exec(running.stdout) ?? [];
   expect((await fetch(health)).status).toBe(200);

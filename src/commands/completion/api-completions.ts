@@ -4,7 +4,7 @@ import type { Operation } from '../../platform/operations/model/operation.ts';
 import { describeFields } from '../api/describe.ts';
 import { findOperation, METHODS, type RequestMethod } from '../api/find.ts';
 import { alternativesOf, fixedValues, toJsonSchema } from '../api/schema-text.ts';
-import { type Completion, type Completions, matching, withoutDescriptions } from './completions.ts';
+import { type CompletionItem, type Completions, matching, withoutDescriptions } from './completions.ts';
 
 /** Completes the arguments of `octavo api`: methods and operations, or paths. */
 export function requestSuggestions(table: readonly Operation[], words: readonly string[], word: string): Completions {
@@ -28,7 +28,7 @@ function pathSuggestions(table: readonly Operation[], word: string): Completions
   const isVersioned = /^\/(v\d*(\/|$)|$)/.test(word) || word === '';
   const before = isVersioned ? '' : word.startsWith('/') ? '/v1' : '/v1/';
   const given = `${before}${word}`;
-  const found = new Map<string, Completion>();
+  const found = new Map<string, CompletionItem>();
   for (const operation of table) {
     const next = completePath(operation.path, given);
     if (next !== null && !found.has(next)) {
