@@ -242,9 +242,11 @@ describe('changes derived from the schemas of all kinds', () => {
   test('every write that a kind can send is planned', () => {
     const planned = new Set(sketches.flatMap(({ requests }) => requests.map(({ operation }) => operation)));
     const folder = new URL('../../src/kinds/', import.meta.url);
-    const named = readdirSync(folder).flatMap((file) =>
-      [...readFileSync(new URL(file, folder), 'utf8').matchAll(/operations\.(\w+)/g)].map(([, name = '']) => name),
-    );
+    const named = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) =>
+        [...readFileSync(new URL(file, folder), 'utf8').matchAll(/operations\.(\w+)/g)].map(([, name = '']) => name),
+      );
     const missing = Object.entries(operations as Readonly<Record<string, Operation>>).filter(
       ([name, operation]) =>
         named.includes(name) && operation.method !== 'GET' && !planned.has(operation as WriteOperation),
