@@ -96,9 +96,13 @@ export function fieldTable<Item>(fields: FieldTable<Item>): Table<Item> {
       Object.fromEntries(
         list
           .filter(({ field }) => isListed(field))
-          .map(({ name, field, kinds }) => {
+          .flatMap(({ name, field, kinds }) => {
             const value = field.read ? field.read(item) : (item as Record<string, Json | undefined>)[name];
-            return [name, kinds.length > 0 && typeof value === 'string' ? idRef(value, ...kinds) : (value ?? null)];
+            // A field that this version of the platform lacks stays absent, and is not compared.
+            if (value === undefined && field.unsupportedNote !== undefined) {
+              return [];
+            }
+            return [[name, kinds.length > 0 && typeof value === 'string' ? idRef(value, ...kinds) : (value ?? null)]];
           }),
       ),
     parameters: (change) => {
