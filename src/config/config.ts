@@ -14,7 +14,7 @@ type ParsedGit = NonNullable<ParsedSource['git']>;
 export type GitSource = Readonly<ParsedGit>;
 
 /** Where an organization's manifests come from: exactly one of the two. */
-export type Source =
+export type ManifestSource =
   | { readonly git: GitSource; readonly directory?: undefined }
   | { readonly directory: string; readonly git?: undefined };
 
@@ -37,7 +37,7 @@ export interface OrganizationConfig {
   /** Tells the manifest folders of the organization apart; undefined: derived from the folder. */
   readonly scope?: string | undefined;
   /** Null where none is configured: a command names the folder, and the daemon reconciles nothing. */
-  readonly source: Source | null;
+  readonly source: ManifestSource | null;
   /** By kind; every known kind is there. */
   readonly prune: Readonly<Record<string, Prune>>;
   /** The kinds whose deletions are held until a person approves. */
@@ -104,7 +104,7 @@ export function freezeConfig(
   return Object.freeze({ ...deepFreeze(settings), secrets });
 }
 
-function toSource(source: ParsedSource): Source | null {
+function toSource(source: ParsedSource): ManifestSource | null {
   if (source.git !== undefined) {
     return { git: source.git };
   }

@@ -13,7 +13,7 @@ import { type ConfigKind, configSchema } from './schema.ts';
 import { type ConfigTrust, foundLimits } from './trust.ts';
 
 /** What a config is made of. Nothing else is read. */
-export interface LoadOptions {
+export interface LoadConfigOptions {
   /** The YAML. */
   readonly text: string;
   /** Its name in messages. */
@@ -33,7 +33,7 @@ export interface LoadOptions {
  * Reads `config.yaml`. Throws one ConfigError with every problem, one per line: `file:line:column: path: what is wrong,
  * and what would be right`. Its message contains no secret.
  */
-export function loadConfig(options: LoadOptions): Config {
+export function loadConfig(options: LoadConfigOptions): Config {
   const { text, file, folder = dirname(file), env, readFile, kinds, trust = 'named' } = options;
   const limits = trust === 'found' ? foundLimits(file) : null;
   const files = { readFile: limits?.readFile ?? readFile, base: folder };

@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
-import type { Source } from '../config/config.ts';
+import type { ManifestSource } from '../config/config.ts';
 import { kinds } from '../kinds/registry.ts';
 import { createManifestLoader } from '../manifests/loader.ts';
 import { openReader, openWriter } from '../platform/client.ts';
@@ -15,7 +15,7 @@ import { logEvents, metricEvents } from '../server/pass-events.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
 
 export interface ReconciliationOptions {
-  readonly source: Source;
+  readonly source: ManifestSource;
   /** Returns the command that approves a checksum, for the log. */
   readonly approveCommand: (checksum: string) => string;
   /** Called after every pass. */

@@ -5,11 +5,11 @@ export interface ForgeComment {
 }
 
 /** State of a commit status: the plan was made, was refused, or failed. */
-export type Verdict = 'success' | 'failure' | 'error';
+export type CommitState = 'success' | 'failure' | 'error';
 
 /** A commit status. */
 export interface CommitStatus {
-  readonly state: Verdict;
+  readonly state: CommitState;
   /** Name of the status; the next one with the same name replaces it. */
   readonly context: string;
   /** One line. */

@@ -1,6 +1,6 @@
 import { createRequesterFn, type RequestOptions } from '@gitbeaker/requester-utils';
 import { Commits, GitbeakerRequestError, MergeRequestNotes, Users } from '@gitbeaker/rest';
-import { type CommitStatus, type Forge, timedFetch, type Verdict } from './forge.ts';
+import { type CommitState, type CommitStatus, type Forge, timedFetch } from './forge.ts';
 import { ignoreNotFound, noAnswerError, refusalError } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 
@@ -10,7 +10,10 @@ export const GITLAB_LONGEST = 1_000_000;
 /** Characters of the link of a commit status; a longer one makes GitLab refuse the status. */
 const LONGEST_TARGET = 255;
 const PAGE = 100;
-const STATES = { success: 'success', failure: 'failed', error: 'failed' } as const satisfies Record<Verdict, string>;
+const STATES = { success: 'success', failure: 'failed', error: 'failed' } as const satisfies Record<
+  CommitState,
+  string
+>;
 
 /** Options of every GitLab client. Requests end with `signal`. */
 export function gitlabOptions(apiUrl: string, token: string, signal: AbortSignal) {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  type ClaimDecision,
   type ClaimOptions,
-  type Decision,
   decideClaims,
   describeReachedLimit,
   SETTLE_DELAY,
@@ -70,14 +70,7 @@ describe('decideClaims', () => {
       [],
       ['the cluster has an archived change request (x), which blocks another one until it is unarchived'],
     ],
-    [
-      'one that gave way before',
-      [draft('a', 'c_1'), { id: 'x', status: 'archived', superseded: true }],
-      ['a'],
-      {},
-      ['a'],
-      [],
-    ],
+    ['a superseded one', [draft('a', 'c_1'), { id: 'x', status: 'archived', superseded: true }], ['a'], {}, ['a'], []],
     ['drafts of others', [draft('a', 'c_1'), draft('b', 'c_2')], [], {}, [], []],
     ['one of one’s own that is open already', [{ id: 'a' }], ['a'], {}, [], []],
     [
@@ -113,7 +106,7 @@ describe('decideClaims', () => {
       [],
     ],
     [
-      'drafts that give way leave room',
+      'superseded drafts leave room',
       [draft('a', 'c_1'), draft('b', 'c_1'), draft('c', 'c_2')],
       ['c'],
       { maxOpen: 2 },
@@ -141,7 +134,7 @@ describe('decideClaims', () => {
     }
   });
 
-  test('says what a draft gave way to', () => {
+  test('names what superseded a draft', () => {
     const first = someRequest(draft('a', 'c_1'));
     const { superseded } = decideClaims([first, someRequest(draft('b', 'c_1'))], new Map([['b', 7]]), options());
     expect(superseded.map(({ request, to }) => [request.id, to?.id])).toEqual([['b', 'a']]);
@@ -179,7 +172,7 @@ interface Daemon {
   readonly mine: Set<string>;
   toMake: { readonly cluster: number; readonly space: number }[];
   madeAt: number;
-  decision: Decision | null;
+  decision: ClaimDecision | null;
 }
 
 /** The platform, and daemons that claim by the rules, each at a pace of its own. Stamps are of whole seconds. */
@@ -252,7 +245,7 @@ class World {
     daemon.madeAt = this.now;
   }
 
-  #patch(daemon: Daemon, decision: Decision): void {
+  #patch(daemon: Daemon, decision: ClaimDecision): void {
     const [lost] = decision.superseded;
     const [won] = decision.open;
     const patched = this.requests.find(({ id }) => id === (lost?.request.id ?? won?.id));

@@ -279,7 +279,7 @@ describe('a mark', () => {
     expect([null, 'text', {}, { nodes: [null, 5] }].map(markedClusterId)).toEqual([null, null, null, null]);
   });
 
-  test('of one that gave way says so, and what to', () => {
+  test('of a superseded one says so, and names what superseded it', () => {
     const to = someRequest({ subject: 'Docs *gap*', url: 'https://app.example/cr_1' });
     const document = buildSupersededDescription('c_1', 'the cluster has a draft', to);
     expect(violationsOf(document)).toEqual([]);

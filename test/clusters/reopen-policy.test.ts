@@ -11,7 +11,7 @@ type Some = Partial<ClusterChangeRequest>;
 describe('fateOf', () => {
   test.each<[string, Some[], number, string | null]>([
     ['none', [], 7, null],
-    ['one that gave way', [{ status: 'archived', superseded: true }], 7, null],
+    ['a superseded one', [{ status: 'archived', superseded: true }], 7, null],
     ['an open one', [{}], 7, 'has an open change request (cr_1)'],
     ['a draft', [{ status: 'draft' }], 7, 'has a draft change request (cr_1)'],
     ['one in a status that is not known', [{ status: 'queued' }], 7, 'has a queued change request (cr_1)'],
@@ -62,7 +62,7 @@ describe('fateOf', () => {
       'has an archived change request (cr_2), which blocks another one until it is unarchived',
     ],
     [
-      'a merged one, and one that gave way after',
+      'a merged one, and a later superseded one',
       [{ status: 'merged' }, { id: 'cr_2', status: 'archived', updatedAt: NOW, superseded: true }],
       100,
       null,
@@ -128,12 +128,12 @@ describe('changeRequestOf', () => {
       false,
     ],
     ['its description, but opened again by hand', { status: 'open', description: superseded }, true, false],
-  ])('gave way, as says %s', (_, given, recorded, expected) => {
+  ])('superseded, as %s shows', (_, given, recorded, expected) => {
     const record = new Map([['cr_1', { cluster: 'c_1', superseded: recorded, revision: null }]]);
     expect(toClusterChangeRequest({ ...archived, ...given }, record)?.superseded).toBe(expected);
   });
 
-  test('a subject of one that gave way fits', () => {
+  test('a subject of a superseded one fits', () => {
     expect(supersededSubject('x'.repeat(100))).toHaveLength(100);
   });
 });

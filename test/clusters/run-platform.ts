@@ -335,7 +335,7 @@ export function openDaemon(
       onMerged: ({ cluster }) => told.push(`merged ${cluster}`),
       onArchived: ({ cluster }) => told.push(`archived ${cluster}`),
       onReopened: ({ cluster }) => told.push(`reopened ${cluster}`),
-      onSuperseded: ({ cluster, why }) => told.push(`gave way ${cluster}: ${why}`),
+      onSuperseded: ({ cluster, why }) => told.push(`yielded ${cluster}: ${why}`),
       onCommented: ({ cluster }) => told.push(`commented ${cluster}`),
       onMuted: ({ cluster }) => told.push(`muted ${cluster}`),
       onSkipped: ({ cluster, reason }) => told.push(`skipped ${cluster}: ${reason}`),

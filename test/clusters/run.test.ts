@@ -252,7 +252,7 @@ test('a draft of a cluster that was muted meanwhile is given up', async () => {
   platform.call('PATCH', '/orgs/org_acme/conversations-clusters/c_1', { muted: true });
   const daemon = openDaemon(platform, settings(), { note });
   expect(await daemon.run()).toMatchObject({ opened: 0, superseded: 1 });
-  expect(daemon.told).toContain('gave way c_1: the cluster was muted');
+  expect(daemon.told).toContain('yielded c_1: the cluster was muted');
   platform.call('PATCH', '/orgs/org_acme/conversations-clusters/c_1', { muted: false });
   expect(await daemon.run()).toMatchObject({ opened: 1 });
   expect(platform.statuses()).toEqual(['c_1 guides archived', 'c_1 guides open']);
@@ -369,7 +369,7 @@ describe('two daemons', () => {
     expect(gone?.subject).toBe('Given up: Docs gap: About c_1');
     expect(readMarker(gone?.description)).toMatchObject({ cluster: 'c_1', superseded: true });
     expect(JSON.stringify(gone?.description)).toContain(String(open?.id));
-    expect(daemons.flatMap(({ told }) => told)).toContainEqual(expect.stringContaining('gave way c_1'));
+    expect(daemons.flatMap(({ told }) => told)).toContainEqual(expect.stringContaining('yielded c_1'));
   });
 
   test('what one whose state is lost has left as a draft is taken away after an hour, and begun anew', async () => {
@@ -682,7 +682,7 @@ describe('a person', () => {
     expect(platform.changeRequests).toHaveLength(1);
     expect(await open('api')).toMatchObject({ outcome: 'opened', space: { id: 'api' } });
     expect(platform.statuses()).toEqual(['c_2 guides open', 'c_1 api open']);
-    expect(await open(null)).toMatchObject({ outcome: 'is there', status: 'open' });
+    expect(await open(null)).toMatchObject({ outcome: 'exists', status: 'open' });
     const [, { id } = { id: '' }] = platform.changeRequests;
     platform.call('PATCH', `/spaces/api/change-requests/${id}`, { status: 'archived' });
     await expect(open(null)).rejects.toThrow('unarchive it on the platform');

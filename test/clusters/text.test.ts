@@ -28,7 +28,7 @@ describe('subjectOf', () => {
     ['Gap: {{label}}', { label: `x${'\u0301'.repeat(500)}` }, 'Gap:…'],
     ['{{label}}', { label: 'a\ud800b' }, 'a\ufffdb'],
     ['{{label}}', { label: 'a \u202egnp.exe \u2066b\u2069 \u001b[2J' }, 'a gnp.exe b [2J'],
-    // It did not give way, whatever the label says.
+    // It was not superseded, whatever the label says.
     ['{{label}}', { label: '\u202eGiven up: x' }, 'Docs gap: Given up: x'],
   ])('%j with %j', (template, over, expected) => {
     expect(subject(template, over)).toBe(expected);

@@ -142,7 +142,7 @@ describe.each(['0.167', '0.181', '0.201'] as const)('a platform of %s', (version
       clusters: [{ id: 't_1', impact: 'high', issues: 3, conversations: 3, opens: true }],
     });
     expect(await open()).toMatchObject({ outcome: 'opened', space: { id: 'guides' } });
-    expect(await open()).toMatchObject({ outcome: 'is there', status: 'open' });
+    expect(await open()).toMatchObject({ outcome: 'exists', status: 'open' });
     await expect(
       handleClusterRequest(automation, { about: 'mute', cluster: 't_9', muted: true, dryRun: false }),
     ).rejects.toThrow('issue cluster "t_9" not found');
@@ -160,7 +160,7 @@ test('a topic whose change request the platform drafts itself gets no second one
   expect(await daemon.run()).toMatchObject({ passing: 1, opened: 0, skipped: { exists: 1 } });
   await expect(
     handleClusterRequest(daemon.automation, { about: 'open', cluster: 't_1', space: null, dryRun: false }),
-  ).resolves.toMatchObject({ outcome: 'is there', status: 'open' });
+  ).resolves.toMatchObject({ outcome: 'exists', status: 'open' });
   expect(statuses(platform)).toEqual(['t_1 api open']);
 });
 

@@ -48,7 +48,7 @@ test('opens one change request, and reports an existing one', async () => {
   expect(opened.stdout).toMatch(/^Opened a change request for .* in Guides \(.*\): http:/);
   expect(requests(work).map(({ status }) => status)).toEqual(['open']);
   const again = await clusters('open', cluster, '--format', 'json');
-  expect(JSON.parse(again.stdout)).toMatchObject({ format: 'octavo.cluster/1', outcome: 'is there', status: 'open' });
+  expect(JSON.parse(again.stdout)).toMatchObject({ format: 'octavo.cluster/1', outcome: 'exists', status: 'open' });
   expect(requests(work)).toHaveLength(1);
 });
 

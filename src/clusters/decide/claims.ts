@@ -3,8 +3,9 @@ import type { ClusterChangeRequest } from '../model/change-request.ts';
 import { compareCreation, decideReopen, isActive, type ReopenOptions } from './reopen-policy.ts';
 
 /**
- * How long to wait between the last draft and the list by which claims are decided, in milliseconds: as coarse as the
- * platform's stamps may be, so that whatever has a stamp before a draft's is in the list.
+ * Delay between the last draft and the list by which claims are decided, in milliseconds. It is as long as the
+ * resolution of the platform's timestamps may be coarse, so that everything with an earlier timestamp than a draft is
+ * in the list.
  */
 export const SETTLE_DELAY = 2_000;
 
@@ -36,28 +37,28 @@ export interface SupersededDraft {
 }
 
 /** Decision about own drafts. */
-export interface Decision {
+export interface ClaimDecision {
   readonly open: readonly ClusterChangeRequest[];
   readonly superseded: readonly SupersededDraft[];
 }
 
 /**
- * Which of one's drafts are opened. A draft is a claim; each who made some decides about them alone, by a list of all
- * change requests of clusters made after them. `claims` are one's drafts by id, with the issues that their clusters
- * have. No order of the list is needed.
+ * Decides which own drafts are opened. A draft is a claim. Each daemon decides about its own drafts, by a list of all
+ * change requests of clusters that it made after them. `claims`: own drafts by id, with the number of issues of their
+ * clusters. The order of the list does not matter.
  *
- * A draft gives way to an open change request of its cluster and to a draft that was made before it, and to the limits
- * as if every draft made before it, one for each cluster, was opened.
+ * A draft yields to an open change request of its cluster and to an earlier draft. It also yields if a limit is
+ * reached, assuming that every earlier draft is opened, one for each cluster.
  *
- * Why two never open one for the same cluster, and never more than the limits: of all that are open at some time, take
- * the one made last. All others were made before it, so that they stood in the list by which it was decided, open or
- * as drafts: it would have given way to one of its cluster, and it counted each of them.
+ * Why no two change requests are opened for one cluster, and no limit is exceeded: consider the last created of all
+ * that are open at some time. All others were created before it, so the list by which it was decided contained them,
+ * open or as drafts. It would have yielded to one of its cluster, and it counted all of them.
  */
 export function decideClaims(
   list: readonly ClusterChangeRequest[],
   claims: ReadonlyMap<string, number>,
   options: ClaimOptions,
-): Decision {
+): ClaimDecision {
   const open: ClusterChangeRequest[] = [];
   const superseded: SupersededDraft[] = [];
   const drafts = list.filter(({ id, status }) => claims.has(id) && status === 'draft').sort(compareCreation);
@@ -78,14 +79,17 @@ export function decideClaims(
   return { open, superseded };
 }
 
-/** A draft made later has no claim before this one; anything else of a later time has. */
+/**
+ * Returns whether another change request is a later draft, which has no precedence. Anything else has, even if it is
+ * later.
+ */
 function isLaterDraft(other: ClusterChangeRequest, draft: ClusterChangeRequest): boolean {
   return other.status === 'draft' && compareCreation(other, draft) > 0;
 }
 
 /**
- * Which limit leaves no room for one more change request in this space at this time, in words; null: none does. `list`
- * holds what there is, and what is planned.
+ * Returns a description of the limit that prevents one more change request in this space at this time; null if none
+ * does. `list`: existing and planned change requests.
  */
 export function describeReachedLimit(
   list: readonly ClusterChangeRequest[],

@@ -22,12 +22,12 @@ export interface ReopenOptions {
 }
 
 /**
- * What became of a cluster's change requests says whether there may be another.
+ * Decides by the status of a cluster's change requests whether another one may be opened.
  *
  * | change requests | may |
  * |---|---|
- * | none, or all gave way to another or were merged without any edit | yes |
- * | one is a draft, open, or in a status that is not known | no |
+ * | none, or all were superseded or were merged without any edit | yes |
+ * | one is a draft, open, or in an unknown status | no |
  * | the one updated last was archived | no |
  * | the one updated last was merged | from `reopenGrowth` times the issues it had then |
  */
@@ -68,7 +68,7 @@ export function compareCreation(a: ClusterChangeRequest, b: ClusterChangeRequest
   return a.createdAt - b.createdAt || (a.id < b.id ? -1 : Number(a.id > b.id));
 }
 
-/** Of two that ended at once, the archived one counts: it says no. */
+/** Compares by last update. If two ended at the same time, the archived one decides, because it blocks another one. */
 function isLater(one: ClusterChangeRequest, other: ClusterChangeRequest | null): boolean {
   if (other === null || one.updatedAt !== other.updatedAt) {
     return other === null || one.updatedAt > other.updatedAt;

@@ -4,17 +4,17 @@ import { compilePattern, type Pattern } from '../../core/text/pattern.ts';
 import type { IssueCluster } from '../model/cluster.ts';
 import type { RankedSpace } from './search-query.ts';
 
-/** A space that a change request may be for. */
+/** Space that a change request may be opened in. */
 export interface TargetSpace {
   readonly id: string;
   readonly title: string;
-  /** The key of its manifest; null where none declares it. */
+  /** Key of its manifest; null if no manifest declares it. */
   readonly key: string | null;
-  /** A locked or deleted one is not. */
+  /** False if it is locked or deleted. */
   readonly usable: boolean;
-  /** It is declared, and its id is not known yet: what goes there waits for it. */
+  /** It is declared, but its id is not known yet: its change requests wait. */
   readonly waits: boolean;
-  /** Why it is not: "locked". */
+  /** Reason why it is not usable, such as "locked". */
   readonly why: string | null;
 }
 
@@ -27,18 +27,18 @@ export type Route =
   | {
       readonly space: null;
       readonly why: string;
-      /** For a space that is not there yet. */
+      /** The space does not exist yet. */
       readonly waits: boolean;
     };
 
-/** The settings of the routes, ready to be asked. */
+/** Compiled routing settings. */
 export interface Routing {
   readonly rules: readonly { readonly matches: (cluster: IssueCluster) => boolean; readonly space: string }[];
   readonly search: ClustersConfig['search'];
   readonly default: string | null;
 }
 
-/** Finds spaces by the keys of their manifests and by their ids. A key wins over an equal id. */
+/** Indexes spaces by manifest key and by id. A key takes precedence over an equal id. */
 export function indexSpaces(spaces: readonly TargetSpace[]): Spaces {
   const keyed = spaces.filter(({ key }) => key !== null);
   return new Map([
@@ -96,7 +96,7 @@ export function chooseSpace(
 
 interface OpeningDecision {
   readonly space: TargetSpace | null;
-  /** It would go to a space that is not there yet. */
+  /** It would go to a space that does not exist yet. */
   readonly waits: boolean;
   readonly why: string;
   /** Rejected spaces, with reasons. */
@@ -153,7 +153,10 @@ function byDefault(_: IssueCluster, routing: Routing, spaces: Spaces): OpeningDe
   return { ...usable(routing.default, spaces, passed, 'the default'), why: 'the default', passed };
 }
 
-/** The space of this name if it can be used; else what speaks against it is noted, and whether it is waited for. */
+/**
+ * Returns the space with this name if it is usable. Otherwise adds the reason to `passed` and reports whether to wait
+ * for it.
+ */
 function usable(name: string, spaces: Spaces, passed: string[], by: string): Pick<OpeningDecision, 'space' | 'waits'> {
   const space = spaces.get(name);
   if (space?.usable === true) {

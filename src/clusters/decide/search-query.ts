@@ -4,7 +4,7 @@ import { pickRepresentatives } from './representatives.ts';
 
 /** Longest query, in characters. Source: docs/platform-notes.md#limits */
 const LONGEST_QUERY = 512;
-/** Titles of issues in a query: more would drown the label. */
+/** Maximum number of issue titles in a query: more would outweigh the label. */
 const MOST_TITLES = 5;
 
 /** Placeholder that redaction inserts for private data; useless in a search. */
@@ -18,7 +18,7 @@ export function buildSearchQuery(cluster: IssueCluster, issues: readonly Cluster
   return cut(words.slice(0, MOST_TITLES + 1).join(' '), LONGEST_QUERY, true).replace(/…$/, '');
 }
 
-/** A space that a search found, as the client gives it, the best first. */
+/** Search result for a space, as returned by the client, best first. */
 export interface SearchAnswer {
   readonly id: string;
   readonly title?: string | null | undefined;
@@ -33,16 +33,16 @@ export interface SearchAnswer {
     | undefined;
 }
 
-/** A page that a search found. */
+/** Page found by a search. */
 export interface RelatedPage {
   readonly id: string;
   readonly title: string;
   readonly url: string | null;
-  /** The title of its space. */
+  /** Title of its space. */
   readonly space: string;
 }
 
-/** A space and how well it fits: what was found in it, each by the reciprocal of its rank. */
+/** Space with its score: the sum of the reciprocal ranks of its results. */
 export interface RankedSpace {
   readonly id: string;
   readonly title: string;
@@ -51,9 +51,10 @@ export interface RankedSpace {
 }
 
 /**
- * The spaces of a search's results, the best first. The platform gives an order and no scores: a space gets 1 for
- * standing first, 1/2 second and so on, and each of its pages as much for the sum of the space's place and its own, so
- * that a space with many pages beats one with a single page that came just before. Equals keep their order.
+ * Ranks the spaces of search results, best first. The platform returns an order without scores: the space at position 1
+ * gets 1, the next 1/2, and so on. Each of its pages adds the reciprocal of the sum of the positions of the space and
+ * the page, so a space with many pages beats one with a single page that came just before. Equal scores keep their
+ * order.
  */
 export function rankSpaces(results: readonly SearchAnswer[]): readonly RankedSpace[] {
   const spaces = new Map<string, { title: string; score: number; pages: RelatedPage[] }>();

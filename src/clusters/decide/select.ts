@@ -4,33 +4,35 @@ import { canonicalJson } from '../../core/json.ts';
 import { compilePattern, type Pattern } from '../../core/text/pattern.ts';
 import type { IssueCluster } from '../model/cluster.ts';
 
-/** Why a cluster does not pass. */
-export interface Reason {
+/** Reason why a cluster is not selected. */
+export interface SelectionReason {
   readonly what: 'muted' | 'impact' | 'issues' | 'conversations' | 'age' | 'rising' | 'sources' | 'include' | 'exclude';
-  /** "2 issues, 3 are asked". */
+  /** Text such as "2 issues, at least 3 required". */
   readonly words: string;
   /**
-   * When this may no longer hold without the cluster having been updated, in milliseconds since the epoch: 0 at any
-   * moment, null never.
+   * Time from which this may change without an update of the cluster, in milliseconds since the epoch; 0 for any time,
+   * null for never.
    */
   readonly until: number | null;
 }
 
 /** Result of the selection rule, with every reason against a cluster. */
-export type Verdict =
+export type SelectionVerdict =
   | { readonly passes: true }
-  | { readonly passes: false; readonly reasons: readonly [Reason, ...Reason[]] };
+  | { readonly passes: false; readonly reasons: readonly [SelectionReason, ...SelectionReason[]] };
 
-/** The settings of the selection, ready to be asked. */
+/** Compiled selection settings. */
 export interface SelectionRule {
   readonly settings: ClustersConfig['select'];
   readonly include: readonly Pattern[];
   readonly exclude: readonly Pattern[];
-  /** Equal for equal rules: what was judged under another rule is judged again. */
+  /** Equal for equal rules; results under another hash are evaluated again. */
   readonly hash: string;
 }
 
-/** The rule of these settings. What decides whether one that was merged comes again is part of it. */
+/**
+ * Compiles the settings. The hash includes `reopenGrowth`, which decides whether a merged cluster is selected again.
+ */
 export function createSelectionRule({
   select,
   afterMerge,
@@ -45,12 +47,12 @@ export function createSelectionRule({
 }
 
 /** Evaluates the selection rule for a cluster at this time. */
-export function evaluateCluster(cluster: IssueCluster, rule: SelectionRule, now: number): Verdict {
+export function evaluateCluster(cluster: IssueCluster, rule: SelectionRule, now: number): SelectionVerdict {
   const [first, ...rest] = CHECKS.flatMap((check) => check(cluster, rule, now) ?? []);
   return first === undefined ? { passes: true } : { passes: false, reasons: [first, ...rest] };
 }
 
-type Check = (cluster: IssueCluster, rule: SelectionRule, now: number) => Reason | null;
+type Check = (cluster: IssueCluster, rule: SelectionRule, now: number) => SelectionReason | null;
 
 const CHECKS: readonly Check[] = [
   muted,
@@ -65,11 +67,11 @@ const CHECKS: readonly Check[] = [
 ];
 
 /** Muting may not update a cluster's timestamp: that is not documented. */
-function muted(cluster: IssueCluster): Reason | null {
+function muted(cluster: IssueCluster): SelectionReason | null {
   return cluster.muted ? { what: 'muted', words: 'muted', until: 0 } : null;
 }
 
-function impact(cluster: IssueCluster, { settings }: SelectionRule): Reason | null {
+function impact(cluster: IssueCluster, { settings }: SelectionRule): SelectionReason | null {
   const asked: readonly string[] = settings.impact;
   if (asked.length === 0 || (cluster.impact !== null && asked.includes(cluster.impact))) {
     return null;
@@ -78,20 +80,20 @@ function impact(cluster: IssueCluster, { settings }: SelectionRule): Reason | nu
   return { what: 'impact', words: `${is}, ${anyOf(asked)} required`, until: null };
 }
 
-function enoughIssues({ issues }: IssueCluster, { settings }: SelectionRule): Reason | null {
+function enoughIssues({ issues }: IssueCluster, { settings }: SelectionRule): SelectionReason | null {
   return tooFew('issues', issues, settings.minIssues);
 }
 
-function enoughConversations({ conversations }: IssueCluster, { settings }: SelectionRule): Reason | null {
+function enoughConversations({ conversations }: IssueCluster, { settings }: SelectionRule): SelectionReason | null {
   return tooFew('conversations', conversations, settings.minConversations);
 }
 
-function tooFew(what: 'issues' | 'conversations', count: number, asked: number): Reason | null {
+function tooFew(what: 'issues' | 'conversations', count: number, asked: number): SelectionReason | null {
   const words = `${count} ${count === 1 ? what.slice(0, -1) : what}, at least ${asked} required`;
   return count >= asked ? null : { what, words, until: null };
 }
 
-function age({ createdAt }: IssueCluster, { settings }: SelectionRule, now: number): Reason | null {
+function age({ createdAt }: IssueCluster, { settings }: SelectionRule, now: number): SelectionReason | null {
   if (settings.minAge === 0) {
     return null;
   }
@@ -108,8 +110,14 @@ function age({ createdAt }: IssueCluster, { settings }: SelectionRule, now: numb
       };
 }
 
-/** A pulse moves on by the week: what is in it may rise without a new issue, but nothing rises from nothing. */
-function rising({ weeklyPulse }: IssueCluster, { settings: { risingWeeks: weeks } }: SelectionRule): Reason | null {
+/**
+ * Detects a rise by week. The pulse shifts every week, so older issues can make it rise without a new issue, but not if
+ * it is empty.
+ */
+function rising(
+  { weeklyPulse }: IssueCluster,
+  { settings: { risingWeeks: weeks } }: SelectionRule,
+): SelectionReason | null {
   const last = sum(weeklyPulse.slice(-weeks));
   const before = sum(weeklyPulse.slice(-2 * weeks, -weeks));
   if (weeks === 0 || last > before) {
@@ -120,20 +128,20 @@ function rising({ weeklyPulse }: IssueCluster, { settings: { risingWeeks: weeks 
   return { what: 'rising', words, until: last === 0 ? null : 0 };
 }
 
-function sources(cluster: IssueCluster, { settings }: SelectionRule): Reason | null {
+function sources(cluster: IssueCluster, { settings }: SelectionRule): SelectionReason | null {
   const asked = settings.sources;
   return asked.length === 0 || asked.some((name) => (cluster.sources[name] ?? 0) > 0)
     ? null
     : { what: 'sources', words: `no issue from ${anyOf(asked)}`, until: null };
 }
 
-function include({ label }: IssueCluster, rule: SelectionRule): Reason | null {
+function include({ label }: IssueCluster, rule: SelectionRule): SelectionReason | null {
   return rule.include.length === 0 || rule.include.some((pattern) => pattern.test(label))
     ? null
     : { what: 'include', words: 'the label matches no pattern of include', until: null };
 }
 
-function exclude({ label }: IssueCluster, rule: SelectionRule): Reason | null {
+function exclude({ label }: IssueCluster, rule: SelectionRule): SelectionReason | null {
   const index = rule.exclude.findIndex((pattern) => pattern.test(label));
   return index < 0
     ? null

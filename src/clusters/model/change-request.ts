@@ -4,9 +4,9 @@ import { clusterKey, isSupersededSubject, readDraftMarker, readMarker } from './
 /** A change request that belongs to a cluster, made by Octavo or by a person. */
 export interface ClusterChangeRequest {
   readonly id: string;
-  /** The space's id. */
+  /** Id of the space. */
   readonly space: string;
-  /** The cluster, by its `clusterKey`. */
+  /** `clusterKey` of the cluster. */
   readonly cluster: string;
   /** `draft`, `open`, `merged`, `archived`, or a word that Octavo does not know. */
   readonly status: string;
@@ -15,13 +15,13 @@ export interface ClusterChangeRequest {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** It was archived because it gave way to another, which says nothing about the cluster. */
+  /** It was archived because another one superseded it; this is not a decision about the cluster. */
   readonly superseded: boolean;
   /** It was merged without any edit, so that nothing was fixed. */
   readonly isEmptyMerge: boolean;
 }
 
-/** A change request as the client gives it. */
+/** Change request as returned by the client. */
 export interface ChangeRequestAnswer {
   readonly id: string;
   readonly space: string;
@@ -39,7 +39,7 @@ export interface ChangeRequestAnswer {
   readonly urls?: Readonly<Record<string, string | null | undefined>> | null | undefined;
 }
 
-/** The cluster, or the topic in its place, that the platform itself says a change request is of; null: it says none. */
+/** Returns the cluster or topic that the platform itself links to a change request; null if there is no link. */
 function platformLink(answer: Pick<ChangeRequestAnswer, 'conversationsIssuesCluster' | 'siteTopic'>): string | null {
   return answer.conversationsIssuesCluster || answer.siteTopic?.topic || null;
 }
@@ -48,7 +48,7 @@ function platformLink(answer: Pick<ChangeRequestAnswer, 'conversationsIssuesClus
 export interface KnownLink {
   readonly cluster: string;
   readonly superseded: boolean;
-  /** Its revision when it was created here; null: not known. */
+  /** Revision at creation; null if unknown. */
   readonly revision: string | null;
 }
 
@@ -58,8 +58,9 @@ export function isOfCluster({ cluster }: Pick<ClusterChangeRequest, 'cluster'>, 
 }
 
 /**
- * The change request with its cluster, which the platform's link says, else the mark in its description, else what was
- * recorded, else the mark in a draft's subject; null where it belongs to none. `known` is by the change request's id.
+ * Assigns a change request to its cluster: by the platform's link, the marker in the description, the stored link, or
+ * the marker in a draft's subject, in this order. Null if it belongs to none. `known`: stored links by change request
+ * id.
  */
 export function toClusterChangeRequest(
   answer: ChangeRequestAnswer,
@@ -91,8 +92,8 @@ export function toClusterChangeRequest(
 }
 
 /**
- * Whether nothing was edited: the change request has the revision that it was created with or last followed, or its
- * merge made no new revision.
+ * Returns whether nothing was edited: the revision is the one at creation or the last one recorded, or the merge
+ * created no new revision.
  */
 function isUnedited(
   { revision, revisionInitial, revisionMergedAncestor, revisionMerged }: ChangeRequestAnswer,

@@ -1,10 +1,10 @@
 import { webUrl } from './text-sanitizing.ts';
 
-/** A cluster of issues that are alike. Times are in milliseconds since the epoch, null where the platform tells none. */
+/** Cluster of similar issues. Times are in milliseconds since the epoch, null if the platform does not return them. */
 export interface IssueCluster {
   readonly id: string;
   readonly label: string;
-  /** `low`, `medium`, `high`, or a word that Octavo does not know; null where the platform tells none. */
+  /** `low`, `medium`, `high`, or a word that Octavo does not know; null if the platform returns none. */
   readonly impact: string | null;
   /** Muted for change requests, on the platform. */
   readonly muted: boolean;
@@ -23,7 +23,7 @@ export interface IssueCluster {
   readonly icon: string | null;
 }
 
-/** An issue of a cluster, and the conversation that it came from. */
+/** Issue of a cluster, with its conversation. */
 export interface ClusterIssue {
   readonly id: string;
   readonly title: string;
@@ -43,7 +43,7 @@ type Text = string | null | undefined;
 type Urls = Readonly<Record<string, Text>> | null | undefined;
 
 /**
- * An issue cluster as the client reads it. Versions differ in nearly every field.
+ * Issue cluster as returned by the client. Almost every field differs between versions.
  * Source: docs/platform-notes.md#issue-clusters
  */
 export interface ClusterAnswer {
@@ -68,7 +68,7 @@ export interface ClusterAnswer {
   readonly urls?: Urls;
 }
 
-/** An issue with its conversation, as the client gives them. */
+/** Issue with its conversation, as returned by the client. */
 export interface IssueAnswer {
   readonly issue: {
     readonly id: string;
@@ -101,7 +101,7 @@ export function impactWeight(impact: string | null): number {
   return IMPACT_WEIGHTS.get(impact) ?? 0;
 }
 
-/** Converts the platform's answer, in either of its shapes. Missing values are empty; none is required. */
+/** Converts the platform's response, in either of its shapes. No field is required; missing ones become empty. */
 export function toCluster(answer: ClusterAnswer): IssueCluster {
   return {
     id: answer.id,
@@ -120,7 +120,7 @@ export function toCluster(answer: ClusterAnswer): IssueCluster {
   };
 }
 
-/** Converts an issue. The link of a conversation leads to its source, else to its page on the platform. */
+/** Converts an issue. The conversation links to its source if known, otherwise to its page on the platform. */
 export function toIssue({ issue, conversation }: IssueAnswer): ClusterIssue {
   const id = conversation?.id ?? issue.conversation ?? null;
   const { urls } = conversation ?? {};
@@ -142,7 +142,7 @@ export function toIssue({ issue, conversation }: IssueAnswer): ClusterIssue {
   };
 }
 
-/** A date-time in milliseconds since the epoch; null where there is none. */
+/** Parses a date-time to milliseconds since the epoch; null if there is none. */
 export function parseTime(text: Text): number | null {
   const time = typeof text === 'string' ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? null : time;

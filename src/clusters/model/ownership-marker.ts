@@ -6,40 +6,40 @@ import { cut } from './text-sanitizing.ts';
 
 /** Contents of the ownership marker in a description. */
 export interface OwnershipMarker {
-  /** The cluster's id. */
+  /** Id of the cluster. */
   readonly cluster: string;
   /** The change request was superseded by another one of the cluster, or exceeded a limit. */
   readonly superseded: boolean;
-  /** Random word that tells drafts of two daemons for one cluster apart; null for none. */
+  /** Random word that distinguishes drafts of two daemons for one cluster; null for none. */
   readonly claim: string | null;
 }
 
-const STANDS = 'Opened by Octavo for issue cluster ';
-const GAVE_WAY = 'Given up by Octavo for issue cluster ';
+const OPENED_START = 'Opened by Octavo for issue cluster ';
+const SUPERSEDED_START = 'Given up by Octavo for issue cluster ';
 const CLAIM = ' (claim ';
 const MARKED = /^(\S+)(?: \(claim ([a-z0-9]+)\))?$/;
 
 /**
- * The last paragraph of a description: whose it is, in a form that `readMarker` reads back. The id is written as code,
- * which no label or title that is put into a description can be.
+ * Builds the last paragraph of a description, which `readMarker` reads back. The id is formatted as code, which no
+ * inserted label or title can be.
  */
 export function markerParagraph({ cluster, superseded, claim }: OwnershipMarker): RichNode {
   const own = claim === null ? [] : [leafOf(`${CLAIM}${claim})`, new Set())];
   const id = leafOf(clusterKey(cluster), new Set(['code']));
-  const leaves = [leafOf(superseded ? GAVE_WAY : STANDS, new Set()), id, ...own];
+  const leaves = [leafOf(superseded ? SUPERSEDED_START : OPENED_START, new Set()), id, ...own];
   return { object: 'block', type: 'paragraph', nodes: [{ object: 'text', leaves }] };
 }
 
-/** The mark of a description; null where it has none. Where there are more, the last counts. */
+/** Reads the marker of a description; null if it has none. If there are several, the last one counts. */
 export function readMarker(description: unknown): OwnershipMarker | null {
   const nodes = isObject(description) && Array.isArray(description.nodes) ? (description.nodes as unknown[]) : [];
   return nodes.reduceRight<OwnershipMarker | null>((found, node) => found ?? readMarkerParagraph(node), null);
 }
 
-/** The longest id that is written as it is: with its claim, it fits in a subject of 100 characters. */
+/** Maximum length of an id that is used unchanged: with its claim, it fits in a subject of 100 characters. */
 const LONGEST_ID = 60;
 
-/** The name of a cluster in marks: its id, or a digest where the id is too long or has white space. */
+/** Returns the name of a cluster in markers: its id, or a digest if the id is too long or contains white space. */
 export function clusterKey(id: string): string {
   if (id.length <= LONGEST_ID && /^\S+$/.test(id)) {
     return id;
@@ -51,14 +51,14 @@ const DRAFT = 'Octavo draft ';
 const DRAFT_SUBJECT = /^Octavo draft ([a-z0-9]{8}) for cluster (\S+)$/;
 
 /**
- * The subject of a draft until it is opened. Every platform keeps the subject from the creation on, which is why a draft
- * can be recognized after a crash, whatever else the platform drops.
+ * Builds the subject of a draft until it is opened. Every platform keeps the subject from the creation on, so a draft
+ * can be recognized after a crash even if the platform drops other fields.
  */
 export function draftSubject(claim: string, cluster: string): string {
   return `${DRAFT}${claim} for cluster ${clusterKey(cluster)}`;
 }
 
-/** The mark in a draft's subject; null where it has none. */
+/** Reads the marker in a draft's subject; null if it has none. */
 export function readDraftMarker(subject: string | null | undefined): OwnershipMarker | null {
   const [, claim, cluster] = DRAFT_SUBJECT.exec(subject ?? '') ?? [];
   return claim === undefined || cluster === undefined ? null : { cluster, superseded: false, claim };
@@ -87,14 +87,14 @@ function readMarkerParagraph(node: unknown): OwnershipMarker | null {
     return null;
   }
   const text = textOf(node as unknown as RichNode).trim();
-  const start = [STANDS, GAVE_WAY].find((words) => text.startsWith(words));
+  const start = [OPENED_START, SUPERSEDED_START].find((words) => text.startsWith(words));
   const [, cluster = '', claim = null] = MARKED.exec(start === undefined ? '' : text.slice(start.length)) ?? [];
   return cluster !== '' && codeOf(node as unknown as RichNode).trim() === cluster
-    ? { cluster, superseded: start === GAVE_WAY, claim }
+    ? { cluster, superseded: start === SUPERSEDED_START, claim }
     : null;
 }
 
-/** The text that is marked as code. */
+/** Returns the text that is formatted as code. */
 function codeOf(node: RichNode): string {
   const own = (node.leaves ?? []).filter(({ marks }) => marks?.some(({ type }) => type === 'code'));
   return own.map(({ text }) => text).join('') + (node.nodes ?? []).map(codeOf).join('');

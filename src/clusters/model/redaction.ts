@@ -7,23 +7,23 @@ import type { ClusterIssue, IssueCluster } from './cluster.ts';
 import { oneLine } from './text-sanitizing.ts';
 
 /**
- * Takes private data out of what the platform has made of tickets. Everything that comes from tickets passes it before
- * anything is written: clusters and issues as they are read, subjects of change requests, and messages.
+ * Removes private data from text that the platform derived from tickets. All such text is redacted before anything is
+ * written: clusters and issues when they are read, subjects of change requests, and messages.
  */
 export interface Redaction {
-  /** Changes with every change of the rules: what was recorded under others is redacted again. */
+  /** Changes with every change of the rules; text stored under another version is redacted again. */
   readonly version: string;
   text(text: string): string;
-  /** The address; null where it holds something private. */
+  /** Returns the address; null if it contains private data. */
   url(url: string): string | null;
 }
 
-/** Texts that are remembered: labels come with every run. */
+/** Maximum number of cached texts: labels are read in every run. */
 const MOST_REMEMBERED = 10_000;
-/** Characters of a text that are looked at; the rest is dropped. */
+/** Maximum length of a text, in characters; the rest is dropped. */
 const LONGEST = 100_000;
 
-/** The same redaction, which does no text twice. */
+/** Caches the results of a redaction. */
 export function memoizeRedaction(redaction: Redaction): Redaction {
   const known = new Map<string, string>();
   const text = (raw: string): string => {
@@ -41,14 +41,14 @@ export function memoizeRedaction(redaction: Redaction): Redaction {
   return { version: redaction.version, text, url: (url) => redaction.url(url) };
 }
 
-/** A text as one redacted line. What becomes visible once it is one line is redacted, too. */
+/** Redacts a text and joins it to one line. Private data that shows only after joining is redacted too. */
 function lineOf(text: string, redaction: Redaction): string {
   const redacted = redaction.text(text);
   const line = oneLine(redacted);
   return line === text ? line : redaction.text(line);
 }
 
-/** A cluster without private data; its id stays, as requests need it. */
+/** Redacts a cluster; its id stays, because requests need it. */
 export function redactCluster(cluster: IssueCluster, redaction: Redaction): IssueCluster {
   const { label, impact, sources, summary, url, icon } = cluster;
   return {
@@ -62,7 +62,7 @@ export function redactCluster(cluster: IssueCluster, redaction: Redaction): Issu
   };
 }
 
-/** An issue without private data. What has no words of its own is named by its id, redacted. */
+/** Redacts an issue. An issue without text is named by its redacted id. */
 export function redactIssue(issue: ClusterIssue, redaction: Redaction): ClusterIssue {
   const { id, title, impact, details, conversation } = issue;
   const { subject = '', url = null, source = null } = conversation ?? {};
@@ -80,7 +80,7 @@ export function redactIssue(issue: ClusterIssue, redaction: Redaction): ClusterI
   };
 }
 
-/** Different names may become one: then their numbers are added. */
+/** Redacts the names of sources. If names become equal, their numbers are added. */
 function redactNames(sources: IssueCluster['sources'], redaction: Redaction): IssueCluster['sources'] {
   const redacted: Record<string, number> = {};
   for (const [name, count] of Object.entries(sources)) {
@@ -91,8 +91,8 @@ function redactNames(sources: IssueCluster['sources'], redaction: Redaction): Is
 }
 
 /**
- * A rich document or a text, as it is where nothing in it is private: neither in its Markdown, nor in its words without
- * formatting, nor in an address. Otherwise its words as redacted plain text, one paragraph for each line.
+ * Returns a rich document or text unchanged if nothing in it is private: neither its Markdown, nor its plain text, nor
+ * an address. Otherwise returns its redacted plain text, with one paragraph per line.
  */
 function redactSummary(summary: unknown, redaction: Redaction): unknown {
   const markdown = typeof summary === 'string' ? summary : isObject(summary) ? toMarkdown(summary) : '';
@@ -119,7 +119,7 @@ function paragraphsOf(text: string): unknown {
   return { object: 'document', data: {}, nodes };
 }
 
-/** The words of a block, one line for each block that has no other in it. */
+/** Returns the text of a block, with one line for each innermost block. */
 function linesOf(node: RichNode): readonly string[] {
   const nodes = node.nodes ?? [];
   return nodes.some(({ object }) => object === 'block') ? nodes.flatMap(linesOf) : [wordsOf(node)];
@@ -129,7 +129,7 @@ function wordsOf({ leaves = [], nodes = [] }: RichNode): string {
   return leaves.map(({ text }) => text).join('') + nodes.map(wordsOf).join('');
 }
 
-/** Every text in the data of a node and of what is in it: addresses, titles, alternative texts. */
+/** Returns all text in the data of a node and its children: addresses, titles, alternative texts. */
 function addressesOf({ data, nodes = [] }: RichNode): readonly string[] {
   return [...textsIn(data), ...nodes.flatMap(addressesOf)];
 }
@@ -141,10 +141,10 @@ function textsIn(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** Milliseconds of work after which others get their turn. */
+/** Maximum time of synchronous work before yielding to the event loop, in milliseconds. */
 const LONGEST_TURN = 10;
 
-/** Each item redacted; others get their turn meanwhile. */
+/** Redacts each item, and yields to the event loop in between. */
 export async function redactEach<T>(items: readonly T[], redact: (item: T) => T): Promise<readonly T[]> {
   const redacted: T[] = [];
   let startedAt = performance.now();
@@ -158,7 +158,7 @@ export async function redactEach<T>(items: readonly T[], redact: (item: T) => T)
   return redacted;
 }
 
-/** The same error with a redacted message: the platform's own words may repeat what they refuse. */
+/** Returns the same error with a redacted message: the platform may quote the text that it rejects. */
 export function redactError<E>(error: E, redaction: Redaction): E {
   if (error instanceof AppError) {
     error.message = redaction.text(error.message);

@@ -3,7 +3,7 @@ import type { operations } from '../../platform/operations/index.ts';
 import type { Input, Item } from '../../platform/operations/model/operation.ts';
 import type { ClusterIssue, IssueCluster } from './cluster.ts';
 
-/** A change request as the platform lists it. */
+/** Change request as listed by the platform. */
 export type ChangeRequestItem = Item<typeof operations.listOrganizationChangeRequests>;
 
 /** Error messages for a platform without clusters, by source. */
@@ -15,30 +15,32 @@ export const NO_CLUSTERS = {
 
 export interface ClusterPage {
   readonly clusters: readonly IssueCluster[];
-  /** Null: this was the last. */
+  /** Cursor of the next page; null after the last one. */
   readonly next: string | null;
 }
 
 /**
- * Source of clusters: the organization's issue clusters, or the topics of a site in their place. All other code works
- * with clusters from either. Every method throws AppError. Source: docs/platform-notes.md#topics
+ * Source of clusters: the organization's issue clusters, or the topics of a site. All other code works with clusters
+ * from either. Every method throws AppError. Source: docs/platform-notes.md#topics
  */
 export interface ClusterSource {
   readonly kind: 'clusters' | 'topics';
   /** The organization's list of change requests accepts several statuses at once. */
   readonly takesStatuses: boolean;
-  /** Further filters that this list needs to be complete. */
+  /** Additional filters that this list needs to be complete. */
   readonly listQuery: NonNullable<Input<typeof operations.listOrganizationChangeRequests>['query']>;
-  /** A page, newest-updated first; `page` null: the first. Null where the platform has none at all. */
+  /**
+   * Reads a page, newest-updated first; `page` null for the first one. Returns null if the platform has no clusters.
+   */
   page(page: string | null): Promise<ClusterPage | null>;
-  /** Null where there is none with this id. */
+  /** Reads the cluster with this id; null if there is none. */
   one(id: string): Promise<IssueCluster | null>;
-  /** Its issues, or as many of them as say what it is about. */
+  /** Reads its issues, or enough of them to describe it. */
   issues(id: string): Promise<readonly ClusterIssue[]>;
-  /** Mutes or unmutes for change requests, and gives whether it is muted now. */
+  /** Mutes or unmutes it for change requests; returns whether it is muted afterwards. */
   mute(writer: Writer, id: string, muted: boolean): Promise<boolean>;
   /** Fields of a new change request that link it to the cluster on the platform. */
   link(id: string): { readonly conversationsIssuesCluster?: string };
-  /** Its change requests that a list of all may leave out. */
+  /** Lists those of its change requests that a list of all may omit. */
   requestsOf(id: string): Promise<readonly ChangeRequestItem[]>;
 }

@@ -2,8 +2,8 @@
 const ENOUGH = 2_000;
 
 /**
- * A text of the platform's as one line: line breaks, control characters, what turns the direction of a line around and
- * runs of space become one space, halves of characters are replaced.
+ * Converts text of the platform to one line. Line breaks, control characters, text-direction characters and runs of
+ * white space become one space each; halves of surrogate pairs are replaced.
  */
 export function oneLine(text: string): string {
   return text
@@ -13,7 +13,7 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-/** A text of the platform's without what moves a cursor or turns the direction of a line around; its lines stay. */
+/** Removes control and text-direction characters from text of the platform; its lines stay. */
 export function stripControlCharacters(text: string): string {
   return text.replaceAll(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, ' ');
 }
@@ -28,7 +28,7 @@ export function cut(text: string, most: number, words = false): string {
   }
   let kept = 0;
   let word = 0;
-  // One more unit than a slice needs, so that no character is taken for whole that the slice has cut.
+  // One unit more than needed, so that a character that the slice has cut is not mistaken for a whole one.
   for (const { segment, index } of new Intl.Segmenter().segment(text.slice(0, most + ENOUGH))) {
     if (index + segment.length > most - 1) {
       break;
@@ -40,7 +40,10 @@ export function cut(text: string, most: number, words = false): string {
   return `${text.slice(0, end).trimEnd()}…`;
 }
 
-/** An address that a person can follow; null for anything else: other schemes, and more than the platform takes. */
+/**
+ * Returns an address that a person can open; null for other schemes, and for addresses longer than the platform
+ * accepts.
+ */
 export function webUrl(url: unknown): string | null {
   const isWeb = typeof url === 'string' && url.length <= 2_048 && /^https?:\/\//i.test(url) && URL.canParse(url);
   return isWeb ? url : null;

@@ -4,7 +4,7 @@ import { webUrl } from './text-sanitizing.ts';
 type Text = string | null | undefined;
 type Count = number | null | undefined;
 
-/** A site's topic as the client gives it. */
+/** Topic of a site, as returned by the client. */
 export interface TopicAnswer {
   readonly id: string;
   readonly label?: Text;
@@ -18,7 +18,7 @@ export interface TopicAnswer {
   readonly urls?: Readonly<Record<string, Text>> | null | undefined;
 }
 
-/** A finding of a site, or an issue as it was called before, as the client gives it. */
+/** Finding of a site, as returned by the client. Older versions call findings issues. */
 export interface FindingAnswer {
   readonly id: string;
   readonly topic?: Text;
@@ -31,9 +31,9 @@ export interface FindingAnswer {
 }
 
 const WEEK = 7 * 86_400_000;
-/** The past three months, as of issue clusters. */
+/** Number of weeks in a pulse, as in issue clusters: three months. */
 const WEEKS = 13;
-/** From the least to the worst. */
+/** Impacts, lowest first. */
 const LEVELS: readonly string[] = ['low', 'medium', 'high'];
 
 /**
@@ -64,7 +64,7 @@ export function topicToCluster(
   };
 }
 
-/** Converts a finding to an issue. The platform does not name the records of a finding. */
+/** Converts a finding to an issue. The platform does not return the records of a finding. */
 export function findingToIssue(finding: FindingAnswer): ClusterIssue {
   return {
     id: finding.id,

@@ -1,5 +1,5 @@
 const BARS = '▁▂▃▄▅▆▇█';
-/** Weeks that are compared with as many before. */
+/** Number of weeks that are compared with the same number before. */
 const WINDOW = 3;
 const NUMBERS = ['no', 'one', 'two', 'three'];
 

@@ -17,7 +17,7 @@ const numbers = { issues: z.number(), conversations: z.number(), impact: z.strin
 const ownRequest = z.object({
   cluster: z.string(),
   label: z.string(),
-  /** Random word in its description. Tells change requests of two daemons for one cluster apart. */
+  /** Random word in its description. Distinguishes change requests of two daemons for one cluster. */
   claim: z.string(),
   /** Id of the change request; null until an answer or a list contains it. */
   id: z.string().nullable(),

@@ -1,6 +1,6 @@
 import { NotThePlatformError } from '../../core/errors.ts';
 import { largest } from '../../core/lists.ts';
-import { evaluateCluster, type SelectionRule, type Verdict } from '../decide/select.ts';
+import { evaluateCluster, type SelectionRule, type SelectionVerdict } from '../decide/select.ts';
 import type { IssueCluster } from '../model/cluster.ts';
 import type { ClusterPage, ClusterSource } from '../model/source.ts';
 
@@ -28,7 +28,7 @@ const OVERLAP = 600_000;
 /** A cluster with the verdict of the selection rule. */
 export interface JudgedCluster {
   readonly cluster: IssueCluster;
-  readonly verdict: Verdict;
+  readonly verdict: SelectionVerdict;
 }
 
 /**
@@ -164,7 +164,7 @@ function newestOf(page: readonly IssueCluster[]): number | null {
 }
 
 /** Time from which the verdict may change without an update; null for never. */
-function dueOf(verdict: Verdict): number | null {
+function dueOf(verdict: SelectionVerdict): number | null {
   if (verdict.passes) {
     return 0;
   }
@@ -173,8 +173,8 @@ function dueOf(verdict: Verdict): number | null {
 }
 
 /**
- * Reads the clusters newest-updated first, as far as is needed; null if the platform has none (404 on their list).
- * `before` null: reads all of them. `now` is called after the first answer, which tells the platform's time. Throws
+ * Reads the clusters newest-updated first, as far as needed; null if the platform has none (404 on their list).
+ * `before` null: reads all. `now` is called after the first response, which contains the platform's time. Throws
  * AppError.
  */
 export async function readClusters(

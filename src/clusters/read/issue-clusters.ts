@@ -5,13 +5,13 @@ import type { ChangeRequestItem, ClusterPage, ClusterSource } from '../model/sou
 import { nullIfNotFound } from './spaces.ts';
 
 const NEWEST_FIRST = { sort: 'updatedAt', order: 'desc', limit: 1000 } as const;
-/** Issues that are looked at for the most representative ones. */
+/** Number of issues from which the most representative ones are picked. */
 const ISSUES = 200;
 
 /** The organization's issue clusters. */
 export class IssueClusters implements ClusterSource {
   readonly kind = 'clusters';
-  /** Platforms that have clusters take one status. Source: docs/platform-notes.md#change-request-lists */
+  /** Platforms with clusters accept one status. Source: docs/platform-notes.md#change-request-lists */
   readonly takesStatuses = false;
   readonly listQuery = {};
   readonly #reader: Reader;
@@ -49,7 +49,7 @@ export class IssueClusters implements ClusterSource {
     return { conversationsIssuesCluster: id };
   }
 
-  /** The list of all has them. */
+  /** Returns nothing: the list of all change requests contains them. */
   async requestsOf(): Promise<readonly ChangeRequestItem[]> {
     return [];
   }

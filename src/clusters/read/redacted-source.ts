@@ -3,7 +3,7 @@ import type { ClusterIssue, IssueCluster } from '../model/cluster.ts';
 import { type Redaction, redactCluster, redactEach, redactIssue } from '../model/redaction.ts';
 import type { ChangeRequestItem, ClusterPage, ClusterSource } from '../model/source.ts';
 
-/** A source whose clusters and issues are redacted as they are read, so that nothing else sees them as they are. */
+/** Source that redacts clusters and issues when they are read, so that no other code sees the original text. */
 export class RedactedSource implements ClusterSource {
   readonly #source: ClusterSource;
   readonly #redaction: Redaction;

@@ -15,7 +15,7 @@ export interface FindingsName {
 
 const STATUSES = ['draft', 'open', 'merged', 'archived'] as const;
 
-/** The topics of a site, with its findings, or issues as they were called before, as their issues. */
+/** Topics of a site. Their issues are its findings, which older versions call issues. */
 export class SiteTopics implements ClusterSource {
   readonly kind = 'topics';
   readonly takesStatuses = true;
@@ -24,7 +24,7 @@ export class SiteTopics implements ClusterSource {
   readonly #clock: Clock;
   readonly #name: FindingsName;
 
-  /** `name` outlives a source: what it says need not be found out again. */
+  /** `name` outlives a source, so that it is detected only once. */
   constructor(reader: Reader, siteId: string, clock: Clock, name: FindingsName) {
     this.#reader = reader;
     this.#path = { siteId };
@@ -66,12 +66,12 @@ export class SiteTopics implements ClusterSource {
     return answer.usageSettings?.changeRequests === false;
   }
 
-  /** No document names a way to say it: the description does. */
+  /** Returns nothing: no documented field links a change request to a topic, so the description does. */
   link(): Record<never, never> {
     return {};
   }
 
-  /** Those that the platform drafted of itself. */
+  /** Lists the change requests that the platform drafted on its own. */
   async requestsOf(topic: string): Promise<readonly ChangeRequestItem[]> {
     const query = { ...this.listQuery, status: [...STATUSES], topic };
     try {
@@ -84,7 +84,7 @@ export class SiteTopics implements ClusterSource {
     }
   }
 
-  /** Null where the platform lists neither findings nor issues. */
+  /** Lists the open findings; null if the platform lists neither findings nor issues. */
   async #open(filter: { readonly topic?: string }): Promise<readonly FindingAnswer[] | null> {
     const input = { path: this.#path, query: { ...filter, status: 'open' as const } };
     const { pages } = this.#reader;
@@ -92,7 +92,7 @@ export class SiteTopics implements ClusterSource {
       ['findings', () => Array.fromAsync(pages(operations.listSiteFindings, input))],
       ['issues', () => Array.fromAsync(pages(operations.listSiteIssues, input))],
     ] as const;
-    // The one that is known first; the platform may have become another one since.
+    // The known name first; the platform may have been upgraded since.
     for (const [name, list] of this.#name.is === 'issues' ? tries.toReversed() : tries) {
       const findings = await list().catch(nullWhereNotThere);
       this.#name.is = findings === null ? null : name;

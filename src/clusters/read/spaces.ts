@@ -8,20 +8,20 @@ import type { OrganizationRecord } from '../../store/store.ts';
 import { indexSpaces, type Spaces, type TargetSpace } from '../decide/route.ts';
 import { oneLine } from '../model/text-sanitizing.ts';
 
-/** A space as its manifest declares it. */
+/** Space as declared by its manifest. */
 export interface DeclaredSpace {
-  /** The id that binds it; null: it is bound by its title, or once it is created. */
+  /** Id set in the manifest; null if it is bound by its title or once it is created. */
   readonly id: string | null;
   readonly title: string | null;
 }
 
 /** Spaces and teams known from the record, the manifests and the last plan. */
 export interface Names {
-  /** Ids by the keys of manifests, as they were last applied. Throws StoreError. */
+  /** Ids by manifest key, as last applied. Throws StoreError. */
   recorded(kind: 'space' | 'team'): Promise<ReadonlyMap<string, string>>;
-  /** The spaces that the manifests declare now, by key; null where these cannot be read. */
+  /** Spaces that the manifests declare now, by key; null if the manifests cannot be read. */
   declared(): Promise<ReadonlyMap<string, DeclaredSpace> | null>;
-  /** Ids of spaces by key, as the last plan found them; empty where there is none. */
+  /** Ids of spaces by key, as the last plan found them; empty if there was no plan. */
   observed(): ReadonlyMap<string, string>;
 }
 
@@ -30,9 +30,9 @@ type DeclaredResources = ReadonlyMap<string, Pick<Declared, 'kind' | 'id' | 'fie
 /** Sources of `createNames`. */
 export interface NameSources {
   readonly record: Pick<OrganizationRecord, 'read'>;
-  /** The resources of the manifests; null: they cannot be read here. */
+  /** Resources of the manifests; null if they cannot be read here. */
   readonly declared: (() => Promise<DeclaredResources>) | null;
-  /** The ids of resources, as the last plan found them; null: there is none. */
+  /** Ids of resources, as the last plan found them; null if there was no plan. */
   readonly bindings?: () => ReadonlyMap<string, string> | null;
 }
 
@@ -66,12 +66,12 @@ function declaredSpace({ id, fields }: Pick<Declared, 'id' | 'fields'>): Declare
   return { id, title: typeof fields.title === 'string' ? fields.title : null };
 }
 
-/** Spaces as the platform has them, and the names in the settings that mean none of them. */
+/** Spaces on the platform, and names in the settings that match none of them. */
 export interface SpacesRead {
   readonly spaces: Spaces;
-  /** Neither a key of the manifests nor an id; empty where that cannot be known. */
+  /** Names that are neither a manifest key nor an id; empty if that cannot be known. */
   readonly unknown: readonly PlacedName[];
-  /** Every name that means a space, also one that the manifests declare and that is not there yet. */
+  /** Every name that means a space, including declared spaces that do not exist yet. */
   readonly known: readonly string[];
 }
 
@@ -82,7 +82,7 @@ type SpaceAnswer = {
   readonly editMode?: string | null | undefined;
 };
 
-/** Reads the spaces that change requests may be for. `also`: a name that a person gives. Throws AppError. */
+/** Reads the spaces that change requests may be opened in. `also`: a name given by a person. Throws AppError. */
 export async function readSpaces(
   reader: Reader,
   names: Names,
@@ -117,15 +117,15 @@ export async function readSpaces(
   };
 }
 
-/** The names of spaces in the settings. */
+/** Returns the names of spaces in the settings. */
 function namesIn({ routes, search, defaultSpace: fallback }: ClustersConfig): readonly string[] {
   const names = [...routes.map(({ space }) => space), ...search.spaces, ...(fallback === null ? [] : [fallback])];
   return [...new Set(names)];
 }
 
 /**
- * The id of a declared space that is not in the record: the manifest's own, else as the last plan found it, else of the
- * only space with its title, which a plan would adopt. Null where it is not there yet.
+ * Returns the id of a declared space that is not in the record: the id in the manifest, the id found by the last plan,
+ * or the id of the only space with its title, which a plan would adopt. Null if it does not exist yet.
  */
 function boundId(
   observed: string | undefined,
@@ -143,7 +143,7 @@ function boundId(
   return declared.title !== null && alike.length === 1 ? (alike[0]?.id ?? null) : null;
 }
 
-/** Versions without a list of spaces are asked for each that is named. */
+/** Lists the spaces. On versions without such a list, reads each space that is named. */
 async function listSpaces(
   reader: Reader,
   config: ClustersConfig,
@@ -190,7 +190,7 @@ function absent(key: string, id: string, why: string, waits: boolean): TargetSpa
   return { id, title: key, key, usable: false, waits, why };
 }
 
-/** One error for all names that mean no space, each with its place. `known`: those that mean one. */
+/** Builds one error for all names that match no space, each with its position. `known`: names that match one. */
 export function unknownSpacesError(unknown: readonly PlacedName[], known: readonly string[]): ConfigError {
   const lines = unknown.map(({ name, place }) =>
     formatProblem({

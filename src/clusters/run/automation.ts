@@ -97,7 +97,7 @@ export class ClusterAutomation {
     });
   }
 
-  /** Does a person's work with an open session while no run is in progress. */
+  /** Runs `work` for a person with an open session while no run is in progress. */
   use<T>(
     { dryRun, silent = false }: { readonly dryRun: boolean; readonly silent?: boolean },
     work: (session: ClusterSession) => Promise<T>,

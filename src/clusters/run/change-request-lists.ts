@@ -39,8 +39,8 @@ const MAX_CONCURRENT = 10;
 
 const ALL = ['draft', 'open', 'merged', 'archived'] as const;
 /**
- * The order in which a change request passes through its statuses, so that one that changes meanwhile is listed at least
- * once. Those that a person reopens meanwhile are listed at the end.
+ * Statuses in the order in which a change request passes through them, so that one that changes during the listing is
+ * listed at least once. Change requests that a person reopens meanwhile are listed at the end.
  */
 const ONE_BY_ONE = [...ALL, 'open'] as const;
 type Status = (typeof ALL)[number];

@@ -176,7 +176,7 @@ function findExisting(
   if (status === 'archived') {
     throw new RejectedError(`${id} ${decision.why}; unarchive it on the platform`, 409);
   }
-  return { outcome: 'is there', changeRequest, status, url };
+  return { outcome: 'exists', changeRequest, status, url };
 }
 
 async function findNamedSpace({ spaces }: ClusterSession, name: string | null): Promise<TargetSpace | undefined> {
@@ -217,7 +217,7 @@ async function createAndOpen(
   const lost = superseded.find(({ request }) => isOfCluster(request, id));
   return lost === undefined
     ? { outcome: 'begun', changeRequest: own?.id ?? null, url: own?.url ?? null }
-    : { outcome: 'gave way', why: lost.why, changeRequest: lost.to?.id ?? null, url: lost.to?.url ?? null };
+    : { outcome: 'yielded', why: lost.why, changeRequest: lost.to?.id ?? null, url: lost.to?.url ?? null };
 }
 
 async function muteCluster(

@@ -28,7 +28,7 @@ interface CreatorParts {
   readonly events: Pick<ClusterEvents, 'onTrouble'>;
 }
 
-/** Creates drafts of change requests, each of which claims a cluster. */
+/** Creates drafts of change requests. Each draft claims a cluster. */
 export class DraftCreator {
   readonly #parts: CreatorParts;
 
@@ -96,7 +96,7 @@ export class DraftCreator {
     };
   }
 
-  /** Decides what an error means: the draft was created, was not created, or nobody knows. */
+  /** Interprets an error: the draft was created, was not created, or its state is unknown. */
   async #handleError(own: OwnRequest, error: unknown): Promise<DraftResult> {
     const { store, events } = this.#parts;
     const known = store.memory.entries.find(({ claim }) => claim === own.claim);
@@ -123,7 +123,7 @@ export class DraftCreator {
   }
 }
 
-/** Letters and digits without those that look alike. */
+/** Alphabet of claims, without characters that look alike. */
 const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
 
 function randomClaim(random: Random): string {

@@ -4,7 +4,7 @@ import { append } from '../../core/lists.ts';
 import type { Writer } from '../../platform/client.ts';
 import { operations } from '../../platform/operations/index.ts';
 import type { RichDocument } from '../../platform/rich-text/node.ts';
-import { type Decision, decideClaims, SETTLE_DELAY, type SupersededDraft, UNLIMITED } from '../decide/claims.ts';
+import { type ClaimDecision, decideClaims, SETTLE_DELAY, type SupersededDraft, UNLIMITED } from '../decide/claims.ts';
 import { compareCreation } from '../decide/reopen-policy.ts';
 import type { Spaces } from '../decide/route.ts';
 import type { ClusterChangeRequest } from '../model/change-request.ts';
@@ -18,7 +18,7 @@ import { type ClusterEvents, nullIfRefused, toEvent } from './events.ts';
 import type { Proposal, Proposals } from './proposals.ts';
 import type { RequestTracker } from './request-tracker.ts';
 
-/** Age from which a list is too old to open anything by it, in milliseconds. */
+/** Maximum age of a list by which drafts are opened, in milliseconds. */
 const MAX_LIST_AGE = 600_000;
 /** Age from which an unknown draft counts as abandoned, in milliseconds: far longer than any run takes. */
 const ABANDONED_AFTER = 3_600_000;
@@ -123,7 +123,7 @@ export class Drafts {
   }
 
   /** No limit and no earlier merge applies to drafts that a person requested. */
-  #decide(list: RequestList): Decision {
+  #decide(list: RequestList): ClaimDecision {
     const { clock, store, config } = this.#parts;
     if (clock.monotonic() - list.at > MAX_LIST_AGE) {
       return { open: [], superseded: [] };
@@ -171,7 +171,7 @@ export class Drafts {
     return { opened: [open], superseded: [] };
   }
 
-  /** Archives a draft with the reason, in a form that tells it from one that a person archived. */
+  /** Archives a draft with the reason, in a form that differs from one that a person archived. */
   async #archive({ request, why, to }: SupersededDraft): Promise<readonly SupersededDraft[]> {
     const { store, events } = this.#parts;
     const description = buildSupersededDescription(request.cluster, why, to);

@@ -15,18 +15,18 @@ import { fillTemplate, type LineValues } from './template.ts';
 /** Parts of a description. */
 export interface DescriptionParts {
   readonly cluster: IssueCluster;
-  /** In any order; the most representative are listed. */
+  /** Issues in any order; the most representative ones are listed. */
   readonly issues: readonly ClusterIssue[];
   readonly pages: readonly RelatedPage[];
-  /** Markdown; null: the built-in template. */
+  /** Markdown; null for the built-in template. */
   readonly template: string | null;
   /** Maximum number of listed issues. */
   readonly most: number;
-  /** See `Mark`. */
+  /** See `OwnershipMarker`. */
   readonly claim: string | null;
 }
 
-/** The description of those who give none. */
+/** Description used if the configuration sets none. */
 export const BUILT_IN_TEMPLATE = `**{{label}}**
 
 {{summary}}
@@ -55,11 +55,13 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['high', 'fully or nearly blocking, a severe regression, or a risk of losing data'],
 ]);
 
-/** The longest title or subject of a list, and the longest summary, in UTF-16 code units. */
+/** Maximum length of a title or subject in a list, in UTF-16 code units. */
 const LONGEST_TITLE = 200;
 const LONGEST_SUMMARY = 20_000;
 
-/** The description of a cluster's change request. Its last paragraph is the mark by which `markedClusterId` knows it. */
+/**
+ * Builds the description of a cluster's change request. Its last paragraph is the marker that `markedClusterId` reads.
+ */
 export function buildDescription({ cluster, issues, pages, template, most, claim }: DescriptionParts): RichDocument {
   const blocks = {
     summary: contentOf(cluster.summary),
@@ -70,7 +72,7 @@ export function buildDescription({ cluster, issues, pages, template, most, claim
   return documentOf([...nodes, divider(), markerParagraph({ cluster: cluster.id, superseded: false, claim })]);
 }
 
-/** The description of a change request that was archived since it gave way; `to` is what it gave way to, if known. */
+/** Builds the description of a superseded change request. `to`: the one that superseded it, if known. */
 export function buildSupersededDescription(
   cluster: string,
   why: string,
@@ -83,7 +85,7 @@ export function buildSupersededDescription(
   return documentOf([paragraph, divider(), markerParagraph({ cluster, superseded: true, claim: null })]);
 }
 
-/** The id of the cluster that a description is of; null where it does not say. */
+/** Returns the cluster id in the marker of a description; null if there is none. */
 export function markedClusterId(description: unknown): string | null {
   return readMarker(description)?.cluster ?? null;
 }
@@ -118,7 +120,7 @@ function contentOf(summary: unknown): readonly RichNode[] {
   return toDocument(cut(markdown.toWellFormed(), LONGEST_SUMMARY)).nodes.map(harmlessNode);
 }
 
-/** Only in texts: in Markdown, a space in another place could mean something. */
+/** Replaces characters only in texts; elsewhere in the Markdown, a space could have a meaning. */
 function harmlessNode(node: RichNode): RichNode {
   const { nodes, leaves } = node;
   return {
@@ -137,7 +139,7 @@ function issueList(cluster: IssueCluster, issues: readonly ClusterIssue[], most:
   return listed.length === 0 ? [paragraph([plainText('No issues listed.')])] : [list(listed.map(issueItem)), ...rest];
 }
 
-/** "Login loops (high, 2026-11-20), in Cannot sign in", of which the last is a link. */
+/** Builds a list item such as "Login loops (high, 2026-11-20), in Cannot sign in"; the last part is a link. */
 function issueItem({ title, id, impact, createdAt, conversation }: ClusterIssue): readonly RichNode[] {
   const facts = [oneLine(impact ?? ''), createdAt === null ? '' : dayOf(createdAt)].filter((fact) => fact !== '');
   const words = `${titleOf(title) || id}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`;

@@ -22,8 +22,9 @@ export function toReportedNumbers({ issues, conversations, impact }: ClusterNumb
 }
 
 /**
- * A comment with what came since, as Markdown; null where none is due: at most one a day, and none where nothing came.
- * Fewer issues than before, as when conversations are deleted, are no news.
+ * Builds a comment with the changes since the last report, as Markdown; null if none is due. There is at most one
+ * comment a day, and none without an increase or a new impact. A decrease, for example after conversations are deleted,
+ * is not reported.
  */
 export function buildProgressComment(cluster: ClusterNumbers, last: ReportedNumbers, now: number): string | null {
   const issues = cluster.issues - last.issues;

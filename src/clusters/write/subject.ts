@@ -7,10 +7,13 @@ import type { LineValues } from './template.ts';
 /** Longest subject, in characters. Source: docs/platform-notes.md#limits */
 const LONGEST_SUBJECT = 100;
 
-/** The subject of a change request, redacted: one line of 1 to 100 UTF-16 code units, cut between characters as readers see them. */
+/**
+ * Builds the redacted subject of a change request: one line of 1 to 100 UTF-16 code units, cut between grapheme
+ * clusters.
+ */
 export function buildSubject(template: string, values: LineValues, { text: redact }: Pick<Redaction, 'text'>): string {
   const filled = parseTemplate(template).parts.map(({ text, name }) => text ?? values[name as keyof LineValues] ?? '');
   const subject = redact(oneLine(filled.join(''))) || `Issue cluster ${values.id}`;
-  // No label makes it look like a draft, or as if it had given way.
+  // A label cannot make it look like a draft or a superseded change request.
   return cut(isReservedSubject(subject) ? `Docs gap: ${subject}` : subject, LONGEST_SUBJECT);
 }

@@ -18,9 +18,9 @@ const ADDRESS = 'https://template.invalid/';
 const BEFORE_ADDRESS = /(?:\]\(\s*|\]:\s*)<?$/;
 
 /**
- * A Markdown template with its names filled in, as blocks of a rich document. The Markdown is read before the values
- * are there, so that no value is read as Markdown or HTML. A paragraph that is a block's name alone becomes the
- * blocks; inside a line their text stands.
+ * Fills in a Markdown template and returns the blocks of a rich document. The Markdown is parsed before values are
+ * inserted, so no value is read as Markdown or HTML. A paragraph that contains only the name of a block variable
+ * becomes its blocks; within a line, their text is inserted.
  */
 export function fillTemplate(template: string, lines: LineValues, blocks: BlockValues): readonly RichNode[] {
   const names: string[] = [];
@@ -35,7 +35,7 @@ export function fillTemplate(template: string, lines: LineValues, blocks: BlockV
   return toDocument(marked.join('')).nodes.flatMap((node) => filler.block(node));
 }
 
-/** Letters that the template does not hold: to Markdown, and inside an address, they are nothing but letters. */
+/** Returns letters that the template does not contain. Markdown treats them as plain text, also inside an address. */
 function unusedWord(template: string): string {
   let word = 'octavoname';
   while (template.includes(word)) {
@@ -106,7 +106,7 @@ class Filler {
     });
   }
 
-  /** The name that is all of a text; null where there is more or less. */
+  /** Returns the variable that makes up a whole text; null if the text contains anything else. */
   #aloneIn(text: string): string | null {
     const match = new RegExp(`^${this.#token}$`).exec(text);
     return match === null ? null : (this.#names[Number(match[1])] ?? null);
@@ -134,7 +134,7 @@ class Filler {
   }
 }
 
-/** Neighbouring texts as one. */
+/** Joins adjacent texts. */
 function joined(nodes: readonly RichNode[]): readonly RichNode[] {
   const result: RichNode[] = [];
   for (const node of nodes) {
@@ -148,7 +148,7 @@ function joined(nodes: readonly RichNode[]): readonly RichNode[] {
   return result.map((node) => (node.object === 'text' ? textNode(tidyLeaves(node.leaves ?? [])) : node));
 }
 
-/** The text of blocks with a space between them. */
+/** Returns the text of blocks, separated by spaces. */
 function plainOf(node: RichNode): string {
   const nodes = node.nodes ?? [];
   return nodes.some(({ object }) => object === 'block') ? nodes.map(plainOf).join(' ') : textOf(node);

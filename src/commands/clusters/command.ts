@@ -69,9 +69,9 @@ function openedText(answer: JsonObject): string {
       return `Opened a change request for ${line(cluster)} in ${spaceText(space)}: ${request}`;
     case 'would open':
       return `Would open ${JSON.stringify(line(subject))} in ${spaceText(space)}: ${line(why)}`;
-    case 'is there':
+    case 'exists':
       return `${line(cluster)} already has a change request (${line(status)}): ${request}`;
-    case 'gave way':
+    case 'yielded':
       return `Not opened: ${line(why)}${request === '' ? '' : `: ${request}`}`;
     default:
       return `Created but not open yet; the next run of the daemon continues${request === '' ? '' : `: ${request}`}`;

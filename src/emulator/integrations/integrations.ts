@@ -9,7 +9,7 @@ import { containsText } from '../model/patch.ts';
 import { flag, listQuery } from '../model/schema.ts';
 import type { EmulatorStore } from '../model/store.ts';
 import { INTEGRATION_CATEGORIES, INTEGRATION_SCOPES, INTEGRATION_TARGETS } from '../model/vocabulary.ts';
-import type { OrganizationRecord } from '../organizations/records.ts';
+import type { EmulatedOrganization } from '../organizations/records.ts';
 import { isOwner, refuseForeign, requireIntegration, uninstall } from './lifecycle.ts';
 import type { IntegrationRecord } from './records.ts';
 import { blockDomain, type Publication, publication, requireName } from './schema.ts';
@@ -76,7 +76,7 @@ function isListed(context: Context, integration: IntegrationRecord, owner: strin
  * Finds the organization that publishes, by its id or its subdomain. Throws a 404 for an unknown one.
  * Source: docs/platform-notes.md#integrations
  */
-function publisherOf(store: EmulatorStore, name: string): OrganizationRecord {
+function publisherOf(store: EmulatorStore, name: string): EmulatedOrganization {
   const byHostname = [...store.organizations.all()].find((organization) => organization.hostname === name);
   return found(store.organizations.get(name) ?? byHostname, 'Organization', name);
 }

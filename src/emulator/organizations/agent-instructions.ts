@@ -7,7 +7,7 @@ import { requireDocument } from '../documents/rich-document.ts';
 import { ok } from '../model/answers.ts';
 import { type ApiOperation, type Context, operation } from '../model/operation.ts';
 import { findCallingUser, requireOrganization } from './people.ts';
-import type { OrganizationRecord } from './records.ts';
+import type { EmulatedOrganization } from './records.ts';
 
 const INSTRUCTIONS = '/orgs/{organizationId}/agent-instructions';
 
@@ -15,12 +15,12 @@ const INSTRUCTIONS = '/orgs/{organizationId}/agent-instructions';
  * Returns empty instructions of the longest-standing member, for organizations without any: the answer must name an
  * author.
  */
-function unwritten({ store }: Context, organization: OrganizationRecord) {
+function unwritten({ store }: Context, organization: EmulatedOrganization) {
   const [first] = store.members.by('organization', organization.id);
   return { document: richDocument([]) as Json, updatedAt: organization.createdAt, updatedBy: first?.user ?? '' };
 }
 
-function viewInstructions(context: Context, organization: OrganizationRecord): unknown {
+function viewInstructions(context: Context, organization: EmulatedOrganization): unknown {
   const { document, updatedAt, updatedBy } = organization.agentInstructions ?? unwritten(context, organization);
   return {
     object: 'agent-instructions',

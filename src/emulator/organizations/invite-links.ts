@@ -6,7 +6,7 @@ import { type ApiOperation, type At, type Context, ORGANIZATION, operation } fro
 import { listQuery, nullableRole } from '../model/schema.ts';
 import { ROLES, type Role } from '../model/vocabulary.ts';
 import { deleteOwned, findCallingUser, listOwned, requireOrganization, requireOwned } from './people.ts';
-import type { LinkInviteRecord, OrganizationRecord, UserRecord } from './records.ts';
+import type { EmulatedOrganization, LinkInviteRecord, UserRecord } from './records.ts';
 
 const INVITES = '/orgs/{organizationId}/link-invites';
 const INVITE = `${INVITES}/{inviteId}` as const;
@@ -36,7 +36,7 @@ function requireInvite(call: At<'organizationId' | 'inviteId'>): LinkInviteRecor
  * Rejects a new link (400) while the organization has `inviteLinks` off: a decision of this emulator. Existing links
  * stay. Source: docs/platform-notes.md#invite-links
  */
-function refuseOff(organization: OrganizationRecord): void {
+function refuseOff(organization: EmulatedOrganization): void {
   if (!organization.inviteLinks) {
     throw new ApiError(400, `Organization "${organization.id}" has no invite links enabled`);
   }
@@ -53,7 +53,7 @@ function knownUser({ store, caller }: Context): UserRecord {
  * Throws a 400 unless the domain of the caller's email address is one of the organization's.
  * Source: docs/platform-notes.md#organizations
  */
-function refuseDomain(organization: OrganizationRecord, email: string): void {
+function refuseDomain(organization: EmulatedOrganization, email: string): void {
   const domain = email.toLowerCase().slice(email.lastIndexOf('@') + 1);
   if (!organization.emailDomains.some((allowed) => allowed.toLowerCase() === domain)) {
     throw new ApiError(400, `Email domain "${domain}" is not one of organization "${organization.id}"`);

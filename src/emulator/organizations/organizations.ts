@@ -8,7 +8,7 @@ import { listBySeq } from '../model/paging.ts';
 import { patched, pick, present } from '../model/patch.ts';
 import { getRuleNames, id, listQuery, nullableRole, standaloneMergeRules, text, url } from '../model/schema.ts';
 import { findCallingUser, requireOrganization, viewUserOf } from './people.ts';
-import type { OrganizationRecord } from './records.ts';
+import type { EmulatedOrganization } from './records.ts';
 
 function permissions(context: Context) {
   const admin = context.caller.permission === 'admin';
@@ -41,7 +41,7 @@ const BILLING = {
 };
 
 /** Organization. Source: docs/platform-notes.md#organizations */
-export function viewOrganization(context: Context, organization: OrganizationRecord): unknown {
+export function viewOrganization(context: Context, organization: EmulatedOrganization): unknown {
   const { id } = organization;
   return {
     object: 'organization',

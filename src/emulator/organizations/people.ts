@@ -7,15 +7,15 @@ import { pick } from '../model/patch.ts';
 import type { ListQuery } from '../model/schema.ts';
 import type { EmulatorStore } from '../model/store.ts';
 import type { IndexedTable } from '../model/table.ts';
-import type { MemberRecord, OrganizationRecord, TeamMemberRecord, TeamRecord, UserRecord } from './records.ts';
+import type { EmulatedOrganization, MemberRecord, TeamMemberRecord, TeamRecord, UserRecord } from './records.ts';
 
 /** Returns the organization with that id, or throws a 404. */
-export function organizationById(store: EmulatorStore, id: string): OrganizationRecord {
+export function organizationById(store: EmulatorStore, id: string): EmulatedOrganization {
   return found(store.organizations.get(id), 'Organization', id);
 }
 
 /** Returns the organization that the path names, or throws a 404. */
-export function requireOrganization({ store, params }: At<'organizationId'>): OrganizationRecord {
+export function requireOrganization({ store, params }: At<'organizationId'>): EmulatedOrganization {
   return organizationById(store, params.organizationId);
 }
 

@@ -10,7 +10,7 @@ export interface MergeRules {
   readonly rules?: readonly JsonObject[] | undefined;
 }
 
-export interface OrganizationRecord extends Entity {
+export interface EmulatedOrganization extends Entity {
   readonly title: string;
   readonly createdAt: string;
   readonly emailDomains: readonly string[];
@@ -78,7 +78,7 @@ export interface LinkInviteRecord extends Entity {
 /** Tables of organizations, their members and their settings. */
 export function organizationTables(changed: () => void) {
   return {
-    organizations: new IndexedTable<OrganizationRecord>({}, changed),
+    organizations: new IndexedTable<EmulatedOrganization>({}, changed),
     users: new IndexedTable<UserRecord, 'email'>({ email: (user) => user.email.toLowerCase() }, changed),
     members: new IndexedTable<MemberRecord, 'organization'>({ organization: organizationKey }, changed),
     linkInvites: new IndexedTable<LinkInviteRecord, 'organization'>({ organization: organizationKey }, changed),

@@ -2,7 +2,7 @@
 
 import { type EmulatorState, STATE_FORMAT } from '../model/store.ts';
 import type { Role } from '../model/vocabulary.ts';
-import type { MemberRecord, OrganizationRecord, UserRecord } from './records.ts';
+import type { EmulatedOrganization, MemberRecord, UserRecord } from './records.ts';
 
 /** A member of an organization. */
 export interface MemberSeed {
@@ -18,7 +18,7 @@ export interface OrganizationSeed {
   readonly id: string;
   readonly title: string;
   readonly members: readonly MemberSeed[];
-  readonly settings?: Partial<Omit<OrganizationRecord, 'id' | 'seq' | 'title' | 'createdAt'>>;
+  readonly settings?: Partial<Omit<EmulatedOrganization, 'id' | 'seq' | 'title' | 'createdAt'>>;
 }
 
 /** Contents of an initial state. */
@@ -43,7 +43,7 @@ export function createState(seed: StateSeed): EmulatorState {
   const at = seed.at ?? '2026-01-01T00:00:00.000Z';
   const users = new Map<string, UserRecord>();
   const members: MemberRecord[] = [];
-  const organizations: OrganizationRecord[] = [];
+  const organizations: EmulatedOrganization[] = [];
   let sequence = 0;
   const next = () => {
     sequence += 1;
@@ -76,7 +76,7 @@ export function createState(seed: StateSeed): EmulatorState {
   return { format: STATE_FORMAT, sequence, organizations, users: [...users.values()], members };
 }
 
-function newOrganization(seed: OrganizationSeed, at: string): Omit<OrganizationRecord, 'seq'> {
+function newOrganization(seed: OrganizationSeed, at: string): Omit<EmulatedOrganization, 'seq'> {
   return {
     id: seed.id,
     title: seed.title,

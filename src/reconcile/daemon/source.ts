@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
-import type { Source } from '../../config/config.ts';
+import type { ManifestSource } from '../../config/config.ts';
 import type { Address } from '../../core/address.ts';
 import { scopeOfFolder } from '../../core/scope.ts';
 import { AppliedRefs } from '../../git/applied-refs.ts';
@@ -71,7 +71,7 @@ export interface SourceOwner {
 
 /** Opens a source. `clones` is a folder for clones, which is made where it is missing; `signal` ends what runs. */
 export function openSource(
-  source: Source,
+  source: ManifestSource,
   owner: SourceOwner,
   clones: string,
   loader: ManifestLoader,
@@ -83,7 +83,7 @@ export function openSource(
 }
 
 function gitSource(
-  git: NonNullable<Source['git']>,
+  git: NonNullable<ManifestSource['git']>,
   { id: organization, scope: explicit }: SourceOwner,
   clones: string,
   loader: ManifestLoader,
