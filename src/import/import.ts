@@ -5,7 +5,7 @@ import type { FileTree } from '../core/files/file-tree.ts';
 import type { Actual, Declared, Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/model/kind.ts';
 import { findManifestFiles } from '../manifests/files/manifest-files.ts';
-import { createManifestLoader, type LoadOptions, type ManifestLoader } from '../manifests/loader.ts';
+import { createManifestLoader, type ManifestLoader, type ManifestLoadOptions } from '../manifests/loader.ts';
 import { identify } from '../plan/identity/identity.ts';
 import { computePlan } from '../plan/plan.ts';
 import { DEFAULT_POLICY } from '../plan/policy.ts';
@@ -26,7 +26,7 @@ export interface ImportOptions {
   readonly choice: Choice;
   /** The folder of the manifests as it is. */
   readonly tree: FileTree;
-  readonly load: LoadOptions;
+  readonly load: ManifestLoadOptions;
   /** Declarations of the existing manifests; null where there are none. */
   readonly existing: Existing | null;
   /** Folder of new files, relative to that of the manifests; empty: the same folder. */

@@ -17,7 +17,7 @@ const table = fieldTable<Item<typeof operations.listMembers>>({
   },
   sso: {
     schema: z
-      .literal(true, { error: 'must be true: the mark cannot be taken back; leave the field out instead' })
+      .literal(true, { error: 'must be true, because this setting cannot be undone; omit the field instead' })
       .optional()
       .describe('The person signs in through single sign-on. This cannot be undone.'),
     access: true,
@@ -61,7 +61,7 @@ export const member: Kind = {
     describe: (actual, context) =>
       emailKey.pattern.test(actual.title)
         ? context.resource(actual, table.describe(actual, context))
-        : 'people are declared by their email address, and the platform tells none',
+        : 'people are declared by email address, and the platform does not return one',
   }),
   suggestedKeys: ({ title }) => [title],
   naturalKeys: (_fields, address) => [{ by: 'email', value: address.slice('member/'.length) }],

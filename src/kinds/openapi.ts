@@ -38,7 +38,7 @@ export const openapi = listedKind({
       schema: source,
       normalize: normalizeSource,
       compare: 'base',
-      noBaseNote: 'its content was not compared: the platform does not give it back, and there is no base',
+      noBaseNote: 'its content was not compared: the platform does not return it, and there is no base',
       fromEntry: (value) =>
         value instanceof FileContent ? { text: value.text, file: value.path } : (value as { readonly url: string }),
       toEntry: (_value, _context, { fields }) => (isSafeUrl(fields.sourceURL) ? { url: fields.sourceURL } : undefined),
@@ -80,8 +80,8 @@ export const openapi = listedKind({
       context.note(
         actual,
         sourceURL === null
-          ? 'its source is a file, which the platform does not give back; put it in as source: { file: … }'
-          : 'its source is a URL with a password or a token in it, which do not belong in a repository',
+          ? 'its source is a file, which the platform does not return; declare it as source: { file: … }'
+          : 'its source is a URL with a password or a token, which must not be committed',
       );
     }
   },
@@ -165,7 +165,7 @@ function progressOf(spec: OpenApiSpec, file: string): Progress {
   };
 }
 
-/** The platform's words with the file and, where they name a line, that line before them. */
+/** Returns the platform's message, prefixed with the file and, if it names one, the line. */
 function placed(message: string, file: string): string {
   const line = /\bline (\d+)/i.exec(message)?.[1];
   return `${file}${line === undefined ? '' : `:${line}`}: ${maskUrls(message)}`;

@@ -80,7 +80,7 @@ const table = fieldTable<Organization>({
       .optional()
       .describe('URL of the logo. The platform does not return it, so Octavo compares it with the last applied value.'),
     compare: 'base',
-    noBaseNote: 'logo was not compared: the platform does not give it back, and there is no base',
+    noBaseNote: 'logo was not compared: the platform does not return it, and there is no base',
   },
   sso: {
     schema: z.boolean().optional().describe('Whether everyone must sign in through single sign-on.'),
@@ -152,7 +152,7 @@ sso: true`,
       place: null,
     });
   },
-  /** Enforcing single sign-on without a provider locks everyone out, so that must be known. */
+  /** Enforcing single sign-on without a provider locks everyone out, so the plan has to read the providers. */
   neededKinds({ declared, actuals }) {
     const resource = declared.get('organization');
     const now = actuals.find((actual) => actual.kind === 'organization');
@@ -172,7 +172,7 @@ sso: true`,
     address: 'organization',
     createdBy: null,
     storedIn: 'organizations',
-    drift: ['PATCH', '', { title: 'By hand' }],
+    drift: ['PATCH', '', { title: 'Drifted' }],
     remove: null,
   },
 };

@@ -16,7 +16,7 @@ import { translation } from './translation.ts';
 /** Kinds inside a site, in the order in which the schema of its structure lists them. */
 const parts: readonly StructurePart[] = [section, sectionGroup, siteSpace];
 
-/** Every kind there is, the only list of them: each comes after those it refers to. */
+/** All kinds, each after those that it refers to. This is the only list of them. */
 export const kinds: readonly Kind[] = [
   member,
   team,
@@ -30,7 +30,7 @@ export const kinds: readonly Kind[] = [
   organization,
 ];
 
-/** Puts each kind after those of the same list that it depends on. */
+/** Sorts kinds so that each comes after those of the list that it depends on. */
 function inOrder(list: readonly Kind[]): readonly Kind[] {
   const sorted: Kind[] = [];
   const add = (kind: Kind): void => {

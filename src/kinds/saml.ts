@@ -92,7 +92,7 @@ export const saml = listedKind({
   },
 });
 
-/** Ends a certificate with a line break, as files do, if it is not too long for that. */
+/** Adds a final line break to a certificate, as in files, unless that exceeds the limit. */
 function withLineBreak(certificate: string): string {
   return certificate.endsWith('\n') || [...certificate].length >= LONGEST_CERTIFICATE
     ? certificate
@@ -101,7 +101,7 @@ function withLineBreak(certificate: string): string {
 
 /**
  * Replaces a certificate with its hash, which keeps plans short. The last line break is ignored: platforms differ in
- * what they return, and PEM does not need it. A hash stays as it is.
+ * what they return, and PEM does not need it. A hash is returned unchanged.
  */
 function digestOf(certificate: Json): Json {
   const pem = typeof certificate === 'string' ? certificate.trim() : '';

@@ -97,7 +97,7 @@ export const space: Kind = {
       : listed.writes(change, context),
 };
 
-/** A copy is created with the title and the settings of its source, and is then changed and moved. */
+/** Requests of a copy: it is created with the title and settings of its source, and then updated and moved. */
 function copyWrites(change: Change, writesOf: (action: 'update' | 'move') => Writes['first']): Writes {
   const copy = request(
     operations.duplicateSpace,

@@ -114,7 +114,7 @@ function unknownPeople({ fields }: Actual): number {
 function describeMembers(value: Json | undefined, context: DescribeContext, actual: Actual): unknown {
   const unknown = unknownPeople(actual);
   if (unknown > 0) {
-    context.note(actual, `additive: of ${unknown} in it the platform tells no email address`);
+    context.note(actual, `additive: the platform returns no email address for ${unknown} of its members`);
   }
   const known = Object.entries(people(value)).filter(([email]) => emailKey.pattern.test(email));
   return Object.fromEntries(known.sort(byEmail));
@@ -145,7 +145,7 @@ function membershipWrites(change: Change): readonly PlannedRequest[] {
   return bulk(change.address, pick(after, set), gone);
 }
 
-/** One request for any number of people: `add` and `remove` name them, `memberships` gives those added their role. */
+/** Returns one request for any number of people; `memberships` sets the roles of the people in `add`. */
 function bulk(
   address: string,
   set: Readonly<Record<string, string>>,
@@ -166,7 +166,7 @@ function bulk(
   return [request(operations.updateTeamMembers, { path: { teamId: ref(address) }, body: present(body) })];
 }
 
-/** Someone without an email is known by id. */
+/** Returns a reference to a person, by id if the person has no email. */
 function personRef(person: string): Ref {
   return new Ref(person.startsWith('#') ? person : `member/${person}`);
 }

@@ -35,7 +35,7 @@ const table = fieldTable<Translation>({
       .describe('Instructions for the translator, in Markdown; inline or as `{ file: path }`.'),
     normalize: (value) => (typeof value === 'string' ? normalizeMarkdown(value) : value),
     read: ({ instructions }) => (instructions ? toMarkdown(instructions) : null),
-    // As it is compared: what Markdown cannot express would not come back from the platform either.
+    // Normalized as for comparison, because the platform does not keep what Markdown cannot express.
     toEntry: (value) => (typeof value === 'string' ? normalizeMarkdown(value) : '') || undefined,
     toParameter: (value) => ({ ...toDocument(String(value)) }),
   },
@@ -72,7 +72,7 @@ export const translation: Kind = {
     example: 'guides-fr: { space: guides, from: en, to: fr, instructions: "Use the formal *vous*.", rerun: on-change }',
     declare(name, entry, context) {
       if (entry.from === entry.to) {
-        context.problem(['to'], `is the language it is translated from (${String(entry.from)})`);
+        context.problem(['to'], `is the source language (${String(entry.from)})`);
       }
       context.add({
         kind: 'translation',
@@ -86,10 +86,10 @@ export const translation: Kind = {
     },
     describe(actual, context) {
       if (context.keyOfRef(actual.fields.space) === null) {
-        return 'the space that it translates is not there';
+        return 'the space that it translates does not exist';
       }
       if (typeof actual.facts?.lost === 'string') {
-        return 'the space that it made has been deleted: to declare it would be to run it again';
+        return 'its result space has been deleted; declaring it would run the translation again';
       }
       return context.resource(actual, table.describe(actual, context));
     },
@@ -106,7 +106,7 @@ export const translation: Kind = {
   unusableReason(actual) {
     return actual?.aliases?.length ? null : 'the translation has no result yet';
   },
-  /** What runs again shows in no field of the platform: the revision that was last translated is in the record. */
+  /** Reruns are not visible in platform fields, so the base records the revision that was last translated. */
   extraChanges(declared, actual, base, actualOf) {
     const lost = actual.facts?.lost;
     if (typeof lost === 'string') {
@@ -124,7 +124,7 @@ export const translation: Kind = {
   async observe({ reader, add }) {
     const translations: Translation[] = [];
     const spaces = new Set<string>();
-    // The spaces are read for their own kind at the same time: that is one request.
+    // The kind `space` reads the same list at the same time, and both share one request.
     await Promise.all([
       collect(reader.pages(operations.listTranslations), (each) => translations.push(each)),
       collect(reader.pages(operations.listSpaces), (each) => (each.deletedAt ? null : spaces.add(each.id))),
@@ -196,7 +196,7 @@ export const translation: Kind = {
   },
 };
 
-/** Whether a space that was in no list is there: it may have come into being since. */
+/** Reports whether a space that is not in the list exists. It may have been created after the list was read. */
 async function isThere(reader: Reader, spaceId: string): Promise<boolean> {
   try {
     return !(await reader.get(operations.getSpace, { path: { spaceId } })).deletedAt;

@@ -13,31 +13,31 @@ import { createYamlReader } from './read/parse-yaml.ts';
 import type { ReadManifest } from './read/read-manifest.ts';
 import { type Settled, settleManifests } from './read/settle.ts';
 
-/** What the manifests of one tree declare. */
+/** Desired state that the manifests of one tree declare. */
 export interface DesiredState {
-  /** By address, sorted. */
+  /** Declared resources by address, sorted. */
   readonly declared: ReadonlyMap<Address, Declared>;
-  /** How many manifests there are. */
+  /** Number of manifests. */
   readonly files: number;
-  /** Those manifests, as problems name them. */
+  /** Paths of the manifests, as shown in problems. */
   readonly paths: readonly string[];
-  /** The top-level sections that are mentioned at all, as in `teams: {}`. */
+  /** Top-level sections that are present, even if empty, as in `teams: {}`. */
   readonly sections: ReadonlySet<string>;
 }
 
-export interface LoadOptions {
-  /** Shown before paths in problems and sources. */
+export interface ManifestLoadOptions {
+  /** Prefix of paths in problems and sources. */
   readonly root?: string;
-  /** The daemon's own config file, relative to the tree: it is no manifest. */
+  /** The daemon's own config file, relative to the tree. It is not a manifest. */
   readonly config?: string;
 }
 
-/** Reads manifests, and remembers what has not changed from one load to the next. */
+/** Loads manifests, and caches unchanged files from one load to the next. */
 export interface ManifestLoader {
-  /** Throws DesiredStateError with every problem there is. */
-  load(tree: FileTree, options?: LoadOptions): Promise<DesiredState>;
-  /** The addresses that are declared, as far as they can be read: of manifests that are being written, problems and all. */
-  survey(tree: FileTree, options?: LoadOptions): Promise<readonly Address[]>;
+  /** Loads the desired state. Throws DesiredStateError with all problems. */
+  load(tree: FileTree, options?: ManifestLoadOptions): Promise<DesiredState>;
+  /** Returns the declared addresses that can be read, even if the manifests have problems. For editors. */
+  survey(tree: FileTree, options?: ManifestLoadOptions): Promise<readonly Address[]>;
 }
 
 export type { ManifestLimits } from './files/file-reader.ts';
@@ -48,16 +48,16 @@ const DEFAULT_LIMITS: ManifestLimits = {
   aliasedValues: 100_000,
 };
 
-/** Characters of a problem that are kept: names in manifests may have any length, and each may have many problems. */
+/** Maximum characters of a problem. Names in manifests can have any length, and each can have many problems. */
 const LONGEST = { file: 4096, address: 400, message: 4000 };
 
-/** Files that are read at the same time: enough to keep the disk busy while others are parsed. */
+/** Maximum concurrent reads: enough to keep the disk busy while other files are parsed. */
 const PARALLEL_READS = 32;
 
-/** Larger files are read last: most of them are named by a manifest, and then need no parsing. */
+/** Size in bytes above which files are read last. Most of them are the content of a `{ file }` and need no parsing. */
 const LARGE_FILE = 65_536;
 
-/** Makes a loader for these kinds. What it remembers is held by the loader alone. */
+/** Creates a loader for these kinds, with its own cache. */
 export function createManifestLoader(
   kinds: readonly Kind[],
   options: { readonly limits?: Partial<ManifestLimits> } = {},
@@ -66,7 +66,7 @@ export function createManifestLoader(
   const cache = new ManifestCache();
   const parts = { kinds: index, limits: { ...DEFAULT_LIMITS, ...options.limits }, cache, parse: createYamlReader() };
   let last: { readonly manifests: readonly ReadManifest[]; readonly state: DesiredState } | null = null;
-  const read = async (tree: FileTree, { root = '', config }: LoadOptions): Promise<ReadFiles> => {
+  const read = async (tree: FileTree, { root = '', config }: ManifestLoadOptions): Promise<ReadFiles> => {
     const entries = await tree.list();
     const files = await findManifestFiles(tree, entries, config ?? null, root);
     const listed = {
@@ -99,7 +99,7 @@ interface ReadFiles {
   readonly problems: readonly Problem[];
 }
 
-/** Reads the files that may be manifests until it is clear which of them are. */
+/** Reads the files that may be manifests until it is decided which of them are. */
 async function readManifests(reader: FileReader, files: readonly FileEntry[]): Promise<ReadFiles> {
   const read = new Map<string, CachedManifest>();
   let settled: Settled = settleManifests([]);
@@ -170,7 +170,7 @@ function stateOf(manifests: readonly ReadManifest[], others: readonly Problem[],
   return { declared, files: manifests.length, paths, sections };
 }
 
-/** The same with texts that a list of problems can have many of. */
+/** Returns the problem with its texts shortened. */
 function bounded(problem: Problem): Problem {
   const { file, address, message } = problem;
   return {

@@ -70,9 +70,11 @@ describe('a schema that the platform would refuse', () => {
       'visitor.json': text,
     });
     expect(problems).toEqual([
-      expect.stringMatching(/visitor\.json:1: additionalProperties must be there and be false$/),
+      expect.stringMatching(/visitor\.json:1: additionalProperties is required and must be false$/),
       expect.stringMatching(/^sites\.yaml:4 .*visitor\.json:4: properties\.vip\.description needs a description$/),
-      expect.stringMatching(/visitor\.json:7: properties\.unsigned\.additionalProperties must be there and be false$/),
+      expect.stringMatching(
+        /visitor\.json:7: properties\.unsigned\.additionalProperties is required and must be false$/,
+      ),
       expect.stringMatching(
         /visitor\.json:7: properties\.unsigned\.description must be "Unsigned claims of the site visitor\."$/,
       ),

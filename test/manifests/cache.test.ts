@@ -14,7 +14,7 @@ function takeReads(tree: MemoryTree): string[] {
 }
 
 describe('loading again', () => {
-  it('reads nothing and returns the same state when nothing changed', async () => {
+  it('reads no file and returns the same state if nothing changed', async () => {
     const tree = memoryTree(FILES);
     const loader = createManifestLoader(fakeKinds);
     const state = await loader.load(tree);
@@ -33,7 +33,7 @@ describe('loading again', () => {
     expect(takeReads(tree)).toEqual(['b.yaml']);
   });
 
-  it('sees a named file change, go and come back', async () => {
+  it('notices a referenced file that changes, is deleted and is restored', async () => {
     const tree = memoryTree(FILES);
     const loader = createManifestLoader(fakeKinds);
     await loader.load(tree);
@@ -45,7 +45,7 @@ describe('loading again', () => {
     expect((await loader.load(tree)).declared.get('team/a')?.fields).toEqual({ note: 'three' });
   });
 
-  it('forgets a file that was removed, and reports what referred to it', async () => {
+  it('evicts a removed file, and reports references to it', async () => {
     const tree = memoryTree(FILES);
     const loader = createManifestLoader(fakeKinds);
     await loader.load(tree);
@@ -53,7 +53,7 @@ describe('loading again', () => {
     await expect(loader.load(tree)).rejects.toThrow('no team or member "a"');
   });
 
-  it('tells by the text where the tree gives no versions', async () => {
+  it('compares the text if the tree has no versions', async () => {
     const tree = memoryTree(FILES, { versions: false });
     const loader = createManifestLoader(fakeKinds);
     const before = await loader.load(tree);
@@ -63,7 +63,7 @@ describe('loading again', () => {
     expect(await loader.load(tree)).toEqual(before);
   });
 
-  it('reports the same problems again', async () => {
+  it('reports the problems of unchanged files again', async () => {
     const tree = memoryTree({ 'a.yaml': 'teams: { a: { size: 9 } }' });
     const loader = createManifestLoader(fakeKinds);
     await expect(loader.load(tree)).rejects.toThrow('size is 9');
@@ -72,7 +72,7 @@ describe('loading again', () => {
     expect(takeReads(tree)).toEqual([]);
   });
 
-  it('keeps trees with the same paths apart', async () => {
+  it('keeps trees with the same paths separate', async () => {
     const loader = createManifestLoader(fakeKinds);
     const one = memoryTree({ 'a.yaml': 'teams: { a: {} }' }, { label: 'one' });
     const two = memoryTree({ 'a.yaml': 'teams: { b: {} }' }, { label: 'two' });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { load, problemsOf } from './loading.ts';
 
-describe('what a manifest is', () => {
+describe('manifest documents', () => {
   it('merges files and documents, sorted by address', async () => {
     const state = await load({
       'b/teams.yml': 'teams:\n  writers: { title: Writers }\n---\nteams:\n  editors: { title: Editors }\n',
@@ -25,7 +25,7 @@ describe('what a manifest is', () => {
     });
   });
 
-  it('takes what every resource may have', async () => {
+  it('reads the common fields', async () => {
     const text =
       'teams:\n  a:\n    id: t_1\n    protect: false\n    renamedFrom: Old\n    paused: { reason: Later }\n    ignore: [title]\n';
     const state = await load({ 'a.yaml': text });
@@ -39,13 +39,13 @@ describe('what a manifest is', () => {
     });
   });
 
-  it('keeps null and drops what is left out', async () => {
+  it('keeps null and drops absent fields', async () => {
     const state = await load({ 'a.yaml': 'teams:\n  writers:\n  editors: { size: null }\n' });
     expect(state.declared.get('team/writers')?.fields).toEqual({});
     expect(state.declared.get('team/editors')?.fields).toEqual({ size: null });
   });
 
-  it('takes the section itself as the one resource', async () => {
+  it('reads a single-resource section as that resource', async () => {
     const state = await load({ 'a.yaml': 'organization: { title: Acme }\n' });
     expect(state.declared.get('organization')).toMatchObject({
       source: { line: 1, column: 1 },
@@ -53,19 +53,19 @@ describe('what a manifest is', () => {
     });
   });
 
-  it('knows anchors and aliases, and a byte order mark', async () => {
+  it('supports anchors, aliases and a byte order mark', async () => {
     const state = await load({ 'a.yaml': '\ufeffteams:\n  a: &a { title: Same }\n  b: *a\n' });
     expect(state.declared.get('team/b')?.fields).toEqual({ title: 'Same' });
   });
 
-  it('takes keys that look like something else as they are written', async () => {
+  it('reads keys that look like numbers, booleans or dates as strings', async () => {
     const state = await load({ 'a.yaml': 'teams:\n  1e3: {}\n  no: {}\n  null: {}\n  0x1F: {}\n  constructor: {}\n' });
     expect([...state.declared.keys()]).toEqual([
       'team/0x1F', 'team/1e3', 'team/constructor', 'team/no', 'team/null',
     ]); // biome-ignore format: short
   });
 
-  it('refuses __proto__ and harms nothing', async () => {
+  it('rejects __proto__ without changing any prototype', async () => {
     expect(
       await problemsOf({ 'a.yaml': 'teams:\n  __proto__: { title: Bad }\n  a: { shape: { __proto__: { x: 1 } } }\n' }),
     ).toEqual(['a.yaml:2:3: "__proto__" cannot be used as a key', 'a.yaml:3:17: "__proto__" cannot be used as a key']);
@@ -81,24 +81,24 @@ describe('what a manifest is', () => {
   });
 });
 
-describe('which files are manifests', () => {
+describe('manifest files', () => {
   const teams = { 'teams.yaml': 'teams: { a: {} }' };
   const wrong = 'nothing: known';
 
-  it('leaves out hidden files and folders', async () => {
+  it('skips hidden files and directories', async () => {
     expect((await load({ ...teams, '.hidden.yaml': wrong, '.github/ci.yml': wrong, 'a/.b/c.yaml': wrong })).files).toBe(
       1,
     );
   });
 
-  it('leaves out the config', async () => {
+  it('skips the config', async () => {
     const config = 'platform: { baseUrl: https://api.example }\n';
     expect((await load({ ...teams, 'config.yaml': config, 'config.example.yaml': config })).files).toBe(1);
     expect((await load({ ...teams, 'ops/octavo.yaml': wrong }, { config: 'ops/octavo.yaml' })).files).toBe(1);
     expect(await problemsOf({ ...teams, 'a/config.yaml': config })).toHaveLength(1);
   });
 
-  it('leaves out what .octavoignore lists', async () => {
+  it('skips the files that .octavoignore lists', async () => {
     const ignore = 'drafts/\n*.local.yaml\n!keep.local.yaml\n';
     const files = {
       '.octavoignore': ignore,
@@ -109,7 +109,7 @@ describe('which files are manifests', () => {
     expect((await load({ ...teams, ...files })).files).toBe(2);
   });
 
-  it('refuses a .octavoignore that is too large or takes too long to compare', async () => {
+  it('rejects a .octavoignore that is too large or takes too long to match', async () => {
     expect(await problemsOf({ ...teams, '.octavoignore': 'a\n'.repeat(1001) }, { root: 'docs' })).toEqual([
       'docs/.octavoignore:1:1: has more than 1000 patterns; ignore directories instead of files',
     ]);
@@ -123,7 +123,7 @@ describe('which files are manifests', () => {
     ]);
   });
 
-  it('leaves out what a manifest names, whatever is in it', async () => {
+  it('skips a file that a manifest refers to, regardless of its content', async () => {
     const files = {
       'a.yaml': 'teams: { a: { shape: { file: data/shape.yaml }, note: { file: note.yml } } }',
       'data/shape.yaml': 'x: { file: not/there }\n',
@@ -134,7 +134,7 @@ describe('which files are manifests', () => {
     expect(state.declared.get('team/a')?.fields).toEqual({ shape: { x: { file: 'not/there' } }, note: '\ttabs: [' });
   });
 
-  it('takes what only a named file names as a manifest', async () => {
+  it('reads a file that only a referenced file refers to as a manifest', async () => {
     const files = {
       'a.yaml': 'teams: { a: { shape: { file: b.yaml } } }',
       'b.yaml': 'teams: { b: { note: { file: c.yaml } } }',
@@ -143,7 +143,7 @@ describe('which files are manifests', () => {
     expect([...(await load(files)).declared.keys()]).toEqual(['team/a', 'team/c']);
   });
 
-  it('refuses files that name each other', async () => {
+  it('rejects files that refer to each other', async () => {
     const named = (file: string) => `teams: { x: { shape: { file: ${file} } } }`;
     const message =
       'references a file that references this one; a file is either a manifest or the content of a { file: … }';
@@ -153,7 +153,7 @@ describe('which files are manifests', () => {
     ]);
   });
 
-  it('says where it looked when there is none', async () => {
+  it('reports the searched directory if there is no manifest', async () => {
     expect(await problemsOf({ 'README.md': '# Docs', '.a.yaml': 'teams: {}' })).toEqual([
       'manifests:1:1: no manifests found below manifests: it has no .yaml or .yml file that is not hidden or ignored; ' +
         'create one with a section (organization, members, teams, folders, books), or pass another directory',

@@ -14,7 +14,7 @@ type Schema = { readonly [member: string]: unknown };
 
 const SEED = Number(process.env.OCTAVO_SEED ?? 20261121);
 
-/** Every schema inside a schema, with the way to it. */
+/** Returns all schemas inside a schema, with their paths. */
 function schemasIn(schema: unknown, path = ''): readonly (readonly [string, Schema])[] {
   if (!isObject(schema)) {
     return [];
@@ -32,7 +32,7 @@ function schemasIn(schema: unknown, path = ''): readonly (readonly [string, Sche
   ];
 }
 
-/** What a field takes, without the alternatives that only say `null`. */
+/** Returns the alternatives of a field, without `null`. */
 function alternatives(field: Schema): readonly Schema[] {
   const inner = field.anyOf ?? field.oneOf;
   return Array.isArray(inner) ? inner.flatMap(alternatives).filter(({ type }) => type !== 'null') : [field];
@@ -45,11 +45,11 @@ const fields = schemasIn(whole).flatMap(([path, schema]) =>
   ),
 );
 
-/** The platform says nothing of the language of these, so an example could only mislead. */
+/** Fields without an example, because the platform does not document their expression language. */
 const UNKNOWN = '.expression';
 
 describe('the JSON Schema of manifests', () => {
-  test.each([...new Map(fields)])('%s says what it is', (_path, field) => {
+  test.each([...new Map(fields)])('%s has a description', (_path, field) => {
     const described = [field, ...alternatives(field)].some(({ description }) => typeof description === 'string');
     expect(described).toBe(true);
   });
@@ -68,7 +68,7 @@ describe('the JSON Schema of manifests', () => {
     },
   );
 
-  test('examples and defaults are valid where they stand', () => {
+  test('examples and defaults are valid', () => {
     const { definitions } = whole;
     const shown = schemasIn(whole).flatMap(([path, schema]) =>
       [...((schema.examples ?? []) as unknown[]), ...('default' in schema ? [schema.default] : [])].map((value) => {
@@ -80,7 +80,7 @@ describe('the JSON Schema of manifests', () => {
     expect(shown.length).toBeGreaterThan(50);
   });
 
-  test('has nothing in it that JSON Schema does not know', () => {
+  test('contains no internal notes', () => {
     const unknown = schemasIn(whole).flatMap(([, schema]) =>
       Object.keys(schema).filter((name) => ['refersTo', 'suggests'].includes(name)),
     );
@@ -118,12 +118,12 @@ sites: { help: { title: Help, structure: [{ section: start, title: Start, spaces
     ['organization.defaultContent.site', ['help']],
     ['teams.<additionalProperties>.members.<propertyNames>', ['ana@acme.example']],
     ['rules.<items>.users.<items>', ['ana@acme.example']],
-  ])('%s is completed', async (end, keys) => {
+  ])('%s offers the declared keys', async (end, keys) => {
     expect(enumsAt(whole, end)).toBeUndefined();
     expect(enumsAt(await completed(), end)).toEqual(keys);
   });
 
-  test('a reference has to be one of them; a person may be another', async () => {
+  test('a reference must be a declared key; a person may be another', async () => {
     const check = z.fromJSONSchema((await completed()) as never);
     const isValid = (text: string) => check.safeParse(parse(text)).success;
     expect(isValid('saml: { okta: { label: Okta, defaultTeam: writers } }')).toBe(true);
@@ -132,7 +132,7 @@ sites: { help: { title: Help, structure: [{ section: start, title: Start, spaces
     expect(isValid('teams: { writers: { title: Writers, members: { nobody: owner } } }')).toBe(false);
   });
 
-  test('whatever is declared is valid under its own schema', async () => {
+  test('every manifest is valid under its own schema', async () => {
     await fc.assert(
       fc.asyncProperty(twoModels, async ([model]) => {
         const manifests = manifestsOf(model);
@@ -152,7 +152,7 @@ sites: { help: { title: Help, structure: [{ section: start, title: Start, spaces
 });
 
 describe('octavo schema', () => {
-  test('--repo takes the keys of manifests that are being written, problems and all', async () => {
+  test('--repo reads the keys of manifests that have problems', async () => {
     await using work = await openWorkspace();
     work.repository.write(
       'docs/a.yaml',

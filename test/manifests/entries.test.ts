@@ -12,9 +12,9 @@ describe('entries', () => {
       '{ colour: red }',
       '2:8: team/a: unknown field "colour"; valid fields: title, membership, members, size, note, shape, site, source, id, renamedFrom, protect, paused, ignore',
     ],
-    ['{ title: 3 }', '2:15: team/a: title must be a text, not a number'],
-    ['{ title: [x] }', '2:15: team/a: title must be a text, not a list'],
-    ['{ title: { file2: x } }', '2:15: team/a: title must be a text, not a mapping'],
+    ['{ title: 3 }', '2:15: team/a: title must be a string, not a number'],
+    ['{ title: [x] }', '2:15: team/a: title must be a string, not a list'],
+    ['{ title: { file2: x } }', '2:15: team/a: title must be a string, not a mapping'],
     ['{ title: x }', '2:15: team/a: title is 1 characters long, must be 2 to 64'],
     [`{ title: ${'x'.repeat(65)} }`, '2:15: team/a: title is 65 characters long, must be at most 64'],
     [
@@ -34,7 +34,7 @@ describe('entries', () => {
     ['{ size: big }', '2:14: team/a: size must be a number, not "big"'],
     ['{ size: 9 }', '2:14: team/a: size is 9, must be at most 5'],
     ['{ size: 1.5 }', '2:14: team/a: size must be a whole number, not a number'],
-    ['{ note: [x] }', '2:14: team/a: note must be a text, or { file: path }'],
+    ['{ note: [x] }', '2:14: team/a: note must be a string, or { file: path }'],
     [
       '{ note: null }',
       '2:14: team/a: note cannot be cleared: null is not allowed here; leave the field out if it should not be managed',
@@ -45,37 +45,37 @@ describe('entries', () => {
     ['{ source: { text: x } }', '2:8: team/a: source.draft is missing; it must be true or false'],
     ['{ source: text }', '2:16: team/a: source must be a mapping, not "text"'],
     ['{ protect: yes }', '2:17: team/a: protect must be true or false, not "yes"'],
-    ['{ paused: { until: 2030-01-01 } }', '2:8: team/a: paused.reason is missing; it must be a text'],
-    ['{ paused: { reason: x, until: soon } }', '2:36: team/a: paused.until is not a day written as YYYY-MM-DD'],
+    ['{ paused: { until: 2030-01-01 } }', '2:8: team/a: paused.reason is missing; it must be a string'],
+    ['{ paused: { reason: x, until: soon } }', '2:36: team/a: paused.until is not a date in the form YYYY-MM-DD'],
     ['{ ignore: [titel] }', '2:17: team/a: cannot ignore "titel": no such field; did you mean "title"?'],
     ['text', '2:3: team/a: the entry must be a mapping, not "text"'],
   ])('%s', async (entry, problem) => {
     expect(await teamProblems(entry)).toEqual([`a.yaml:${problem}`]);
   });
 
-  it('reports several problems of one entry', async () => {
+  it('reports all problems of an entry', async () => {
     expect(await teamProblems('{ size: 9, title: 3, colour: red, membership: x }')).toHaveLength(4);
   });
 
-  it('points at what is missing', async () => {
+  it('points at the entry of a missing field', async () => {
     expect(await problemsOf({ 'a.yaml': 'folders:\n  x:\n    protect: true\n' })).toEqual([
-      'a.yaml:2:3: folder/x: title is missing; it must be a text',
+      'a.yaml:2:3: folder/x: title is missing; it must be a string',
     ]);
   });
 
-  it('does not call a misspelt field missing', async () => {
+  it('does not report a misspelled field as missing', async () => {
     expect(await problemsOf({ 'a.yaml': 'folders:\n  x:\n    titel: Ab\n' })).toEqual([
       'a.yaml:3:5: folder/x: unknown field "titel"; did you mean "title"?',
     ]);
   });
 
-  it('points at a key whose value is empty', async () => {
+  it('points at the key if the value is empty', async () => {
     expect(await problemsOf({ 'a.yaml': 'folders:\n  x:\n    title:\n' })).toEqual([
       'a.yaml:3:5: folder/x: title cannot be cleared: null is not allowed here; leave the field out if it should not be managed',
     ]);
   });
 
-  it('reports what a kind reports, with the resource it lies in', async () => {
+  it('reports the problems that a kind finds, with the address of the part', async () => {
     expect(await problemsOf({ 'a.yaml': 'folders:\n  x: { title: Forbidden }\n' })).toEqual([
       'a.yaml:2:15: folder/x: title must not be "Forbidden"',
     ]);
@@ -84,7 +84,7 @@ describe('entries', () => {
     ]);
   });
 
-  it('checks keys', async () => {
+  it('validates keys', async () => {
     const text = 'teams:\n  "w riters": {}\nmembers:\n  ana: {}\n';
     expect(await problemsOf({ 'a.yaml': text })).toEqual([
       'a.yaml:2:3: team/w riters: "w riters" cannot be a key here; use letters, digits, ".", "_" and "-", beginning with a letter or a digit, at most 100',

@@ -76,7 +76,7 @@ const team = fakeKind({
 
 const folderEntry = entry({
   title,
-  parent: key('The folder it lies in.').nullable().optional(),
+  parent: key('The parent folder.').nullable().optional(),
   owners: z.array(z.string()).optional(),
 });
 

@@ -4,7 +4,7 @@ import { manifestReference } from '../../src/manifests/reference/reference-page.
 import { fakeKinds } from './fake-kinds.ts';
 
 describe('the JSON Schema', () => {
-  it('describes sections, keys and fields, and allows no others', () => {
+  it('describes sections, keys and fields, and rejects others', () => {
     const schema = manifestJsonSchema(fakeKinds);
     expect(schema).toMatchObject({
       $schema: 'http://json-schema.org/draft-07/schema#',
@@ -38,7 +38,7 @@ describe('the JSON Schema', () => {
     expect(JSON.parse(JSON.stringify(schema))).toEqual(schema);
   });
 
-  it('shows that a text may be a file', () => {
+  it('allows a file for a text', () => {
     expect(JSON.stringify(manifestJsonSchema(fakeKinds))).toContain('A file to read, relative to this manifest');
   });
 });
@@ -51,7 +51,7 @@ describe('the reference page', () => {
     ['an example', '```yaml\nteams:\n  writers:\n    title: Docs writers\n```'],
     ['limits', '| `title` | text, 2 to 64 characters; required | What people call it. |'],
     ['choices', '| `membership` | `exact`, `additive` | Whether others may be members. |'],
-    ['null', '| `parent` | text, or `null` | The folder it lies in. |'],
+    ['null', '| `parent` | text, or `null` | The parent folder. |'],
     ['files', '| `note` | text, or `{ file: path }` |'],
     ['fields of items', '| `pages[].page` | text; required | Its key. |'],
     [
@@ -62,7 +62,7 @@ describe('the reference page', () => {
     expect(page).toContain(text);
   });
 
-  it('describes what every resource may have once', () => {
+  it('describes the common fields once', () => {
     expect(page.match(/`renamedFrom`/g)).toHaveLength(1);
   });
 });

@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const RUNS = Number(process.env.OCTAVO_RUNS ?? 200);
 
-/** The paths that git itself ignores. */
+/** Returns the paths that git itself ignores. */
 function ignoredByGit(rules: string, paths: readonly string[]): readonly string[] {
   writeFileSync(join(folder, '.gitignore'), rules);
   const settings = ['-c', 'core.ignoreCase=false', '-c', 'core.excludesFile=/dev/null'];
@@ -80,7 +80,7 @@ const paths = fc.uniqueArray(
 );
 
 describe('ignore rules', () => {
-  test('ignore what git ignores', () => {
+  test('ignore the same files as git', () => {
     fc.assert(
       fc.property(rules, paths, (text, all) => {
         expect(ignoredHere(text, all)).toEqual(ignoredByGit(text, all));
@@ -99,7 +99,7 @@ describe('ignore rules', () => {
     ['a\\ \nb \nc\\\\ ', ['a ', 'a', 'b', 'c\\', 'c\\ ']],
     ['??', ['ü', 'ab', 'a']],
     ['/\n//\n!\n#\n\\', ['a', '#', '!']],
-  ])('%j is read as git reads it', (text, all) => {
+  ])('%j is parsed as by git', (text, all) => {
     expect(ignoredHere(text, all)).toEqual(ignoredByGit(text, all));
   });
 
@@ -113,7 +113,7 @@ describe('ignore rules', () => {
     expect(() => parseIgnoreRules(Buffer.from(text), { ...IGNORE_LIMITS, steps }).ignores(path)).not.toThrow();
   });
 
-  test('too many bytes, patterns or steps are refused', () => {
+  test('too many bytes, patterns or steps are rejected', () => {
     const parse = (text: string) => parseIgnoreRules(Buffer.from(text));
     expect(() => parse('a\n'.repeat(1000)).ignores('b')).not.toThrow();
     expect(() => parse('a\n'.repeat(1001))).toThrow(IgnoreError);

@@ -1,23 +1,23 @@
 import { DesiredStateError, formatProblem } from '../../src/core/errors.ts';
 import type { FileTree } from '../../src/core/files/file-tree.ts';
-import { createManifestLoader, type DesiredState, type LoadOptions } from '../../src/manifests/loader.ts';
+import { createManifestLoader, type DesiredState, type ManifestLoadOptions } from '../../src/manifests/loader.ts';
 import { memoryTree } from '../support/memory-tree.ts';
 import { fakeKinds } from './fake-kinds.ts';
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
 
-/** Loads files that are right. */
-export function load(files: Files, options?: LoadOptions): Promise<DesiredState> {
+/** Loads valid files. */
+export function load(files: Files, options?: ManifestLoadOptions): Promise<DesiredState> {
   return createManifestLoader(fakeKinds).load(memoryTree(files), options);
 }
 
-/** Loads files that are wrong, and returns the problems as they are shown. */
-export function problemsOf(files: Files, options?: LoadOptions): Promise<string[]> {
+/** Loads invalid files, and returns the formatted problems. */
+export function problemsOf(files: Files, options?: ManifestLoadOptions): Promise<string[]> {
   return problemsIn(memoryTree(files), options);
 }
 
-/** The same for a tree. */
-export async function problemsIn(tree: FileTree, options?: LoadOptions): Promise<string[]> {
+/** Loads an invalid tree, and returns the formatted problems. */
+export async function problemsIn(tree: FileTree, options?: ManifestLoadOptions): Promise<string[]> {
   try {
     await createManifestLoader(fakeKinds).load(tree, options);
   } catch (error) {

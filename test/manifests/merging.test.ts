@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { load, problemsOf } from './loading.ts';
 
 describe('merging', () => {
-  it('names both places of a key that is declared twice', async () => {
+  it('reports both positions of a key that is declared twice', async () => {
     expect(
       await problemsOf({
         'a.yaml': 'teams:\n  x: { title: One }\n',
@@ -17,13 +17,13 @@ describe('merging', () => {
     ]);
   });
 
-  it('names both places of a part that is declared twice', async () => {
+  it('reports both positions of a part that is declared twice', async () => {
     expect(await problemsOf({ 'a.yaml': 'books:\n  b:\n    pages:\n      - page: one\n      - page: one\n' })).toEqual([
       'a.yaml:5:9: page/b/one: is declared twice; first at a.yaml:4; remove one of them',
     ]);
   });
 
-  it('refuses an id that two keys bind', async () => {
+  it('rejects an id that two keys bind', async () => {
     expect(
       await problemsOf({
         'a.yaml': 'teams:\n  x: { id: t1 }\n  y: { id: t1 }\nfolders:\n  z: { id: t1, title: Zz }\n',
@@ -31,7 +31,7 @@ describe('merging', () => {
     ).toEqual(['a.yaml:3:12: team/y: id "t1" is also bound by team/x (a.yaml:2); bind each id to one key']);
   });
 
-  it('replaces references by addresses, deep down', async () => {
+  it('replaces references with addresses at any depth', async () => {
     const state = await load({
       'a.yaml':
         'folders:\n  x: { title: Xx, parent: y, owners: [writers, Ana@x.example] }\n  y: { title: Yy, parent: null }\n',
@@ -53,7 +53,7 @@ describe('merging', () => {
     });
   });
 
-  it('reports missing references, with what is near', async () => {
+  it('reports missing references, with suggestions', async () => {
     expect(
       await problemsOf({
         'a.yaml':
@@ -69,7 +69,7 @@ describe('merging', () => {
     ]);
   });
 
-  it('does not call missing what has problems of its own', async () => {
+  it('does not report a resource with problems as missing', async () => {
     expect(
       await problemsOf({
         'a.yaml': 'folders:\n  x: { title: Xx, parent: y, owners: [t] }\n  y: { titel: Yy }\n',
@@ -81,14 +81,14 @@ describe('merging', () => {
     ]);
   });
 
-  it('asks for distinct keys where a reference can mean two', async () => {
+  it('requires distinct keys if a reference is ambiguous', async () => {
     const text = 'teams: { x: {} }\nfolders: { x: { title: Xx } }\nbooks:\n  b: { about: x }\n';
     expect(await problemsOf({ 'a.yaml': text })).toEqual([
       'a.yaml:4:15: book/b: "x" matches both team/x (a.yaml:1) and folder/x (a.yaml:2); use distinct keys',
     ]);
   });
 
-  it('reports circles once, with arrows', async () => {
+  it('reports each reference cycle once', async () => {
     const text =
       'folders:\n  a: { title: Aa, parent: b }\n  b: { title: Bb, parent: c }\n  c: { title: Cc, parent: a }\n' +
       '  d: { title: Dd, parent: d }\n  e: { title: Ee, parent: a }\n';
@@ -98,7 +98,7 @@ describe('merging', () => {
     ]);
   });
 
-  it('follows long chains', async () => {
+  it('resolves long reference chains', async () => {
     const lines = Array.from(
       { length: 20_000 },
       (_, n) => `  f${n}: { title: Ff, parent: ${n === 0 ? 'null' : `f${n - 1}`} }\n`,
@@ -106,7 +106,7 @@ describe('merging', () => {
     expect((await load({ 'a.yaml': `folders:\n${lines.join('')}` })).declared.size).toBe(20_000);
   });
 
-  it('is the same whatever the order of files and keys', async () => {
+  it('does not depend on the order of files and keys', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
     const arrangement = fc.record({
       order: fc.shuffledSubarray(names, { minLength: names.length, maxLength: names.length }),

@@ -9,7 +9,7 @@ import { fakeKinds } from './fake-kinds.ts';
 import { load, problemsIn, problemsOf } from './loading.ts';
 
 describe('{ file: path }', () => {
-  it('is read relative to the manifest, wherever it stands', async () => {
+  it('is read relative to the manifest at any depth', async () => {
     const state = await load({
       'a/b.yaml': 'teams: { x: { note: { file: ../notes/n.md }, shape: { file: s.json } } }',
       'notes/n.md': '\ufeffHé\n',
@@ -18,7 +18,7 @@ describe('{ file: path }', () => {
     expect(state.declared.get('team/x')?.fields).toEqual({ note: 'Hé\n', shape: { a: [1] } });
   });
 
-  it('is checked like what is written in place', async () => {
+  it('is validated like an inline value', async () => {
     const files = { 'a.yaml': 'teams:\n  x:\n    note: { file: n.txt }\n', 'n.txt': 'x'.repeat(21) };
     expect(await problemsOf(files)).toEqual(['a.yaml:3:11: team/x: note is 21 characters long, must be at most 20']);
     const shape = { 'a.yaml': 'teams:\n  x:\n    shape: { file: s.json }\n', 's.json': '[1]' };
@@ -27,13 +27,13 @@ describe('{ file: path }', () => {
     ]);
   });
 
-  it('stands for a text only where a field takes one from a file', async () => {
+  it('is accepted only by fields that allow a file', async () => {
     expect(await problemsOf({ 'a.yaml': 'teams: { x: { title: { file: n.txt } } }', 'n.txt': 'Title' })).toEqual([
-      'a.yaml:1:22: team/x: title must be a text, not { file: path }',
+      'a.yaml:1:22: team/x: title must be a string, not { file: path }',
     ]);
   });
 
-  it('works behind an alias', async () => {
+  it('can be used through an alias', async () => {
     const text = 'teams:\n  x: { note: &n { file: n.txt } }\n  y: { note: *n }\n';
     expect((await load({ 'a.yaml': text, 'n.txt': 'Hi' })).declared.get('team/y')?.fields).toEqual({ note: 'Hi' });
   });
@@ -45,7 +45,7 @@ describe('{ file: path }', () => {
     ['latin.txt', '"latin.txt" is not UTF-8 text; use a text file'],
     ['large.txt', '"large.txt" is 11 MB; the limit is 10 MB'],
     ["''", '"" is not a path; use a path relative to this manifest'],
-  ])('refuses %s', async (file, message) => {
+  ])('rejects %s', async (file, message) => {
     const problems = await problemsOf({
       'a/b.yaml': `teams:\n  x:\n    note: { file: ${file} }\n`,
       'a/notes/n.txt': 'x',
@@ -56,7 +56,7 @@ describe('{ file: path }', () => {
   });
 });
 
-it('reports a file that cannot be read, and not what follows from it', async () => {
+it('an unreadable file is reported without follow-up problems', async () => {
   const text = 'teams:\n  x: { shape: { file: nope.json }, size: 9 }\n';
   expect(await problemsOf({ 'a.yaml': text })).toEqual([
     'a.yaml:2:23: team/x: cannot read "nope.json": nope.json is not there',
@@ -80,7 +80,7 @@ describe('on disk', () => {
     return folder;
   }
 
-  it('refuses files that leave the tree through a link', async () => {
+  it('rejects a file behind a link that leaves the tree', async () => {
     const folder = await makeTree();
     await writeFile(
       join(folder, 'tree/a.yaml'),
@@ -95,7 +95,7 @@ describe('on disk', () => {
     expect(problems.join()).not.toContain('secret"');
   });
 
-  it('refuses a manifest that is a link out of the tree', async () => {
+  it('rejects a manifest that is a link out of the tree', async () => {
     const folder = await makeTree();
     await writeFile(join(folder, 'outside.yaml'), 'teams: {}');
     await symlink('../outside.yaml', join(folder, 'tree/a.yaml'));
@@ -104,7 +104,7 @@ describe('on disk', () => {
     ]);
   });
 
-  it('takes links inside the tree, and the named file behind one is no manifest', async () => {
+  it('follows links inside the tree, and does not read a referenced file as a manifest', async () => {
     const folder = await makeTree();
     await writeFile(join(folder, 'tree/a.yaml'), 'teams: { x: { shape: { file: link.yaml } } }');
     await writeFile(join(folder, 'tree/certs/real.yaml'), 'a: 1');
@@ -126,7 +126,7 @@ describe('on disk', () => {
     ['visible-link.txt', 'is hidden'],
     ['fifo', 'is a FIFO, not a regular file'],
     ['huge', 'the limit is 10 MB'],
-  ])('refuses %s where there is no git', async (file, message) => {
+  ])('rejects %s without git', async (file, message) => {
     const folder = await makeTree();
     const tree = join(folder, 'tree');
     await mkdir(join(tree, '.git'));
@@ -145,7 +145,7 @@ describe('on disk', () => {
     expect(problems[0]).not.toContain('secret');
   });
 
-  it('refuses a manifest that is a link to what is no part of the tree', async () => {
+  it('rejects a manifest that is a link into .git', async () => {
     const folder = await makeTree();
     await mkdir(join(folder, 'tree/.git'));
     await writeFile(join(folder, 'tree/.git/config'), 'secret');
@@ -155,7 +155,7 @@ describe('on disk', () => {
     ]);
   });
 
-  it('takes the files of a ConfigMap, which lie in hidden folders behind links', async () => {
+  it('reads the files of a ConfigMap, which are in hidden directories behind links', async () => {
     const folder = await makeTree();
     const tree = join(folder, 'tree');
     await mkdir(join(tree, '..2026_01'));
@@ -168,7 +168,7 @@ describe('on disk', () => {
     expect(state.declared.get('team/x')?.fields).toEqual({ note: 'Hi' });
   });
 
-  it('takes only what git tracks where it says so', async () => {
+  it('accepts only tracked files in a git repository', async () => {
     const folder = await makeTree();
     const tree = join(folder, 'tree');
     await writeFile(join(tree, 'n.txt'), 'Hi');

@@ -12,7 +12,7 @@ describe('broken YAML', () => {
       ['3:12: a string with ": " must be quoted; a nested mapping starts on its own line'],
     ],
     ['teams:\n  a:\n    title: "x\n', ['4:1: a closing " is missing']],
-    ['teams:\n  a: {}\n b: {}\n', ['3:1: the members of a mapping must begin in the same column']],
+    ['teams:\n  a: {}\n b: {}\n', ['3:1: the members of a mapping must start in the same column']],
     ['teams:\n  a:\n    title: @x\n', ['3:12: plain value cannot start with reserved character @; quote the string']],
     [
       'teams:\n  a:\n    title: "\\d"\n',
@@ -20,7 +20,7 @@ describe('broken YAML', () => {
     ],
     [
       'teams\n',
-      ['1:1: a manifest must be a mapping of sections (organization, members, teams, folders, books), not a text'],
+      ['1:1: a manifest must be a mapping of sections (organization, members, teams, folders, books), not a string'],
     ],
     [
       '- teams\n',
@@ -39,7 +39,7 @@ describe('broken YAML', () => {
     expect(await problemsOf({ 'a.yaml': text })).toEqual(problems.map((problem) => `a.yaml:${problem}`));
   });
 
-  it('names both places of a key that is written twice', async () => {
+  it('reports both positions of a duplicate key', async () => {
     const text = 'teams:\n  a:\n    title: One\n    title: Two\n  a: {}\nteams: {}\n';
     expect(await problemsOf({ 'a.yaml': text })).toEqual([
       'a.yaml:4:5: "title" is written twice; first at a.yaml:3',
@@ -48,7 +48,7 @@ describe('broken YAML', () => {
     ]);
   });
 
-  it('refuses an alias bomb', async () => {
+  it('rejects an alias bomb', async () => {
     const levels = Array.from({ length: 12 }, (_, level) => {
       const inner =
         level === 0
@@ -66,31 +66,31 @@ describe('broken YAML', () => {
     ]);
   });
 
-  it('allows many aliases of little', async () => {
+  it('allows many aliases of small values', async () => {
     const members = Array.from({ length: 500 }, (_, index) => `      p${index}@x.example: *r\n`).join('');
     const state = await load({ 'a.yaml': `teams:\n  a:\n    members:\n      first@x.example: &r read\n${members}` });
     expect(Object.keys(state.declared.get('team/a')?.fields.members ?? {})).toHaveLength(501);
   });
 
-  it.each([5_000, 200_000])('refuses %i levels without falling over', async (depth) => {
+  it.each([5_000, 200_000])('rejects %i levels without a stack overflow', async (depth) => {
     const problems = await problemsOf({ 'a.yaml': `teams: { a: { shape: ${'['.repeat(depth)}` });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(/^a\.yaml:\d+:\d+: [^\n]+$/);
   });
 
-  it('refuses values that are nested too deeply', async () => {
+  it('rejects values that are nested too deeply', async () => {
     const problems = await problemsOf({
       'a.yaml': `teams: { a: { shape: { x: ${'['.repeat(150)}${']'.repeat(150)} } } }`,
     });
     expect(problems).toEqual(['a.yaml:1:124: is nested more than 100 levels deep']);
   });
 
-  it('refuses what is not UTF-8, with the place', async () => {
+  it('rejects invalid UTF-8, with its position', async () => {
     const bytes = new Uint8Array([...new TextEncoder().encode('teams:\n  a: { title: '), 0xe9, 0x74, 0x20, 0x7d]);
     expect(await problemsOf({ 'a.yaml': bytes })).toEqual(['a.yaml:2:15: is not UTF-8; save the file as UTF-8']);
   });
 
-  it('reads nothing of a manifest that is too large', async () => {
+  it('does not read a manifest that is too large', async () => {
     const tree = memoryTree({
       'a.yaml': new Uint8Array(50 * 1_048_576),
       'b.yaml': 'folders: { x: { title: Xy, parent: y } }',
@@ -113,7 +113,7 @@ describe('broken YAML', () => {
     ]);
   });
 
-  it('lets limits be set', async () => {
+  it('accepts custom limits', async () => {
     const loader = createManifestLoader(fakeKinds, { limits: { manifestBytes: 10 } });
     await expect(loader.load(memoryTree({ 'a.yaml': 'teams: { abc: {} }' }))).rejects.toThrow('is 0.1 MB');
   });

@@ -358,7 +358,7 @@ describe('links to elsewhere', () => {
     const { planned } = await world.apply(site(section('a'), section('b'), section('c'), section('d')), policy);
     const deleted = planned.plan.changes.filter(({ action }) => action === 'delete');
     expect(deleted.map(({ address, impact }) => ({ address, impact }))).toEqual([
-      { address: 'section-group/help/more', impact: '1 link to elsewhere in it' },
+      { address: 'section-group/help/more', impact: '1 external link' },
     ]);
     expect((await shown()).filter((title) => title === 'Elsewhere')).toHaveLength(2);
   });

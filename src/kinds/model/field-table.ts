@@ -1,4 +1,4 @@
-/** Field tables: each field of a kind is written once, and its schema, rules, reading and writing are derived from it. */
+/** Field tables: each field of a kind is defined once; its schema, rules, reads and writes are derived from it. */
 import type { z } from 'zod';
 import type { Change } from '../../core/change.ts';
 import type { Json } from '../../core/json.ts';

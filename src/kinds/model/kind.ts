@@ -24,7 +24,7 @@ export interface Detail {
   readonly people?: readonly (readonly [email: string, id: string])[];
 }
 
-/** Requests for one resource, made only if a key that may mean it declares something that they return. */
+/** Requests for one resource, sent only if an entry that may declare it sets a field that they return. */
 export interface DetailRequest {
   /** Name in snapshots. */
   readonly name: string;
@@ -51,7 +51,7 @@ export interface WriteContext {
   creation(address: Address): Change | undefined;
 }
 
-/** A request of somebody else. `{id}` stands for the id of the resource, `{site}` for that of its site. */
+/** A request of another client. `{id}` stands for the id of the resource, `{site}` for the id of its site. */
 export type SampleRequest = readonly [method: string, path: string, body?: Json];
 
 /** A sample resource, for the tests that every kind has to pass. Manifests are written as sections. */

@@ -140,7 +140,7 @@ export function checkTitle(
   report: (problem: string) => void,
 ): void {
   if (written[title] === undefined && written.id === undefined) {
-    report(`needs a ${title}, unless id says which ${noun} it is`);
+    report(`needs a ${title}, or an id that identifies the ${noun}`);
   }
 }
 
@@ -166,7 +166,7 @@ export function titleRules(
   };
 }
 
-/** Derives the requests of a change from the operations on a resource. `outer` are path parameters besides the id. */
+/** Derives the requests of a change from the operations on a resource. `outer` holds path parameters except the id. */
 export function itemWrites(
   change: Change,
   operations: ItemOperations,
@@ -198,7 +198,7 @@ export function itemWrites(
   return { first: [create, ...(hasMembers(left) ? send(operations.update, left) : [])] };
 }
 
-/** The parameters that the body of an operation has; with `strict`, without a null that it does not accept. */
+/** Returns the parameters that the body of an operation accepts. `strict` drops a null that it does not accept. */
 function pick(
   parameters: Readonly<Record<string, unknown>>,
   operation: WriteOperation | undefined,

@@ -3,14 +3,14 @@ import type { Address } from '../../core/address.ts';
 import type { Json } from '../../core/json.ts';
 import type { Actual } from '../../core/resource.ts';
 
-/** A place inside an entry of a manifest: the keys and indexes that lead to it. */
+/** Path inside an entry of a manifest, as keys and indexes. */
 export type EntryPath = readonly (string | number)[];
 
-/** What `{ file: path }` in a manifest is replaced with before the entry is checked. */
+/** Content of a file, which replaces `{ file: path }` before an entry is validated. */
 export class FileContent {
   /** As written in the manifest. */
   readonly file: string;
-  /** Relative to the manifests' folder. */
+  /** Relative to the manifest directory. */
   readonly path: string;
   readonly text: string;
 
@@ -22,16 +22,16 @@ export class FileContent {
 }
 
 /**
- * A key of another resource, standing inside the fields of a declaration until all manifests are merged; then it is
- * replaced by the address of the one that is declared, or reported as missing.
+ * Placeholder for the key of another resource in the fields of a declaration. When all manifests are merged, it is
+ * replaced by the address of the declared resource, or reported as missing.
  */
 export class Reference {
-  /** Tried in this order. */
+  /** Kinds to look up, in this order. */
   readonly kinds: readonly string[];
-  /** Put before the written key to make it whole: `help/guides/` for a site space of a section. */
+  /** Prefix that completes the written key: `help/guides/` for a site space of a section. */
   readonly prefix: string;
   readonly key: string;
-  /** Where it is written, from the entry. */
+  /** Path of the reference in the entry. */
   readonly path: EntryPath;
 
   constructor(kinds: readonly string[], key: string, path: EntryPath, prefix = '') {
@@ -42,20 +42,20 @@ export class Reference {
   }
 }
 
-/** Fields in which keys of other resources still stand as {@link Reference}. Absent members are not managed. */
+/** Fields with unresolved {@link Reference}s. Absent members are not managed. */
 export type WrittenFields = { readonly [field: string]: unknown };
 
-/** One resource as its kind reads it from an entry. */
+/** A resource that a kind has read from an entry. */
 export interface WrittenResource {
   readonly kind: string;
-  /** Whole: `help/guides/en` for a site space. */
+  /** Full key: `help/guides/en` for a site space. */
   readonly key: string;
-  /** Where it stands, from the entry; empty for the entry itself. Problems and plans point there. */
+  /** Path in the entry, used as the position in problems and plans; empty for the entry itself. */
   readonly path: EntryPath;
   readonly fields: WrittenFields;
   readonly within: Address | null;
   readonly place: { readonly list: Address; readonly index: number } | null;
-  /** The members every resource may have: id, renamedFrom, protect, paused, ignore. */
+  /** Common fields: id, renamedFrom, protect, paused, ignore. */
   readonly common: CommonFields;
 }
 
@@ -68,47 +68,47 @@ export interface CommonFields {
   readonly ignore?: readonly string[] | undefined;
 }
 
-/** What a kind may do while it reads one entry. */
+/** Callbacks for a kind that reads an entry. */
 export interface DeclareContext {
   add(resource: WrittenResource): void;
-  /** Reports what the schema alone cannot say. `path` is from the entry. */
+  /** Reports a problem that the schema cannot detect. `path` is relative to the entry. */
   problem(path: EntryPath, message: string): void;
 }
 
-/** A mapping of a manifest as it is to be written: absent members are left out. */
+/** A mapping to write to a manifest. Undefined members are left out. */
 export type Described = { readonly [member: string]: unknown };
 
-/** What a kind may ask while it describes an actual resource as an entry. */
+/** Lookups and callbacks for a kind that describes an actual resource as an entry. */
 export interface DescribeContext {
-  /** Whether what a new resource has anyway is told too, where it is not told in the words of the platform. */
+  /** True to include a default value that entries write in a form of their own, such as `{ enabled: false }`. */
   readonly whole: boolean;
-  /** The last part of the key that a resource has, or is given. */
+  /** Returns the last part of the key of a resource, declared or generated. */
   keyOf(actual: Actual): string;
-  /** The whole key of what a reference by id means (an email for a person); null where nothing declares it. */
+  /** Returns the full key of the target of a reference by id (an email for a person); null if it is not declared. */
   keyOfRef(reference: Json | undefined): string | null;
-  /** What lies right inside a resource, in display order. */
+  /** Returns the direct parts of a resource, in display order. */
   partsOf(actual: Actual): readonly Actual[];
-  /** A mapping that declares a resource, with the members that every resource may have. */
+  /** Returns the mapping that declares a resource: `members` and the common fields. */
   resource(actual: Actual, members: Described): Described;
-  /** A text in a file of its own, `folder/<key>.extension`; the `key` is that of the entry. */
+  /** Writes a text to its own file, `folder/<key>.extension`, with the key of the entry. */
   file(folder: string, extension: string, text: string): FileContent;
-  /** What a person should know about how a resource is written. */
+  /** Adds a comment for readers to the entry of a resource. */
   note(actual: Actual, text: string): void;
-  /** Says that a resource can only be told by its id, as what would tell it otherwise is not written. */
+  /** Writes the id of a resource, because the entry has no other field that identifies it. */
   bind(actual: Actual): void;
 }
 
-/** How a kind's resources are written in manifests. */
+/** Rules for reading and writing a kind's resources in manifests. */
 export interface ManifestRules<Entry = unknown> {
-  /** The top-level member of a manifest: `teams`. */
+  /** Top-level member of a manifest: `teams`. */
   readonly section: string;
-  /** True when the section itself is the one resource: `organization`. */
+  /** True if the section itself is the only resource: `organization`. */
   readonly single: boolean;
-  /** What a key must look like, and that in words; keys of people are email addresses. */
+  /** Format of a key, as a pattern and in words. Keys of people are email addresses. */
   readonly key: { readonly pattern: RegExp; readonly words: string };
-  /** Applied to the written key before anything else; people's addresses are compared in lower case. */
+  /** Normalizes the written key before any other use. Email addresses are compared in lower case. */
   readonly normalizeKey?: (key: string) => string;
-  /** Checks one entry. Its descriptions become the reference page and the editor's help. */
+  /** Schema of an entry. Its descriptions appear on the reference page and in the editor's help. */
   readonly entry: z.ZodType<Entry>;
   /** One line for the reference page. */
   readonly summary: string;
@@ -116,30 +116,30 @@ export interface ManifestRules<Entry = unknown> {
   readonly example: string;
   declare(key: string, entry: Entry, context: DeclareContext): void;
   /**
-   * The inverse of {@link declare}: an entry as a person would write it, of which nothing is left to change. What a new
-   * resource has anyway is left out. A text instead: why it cannot be declared.
+   * Inverse of {@link declare}: returns a concise entry whose plan has no changes. Values that a new resource has by
+   * default are left out. Returns a string with the reason if the resource cannot be declared.
    */
   describe(actual: Actual, context: DescribeContext): Described | string;
 }
 
-/** Wraps a kind's rules so that the entry's type is checked where they are written, and forgotten where they are listed. */
+/** Erases the entry's type of a kind's rules, which the compiler checks at the definition. */
 export function manifestRules<Entry>(rules: ManifestRules<Entry>): ManifestRules {
   return rules as ManifestRules as ManifestRules<unknown>;
 }
 
-/** The kind's own fields of an entry, without those that every resource may have. */
+/** Returns the kind's own fields of an entry, without the common fields. */
 export function ownFields<Entry extends CommonFields>(entry: Entry): Omit<Entry, keyof CommonFields> {
   const { id, renamedFrom, protect, paused, ignore, ...own } = entry;
   return own;
 }
 
-/** The members that every resource may have, of an entry. */
+/** Returns the common fields of an entry. */
 export function commonFields(entry: CommonFields): CommonFields {
   const { id, renamedFrom, protect, paused, ignore } = entry;
   return { id, renamedFrom, protect, paused, ignore };
 }
 
-/** Its title; where others have the same one, with the key of what holds it before it. */
+/** Returns the title and, for a duplicate title, the title with the key of its holder as a prefix. */
 export function namesWithin({ title }: Actual, holder: string | null): readonly string[] {
   return holder === null ? [title] : [title, `${holder} ${title}`];
 }

@@ -15,7 +15,7 @@ const BARE = [
   'require_up_to_date_change_request',
   'require_change_request_subject',
   'require_change_request_description',
-  // From 0.167 on.
+  // Platform 0.167 and later.
   'require_at_least_one_approved_review',
   'require_author_to_merge',
 ] as const;
@@ -61,10 +61,10 @@ function mergeRules(types: readonly [Types, ...Types[]]) {
     });
 }
 
-/** What {@link mergeRules} makes of a manifest. */
+/** Output of the schema {@link mergeRules}. */
 type MergeRules = z.output<ReturnType<typeof mergeRules>>;
 
-/** In normal form: people as addresses. */
+/** Returns declared rules in normal form, with people as addresses. */
 function declaredMergeRules(rules: MergeRules | undefined): Json | undefined {
   return rules?.type === 'rules'
     ? {
@@ -78,7 +78,7 @@ function declaredMergeRules(rules: MergeRules | undefined): Json | undefined {
     : (rules as Json | undefined);
 }
 
-/** As they are written in a manifest; absent where there are none, or where they name somebody who has no email. */
+/** Returns rules as written in a manifest; undefined if there are none or if they name a person without an email. */
 function describedMergeRules(
   actual: Actual,
   rules: Json | undefined,
@@ -95,7 +95,7 @@ function describedMergeRules(
     ...(users === undefined ? {} : { users: users.map((user) => context.keyOfRef(user)).sort() }),
   }));
   if (list.some(({ users }) => users?.includes(null) === true)) {
-    context.note(actual, 'mergeRules: left out, as they name somebody of whom the platform tells no email address');
+    context.note(actual, 'mergeRules: left out, as they name a person for whom the platform returns no email address');
     return undefined;
   }
   return { type: rules.type, rules: list };
@@ -119,7 +119,7 @@ interface ReadRules {
   readonly rules?: readonly { readonly rule: string; readonly users?: readonly string[] | null }[] | null;
 }
 
-/** In normal form: people as references that are looked up. */
+/** Returns actual rules in normal form, with people as references by id. */
 function actualMergeRules(rules: ReadRules | null | undefined): Json {
   if (!rules) {
     return null;
@@ -133,7 +133,7 @@ function readRule(rule: { readonly rule: string; readonly users?: readonly strin
   return { ...rest, ...(users ? { users: users.map((id) => idRef(id, 'member')) } : {}) };
 }
 
-/** The people that rules name, as addresses. */
+/** Returns the addresses of the people that rules name. */
 function peopleIn(rules: Json): readonly Address[] {
   const list = isObject(rules) && Array.isArray(rules.rules) ? (rules.rules as readonly Json[]) : [];
   return list.flatMap((rule) => (isObject(rule) && Array.isArray(rule.users) ? (rule.users as string[]) : []));
@@ -144,7 +144,7 @@ type WrittenRules<Bare> =
   | { type: Bare }
   | { type: 'rules'; rules: { rule: RuleName; users?: Ref[]; expression?: string }[] };
 
-/** As they are sent: people by id. `Bare`: the types without rules that the resource has. */
+/** Converts rules to a request body, with people by id. `Bare`: types without rules that the resource supports. */
 function writtenMergeRules<Bare extends 'inherit' | 'none' = 'inherit' | 'none'>(
   rules: Json | undefined,
 ): WrittenRules<Bare> | undefined {
@@ -161,7 +161,7 @@ function writtenMergeRules<Bare extends 'inherit' | 'none' = 'inherit' | 'none'>
   };
 }
 
-/** The field `mergeRules` of a space or an organization, with the types that the resource has. */
+/** Defines the field `mergeRules` of a space or an organization, with the types that the resource supports. */
 export function mergeRulesField(
   types: readonly [Types, ...Types[]],
   description = 'Conditions for merging a change request.',

@@ -3,7 +3,7 @@ import type { Json } from '../../core/json.ts';
 import type { Reader } from '../../platform/client.ts';
 import type { Answer, Input, WriteOperation } from '../../platform/operations/model/operation.ts';
 
-/** The id of what an address names, to be filled in when the request is sent: it may not exist before. */
+/** Placeholder for the id of an address. It is filled in when the request is sent, because it may not exist before. */
 export class Ref {
   readonly address: Address;
 
@@ -12,7 +12,7 @@ export class Ref {
   }
 }
 
-/** A reference held in a field; null stays null, as it clears the field. */
+/** Creates a placeholder for the address in a field. */
 export function ref(address: Json | undefined): Ref {
   return new Ref(String(address));
 }
@@ -26,7 +26,7 @@ export class RefMap {
   }
 }
 
-/** The same input, with references wherever an id stands. */
+/** Input type with {@link Ref} allowed in place of each id. */
 export type WithRefs<T> = T extends string
   ? string extends T
     ? T | Ref
@@ -42,32 +42,32 @@ export type WithRefs<T> = T extends string
 /** Ids learned from an answer, by address. */
 export type Learned = Iterable<readonly [Address, string]>;
 
-/** One write, as data: what is sent once every reference in it has an id. */
+/** A write request as data, sent once every reference in it has an id. */
 export interface PlannedRequest {
   readonly operation: WriteOperation;
   readonly input: unknown;
-  /** Throws AppError where the answer says that it was not done after all. */
+  /** Returns the ids in the answer. Throws AppError if the answer shows that the write had no effect. */
   readonly learns: (answer: unknown) => Learned;
-  /** Whether it creates the resource of its change, which can then be looked up by its natural key. */
+  /** True if it creates the resource of its change, which can then be looked up by its natural key. */
   readonly creates: boolean;
-  /** The fields of the resource that tell whether it was done; empty where none does. */
+  /** Fields of the resource that show whether the write took effect; empty if none does. */
   readonly sets: readonly string[];
-  /** Statuses of refusals that count as done where `sets` is in place: a move that would change nothing (409). */
+  /** Error statuses that count as success if `sets` is in place, such as 409 for a move that would change nothing. */
   readonly tolerates: readonly number[];
-  /** What is sent where the platform answers 404, because it has no such operation; null: every version has it. */
+  /** Request for platform versions without the operation, which answer 404; null if every version has it. */
   readonly instead: Alternative | null;
 }
 
-/** How a version of the platform that lacks an operation does the same. */
+/** Replacement for an operation that some platform versions lack. */
 export interface Alternative {
-  /** What versions have or lack as a whole: what one request tells of it holds for all. */
+  /** Name of the feature that a version has or lacks. The result of one request applies to all others. */
   readonly feature: string;
   readonly request: PlannedRequest;
-  /** Whether the answer shows that it was done: a version that does not know a field may pass over it. */
+  /** Reports whether the answer confirms the change, because a version may ignore a field that it does not know. */
   readonly isDone: (answer: unknown, input: unknown) => boolean;
 }
 
-/** Plans one write. The types are those of the operation, so that a wrong body does not compile. */
+/** Creates a planned request with the types of the operation, so that a wrong body does not compile. */
 export function request<O extends WriteOperation>(
   operation: O,
   input: WithRefs<Input<O>>,
@@ -90,17 +90,17 @@ export function request<O extends WriteOperation>(
   };
 }
 
-/** What an answer makes of a change that takes time on the platform's side. */
+/** Progress of a change that the platform processes asynchronously. */
 export type Progress =
   | { readonly state: 'working' }
   | { readonly state: 'done' }
   | { readonly state: 'failed'; readonly reason: string };
 
-/** All that one change sends, in this order; `late` waits for what the resource refers to as a whole. */
+/** Requests of one change, in order. `late` waits until everything that the resource refers to exists. */
 export interface Writes {
   readonly first: readonly PlannedRequest[];
   readonly late?: readonly PlannedRequest[];
-  /** Asks how far the platform is with what was sent; asked again until it is done or has failed. */
+  /** Reads the progress of the change; polled until it is done or has failed. */
   readonly watch?: (reader: Reader) => Promise<Progress>;
 }
 

@@ -11,7 +11,7 @@ export const plainKey = { pattern: KEY_PATTERN, words: KEY_WORDS };
 const EMAIL_PATTERN = /^[^\s@<>",;]+@[^\s@<>",;]+$/;
 export const emailKey = { pattern: EMAIL_PATTERN, words: 'an email address' };
 
-/** The language codes of the platform; it knows `zh-tw` from 0.181 on. */
+/** Language codes of the platform; `zh-tw` requires 0.181 or later. */
 export const LANGUAGES = [
   'en', 'fr', 'de', 'es', 'it', 'pt', 'pt-br', 'ru', 'ja', 'zh', 'yue', 'ko', 'ar', 'hi', 'nl', 'pl', 'tr', 'sv', 'no',
   'da', 'fi', 'el', 'cs', 'hu', 'ro', 'th', 'vi', 'id', 'ms', 'he', 'uk', 'sk', 'bg', 'hr', 'lt', 'lv', 'et', 'sl',
@@ -41,9 +41,9 @@ interface TextLimits {
   readonly min?: number;
   readonly max: number;
   readonly pattern?: RegExp;
-  /** What the pattern asks for, in words. */
+  /** The pattern in words, for messages. */
   readonly words?: string;
-  /** A value that one could write, for editors. */
+  /** Example value, for editors. */
   readonly example?: string;
 }
 
@@ -62,7 +62,7 @@ function textProblem(value: string, limits: TextLimits): string | null {
   return null;
 }
 
-/** A text within limits that are counted in code points. */
+/** Schema of a string with limits in Unicode code points. */
 export function text(limits: TextLimits): z.ZodType<string, string> {
   return z
     .string()
@@ -83,7 +83,7 @@ export function text(limits: TextLimits): z.ZodType<string, string> {
 /** Longest URL, in bytes. Source: docs/platform-notes.md#limits */
 const LONGEST_URL = 2048;
 
-/** An http(s) address; `example` is for editors. */
+/** Schema of an HTTP(S) URL; `example` is for editors. */
 export function url(example?: string): z.ZodType<string, string> {
   const max = LONGEST_URL;
   return z
@@ -102,25 +102,23 @@ export function url(example?: string): z.ZodType<string, string> {
     .meta({ format: 'uri', maxLength: max, ...(example === undefined ? {} : { examples: [example] }) });
 }
 
-/** A day, as YYYY-MM-DD. */
+/** Schema of a date, as YYYY-MM-DD. */
 const day = z
   .string()
   .refine((value) => /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(`${value}T00:00:00Z`)), {
-    error: 'is not a day written as YYYY-MM-DD',
+    error: 'is not a date in the form YYYY-MM-DD',
   })
   .meta({ format: 'date', examples: ['2030-01-31'] });
 
-/** What a JSON Schema is told beside what JSON Schema knows, and does not show. */
+/** Internal notes on a schema, which the generated JSON Schema does not contain. */
 export interface SchemaNotes {
-  /** The value is the key of a resource of one of these kinds, as it is written there. */
+  /** Kinds that the value refers to; it must be the key of such a resource. */
   readonly refersTo?: readonly string[];
-  /** It often is one of those. */
+  /** Kinds whose keys editors offer; other values are allowed. */
   readonly suggests?: readonly string[];
 }
 
-/**
- * The key of another resource, of one of these kinds. Whether it exists is checked once all manifests are merged.
- */
+/** Schema of a key of another resource, of one of these kinds. It is resolved after all manifests are merged. */
 export function key(words: string, ...refersTo: readonly string[]): z.ZodType<string, string> {
   return z
     .string()
@@ -137,11 +135,11 @@ const written = z.instanceof(FileContent).meta({
   additionalProperties: false,
 });
 
-/** A text, written in place or as `{ file: path }`. */
+/** Schema of a string, written inline or as `{ file: path }`. */
 export function textOrFile(limits: TextLimits): z.ZodType<string, string | FileContent> {
   const { example } = limits;
   const inPlace = example === undefined ? z.string() : z.string().meta({ examples: [example] });
-  return z.union([inPlace, written], { error: 'must be a text, or { file: path }' }).transform((value, context) => {
+  return z.union([inPlace, written], { error: 'must be a string, or { file: path }' }).transform((value, context) => {
     const content = typeof value === 'string' ? value : value.text;
     const message = textProblem(content, limits);
     if (message !== null) {
@@ -153,8 +151,8 @@ export function textOrFile(limits: TextLimits): z.ZodType<string, string | FileC
 }
 
 /**
- * A mapping, written in place or as `{ file: path }` to a JSON or YAML file. `shape` checks it; a problem in a file is
- * reported with the line in that file.
+ * Schema of a mapping, written inline or as `{ file: path }` of a JSON or YAML file. `shape` validates it; a problem in a
+ * file is reported with its line in that file.
  */
 export function objectOrFile(
   shape: z.ZodType,
@@ -172,18 +170,18 @@ export function objectOrFile(
       for (const { path, message, ...issue } of issues) {
         const place =
           'keys' in issue && issue.code === 'unrecognized_keys' ? [...path, ...issue.keys.slice(0, 1)] : path;
-        const said = issue.code === 'unrecognized_keys' ? 'is not supported in a schema of visitor claims' : message;
+        const problem = issue.code === 'unrecognized_keys' ? 'is not supported in a schema of visitor claims' : message;
         context.addIssue(
           value instanceof FileContent
-            ? { code: 'custom', message: `${value.file}:${lineOf(value.text, place)}: ${place.join('.')} ${said}` }
-            : { code: 'custom', message: `${place.join('.')} ${said}`, path: [...path] },
+            ? { code: 'custom', message: `${value.file}:${lineOf(value.text, place)}: ${place.join('.')} ${problem}` }
+            : { code: 'custom', message: `${place.join('.')} ${problem}`, path: [...path] },
         );
       }
       return issues.length > 0 ? z.NEVER : parsed;
     });
 }
 
-/** The line of a text that a path leads to, from 1; that of the nearest that is there, where something is missing. */
+/** Returns the line of a path in a text, counted from 1; the line of its nearest existing parent if it is missing. */
 function lineOf(content: string, path: readonly PropertyKey[]): number {
   const lines = new LineCounter();
   const document = parseDocument(content, { lineCounter: lines });
@@ -196,7 +194,7 @@ function lineOf(content: string, path: readonly PropertyKey[]): number {
   return 1;
 }
 
-/** Only `{ file: path }`. */
+/** Schema that accepts only `{ file: path }`. */
 export const fileOnly = written;
 
 function parseMapping(content: string): Record<string, unknown> | null {
@@ -234,7 +232,7 @@ export const commonShape = {
     .describe('Fields that are set on create and never changed afterwards.'),
 };
 
-/** An entry of a manifest: a mapping with the members of every resource and the kind's own, and no others. */
+/** Schema of an entry: a mapping with the kind's own fields and the common fields, and no others. */
 export function entry<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.strictObject({ ...shape, ...commonShape });
 }

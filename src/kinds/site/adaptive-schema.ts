@@ -1,11 +1,11 @@
-/** The schema of visitor claims that the platform takes: a narrow part of JSON Schema draft-07. */
+/** Schema of visitor claims that the platform accepts: a small subset of JSON Schema draft-07. */
 import { z } from 'zod';
 
-/** The only description that the unsigned claims may have. */
+/** Required description of the unsigned claims. */
 const UNSIGNED = 'Unsigned claims of the site visitor.';
 
 const description = z.string({ error: 'needs a description' });
-const closed = z.literal(false, { error: 'must be there and be false' });
+const closed = z.literal(false, { error: 'is required and must be false' });
 const kindOfClaim = 'must be boolean, string, number, array or object';
 
 const primitives = [

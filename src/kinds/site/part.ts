@@ -19,9 +19,9 @@ export interface StructurePart {
   readonly key: { readonly member: string; readonly description: string; readonly example: string };
   /** Words for the entry in errors; the member with the key by default. */
   readonly words?: string;
-  /** Holders that it can have: the site itself, or other parts. */
+  /** Kinds of its possible holders: the site itself, or other parts. */
   readonly heldBy: readonly string[];
-  /** It can be at the top only of a site without sections. */
+  /** True if it can be at the top level only in a site without sections. */
   readonly isPlain?: boolean;
   /** Field that refers to the part that holds it; null at the top of the site. */
   readonly holder: string;
@@ -32,11 +32,11 @@ export interface StructurePart {
     /** Member of its entry. */
     readonly member: string;
     readonly schema: (items: z.ZodType) => z.ZodType;
-    /** The keys of what it holds begin with its own key, and not with that of the site. */
+    /** True if the keys of its parts start with its own key, not with the site's key. */
     readonly isScope?: boolean;
-    /** Field that lists the declared addresses of what it holds. */
+    /** Field that lists the declared addresses of its parts. */
     readonly field?: string;
-    /** An entry without any is left out on import. */
+    /** True if an import leaves out an entry without parts. */
     readonly isRequired?: boolean;
     items(item: StructureItem): readonly StructureItem[];
   };
@@ -106,12 +106,12 @@ function partWrites(
   return { first: [...first, ...(change.action === 'create' ? sortRequests(change) : [])] };
 }
 
-/** The type of an item in the structure of the platform: `site-section` for a section. */
+/** Returns the type of an item in the platform's structure: `site-section` for a section. */
 export function itemType(kind: string): string {
   return kind.startsWith('site-') ? kind : `site-${kind}`;
 }
 
-/** Puts an item of a structure next to a sibling; nothing where the change asks for no position. */
+/** Returns the request that moves an item next to a sibling; none if the change has no position. */
 export function sortRequests(change: Change): readonly PlannedRequest[] {
   if (change.anchor === null) {
     return [];
@@ -127,7 +127,7 @@ function pointer(address: string) {
   return { type: type as 'site-section', id: ref(address) };
 }
 
-/** A path that nothing else has, for the moment in which paths are swapped. */
+/** Returns a unique temporary path, for swapping paths. */
 export function pathAside(change: Change): string {
   return `moving-${change.id ?? ''}`
     .toLowerCase()

@@ -1,4 +1,4 @@
-/** Manifests that the samples of several kinds are part of. */
+/** Manifests that the samples of several kinds share. */
 
 /** Two spaces to refer to. */
 export const SPACES_SAMPLE = 'spaces: { one: { title: One, language: en }, two: { title: Two, language: de } }\n';

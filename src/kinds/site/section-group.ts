@@ -41,7 +41,7 @@ export const sectionGroup = structurePart<SectionGroup>({
   },
   impact(actual) {
     const links = Number(actual.facts?.links ?? 0);
-    return { weight: links, text: links === 0 ? '' : `${counted(links, 'link')} to elsewhere in it` };
+    return { weight: links, text: links === 0 ? '' : counted(links, 'external link') };
   },
   sample: {
     created: siteSample(`[{ group: a, title: A, icon: code, items: [] }, ${REST_SAMPLE}]`),
@@ -55,7 +55,7 @@ export const sectionGroup = structurePart<SectionGroup>({
     address: 'section-group/help/a',
     createdBy: 'createSectionGroup',
     storedIn: 'sectionGroups',
-    drift: ['PATCH', '/sites/{site}/section-groups/{id}', { title: 'By hand' }],
+    drift: ['PATCH', '/sites/{site}/section-groups/{id}', { title: 'Drifted' }],
     remove: ['DELETE', '/sites/{site}/section-groups/{id}'],
   },
 });

@@ -1,16 +1,16 @@
-/** What sections and site spaces know of each other: the space of a new section, and slots that must be vacant. */
+/** Rules between sections and site spaces: the space of a new section, and slots that must be vacant. */
 import { type Address, kindOf } from '../../core/address.ts';
 import type { Change } from '../../core/change.ts';
 import { canonicalJson, type Json } from '../../core/json.ts';
 import type { Fields } from '../../core/resource.ts';
 import { Ref } from '../model/request.ts';
 
-/** The site spaces that a section declares, in order. */
+/** Returns the site spaces that a section declares, in order. */
 export function spacesOf(fields: Fields): readonly Address[] {
   return Array.isArray(fields.spaces) ? (fields.spaces as Address[]) : [];
 }
 
-/** The site space that a new section is created with: its default, else the first that can be created. */
+/** Returns the site space for creating a section: its default, or else the first that can be created. */
 export function seedOf(section: Change, creation: (address: Address) => Change | undefined) {
   const spaces = spacesOf(section.declared);
   const wanted = section.declared.default;
@@ -19,18 +19,18 @@ export function seedOf(section: Change, creation: (address: Address) => Change |
   return { address, space: spaceRef(creation(address)?.declared.space) };
 }
 
-/** The space meant by a key: a space's own, or the one that a translation makes. */
+/** Returns a reference to a space: the space itself, or the result of a translation. */
 export function spaceRef(address: Json | undefined): Ref {
   const space = String(address);
   return new Ref(kindOf(space) === 'translation' ? `${space}#result` : space);
 }
 
-/** The place of a site's sections: a site has either sections or spaces at the top. */
+/** Slot for the sections of a site, which has either sections or spaces at the top level. */
 export function sectionsSlot(site: Address | null): string {
   return `${site} sections`;
 }
 
-/** The place of a space, or of a path, at the top of a site. */
+/** Slot for a space or a path at the top level of a site. */
 export function siteSlot(site: Address | null, by: 'space' | 'path', value: Json | undefined): string {
   return `${site} ${by} ${canonicalJson(value)}`;
 }

@@ -59,7 +59,7 @@ export const section = structurePart<Section>({
       read: ({ description }) => description || null,
     },
     condition: { schema: condition, access: true },
-    // The space it is created with becomes its default; a deleted one is replaced by the platform.
+    // The space of the creation becomes the default. The platform replaces a deleted default.
     default: {
       schema: key('The key of the space that is shown first.', 'site-space').optional(),
       isRelative: true,
@@ -76,7 +76,7 @@ export const section = structurePart<Section>({
     if (typeof fields.path === 'string') {
       keys.push({ by: 'path', value: fields.path });
     }
-    // Found by its title where only the first half of its creation happened, before it got its path.
+    // If only the first request of its creation succeeded, it has no path yet and is found by its title.
     if (typeof fields.title === 'string') {
       keys.push({ by: 'title', value: fields.title });
     }
@@ -105,7 +105,7 @@ export const section = structurePart<Section>({
     const { address, space } = seedOf(change, creation);
     return { address, refersTo: space.address };
   },
-  /** It is created with a space, which must not be on the site itself any more. */
+  /** The space of its creation must no longer be at the top level of the site. */
   needsVacant: ({ within, fields }, context) =>
     spacesOf(fields).map((address) => siteSlot(within, 'space', context.declaredOf(address)?.fields.space)),
   vacates: ({ within }) => [sectionsSlot(within)],
@@ -163,7 +163,7 @@ export const section = structurePart<Section>({
     address: 'section/help/a',
     createdBy: 'createSection',
     storedIn: 'sections',
-    drift: ['PATCH', '/sites/{site}/sections/{id}', { title: 'By hand', path: 'hand' }],
+    drift: ['PATCH', '/sites/{site}/sections/{id}', { title: 'Drifted', path: 'drifted' }],
     remove: ['DELETE', '/sites/{site}/sections/{id}'],
   },
 });

@@ -28,10 +28,10 @@ export const siteSpace = structurePart<SiteSpace>({
     holder: 'section',
     title: ({ title, path, id }) => title ?? path ?? id,
     // Some versions do not return it, and others may omit false. Source: docs/platform-notes.md#site-spaces
-    facts: ({ hidden }) => (typeof hidden === 'boolean' ? null : { hidden: 'untold' }),
+    facts: ({ hidden }) => (typeof hidden === 'boolean' ? null : { hidden: 'unknown' }),
     undeclarable: ({ fields, title }, context) =>
       context.keyOfRef(fields.space) === null
-        ? `left out: ${String(fields.path ?? title)}, which shows a space that is not there`
+        ? `left out: ${String(fields.path ?? title)}, because its space does not exist`
         : null,
   },
   fields: {
@@ -63,7 +63,7 @@ export const siteSpace = structurePart<SiteSpace>({
     if (typeof fields.path === 'string') {
       keys.push({ by: 'path', value: `${section} ${fields.path}` });
     }
-    // Found by its space where only the first half of its creation happened, before it got its path.
+    // If only the first request of its creation succeeded, it has no path yet and is found by its space.
     keys.push({ by: 'space', value: `${section} ${String(fields.space)}` });
     return keys;
   },
@@ -77,14 +77,14 @@ export const siteSpace = structurePart<SiteSpace>({
   renamedKey: (path, fields) => ({ by: 'path', value: `${String(fields.section ?? '')} ${path}` }),
   notes: (declared, actual) =>
     declared.fields.hidden === true && actual.facts?.hidden !== undefined
-      ? ['hidden: the platform does not tell whether it is; versions before 0.167 cannot hide a site space']
+      ? ['hidden: the platform did not return the current value; versions before 0.167 cannot hide a site space']
       : [],
   deletedWith: (fields) => fields.section,
   keepsOne: true,
   unique: 'path',
   /**
-   * A space can be added to the site itself only once no section is left. The first section of a site takes in what
-   * was on the site itself, and has no space and no path twice.
+   * A space can be added to the top level of a site only if no section is left. The first section of a site takes over
+   * the site spaces of the top level, and each space and each path can be in it only once.
    */
   needsVacant: ({ within, fields }) =>
     fields.section === null
@@ -139,16 +139,16 @@ export const siteSpace = structurePart<SiteSpace>({
     address: 'site-space/help/a',
     createdBy: 'addSiteSpace',
     storedIn: 'siteSpaces',
-    drift: ['PATCH', '/sites/{site}/site-spaces/{id}', { path: 'hand', hidden: false }],
+    drift: ['PATCH', '/sites/{site}/site-spaces/{id}', { path: 'drifted', hidden: false }],
     remove: ['DELETE', '/sites/{site}/site-spaces/{id}'],
   },
 });
 
-/** A version that does not know the field may pass over it, and then every plan would ask for it again. */
+/** Fails if the platform ignored `hidden`. Otherwise every plan would contain the change again. */
 function mustBeHidden(answer: SiteSpace | undefined): [] {
   if (answer !== undefined && answer.hidden !== true) {
     throw new RejectedError(
-      'updateSiteSpace: this version of the platform cannot hide a site space: take out hidden',
+      'updateSiteSpace: this version of the platform cannot hide a site space; remove hidden',
       400,
     );
   }

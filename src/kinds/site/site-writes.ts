@@ -36,7 +36,7 @@ export function siteWrites(change: Change): Writes {
   };
   const requests: PlannedRequest[] = [
     ...(hasMembers(body) ? [request(operations.updateSite, { path, body: present(body) })] : []),
-    // Versions without the setting refuse it, and the answer to a creation does not show which version this is.
+    // Versions without the setting reject it, and the answer to a creation does not show the version.
     ...(creates && agentsContext !== undefined
       ? [
           request(
@@ -87,7 +87,7 @@ function publishing(
 function mustBePublished(answer: PublishResult): [] {
   if (answer.type === 'checkout') {
     throw new RejectedError(
-      'publishSite: the platform asks for an upgrade of the plan first; nothing was published',
+      'publishSite: the site was not published, because the platform requires an upgrade of its plan',
       402,
     );
   }

@@ -67,7 +67,7 @@ const fields: FieldTable<Site> = {
       .optional()
       .describe('Whether the agent can read the site. Platform 0.167 and later do not have this setting.'),
     unsupportedNote:
-      'agentsContext was not compared: this version of the platform has no such setting (none has from 0.167 on)',
+      'agentsContext was not compared: this version of the platform has no such setting (removed in 0.167)',
     // Every version that has it returns it. Source: docs/platform-notes.md#sites
     read: ({ agentsContext }) => agentsContext || undefined,
     toEntry: (value) => (value === 'included' ? undefined : (value ?? undefined)),
@@ -159,7 +159,7 @@ export function siteKind(parts: readonly StructurePart[]): Kind {
     },
     suggestedKeys: ({ title, fields: { basename } }) => [title, ...(typeof basename === 'string' ? [basename] : [])],
     impact: siteImpact,
-    // One request returns all parts of a site, another one its schema.
+    // One request returns all parts of a site, another its schema.
     details: [
       {
         name: 'structure',
@@ -191,7 +191,7 @@ export function siteKind(parts: readonly StructurePart[]): Kind {
   });
 }
 
-/** What is shown first is a section, or a part at the top of a site without sections. */
+/** Returns the reference to the default: a section, or a site space of a site without sections. */
 function defaultReference(parts: readonly StructurePart[], name: string, entry: Entry): Reference | undefined {
   const sectioned = hasSections(parts, entry.structure ?? []);
   return entry.default === undefined || entry.default === ''
@@ -231,7 +231,7 @@ async function readParts(parts: readonly StructurePart[], { id }: Actual, reader
   return { fields: { default: observed.first }, parts: observed.parts };
 }
 
-/** Requests for parts that the structure does not show, one after the other. */
+/** Returns a chain of requests for parts that the structure does not show. */
 function hiddenParts(parts: readonly StructurePart[]): Pick<DetailRequest, 'next'> {
   let next: DetailRequest | undefined;
   for (const { kind, hidden } of parts.toReversed()) {
@@ -249,7 +249,7 @@ function hiddenParts(parts: readonly StructurePart[]): Pick<DetailRequest, 'next
   return next === undefined ? {} : { next };
 }
 
-/** Written as host plus path and read as the proxy's origin; its target is where the platform has the site. */
+/** Converts the proxy's origin, as the platform returns it, to a host and a path. */
 function withoutScheme(address: string | null | undefined): Json {
   return address?.replace(/^https?:\/\//, '').replace(/\/$/, '') ?? null;
 }

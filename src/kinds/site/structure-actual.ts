@@ -5,7 +5,7 @@ import type { SiteStructure, StructureItem } from '../../platform/operations/ind
 import type { DescribeContext, Described } from '../model/manifest.ts';
 import { itemType, type StructurePart } from './part.ts';
 
-/** A site's parts as one answer gives them, in display order, and which of them is shown first. */
+/** Parts of a site, in display order, and the default part. */
 export interface ObservedStructure {
   readonly parts: readonly Actual[];
   readonly first: Json;
@@ -55,11 +55,11 @@ export function observeStructure(
   return { parts: found, first };
 }
 
-/** Describes what lies inside a site. What cannot be declared is left out, with a note on what holds it. */
+/** Describes the parts of a site. A part that cannot be declared is left out, with a note on its holder. */
 export class StructureDescriber {
   readonly #parts: readonly StructurePart[];
   readonly #context: DescribeContext;
-  /** The ids of the parts that were described, with their keys. */
+  /** Keys of the described parts, by id. */
   readonly #described = new Map<string, string>();
 
   constructor(parts: readonly StructurePart[], context: DescribeContext) {
@@ -74,12 +74,12 @@ export class StructureDescriber {
       return this.#items(site, inside);
     }
     if (plain.length < inside.length) {
-      this.#context.note(site, 'its section groups are left out: they show nothing as long as it has no section');
+      this.#context.note(site, 'its section groups are left out: they are not visible while the site has no sections');
     }
     return this.#items(site, plain);
   }
 
-  /** The key of a part that a field refers to, if that is described. */
+  /** Returns the key of a part that a field refers to; undefined if the part was not described. */
   keyOf(reference: Json | undefined): string | undefined {
     return isIdRef(reference) ? this.#described.get(reference.$id) : undefined;
   }

@@ -7,10 +7,10 @@ import { type CommonFields, commonFields, type DeclareContext, type EntryPath } 
 import { commonShape } from '../model/schema.ts';
 import { PART_KEY, type StructurePart } from './part.ts';
 
-/** An item of a structure as it is written. */
+/** An item of a structure, as written. */
 export type WrittenItem = CommonFields & { readonly [member: string]: unknown };
 
-/** Schema of a list of parts at the top of a site. */
+/** Returns the schema of the list of parts at the top level of a site. */
 export function structureSchema(parts: readonly StructurePart[]): z.ZodType<WrittenItem[]> {
   const entries = new Map<StructurePart, z.ZodType>();
   const lists = new Map<string, z.ZodType>();
@@ -59,7 +59,7 @@ interface Holder {
   readonly part: StructurePart;
 }
 
-/** Whether a site with these items at the top has sections. */
+/** Reports whether a site with these top-level items has sections. */
 export function hasSections(parts: readonly StructurePart[], items: readonly WrittenItem[]): boolean {
   return items.some((item) => partOf(parts, item)?.isPlain !== true);
 }
@@ -100,7 +100,7 @@ class StructureDeclarer {
         return [];
       }
       if (holder === null && this.#sectioned && part.isPlain === true) {
-        this.#context.problem(here, 'stands beside sections: give it a section of its own, or have no sections at all');
+        this.#context.problem(here, 'a site cannot mix sections and top-level spaces; move this space into a section');
         return [];
       }
       return [this.#part(part, item, here, holder, { list: holder?.address ?? `site/${this.#site}`, index })];
@@ -135,7 +135,7 @@ class StructureDeclarer {
     return address;
   }
 
-  /** Addresses of what a scope holds. */
+  /** Returns the addresses of the parts in a scope. */
   #addresses(items: readonly WrittenItem[], scope: string): readonly Address[] {
     return items.flatMap((item) => {
       const part = partOf(this.#parts, item);
@@ -145,7 +145,7 @@ class StructureDeclarer {
 
   #once(address: Address, path: EntryPath): void {
     if (this.#seen.has(address)) {
-      this.#context.problem(path, `${address} is declared twice in this site; a key stands for one resource`);
+      this.#context.problem(path, `${address} is declared twice in this site; use distinct keys`);
     }
     this.#seen.add(address);
   }

@@ -7,19 +7,21 @@ import { isInGitFolder } from '../../core/files/git-folder.ts';
 import { LARGEST_FILE, readRegularFile } from '../../core/files/regular-file.ts';
 
 /**
- * Which files of a folder belong to it, so that a manifest, or a symbolic link, may name them: all that are not hidden;
- * all, in a clean checkout of one commit; or those that git tracks, which are asked for when the first one is named.
+ * Rule for the files of a directory that a manifest or a symbolic link may refer to: `visible` allows every file that is
+ * not hidden, and `all` every file, for a clean checkout of one commit. A function returns the files that git tracks; it
+ * is called at the first reference.
  */
 export type Belonging = 'visible' | 'all' | (() => Promise<ReadonlySet<string>>);
 
 /**
- * The files of a folder on disk. The folder itself may be a symbolic link (git-sync swaps one); every call follows it
- * anew, so a tree opened once sees what the link points at now.
+ * Opens a directory on disk as a file tree. The directory itself may be a symbolic link (git-sync swaps one). Every call
+ * follows it again, so an open tree always reads the current target.
  *
- * Hidden folders are not entered. A link to a folder inside the tree is left to the folder's own path, and one that
- * leads out of the tree is listed as a file: whoever reads it is refused, and says so where it is named.
+ * Hidden directories are skipped. A link to a directory inside the tree is not listed, because the directory is listed
+ * under its own path. A link that leaves the tree is listed as a file; reading it fails, and the error is reported at
+ * the reference.
  *
- * The disk is asked synchronously on purpose: over 10,000 small files the thread pool costs ten times what the calls do.
+ * Disk access is synchronous on purpose: for 10,000 small files, the thread pool costs ten times as much as the calls.
  */
 export function openDiskTree(directory: string, belonging: Belonging = 'visible'): FileTree {
   const root = resolvePath(directory);
@@ -44,7 +46,7 @@ export function openDiskTree(directory: string, belonging: Belonging = 'visible'
     read: async (path) => {
       const located = locate(root, path);
       if (located.inside !== path) {
-        // A link could name what the manifests must not.
+        // A link may lead to a file that manifests must not refer to.
         await check(path, located);
       }
       return readInside(path, located);
@@ -54,7 +56,7 @@ export function openDiskTree(directory: string, belonging: Belonging = 'visible'
   };
 }
 
-/** A folder that begins with two dots is where Kubernetes keeps the files of a ConfigMap, each behind a link. */
+/** Kubernetes keeps the files of a ConfigMap in a directory whose name starts with two dots, each behind a link. */
 function isHidden(inside: string): boolean {
   return inside.split('/').some((part) => part.startsWith('.') && !part.startsWith('..'));
 }
@@ -67,7 +69,7 @@ function readInside(path: string, { real }: Located): Uint8Array {
   }
 }
 
-/** Where a path really lies, on disk and inside the tree. */
+/** Path after following links: the absolute path on disk, and the path inside the tree. */
 interface Located {
   readonly real: string;
   readonly inside: string;
@@ -95,7 +97,7 @@ function locate(root: string, path: string): Located {
   return { real, inside };
 }
 
-/** The path of `target` below `root` with forward slashes, or null when it is not below it. */
+/** Returns the path of `target` relative to `root` with forward slashes, or null if it is not below `root`. */
 function relativeInside(root: string, target: string): string | null {
   const path = relative(root, target);
   if (path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path)) {
@@ -131,7 +133,7 @@ function walk(directory: string, prefix: string, entries: FileEntry[]): void {
   }
 }
 
-/** What identifies a file's content, or null for what is no file: a link to a folder, a socket, a vanished file. */
+/** Returns the stats of a file; null for a link to a directory, a socket, or a file that no longer exists. */
 function statsOf(entry: Dirent, full: string): Stats | null {
   if (entry.isFile()) {
     return lstatSync(full, { throwIfNoEntry: false }) ?? null;
@@ -141,13 +143,13 @@ function statsOf(entry: Dirent, full: string): Stats | null {
   }
   const target = followedStats(full);
   if (target === undefined) {
-    // A broken link is listed: the loader reports it where it stands.
+    // A broken link is listed, so that the loader reports it.
     return lstatSync(full, { throwIfNoEntry: false }) ?? null;
   }
   return target.isFile() ? target : null;
 }
 
-/** Undefined for a link that leads nowhere, or round in circles. */
+/** Returns the stats of a link's target; undefined for a broken or circular link. */
 function followedStats(full: string): Stats | undefined {
   try {
     return statSync(full, { throwIfNoEntry: false });

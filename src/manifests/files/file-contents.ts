@@ -5,13 +5,13 @@ import { isInGitFolder } from '../../core/files/git-folder.ts';
 import { quote, type Suggestions } from '../../core/text/suggest.ts';
 import { FileContent } from '../../kinds/model/manifest.ts';
 
-/** A file that a manifest names, and how to tell whether it is still the one that was read. */
+/** A file that a manifest refers to, with the version that was read. */
 export interface NamedDependency {
-  /** As named, from the tree's root. */
+  /** Path as referred to, relative to the tree's root. */
   readonly path: string;
-  /** After following links; the same as `path` where it could not be followed. */
+  /** Path after following links; the same as `path` if they could not be followed. */
   readonly resolved: string;
-  /** Null where only reading it again tells. */
+  /** Null if only the content shows whether the file has changed. */
   readonly version: string | null;
 }
 
@@ -21,15 +21,15 @@ export interface NamedContent {
   readonly dependency: NamedDependency | null;
 }
 
-/** What of a tree the loader looks at while it reads the files of one load. */
+/** A tree and its file list, as of the start of one load. */
 export interface ListedTree {
   readonly tree: FileTree;
   readonly entries: ReadonlyMap<string, FileEntry>;
-  /** For names of files that are not there. */
+  /** Suggestions for references to files that do not exist. */
   readonly suggestions: Suggestions;
 }
 
-/** Reads the file that `{ file }` names, from the manifest at `from`. */
+/** Reads the file that `{ file }` refers to, relative to the manifest at `from`. */
 export async function readNamedFile(
   listed: ListedTree,
   from: string,
@@ -97,12 +97,12 @@ function versionOf(listed: ListedTree, path: string, resolved: string): string |
   return version === null || target === null ? null : `${version}\n${target}`;
 }
 
-/** Whether a named file is still as it was read. */
+/** Reports whether a referenced file is unchanged since it was read. */
 export function isUnchanged(listed: ListedTree, dependency: NamedDependency): boolean {
   return dependency.version !== null && dependency.version === versionOf(listed, dependency.path, dependency.resolved);
 }
 
-/** Strictly: null when a byte is not UTF-8. A byte order mark is dropped. */
+/** Decodes UTF-8 strictly: returns null for an invalid byte. Removes a byte order mark. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -111,7 +111,7 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
   }
 }
 
-/** A size for a person, rounded up so that what is too large never looks as if it were not. */
+/** Formats a size, rounded up so that a size above a limit is never shown as equal to the limit. */
 export function megabytes(bytes: number): string {
   return `${Math.ceil((bytes / 1_048_576) * 10) / 10} MB`;
 }

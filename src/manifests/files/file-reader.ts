@@ -10,13 +10,13 @@ import { decodeUtf8, type ListedTree, megabytes, type NamedDependency, readNamed
 import type { CachedManifest, ManifestCache } from './manifest-cache.ts';
 import { isConfig } from './manifest-files.ts';
 
-/** What one manifest, or the files it names, may weigh. */
+/** Size limits of a manifest and of the files that it refers to. */
 export interface ManifestLimits {
-  /** Bytes of a manifest. */
+  /** Maximum size of a manifest, in bytes. */
   readonly manifestBytes: number;
-  /** Bytes of a file that a manifest names. */
+  /** Maximum size of a file that a manifest refers to, in bytes. */
   readonly fileBytes: number;
-  /** Values that the aliases of one document may stand for. */
+  /** Maximum number of values that the aliases of one file may expand to. */
   readonly aliasedValues: number;
 }
 
@@ -27,7 +27,7 @@ interface ReaderParts {
   readonly parse: (text: string) => YamlFile;
 }
 
-/** Reads single files of one tree, from the cache where they have not changed. */
+/** Reads single files of one tree. Unchanged files come from the cache. */
 export class FileReader {
   private readonly parts: ReaderParts;
   private readonly listed: ListedTree;
@@ -39,7 +39,7 @@ export class FileReader {
     this.root = root;
   }
 
-  /** Without reading anything; null when the file must be read. */
+  /** Returns the cached result without reading the file; null if the file must be read. */
   cached(entry: FileEntry): CachedManifest | null {
     return this.parts.cache.byVersion(this.root, entry, this.listed);
   }
@@ -90,7 +90,7 @@ export class FileReader {
     return { text, manifest: reader.finish(), dependencies, names };
   }
 
-  /** The bytes, or why they cannot be read: a link that leads nowhere, out of the tree, or to what is no part of it. */
+  /** Returns the bytes, or an error message for a link that is broken, leaves the tree, or leads to an untracked file. */
   private async bytesOf(path: string): Promise<Uint8Array | string> {
     try {
       return await this.listed.tree.read(path);
@@ -105,7 +105,7 @@ export class FileReader {
       } catch (reason) {
         return messageOf(reason);
       }
-      // It is there and may be read: trying again may help, so this is not the manifest's fault.
+      // The file exists and may be read, so the error may be temporary and is not a problem of the manifest.
       throw error;
     }
   }
@@ -120,7 +120,7 @@ export class FileReader {
     return this.unreadable(entry, 'is not UTF-8; save the file as UTF-8', position);
   }
 
-  /** Not kept: what cannot be read is looked at anew each time. */
+  /** Returns the result for an unreadable file. It is not cached, so every load tries again. */
   private unreadable(entry: FileEntry, message: string, position = START): CachedManifest {
     const problem: Problem = { file: this.shown(entry.path), ...position, address: '', message };
     const manifest: ReadManifest = {

@@ -1,13 +1,13 @@
-/** Reads the lines of an ignore file as git reads those of a `.gitignore`. Characters are bytes, as they are for git. */
+/** Parses an ignore file as git parses a `.gitignore`. Characters are bytes, as in git. */
 import { append } from '../../core/lists.ts';
 
-/** One condition of a pattern. */
+/** One token of a pattern. */
 export type Token =
   | { readonly kind: 'one'; readonly code: number }
   | { readonly kind: 'set'; readonly members: Uint8Array }
-  /** Any number of characters, slashes among them only when `spans`. */
+  /** Any number of characters; includes slashes only if `spans` is set. */
   | { readonly kind: 'any'; readonly spans: boolean }
-  /** Nothing; the next two conditions may be left out together. */
+  /** Matches no character; the next two tokens are optional together. */
   | { readonly kind: 'optional' };
 
 export interface IgnoreRule {
@@ -19,13 +19,13 @@ export interface IgnoreRule {
   readonly prefix: string;
   /** The part after the last wildcard. */
   readonly suffix: string;
-  /** All after the prefix. */
+  /** Tokens after the prefix. */
   readonly tokens: readonly Token[];
 }
 
 const SLASH = '/'.charCodeAt(0);
 
-/** The rules of an ignore file, in its order. Patterns that can match nothing are left out. */
+/** Parses the rules of an ignore file, in order. Patterns that cannot match anything are left out. */
 export function readIgnoreRules(content: Uint8Array): readonly IgnoreRule[] {
   const text = Buffer.from(content)
     .toString('latin1')
@@ -40,7 +40,7 @@ function withoutReturn(line: string): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
-/** Removes the spaces at the end; one after a backslash stays. */
+/** Removes trailing spaces, except one that is escaped with a backslash. */
 function withoutTrailingSpaces(line: string): string {
   let end = line.length;
   while (end > 0 && line[end - 1] === ' ') {
@@ -75,13 +75,13 @@ function ruleOf(line: string): IgnoreRule | null {
 
 function suffixOf(tokens: readonly Token[]): string {
   const wildcard = tokens.findLastIndex(({ kind }) => kind !== 'one');
-  // The slash after two stars may be left out with them.
+  // The slash after `**` is optional together with it.
   const isSlashOptional = tokens[wildcard - 1]?.kind === 'optional';
   const literals = tokens.slice(wildcard + (isSlashOptional ? 2 : 1));
   return literals.map((token) => (token.kind === 'one' ? String.fromCharCode(token.code) : '')).join('');
 }
 
-/** The conditions of a pattern, or null where it can match nothing. */
+/** Returns the tokens of a pattern, or null if it cannot match anything. */
 function tokensOf(pattern: string): readonly Token[] | null {
   const tokens: Token[] = [];
   let at = 0;
@@ -121,7 +121,7 @@ function endOfStars(pattern: string, from: number): number {
   return end;
 }
 
-/** Two or more stars that are a whole part of the path match slashes too; with the slash after them, they match nothing. */
+/** Two or more stars that are a whole path segment also match slashes, and with a following slash also match nothing. */
 function starsOf(pattern: string, from: number, end: number): readonly Token[] {
   const isPart =
     end - from > 1 &&
@@ -135,7 +135,7 @@ const CLASSES: Readonly<Record<string, RegExp>> = {
   alnum: /[A-Za-z0-9]/,
   alpha: /[A-Za-z]/,
   blank: /[ \t]/,
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what the class means
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the class consists of them
   cntrl: /[\u0000-\u001f\u007f]/,
   digit: /[0-9]/,
   graph: /[!-~]/,
@@ -147,13 +147,13 @@ const CLASSES: Readonly<Record<string, RegExp>> = {
   xdigit: /[A-Fa-f0-9]/,
 };
 
-/** Reads a set such as `[a-z]` after its bracket; null where it does not end, or names no class. */
+/** Parses a set such as `[a-z]` after its bracket; null if it is not closed or names an unknown class. */
 function readSet(pattern: string, from: number): { readonly members: Uint8Array; readonly end: number } | null {
   const members = new Uint8Array(256);
   const isNegated = pattern[from] === '!' || pattern[from] === '^';
   let at = isNegated ? from + 1 : from;
   const first = at;
-  /** The character that a range may begin with, or null. */
+  /** Character that can start a range, or null. */
   let start: number | null = null;
   while (at === first || pattern[at] !== ']') {
     const isRange: boolean =
@@ -185,7 +185,7 @@ function readSet(pattern: string, from: number): { readonly members: Uint8Array;
   return { members: chosen, end: at + 1 };
 }
 
-/** A class such as `[:digit:]` after its `[:`; undefined where it is only characters, null where there is no such class. */
+/** Parses a class such as `[:digit:]` after `[:`; undefined if these are plain characters, null for an unknown class. */
 function classAt(pattern: string, from: number): { readonly members: RegExp; readonly end: number } | null | undefined {
   const bracket = pattern.indexOf(']', from);
   if (bracket === -1) {

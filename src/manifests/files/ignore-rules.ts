@@ -1,33 +1,33 @@
-/** Rules of an ignore file, written as a `.gitignore` is, matched in time bounded by pattern × path. */
+/** Rules of an ignore file in `.gitignore` syntax, matched in time proportional to pattern length × path length. */
 
 import { type IgnoreRule, readIgnoreRules, type Token } from './ignore-pattern.ts';
 
-/** Tells which files of a tree the rules leave out. */
+/** Rules that decide which files of a tree are ignored. */
 export interface IgnoreRules {
   /**
-   * True when a file, or a folder above it, is ignored. Paths are relative, with forward slashes. Throws IgnoreError
-   * when all paths together have taken too many steps.
+   * Reports whether a file, or a directory above it, is ignored. Paths are relative, with forward slashes. Throws
+   * IgnoreError when all paths together have exceeded the limit of steps.
    */
   ignores(path: string): boolean;
 }
 
-/** Rules that are too large, or take too long to match. The message follows the name of the file. */
+/** Error for rules that are too large or take too long to match. Its message follows the name of the file. */
 export class IgnoreError extends Error {}
 
 export interface IgnoreLimits {
-  /** Bytes of the rules. */
+  /** Maximum size of the rules, in bytes. */
   readonly bytes: number;
   readonly patterns: number;
-  /** Comparisons of a path or a character with a place in a pattern, over all paths together. */
+  /** Maximum comparisons of a path or a character with a position in a pattern, for all paths together. */
   readonly steps: number;
 }
 
-/** Enough for the largest repositories; the steps take a few seconds. */
+/** Limits that the largest repositories stay below. All steps take a few seconds. */
 export const IGNORE_LIMITS: IgnoreLimits = { bytes: 65_536, patterns: 1000, steps: 100_000_000 };
 
 const SLASH = 47;
 
-/** Reads rules. Throws IgnoreError when there are too many of them. */
+/** Parses rules. Throws IgnoreError if there are too many. */
 export function parseIgnoreRules(content: Uint8Array, limits: IgnoreLimits = IGNORE_LIMITS): IgnoreRules {
   if (content.byteLength > limits.bytes) {
     throw new IgnoreError(`is longer than ${limits.bytes} bytes; ignore directories instead of files`);
@@ -36,7 +36,7 @@ export function parseIgnoreRules(content: Uint8Array, limits: IgnoreLimits = IGN
   if (rules.length > limits.patterns) {
     throw new IgnoreError(`has more than ${limits.patterns} patterns; ignore directories instead of files`);
   }
-  // The last rule that matches decides.
+  // The last matching rule decides.
   return new Matcher(rules.toReversed(), limits.steps);
 }
 
@@ -103,12 +103,12 @@ class Matcher implements IgnoreRules {
   }
 }
 
-/** The places in a pattern at which a path may be, all followed at the same time instead of one after the other. */
+/** States of a nondeterministic matcher: all positions in the pattern that the path can have reached. */
 class States {
   readonly #tokens: readonly Token[];
   #now: Uint8Array;
   #next: Uint8Array;
-  /** The lowest and the highest place; all others are 0. */
+  /** Lowest and highest active position; all positions outside are 0. */
   #low = 0;
   #high = 0;
 
@@ -153,7 +153,7 @@ class States {
     this.#addSkipped(next);
   }
 
-  /** Adds the places that are reached without a character. */
+  /** Adds the positions that can be reached without consuming a character. */
   #addSkipped(states: Uint8Array): void {
     for (let at = this.#low; at <= this.#high; at += 1) {
       const token = states[at] === 1 ? this.#tokens[at] : undefined;

@@ -2,13 +2,13 @@ import type { FileEntry } from '../../core/files/file-tree.ts';
 import type { ReadManifest } from '../read/read-manifest.ts';
 import { isUnchanged, type ListedTree, type NamedDependency } from './file-contents.ts';
 
-/** What is kept of one file between loads. */
+/** Cached result of reading one file. */
 export interface CachedManifest {
   readonly text: string;
-  /** Null for the daemon's config and what else is no manifest whatever the others say. */
+  /** Null for the daemon's config, which is never a manifest. */
   readonly manifest: ReadManifest | null;
   readonly dependencies: readonly NamedDependency[];
-  /** Paths that it names, before and after following links. */
+  /** Paths that it refers to, before and after following links. */
   readonly names: readonly string[];
 }
 
@@ -19,15 +19,15 @@ interface Slot {
   load: number;
 }
 
-/** How many loads a file may be absent from before it is forgotten: a loader reads a commit and its base in turn. */
+/** Number of loads without a file before it is evicted. A loader alternates between a commit and its base. */
 const KEPT_LOADS = 4;
 
-/** The files that were read, by path: by the version the tree gives them, else by their text. */
+/** Cache of read files by path. A file is unchanged if its version is the same or, without a version, its text. */
 export class ManifestCache {
   private readonly slots = new Map<string, Slot>();
   private load = 0;
 
-  /** Begins a load, and forgets what the last few did not see. */
+  /** Starts a load, and evicts files that the last few loads did not contain. */
   begin(): void {
     this.load += 1;
     for (const [key, slot] of this.slots) {
@@ -37,14 +37,14 @@ export class ManifestCache {
     }
   }
 
-  /** What is known of a file that has not changed since, as far as the tree tells without reading it. */
+  /** Returns the cached result if the file's version is unchanged; the file is not read. */
   byVersion(root: string, entry: FileEntry, listed: ListedTree): CachedManifest | null {
     const slot = this.slots.get(slotKey(root, entry.path));
     const known = slot !== undefined && slot.version !== null && slot.version === entry.version;
     return known && slot.tree === listed.tree.label ? this.fresh(slot, listed) : null;
   }
 
-  /** What is known of a file with this text. */
+  /** Returns the cached result if the file's text is unchanged. */
   byText(root: string, entry: FileEntry, listed: ListedTree, text: string): CachedManifest | null {
     const slot = this.slots.get(slotKey(root, entry.path));
     if (slot === undefined || slot.cached.text !== text) {

@@ -7,8 +7,9 @@ const IGNORE_FILE = '.octavoignore';
 const CONFIG_FILES: readonly string[] = ['config.yaml', 'config.example.yaml'];
 
 /**
- * The files of a tree that may be manifests: hidden and ignored ones, and the daemon's own config, are left out. `root`
- * is what problems put before a path. Throws DesiredStateError for an ignore file that is too large or takes too long.
+ * Returns the files of a tree that may be manifests, without hidden and ignored files and the daemon's own config.
+ * `root` is the prefix of paths in problems. Throws DesiredStateError for an ignore file that is too large or takes too
+ * long to match.
  */
 export async function findManifestFiles(
   tree: FileTree,
@@ -47,7 +48,7 @@ function ignoreProblem(error: IgnoreError, root: string): DesiredStateError {
   });
 }
 
-/** Whether a file is the daemon's config rather than a manifest: by its name, and by what is in it. */
+/** Reports whether a file is the daemon's config rather than a manifest, judged by its name and its content. */
 export function isConfig(path: string, text: string): boolean {
   return CONFIG_FILES.includes(path) && /^(platform|organizations)\s*:/m.test(text);
 }

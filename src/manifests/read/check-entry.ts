@@ -5,7 +5,7 @@ import { complaintOf, demandOf } from './issue-words.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** One thing that is wrong with an entry, and whether its key or its value is to be pointed at. */
+/** A problem of an entry, located at the key or the value of a path. */
 export interface EntryProblem {
   readonly path: EntryPath;
   readonly at: 'key' | 'value';
@@ -16,15 +16,15 @@ export type CheckedEntry =
   | { readonly entry: unknown; readonly problems: null }
   | { readonly entry: null; readonly problems: readonly EntryProblem[] };
 
-/** Stands before the names of the fields that exist, in the message of an issue about unknown ones. */
+/** Marks an issue message that holds the valid field names, for an issue about unknown fields. */
 const FIELDS = '\u0001';
 const NULL_MESSAGE = 'cannot be cleared: null is not allowed here; leave the field out if it should not be managed';
-/** What lies inside a file that was read: the entry does not show it. */
+/** Placeholder for a value inside a referenced file, which is not part of the entry. */
 const UNSEEN = Symbol('unseen');
-/** Placeholder for a file that could not be read. Its text is not empty, so that no kind reports a second problem. */
+/** Placeholder for an unreadable file. Its text is not empty, so that no kind reports a second problem. */
 export const UNREAD_FILE: FileContent = Object.freeze(new FileContent('', '', 'unread'));
 
-/** Checks an entry with its kind's schema, and says what is wrong in words that name the field. */
+/** Validates an entry against its kind's schema, and returns problems that name the field. */
 export function checkEntry(schema: z.ZodType, value: unknown): CheckedEntry {
   const result = schema.safeParse(value, { error: carryFields });
   if (result.success) {
@@ -35,8 +35,8 @@ export function checkEntry(schema: z.ZodType, value: unknown): CheckedEntry {
 }
 
 /**
- * Issues without words of the schema's own get an empty message, to be told apart; those about unknown fields carry
- * the names of the fields that exist, which zod knows only while it checks.
+ * Error map for zod. An issue without a message from the schema gets an empty message, so that it can be recognized. An
+ * issue about unknown fields gets the valid field names, which zod provides only during validation.
  */
 function carryFields(issue: z.core.$ZodRawIssue): string {
   if (issue.code !== 'unrecognized_keys') {
@@ -47,7 +47,7 @@ function carryFields(issue: z.core.$ZodRawIssue): string {
 }
 
 interface Explained extends EntryProblem {
-  /** The field that was probably meant, so that it is not reported as missing too. */
+  /** Field that was probably meant, so that it is not also reported as missing. */
   readonly meant?: string;
   readonly missing?: boolean;
 }
@@ -107,8 +107,8 @@ function unknownFields(issue: z.core.$ZodIssueUnrecognizedKeys, path: EntryPath)
 }
 
 /**
- * The alternative of a union whose fields the value's come nearest to; null when it is of the wrong type for each.
- * With `unlessTied`, null also when two are equally near: then the union's own words say more.
+ * Returns the issues of the union alternative whose fields match the value best; null if its type matches none.
+ * With `unlessTied`, also returns null for a tie, because the union's own message is more helpful then.
  */
 function likeliest(branches: readonly Issue[][], value: unknown, unlessTied: boolean): Issue[] | null {
   const weighed = branches
@@ -120,7 +120,7 @@ function likeliest(branches: readonly Issue[][], value: unknown, unlessTied: boo
   return best === undefined || (tied && unlessTied) ? null : best.branch;
 }
 
-/** How much an issue speaks against the alternative being the one that was meant: only its fields' names tell. */
+/** Returns the weight of an issue against its alternative, based only on the names of the fields. */
 function misfit(issue: Issue, value: unknown): number {
   if (issue.code === 'unrecognized_keys' && issue.path.length === 0) {
     return 2 * issue.keys.length;
@@ -128,7 +128,7 @@ function misfit(issue: Issue, value: unknown): number {
   return issue.path.length === 1 && valueAt(value, issue.path as EntryPath) === undefined ? 1 : 0;
 }
 
-/** A misspelt field is not reported as missing as well. */
+/** Removes the problem of a missing field if a misspelled field was probably meant for it. */
 function withoutEchoes(problems: readonly Explained[]): EntryProblem[] {
   const meant = new Set<string>();
   for (const { meant: field, path } of problems) {
@@ -152,7 +152,7 @@ function valueAt(entry: unknown, path: EntryPath): unknown {
   return value;
 }
 
-/** Own members only: a field called `constructor` is there when it was written, and else it is not. */
+/** Returns an own member only, so that a field named `constructor` exists only if it was written. */
 function memberOf(value: unknown, segment: string | number): unknown {
   const holds = typeof value === 'object' && value !== null && Object.hasOwn(value, segment);
   return holds ? (value as Record<string | number, unknown>)[segment] : undefined;
@@ -162,7 +162,7 @@ function withSubject(path: EntryPath, message: string): string {
   return `${subjectOf(path)} ${message}`;
 }
 
-/** A path as a person writes it: `structure[0].spaces[1].path`. */
+/** Formats a path for messages: `structure[0].spaces[1].path`. */
 function subjectOf(path: EntryPath): string {
   if (path.length === 0) {
     return 'the entry';

@@ -1,33 +1,33 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAMLMap } from 'yaml';
 import { quote } from '../../core/text/suggest.ts';
 
-/** Deeper than any manifest, and shallow enough for every recursion that walks one. */
+/** Maximum nesting: deeper than any manifest, and shallow enough for every recursive walk. */
 const MAX_DEPTH = 100;
 
-/** A text counts as one value more for every 2^6 characters: checking what an alias stands for takes as long. */
+/** Exponent of text size: every 2^6 characters count as one more value, because expanded aliases are checked as text. */
 const LONG_TEXT = 6;
 
-/** A `{ file: path }` that waits for the file's text. */
+/** A `{ file: path }` whose file has not been read yet. */
 export interface NamedFile {
   /** As written. */
   readonly file: string;
   readonly offset: number;
-  /** Puts what was read in the place of the mapping. */
+  /** Replaces the mapping with the content. */
   put(value: unknown): void;
 }
 
-/** How many values the aliases of one file stand for, and may stand for. */
+/** Number of values that the aliases of one file expand to, and its limit. */
 export interface AliasBudget {
   used: number;
   readonly most: number;
 }
 
-/** Turns the nodes of one document into plain data, and remembers what aliases mean. */
+/** Converts the nodes of one document to plain data, and records the targets of aliases. */
 export class Converter {
-  /** What each alias stands for. */
+  /** Target of each alias. */
   readonly aliases = new Map<Alias, ParsedNode>();
   readonly files: NamedFile[] = [];
-  /** True once the data is not what the manifest says. */
+  /** True once the data differs from the manifest because of a problem. */
   broken = false;
   private readonly anchors = new Map<string, { node: ParsedNode; value: unknown; size: number }>();
   private readonly report: (offset: number, message: string) => void;
@@ -47,13 +47,13 @@ export class Converter {
     this.budget = options.aliases;
   }
 
-  /** Converts a section's value. Files are looked for at `filesFrom` levels below it and deeper; null: nowhere. */
+  /** Converts a section's value. A `{ file }` is recognized from `filesFrom` levels below it on; null: never. */
   convert(node: ParsedNode | null, filesFrom: number | null): unknown {
     this.findFiles = filesFrom !== null;
     return this.value(node, 0, filesFrom ?? 0);
   }
 
-  /** The node itself, or what it stands for. */
+  /** Returns the node, or the target of an alias. */
   resolve(node: ParsedNode | null | undefined): ParsedNode | null {
     if (node === null || node === undefined) {
       return null;
@@ -94,7 +94,7 @@ export class Converter {
   }
 
   private mapping(node: YAMLMap.Parsed, depth: number, filesFrom: number): Record<string, unknown> {
-    // Without a prototype: a key finds only what was written, and free keys cost V8 no hidden class each.
+    // No prototype: lookups find only written keys, and arbitrary keys do not create a V8 hidden class each.
     const object: Record<string, unknown> = Object.create(null);
     let firsts: ReadonlyMap<string, number> | null = null;
     for (const { key: keyNode, value: valueNode } of node.items) {
@@ -169,12 +169,12 @@ export class Converter {
   }
 }
 
-/** The text of a key as it is written. */
+/** Returns the text of a key. */
 export function keyText(node: ParsedNode | null | undefined): string {
   return isScalar(node) ? String(node.value ?? '') : '';
 }
 
-/** Where a node begins. */
+/** Returns the start offset of a node. */
 export function offsetOf(node: ParsedNode | null | undefined): number {
   return node?.range[0] ?? 0;
 }

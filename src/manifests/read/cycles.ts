@@ -1,6 +1,6 @@
 import type { Address } from '../../core/address.ts';
 
-/** The circles of a graph, each once and beginning with its first address, found from the first address on. */
+/** Returns the cycles of a graph, each once, starting at its first address in sort order. */
 export function findCycles(edges: ReadonlyMap<Address, readonly Address[]>): Address[][] {
   const done = new Set<Address>();
   const found = new Map<string, Address[]>();
@@ -10,7 +10,7 @@ export function findCycles(edges: ReadonlyMap<Address, readonly Address[]>): Add
   return [...found.values()];
 }
 
-/** Depth first with a stack of its own: a chain of references may be longer than the call stack allows. */
+/** Depth-first search with an explicit stack, because a chain of references can exceed the call stack. */
 function walkFrom(
   start: Address,
   edges: ReadonlyMap<Address, readonly Address[]>,

@@ -4,8 +4,8 @@ import type { Fields } from '../../core/resource.ts';
 import { FileContent, Reference, type WrittenFields } from '../../kinds/model/manifest.ts';
 
 /**
- * Plain data of written fields: absent members are dropped, references become addresses. `lookUp` is not asked where
- * there are no references.
+ * Converts written fields to plain data: undefined members are dropped, and references become addresses. `lookUp` is
+ * called only for references.
  */
 export function plainFields(
   fields: WrittenFields,
@@ -14,7 +14,7 @@ export function plainFields(
   return (isPlain(fields) ? fields : plain(fields, lookUp)) as Fields;
 }
 
-/** Whether there is nothing to drop or to replace (data as it was converted has no prototype), as mostly there is not: then no copy is made. */
+/** Reports whether the value can be used without a copy, the usual case. Data without a prototype comes from the parser. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) {
     return value !== undefined;
@@ -28,7 +28,7 @@ function plain(value: unknown, lookUp: (reference: Reference) => Address | null)
     return lookUp(value);
   }
   if (value instanceof FileContent) {
-    // In data that the kind's schema does not look into, such as a JSON schema, the text is the value.
+    // In data that the kind's schema does not inspect, such as a JSON schema, the text is the value.
     return value.text;
   }
   if (Array.isArray(value)) {
@@ -46,7 +46,7 @@ function plain(value: unknown, lookUp: (reference: Reference) => Address | null)
   return object;
 }
 
-/** Sets an own member, also one that is called `__proto__`, as a named JSON file may have it. */
+/** Sets an own member, even one named `__proto__`, which a referenced JSON file may contain. */
 function setMember(object: Record<string, Json>, key: string, value: Json): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });

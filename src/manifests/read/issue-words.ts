@@ -5,7 +5,7 @@ import { FileContent } from '../../kinds/model/manifest.ts';
 type Issue = z.core.$ZodIssue;
 
 const TYPES: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',
@@ -18,12 +18,12 @@ const TYPES: Readonly<Record<string, string>> = {
   FileContent: '{ file: path }',
 };
 
-/** What a schema's name for a type means to a person. */
+/** Returns words for a type of the schema. */
 function typeWords(expected: string): string {
   return TYPES[expected] ?? expected;
 }
 
-/** What a value is, for a person. */
+/** Returns words for the type of a value. */
 export function valueWords(value: unknown): string {
   if (value === null) {
     return 'null';
@@ -37,7 +37,7 @@ export function valueWords(value: unknown): string {
   return typeof value === 'object' ? 'a mapping' : typeof value === 'boolean' ? String(value) : typeWords(typeof value);
 }
 
-/** What must be the case instead, without a subject: `must be a text`. Null where the issue says something else. */
+/** Returns the requirement without a subject: `must be a string`. Null for an issue that is not about the type. */
 export function demandOf(issue: Issue): string | null {
   switch (issue.code) {
     case 'invalid_type':
@@ -66,7 +66,7 @@ function unionDemand(issue: z.core.$ZodIssueInvalidUnion): string | null {
   return demands.length === 0 ? null : `must be ${[...new Set(demands)].join(', or ')}`;
 }
 
-/** What is wrong with a value, without a subject: `must be a text, not a number`. */
+/** Returns the problem of a value without a subject: `must be a string, not a number`. */
 export function complaintOf(issue: Issue, value: unknown): string {
   const demand = demandOf(issue);
   if (demand !== null) {

@@ -2,12 +2,12 @@ import { type Address, addressOf } from '../../core/address.ts';
 import type { Kind } from '../../kinds/model/kind.ts';
 import type { ManifestRules } from '../../kinds/model/manifest.ts';
 
-/** A kind that has a section of its own in manifests. */
+/** A kind that has its own section in manifests. */
 export interface SectionKind extends Kind {
   readonly manifest: ManifestRules;
 }
 
-/** The kinds by what a manifest calls them. */
+/** Kinds by section and by name. */
 export interface KindIndex {
   readonly sections: ReadonlyMap<string, SectionKind>;
   readonly byName: ReadonlyMap<string, Kind>;
@@ -23,7 +23,7 @@ export function indexKinds(kinds: readonly Kind[]): KindIndex {
   return { sections, byName: new Map(kinds.map((kind) => [kind.name, kind])) };
 }
 
-/** The address of a kind's entry, from the key as it is written. */
+/** Returns the address of an entry from its key as written. */
 export function entryAddress(kind: SectionKind, writtenKey: string): Address {
   const { single, normalizeKey } = kind.manifest;
   return single ? kind.name : addressOf(kind.name, normalizeKey?.(writtenKey) ?? writtenKey);

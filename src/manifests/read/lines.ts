@@ -1,13 +1,13 @@
-/** A place in a text. Lines and columns count from 1. */
+/** Position in a text. Lines and columns count from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** Where a file begins. */
+/** Start of a file. */
 export const START: Position = { line: 1, column: 1 };
 
-/** Turns offsets in a text into lines and columns. The lines are counted when the first offset is asked for. */
+/** Converts offsets in a text to lines and columns. The lines are indexed at the first call. */
 export class Lines {
   private readonly text: string;
   private starts: number[] | null = null;
@@ -26,7 +26,7 @@ export class Lines {
   }
 }
 
-/** The index of the last item, of those sorted by a number, whose number is not above a limit; -1: there is none. */
+/** Returns the index of the last item whose number is at most `limit`, or -1. The items are sorted by that number. */
 export function lastAtMost<Item>(sorted: readonly Item[], limit: number, by: (item: Item) => number): number {
   let low = -1;
   let high = sorted.length - 1;

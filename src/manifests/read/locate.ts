@@ -2,13 +2,13 @@ import { isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from 'yaml';
 import type { EntryPath } from '../../kinds/model/manifest.ts';
 import { type Converter, keyText, offsetOf } from './convert.ts';
 
-/** An entry of a manifest as it is written: its key and its value. */
+/** Nodes of an entry of a manifest: its key and its value. */
 export interface WrittenPair {
   readonly key: ParsedNode;
   readonly value: ParsedNode | null;
 }
 
-/** Finds where the places inside an entry are written. */
+/** Finds the offsets of paths inside an entry. */
 export class Locator {
   private readonly converter: Converter;
   private readonly members = new WeakMap<YAMLMap.Parsed, Map<string, WrittenPair>>();
@@ -17,7 +17,7 @@ export class Locator {
     this.converter = converter;
   }
 
-  /** The offset of the value at a path; of the nearest key above it where there is none. */
+  /** Returns the offset of the value at a path, or of the nearest key above it if there is no value. */
   offsetOfValue(entry: WrittenPair, path: EntryPath): number {
     const { found, pair, item } = this.walk(entry, path);
     if (path.length === 0) {
@@ -27,7 +27,7 @@ export class Locator {
     return found && value !== null && !isEmpty(value) ? offsetOf(value) : offsetOf(pair?.key ?? item);
   }
 
-  /** The offset of the key at a path, or of the item where a list holds it. */
+  /** Returns the offset of the key at a path, or of the item of a list. */
   offsetOfKey(entry: WrittenPair, path: EntryPath): number {
     const { pair, item } = this.walk(entry, path);
     return offsetOf(pair?.key ?? item);

@@ -16,7 +16,7 @@ export interface Merged {
   readonly problems: readonly Problem[];
 }
 
-/** Merges what the files declare each by itself, whatever order they come in. */
+/** Merges the declarations of all files. The result does not depend on their order. */
 export function mergeManifests(manifests: readonly ReadManifest[], kinds: KindIndex): Merged {
   const problems: Problem[] = manifests.flatMap((manifest) => manifest.problems);
   const entries = distinctEntries(manifests, problems);
@@ -43,7 +43,7 @@ function distinctEntries(manifests: readonly ReadManifest[], problems: Problem[]
   return [...seen.values()];
 }
 
-/** The resources of all entries by address, sorted, so that the order of files and keys shows nowhere. */
+/** Returns the resources of all entries by address, sorted, so that the order of files and keys has no effect. */
 function distinctResources(entries: readonly ReadEntry[], problems: Problem[]): ReadonlyMap<Address, ReadResource> {
   const seen = new Map<Address, ReadResource>();
   for (const entry of entries) {
@@ -126,7 +126,7 @@ function reportCycles(edges: ReadonlyMap<Address, ReadonlyMap<Address, Source>>,
   }
 }
 
-/** By file, then line, then column. */
+/** Compares by file, then line, then column. */
 export function compareSources(a: Source, b: Source): number {
   return a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || a.column - b.column;
 }

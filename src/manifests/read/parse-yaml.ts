@@ -5,7 +5,7 @@ import { yamlProblem } from './yaml-problems.ts';
 /** One document of a YAML file. */
 export interface YamlDocument {
   readonly contents: ParsedNode | null;
-  /** True where the document could be read only in part. */
+  /** True if the document could be parsed only in part. */
   readonly broken: boolean;
 }
 
@@ -14,7 +14,7 @@ export interface YamlFile {
   readonly problems: readonly { readonly offset: number; readonly message: string }[];
 }
 
-/** Reads YAML 1.2 texts. The schema is made once: yaml would make one for every document. */
+/** Creates a YAML 1.2 parser. It reuses one schema, because yaml would otherwise create one for every document. */
 export function createYamlReader(): (text: string) => YamlFile {
   // Known tags of YAML 1.1 (`!!binary`, `!!timestamp`, …) and merge keys have no meaning in a manifest.
   const schema = new Schema({ schema: 'core', resolveKnownTags: false, merge: false });
@@ -24,7 +24,7 @@ export function createYamlReader(): (text: string) => YamlFile {
 function readYaml(text: string, schema: Schema): YamlFile {
   let documents: ReturnType<typeof parseAllDocuments>;
   try {
-    // Keys are checked for duplicates while they are converted: yaml compares each with each.
+    // Duplicate keys are found during conversion, because yaml compares every pair of keys.
     documents = parseAllDocuments(text, {
       schema,
       stringKeys: true,
@@ -53,7 +53,7 @@ function readYaml(text: string, schema: Schema): YamlFile {
   };
 }
 
-/** Only the first error of a document: what yaml finds after it mostly comes from it. */
+/** Returns only the first error of a document, because later errors are usually caused by it. */
 function firstOf(errors: readonly YAMLError[]) {
   const first = errors.toSorted((a, b) => a.pos[0] - b.pos[0])[0];
   return first === undefined ? [] : [toProblem(first)];

@@ -8,7 +8,7 @@ import { entryAddress, type KindIndex, type SectionKind } from './kind-index.ts'
 import type { Position } from './lines.ts';
 import type { Locator, WrittenPair } from './locate.ts';
 
-/** A reference of a resource, and where it is written. */
+/** A reference of a resource, with its source position. */
 export interface PlacedReference {
   readonly reference: Reference;
   readonly source: Source;
@@ -17,12 +17,12 @@ export interface PlacedReference {
 /** A resource as one file declares it. */
 export interface ReadResource {
   readonly address: Address;
-  /** As written, references included; null where it refers to nothing, and nothing needs to be kept. */
+  /** Fields as written, with references; null if there are no references to resolve. */
   readonly fields: WrittenFields | null;
   readonly source: Source;
   readonly idSource: Source;
   readonly references: readonly PlacedReference[];
-  /** Whole already where it refers to nothing; otherwise its fields lack the addresses. */
+  /** Complete if there are no references; otherwise without fields until they are resolved. */
   readonly declared: Declared;
 }
 
@@ -32,7 +32,7 @@ export interface ReadEntry {
   readonly key: string;
   readonly address: Address;
   readonly source: Source;
-  /** True where the entry has problems, so that what it declares is not known. */
+  /** True if the entry has problems, so that its declarations are unknown. */
   readonly broken: boolean;
   readonly resources: readonly ReadResource[];
 }
@@ -50,7 +50,7 @@ interface EntryInput {
   report(offset: number, message: string, address: Address): void;
 }
 
-/** Checks an entry and lets its kind declare what it stands for. Problems are reported as they are found. */
+/** Validates an entry, and lets its kind declare its resources. Problems are reported as they are found. */
 export function readEntry(input: EntryInput): ReadEntry {
   const { kind, writtenKey, pair, locator } = input;
   const rules = kind.manifest;
@@ -103,7 +103,7 @@ function declare(input: EntryInput, key: string, entry: unknown, address: Addres
   return problems.length > 0 ? null : written.map((resource) => place(input, resource));
 }
 
-/** The address of the innermost resource that a path lies in; `owners`: resources by their paths as JSON. */
+/** Returns the address of the innermost resource that contains a path. `owners` maps paths as JSON to resources. */
 function ownerOf(owners: ReadonlyMap<string, WrittenResource>, path: EntryPath): Address | null {
   for (let length = path.length; length >= 0; length -= 1) {
     const owner = owners.get(JSON.stringify(path.slice(0, length)));

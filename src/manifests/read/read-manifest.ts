@@ -11,42 +11,42 @@ import { Locator, type WrittenPair } from './locate.ts';
 import type { YamlFile } from './parse-yaml.ts';
 import { type ReadEntry, readEntry } from './read-entry.ts';
 
-/** What one file declares, by itself: all that need not be known of the others. */
+/** Declarations of one file, before they are merged with those of other files. */
 export interface ReadManifest {
-  /** As problems show it. */
+  /** Path of the file as shown in problems. */
   readonly shown: string;
   readonly problems: readonly Problem[];
   readonly sections: readonly string[];
   readonly entries: readonly ReadEntry[];
-  /** The text of a file that could be read only in part, or not at all (empty): it may declare what others refer to. */
+  /** Text of a file that could be parsed only in part, empty if not at all. It may declare what other files refer to. */
   readonly unread: string | null;
 }
 
-/** Values that aliases may stand for, for each character of a file. */
+/** Maximum number of values that aliases may expand to, per character of the file. */
 const ALIASED_PER_CHARACTER = 16;
 
-/** Where an entry is written. */
+/** Range of offsets of an entry. */
 interface EntrySpan {
   readonly address: Address;
   readonly start: number;
   readonly end: number;
 }
 
-/** An entry as it is written, before the files it names are read. */
+/** An entry before the files that it refers to are read. */
 interface PendingEntry {
   readonly kind: SectionKind;
   readonly writtenKey: string;
   readonly pair: WrittenPair;
   readonly broken: boolean;
   readonly locator: Locator;
-  /** Read late: a named file may take its place. */
+  /** Evaluated late, because the content of a file may replace it. */
   value(): unknown;
 }
 
-/** Reads one manifest in two steps, so that the files it names can be read in between. */
+/** Reads one manifest in two steps, so that the files that it refers to can be read in between. */
 export class ManifestReader {
   readonly problems: Problem[] = [];
-  /** Files to be read and put in place before {@link finish}. */
+  /** Files to read and insert before {@link finish}. */
   readonly files: NamedFile[] = [];
   private readonly shown: string;
   private readonly kinds: KindIndex;
@@ -68,13 +68,13 @@ export class ManifestReader {
     this.shown = options.shown;
     this.text = options.text;
     this.kinds = options.kinds;
-    // In proportion to the file, so that a tree of small files costs no more than one large file.
+    // Proportional to the file, so that many small files cost no more than one large file.
     const most = Math.min(options.maxAliased, 1000 + ALIASED_PER_CHARACTER * options.text.length);
     this.aliases = { used: 0, most };
     this.lines = new Lines(options.text);
   }
 
-  /** First step: the documents' sections and entries as plain data. */
+  /** First step: converts the sections and entries of the documents to plain data. */
   begin(yaml: YamlFile): void {
     for (const problem of yaml.problems) {
       this.report(problem.offset, problem.message);
@@ -85,13 +85,13 @@ export class ManifestReader {
     this.reportUnknown();
   }
 
-  /** Reports what is wrong at an offset of the text. */
+  /** Reports a problem at an offset of the text. */
   report(offset: number, message: string, address: Address = ''): void {
-    // A value that is quoted may be a URL with a password.
+    // A quoted value may be a URL with a password.
     this.problems.push({ file: this.shown, ...this.positionOf(offset), address, message: maskUrls(message) });
   }
 
-  /** The same, naming the entry that the offset lies in. */
+  /** Reports a problem with the address of the entry that contains the offset. */
   reportInEntry(offset: number, message: string): void {
     this.spans ??= this.pending
       .map(({ kind, writtenKey, pair: { key, value } }) => ({
@@ -104,7 +104,7 @@ export class ManifestReader {
     this.report(offset, message, span === undefined || offset >= span.end ? '' : span.address);
   }
 
-  /** Second step: checks every entry and lets its kind read it. */
+  /** Second step: validates every entry and lets its kind read it. */
   finish(): ReadManifest {
     const entries = this.pending.map((pending) =>
       readEntry({
@@ -131,7 +131,7 @@ export class ManifestReader {
   private readDocument(contents: ParsedNode | null, broken: boolean): void {
     this.unread ||= broken;
     const converter = new Converter({
-      // What yaml made of a broken document says nothing about what was meant.
+      // The parsed content of a broken document is unreliable, so problems in it are not reported.
       report: (offset, message) => (broken ? undefined : this.report(offset, message)),
       place: (offset) => this.placeOf(offset),
       aliases: this.aliases,
@@ -218,7 +218,7 @@ export class ManifestReader {
       const writtenKey = keyText(entry.key);
       if (!seen.has(writtenKey) && Object.hasOwn(values, writtenKey)) {
         seen.add(writtenKey);
-        // An entry with nothing after its key is one that manages no field.
+        // An entry without a value manages no field.
         this.pending.push({
           kind,
           writtenKey,
@@ -230,7 +230,7 @@ export class ManifestReader {
     }
   }
 
-  /** Sections that no kind has. A file with nothing else in it is not a manifest, and gets one problem in all. */
+  /** Reports unknown sections. A file with only unknown sections is not a manifest, and gets a single problem. */
   private reportUnknown(): void {
     const [first, second] = this.unknown;
     if (this.sections.size > 0) {
@@ -249,7 +249,7 @@ export class ManifestReader {
     this.keepFirstProblem();
   }
 
-  /** What else is wrong with a file that declares nothing says nothing more. */
+  /** Reduces the problems of a file without valid sections to the first one, because the others add no information. */
   private keepFirstProblem(): void {
     const [problem, ...others] = this.problems;
     if (this.sections.size === 0 && problem !== undefined && others.length > 0) {

@@ -1,4 +1,4 @@
-/** Finds what references mean, or says why they mean nothing. */
+/** Resolves references to declared resources, or explains why that is not possible. */
 import { type Address, addressOf } from '../../core/address.ts';
 import { quote, Suggestions } from '../../core/text/suggest.ts';
 import type { Reference } from '../../kinds/model/manifest.ts';
@@ -10,21 +10,21 @@ interface Resolved {
   readonly message: string | null;
 }
 
-/** What references are looked up in. Every lookup takes constant time, whether it finds something or not. */
+/** Index for resolving references. A lookup takes constant time, even if it finds nothing. */
 export class ReferenceIndex {
   readonly resources: ReadonlyMap<Address, ReadResource>;
   readonly #kinds: KindIndex;
-  /** Kinds of the entries with problems, by key: what they declare is not known, so it is not called missing. */
+  /** Kinds of the entries with problems, by key. Their declarations are unknown, so they are not reported as missing. */
   readonly #broken = new Map<string, Set<string>>();
   readonly #unread: readonly string[];
   readonly #isAllUnread: boolean;
   readonly #suggestions = new Suggestions();
-  /** Words of the files that could be read only in part; null: not yet split. */
+  /** Words of the files that could be parsed only in part; null until they are needed. */
   #words: ReadonlySet<string> | null = null;
-  /** Resources by the last part of their addresses, by what is before it. */
+  /** Resources by the last part of their addresses, grouped by the part before it. */
   #siblings: ReadonlyMap<string, ReadonlyMap<string, ReadResource>> | null = null;
 
-  /** @param unread texts of files that could be read only in part; empty for one that could not be read at all */
+  /** @param unread texts of files that could be parsed only in part; empty for a file that could not be read at all */
   constructor(
     resources: ReadonlyMap<Address, ReadResource>,
     entries: readonly ReadEntry[],
@@ -40,7 +40,7 @@ export class ReferenceIndex {
     }
   }
 
-  /** Finds what a reference means: the resource of the first of its kinds that declares the key. */
+  /** Resolves a reference to the resource of the first of its kinds that declares the key. */
   resolve(reference: Reference): Resolved {
     const targets = reference.kinds.flatMap((kind) => {
       const target = this.resources.get(addressOf(kind, this.#fullKey(reference, kind)));
@@ -62,14 +62,14 @@ export class ReferenceIndex {
     return this.#kinds.byName.get(kind)?.manifest?.normalizeKey?.(whole) ?? whole;
   }
 
-  /** Whether something with problems of its own may declare it: then those are the problem, and not the reference. */
+  /** Reports whether an entry or a file with problems may declare it. Only those problems are reported then. */
   #mayBeDeclared(reference: Reference): boolean {
     return (
       reference.kinds.some((kind) => this.#isBroken(kind, this.#fullKey(reference, kind))) || this.#isUnread(reference)
     );
   }
 
-  /** Whether an entry with problems has this key, or may hold what has it. */
+  /** Reports whether an entry with problems has this key, or may contain the resource with this key. */
   #isBroken(kind: string, key: string): boolean {
     if (this.#broken.get(key)?.has(kind) === true) {
       return true;

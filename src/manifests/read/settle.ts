@@ -1,21 +1,22 @@
-/** A YAML file that may be a manifest, and the files it would name if it is one. */
+/** A YAML file that may be a manifest, and the files that it refers to if it is one. */
 export interface Candidate {
   readonly path: string;
   readonly names: readonly string[];
 }
 
-/** Which candidates are manifests. */
+/** Decision on which candidates are manifests. */
 export interface Settled {
   readonly manifests: ReadonlySet<string>;
-  /** Files that manifests name, which are no manifests themselves. */
+  /** Files that manifests refer to, which are not manifests themselves. */
   readonly named: ReadonlySet<string>;
-  /** Files that name each other in a circle: neither manifest nor content. */
+  /** Files that refer to each other in a cycle: neither manifest nor content. */
   readonly undecided: readonly string[];
 }
 
 /**
- * A file that a manifest names is not a manifest, and what it seems to name counts for nothing. So: what nobody names
- * is a manifest, what a manifest names is none, and what only such files name is decided in the next round.
+ * Decides which candidates are manifests. A file that no candidate refers to is a manifest. A file that a manifest refers
+ * to is content, and its own references are ignored. If all remaining references to a file come from content, it is a
+ * manifest.
  */
 export function settleManifests(candidates: readonly Candidate[]): Settled {
   const manifests = new Set<string>();
@@ -26,7 +27,7 @@ export function settleManifests(candidates: readonly Candidate[]): Settled {
     claims.set(name, (claims.get(name) ?? 0) + 1);
   }
   const decided = [...open.keys()].filter((path) => !claims.has(path));
-  // The list grows while it is walked.
+  // The list grows during the iteration.
   for (const path of decided) {
     manifests.add(path);
     const fresh = [...(open.get(path) ?? [])].filter((name) => !named.has(name));

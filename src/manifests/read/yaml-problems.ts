@@ -1,6 +1,6 @@
 import type { YAMLError } from 'yaml';
 
-/** What is wrong with the YAML, in plain words: yaml's own messages speak of its grammar. */
+/** Explains a YAML error in plain words, because yaml's own messages use terms of the grammar. */
 export function yamlProblem(error: YAMLError): string {
   const words = WORDS[error.code];
   const message = (error.message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, '');
@@ -10,7 +10,7 @@ export function yamlProblem(error: YAMLError): string {
 const WORDS: Partial<Record<YAMLError['code'], (message: string) => string>> = {
   TAB_AS_INDENT: () => 'tabs are not allowed for indentation; use spaces',
   BAD_INDENT: (message) =>
-    message.includes('same column') ? 'the members of a mapping must begin in the same column' : lowerFirst(message),
+    message.includes('same column') ? 'the members of a mapping must start in the same column' : lowerFirst(message),
   BAD_ALIAS: (message) => lowerFirst(message.replace('Alias', 'an alias').replace('Anchor', 'an anchor')),
   BAD_DQ_ESCAPE: (message) => `${lowerFirst(message)}; use single quotes, or double the backslash`,
   BAD_SCALAR_START: (message) => `${lowerFirst(message)}; quote the string`,

@@ -6,10 +6,10 @@ import { indexKinds, type SectionKind } from '../read/kind-index.ts';
 import { type JsonSchema, type KeysOf, resolveNotes } from './schema-notes.ts';
 
 /**
- * The JSON Schema of one manifest document, made from the kinds' own schemas: what they say of a field, its default, and
- * an example. With addresses, references can be completed: they must be keys of what is declared.
+ * Returns the JSON Schema of a manifest document, generated from the kinds' schemas with descriptions, defaults and
+ * examples. With addresses, references are limited to the declared keys, so that editors can complete them.
  *
- * Draft 7: the newest that the YAML language server of the common editors understands in full.
+ * Uses draft 7, the newest draft that the YAML language server of common editors fully supports.
  */
 export function manifestJsonSchema(kinds: readonly Kind[], declared: Iterable<Address> | null = null): JsonSchema {
   const sections = [...indexKinds(kinds).sections.values()];
@@ -24,7 +24,7 @@ export function manifestJsonSchema(kinds: readonly Kind[], declared: Iterable<Ad
   };
 }
 
-/** The keys of each kind as references have them: of a part, the last piece. */
+/** Returns the declared keys of each kind as references use them: for a part, only the last segment. */
 function keysOf(declared: Iterable<Address>): KeysOf {
   const keys = new Map<string, Set<string>>();
   for (const address of declared) {

@@ -12,7 +12,7 @@ interface Row {
   readonly meaning: string;
 }
 
-/** A Markdown page of every section and field of a manifest, made from the same schemas that check them. */
+/** Returns a Markdown reference of all sections and fields of manifests, generated from the validating schemas. */
 export function manifestReference(kinds: readonly Kind[]): string {
   const schema = manifestJsonSchema(kinds);
   const words = new SchemaWords(schema);
@@ -49,7 +49,7 @@ function sectionPart(kind: SectionKind, entry: JsonSchema, words: SchemaWords): 
   ].join('\n\n');
 }
 
-/** One row for each field, and for the fields of the mappings and lists in it. */
+/** Returns a row for each field, including the fields of nested mappings and lists. */
 function rowsOf(schema: JsonSchema, prefix: string, words: SchemaWords, above: readonly JsonSchema[] = []): Row[] {
   const required = words.required(schema);
   const rows: Row[] = [];

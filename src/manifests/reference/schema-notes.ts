@@ -1,12 +1,12 @@
 import { isObject } from '../../core/json.ts';
 import type { SchemaNotes } from '../../kinds/model/schema.ts';
 
-/** A JSON Schema as far as it is made and read here. */
+/** A JSON Schema. */
 export interface JsonSchema {
   readonly [member: string]: unknown;
 }
 
-/** The keys that are declared of a kind, as references have them. */
+/** Returns the declared keys of a kind, as references use them. */
 export type KeysOf = (kind: string) => readonly string[];
 
 const ONE = ['items', 'additionalProperties', 'propertyNames'];
@@ -14,8 +14,8 @@ const SEVERAL = ['anyOf', 'oneOf', 'allOf'];
 const NAMED = ['properties', 'definitions'];
 
 /**
- * Takes out of a schema what the kinds' schemas note for it. Where keys are known, a reference has to be one of those,
- * and what only suggests some may still be another.
+ * Removes the notes of the kinds' schemas from a schema. If the declared keys are known, `refersTo` limits the value to
+ * them, and `suggests` offers them but allows other values.
  */
 export function resolveNotes(schema: JsonSchema, keysOf: KeysOf | null): JsonSchema {
   const { refersTo, suggests, ...rest } = schema as JsonSchema & SchemaNotes;
@@ -30,7 +30,7 @@ export function resolveNotes(schema: JsonSchema, keysOf: KeysOf | null): JsonSch
     : { ...open, enum: keys };
 }
 
-/** A member of a schema, with the schemas in it. */
+/** Resolves the notes in the schemas that a member of a schema contains. */
 function resolved(name: string, value: unknown, keysOf: KeysOf | null): unknown {
   if (ONE.includes(name) && isObject(value)) {
     return resolveNotes(value, keysOf);

@@ -1,13 +1,13 @@
 import { isObject } from '../../core/json.ts';
 import type { JsonSchema } from './schema-notes.ts';
 
-/** A mapping inside a field, and how to write the way to it: `[]` for the items of a list. */
+/** A mapping inside a field, with the suffix of its path: `[]` for the items of a list, `.*` for free keys. */
 export interface InnerSchema {
   readonly schema: JsonSchema;
   readonly suffix: '' | '[]' | '.*';
 }
 
-/** Reads a JSON Schema for people: what a field takes, in words. */
+/** Describes the fields of a JSON Schema in words. */
 export class SchemaWords {
   private readonly definitions: JsonSchema;
 
@@ -15,7 +15,7 @@ export class SchemaWords {
     this.definitions = asSchema(root.definitions) ?? {};
   }
 
-  /** Follows references, and passes by what only adds `null`. */
+  /** Follows references, and removes an alternative that only adds `null`. */
   resolve(schema: JsonSchema): JsonSchema {
     const alternatives = this.alternatives(schema);
     const [only] = alternatives;
@@ -26,7 +26,7 @@ export class SchemaWords {
     return new Map(Object.entries(asSchema(this.resolve(schema).properties) ?? {}) as [string, JsonSchema][]);
   }
 
-  /** The schema of a mapping's values, where its keys are free. */
+  /** Returns the schema of the values of a mapping with free keys. */
   values(schema: JsonSchema): JsonSchema | undefined {
     return asSchema(this.resolve(schema).additionalProperties);
   }
@@ -42,7 +42,7 @@ export class SchemaWords {
     return typeof found === 'string' ? found : '';
   }
 
-  /** The mappings with fields of their own that a field holds. */
+  /** Returns the mappings with named fields that a field contains. */
   inside(schema: JsonSchema): InnerSchema[] {
     return this.alternatives(schema).flatMap((alternative): InnerSchema[] => {
       const items = asSchema(alternative.items);
@@ -61,7 +61,7 @@ export class SchemaWords {
     });
   }
 
-  /** What a field takes: `text, 2 to 64 characters, or null`. */
+  /** Returns the type of a field: `text, 2 to 64 characters, or null`. */
   type(schema: JsonSchema): string {
     const kinds = this.alternatives(schema).map((alternative) => this.one(alternative));
     return [...new Set(this.takesNull(schema) ? [...kinds, '`null`'] : kinds)].join(', or ');
@@ -143,7 +143,7 @@ function formatWords({ format }: JsonSchema): string {
   return format === 'uri' ? ', an address' : format === 'date' ? ', YYYY-MM-DD' : '';
 }
 
-/** The bounds that zod adds for whole numbers that fit a double say nothing. */
+/** Omits the bounds that zod adds for safe integers, because they carry no information. */
 function rangeWords({ minimum, maximum }: JsonSchema): string {
   const least = typeof minimum === 'number' && minimum > Number.MIN_SAFE_INTEGER ? `, at least ${minimum}` : '';
   const most = typeof maximum === 'number' && maximum < Number.MAX_SAFE_INTEGER ? `, at most ${maximum}` : '';
