@@ -29,7 +29,7 @@ export async function callConversations(
 
 export interface OpenIngestion {
   readonly ingestion: Ingestion;
-  /** `own` ends it besides the person who asked. */
+  /** Answers a request. `own` cancels it in addition to the signal of the command. */
   answer(question: ConversationRequest, own?: AbortSignal): Promise<JsonObject>;
 }
 
@@ -75,5 +75,5 @@ export async function withIngestion<T>(
   }
 }
 
-/** Milliseconds that requests in flight get to end. */
+/** Time limit in milliseconds for requests in flight when the ingestion is closed. */
 const CLOSING = 5000;

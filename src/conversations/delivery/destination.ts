@@ -29,8 +29,8 @@ export interface DestinationOptions {
 
 /**
  * Sends to the organization's conversations or, on a platform without them, to the context records of a site. The
- * platform is asked once which of them it has, before the first conversation is sent. Without a configured site there
- * is no choice, and no request is made. Source: docs/platform-notes.md#context-records
+ * platform is asked once which of them it has, before the first conversation is sent. Without a configured site,
+ * conversations are the only option and no request is made. Source: docs/platform-notes.md#context-records
  */
 export class PlatformDestination implements Destination {
   readonly #options: DestinationOptions;

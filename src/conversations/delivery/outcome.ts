@@ -15,7 +15,7 @@ export type SendOutcome =
   /** No response; the platform may have accepted the batch. */
   | { readonly kind: 'lost'; readonly reason: string }
   | { readonly kind: 'not-sent'; readonly reason: string }
-  /** Only a person can fix it. */
+  /** Requires manual action. */
   | { readonly kind: 'refused' | 'unsupported'; readonly reason: string; readonly maybeTaken: boolean };
 
 const CONTENT: readonly number[] = [400, 413, 422];

@@ -14,7 +14,7 @@ import { type BatchChange, decide, type Transition } from './transition.ts';
 export interface SenderOptions {
   readonly outbox: Outbox;
   readonly destination: Destination;
-  /** Maximum of conversations and of bytes in one request. */
+  /** Maximum number of conversations and of bytes in one request. */
   readonly batch: { readonly maxConversations: number; readonly maxBytes: number };
   readonly clock: Clock;
   readonly random: Random;
@@ -29,24 +29,24 @@ const FIRST_PAUSE = 1000;
 const LONGEST_PAUSE = 5 * 60_000;
 /** Longest sleep in milliseconds: the wall clock, by which content is due, may be set in the meantime. */
 const CHECK_INTERVAL = 60_000;
-/** Batches that may be in doubt while nothing is answered; now and then, one more is tried. */
+/** Maximum number of batches in doubt while nothing is answered; occasionally one more is tried. */
 const OPEN = 4;
 const ANY = Number.MAX_SAFE_INTEGER;
 
-/** Sends what is due, one batch at a time. `decide` has the table of what follows from each response. */
+/** Sends what is due, one batch at a time. `decide` maps each response to its consequences. */
 export class ConversationSender {
   readonly #options: SenderOptions;
   #state: SenderState = { kind: 'stopped' };
   /** Write of the last outcome, until it succeeds. */
   #unrecorded: (() => Promise<void>) | null = null;
   #isRecovered = false;
-  /** Failures in a row. */
+  /** Consecutive failures. */
   #failures = 0;
   #answers = 0;
   readonly #batchSupport = new BatchSupportProbe();
   /** `#answers` when the response of a batch was last lost, by batch id. */
   readonly #lostAt = new Map<number, number>();
-  /** On the monotonic scale. */
+  /** Time on the monotonic clock. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
   readonly #stopping = new AbortController();
   readonly #aborting = new AbortController();
@@ -77,7 +77,7 @@ export class ConversationSender {
     this.#options.work.notify();
   }
 
-  /** Starts no more requests. The one in flight may take `milliseconds` to end, and is recorded either way. */
+  /** Starts no more requests. The one in flight gets `milliseconds` to end, and is recorded in any case. */
   async stop(milliseconds: number): Promise<void> {
     this.#stopping.abort();
     if (!this.#isOnTheWay || !(await endsWithin(this.#options.clock, milliseconds, [this.#running, this.#once]))) {
@@ -215,7 +215,7 @@ export class ConversationSender {
     }
   }
 
-  /** The write that makes a change durable; it may be repeated. */
+  /** Returns the write that makes a change durable; it may be repeated. */
   #writeOf(id: number, change: BatchChange): () => Promise<void> {
     const { outbox, clock, random } = this.#options;
     const now = clock.now();

@@ -1,20 +1,20 @@
 import type { SenderState } from '../model/events.ts';
 import type { SendOutcome } from './outcome.ts';
 
-/** Milliseconds before a platform that refuses the credentials is tried again; only a person can change that. */
+/** Milliseconds before a platform that refuses the credentials is tried again; the fix is manual. */
 const REFUSED_PAUSE = 10 * 60_000;
 const UNSUPPORTED_PAUSE = 60 * 60_000;
 const CANCELLED_PAUSE = 1000;
 /** Lost responses after which the batch itself is suspected, if other batches were answered in between. */
 const POISONED = 6;
 
-/** What the sender knows of the batch that it sent. */
+/** The sender's knowledge of a batch that it sent. */
 export interface SentBatch {
   /** Conversations in the batch. */
   readonly items: number;
   /** Earlier responses that were lost; with 0, the platform has certainly not accepted the batch before. */
   readonly doubts: number;
-  /** Whether other batches were answered since the last response of this batch was lost. */
+  /** Other batches were answered since the last response of this batch was lost. */
   readonly othersAnswered: boolean;
 }
 
@@ -25,17 +25,17 @@ export type BatchChange =
   /** `rest`: lost responses by which the backoff of the batch grows; 0: it may be sent again at once. */
   | { readonly kind: 'doubt'; readonly rest: number };
 
-/** Everything that follows from one outcome. */
+/** Consequences of one outcome for a batch and the sender. */
 export interface Transition {
   readonly change: BatchChange;
-  /** Null: the state stays. */
+  /** Null: the state does not change. */
   readonly state: SenderState | null;
-  /** Milliseconds until the next batch; `backoff`: grows with each failure in a row. */
+  /** Milliseconds until the next batch; `backoff`: grows with each consecutive failure. */
   readonly pause: number | 'backoff';
 }
 
 /**
- * Decides what becomes of a batch and of the sender. Pure.
+ * Returns the change of a batch and of the sender after an outcome. Pure.
  *
  *   outcome                          batch                            sender
  *   taken (2xx)                      sent                             sending
@@ -72,7 +72,7 @@ export function decide(batch: SentBatch, outcome: SendOutcome): Transition {
   }
 }
 
-/** Not accepted this time; an earlier attempt may have been. */
+/** Returns the change of a batch that was not accepted this time; an earlier attempt may have been. */
 function putBack({ doubts }: SentBatch): BatchChange {
   return { kind: doubts > 0 ? 'rest' : 'release' };
 }

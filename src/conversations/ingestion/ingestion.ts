@@ -19,7 +19,7 @@ export interface IngestionSource {
   readonly name: string;
   readonly polling: PollingSource | null;
   readonly webhook: Webhook | null;
-  /** Calls `onNew` when there is something to poll, until the returned function is called; absent: only the interval counts. */
+  /** Calls `onNew` when there is something to poll; the returned function stops it. Absent: polled by interval only. */
   readonly watch?: (onNew: () => void) => () => Promise<void>;
   /** Milliseconds from the start of a poll to the start of the next. */
   readonly every: number;
@@ -39,7 +39,7 @@ export interface IngestionOptions {
   readonly probe?: ConversationsProbe;
   /** Delay between solving a ticket and sending it, in milliseconds. */
   readonly settleDelay: number;
-  /** Maximum of conversations and of bytes in one request. */
+  /** Maximum number of conversations and of bytes in one request. */
   readonly batch: { readonly maxConversations: number; readonly maxBytes: number };
   readonly clock: Clock;
   readonly random: Random;
@@ -79,7 +79,7 @@ export class Ingestion {
   readonly #loops = new Map<string, SourceLoop>();
   readonly #webhooks: ReadonlyMap<string, Webhook>;
   readonly #stopping = new AbortController();
-  /** Sources that wait for room in the outbox. */
+  /** Sources that wait for a full outbox. */
   readonly #pressed = new Set<string>();
   #running: readonly Promise<void>[] = [];
   readonly #watches: (() => Promise<void>)[] = [];

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { isObject } from '../../core/json.ts';
 import type { Note, Store } from '../../store/store.ts';
 
-/** Returns the pseudonym of a private id: always the same, and without the key nobody can test guesses. */
+/** Returns the pseudonym of a private id: always the same, and guesses cannot be tested without the key. */
 export type PseudonymizeId = (id: string) => string;
 
 const KEY_BYTES = 32;

@@ -28,10 +28,10 @@ export interface IntakeOptions {
   readonly events: ConversationEvents;
 }
 
-/** What becomes durable in the same transaction as the records. */
+/** Changes that become durable in the same transaction as the records. */
 export type DepositContext = Pick<Deposit, 'cursor' | 'handled' | 'delivery' | 'lookedAt' | 'rechecked'>;
 
-/** Records that are ready to be stored, and what is reported once they are durable. */
+/** Records that are ready to be stored, and the reports to make once they are durable. */
 interface Prepared {
   readonly deposit: Deposit;
   readonly counts: Counts;
@@ -66,7 +66,7 @@ export class Intake {
 
   /**
    * Takes the records, and waits for room if the outbox is full. `meanwhile` is called before each wait and may make
-   * room; it returns the keys that it checked later than these records, which are then left out. Throws StoreError, and
+   * room. It returns the keys that were fetched after these records; their records are left out. Throws StoreError, and
    * the signal's reason.
    */
   async take(

@@ -3,7 +3,7 @@ import { NotThePlatformError, RejectedError } from '../../core/errors.ts';
 import type { SourceRecord } from './ticket.ts';
 
 /**
- * Parses a response that everything after it depends on, such as a page of tickets. Throws NotThePlatformError, which
+ * Parses a response that later steps depend on, such as a page of tickets. Throws NotThePlatformError, which
  * names the members that differ from the documentation, and no value.
  */
 export function readAnswer<Schema extends z.ZodType>(schema: Schema, body: unknown, what: string): z.output<Schema> {
@@ -14,7 +14,7 @@ export function readAnswer<Schema extends z.ZodType>(schema: Schema, body: unkno
   return read.data;
 }
 
-/** One ticket cannot be read; others are not affected. */
+/** Error of a single ticket that cannot be read; others are not affected. */
 class UnreadableRecord extends Error {}
 
 /** Parses one record. Throws UnreadableRecord. */

@@ -1,6 +1,6 @@
 import type { AuthorRole, Person, Ticket } from './ticket.ts';
 
-/** A redacted conversation in the form in which it is sent. Source: docs/platform-notes.md#conversations */
+/** A redacted conversation as it is sent. Source: docs/platform-notes.md#conversations */
 export interface Conversation {
   readonly id: string;
   /** At most 512 characters; absent if empty. */
@@ -37,7 +37,7 @@ export type RedactionType = (typeof REDACTION_TYPES)[number];
 /** Number of redacted values by type; never a value. */
 export type RedactionCounts = Readonly<Partial<Record<RedactionType, number>>>;
 
-/** Removes private data from tickets, before anything of them is written or sent. */
+/** Removes private data from tickets before anything is written or sent. */
 export interface Redactor {
   /** Changes with the rules and the settings. Content that was sent with an older version is not sent again. */
   readonly version: string;

@@ -9,11 +9,11 @@ export interface IntakeCounts {
   /** Content that now waits to be sent. */
   readonly waiting: number;
   readonly unchanged: number;
-  /** Content that waited, and is not sent any more. */
+  /** Content that waited and is no longer to be sent. */
   readonly withdrawn: number;
   readonly gone: number;
   readonly rejected: number;
-  /** Tickets of which the source returned fewer parts than it reported. */
+  /** Tickets whose source returned fewer parts than it reported. */
   readonly incomplete: number;
   readonly skipped: Readonly<Partial<Record<TicketSkipReason, number>>>;
   readonly redacted: Readonly<Partial<Record<RedactionType, number>>>;
@@ -26,7 +26,7 @@ export interface Rejection {
   readonly reason: string;
 }
 
-/** A ticket of which the source returned fewer parts than it reported. */
+/** A ticket whose source returned fewer parts than it reported. */
 export interface Shortfall {
   readonly source: string;
   readonly key: string;

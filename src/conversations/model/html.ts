@@ -82,7 +82,7 @@ const ELEMENT = /<\/?[a-z]/gi;
 const BLOCK = /<\/?(?:p|div|br|tr|td|th|li|h[1-6]|blockquote|table|ul|ol|pre)\b[^<>]*>/gi;
 const TAG = /<[/!]?[a-z-][^<>]*>/gi;
 
-/** Removes all tags except line breaks without a parser, in time linear in the length. */
+/** Removes all tags except line breaks, in linear time and without a parser. */
 function flattened(html: string): string {
   const [start = '', ...rest] = html.split(/<(?:script|style)\b/i);
   const shown = [start, ...rest.map((piece) => piece.slice(Math.max(0, piece.search(/<\/(?:script|style)/i))))];
@@ -95,7 +95,7 @@ function isTooMuch(html: string): boolean {
 
 /**
  * Converts HTML to plain text: links as `words (address)`, without images, hidden elements and markup, and at most half
- * a mebi characters. Never throws: text that is not HTML is returned unchanged.
+ * 512 Ki characters. Never throws: text that is not HTML is returned unchanged.
  */
 export function textOfHtml(html: string): string {
   const source = html

@@ -4,7 +4,7 @@ import type { Person } from './ticket.ts';
 export class PeopleCollector {
   readonly #seen = new Map<string, Person>();
 
-  /** Adds a person. Values that are empty or not text are left out, and so is a person without any. */
+  /** Adds a person. Skips values that are empty or not text, and a person without any value. */
   add(names: readonly unknown[], emails: readonly unknown[]): void {
     const person: Person = { names: texts(names), emails: texts(emails) };
     if (person.names.length > 0 || person.emails.length > 0) {
@@ -12,7 +12,7 @@ export class PeopleCollector {
     }
   }
 
-  /** Returns everybody once, in the order of first appearance. */
+  /** Returns each person once, in the order of first appearance. */
   all(): Person[] {
     return [...this.#seen.values()];
   }

@@ -1,9 +1,9 @@
-/** A ticket as its source has it, before redaction. */
+/** Tickets as their source returns them, before redaction. */
 
 /** Author of a part: a customer, a machine or a team member. Source: docs/platform-notes.md#enumerations */
 export type AuthorRole = 'user' | 'assistant' | 'team-member';
 
-/** One message, as plain text or Markdown. HTML of a source is converted to text before. */
+/** One message, as plain text or Markdown. HTML of a source has been converted to text. */
 export interface Part {
   readonly role: AuthorRole;
   readonly body: string;
@@ -27,7 +27,7 @@ export interface Ticket {
   readonly settledAt: number | null;
   /** Address of the ticket for the team, or null. */
   readonly url: string | null;
-  /** Nothing personal: status, channel, tags, brand. */
+  /** Properties without personal data: status, channel, tags, brand. */
   readonly attributes: Readonly<Record<string, string>>;
   /** In order; none is empty or private. */
   readonly parts: readonly Part[];

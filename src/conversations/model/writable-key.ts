@@ -1,7 +1,7 @@
 import type { Redactor } from './conversation.ts';
 import type { Person } from './ticket.ts';
 
-/** Ids that the author of a file or a form chose; those of helpdesks are numbers. */
+/** Keys with an id that the author of a file or a form chose; ids of helpdesks are numbers. */
 const CHOSEN_ID = /^((?:webhook|file)\/[^/]*\/)(.+)$/s;
 
 /**

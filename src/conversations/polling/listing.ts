@@ -1,2 +1,2 @@
-/** Dead letters that are listed at once: where nothing is said, and as many as may be asked for. */
+/** Number of dead letters in one list: the default, and the maximum. */
 export const LISTED = { usual: 1000, most: 100_000 } as const;

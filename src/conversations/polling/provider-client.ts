@@ -55,7 +55,7 @@ export interface ProviderClientOptions {
   readonly rate: (headers: HeaderRecord, now: number) => RateHeaders;
   /** Reports whether a response other than 429 is due to the rate limit (GitHub: 403 with no requests left). */
   readonly isRefusal?: (status: number, headers: HeaderRecord) => boolean;
-  /** Maximum of requests in flight. */
+  /** Maximum number of requests in flight. */
   readonly concurrency: number;
   readonly clock: Clock;
   readonly random: Random;

@@ -26,7 +26,7 @@ const LONGEST_PAUSE = 15 * 60_000;
 const MOST_FAILURES = 3;
 
 interface Failure {
-  /** Failures in a row. */
+  /** Consecutive failures. */
   readonly times: number;
   readonly error: AppError;
   readonly pause: number;
@@ -148,7 +148,7 @@ async function fetched(
   }
 }
 
-/** Reports whether an error affects every ticket of the source. */
+/** Reports whether an error concerns the whole source, not one ticket. */
 function isOfAll(error: AppError): boolean {
   return error instanceof RateLimitedError || (error instanceof AuthError && error.status !== 403);
 }

@@ -3,7 +3,7 @@ import { AuthError, RejectedError } from '../../core/errors.ts';
 
 export interface FreshToken {
   readonly token: string;
-  /** Time from which the token is renewed, in milliseconds since the epoch. */
+  /** Time at which the token is due for renewal, in milliseconds since the epoch. */
   readonly until: number;
 }
 

@@ -43,11 +43,11 @@ const MOST_FETCHES = 5;
 export class SourceLoop {
   readonly #options: SourceLoopOptions;
   readonly #rechecks: Rechecks;
-  /** Error of the last poll; null: it succeeded. */
+  /** Error of the last poll; null if it succeeded. */
   #error: AppError | null = null;
   readonly #fetches = new Map<string, number>();
   #failures = 0;
-  /** On the monotonic scale. */
+  /** Time on the monotonic clock. */
   #pollAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: SourceLoopOptions) {
@@ -72,7 +72,7 @@ export class SourceLoop {
     }
   }
 
-  /** Makes the next poll due at once. */
+  /** Makes the next poll due immediately. */
   hurry(): void {
     this.#pollAt = Number.NEGATIVE_INFINITY;
     this.#options.hints.notify();

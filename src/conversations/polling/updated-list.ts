@@ -21,7 +21,7 @@ export interface UpdatedList<T> {
   /** Returns the path of the first page. */
   first(since: string): string;
   page(path: string): Promise<UpdatedPage<T>>;
-  /** Maximum of pages that the provider returns for one list. */
+  /** Maximum number of pages that the provider returns for one list. */
   readonly mostPages: number;
 }
 
@@ -47,7 +47,7 @@ const STRETCH = 20;
  * |---|---|
  * | the last | done |
  * | full, and ends later than it was requested from | request again from its end |
- * | full of one instant | go on to the page where the instant ends, and from there back to the first: records that move up are met on the way |
+ * | full of one instant | read on to the page where the instant ends, then back to the first: meets records that move up |
  *
  * Throws RejectedError if an instant has more pages than the provider returns.
  */

@@ -3,7 +3,7 @@ import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/
 import { ConfigError } from '../../core/errors.ts';
 import type { PrivateValue } from './model/found.ts';
 
-/** Decides what is not redacted: exact values in any spelling, `@domain` for all its addresses, networks as `10.0.0.0/8`. */
+/** Predicate for values to keep: values in any spelling, all addresses of `@domain`, networks such as `10.0.0.0/8`. */
 export type AllowList = (found: Pick<PrivateValue, 'type' | 'key'>) => boolean;
 
 /** Reads an allow list. Throws ConfigError for an empty entry and an invalid network. */
@@ -40,7 +40,10 @@ function addNetwork(networks: BlockList, entry: string): void {
   try {
     networks.addSubnet(address, Number(bits), isIPv4(address) ? 'ipv4' : 'ipv6');
   } catch (error) {
-    throw new ConfigError(`redaction: ${JSON.stringify(entry)} in the allow list is no network`, { cause: error });
+    throw new ConfigError(
+      `redaction: ${JSON.stringify(entry)} in the allow list is not a network; use CIDR notation such as 10.0.0.0/8`,
+      { cause: error },
+    );
   }
 }
 

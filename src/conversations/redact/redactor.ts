@@ -54,7 +54,7 @@ export interface RedactedSpan {
   readonly placeholder: string;
 }
 
-/** Redacted parts of one text, with their values: only for the user who asked. */
+/** Redacted parts of one text, with their values; shown only to the user who requested them. */
 export interface Explained {
   /** `text`, or the position in the ticket: `subject`, `parts[0]`, `attributes.channel`, `url`. */
   readonly place: string;
@@ -158,7 +158,7 @@ interface Survey {
   again(text: string): string;
 }
 
-/** Maximum of rounds in which redacted names reveal further names. */
+/** Maximum number of rounds in which redacted names reveal further names. */
 const NAME_ROUNDS = 4;
 
 /** Scans the fields until no text introduces a name that was not searched for, so that redaction is idempotent. */

@@ -3,12 +3,12 @@ import { viewOf } from './model/view.ts';
 
 /** Finders and allow list of a scan. */
 export interface Scan {
-  /** In order: where two find the same, the first one names it. */
+  /** In order of precedence: the first finder determines the type of a value. */
   readonly finders: readonly Finder[];
   readonly isAllowed: (found: PrivateValue) => boolean;
 }
 
-/** Maximum of rounds: each finds values that show only after the redaction of others. Two are usual; more is hostile text. */
+/** Maximum number of rounds. Each finds values that only show after the redaction of others; two are usual. */
 const ROUNDS = 16;
 
 /** Lines before and after a change that are scanned again: a label may be on the line before. */
@@ -17,8 +17,8 @@ const LINES_AROUND = 2;
 const REACH = 600;
 
 /**
- * All that is to be taken out of a text, in order and apart. The lines around what was found are looked at again until
- * nothing is found there: so that redacting what is redacted changes nothing.
+ * Returns the values to redact in a text, by position and without overlaps. The lines around each value are scanned
+ * again until nothing more is found, so that redaction is idempotent.
  */
 export function scanText(text: string, scan: Scan): readonly PrivateValue[] {
   let spans = scanStretch(text, scan);
@@ -50,7 +50,7 @@ function scanStretch(text: string, { finders, isAllowed }: Scan): readonly Priva
 
 type Stretch = readonly [from: number, to: number];
 
-/** The lines around some places, as few stretches, in order and apart. */
+/** Returns the lines around some spans, merged and by position. */
 function linesAround(text: string, places: readonly Stretch[]): readonly Stretch[] {
   const stretches: [number, number][] = [];
   for (const [start, end] of places) {
@@ -94,7 +94,7 @@ function lineEnd(text: string, place: number): number {
   return at;
 }
 
-/** A text with its spans replaced, each by the same placeholder, and where its other characters come from. */
+/** Replaces the spans of a text by one placeholder per type, and maps positions between both texts. */
 function draftOf(
   text: string,
   spans: readonly PrivateValue[],
@@ -132,7 +132,7 @@ function draftOf(
   };
 }
 
-/** A text with each span replaced. Spans are in order and apart. */
+/** Replaces each span of a text. Spans are sorted and do not overlap. */
 export function replaceSpans<S extends { readonly start: number; readonly end: number }>(
   text: string,
   spans: readonly S[],

@@ -3,16 +3,16 @@ import type { Ticket } from '../model/ticket.ts';
 import { redactionOptions } from './options.ts';
 import { createConversationRedactor } from './redactor.ts';
 
-/** Redacts single texts and addresses, for what the platform has made of tickets. */
+/** Redaction of single texts and URLs that the platform has derived from tickets. */
 export interface TextRedaction {
-  /** Changes with every change of the rules and the options. */
+  /** Version of the rules and the options. */
   readonly version: string;
   text(text: string): string;
-  /** The address; null where it holds something private, as it leads nowhere without. */
+  /** Returns the URL, or null if it contains private data: without that it would not work. */
   url(url: string): string | null;
 }
 
-/** The redaction that an organization configures. Throws ConfigError for a pattern that is none. */
+/** Creates the redaction for the settings of an organization. Throws ConfigError for an invalid pattern. */
 export function createTextRedaction(settings: ConversationsConfig['redact']): TextRedaction {
   const { version, text, explain } = createConversationRedactor(redactionOptions(settings));
   const isPrivate = (url: string) => explain({ ...NOTHING, url }).some(({ spans }) => spans.length > 0);

@@ -1,13 +1,13 @@
 import type { Ticket } from '../model/ticket.ts';
 
-/** A text of a ticket. In an address (`url`) only some parts are scanned, and placeholders are encoded. */
+/** A text of a ticket. In a URL (`url`), only some parts are scanned, and placeholders are encoded. */
 export interface TicketField {
   readonly place: string;
   readonly kind: 'text' | 'url';
   readonly text: string;
 }
 
-/** The texts of a ticket, in the order in which placeholders are numbered. */
+/** Returns the texts of a ticket, in the order in which placeholders are numbered. */
 export function fieldsOf({ subject, parts, attributes, url }: Ticket): readonly TicketField[] {
   return [
     { place: 'subject', kind: 'text', text: subject.trim() },
@@ -31,8 +31,8 @@ export function nameAt(index: number): string {
 const LONGEST_SUBJECT = 512;
 
 /**
- * A redacted subject that is not too long, cut where a reader sees the end of a character. What a cut has made look
- * like a value (the first 16 digits of 20) is redacted in its turn.
+ * Shortens a redacted subject, between graphemes. If the cut creates something that looks like a private value (the
+ * first 16 digits of 20), that is redacted too.
  */
 export function cutSubject(subject: string, redact: (text: string) => string): string {
   const short = cut(subject);

@@ -1,12 +1,12 @@
 import type { PrivateValue } from './model/found.ts';
 
 const HEAD = /^([a-z][a-z0-9+.-]{0,30}:\/\/)([^/?#]*)([^?#]*)/i;
-/** Types that are redacted in the path of a ticket's address; numbers there belong to the ticket. */
+/** Types that are redacted in the path of a ticket's URL; numbers there belong to the ticket. */
 const IN_PATH: ReadonlySet<string> = new Set(['secret', 'email', 'person', 'pattern']);
 
 /**
- * What is taken out of the address of a ticket: all that is found in its user info, query and fragment, and of its path
- * what is no number. The host stays: without it the address leads nowhere.
+ * Returns the values to redact in the URL of a ticket: everything in the user info, query and fragment, and values that
+ * are not numbers in the path. The host is kept, so that the URL still works.
  */
 export function spansOfUrl(url: string, found: readonly PrivateValue[]): readonly PrivateValue[] {
   const match = HEAD.exec(url);
@@ -25,7 +25,7 @@ export function spansOfUrl(url: string, found: readonly PrivateValue[]): readonl
   });
 }
 
-/** Encodes a placeholder for an address. */
+/** Encodes a placeholder for a URL. */
 export function inUrl(placeholder: string): string {
   return placeholder.replace('[', '%5B').replace(']', '%5D');
 }

@@ -2,23 +2,24 @@ import { ConfigError } from '../../core/errors.ts';
 import { compilePattern, type Pattern, redactionPatternProblem } from '../../core/text/pattern.ts';
 import type { Finder } from './model/found.ts';
 
-/** A pattern of the user's: what it finds is replaced by `[NAME_1]`. */
+/** A pattern of the user's settings. Matches are replaced by `[NAME_1]`. */
 export interface UserPattern {
   /** Letters, digits and `_`; used in the placeholder, in capitals. */
   readonly name: string;
   /** A regular expression in RE2 syntax. */
   readonly pattern: string;
-  /** `i`, `m`, `s`, `u`; others are refused. */
+  /** Any of `i`, `m`, `s` and `u`. */
   readonly flags?: string | undefined;
 }
 
-/** Longest match, in UTF-16 units. A text is searched in windows, each overlapping the next by this length. */
+/** Longest match, in UTF-16 units. A text is searched in windows that overlap by this length. */
 const LONGEST_MATCH = 256;
 const WINDOW = 4 * LONGEST_MATCH;
 
 /**
- * Finders for the user's patterns. The time for a text grows linearly with its length: each search is linear in its
- * window. Throws ConfigError for a pattern that RE2 cannot run or that matches the empty text.
+ * Creates finders for the user's patterns. One search of RE2 takes linear time, but finding all matches of a pattern
+ * such as `a(.*b)?` can take quadratic time. Windows bound that: each takes at most constant time, so the time for a
+ * text is linear in its length. Throws ConfigError for a pattern that RE2 cannot run or that matches the empty text.
  */
 export function patternFinders(patterns: readonly UserPattern[], taken: ReadonlySet<string>): readonly Finder[] {
   const seen = new Set<string>();

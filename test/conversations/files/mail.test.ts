@@ -181,7 +181,7 @@ describe('a mailbox', () => {
 
   it('is told to be none where no line begins a mail', async () => {
     expect(outline(await read('x.mbox', 'Dear all,\r\n\r\nhello\r\n'))).toEqual([
-      'x.mbox:1 is no mailbox: no line begins with "From " and has a time',
+      'x.mbox:1 is not a mailbox: no line starts with "From " and contains a time',
     ]);
   });
 });

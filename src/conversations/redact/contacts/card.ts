@@ -18,7 +18,7 @@ const MOST = 19;
 /** One space, dash, dot or line end between groups; lines may be quoted. */
 const SEPARATOR = /^(?: {1,2}|-|\.| - |\s?\r?\n[ >]{0,4})$/;
 
-/** Payment cards: an issuer's prefix and length, and Luhn's check digit (ISO/IEC 7812-1, annex B). */
+/** Finds payment cards by the issuer's prefix and length and the Luhn check digit (ISO/IEC 7812-1, annex B). */
 export const findCards: Finder = (text) => {
   const found: PrivateValue[] = [];
   for (const run of findDigitRuns(text, SEPARATOR, 8)) {
@@ -40,7 +40,7 @@ function isCard(digits: string): boolean {
   return isIssued && passesLuhn(digits);
 }
 
-/** A card is printed in groups of three to six; what is written in ones, twos or threes is something else. */
+/** Reports whether the group sizes are those of a card: three or more each, except the last, and few of three. */
 function isShaped(sizes: readonly number[]): boolean {
   const threes = sizes.filter((size) => size === 3).length;
   return (
@@ -49,7 +49,7 @@ function isShaped(sizes: readonly number[]): boolean {
   );
 }
 
-/** Not a piece of a longer word: an identifier, a decimal, a file's name. */
+/** Reports whether a number is not part of an identifier, a decimal or a file name. */
 function isAlone(text: string, start: number, end: number): boolean {
   return (
     !/(?:[A-Za-z0-9_]|[A-Za-z0-9][-.])$/.test(text.slice(Math.max(0, start - 2), start)) &&

@@ -3,12 +3,12 @@
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { email, isDomain } from './email-domain.ts';
 
-/** The words for @ and for a full stop, as people read an address aloud. */
+/** Words for @ and for a full stop when an address is spelled out. */
 const AT_WORDS =
   'at|ät|arroba|aroba|arobase|arrobase|arobas|chez|bei|klammeraffe|chiocciola|chiocciolina|apenstaartje|snabel-?a|alfakrøll|krøllalfa|miukumauku|malpa|małpa|zavinac|zavináč|kukac|papaki|παπάκι|παπακι|собака|собачка|сабака|ат|sobaka|et|kuyruklu a|majmun|afna|at-mark|आट|ऐट';
 const DOT_WORDS =
   'dot|punkt|punto|ponto|point|punt|punktum|prikk|prik|piste|pont|kropka|tecka|tečka|bodka|tocka|točka|τελεία|τελεια|точка|крапка|tochka|nokta|nukta|dotto|डॉट|nuqta';
-/** The same in scripts that put no space between words. */
+/** Words for @ in scripts without spaces between words. */
 const AT_GLYPHS = 'アットマーク|アット|あっと|골뱅이|앳|艾特|圈a|小老鼠';
 const DOT_GLYPHS = 'ドット|どっと|닷|점|쩜|点|點|。(?=[a-z])';
 const OPEN = '[\\[({<«|*_~-]';
@@ -19,7 +19,7 @@ const BRACKETED = new RegExp(
 );
 const SPOKEN = new RegExp(`[ \\t]{1,2}(?:${AT_WORDS})[ \\t]{1,2}|(?:${AT_GLYPHS})[ \\t]{0,2}`, 'giu');
 const BEFORE_DOMAIN = / {1,2}at {1,2}(?=[\w-]{2,63}\.[a-z])/gi;
-/** A sign with spaces around it, or before a domain in disguise. */
+/** An @ with spaces around it, or before a disguised domain. */
 const SIGN = new RegExp(
   `[ \\t]{1,2}@[ \\t]{1,2}|@[ \\t]|@(?=[\\p{L}\\p{N}-]{1,63}(?:[ \\t]?[[({<][ \\t]?(?:${DOT_WORDS}|${DOT_GLYPHS}|\\.)| {1,2}(?:${DOT_WORDS}) |。[a-z]))|[ \\t]@(?=[a-z\\d-]{2,40}\\.[a-z])`,
   'giu',
@@ -27,7 +27,7 @@ const SIGN = new RegExp(
 const LABEL = '[\\p{L}\\p{N}](?:[\\p{L}\\p{N}_+-]{0,61}[\\p{L}\\p{N}])?';
 const DOT = `(?:[ \\t]{0,2}${OPEN}[ \\t]?(?:${DOT_WORDS}|${DOT_GLYPHS}|\\.)[ \\t]?${CLOSE}[ \\t]{0,2}|[ \\t]{1,2}(?:${DOT_WORDS})[ \\t]{1,2}|[ \\t]{0,2}(?:${DOT_GLYPHS})[ \\t]{0,2}|\\.|[ \\t]\\.[ \\t]?)`;
 const DOMAIN = new RegExp(`${LABEL}(?:${DOT}${LABEL}){1,4}`, 'iuy');
-/** Signs of a local part, as they are read aloud. */
+/** Spelled-out punctuation of a local part. */
 const JOINERS =
   'dash|minus|hyphen|underscore|underline|plus|guion|guión|guion bajo|guión bajo|hífen|bindestrich|unterstrich|tiret|tiret bas|trait d.union|trattino|streepje|тире|дефис|нижнее подчёркивание|подчеркивание|kreska|podłoga|pomlčka|podtržítko|alt tire|tire|underskrift|streg|bindestreck|understreck';
 const LOCAL = new RegExp(
@@ -42,7 +42,7 @@ const DOT_SPOKEN = new RegExp(
 /** Longest distance from a local part to its @, in characters. */
 const LOCAL_REACH = 120;
 
-/** Domains that make an address if only the @ is a word; "look at example.com" is not one. */
+/** Domains that make an address even if only the @ is a word; "look at example.com" is not an address. */
 const PROVIDERS =
   /^(?:gmail|googlemail|outlook|hotmail|live|msn|yahoo|ymail|rocketmail|icloud|me|mac|aol|proton|protonmail|pm|gmx|web|t-online|freenet|mail|inbox|bk|list|yandex|ya|rambler|qq|163|126|sina|foxmail|naver|daum|hanmail|orange|wanadoo|free|laposte|sfr|libero|virgilio|tiscali|alice|terra|uol|bol|ig|zoho|fastmail|tutanota|tuta|hey|wp|o2|onet|interia|seznam|centrum|ukr|abv|rediffmail|bluewin|ziggo|kpnmail|telenet|skynet|comcast|verizon|att|btinternet|sky)\.[a-z.]{2,7}$/i;
 /** Words before "at" in prose. */
@@ -64,7 +64,7 @@ for (const prose of ['at', 'et', 'bei', 'chez']) {
   SPOKEN_WORDS.delete(prose);
 }
 const GLYPHS = new RegExp(`${AT_GLYPHS}|${DOT_GLYPHS}`);
-/** First characters and lengths of those words, a quick test that most words of a text fail. */
+/** First characters and lengths of those words: a quick test that excludes most words. */
 const SHAPES = new Set([...SPOKEN_WORDS].map((word) => (word.length << 16) | word.charCodeAt(0)));
 
 /** Reports whether a text contains a word for @ or for a full stop, without which the slow pattern finds nothing. */
@@ -82,7 +82,7 @@ function isSpoken(text: string): boolean {
   return /[\u3000-\uffff]/.test(text) && GLYPHS.test(text);
 }
 
-/** The end of a local part that is ASCII, after a sentence in a script without spaces. */
+/** ASCII local part at the end of a sentence in a script without spaces. */
 const ASCII_TAIL =
   /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}])[a-z0-9][a-z0-9._%+ -]*$/iu;
 
@@ -108,7 +108,7 @@ function around(text: string, pattern: RegExp): readonly PrivateValue[] {
   return found;
 }
 
-/** The longest real domain that a spelled-out one begins with, and its length as it is written. */
+/** Returns the longest real domain at the start of a spelled-out one, and its length as written. */
 function nameOf(written: string): { readonly name: string; readonly length: number } | null {
   const whole = longestName(written);
   const ascii = /^[\0-\x7f]+(?=[^\0-\x7f])/.exec(written)?.[0];
@@ -128,7 +128,7 @@ function longestName(written: string): { readonly name: string; readonly length:
   return null;
 }
 
-/** Top-level domains as they are spoken in Cyrillic. */
+/** Converts a top-level domain that is spelled out in Cyrillic to Latin. */
 function latin(name: string): string {
   return name.replace(/\.(?:ру|ком|нет|орг|юа)$/i, (end) => CYRILLIC_ENDS[end.slice(1).toLowerCase()] ?? end);
 }
@@ -160,7 +160,7 @@ function isMeant(
 const QUOTED =
   /(?<![\p{L}\p{N}._%+=-])((?:[\p{L}\p{N}._%+-]|=(?:2[BDE]|5F|[89A-F][0-9A-F])){1,64})=40((?:[\p{L}\p{N}.-]|=2[DE]|=\r?\n){3,253})/giu;
 
-/** Addresses in quoted-printable, where an @ is `=40`. */
+/** Returns addresses in quoted-printable, where an @ is `=40`. */
 function quotedPrintable(text: string): readonly PrivateValue[] {
   if (!text.includes('=40')) {
     return [];
@@ -169,7 +169,7 @@ function quotedPrintable(text: string): readonly PrivateValue[] {
     const [whole, local, domain] = match as unknown as readonly [string, string, string];
     const named = nameOf(decode(domain));
     const end = match.index + whole.length;
-    // The end is known exactly only where all of the domain is one; otherwise all that ran into it goes too.
+    // The end is exact only if the whole text after the @ is a domain; otherwise the adjoining text is removed too.
     return named === null ? [] : [email(match.index, end, `${decode(local)}@${named.name}`)];
   });
 }

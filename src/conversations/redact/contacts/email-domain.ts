@@ -2,7 +2,7 @@
 import { parse } from 'tldts';
 import type { PrivateValue } from '../model/found.ts';
 
-/** Not in any list of public suffixes, and yet what addresses end in: reserved names (RFC 2606) and private networks. */
+/** Suffixes of addresses that are not public suffixes: reserved names (RFC 2606) and names of private networks. */
 const PRIVATE_SUFFIXES = new Set(['example', 'test', 'invalid', 'local', 'internal', 'lan', 'corp']);
 
 export function email(start: number, end: number, key: string): PrivateValue {

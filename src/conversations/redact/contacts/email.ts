@@ -2,21 +2,21 @@ import type { Finder, PrivateValue } from '../model/found.ts';
 import { findDisguisedEmails } from './disguised-email.ts';
 import { email, isDomain } from './email-domain.ts';
 
-/** The longest local part and domain (RFC 5321, section 4.5.3.1). */
+/** Longest local part and domain (RFC 5321, section 4.5.3.1). */
 const LOCAL = 64;
 const DOMAIN = 253;
-/** Maximum of labels in a domain; the rest is text without a space in between. */
+/** Maximum number of labels in a domain; the rest is text without a space in between. */
 const LABELS = 10;
 
 const LOCAL_CHARACTER = /[\p{L}\p{N}\p{M}._%+'-]/u;
 const DOMAIN_TEXT = /^(?:\s{0,2}\r?\n[ \t>]{0,8})?([\p{L}\p{N}\p{M}](?:[\p{L}\p{N}\p{M}.-]{0,252}[\p{L}\p{N}\p{M}])?)/u;
-/** Scripts that put no space between words. */
+/** Scripts without spaces between words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}]/u;
-/** The end of a local part that is ASCII, after a letter of such a script. */
+/** ASCII local part after a letter of such a script. */
 const ASCII_TAIL =
   /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}])[A-Za-z0-9][A-Za-z0-9._%+-]*$/u;
 
-/** Addresses: `local@domain` with a real public suffix, in any script, and disguised ones such as `local (at) domain (dot) com`. */
+/** Finds email addresses with a real public suffix, in any script; also disguised: `local (at) domain (dot) com`. */
 export const findEmails: Finder = (text) => [...plain(text), ...findDisguisedEmails(text)];
 
 function plain(text: string): readonly PrivateValue[] {
@@ -32,7 +32,7 @@ function plain(text: string): readonly PrivateValue[] {
   return found;
 }
 
-/** Chinese, Japanese and Thai put no space before an address: what is not ASCII is then the sentence before it. */
+/** Returns the start of an address, after a sentence that adjoins it in a script without spaces. */
 function afterUnspaced(text: string, start: number, at: number, domain: string): number {
   const local = text.slice(start, at);
   const tail = /^[\0-\x7f]*$/.test(domain) ? ASCII_TAIL.exec(local)?.[0] : undefined;
@@ -62,11 +62,11 @@ function startOfLocal(text: string, at: number): number {
   while (start < last && /['.%-]/.test(text[start] as string)) {
     start += 1;
   }
-  // A pattern such as `.+@example\.com` is nobody's address.
+  // A pattern such as `.+@example\.com` is not an address.
   return start === last || !/[\p{L}\p{N}]/u.test(text.slice(start, last)) ? at : start;
 }
 
-/** The longest domain with a real suffix that begins here. */
+/** Returns the longest domain with a real suffix that starts here. */
 function domainAfter(text: string, from: number): { readonly name: string; readonly end: number } | null {
   const stretch = text.slice(from, from + DOMAIN + 12);
   const literal = /^\[(?:IPv6:)?[0-9a-fA-F.:]{3,45}\]/.exec(stretch);
@@ -95,7 +95,7 @@ function longestDomain(name: string): string | null {
   return null;
 }
 
-/** User info of a URL, `git@host:path` of git, and the prompt of a shell: nobody's address. */
+/** Reports whether it is the user info of a URL, `git@host:path` or a shell prompt instead of a person's address. */
 function isAddressOfMachine(text: string, start: number, at: number, end: number): boolean {
   if (/:\/\/[^\s/?#"'<>]{0,200}$/.test(text.slice(Math.max(0, start - 220), start))) {
     // The user info of a URL: a secret, and its host may stay.

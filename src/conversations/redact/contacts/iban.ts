@@ -2,10 +2,10 @@ import { countrySpecs, isValidIBAN } from 'ibantools';
 import type { Finder, PrivateValue } from '../model/found.ts';
 
 const START = /(?<![A-Za-z0-9])(?:IBAN[ :]{0,2})?([A-Za-z]{2}[ -]?\d{2})/dg;
-/** Between two characters of an account number. */
+/** Separator between two characters of an account number. */
 const SEPARATOR = /^(?:[ .-]{1,2}|\s?\r?\n[ >]{0,4})/;
 
-/** International bank account numbers: the length of the country and the check digits (ISO 13616, mod 97). */
+/** Finds international bank account numbers by the length for the country and the check digits (ISO 13616, mod 97). */
 export const findIbans: Finder = (text) => {
   const found: PrivateValue[] = [];
   for (const { 1: head, indices } of text.matchAll(START)) {

@@ -5,7 +5,7 @@ import { cellsUnder } from '../model/table-columns.ts';
 const FOUR =
   /(?<![\w.]|[\w.-]\+|(?:[A-Za-z_.-]|^)-)\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d|\.(?:tar|zip|tgz|gz|jar|whl|exe|dmg|deb|rpm|x)\b|-[A-Za-z]|\.\*)/g;
 const SIX = /(?<![\w:.])(?:ip6:)?((?:[0-9A-Fa-f]{1,4}:|:)[0-9A-Fa-f:]{1,40}(?:(?:\d{1,3}\.){3}\d{1,3})?)(?![\w:])/g;
-/** Words before a version, or before the number of a section with four parts. */
+/** Words before a version or a section number with four parts. */
 const VERSION =
   /(?:(?<![a-z])(?:v|ver|versions?|version:|releases?|builds?|firmware|fw|patch|rev(?:ision)?|sdk|api|driver|app|kernel|chapter|sections?|clause|article|table|figure|fig|§|upgrad(?:ed?|ing)(?: (?:to|from))?|updat(?:ed?|ing) (?:to|from)|downgrad(?:ed?|ing)(?: (?:to|from))?|since|oid)\.?["']?\s{0,2}[:=#]?\s{0,2}["']?|[=~^<>!]=\s?|[~^]\s?)$/i;
 /** Products whose versions have four parts. */
@@ -20,7 +20,7 @@ const PRODUCT = /(?<![\w.])[A-Za-z][A-Za-z_-]{1,30}\/$/;
 /** Characters before an address that are read as its context. */
 const CONTEXT = 40;
 
-/** Addresses of machines, as `node:net` reads them. Addresses that are the same everywhere are nobody's. */
+/** Finds IP addresses, as `node:net` reads them. Keeps addresses that are the same everywhere, such as loopback. */
 export const findIps: Finder = (text) => {
   const four = [...text.matchAll(FOUR)];
   const versions = new Set(four.length === 0 ? [] : versionColumns(text));
@@ -61,7 +61,7 @@ function canonical(value: string): string {
   return new URL(`http://[${value}]/`).hostname.slice(1, -1);
 }
 
-/** Loopback, unspecified and masks. */
+/** Reports whether an address is a loopback or unspecified address, or a mask. */
 function isEverywhere(value: string): boolean {
   return /^(?:127\.|0\.0\.0\.0$|255\.)/.test(value);
 }

@@ -1,16 +1,16 @@
 import type { Finder, PrivateValue } from '../model/found.ts';
 
 const PAIRS = /(?<![\w:.-])[0-9A-F]{2}([:-])(?:[0-9A-F]{2}\1){4}[0-9A-F]{2}(?![\w:-]|\.\d)/gi;
-/** As network devices print it: `0011.2233.4455`. */
+/** Address as network devices print it: `0011.2233.4455`. */
 const QUADS = /(?<![\w:.-])[0-9A-F]{4}\.[0-9A-F]{4}\.[0-9A-F]{4}(?![\w:-]|\.\w)/gi;
-/** Nobody's: broadcast, and the ones that documentation uses. */
+/** Broadcast and documentation addresses, which are kept. */
 const SAMPLES = new Set(
   '000000000000 ffffffffffff aabbccddeeff 112233445566 001122334455 0123456789ab 123456789abc 010203040506 deadbeefcafe'.split(
     ' ',
   ),
 );
 
-/** Hardware addresses of network interfaces (MAC, EUI-48). */
+/** Finds hardware addresses of network interfaces (MAC, EUI-48). */
 export const findMacs: Finder = (text) => (MAY_BE.test(text) ? macsOf(text) : []);
 
 const MAY_BE = /[:-][0-9A-F]{2}[:-][0-9A-F]{2}[:-][0-9A-F]{2}[:-]|\.[0-9A-F]{4}\.[0-9A-F]{4}/i;

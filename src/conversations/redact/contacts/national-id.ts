@@ -3,13 +3,13 @@ import { isHeading, labelBefore, labelsFrom } from '../model/label-words.ts';
 import { cellsUnder } from '../model/table-columns.ts';
 import { passesLuhn } from './card.ts';
 
-/** Letters and digits with at most single separators: at least five characters, of which some are digits. */
+/** At least five letters and digits, with at most single separators, and with at least one digit. */
 const VALUE =
   /[A-Z]{0,6}-?\d[A-Z0-9]{0,24}(?:[ ./-](?=[A-Z0-9.-]{0,6}\d)[A-Z0-9]{1,12}){0,6}(?:-[A-Z0-9]|\([0-9A]\))?(?![\p{L}\p{N}_])/iuy;
 const FEWEST = 5;
 const MOST = 24;
 
-/** Numbers of persons and of their papers, by country and language. */
+/** Labels of numbers of persons and identity documents, by country and language. */
 const LABELS = labelsFrom(
   'pan|rfc|sin|c.c|ssn|social security|social security number|social security no|soc sec|itin|tin|tax id|taxpayer id|tax payer id|tax file number|tfn|medicare number|medicare|nino|ni number|national insurance|national insurance number|nhs number|nhs no|social insurance number|pps|ppsn|pps number|national id|national id number|national identification number|id card|id card number|identity card|identity card number|identity number|id number card|passport|passport no|passport number|passport nr|driver license|driver licence|drivers license|driver’s license|driver’s licence|driver’s license number|driver’s licence number|driver’s license no|driver’s licence no|driving licence|driving license|driver license number|driving licence number|dl number|dl no|license plate|licence plate|green card|alien number|a-number|visa number|residence permit|aadhaar|aadhar|aadhaar number|pan card|pan number|voter id|nric|mykad|ic number|ic no|hkid|emirates id|iqama|cnic|nin|bvn|sa id|rsa id|' +
     'personalausweis|personalausweisnummer|ausweis|ausweisnummer|ausweisnr|ausweis-nr|reisepass|reisepassnummer|passnummer|steuer-id|steuer id|steueridentifikationsnummer|steuernummer|steuer-identifikationsnummer|idnr|sozialversicherungsnummer|sv-nummer|svnr|rentenversicherungsnummer|versicherungsnummer|krankenversicherungsnummer|führerschein|führerscheinnummer|ahv|ahv-nummer|ahv-nr|kennzeichen|' +
@@ -30,7 +30,7 @@ const LABELS = labelsFrom(
 );
 
 const DIGITS = /\d{1,40}/g;
-/** Letters of a number just before its first digit, where no other word or number runs into them. */
+/** Letters of a number directly before its first digit, unless another word or number adjoins them. */
 const HEAD = /(?<![\p{L}\p{N}_./-])[A-Z]{0,6}-?$/iu;
 
 /** Finds numbers of identity documents, taxes and insurance by the label before them, which is searched first. */
@@ -53,7 +53,7 @@ export const findNationalIds: Finder = (text) => {
   return [...found, ...inColumns(text)];
 };
 
-/** Numbers in the columns of a table whose headings announce them. */
+/** Returns numbers in table columns whose heading announces them. */
 function inColumns(text: string): readonly PrivateValue[] {
   return cellsUnder(text, (heading) => isHeading(heading, LABELS)).flatMap(
     ({ cell: { text: value, start, end }, heading }) => {
@@ -68,12 +68,12 @@ function inColumns(text: string): readonly PrivateValue[] {
   );
 }
 
-/** `sin(046454286)` is a call of a function. */
+/** Reports whether a number is the argument of a function call: `sin(046454286)`. */
 function isArgument(text: string, at: number): boolean {
   return text[at - 1] === '(' && /[\w.]/.test(text[at - 2] ?? '');
 }
 
-/** Names that mean other things as well: only numbers of the right form follow them. */
+/** Ambiguous labels, each with a check of the number after it. */
 const SHAPES: ReadonlyMap<string, (key: string) => boolean> = new Map([
   // India: Permanent Account Number.
   ['pan', (key) => /^[A-Z]{5}\d{4}[A-Z]$/.test(key)],

@@ -1,4 +1,4 @@
-/** Judges from the words and signs around a number whether it is a phone number or something else. */
+/** Tells phone numbers from other numbers by the text around them. */
 import { labelBefore, labelsFrom } from '../model/label-words.ts';
 
 /** Characters before a number that are read as its context. */
@@ -27,7 +27,7 @@ const PHONE = labelsFrom(
     '电话|電話|手机|手機|手机号|手机号码|手機號碼|电话号码|電話號碼|联系电话|聯絡電話|联系方式|座机|传真|傳真|热线|微信|拨打|致电|电话是|手机是|電話番号|携帯|携帯電話|携帯番号|ケータイ|けいたい|連絡先|直通|代表|ファックス|' +
     '전화|전화번호|휴대폰|휴대전화|핸드폰|핸드폰번호|휴대폰번호|연락처|폰|팩스|대표번호|모바일',
 );
-/** Nouns for what else has a number. */
+/** Nouns for other things that have a number. */
 const COUNTED_NOUNS = labelsFrom(
   'pedido|encomenda|fatura|factura|compra|caso|cliente|referência|referencia|rastreio|rastreamento|guía|envío|expediente|commande|facture|colis|dossier|référence|suivi|client|' +
     'bestellung|bestellnummer|rechnung|rechnungsnummer|auftrag|auftragsnummer|kundennummer|sendungsnummer|vorgang|vorgangsnummer|artikelnummer|seriennummer|ticketnummer|fall|' +
@@ -43,13 +43,13 @@ const COUNTED =
 /** Units after an amount, a size or a duration. */
 const UNIT =
   /^\s?(?:%|°|[$€£¥₩₹₽₺]|(?:[kmgtp]i?b|bytes?|bits?|[mnµu]?s(?:ec(?:ond)?s?)?|min(?:ute)?s?|hours?|days?|px|r?em|pt|ms|rows?|records?|users?|requests?|items?|tokens?|lines?|chars?|characters?|times?|points?|views?|hits?|pieces|units?|km|cm|mm|kg|usd|eur|gbp|jpy|cny|inr|brl|krw|btc|eth|sats?|gwei|wei|sol|ada|xrp|ltc|doge|usdt|usdc|円|元|원|руб|aufrufe|zeilen|stück|mal)(?![\p{L}\p{N}]))/iu;
-/** A field of a program or a record: its value is a phone number only if its name is that of a phone. */
+/** Field of code or a record; its value is a phone number only if its name is that of a phone. */
 const FIELD = /(?:[A-Za-z_]\w{0,40} ?=|[A-Za-z_]\w{0,40}["'] ?[:=]) ?["']?$/;
-/** Signs of a program just before a number: an operator, an open bracket of a call, an array. */
+/** Code directly before a number: an operator, the opening bracket of a call, an array. */
 const CODE = /(?:[\w\])]\(|[[{<>=&|^!?;`]|[\w)\]] [*+/%&|^=<>-]{1,3} |\breturn |\bcase |0x[\da-f]+[ (]{1,2})$/i;
-/** Signs of a program just after a number. */
+/** Code directly after a number. */
 const CODE_AFTER = /^[\])}]? ?(?:[=<>*/%&|^]|[)\]];|\) ?[{=])/;
-/** Signs of programs, paths, records and logs. */
+/** Characters and words of code, paths, records and logs. */
 const TECHNICAL = /[=:{}<>\\/_`#[\]|$&;*+%"]|\d[\d.:-]{3}|\b(?:0x|id|ids|log|code|error|line|at)\b/i;
 /** The end of a sentence or of a clause. */
 const LAST = /^[\s.,;:!?)\]"'*_|]*(?:\n|$)|^[.,;:!?)\]]/;
@@ -59,7 +59,7 @@ const CLOSES = /^[*_]{0,3}[ \t]{0,8}[.,;]?[ \t]{0,2}(?:\r?\n|[\t|｜<]|$)/;
 
 /** Context of a number. */
 export interface PhoneContext {
-  /** The text just before it. */
+  /** Text directly before it. */
   readonly before: string;
   /** Words nearby mark it as a phone number. */
   readonly isCalled: boolean;
@@ -71,7 +71,7 @@ export interface PhoneContext {
   readonly isAlone: boolean;
   /** Words or signs mark it as another kind of number. */
   readonly isCounted: boolean;
-  /** It is part of a program or a record. */
+  /** It is the value of a field in code or a record. */
   readonly isField: boolean;
   /** A number without separators in source code. */
   readonly isCode: boolean;
@@ -81,7 +81,7 @@ export interface PhoneContext {
   readonly isLast: boolean;
 }
 
-/** Each answer is worked out when it is asked for: most numbers are ruled out by the first. */
+/** Returns the context of a number. Properties are computed on access: the first ones rule out most numbers. */
 export function contextOf(text: string, start: number, end: number, isNext: boolean): PhoneContext {
   const before = text.slice(Math.max(0, start - CONTEXT), start);
   const after = text.slice(end, end + 20);

@@ -4,12 +4,12 @@ import type { PhoneNumber } from 'libphonenumber-js/max';
 import { largest } from '../../../core/lists.ts';
 import type { DigitSequence } from '../model/digits.ts';
 
-/** Up to this many groups, any split of a number is accepted whose prefix identifies it. */
+/** Maximum number of groups in which a number with an identifying prefix may be split in any way. */
 const GROUPS = 5;
 
 /**
- * Whether a number without a plus is grouped as numbers of its country are: as the country writes them, in coarser
- * groups, or in finer ones of two digits at least; with `isExact` only as the country writes them.
+ * Reports whether a number without a plus is grouped as is usual in its country: in the official groups, in coarser
+ * ones, or in finer ones of at least two digits. With `isExact`, only the official groups match.
  */
 export function matchesFormat(number: PhoneNumber, { digits, sizes }: DigitSequence, isExact: boolean): boolean {
   if (sizes.length === 1 || (digits.startsWith('0') && sizes.length <= GROUPS && !sizes.slice(1).includes(1))) {
@@ -32,22 +32,22 @@ export function matchesFormat(number: PhoneNumber, { digits, sizes }: DigitSeque
   });
 }
 
-/** Numbers with slashes between all of them are a list. */
+/** Reports whether slashes separate all numbers, as in a list. */
 export function isLikeList(written: string): boolean {
   return /^\d+(?: ?\/ ?\d+){2,}$/.test(written);
 }
 
-/** Threes all along: `1.234.567`, `912 345 678` may be an amount as well. */
+/** Reports whether all groups have three digits, as in an amount: `1.234.567`, `912 345 678`. */
 export function isLikeAmount(written: string): boolean {
   return /^\d{1,3}(?:([ .,'])\d{3})(?:\1\d{3})+$/.test(written) && !written.startsWith('0');
 }
 
-/** Powers of two and round numbers are sizes and limits; all digits alike or in order are an example. */
+/** Reports whether a number is a size or limit (round, or a power of two) or an example (equal or ascending digits). */
 export function isRound(digits: string): boolean {
   return /0{6}$|^(.)\1+$|^0?123456789/.test(digits) || Number.isInteger(Math.log2(Number(digits)));
 }
 
-/** One dot is a decimal point, except after an area code; dots between groups of uneven size are a version or an address. */
+/** Reports whether dots make a number a decimal (one dot, unless after an area code), a version or an IP address. */
 export function isLikeVersion(written: string, sizes: readonly number[]): boolean {
   const dots = written.match(/\./g)?.length ?? 0;
   if (dots === 0 || /^0\d{1,5}\.\d{5,8}$/.test(written)) {

@@ -12,24 +12,24 @@ import type { Finder, PrivateValue } from '../model/found.ts';
 import { contextOf, type PhoneContext } from './phone-context.ts';
 import { isLikeAmount, isLikeList, isLikeVersion, isRound, matchesFormat } from './phone-format.ts';
 
-/** The fewest and most digits of a number (E.164, and the prefix for calls abroad). */
+/** Minimum and maximum number of digits (E.164, and the prefix for international calls). */
 const FEWEST = 7;
 const MOST = 17;
-/** Groups of one digit are prefixes and area codes; where there are more, it is a list. */
+/** Maximum number of groups of one digit, which are prefixes and area codes; more of them are a list. */
 const SINGLES = 3;
 const GROUPS = 6;
 const SEPARATOR =
   /^(?: {1,2}|[-./]| [-–/] |[-.]? {0,2}\(0?\) {0,2}|\)(?:[-. ]{0,2}| [-–/] )| ?[-–./]? ?\(|\s?\r?\n[ >]{0,4})$/;
-/** Between two numbers of one person. */
+/** Separator between two numbers of one person. */
 const NEXT = /^ ?(?:\/|,|;|or|oder|ou|o|y|et|und|eller|или|або|veya|и|、|或) ?$/i;
-/** A number that goes on in a word, or in another number. */
+/** Text after a number that makes it part of a word or of another number. */
 const RUNS_ON = /^(?:[\p{L}\p{N}_%@\\]|[-.:/][\p{L}\p{N}]|,\p{N})/u;
 /** The next cell of a record, after a number with a plus or with separators that has a cell of its own. */
 const NEXT_CELL = /^,["']?\p{N}/u;
-/** Scripts that put no space between a number and a word. */
+/** Scripts without a space between a number and a word. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}]$/u;
 const UNSPACED_NEXT = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}]/u;
-/** The fewest digits of a number that nothing announces: after a zero, without separators, in groups; and of one after a label that is of no country of the settings. */
+/** Minimum digits: after a leading zero, after a label but of no configured country, without separators, in groups. */
 const TRUNK_FEWEST = 9;
 const LABELLED_FEWEST = 8;
 const BARE_FEWEST = 10;
@@ -38,16 +38,16 @@ const EXTENSION = /^[ ,]{0,2}(?:x|ext\.?|extension|#)\s?\d{1,6}(?![\w-])/i;
 
 /** Digits from which a labelled number counts as a phone number, even if it is not assigned. */
 const TOLD = 10;
-/** Dates and times of day, however they are written; seconds since the epoch. */
+/** Dates and times in any notation, and seconds since the epoch. */
 const DATED =
   /(?:19|20)\d\d[-./](?:0?[1-9]|1[0-2])[-./](?:0?[1-9]|[12]\d|3[01])(?!\d)|(?<!\d)(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)\d\d(?!\d)/;
 const EPOCH = /^1[4-9]\d{8}$/;
-/** The largest numbers of 31 and 32 bits, and their neighbours. */
+/** The largest integers of 31 and 32 bits, and their neighbors. */
 const LIMIT = /^(?:214748364[5-9]|429496729[3-7])$/;
 
 /**
- * Finds phone numbers: with a plus those of any country, without one those of the regions, as libphonenumber knows
- * them. Throws ConfigError for a region that is none.
+ * Creates a finder of phone numbers by the metadata of libphonenumber: of any country with a plus, of the regions
+ * without one. Throws ConfigError for an unknown region.
  */
 export function phoneFinder(regions: readonly string[]): Finder {
   const countries = regions.map((region) => countryOf(region));
@@ -73,7 +73,7 @@ export function phoneFinder(regions: readonly string[]): Finder {
 
 interface Country {
   readonly code: CountryCode;
-  /** Numbers are dialled with a zero first: one without it is mostly something else. */
+  /** Numbers are dialed with a leading zero: a number without it is rarely a phone number. */
   readonly hasTrunkZero: boolean;
   /** Reports whether digits can be a number of this country, with its prefix or calling code: quick, not exact. */
   mayBe(digits: string): boolean;
@@ -143,7 +143,7 @@ function placeOf(text: string, { start: first, end, sizes }: DigitSequence, last
     return null;
   }
   const signs = /(?:\(?\+ ?\(?|\()$/.exec(text.slice(Math.max(0, first - 3), first))?.[0] ?? '';
-  // A bracket around all of a number is the sentence's.
+  // A bracket around the whole number belongs to the sentence.
   const head = signs === '(' && !text.slice(first, end).includes(')') ? '' : signs;
   const start = first - head.length;
   const isPiece = /[\p{L}\p{N}_$€£#@\\%]$|[\p{N}_][-.,/:]$|(?:^|\s)[-.,]$|\+$/u;
@@ -168,13 +168,13 @@ function placeOf(text: string, { start: first, end, sizes }: DigitSequence, last
   return isGlued ? null : { start, end, written: text.slice(start, end), isInternational, context };
 }
 
-/** `01296 335361 / 07985 379024`: a slash or dash with spaces joins an area code and its number, but not two numbers. */
+/** Reports whether a spaced slash or dash is between two numbers (`01296 335361 / 07985 379024`), not after an area code. */
 function isTwoNumbers(written: string): boolean {
   const [left = 0, right = 0] = written.split(/ [-–/] /, 2).map((part) => part.replaceAll(/\D/g, '').length);
   return left < written.length && right > 0 && (left >= 8 || (left >= 6 && right >= 6));
 }
 
-/** A number in groups among other numbers, or over two lines: rows of figures, a drawing, a dump. */
+/** Reports whether a number is part of rows of figures, a drawing or a dump: among other numbers, or over two lines. */
 function isInTable(text: string, start: number, end: number): boolean {
   const isSplit = text.slice(start, end).includes('\n');
   return (
@@ -242,7 +242,7 @@ function isMeant(
   if (!matchesFormat(own, sequence, isExact) || (isLikeAmount(written) && !context.isAlone && !context.isLast)) {
     return false;
   }
-  // Few digits in groups are many things.
+  // A few digits in groups are ambiguous.
   return (
     sequence.digits.length >= GROUPED_FEWEST || context.isAlone || context.isCell || sequence.digits.startsWith('0')
   );

@@ -9,14 +9,14 @@ const PLACE =
 /** Signs that a text is not an address: code, links, hexadecimal numbers, placeholders, machine-written text. */
 const NO_PLACE =
   /[{}<>=;\\`$*]|:\/\/|0x[\da-f]|\(\)|^\W*\[|^(?:true|false|null|none|undefined|string|text|object|required|optional|localhost)\b|^[\d.:]+$|^[\da-f:]{11,}$|@|^\S+\.\S+$|^\S+$(?<![\p{Script=Han}\p{Script=Hangul}\p{L}]\d.*|\d[\p{Script=Han}].*)/iu;
-/** The signs and words after which the value of a label begins. */
+/** Punctuation and words between a label and its value. */
 const SEPARATOR =
   /[:：=|\t\n]|<\/(?:th|td|dt|b|strong|label|span)>| (?:[-–—]|is|ist|lautet|est|es|é|è|er|är|on|jest|je|este|adalah|là)(?=[ :])|[は是为為은는]/g;
 const LONGEST = 240;
-/** The lines of an address under its label. */
+/** Maximum number of lines of an address below its label. */
 const LINES = 5;
 
-/** Postal addresses, by the label before them: up to the end of the line, of the cell or of the quotes. */
+/** Finds postal addresses by the label before them, up to the end of the line, the cell or the quotes. */
 export const findAddresses: Finder = (text) => {
   const found: PrivateValue[] = [];
   let done = 0;
@@ -47,7 +47,7 @@ export const findAddresses: Finder = (text) => {
   return [...found, ...inColumns(text)];
 };
 
-/** Addresses in the columns of a table whose headings announce them. */
+/** Returns addresses in table columns whose heading announces them. */
 function inColumns(text: string): readonly PrivateValue[] {
   return cellsUnder(
     text,
@@ -59,7 +59,7 @@ function inColumns(text: string): readonly PrivateValue[] {
   );
 }
 
-/** A line may be a label as a whole: it ends in a letter, markup aside. */
+/** Reports whether a line may be a label as a whole: it ends in a letter, markup aside. */
 function isEndOfLabel(text: string, at: number): boolean {
   return /[\p{L}\p{M}][*_ \r]{0,4}$/u.test(text.slice(Math.max(0, at - 8), at));
 }
@@ -95,7 +95,7 @@ function valueAfter(text: string, from: number): Value | null {
   return plain.length >= 6 && PLACE.test(plain) && !NO_PLACE.test(plain) ? { start, end: start + value.length } : null;
 }
 
-/** The end of a line of prose or of a cell: a sentence, markup, another label. An abbreviation ends no sentence. */
+/** End of a line of prose or of a cell: a sentence, markup, another label. An abbreviation does not end a sentence. */
 const LINE_END =
   /\r?\n|[|｜\t]|\\{0,3}["<>{}]|[;；]|\s{3,}|\s•\s|(?:(?<=[\p{L}\p{M}]{5}|\d)\.|[!?！？])\s+(?=\p{Lu}\p{Ll}+ \p{Ll})|[。！？]|(?:[,，]|\s{2})\s?(?=\p{L}[\p{L}.-]{1,20}\s?[:：])|\.\s(?!(?:No|Nr|Kat|Daire|Apt|Blok|Sok)\s?[:：])(?=\p{L}[\p{L}.-]{2,20}\s?[:：])/u;
 
@@ -105,7 +105,7 @@ function endOfFirst(stretch: string, gap: string): number {
   return end < 0 ? stretch.length : end;
 }
 
-/** A line that an address goes on in: a postal code and a place, a suite, a city and its state. */
+/** Continuation line of an address: a postal code and a place, a suite, a city and its state. */
 const FURTHER =
   /^(?:\p{L}{0,3}-?\d{3,7}[ -]\p{Lu}|(?:[Ss]uite|[Aa]pt|[Aa]partment|[Uu]nit|[Ff]loor|[Bb]uilding|[Cc]\/[Oo]|[Pp]\.?[Oo]\.? [Bb]ox|[Ee]tage|[Éé]tage|[Pp]iso|[Aa]pp?\.|кв|дом)(?![\p{L}])|\p{Lu}[\p{L}.' -]{1,30},? (?:[A-Z]{2}(?![\p{L}])|\p{Lu}{0,2}\d{3,6})|\p{Lu}[\p{L}.' -]{1,30}, \p{Lu}[\p{L}.' -]{1,30}$)/u;
 const LINE = /\r?\n[ \t>]{0,8}([^\r\n<|"]{0,80})(?=(<\/[a-z]|["|])?)/uy;

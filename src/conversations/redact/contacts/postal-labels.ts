@@ -1,4 +1,4 @@
-/** The labels of postal addresses in many languages, and which addresses are not postal. */
+/** Labels of postal addresses in many languages, and of addresses that are not postal. */
 import { labelBefore, labelsFrom, phraseBefore } from '../model/label-words.ts';
 
 const LABELS = labelsFrom(
@@ -21,7 +21,7 @@ const LABELS = labelsFrom(
 /** Addresses of machines and programs, and links. */
 const NOT_POSTAL =
   /(?:^|[^\p{L}])(?:ip|ipv[46]|e-?mail|mail|mac|web|memory|wallet|server|host|bind|listen|listening|url|uri|network|site|contract|base|remote|local|source|src|dest|destination|gateway|dns|start|end|bus|i2c|device|register|physical|virtual|token|eth|btc|bitcoin|ethereum|internet|page|http|https|socket|peer|client|broadcast|loopback|multicast|subnet|load|return|entry|jump|fault|ipfs|node|endpoint|callback|redirect|proxy|smtp|courriel|électronique|correo|electrónico|elettronica|elettronico|posta elettronica|почты|почта|эл|электронный|e-posta|eposta|メール|邮箱|邮件|이메일|电子)(?:[ \t_.-]{1,2}(?:of |de |d['’]|di |da )?(?:the )?\p{L}{0,12}|addr\p{L}*)$/iu;
-/** One label or a few words of which one is a word for an address: `Adres do faktury`, `Διεύθυνση χρέωσης`. */
+/** Reports whether a label precedes: a few words with one for an address, as in `Adres do faktury`. */
 export function isAddressLabel(text: string, at: number): boolean {
   const all = phraseBefore(text, at, LAST_WORDS);
   const words = all.length > PHRASE ? afterColon(text, at, all) : all;
@@ -34,7 +34,7 @@ export function isAddressLabel(text: string, at: number): boolean {
   return isPostal && !NOT_POSTAL.test(text.slice(Math.max(0, at - 32), at).replace(/["'*_\s)\]]+$/, ''));
 }
 
-/** The words after the name of the person who speaks: `Ana Smith: Billing address: …`. */
+/** Returns the words after the name of the speaker: `Ana Smith: Billing address: …`. */
 function afterColon(text: string, at: number, words: readonly string[]): readonly string[] {
   const own =
     text
@@ -44,9 +44,9 @@ function afterColon(text: string, at: number, words: readonly string[]): readonl
   return words.slice(-Math.max(1, own.trim().split(/\s+/).length));
 }
 
-/** The longest phrase in which a word for an address makes a label. */
+/** Maximum number of words in a label with a word for an address. */
 const PHRASE = 4;
-/** Thai writes no spaces, and the word for an address comes first. */
+/** Word for an address in Thai, which has no spaces; it starts the label. */
 const THAI = 'ที่อยู่';
 const ADDRESS_WORDS = new Set(
   (
@@ -63,7 +63,7 @@ const LAST_WORDS = new Set([
     'penagihan kantor surat lengkap domisili tinggal sekarang particular actual fiscal oficina cobro faturamento fatura residencial bureau actuelle complete ufficio rozliczeniowy domowy zameldowania firmy fakturacni domiciliu stanovanja placilo nyumbani'
   ).split(' '),
 ]);
-/** Words that make an address one of a machine, in any language. */
+/** Words of technical addresses, in any language. */
 const TECHNICAL = new Set(
   'email e-mail mail mails emails ip ipv4 ipv6 mac web url uri wallet memory server host bind listen contract dns gateway endpoint node socket proxy smtp btc eth ethereum bitcoin почты почта эл электронной электронная пошти ηλεκτρονικου ταχυδρομειου البريد الالكتروني הדואר אלקטרוני דוא ईमेल courriel electronique correo electronico elettronica eposta posti surel website internet домен сайта'.split(
     ' ',

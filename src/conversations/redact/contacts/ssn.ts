@@ -4,10 +4,10 @@ const WRITTEN = /(?<![A-Za-z0-9_.-])(\d{3})([- .])(\d{2})\2(\d{4})(?![A-Za-z0-9_
 /** Label before nine digits without separators, which are ambiguous otherwise. */
 const NAMED =
   /(?<![A-Za-z])(?:ssn|social security(?: (?:number|no\.?|#))?)["']?[ :=#]{0,3}(?:is |was )?["']?(\d{3})(\d{2})(\d{4})(?!\d)/dgi;
-/** Printed on cards in wallets, in advertisements and in forms: nobody's. */
+/** Numbers printed on sample cards, in advertisements and in forms, which are kept. */
 const SAMPLES = new Set(['078051120', '219099999', '457555462', '123456789', '111111111', '333333333', '666666666']);
 
-/** US social security numbers, by what may be in each group (SSA: invalid and unassigned numbers). */
+/** Finds US social security numbers by the valid range of each group (SSA: invalid and unassigned numbers). */
 export const findSsns: Finder = (text) => [
   ...[...text.matchAll(WRITTEN)].flatMap(({ index, 0: whole, 1: area, 3: group, 4: serial }) =>
     ssn(index, index + whole.length, `${area}${group}${serial}`),

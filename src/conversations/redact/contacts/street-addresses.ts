@@ -1,7 +1,7 @@
-/** Finds postal addresses that no label announces, such as those of signatures: a street with a number, and a postal code with a place. */
+/** Finds postal addresses without a label, as in signatures: a street with a number, a postal code with a place. */
 import type { Finder, PrivateValue } from '../model/found.ts';
 
-/** Words for a street, in languages that write them apart or at the end of its name. */
+/** Words for a street, separate or as the last part of its name. */
 const STREET =
   /(?<![\p{L}])(?:street|st|road|rd|lane|ln|drive|dr|avenue|ave|av|avda|avd|blvd|boulevard|bd|way|court|ct|square|sq|terrace|crescent|close|gardens|grove|parade|highway|hwy|parkway|pkwy|place|pl|rue|allée|chemin|quai|impasse|cours|route|calle|c\/|avenida|paseo|plaza|camino|carrera|rua|travessa|praça|alameda|estrada|via|viale|vicolo|piazza|corso|largo|ulica|ul|al|aleja|os|náměstí|nám|třída|utca|út|tér|körút|strada|str|bulevardul|calea|weg|platz|gasse|allee|ring|straße|strasse|damm|ufer|markt)(?![\p{L}])|\p{L}(?:straße|strasse|str\.|gasse|weg|platz|allee|ring|damm|ufer|markt|straat|laan|gracht|plein|kade|dijk|singel|gatan|vägen|gata|veien|vegen|gate|vej|gade|allé|katu|tie|kuja|polku|utca|tér)(?![\p{L}])/iu;
 /** Words before a number of a program or a document, which is not a house number. */
@@ -15,7 +15,7 @@ const CODE_FIRST = new RegExp(
   `(?<![\\p{L}\\p{N}.:/_#$€£-])(?:[A-Z]{1,2}-)?(?:\\d{5,6}|\\d{4}(?: [A-Z]{2}(?= \\p{Lu}))?|\\d{3} \\d{2}|\\d{2}-\\d{3}|\\d{4}-\\d{3}) ${CITY}(?: \\([A-Z]{2}\\))?(?![\\p{L}\\p{N}])`,
   'gu',
 );
-/** A postal code behind its place: `Portland, OR 97209`, `Montréal QC H3H 1G3`, `Edinburgh EH3 9HH`. */
+/** A postal code after its place: `Portland, OR 97209`, `Montréal QC H3H 1G3`, `Edinburgh EH3 9HH`. */
 const CODE_LAST =
   /(?:(?<=[\p{L}.],? )[A-Z]{2,3} (?:\d{5}(?:-\d{4})?|\d{4}|[A-Z]\d[A-Z] ?\d[A-Z]\d)|(?<=\p{Ll},? |\p{Ll},?\n)[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2})(?![\p{L}\p{N}_-])/gu;
 /** A street with its number, up to its place. */
@@ -28,7 +28,7 @@ const BEFORE_PLACE = new RegExp(
 );
 const REACH = 130;
 
-/** Addresses whose own words tell them, in scripts and languages with words of their own for the parts of one. */
+/** Addresses that are recognized by the words for their parts, in scripts and languages that write such words. */
 const WHOLE: readonly { readonly script: RegExp; readonly address: RegExp }[] = [
   {
     script: /[а-яё]/i,

@@ -4,8 +4,8 @@ const ANY = /^\//;
 
 /**
  * Hosts, and the beginning of a path that is public. What follows it, with the query and the fragment, is the key to the
- * file. A host is matched at a label: `zendesk.com` also stands for `acme.zendesk.com`. From each vendor's own examples
- * of attachment and share links: pages of documentation, issues and products on the same hosts do not match.
+ * file. A host matches its subdomains too: `zendesk.com` matches `acme.zendesk.com`. Based on each vendor's examples of
+ * attachment and share links: documentation, issue and product pages on the same hosts do not match.
  */
 export const ACCESS_HOSTS: Readonly<Record<string, RegExp>> = {
   // Helpdesks

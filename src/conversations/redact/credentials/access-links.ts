@@ -5,12 +5,15 @@ import { ACCESS_HOSTS } from './access-hosts.ts';
 
 /** Longest link that is read, in characters. */
 const LONGEST = 4096;
-/** A host, an optional port, and the rest up to the next link; user info is a secret of its own. A decoded space belongs to the name of a file before a query. */
+/**
+ * A host, an optional port, and the rest up to the next link; user info is found separately. A decoded space is part of
+ * a file name before a query.
+ */
 const LINK =
   /(?:[^\s/?#"'<>`\\@]{0,200}@)?([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)(?::\d{1,5})?([/?#](?:[^\s"'<>`\\|^{}:]|:(?!\/\/)| (?=(?:[^\s?"'<>]{1,60} ){0,6}[^\s?"'<>]{1,60}\.[a-z]{2,5}\?[a-z_-]{1,20}=)){0,4096})/iy;
-/** A path as a log or a document of an interface writes it. */
+/** A path as written in logs and API documentation. */
 const REQUEST = /(?<![A-Za-z])(?:GET|POST|PUT|PATCH|DELETE|HEAD) (\/[^\s"'<>`\\|^{}]{1,2000})/g;
-/** Without a scheme: only the hosts of file shares that people paste so. */
+/** A link without a scheme: only for file shares whose links are often pasted like this. */
 const BARE =
   /(?:zendesk\.com|intercomcdn\.com|freshdesk\.com|slack\.com|slack-files\.com|githubusercontent\.com|github\.com|google\.com|dropbox\.com|1drv\.ms|sharepoint\.com|wetransfer\.com|we\.tl|loom\.com|box\.com|amazonaws\.com|windows\.net|icloud\.com|zoom\.us)\//gi;
 /** Subdomains before such a host, for links without a scheme. */
@@ -25,7 +28,7 @@ const PARAMETER =
 /** Path segments after which a key follows. */
 const IN_PATH =
   /\/(?:attachments?\/(?:token|download|view|blob)|attachments?|uploads|files?\/(?:download|shared?|public|private|token)|download(?:s|-file)?|object\/sign|reset[-_]?password|password[-_]?reset|passwords?(?:\/(?:reset|edit|new|change|confirm))?|forgot[-_]?password|recover(?:y|-account)?|reset|set[-_]password|magic[-_]?(?:link|login)?|invit(?:e|es|ation|ations)|accept[-_]?invit(?:e|ation)|join|verif(?:y|ication)(?:[-_]email)?|email[-_]?verif(?:y|ication)|confirm(?:ation)?(?:[-_]email)?|activat(?:e|ion)|unsubscribe|opt-?out|one[-_]time(?:[-_]\w{1,20})?|login\/(?:token|link|magic|email)|sign-?in\/(?:token|link|magic|email)|auth\/(?:token|magic|verify|callback|email|link)|share|shared|sharing|share-?link|secret|token|guest|webhooks?|hooks?)\/([A-Za-z0-9_~.=%+-]{10,512})/gi;
-/** In any case the name of an upload is its key: GitLab's and Redmine's uploads, Nextcloud's shares. */
+/** Uploads, whose name is always their key: GitLab's and Redmine's uploads, Nextcloud's shares. */
 const UPLOAD =
   /\/(?:uploads\/[0-9a-f]{32}|index\.php\/s\/[A-Za-z0-9]{10,20}|-\/(?:uploads|project\/\d+\/uploads)\/[0-9a-f]{32})/i;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i;
@@ -68,14 +71,14 @@ function secret(text: string, start: number, end: number): PrivateValue {
   return { type: 'secret', label: 'SECRET', start, end, key: text.slice(start, end) };
 }
 
-/** A link without what ends the sentence around it. */
+/** Returns a link without the punctuation of the sentence around it. */
 function bare(link: string): string {
   const closed = link.includes('(') ? link : link.replace(/\).*$/, '');
   const single = closed.split(/\]\(|\*\*|\]\[/, 1)[0] as string;
   return single.slice(0, LONGEST).replace(/[.,;:!?)\]*_~]{1,8}$/, '');
 }
 
-/** The keys of a link, as places in what follows its host. */
+/** Returns the positions of the keys of a link, in the text after its host. */
 function keysOf(host: string, tail: string): readonly (readonly [number, number])[] {
   if (isPlaceholder(tail)) {
     return [];
@@ -96,7 +99,7 @@ function keysOf(host: string, tail: string): readonly (readonly [number, number]
 
 function hostKey(host: string, tail: string): number | null {
   for (let name = host; name.includes('.'); name = name.slice(name.indexOf('.') + 1)) {
-    // Some number their hosts: `acme.intercom-attachments-7.com`.
+    // Some vendors number their hosts: `acme.intercom-attachments-7.com`.
     for (const path of PATHS.get(name.replace(/-\d{1,3}\./, '.')) ?? []) {
       const match = path.exec(tail);
       if (match !== null && isKey(tail.slice(match[0].length))) {
@@ -161,7 +164,7 @@ function queryKeys(tail: string): readonly (readonly [number, number])[] {
   });
 }
 
-/** Nobody reads it: an id, a hash, base64, a JSON Web Token. Words with hyphens, versions, dates and numbers are no such thing. */
+/** Reports whether a value is random: an id, a hash, base64, a JSON Web Token. Hyphenated words and dates are not. */
 function isRandom(value: string): boolean {
   if (UUID.test(value)) {
     return true;

@@ -58,7 +58,7 @@ const DATA = /(?<=\n)[ \t]{0,8}(?:stringData|data):[ \t]{0,4}\r?(?=\n)/g;
 /** Longest distance from the kind of a secret to its data, in characters. */
 const NEAR = 2000;
 
-/** The values of a Kubernetes secret, whatever their names. */
+/** Returns all values of a Kubernetes secret, with any name. */
 function kubernetesSecrets(text: string): readonly TextSpan[] {
   const kinds = text.includes('Secret') ? [...text.matchAll(SECRET_KIND)].map(({ index }) => index) : [];
   if (kinds.length === 0) {
@@ -94,7 +94,7 @@ function endOfLine(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** Elements that give a name or a type and a value as attributes: `<input type=password value=x>`, `<add key="Password" value="x"/>`. */
+/** Elements with a name or type and a value: `<input type=password value=x>`, `<add key="Password" value="x"/>`. */
 const ELEMENT = /<(?:input|meta|add|property|param|parameter|env|setting|variable|field|entry)\s([^<>]{1,600})>/dgi;
 const SECRET_ATTRIBUTE =
   /(?:^|\s)(?:type|name|id|key|autocomplete|property)\s{0,2}=\s{0,2}["']?[\w.:-]{0,60}(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|one-time-code)/i;

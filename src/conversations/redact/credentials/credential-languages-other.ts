@@ -1,6 +1,6 @@
 import type { CredentialLanguage } from './credential-language.ts';
 
-/** Credential names of languages that are written in other scripts than the Latin one. */
+/** Credential names of languages that are not written in the Latin script. */
 export const OTHER_LANGUAGES: readonly CredentialLanguage[] = [
   {
     language: 'sr',

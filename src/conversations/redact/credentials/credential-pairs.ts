@@ -17,7 +17,7 @@ import type { TextSpan } from './spans.ts';
 /** Names that are too short to be part of a longer word. */
 const WHOLE_WORDS = new Set(['pin', 'psk', 'mdp', 'sig', 'pw', 'pass']);
 
-/** English words that mean "is" elsewhere: they link only a name of a language that has them. */
+/** Words for "is" that are also English words: they link only names of a language that has them. */
 const ENGLISH_WORDS = new Set(['to', 'on', 'da', 'ni', 'e', 'er']);
 const LANGUAGES_OF: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   [...Map.groupBy(LINK_WORDS, ([word]) => fold(word).text)].map(([word, rows]) => [
@@ -29,14 +29,14 @@ const LANGUAGES_OF: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 /** "I changed the password to …", "reset my password to …". */
 const CHANGED = /(?<![A-Za-z])(?:chang|set|reset|updat)[a-z]{0,5} (?:[A-Za-z]{1,20} ){0,4}$/i;
 
-/** Pure, and in time linear in the text. */
+/** Finds the pairs. Pure; takes linear time. */
 export function findPairs(text: string, view: Folded): readonly TextSpan[] {
   const found: TextSpan[] = [];
   const names = OTHER_LETTERS.test(view.text) ? ALL_NAMES : ASCII_NAMES;
   names.lastIndex = 0;
   for (let match = names.exec(view.text); match !== null; match = names.exec(view.text)) {
     const pair = pairAt(text, view, match.index, match[0]);
-    // What was read as a value may contain the next pair: `key=…&token=…`, "the password: token is …".
+    // A value may contain the next pair: `key=…&token=…`, "the password: token is …".
     names.lastIndex = Math.max(match.index + match[0].length, pair?.resume ?? 0);
     if (pair?.secret !== undefined) {
       found.push(pair.secret);
@@ -107,12 +107,12 @@ function isLabel(text: string): boolean {
   return NAMES.has(label.trim());
 }
 
-/** "user/password: ana / …": the value is the second one, and is found with the excerpts of files. */
+/** Reports whether the name is in "user/password: ana / …", whose second value `credential-files.ts` finds. */
 function isAfterUser(text: string, at: number): boolean {
   return /[a-z]\s?[/&+]\s?$/.test(text.slice(Math.max(0, at - 6), at));
 }
 
-/** `[SECRET_1]` was put there by an earlier pass. */
+/** Reports whether the name is in a placeholder of an earlier pass: `[SECRET_1]`. */
 function isInPlaceholder(text: string, at: number): boolean {
   const open = text.slice(Math.max(0, at - 25), at).lastIndexOf('[');
   return open >= 0 && PLACEHOLDER_END.test(text.slice(Math.max(0, at - 25) + open, at + 40));
@@ -120,7 +120,7 @@ function isInPlaceholder(text: string, at: number): boolean {
 
 const PLACEHOLDER_END = /^\[[a-z_]{1,48}_\d{1,6}\]/;
 
-/** Up to 24 letters and digits may precede a name in its word (`DB_PASSWORD`, `Datenbankpasswort`), more do not. */
+/** Reports whether a name is near the start of its word: up to 24 characters may precede it, as in `DB_PASSWORD`. */
 function startsWord(text: string, at: number, name: string): boolean {
   const before = /[a-z0-9]{0,25}$/.exec(text.slice(Math.max(0, at - 25), at))?.[0] ?? '';
   if (name === 'pass') {
@@ -170,7 +170,7 @@ function linkOf(text: string, { at, name, between, is }: Linked): Link | undefin
 /** Text before the name in a command-line option: `--password VALUE`, `--admin-password VALUE`, `-Password VALUE`. */
 const OPTION = /(?:^|[\s"'`([])--?(?:[A-Za-z0-9]{1,20}-){0,3}$/;
 
-/** A query parameter, an assignment in a shell or an environment file, a header with hyphens in its name. */
+/** Reports whether it is a query parameter, an assignment in a shell or environment file, or a header with hyphens. */
 function isStrong(text: string, at: number, between: string): boolean {
   const before = text.slice(Math.max(0, at - 60), at);
   return (
@@ -182,10 +182,10 @@ function isStrong(text: string, at: number, between: string): boolean {
   );
 }
 
-/** Characters of a line in which quotation marks are counted. */
+/** Maximum number of characters of a line in which quotation marks are counted. */
 const LONGEST_LINE = 300;
 
-/** A quotation mark that opens a string, and does not close the one that the name is in: `input("Password: ")`. */
+/** Reports whether a quotation mark opens a string, not closes that around the name: `input("Password: ")`. */
 function opensString(text: string, at: number): boolean {
   const quote = text[at] ?? '';
   if (!/["'`]/.test(quote)) {
@@ -205,7 +205,7 @@ function opensString(text: string, at: number): boolean {
   return count % 2 === 0;
 }
 
-/** The length of a value without quotes, without the end of a sentence, of a list or of a parameter. */
+/** Returns the length of an unquoted value, without the end of a sentence, a list or a parameter. */
 function bareLength(value: string, link: Link): number {
   const [head = ''] = value.split(
     link === 'cell' ? /\|/ : /&(?=[\w.-]{1,40}=)|[;,](?=[\w.-]{1,40}[=:])|\\[nrt]|[。、،؛।]/,

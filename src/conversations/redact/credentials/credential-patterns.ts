@@ -2,7 +2,7 @@
 import { fold } from '../model/fold.ts';
 import { CREDENTIAL_NAMES, type CredentialName, LINK_WORDS, POSSESSIVES } from './credential-names.ts';
 
-/** Names of which the table has no row: the first only with a sign behind it, and not in `compass` or `bypass`. */
+/** Names that the tables lack. `pass` counts only with punctuation after it, and not in `compass` or `bypass`. */
 const SHORT_NAMES: readonly CredentialName[] = ['pass', 'pw', 'creds'].map((name) => ({
   name,
   language: 'en',
@@ -10,7 +10,7 @@ const SHORT_NAMES: readonly CredentialName[] = ['pass', 'pw', 'creds'].map((name
   isStem: false,
 }));
 
-/** Rows of the tables by name, as the name reads when folded. */
+/** Rows of the tables by folded name. */
 export const NAMES: ReadonlyMap<string, readonly CredentialName[]> = Map.groupBy(
   [...CREDENTIAL_NAMES, ...SHORT_NAMES],
   ({ name }) => fold(name.replaceAll('\u200c', '')).text,
@@ -24,20 +24,20 @@ const anyOf = (names: readonly string[]) =>
     .join('|');
 /** Names in ASCII. */
 export const ASCII_NAMES = new RegExp(anyOf([...NAMES.keys()].filter(isAscii)), 'g');
-/** Names that start with another letter are tried only where there is one. */
+/** Names in all scripts; those that start with a letter outside ASCII are tried only at such a letter. */
 export const ALL_NAMES = new RegExp(
   `${anyOf([...NAMES.keys()].filter((name) => isAscii(name.slice(0, 1))))}|(?=[^ -~\\s])(?:${anyOf([...NAMES.keys()].filter((name) => !isAscii(name.slice(0, 1))))})`,
   'g',
 );
 
-/** Letters that folding does not make ASCII; most texts have none, only dashes and quotation marks. */
+/** Letters that folding does not convert to ASCII; most texts have none. */
 export const OTHER_LETTERS = /[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufdff\ufe70-\ufefc]/;
 
 function escapeLiteral(literal: string): string {
   return literal.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 }
 
-/** Words as they read when folded, the longest first. */
+/** Returns the folded words as alternatives of a pattern, longest first. */
 function folded(words: ReadonlyMap<string, readonly string[]>, isGlued: boolean): string {
   return [...words.keys()]
     .filter((word) => GLUED.test(word) === isGlued)
@@ -46,7 +46,7 @@ function folded(words: ReadonlyMap<string, readonly string[]>, isGlued: boolean)
     .join('|');
 }
 
-/** Scripts that put no space between a name, a particle and a value. */
+/** Scripts without spaces between a name, a particle and a value. */
 export const GLUED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
 /** Quotes and emphasis around names and values; a backslash where JSON is inside a string. */
@@ -87,10 +87,10 @@ const BARE = '((?:[^\\s"\'`<>“”„«»「」]|(?<=[\\w!@#$%^&*])["\'`](?=[\\
 const SUFFIX =
   '(?:[_-]?(?:\\d{1,2}|prod|production|dev|development|test|staging|live|main|new|old|value|plain|plaintext|raw|current|confirm|confirmation|again|again|repeat))?';
 
-/** Words of other languages that qualify a name which they share with English: "password temporanea", "token de acces". */
+/** Words of other languages after a name that is also English: "password temporanea", "token de acces". */
 const QUALIFIERS =
   "(?:temporane[ao]|temporaire|temporal|temporari[ao]|provis[a-z]{4,6}|inicial|initiale?|iniziale|sementara|tymczasow[ey]|docasne|actuel|attuale|atual|aktuell|d[ei] acces[os]{0,2}|d'acces|akses|dostepu|доступа|доступу|за достъп|دسترسی)";
-/** Other languages put adjectives and the like behind the name: "mot de passe temporaire", "hasło dostępu". */
+/** Pattern for words that qualify the name and follow it: "mot de passe temporaire", "hasło dostępu". */
 const qualified = (words: string) =>
   `(?<kind>\\s${words}(?=\\s{0,2}(?:[([][^()[\\]\\r\\n]{1,40}[)\\]])?${AROUND}(?:${GAP}${TAG}){0,2}\\s{0,2}(?:[:=|\\t]|->|→)|\\s{0,2}<\\/t[dh]>|\\s(?:${folded(LINK_WORDS, false)})[\\s:]))?`;
 const ANY_WORDS = "[\\p{L}\\p{M}'\\u200c-]{2,14}(?:\\s[\\p{L}\\p{M}'\\u200c-]{2,14}){0,2}";

@@ -12,7 +12,7 @@ const KINDS: ReadonlyMap<string, NameKind> = new Map(
 const HEADING = new RegExp(
   `[|\\t;,\\n][ *_\`"']{0,4}(?:${[...KINDS.keys()].map((name) => name.replaceAll(/[.'-]/g, '\\$&')).join('|')})s?[ *_\`"']{0,4}(?=[|\\t;,\\r\\n])`,
 );
-/** The longest line that is read as a row, in characters. */
+/** Longest line that is read as a row, in characters. */
 const LONGEST_ROW = 2000;
 
 interface Cell extends TextSpan {
@@ -25,7 +25,7 @@ interface Table {
   readonly width: number;
 }
 
-/** Pure, and in time linear in the text: each line is split at most twice. */
+/** Finds the credentials. Pure; takes linear time: each line is split at most twice. */
 export function findTableSecrets(text: string, view: Folded): readonly TextSpan[] {
   if (!text.includes('\n') || !HEADING.test(`\n${view.text}`)) {
     return [];
@@ -65,7 +65,7 @@ function headingOf(line: string, from: number): Table | undefined {
   return columns.size === 0 || cells.length < 2 ? undefined : { separator, columns, width: cells.length };
 }
 
-/** The kind of credential that a heading names, whatever emphasis or quotes are around it. */
+/** Returns the kind of credential that a heading names, with or without emphasis and quotes. */
 function kindOf(heading: string): NameKind | undefined {
   const name = fold(heading.replaceAll(/^[*_`"']{1,3}|[*_`"']{1,3}$/g, '')).text;
   return KINDS.get(name) ?? (name.endsWith('s') ? KINDS.get(name.slice(0, -1)) : undefined);

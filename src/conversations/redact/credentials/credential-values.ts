@@ -1,10 +1,10 @@
-/** Decides whether what follows a credential name is a secret. */
+/** Decides whether the value after a credential name is a secret. */
 import type { NameKind } from './credential-names.ts';
 import { isAlgorithm, isEnvironment, isExpression, isPlaceholder, isProse, isSentence } from './non-secrets.ts';
 
 /**
- * What links a name to its value: `strong` (query parameter, environment variable, header), `sign` (`:`, `=`), `word`
- * ("is"), `cell` (the next cell of a table), `line` (a sign, and the value on the next line), `option` (a space after an
+ * Link between a name and its value: `strong` (query parameter, environment variable, header), `sign` (`:`, `=`),
+ * `word` ("is"), `cell` (the next cell of a table), `line` (a sign, and the value on the next line), `option` (a space after an
  * option of a command) or `space`.
  */
 export type Link = 'strong' | 'sign' | 'word' | 'cell' | 'line' | 'option' | 'space';
@@ -16,7 +16,7 @@ export interface CredentialCandidate {
   readonly value: string;
   readonly isQuoted: boolean;
   readonly link: Link;
-  /** The text after the value, a few characters of it. */
+  /** First characters of the text after the value. */
   readonly rest: string;
 }
 
@@ -31,7 +31,7 @@ export function isSecretValue(candidate: CredentialCandidate): boolean {
   return kind === 'password' ? isPassword(candidate) : kind === 'pin' ? isPin(candidate) : isToken(candidate);
 }
 
-/** The sign right behind a value, which tells a call or a path of a program. */
+/** Returns the character directly after a value, which identifies a call or a path in code. */
 function signAfter(rest: string): string {
   return rest.startsWith('::') ? '::' : rest.slice(0, 1).trim();
 }
@@ -64,7 +64,7 @@ function isPassword({ value, isQuoted, link, rest }: CredentialCandidate): boole
   return value.length >= 4 && (/\d|[^\p{L}\p{N}'’-]/u.test(value) || isOddlyCased(value));
 }
 
-/** Capitals within, and neither a word nor words in camel case: `jWiMZhFnO`, but not `userName` or `OAuth`. */
+/** Reports whether a value has inner capitals and is not in camel case: `jWiMZhFnO`, but not `userName` or `OAuth`. */
 function isOddlyCased(value: string): boolean {
   return (
     value.length >= 8 &&
@@ -74,7 +74,7 @@ function isOddlyCased(value: string): boolean {
   );
 }
 
-/** Four digits or more, also in groups; in some languages the word means a password as well. */
+/** Reports whether a value is a PIN (at least four digits) or a password: some languages use one word for both. */
 function isPin(candidate: CredentialCandidate): boolean {
   const { value, link, rest } = candidate;
   if (/\d/.test(value) && /\p{L}/u.test(value) && value.length >= 8 && /^(?:sign|cell|line|word)$/.test(link)) {
@@ -110,7 +110,7 @@ function isToken({ value, isPlural, isQuoted, link }: CredentialCandidate): bool
 /** Another field of a log line: `trace_id=…`. */
 const FIELD = /^[A-Za-z][\w.-]{1,40}=[^=]/;
 
-/** Words with hyphens between them, and a number at their end at most: the name of a resource. */
+/** Reports whether a value is the name of a resource: hyphenated words, with at most a number at the end. */
 function isIdentifier(value: string): boolean {
   return /^(?:[a-z]{2,16}[-_./]){1,6}(?:[a-z]{2,16}|v?\d{1,3})$/.test(value);
 }
@@ -124,7 +124,7 @@ function looksRandom(value: string): boolean {
   return value.length >= 16 && (mixed || entropy(value.slice(0, 64)) > 3.9);
 }
 
-/** Shannon entropy in bits per character. */
+/** Returns the Shannon entropy in bits per character. */
 function entropy(value: string): number {
   const counts = new Map<string, number>();
   for (const character of value) {

@@ -4,7 +4,7 @@ import { isAlgorithm, isExpression, isPlaceholder, isProse } from './non-secrets
 import type { TextSpan } from './spans.ts';
 import { matchSpans } from './spans.ts';
 
-/** The words of which each header has one: most texts have none of them. */
+/** Words of these headers, for a quick test: most texts have none. */
 const HEADER_WORD = /authorization|bearer|basic|digest|cookie/i;
 
 export function findHeaderSecrets(text: string): readonly TextSpan[] {
@@ -26,7 +26,7 @@ const SCHEME =
   /^(?:bearer|basic|token|digest|negotiate|apikey|api-key|key|ntlm|hawk|splunk|sso-key|ssws|geniekey|jwt|oauth|aws4-hmac-sha256)$/i;
 const BEARER = /(?<![A-Za-z0-9])bearer:?\s{1,3}["'`]?([A-Za-z0-9._~+/=-]{8,4000})/dgi;
 const BASIC = /(?<![A-Za-z0-9])basic\s{1,3}["'`]?([A-Za-z0-9+/_-]{6,2000}={0,2})/dgi;
-/** The response, and the nonces, of a digest. */
+/** Response and nonces of a digest. */
 const DIGEST =
   /(?=(?:response|cnonce|opaque)=)(?<=digest\s[^\r\n]{0,400}[\s,])[a-z]{6,8}=\\{0,2}["']?([0-9a-f]{16,128})/dgi;
 const COOKIE = /(?<![A-Za-z0-9])(?:set-)?cookie["']?\s{0,3}:\s{0,3}["']?([A-Za-z0-9_.-]{1,80}=[^\r\n"'`]{4,4000})/dgi;
@@ -45,7 +45,7 @@ function authorizations(text: string): readonly TextSpan[] {
   return found;
 }
 
-/** Checks credentials: after a known scheme anything but a word, otherwise only with a digit or longer than a word. */
+/** Reports whether a value is a credential: not a word after a known scheme; otherwise long or with a digit. */
 function isCredentials(value: string, scheme: string): boolean {
   if (SCHEME.test(value) || isProse(value) || isPlaceholder(value) || isAlgorithm(value) || isExpression(value)) {
     return false;
@@ -66,7 +66,7 @@ function isBearer(value: string): boolean {
   );
 }
 
-/** Basic credentials are a name, a colon and a password, as base64; two words of prose are not. */
+/** Reports whether a value is a name, a colon and a password as base64. Two words of prose are not. */
 export function isBasicCredentials(value: string): boolean {
   const decoded = Buffer.from(value, 'base64').toString('latin1');
   return decoded.includes(':') && /^[\x20-\x7e\xa0-\xff]{3,}$/.test(decoded);

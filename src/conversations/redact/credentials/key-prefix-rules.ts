@@ -1,18 +1,18 @@
 /** Rules for keys with a distinctive prefix: the facts (prefix, alphabet, length) that secret scanners publish. */
 
-/** The list a fact was taken from; `vendor` means the documentation of the vendor itself. */
+/** Rule set from which a rule was taken; `vendor`: the documentation of the vendor. */
 export type RuleSource = 'gitleaks' | 'detect-secrets' | 'secrets-patterns-db' | 'vendor';
 
-/** A key that starts with one of its prefixes, at a place where no letter or digit precedes it. */
+/** A key that starts with one of the prefixes, without a letter or digit before it. */
 export interface PrefixRule {
   readonly id: string;
   readonly source: RuleSource;
   readonly prefixes: readonly string[];
   /** Source of the regular expression after the prefix. Every repeat is bounded, and there is no lookaround. */
   readonly body: string;
-  /** A letter or digit after the body means that this is something else. Set where the prefix alone is weak. */
+  /** No letter or digit may follow the body. Set for prefixes that are ambiguous. */
   readonly exact: boolean;
-  /** The body must contain a digit: the prefix also starts ordinary words. */
+  /** The body must contain a digit. Set for prefixes that also start ordinary words. */
   readonly digit: boolean;
 }
 

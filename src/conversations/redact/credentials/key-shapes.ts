@@ -1,9 +1,9 @@
-/** Finds keys and tokens by their shape, with one pass over the text that looks for the prefixes of all rules at once. */
+/** Finds keys and tokens by their shape. One pass over the text searches for the prefixes of all rules. */
 import { PREFIX_RULES } from './key-prefix-rules.ts';
 import { ANCHOR_RULES, VENDOR_RULES } from './key-vendor-rules.ts';
 import type { TextSpan } from './spans.ts';
 
-/** Keys that a rule describes, and JSON Web Tokens. Pure, and in time linear in the text. */
+/** Finds keys that a rule describes, and JSON Web Tokens. Pure; takes linear time. */
 export function findKeys(text: string): readonly TextSpan[] {
   const runs = longRuns(text);
   if (runs.length === 0) {
@@ -18,9 +18,9 @@ export function findKeys(text: string): readonly TextSpan[] {
   ];
 }
 
-/** The shortest key, in characters. Most words are shorter, and nothing is searched in them. */
+/** Shortest key, in characters. Most words are shorter and are not searched. */
 const SHORTEST = 14;
-/** From this length on a key may be without a digit. */
+/** Minimum length of a key without a digit. */
 const LONG_ENOUGH = 30;
 const KEY_CHARACTERS = new Set(
   [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789$+/_=:.~%-'].map((each) => each.charCodeAt(0)),
@@ -48,7 +48,7 @@ function longRuns(text: string): readonly TextSpan[] {
   return runs;
 }
 
-/** Also wrapped at the end of a line. */
+/** JSON Web Token, which may be wrapped at the end of a line. */
 const JSON_WEB_TOKEN =
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2000}(?:\s?\r?\n[A-Za-z0-9_-]{20,2000}){0,8}\s{0,2}\.\s{0,2}eyJ[A-Za-z0-9_-]{4,4000}(?:\s?\r?\n[A-Za-z0-9_-]{20,2000}){0,20}\s{0,2}\.\s{0,2}[A-Za-z0-9_-]{0,2000}(?:\r?\n[A-Za-z0-9_-]{20,2000}){0,8}/g;
 
@@ -89,7 +89,7 @@ function escapeLiteral(literal: string): string {
 
 function byPrefix(text: string, run: TextSpan): readonly TextSpan[] {
   const found: TextSpan[] = [];
-  // The character before the run tells whether a word starts with it.
+  // The character before the run shows whether a word starts with it.
   const from = Math.max(0, run.start - 1);
   const window = text.slice(from, run.end);
   ROOT_PATTERN.lastIndex = run.start - from;
@@ -117,7 +117,7 @@ function longestFrom(text: string, start: number, root: string): number {
   return end;
 }
 
-/** The rest of a key as documentation prints it: `xxxxxxxx`, `00000000`, `…EXAMPLE`, words without a digit. */
+/** Reports whether the rest of a key is a sample: `xxxxxxxx`, `00000000`, `…EXAMPLE`, words without a digit. */
 function isSample(body: string, needsDigit: boolean): boolean {
   return (needsDigit && !/\d/.test(body)) || /EXAMPLE|example|x{6}|X{6}|0{12}|(?:your|YOUR)[_-]/.test(body);
 }
@@ -132,7 +132,7 @@ const VENDOR_SHAPES: ReadonlyMap<string, readonly RegExp[]> = new Map(
     ),
   ]),
 );
-/** From the vendor to a value: the rest of the name, a sign, and a value that is long enough to be a key. */
+/** Assignment after a vendor: the rest of the name, a sign, and a value that is long enough for a key. */
 const ASSIGNED =
   /[ \t\w.-]{0,20}[\s'"`]{0,3}(?:=>|:{1,3}=|\?=|\|\||[=:>,])[`'"\s=]{0,5}([\w.=/+%|:~-]{10,200})(?=[`'"\s;,)\]}<]|\\[nr]|$)/dy;
 
@@ -172,7 +172,7 @@ function byAnchor(text: string): readonly TextSpan[] {
   );
 }
 
-/** Certificates in base64 are PEM too; only private keys are secret. */
+/** Reports whether PEM in base64 is a private key; a certificate is not a secret. */
 function isRealKey(value: string): boolean {
   const isPem = value.startsWith('LS0tLS1CRUdJTi');
   return (
@@ -182,7 +182,7 @@ function isRealKey(value: string): boolean {
 }
 
 const AWS_ID = /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g;
-/** A secret access key of AWS has no prefix: it is recognized by the access key id that precedes it. */
+/** Secret access key of AWS, which has no prefix: the access key id before it identifies it. */
 const AWS_SECRET = /(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/g;
 /** Longest distance from an access key id to its secret, in characters. */
 const AWS_REACH = 300;

@@ -1,6 +1,6 @@
 import type { RuleSource } from './key-prefix-rules.ts';
 
-/** Keys that only their context tells apart: a value of a known shape assigned to a name that contains the vendor. */
+/** Keys that are recognized by their context: a value of a known shape, assigned to a name that contains the vendor. */
 export interface VendorRule {
   readonly id: string;
   readonly source: RuleSource;
@@ -10,7 +10,7 @@ export interface VendorRule {
   readonly value: string;
 }
 
-/** Keys that are known by something in their middle or at their end. */
+/** Keys that are recognized by a pattern in the middle or at the end. */
 export interface AnchorRule {
   readonly id: string;
   readonly source: RuleSource;

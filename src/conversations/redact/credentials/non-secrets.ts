@@ -1,7 +1,7 @@
-/** Recognizes what follows a credential name without being a secret: placeholders, code, schema words and prose. */
+/** Recognizes values after a credential name that are not secrets: placeholders, code, schema words and prose. */
 import { FORM_WORDS } from '../model/form-words.ts';
 
-/** A value that documentation prints where the reader inserts the real one. */
+/** Reports whether a value is a placeholder of documentation for the real one. */
 export function isPlaceholder(value: string): boolean {
   return (
     TEMPLATE.test(value) ||
@@ -12,7 +12,7 @@ export function isPlaceholder(value: string): boolean {
   );
 }
 
-/** Nothing but words around a place for a value: `prefix-${TOKEN}`, `NAME: ${{ secrets.NAME }}`. */
+/** Only words around a template expression: `prefix-${TOKEN}`, `NAME: ${{ secrets.NAME }}`. */
 const INTERPOLATED = /^[A-Za-z_: -]{0,64}\$\{[^}]{1,80}\}\}?[A-Za-z_-]{0,32}$/;
 
 /**
@@ -22,7 +22,7 @@ const INTERPOLATED = /^[A-Za-z_: -]{0,64}\$\{[^}]{1,80}\}\}?[A-Za-z_-]{0,32}$/;
 const TEMPLATE =
   /^(?:<.*|>[-+]?|\[(?:[^\]\d]{0,60}|[A-Z][A-Z0-9_]*)\].*|\[[A-Za-z_-]*|\{[A-Za-z_.$ -]*(?:\}.*)?|\{\{.*|\{\d\}|\$[({].*|\$(?:env:)?[A-Z_][A-Z0-9_]*|\$_?[A-Za-z_]{1,40}(?:\[|->).*|\$[a-z_]+|\$[A-Za-z_]*(?:[Pp]ass|[Tt]oken|[Ss]ecret|[Kk]ey|[Pp]wd)\w*|\$\d|[#@%]\{.*|%\(.*|%[A-Z_]+%|%[sdvq]|__[A-Z_]+__|[:@][A-Za-z_]{1,40}|\|[-+]?|\?|!(?:Ref|Sub|GetAtt|vault|secret|env|ENV|reference|ImportValue|FindInMap|var)\b.*|&[a-z]+;.*|\\[nrt].*)$/s;
 
-/** `xxxxx`, `****`, `••••`, `...`, `ghp_xxxxxxxx`, `abcd…wxyz`, `sk-****1234`. */
+/** Reports whether a value is masked: `xxxxx`, `****`, `••••`, `...`, `ghp_xxxxxxxx`, `abcd…wxyz`, `sk-****1234`. */
 function isMasked(value: string): boolean {
   if (/^[*•●xX.…_#?-]{2,}$/.test(value) || /^(\D)\1{3,}$/.test(value)) {
     return true;
@@ -37,7 +37,7 @@ const SAMPLE_NAME = new RegExp(`^${SAMPLE_WORD}(?:[-_. ]?${SAMPLE_WORD}){0,8}$`,
 const SAMPLE_HINT =
   /your|my[-_ ]|insert|enter|replace|example|sample|dummy|fake|placeholder|change|redacted|removed|hidden|masked|pass|token|secret|key|credential|pwd/i;
 
-/** `YOUR_API_KEY`, `my-secret-token`, `changeme`, `password`; constants of code such as `API_TOKEN`. */
+/** Reports whether a value is a sample (`YOUR_API_KEY`, `my-secret-token`) or a constant such as `API_TOKEN`. */
 function isSampleName(value: string): boolean {
   return (
     value.length <= 64 &&
@@ -59,7 +59,7 @@ const MEMBERS = /^[A-Za-z_$][A-Za-z_$]*(?:\??\.[A-Za-z_$][A-Za-z_$]*){1,6}[;,)\]
 const IDENTIFIER =
   /^[A-Za-z_$]*(?:pass(?:word|wd|phrase)?|pwd|token|secret|api_?key|key|credentials?|creds|auth|header|signature)[A-Za-z_$]{0,24}[;,)\]!?]*$/i;
 
-/** A value without quotes that is code: member access, a call, a variable named after the credential. */
+/** Reports whether an unquoted value is code: member access, a call, a variable named after the credential. */
 export function isExpression(value: string): boolean {
   return (
     CHAIN.test(value) ||
@@ -69,23 +69,23 @@ export function isExpression(value: string): boolean {
   );
 }
 
-/** `process.env.TOKEN`: a program's environment, also where documentation writes it as a text. */
+/** Reports whether a value reads an environment variable, also in quotes: `process.env.TOKEN`. */
 export function isEnvironment(value: string): boolean {
   return /^(?:process\.env|import\.meta\.env|os\.environ|ENV|env)[.[]["']?[A-Za-z_]{2,64}["'\]]{0,2}$/.test(value);
 }
 
-/** The whole value names an algorithm, an encoding, a version, a duration or a size. */
+/** Reports whether the whole value is an algorithm, an encoding, a version, a duration or a size. */
 export function isAlgorithm(value: string): boolean {
   return ALGORITHM.test(value) || VERSION.test(value) || isSuite(value);
 }
 
-/** `~1.5.7`, `v7.17.9+build.8917`, `>=2.0.0-rc.1`. */
+/** Version: `~1.5.7`, `v7.17.9+build.8917`, `>=2.0.0-rc.1`. */
 const VERSION = /^[~^<>=]{0,2}v?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-+](?:[a-z]{1,8}[.-]?)?\d{0,6}(?:\.\d{1,6})?)?$/;
 
-/** The longest name of a suite, in characters. */
+/** Longest name of a cipher suite, in characters. */
 const LONGEST_SUITE = 48;
 
-/** `RSA-OAEP-256`, `TLS_AES_128_GCM_SHA256`, `ECDHE-RSA-AES128-GCM-SHA256`: every part belongs to a suite. */
+/** Reports whether every part belongs to a cipher suite: `RSA-OAEP-256`, `TLS_AES_128_GCM_SHA256`. */
 function isSuite(value: string): boolean {
   if (value.length > LONGEST_SUITE) {
     return false;
@@ -126,7 +126,7 @@ const PROSE = new Set(
     .concat(FORM_WORDS),
 );
 
-/** A word of prose or of a schema, whatever punctuation is around it. */
+/** Reports whether a value is a word of prose or of a schema, with any punctuation around it. */
 export function isProse(value: string): boolean {
   const characters = [...value.toLowerCase()];
   const isWordCharacter = (character: string) => /[\p{L}\p{N}]/u.test(character);
@@ -140,7 +140,7 @@ export function isProse(value: string): boolean {
   );
 }
 
-/** Several words that read like a message: "The password must be at least 8 characters". */
+/** Reports whether several words read like a message: "The password must be at least 8 characters". */
 export function isSentence(value: string): boolean {
   const words = value.split(/\s+/);
   return words.length >= 3 && words.filter((word) => isProse(word)).length >= 2;

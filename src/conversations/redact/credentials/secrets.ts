@@ -1,4 +1,4 @@
-/** Keys, tokens and passwords: by their shape, by the words before them, and by their place in a URL, a header or a file. */
+/** Finds keys, tokens and passwords by their shape, by the words before them, and in URLs, headers and files. */
 
 import { fold } from '../model/fold.ts';
 import type { Finder } from '../model/found.ts';
@@ -28,9 +28,9 @@ export const findSecrets: Finder = (text) => {
 
 const PEM_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const PEM_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
-/** The longest private key, in characters. */
+/** Longest private key, in characters. */
 const PEM_LONGEST = 20_000;
-/** A piece of a block that has no end: base64, its headers, and what may be around its lines. */
+/** Piece of a PEM block without an end: base64, a header, or the characters around its lines. */
 const PEM_PIECE =
   /\\n|[\s>|"']{1,64}|[A-Za-z0-9+/=]{16,256}|[A-Za-z0-9+/=]{1,15}(?=\\n|\r?\n|$)|(?:Proc-Type|DEK-Info|Version|Comment):[^\n]{0,200}\n/y;
 
@@ -73,7 +73,7 @@ function endOfRest(text: string, start: number): number {
 /** User info of a URL. A password that is not encoded may contain a slash or an @. */
 const AUTHORITY = /:\/\/([^\s/?#"'<>`\\]{1,512}(?=@)|[^\s/:@"'<>`]{1,64}:(?!\d{1,5}\/)[^\s@"'<>`]{1,128}(?=@))/dg;
 const SSH_USER = /^(?:git|hg|svn)$/;
-/** `user:password@`, `${USER}:${PASSWORD}@`: what documentation prints. */
+/** User info of documentation: `user:password@`, `${USER}:${PASSWORD}@`. */
 const SAMPLE_USER =
   /^(?:user(?:name)?|usr|me|name|login|my-?user|your-?user(?:name)?|x-access-token|oauth2)?:(?:pass|pwd)$/i;
 
@@ -84,10 +84,10 @@ function userInfo(text: string): readonly TextSpan[] {
   });
 }
 
-/** In a query: codes that grant access to anyone who has them. */
+/** Query parameters with codes that grant access to anyone who has them. */
 const GRANT =
   /[?&](?:code|key|auth|sid|session|state|otp|magic|invite|invitation|ticket|hash)=([A-Za-z0-9._~-]{16,512})/dg;
-/** As in lists of accounts: `ana@example.com:password`. */
+/** Password in a list of accounts: `ana@example.com:password`. */
 const AFTER_EMAIL = /@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}:([^\s"'<>,;:/]{5,128})(?=[\s"',;<)]|$)/dg;
 
 function grants(text: string): readonly TextSpan[] {

@@ -1,6 +1,6 @@
 /** Folds a text for comparison with names: lower case, no accents, one spelling for each character. */
 
-/** A folded text, and the place of a stretch of it in the text that was folded. */
+/** A folded text, and the mapping of its spans to the original text. */
 export interface Folded {
   readonly text: string;
   place(start: number, end: number): { readonly start: number; readonly end: number };
@@ -56,14 +56,14 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
   у: 'y',
 };
 
-/** Folds a text. An ASCII text keeps its length, so its places stay as they are. */
+/** Folds a text. An ASCII text keeps its length, so positions are the same. */
 export function fold(text: string): Folded {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
   if (!/[^\x00-\x7f]/.test(text)) {
     return { text: text.toLowerCase(), place: (start, end) => ({ start, end }) };
   }
   const pieces: string[] = [];
-  // Where clusters whose length changes end: in the folded text, and in the text.
+  // Ends of clusters whose length changes: in the folded text, and in the text.
   const shifts: Shift[] = [];
   let from = 0;
   let length = 0;
@@ -99,7 +99,7 @@ interface Shift {
   readonly to: number;
 }
 
-/** The stretch of the text that one unit of the folded text comes from. */
+/** Returns the span of the text from which one unit of the folded text was made. */
 function originOf(shifts: readonly Shift[], at: number): { readonly start: number; readonly end: number } {
   let low = 0;
   let high = shifts.length;
@@ -134,7 +134,7 @@ function foldCluster(cluster: string, isBesideLatin: boolean): string {
   return (isBesideLatin ? LOOKALIKES[plain] : undefined) ?? LETTERS[plain] ?? plain;
 }
 
-/** Dashes and quotation marks, ideographs and composed syllables: most of what is not ASCII, and nothing to fold. */
+/** Reports whether a non-ASCII character needs no folding: dashes, quotation marks, ideographs, composed syllables. */
 function isPlain(unit: number): boolean {
   return (
     (unit >= 0x2010 && unit <= 0x2027 && unit !== 0x2018 && unit !== 0x2019) ||

@@ -5,13 +5,13 @@ export interface PrivateValue {
   readonly type: RedactionType;
   readonly start: number;
   readonly end: number;
-  /** Equal values have equal keys, however they are written: an address in lower case, a number as E.164. */
+  /** Normalized value, which is equal for all spellings: an address in lower case, a number as E.164. */
   readonly key: string;
   /** The word in its placeholder: `EMAIL` in `[EMAIL_1]`. */
   readonly label: string;
 }
 
-/** Looks for one kind of thing; pure, and in time linear in the text. */
+/** Finds the values of one kind in a text. Pure; takes linear time. */
 export type Finder = (text: string) => readonly PrivateValue[];
 
 /** A placeholder, new or existing. It is not scanned, so that redaction is idempotent. */
@@ -23,11 +23,11 @@ interface Interval {
 }
 
 /**
- * What is taken out where finders disagree: the one that comes first in the list names the value, and takes in what a
- * later one would have taken beyond its ends, so that no rest of either stays. Placeholders stay as they are, and so
- * does what is allowed, unless a secret is made of it.
+ * Resolves overlaps of the finders: the first finder in the list determines the type, and the result covers all
+ * overlapping values, so that no part of any remains. Placeholders are kept, and so are allowed values outside of
+ * secrets.
  *
- * @returns in order of position, none touching another
+ * @returns the values by position, without overlaps
  */
 export function settle(
   found: readonly PrivateValue[],
@@ -58,7 +58,7 @@ export function settle(
   return merged.map(({ piece }) => piece);
 }
 
-/** In order, and those that overlap as one. */
+/** Sorts intervals and merges those that overlap. */
 function joined(intervals: readonly Interval[]): readonly Interval[] {
   const merged: Interval[] = [];
   for (const { start, end } of intervals.toSorted((a, b) => a.start - b.start)) {
@@ -90,7 +90,7 @@ function outside(item: PrivateValue, kept: readonly Interval[], text: string): r
   return pieces;
 }
 
-/** The intervals that overlap another, found by halving: there may be thousands. */
+/** Returns the intervals that overlap another, by binary search: there may be thousands. */
 function within(sorted: readonly Interval[], { start, end }: Interval): readonly Interval[] {
   let low = 0;
   let high = sorted.length;

@@ -1,27 +1,27 @@
-/** Reads the words before a place in a text, to tell whether a label such as "date of birth:" announces what follows. */
+/** Reads the words before a position in a text, to recognize a label such as "date of birth:". */
 
 /** Words of labels, lower case: `date of birth`, `生年月日`. */
 export interface Labels {
-  /** Whole labels of words that are set apart by spaces. */
+  /** Whole labels in scripts with spaces between words. */
   readonly phrases: ReadonlySet<string>;
   /** Labels in scripts without spaces: a run of characters that ends in one is a label. */
   readonly glyphs: ReadonlySet<string>;
-  /** The last words of all phrases: most words before a value are none of them. */
+  /** Last words of all phrases, for a quick test that excludes most words. */
   readonly lastWords: ReadonlySet<string>;
 }
 
-/** The longest label: words, and characters of a script without spaces. */
+/** Longest label, in words and in characters of a script without spaces. */
 const WORDS = 5;
 const GLYPHS = 20;
 /** Longest distance from a label to its value, in characters. */
 const REACH = 64;
 
-/** Maximum of signs and spaces between a label and its value. */
+/** Maximum number of punctuation characters and spaces between a label and its value. */
 const SIGNS = 40;
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Thai}\p{Script=Hangul}]/u;
 
-/** Labels from one list, separated by `|`; accents do not matter. */
+/** Parses a list of labels, separated by `|`; accents are ignored. */
 export function labelsFrom(list: string): Labels {
   const all = list
     .split('|')
@@ -51,7 +51,7 @@ function plainWord(word: string): string {
         .normalize('NFC');
 }
 
-/** Between a label and its value: "is" and its like, "number" and its like. */
+/** Words between a label and its value: forms of "is" and of "number". */
 const FILLERS = new Set(
   (
     'is are was the my our your his her number numbers no nr num n nº nummer numero numeros numer numeru numéro num\u00b0 code id # ' +
@@ -138,7 +138,7 @@ function endOfWord(text: string, at: number): number {
       continue;
     }
     if (code >= 48 && code <= 57) {
-      // "Phone 2: …", but no number before a number.
+      // "Phone 2: …", but not a number before a number.
       const before = text.charCodeAt(index - 1);
       const isNumber = (before >= 48 && before <= 57) || before === 46 || before === 45;
       return isNumber || index === 0 ? -1 : endOfWord(text, index);
@@ -194,7 +194,7 @@ function nearWords(text: string, at: number): string[] {
   return wordsBefore(text.slice(Math.max(0, at - REACH), at));
 }
 
-/** The words before a place, folded; `dateOfBirth` and `date_of_birth` are three. None after a sign that ends a phrase. */
+/** Returns the folded words after the last end of a phrase; `dateOfBirth` and `date_of_birth` are three words. */
 function wordsBefore(before: string): string[] {
   const line = before.slice(lastBreak(before) + 1);
   const plain = line.replaceAll(ASIDE, ' ').replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2');

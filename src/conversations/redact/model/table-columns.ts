@@ -13,10 +13,10 @@ export interface TextTable {
 }
 
 const SEPARATORS = ['|', '\t', ';', ','] as const;
-/** The longest line that is read as a row, and the longest heading, in characters. */
+/** Longest line that is read as a row, and longest heading, in characters. */
 const LONGEST_ROW = 2000;
 const LONGEST_HEADING = 40;
-/** Maximum of lines of the same width before the headings. */
+/** Maximum number of lines of the same width before the headings. */
 const LEADING_ROWS = 3;
 
 /** Headings of tables that describe an interface, a type or memory, and contain no people or places. */
@@ -28,7 +28,7 @@ export function isTechnicalTable(headings: readonly string[]): boolean {
   return headings.some((heading) => TECHNICAL.test(heading));
 }
 
-/** The cells below the headings that a predicate accepts. The headings are the first row in which it accepts any. */
+/** Returns the cells below accepted headings. The first row with an accepted heading is the row of headings. */
 export function cellsUnder(
   text: string,
   accepts: (heading: string, headings: readonly string[]) => boolean,
@@ -100,7 +100,7 @@ function cellsOf(line: string, separator: string, offset: number): readonly Tabl
     : cells;
 }
 
-/** A separator inside quotes is part of the cell. */
+/** Returns the end of a cell; a separator inside quotes is part of it. */
 function endOfCell(line: string, start: number, separator: string): number {
   const quote = line[start] === '"' ? line.indexOf(`"${separator}`, start + 1) : -1;
   const end = quote >= 0 ? quote + 1 : line.indexOf(separator, start);

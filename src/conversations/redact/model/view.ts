@@ -5,14 +5,15 @@ export interface View {
   place(start: number, end: number): { readonly start: number; readonly end: number };
 }
 
-/** Anything that may make a text differ from what a reader sees: a quick test that most texts fail. */
+/** Quick test for text that may be displayed differently than it is written; most texts do not match. */
 const DISGUISE = /[&%\u0080-\uffff]|=\r?\n|\\[uxnt_.@+-]|<(?:wbr|!--|br)|>[@.]</i;
 
 /**
- * Entities (`&#64;`, also escaped twice), percent-encoded ASCII (`%40`, `%2540`), escapes of JSON and JavaScript
- * (`\u0040`, `\x40`), escaped punctuation of Markdown (`\.`), line ends of JSON and HTML and tabs of JSON (`\n`, `<br>`, `\t`), optional line breaks and empty comments of HTML, invisible
- * characters, soft line ends of quoted-printable, and characters that look like an ASCII one. Each stands for one
- * character at most. The padding of base64 at the end of a line is not a soft line end: `==`, or a header follows.
+ * Escapes and disguises of characters: entities (`&#64;`, also escaped twice), percent-encoded ASCII (`%40`,
+ * `%2540`), escapes of JSON and JavaScript (`\u0040`, `\x40`), escaped punctuation of Markdown (`\.`), line ends of
+ * JSON and HTML and tabs of JSON (`\n`, `<br>`, `\t`), optional line breaks and empty comments of HTML, invisible
+ * characters, soft line ends of quoted-printable, and characters that look like an ASCII one. Each represents at
+ * most one character. The padding of base64 at the end of a line is not a soft line end: `==`, or a header follows.
  */
 const ESCAPES =
   /&(?:amp;){0,4}(?:#0{0,4}(\d{2,6})|#[xX]0{0,4}([0-9a-fA-F]{1,5})|([A-Za-z]{2,10}));|%(?:25){0,4}([2-7][0-9a-fA-F])|\\{1,4}(?:u00|u\{|x)([2-7][0-9a-fA-F])\}?|\\{1,4}([_.@+-])|(\\{1,4}t|\\{1,4}(?:r\\{1,4})?n|<br ?\/?>(?:\r?\n)?)|<(?:span|b|i|em|strong)(?: [^<>\n]{0,40})?>([@.])<\/(?:span|b|i|em|strong)>|<wbr ?\/?>|<!--[^>\n]{0,20}-->|(?<!=)=\r?\n(?![A-Za-z][A-Za-z0-9-]{1,40}:[ \t])/u;
@@ -45,10 +46,13 @@ const NAMED: Readonly<Record<string, string>> = {
   zwnj: '',
 };
 
-/** Shows nothing: zero-width characters, soft hyphens, marks of direction, variation selectors. */
+/** Invisible characters: zero-width characters, soft hyphens, marks of direction, variation selectors. */
 const INVISIBLE =
   /^(?:<.*|\u034f|\u200d|[\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]|[\u115f\u1160]|[\u17b4\u17b5]|[\u180b-\u180d]|[\ufe00-\ufe0f]|[\u{e0000}-\u{e01ef}])$/u;
-/** The zeros of decimal digits that NFKC keeps: Arabic, Persian, Devanagari, Bengali, Gurmukhi, Gujarati, Tamil, Thai, Lao, Myanmar, Khmer. */
+/**
+ * Code points of zeros whose digits NFKC keeps: Arabic, Persian, Devanagari, Bengali, Gurmukhi, Gujarati, Tamil, Thai,
+ * Lao, Myanmar, Khmer.
+ */
 const ZEROS = [0x660, 0x6f0, 0x966, 0x9e6, 0xa66, 0xae6, 0xbe6, 0xe50, 0xed0, 0x1040, 0x17e0];
 const HYPHENS = /^[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]$/;
 

@@ -1,4 +1,4 @@
-/** Finds the names that a conversation itself gives away: after a greeting, under a closing, after "my name is". */
+/** Finds the names that a conversation announces: after a greeting, under a closing, after "my name is". */
 import { append } from '../../../core/lists.ts';
 import { CLOSINGS, GREETINGS, INTRODUCTIONS, NOT_A_NAME, PARTICLES, TITLES } from './greeting-words.ts';
 import { labelledNames } from './labelled-names.ts';
@@ -13,7 +13,7 @@ const GREETED = new RegExp(
   `[ \\t,]{1,3}(?:(?:${TITLES})\\.? {1,2}){0,2}(${NAME})(?=[ \\t]{0,3}(?:[,!:;.،，！—–]|\\r?\\n|$| -| (?:and|und|et|y|e|og|och|en|&|и|і) ))`,
   'uy',
 );
-/** A name that a line begins with and that is all of it, or comes before a role or a company. */
+/** A name that is a whole line, or the start of a line with a role or a company. */
 const SIGNED = new RegExp(
   `[ \\t>*_~–—-]{0,8}(?:(?:${TITLES})\\.? {1,2}){0,2}(${NAME})[*_]{0,2}[ \\t.]{0,3}(?=\\r?\\n|$|[,|(/•·–—]| [|–—-])`,
   'uy',
@@ -24,12 +24,12 @@ const WEAK = new RegExp(
   'uy',
 );
 const WORD_AT = /^[\p{L}\p{M}]{1,14}/u;
-/** The longest greeting and closing, in words. */
+/** Longest greeting and closing, in words. */
 const WORDS = 4;
-/** Characters of a line that are read. */
+/** Maximum number of characters of a line that are read. */
 const LINE = 120;
 
-/** Names that are announced in any of the texts, longest first, each once. */
+/** Returns the names that any of the texts announces, without duplicates, longest first. */
 export function announcedNames(texts: readonly string[]): readonly string[] {
   const names = new Set<string>();
   for (const text of texts) {
@@ -43,7 +43,7 @@ export function announcedNames(texts: readonly string[]): readonly string[] {
   return [...names].sort((a, b) => b.length - a.length);
 }
 
-/** Names after "my name is" and its like, which begin a sentence or a clause. */
+/** Returns the names after phrases such as "my name is" at the start of a sentence or a clause. */
 function introduced(text: string): readonly string[] {
   const names: string[] = [];
   for (const clause of clausesOf(text)) {
@@ -66,7 +66,7 @@ function introduced(text: string): readonly string[] {
   return names;
 }
 
-/** Thai puts nothing but a space between a name of two words and the rest of the sentence. */
+/** Removes a verb after a Thai name: only a space separates the name from the rest of the sentence. */
 function withoutVerb(name: string): string {
   return /^\p{Script=Thai}/u.test(name) ? name.split(' ', 2).join(' ') : name;
 }
@@ -76,7 +76,7 @@ function wordAt(text: string, at: number): string {
 }
 
 const LONGEST_FIRST = 14;
-/** The first words of all introductions, folded as far as their brackets of two letters tell. */
+/** First words of all introductions, with their character classes of two letters expanded. */
 const INTRODUCTION_STARTS = new Set(
   `${INTRODUCTIONS}|I|[Ii]t|[Tt]his|[Ii]ch|[Hh]ier|[Jj]e|[Ss]oy|[Ss]ou|[Ss]ono|[Ii]k|[Jj]ag|[Jj]eg|[Oo]len|[Jj]estem|[Яя]`
     .split('|')
@@ -86,7 +86,7 @@ const INTRODUCTION_STARTS = new Set(
 /** Signs after which a clause may begin. */
 const CLAUSE_SIGNS = new Set([...'\n.!?,;:()"“”«»>|-–—*_'].map((sign) => sign.charCodeAt(0)));
 const ASCII_SIGNS = Uint8Array.from({ length: 128 }, (_, code) => (CLAUSE_SIGNS.has(code) ? 1 : 0));
-/** Words after which one may begin: "Hello and my name is". */
+/** Words after which a clause may begin: "Hello and my name is". */
 const JOINERS = new Set(
   'and und et y e og och en и і hi hello hey hallo hola bonjour olá ciao merhaba cześć привет สวัสดี สวัสดีค่ะ สวัสดีครับ so but'.split(
     ' ',
@@ -146,12 +146,12 @@ function indentOf(text: string, start: number, end: number): number {
   return index - start;
 }
 
-/** A dash before a name alone on its line is a signature: `— Maria`. */
+/** Reports whether a line starts with a dash before a name, as in a signature: `— Maria`. */
 function isDash(text: string, start: number, from: number): boolean {
   return /^[ \t>]{0,4}(?:[–—~]|--)[ \t]?$/.test(text.slice(start, from));
 }
 
-/** The line before a signature in mail: `-- `. */
+/** Reports whether a line is the separator before a signature in mail: `-- `. */
 function isDashes(text: string, start: number, end: number): boolean {
   return end - start <= 6 && /^(?:--|__|—) ?\r?$/.test(text.slice(start, end));
 }
@@ -199,7 +199,7 @@ function lastSentence(line: string): string {
 
 const ONLY_TITLES = new RegExp(`^(?:(?:${TITLES})\\.? ?){1,3}$`, 'u');
 
-/** Capitals alone, words of roles and words that begin sentences are no names. */
+/** Reports whether a phrase is a name, and not only capitals, a role or a word that starts sentences. */
 function isName(name: string): boolean {
   const words = name
     .toLowerCase()

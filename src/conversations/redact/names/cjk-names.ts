@@ -1,4 +1,4 @@
-/** Names in Chinese, Japanese and Korean: the parts of known names, and names that an honorific or a phrase gives away. */
+/** Finds Chinese, Japanese and Korean names: the parts of known names, and names with an honorific or a phrase. */
 import {
   CHINESE_FAMILY,
   CHINESE_FAMILY_TWO,
@@ -28,7 +28,7 @@ export function hasCjk(text: string): boolean {
   return SCRIPT.test(text);
 }
 
-/** Patterns for a known name and for its parts alone; none for a name in another script. */
+/** Returns patterns for a known name and its parts; none for a name in another script. */
 export function patternsOfName(name: string): readonly string[] {
   const parts = name
     .normalize('NFC')
@@ -53,7 +53,7 @@ export function patternsOfName(name: string): readonly string[] {
   return [...(parts.length > 1 || only.length > 1 ? [whole, reversed] : []), ...split.map((part) => partPattern(part))];
 }
 
-/** The family and the given name of a name that is written as one word, by every split that is usual. */
+/** Returns the family and given names of a name in one word, for every common split. */
 function splitsOf(name: string): readonly string[] {
   const cut = (at: number) => [name.slice(0, at), name.slice(at)];
   if (name.length < 2) {
@@ -86,7 +86,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
-/** Family names that end or begin other words: only where no other character goes before. */
+/** Family names that are also parts of other words: no other character may precede them. */
 const AMBIGUOUS = '于向许許任方高金孔';
 const JAPANESE_LONG = JAPANESE_FAMILY.split('|')
   .filter((family) => family.length > 1)
@@ -125,7 +125,7 @@ export interface CjkName {
   readonly end: number;
 }
 
-/** Names that an honorific or a phrase shows, with the place of name and honorific. */
+/** Returns the names with an honorific or a phrase, and the position of name and honorific. */
 export function namesGivenAway(text: string): readonly CjkName[] {
   if (!hasCjk(text)) {
     return [];
@@ -144,5 +144,5 @@ function found(text: string, pattern: RegExp, takesWhole: boolean): readonly Cjk
 }
 
 const KANA_WORD = new RegExp(`(?:${[...NO_NAMES].filter((word) => /^[\u30a1-\u30fc]/.test(word)).join('|')})$`);
-/** Names of places begin as names of families do. */
+/** Ends of place names, which may start with a family name. */
 const PLACE = /[県市区町村駅店都府]$|大学$|支店$/;

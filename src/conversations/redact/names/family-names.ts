@@ -1,6 +1,6 @@
 /** Common family names of Chinese, Korean and Japanese, and honorifics after names. Data for `cjk-names.ts`. */
 
-/** By frequency in the censuses; with the forms of both scripts. */
+/** Chinese family names by frequency in the censuses, in simplified and traditional form. */
 export const CHINESE_FAMILY =
   '王李张張刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何林高罗羅郑鄭梁谢謝宋唐许許邓鄧韩韓冯馮曹彭曾肖蕭田董潘袁蔡蒋蔣余于杜叶葉程魏苏蘇吕呂丁任卢盧姚沈钟鍾姜崔谭譚陆陸范汪廖石金韦韋贾賈夏付傅方邹鄒熊白孟秦邱江尹薛闫閻段雷侯龙龍史陶黎贺賀毛郝顾顧龚龔邵万萬覃武钱錢戴严嚴莫孔向汤湯温溫康施章洪翁庄莊樊倪涂尤詹柯';
 export const CHINESE_FAMILY_TWO =
@@ -13,14 +13,14 @@ export const KOREAN_FAMILY_TWO = '남궁|황보|제갈|선우|독고|사공|서�
 export const JAPANESE_FAMILY =
   '佐藤|鈴木|高橋|髙橋|田中|伊藤|渡辺|渡邊|渡邉|山本|中村|小林|加藤|吉田|山田|佐々木|山口|松本|井上|木村|林|斎藤|齋藤|斉藤|清水|山崎|森|池田|橋本|阿部|石川|山下|中島|石井|小川|前田|岡田|長谷川|藤田|後藤|近藤|村上|遠藤|青木|坂本|福田|太田|西村|藤井|岡本|金子|藤原|三浦|中野|中川|原田|松田|竹内|小野|田村|中山|和田|石田|森田|上田|原|内田|柴田|酒井|宮崎|横山|高木|安藤|宮本|大野|小島|工藤|谷口|今井|高田|丸山|増田|杉山|村田|大塚|新井|小山|平野|藤本|河野|上野|野口|武田|松井|千葉|菅原|岩崎|久保|木下|佐野|野村|松尾|菊地|市川|杉本|古川|大西|島田|水野|桜井|高野|渡部|吉川|山内|西田|菊池|飯田|西川|小松|北村|安田|五十嵐|川口|平田|関|中田|久保田|服部|東|岩田|土屋|川崎|福島|本田|辻|樋口|秋山|田口|永井|山中|中西|吉村|川上|石原|大橋|松岡|馬場|浜田|森本|星野|矢野|浅野|大島|松下|吉岡|小池|野田|熊谷|荒木|大谷|内藤|松村|黒田|尾崎|永田|川村|望月|田辺|荒井|児玉|松浦|早川|大久保|岩本|片山|三宅|須藤|西山|富田|沢田|平井|岡崎|小田|成田|宮田|横田|萩原|堀|広瀬|吉野|石橋|上原|根本|山根|今村|柳沢|相馬|榎本|堀内|牧野|神田|河合|栗原|篠原|伊東|南|北川|中井|奥村|小澤|小沢|松原|大川|白井|福井|岸|平山|竹田|下田|黒木|飯塚|坂口|富永|本間|川島|入江|三上|桑原|鎌田|関口|天野|大森|町田|佐久間|日野|佐伯';
 
-/** After a name; before another word it is none. */
+/** Japanese honorifics, which follow a name. */
 export const JAPANESE_HONORIFICS = 'さん|さま|様|くん|君|ちゃん|氏|殿|先生|先輩|部長|課長|社長|係長|主任|店長';
 export const CHINESE_HONORIFICS =
   '先生|女士|小姐|太太|老师|老師|经理|經理|总监|總監|医生|醫師|主任|同学|同學|教授|博士|律师|工程师|工程師|师傅';
 export const KOREAN_HONORIFICS =
   '님|씨|선생님|대리님?|과장님?|차장님?|부장님?|팀장님?|대표님?|사장님?|이사님?|매니저님?|교수님?|박사님?|변호사님?|주임님?|실장님?';
 
-/** Words that read like a family name and an honorific. */
+/** Words that look like a family name with an honorific. */
 export const NO_NAMES = new Set(
   (
     '고객 고객님 선생 선생님 하나님 회원 주인 기사 이용자 사용자 관리자 담당자 작성자 개발자 신청자 이사 어머 아버 형 누 손 강사 교수 조교 변호사 원장 장관 대표 팀장 부장 과장 차장 사장 매니저 대리 여러분 본인 상대 구매자 판매자 지원 지원팀 운영자 안내 문의 서비스 공식 선배 후배 임원 심사위원 전문가 방문자 연구원 국장 편집자 제작자 유저 유튜버 변호인 조합원 여행자 고마워 주세요 정식 임시 전체 모두 이번 지금 ' +
@@ -29,7 +29,7 @@ export const NO_NAMES = new Set(
   ).split(' '),
 );
 
-/** Given names of two syllables that are words as well: a name only before an honorific. */
+/** Given names of two syllables that are also words: names only before an honorific. */
 export const KOREAN_WORDS = new Set(
   '지원 사랑 하나 우리 보람 이슬 나라 자유 정보 주소 진행 수정 지수 유지 상태 가을 여름 봄 하늘 바다 은혜 소망 미래 현재 이상 정상 수신 발신 전송 사용 설정 신청 기본 인증 공유 생성 삭제 문서 영상 시우 도경 주연 세연 상현 성공 재현 구현 표현 시연 지연 주의 유의 한정 선정 의지 의미 시간 서현 가능 안내 연결 연동 주문 배송 대기 처리 완료 확인 관리 현상 동일 가장 다시'.split(
     ' ',

@@ -1,4 +1,4 @@
-/** Finds names of files that hold the name of a person: `passport-maria-lopez.pdf`, `CV_John_Smith.docx`. */
+/** Finds file names that contain the name of a person: `passport-maria-lopez.pdf`, `CV_John_Smith.docx`. */
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { GIVEN_NAMES } from './given-names.ts';
 
@@ -8,7 +8,7 @@ const ENDING =
 const STEM = /[\p{L}\p{N}][\p{L}\p{M}\p{N}._'’+%-]{1,100}$/u;
 const SPACED = /(?:^|[\s"'(/\\[:：=>,*`])((?:[\p{L}\p{M}\p{N}._'’+()-]{1,30} ){1,5}[\p{L}\p{M}\p{N}._'’+()-]{1,40})$/u;
 
-/** Papers that people have one each of. */
+/** Words for personal documents. */
 const PAPERS = new Set(
   (
     'passport passports cv resume résumé curriculum vitae lebenslauf id idcard ids license licence driverlicense driver drivers driving identity identification visa birth certificate marriage diploma degree transcript contract agreement nda payslip payslips salary paystub w2 w9 w4 1099 i9 tax taxes ssn medical prescription vaccine vaccination insurance bank statement utility bill selfie photo portrait headshot signature scan application reference letter cover recommendation bewerbung anschreiben zeugnis ausweis personalausweis reisepass führerschein fuehrerschein geburtsurkunde gehaltsabrechnung arbeitsvertrag vertrag kündigung kuendigung rechnung foto bild unterschrift meldebescheinigung ' +
@@ -41,7 +41,7 @@ export const findNamedFiles: Finder = (text) => {
   return found;
 };
 
-/** The name before the ending, where it is a person's; with spaces only from the first word of a paper on. */
+/** Returns the name without its extension if it names a person, else null; spaces only from a document word on. */
 function stemOf(before: string): string | null {
   const plain = STEM.exec(before)?.[0];
   if (plain !== undefined && namesPerson(plain)) {
@@ -73,7 +73,7 @@ function isNameWord(word: string): boolean {
   return /^\p{Lu}[\p{L}\p{M}'’-]{1,}$/u.test(word) && !COMMON.has(lower) && !PAPERS.has(lower);
 }
 
-/** The words from one on, with a word of a paper just before them. */
+/** Returns the words from an index on, including a word for a document directly before them. */
 function withPaper(words: readonly string[], from: number): readonly string[] {
   const before = words[from - 1]?.toLowerCase() ?? '';
   return words.slice(PAPERS.has(before) && from > 0 ? from - 1 : from);
@@ -100,11 +100,11 @@ function namesPerson(stem: string): boolean {
   return given.length > 0 && unknown.length >= 2 && unknown.length <= 4 && isAllNames;
 }
 
-/** Two words that are neither of a paper nor of a program: a first and a last name. */
+/** Particles of last names. */
 const PARTICLES = new Set(
   'van von der den de del della di da do dos das la le al el bin ibn ter zu zum und y e abu'.split(' '),
 );
-/** A scan is named by its date and its person. */
+/** Date at the start of the name of a scanned file. */
 const DATED = /^(?:19|20)\d\d[-_.]?\d\d[-_.]?\d\d[-_.+ ]/;
 
 function isCapital(tokens: readonly string[]): boolean {

@@ -1,6 +1,6 @@
 /** Compares names without regard to case and accents: `Müller`, `MULLER`. */
 
-/** A text with case, accents and ligatures away, and where each of its characters comes from. */
+/** Removes case, accents and ligatures, and maps each character to its origin. */
 export function fold(text: string): { readonly text: string; from(at: number): number; to(end: number): number } {
   if (/^[\0-\x7f]*$/.test(text)) {
     return { text: text.toLowerCase(), from: (at) => at, to: (end) => end };
@@ -36,7 +36,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   ı: 'i',
 };
 
-/** The most characters whose folding is remembered. */
+/** Maximum number of characters whose folding is cached. */
 const REMEMBERED = 4096;
 const remembered = new Map<string, string>();
 

@@ -5,7 +5,7 @@ import { cellsUnder, isTechnicalTable } from '../model/table-columns.ts';
 import { TITLES } from './greeting-words.ts';
 import { NEVER } from './name-words.ts';
 
-/** Words for a person's name, and for roles that a form gives a name for. */
+/** Labels for the name of a person, or for a role that a form fills with a name. */
 const LABELS = labelsFrom(
   'name|full name|first name|last name|given name|family name|surname|maiden name|customer name|client name|contact name|contact person|account holder|account owner|cardholder|cardholder name|patient|patient name|employee name|recipient|recipient name|requester|reporter|submitted by|signed by|sent by|requested by|your name|my name|billing name|passenger|guest name|name and surname|' +
     'vorname|nachname|familienname|vor- und nachname|vor und nachname|vollständiger name|kundenname|ansprechpartner|ansprechpartnerin|kontaktperson|kontoinhaber|empfänger|name des kunden|mein name|kunde|kundin|' +
@@ -31,18 +31,18 @@ const VALUE = new RegExp(
   'uy',
 );
 const SEPARATOR = /[:：|\t]| [-–—](?= )/g;
-/** Labels of contact data near a plain "Name": in forms of people they are together, in programs they are not. */
+/** Labels of contact data. A plain "Name" counts only near them, as in forms about people. */
 const CONTACT =
   /(?:e-?mail|mail|phone|telephone|telefon|tel|mobile|mobil|cell|handy|fax|whats ?app|address|adresse|anschrift|date of birth|birth ?date|birthday|dob|born|geb\.|geboren|geburtsdatum)[^\n:：|\t]{0,20}?(?:[:：|\t]| - )/iu;
 /** Longest distance from a name to contact data, in characters. */
 const NEAR = 200;
 
-/** Labels that mean a family name where a given name has a field of its own. */
+/** Labels that mean the family name if the given name has its own field. */
 const FAMILY = new Set(['name', 'nom', 'nombre', 'nome', 'naam', 'namn', 'navn', 'nume']);
 const GIVEN =
   /(?<!\p{L})(?:first name|given name|vorname|pr[ée]nom|apellidos?|sobrenome|apelido|cognome|voornaam|förnamn|fornavn|prenume)[ \t]?[:：|\t]/iu;
 
-/** Names that a label announces, in order. */
+/** Returns the names that a label announces, in order. */
 export function labelledNames(text: string): readonly string[] {
   const names: string[] = [];
   for (const { index, 0: sign } of text.matchAll(SEPARATOR)) {
@@ -61,14 +61,14 @@ export function labelledNames(text: string): readonly string[] {
 
 const WHOLE = new RegExp(`^(?:(?:${TITLES})\\.? )?(${WORD}(?:,?[ \\u3000]${WORD}){0,6})$`, 'u');
 
-/** The label that is all of a heading: `full_name`, `Full name`, but not `Create contact`. */
+/** Returns the label that makes up a whole heading: `full_name`, `Full name`, but not `Create contact`. */
 function headingLabel(heading: string): string | null {
   const label = labelBefore(`${heading}:`, heading.length + 1, LABELS);
   const words = heading.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll(/[\s_-]+/g, ' ');
   return label === null || words.trim().length > label.length ? null : label;
 }
 
-/** Names in the columns of a table whose headings announce them. */
+/** Returns names in table columns whose heading announces them. */
 function columnNames(text: string): readonly string[] {
   const isContact = (headings: readonly string[]) => headings.some((each) => CONTACT.test(`${each}:`));
   return cellsUnder(text, (heading, headings) => {

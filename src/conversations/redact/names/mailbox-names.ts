@@ -11,7 +11,7 @@ const BEFORE = new RegExp(
   `(?:["“«](${NAME})["”»]|(?:^|[\\n>:,;(*"“，：]|\\b[\\d:]{4,8}(?: ?[AP]M)?,?|(?<!\\p{L})(?:[Aa]uthor|by|schrieb|schreef|skrev|von|par|por|od|от|від))[ \\t\\u00a0]{0,4}(${NAME}))$`,
   'u',
 );
-/** Names of mailboxes that nobody owns, in addition to those that are never names. */
+/** Names of shared mailboxes, in addition to words that are never names. */
 const ROLES = new Set(
   'notification notifications alert alerts news newsletter hello hi no-reply donotreply bounce bounces build ci git root daemon'.split(
     ' ',
@@ -20,7 +20,7 @@ const ROLES = new Set(
 /** Longest distance from a name to its address, in characters. */
 const REACH = 120;
 
-/** Names of the people whose addresses follow, in order. Mailboxes of roles have no names of persons. */
+/** Returns the names before addresses, in order, without those of shared mailboxes. */
 export function mailboxNames(text: string): readonly string[] {
   const names: string[] = [];
   for (const { index, 1: local = '' } of text.matchAll(MAILBOX)) {
@@ -33,7 +33,7 @@ export function mailboxNames(text: string): readonly string[] {
   return names;
 }
 
-/** `Smith, Ana` is Ana Smith. */
+/** Converts `Smith, Ana` to `Ana Smith`. */
 function inOrder(name: string): string {
   const [last = '', first] = name.split(/, ?/, 2);
   return first === undefined ? name : `${first} ${last}`;

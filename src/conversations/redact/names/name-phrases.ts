@@ -1,4 +1,4 @@
-/** The ways in which a person's name is written, and the places at which a word that is a name too is meant as one. */
+/** Spellings of a person's name, and checks whether a word is used as a name. */
 import { fold } from './fold-name.ts';
 import { NEVER, WORDS } from './name-words.ts';
 
@@ -13,7 +13,7 @@ export interface Phrase {
   readonly needs: 'nothing' | 'capital' | 'place';
 }
 
-/** The ways to write a name: whole, joined, its umlauts spelled out, and each part that is long enough. */
+/** Returns the spellings of a name: whole, joined, with umlauts spelled out, and each part that is long enough. */
 export function phrasesOf(name: string): readonly (readonly string[])[] {
   const spellings = [name, name.replaceAll(/[äöüÄÖÜ]/g, (umlaut) => `${fold(umlaut).text}e`)];
   return [...new Set(spellings)].flatMap((spelling) => phrasesOfSpelling(spelling));
@@ -33,7 +33,7 @@ function phrasesOfSpelling(spelling: string): readonly (readonly string[])[] {
   return [...all, ...withParticles(parts), ...single, ...joined, ...bare];
 }
 
-/** A last name with the particles before it: `van der Heyden`, `v.d. Heyden`, `vanderheyden`, `de la Cruz`. */
+/** Returns a last name with its particles: `van der Heyden`, `v.d. Heyden`, `vanderheyden`, `de la Cruz`. */
 function withParticles(parts: readonly (readonly string[])[]): readonly (readonly string[])[] {
   return parts.flatMap((part, index) => {
     let from = index;
@@ -60,7 +60,7 @@ const PARTICLES = new Set(
   ),
 );
 
-/** `Rashid` of `Al-Rashid`. */
+/** Returns a name without its article: `Rashid` for `Al-Rashid`. */
 function withoutArticle(part: readonly string[]): readonly (readonly string[])[] {
   const [first = '', ...rest] = part;
   return /^(?:al|el|abd|ben|bin)$/.test(first) && rest.join('').length > FEWEST ? [rest] : [];
@@ -87,7 +87,7 @@ export function isMeant({ needs }: Phrase, text: string, start: number, end: num
   );
 }
 
-/** A word that is a name as well: capitalised inside a sentence, after a greeting, with a possessive, or on its own line. */
+/** Reports whether a word is used as a name: capitalized in a sentence, greeted, possessive, or on its own line. */
 function isNameHere(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - 30), start);
   const after = text.slice(end, end + 4);

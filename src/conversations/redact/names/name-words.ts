@@ -1,6 +1,6 @@
-/** Words that are no names, or names as well as words. Data for the search for names. */
+/** Words that are not names, and words that are also names. Data for the search for names. */
 
-/** Parts of names and words for roles, which identify nobody alone. */
+/** Parts of names and words for roles, which identify no person on their own. */
 export const NEVER = new Set(
   (
     'van von den der des dem del della dos das les the and bin bint ben ibn abu zur zum mrs miss herr frau madame monsieur prof ' +
@@ -10,7 +10,7 @@ export const NEVER = new Set(
     'anonymous unknown nobody company inc ltd llc gmbh corp group technical product marketing finance legal hr'
   ).split(' '),
 );
-/** Names that are words as well: taken for a name only where they are written and placed like one. */
+/** Names that are also words: they match only where they are written and placed like a name. */
 export const WORDS = new Set(
   (
     'meer mark will bill may june april august grace hope faith joy rose lily daisy iris ivy art frank jack rob bob pat sue drew ' +

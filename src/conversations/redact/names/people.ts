@@ -9,10 +9,10 @@ const GAP = /^(?:['’`´.\-_ \t]|\s?\r?\n[ \t>]?|, ?|\. ){0,3}$/;
 /** Up to this many different first words are searched for one by one, which is faster than checking every word. */
 const FEW = 64;
 
-/** The address or name of a person: `[PERSON_1]` for all of what one person is called. */
+/** Matcher for names and addresses of people; all those of one person share a placeholder such as `[PERSON_1]`. */
 export interface PeopleMatcher {
   readonly finder: Finder;
-  /** The person that an address belongs to, as a key; or undefined. */
+  /** Returns the key of the person to whom an address belongs, or undefined. */
   ownerOf(email: string): string | undefined;
 }
 
@@ -20,15 +20,15 @@ export interface PeopleMatcher {
 export const noPeople: PeopleMatcher = { finder: () => [], ownerOf: () => undefined };
 
 interface Names {
-  /** By their first word. */
+  /** Phrases by their first word. */
   readonly phrases: Map<string, Phrase[]>;
   readonly known: Map<string, string>;
   readonly patterns: { readonly pattern: RegExp; readonly key: string }[];
 }
 
 /**
- * What the ticket's own people are called, looked for as whole words: case, accents and line ends do not matter. Names
- * that the conversation announces are looked for only where they are written and placed like names.
+ * Creates a matcher for the names of the ticket's own people, as whole words regardless of case, accents and line ends.
+ * Names that the conversation announces match only where they are written and placed like names.
  */
 export function createPeopleMatcher(
   people: readonly Person[],
@@ -66,7 +66,7 @@ function addName({ phrases, known, patterns }: Names, name: string, key: string,
   for (const source of patternsOfName(name)) {
     patterns.push({ pattern: new RegExp(source, 'gu'), key });
   }
-  // Two letters are a name only where one is announced.
+  // Names of two letters match only if they are announced.
   const short = isAnnounced && /^\p{Lu}\p{Ll}$/u.test(name) ? [[name.toLowerCase()]] : [];
   for (const words of [...phrasesOf(name), ...short]) {
     const id = words.join(' ');
@@ -90,7 +90,7 @@ function addName({ phrases, known, patterns }: Names, name: string, key: string,
   }
 }
 
-/** One person may come twice, as who asked and as who wrote: equal names without other addresses are one person. */
+/** Returns the key of a person. Entries with the same name and no different addresses are the same person. */
 function keyOf(person: Person, index: number, people: readonly Person[]): string {
   const names = new Set(person.names.map((name) => fold(name).text.trim()).filter((name) => name.includes(' ')));
   const same = people.findIndex((other) => other.names.some((name) => names.has(fold(name).text.trim())));

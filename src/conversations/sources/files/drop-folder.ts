@@ -32,7 +32,7 @@ export interface DropFolderOptions {
 
 /** A directory into which files with tickets are dropped. */
 export interface DropFolder extends PollingSource {
-  /** Calls `onNew` when files change, until the returned function is called. */
+  /** Calls `onNew` when files change; the returned function stops it. */
   watch(onNew: () => void): () => Promise<void>;
 }
 
@@ -97,7 +97,7 @@ async function* pollFolder(options: DropFolderOptions, reader: FolderReader, pol
   }
 }
 
-/** The next batch: records of one large file or of many small ones. */
+/** Collects the next batch: records of one large file or of many small ones. */
 class Tray {
   ledger: Ledger;
   found: SourceRecord[] = [];

@@ -22,7 +22,7 @@ export interface Refused {
 
 /** Subdirectory of files that were read. */
 const PROCESSED = 'processed';
-/** Checks of a file that is still being written, one every stable time, before it is left to the next poll. */
+/** Number of checks of a file that is still being written, one per stable time, before it waits for the next poll. */
 const LOOKS = 2;
 /** Digits of a SHA-256 that are kept: a cursor may contain thousands. */
 const DIGITS = 24;
@@ -97,7 +97,7 @@ export class FolderReader {
     }
   }
 
-  /** The status of a file, or the reason why it is refused; null: it no longer exists. */
+  /** Returns the status of a file, or the reason why it is refused; null if it no longer exists. */
   async #inspect(path: string): Promise<Stats | string | null> {
     try {
       let stats = await lstat(path);

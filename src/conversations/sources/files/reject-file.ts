@@ -48,7 +48,7 @@ export async function noteRefusal(path: string, reason: string): Promise<void> {
   }
 }
 
-/** Refuses links and FIFOs, which anyone who can write to the directory could create. */
+/** Flags that refuse links and FIFOs, which anyone who can write to the directory could create. */
 const FLAGS =
   constants.O_WRONLY |
   constants.O_APPEND |

@@ -30,16 +30,16 @@ export interface FreshdeskOptions extends Omit<FreshdeskSettings, 'webhookHeader
   readonly userAgent: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Maximum of requests in flight; default 4. */
+  /** Maximum number of requests in flight; default 4. */
   readonly concurrency?: number;
 }
 
 const PAGE = 100;
 /** Last page of a list that Freshdesk returns. Source: docs/helpdesk-notes.md#freshdesk */
 const MOST_PAGES = 300;
-/** Maximum of pages with messages of one ticket. */
+/** Maximum number of pages with messages of one ticket. */
 const MOST_CHILD_PAGES = 1000;
-/** Maximum of people whose names are cached. */
+/** Maximum number of people whose names are cached. */
 const MOST_PEOPLE = 10_000;
 const LIST = 'list tickets';
 
@@ -225,7 +225,7 @@ class Freshdesk implements PollingSource {
     return asked;
   }
 
-  /** Returns null if the person no longer exists, or the key has no access to people. */
+  /** Returns a person; null if the person no longer exists or the key has no access to people. */
   async #ask(path: string, kind: 'agents' | 'contacts', signal: AbortSignal): Promise<Person | null> {
     const answer = await this.#client.request({ name: `get ${kind}`, path, accepts: [403, 404], signal });
     if (answer.status !== 200) {

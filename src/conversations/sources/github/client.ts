@@ -8,7 +8,7 @@ import { isGithubRefusal, LEAST_WAIT, readGithubRate } from './rate.ts';
 
 export interface GithubClientOptions {
   readonly baseUrl: string;
-  /** Either a token or `app`. */
+  /** Token; either this or `app` is set. */
   readonly token?: string;
   readonly app?: { readonly id: number; readonly installationId: number; readonly privateKey: string };
   readonly userAgent: string;
@@ -34,7 +34,7 @@ export interface GithubClient {
 
 const MOVED = [301, 302, 307, 308];
 const MOST_MOVES = 5;
-/** Refusals in a row after which the request fails. */
+/** Consecutive refusals after which the request fails. */
 const MOST_REFUSALS = 5;
 
 /** Creates the client. Throws ConfigError if the key of an app cannot be read. */

@@ -21,7 +21,7 @@ export interface GithubOptions extends Omit<GithubSettings, 'webhookSecret'> {
   readonly userAgent: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Maximum of requests in flight; default 4. */
+  /** Maximum number of requests in flight; default 4. */
   readonly concurrency?: number;
 }
 
@@ -40,7 +40,7 @@ type Places = {
 
 /** Overlap of consecutive polls in milliseconds, because lists are updated late; known versions are not read again. */
 const LOOKBACK = 3_600_000;
-/** Maximum of pages with comments of one issue. */
+/** Maximum number of pages with comments of one issue. */
 const MOST_CHILD_PAGES = 1000;
 const GONE = [404, 410];
 const REPOSITORY_GONE = new Set([404, 410, 451]);

@@ -22,7 +22,7 @@ export interface IntercomOptions {
   readonly userAgent: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Maximum of requests in flight; default 4. */
+  /** Maximum number of requests in flight; default 4. */
   readonly concurrency?: number;
 }
 
@@ -58,11 +58,11 @@ export function openIntercom(options: IntercomOptions): PollingSource {
 class Intercom implements PollingSource {
   readonly name: string;
   readonly #workspace: Workspace;
-  /** Seconds. */
+  /** In seconds. */
   readonly #lookback: number;
   readonly #clock: Clock;
   readonly #client: ProviderClient;
-  /** The workspace has a list of deleted conversations. */
+  /** Set if the workspace has a list of deleted conversations. */
   #tellsDeleted = false;
 
   constructor({ name, lookback, clock }: IntercomOptions, workspace: Workspace, client: ProviderClient) {

@@ -58,7 +58,7 @@ const REFUSED = [400, 401, 403];
  */
 const EARLY = 300_000;
 const NEVER = Number.MAX_SAFE_INTEGER;
-/** Milliseconds that a renewal in flight gets to end. */
+/** Time limit in milliseconds for a renewal in flight on shutdown. */
 const CLOSING = 2000;
 
 /**

@@ -30,7 +30,7 @@ export interface ZendeskOptions extends Omit<ZendeskSettings, 'webhookSecret'> {
   readonly userAgent: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Maximum of requests in flight; default 4. */
+  /** Maximum number of requests in flight; default 4. */
   readonly concurrency?: number;
 }
 

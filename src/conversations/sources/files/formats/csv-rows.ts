@@ -9,7 +9,7 @@ export type Row =
   | { readonly line: number; readonly fields: readonly string[] }
   | { readonly line: number; readonly problem: string };
 
-/** Maximum of lines in one row: an unclosed quote loses one row, not the rest of the file. */
+/** Maximum number of lines in one row: an unclosed quote loses one row, not the rest of the file. */
 const MOST_LINES = 10_000;
 /** Bytes that are parsed at once, unless a row is longer. */
 const BLOCK = 256 * 1024;

@@ -7,9 +7,9 @@ import { LONGEST, largerThan, placed, type ReadOptions, rejected } from './recor
 
 /** Maximum size of the incomplete tickets that one pass holds in memory, in UTF-16 units. */
 const HELD = 32 * 1024 * 1024;
-/** Maximum of tickets in one file: each takes some hundred bytes while it is read. */
+/** Maximum number of tickets in one file: each takes some hundred bytes while it is read. */
 const MOST_TICKETS = 1_000_000;
-/** Maximum of passes over a file for tickets with distant rows. */
+/** Maximum number of passes over a file for tickets with distant rows. */
 const MOST_PASSES = 100;
 const SETTLED = new Set(['', 'solved', 'closed', 'resolved', 'done']);
 

@@ -24,7 +24,7 @@ export function fileInput(path: string, signal?: AbortSignal): FileInput {
 /** Code of the error for a path that is neither a file nor a directory. */
 export const NOT_REGULAR = 'NOT_REGULAR';
 
-/** Does not wait for the writer of a FIFO, and does not adopt a terminal. */
+/** Flags for opening without waiting for the writer of a FIFO and without adopting a terminal. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
 /** Reads regular files only: anything else could block forever. */

@@ -11,7 +11,7 @@ export interface MailThreading {
 /** Header fields that are read, and the maximum length of each. */
 const WANTED = /^(message-id|references|in-reply-to|date):/i;
 const LONGEST_VALUE = 64 * 1024;
-/** Maximum of earlier mails that are kept: the first, which names the thread, and the latest, which connect it. */
+/** Maximum number of earlier mails to keep: the first, which names the thread, and the latest, which connect it. */
 const MOST_PARENTS = 100;
 const MESSAGE_ID = /<[^<>\s]{1,1000}>/g;
 

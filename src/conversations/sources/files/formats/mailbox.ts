@@ -9,7 +9,7 @@ import { type Envelope, type MailThread, threadsOf } from './threads.ts';
 
 /** Longest line that is kept; real lines are shorter. */
 const LONGEST_LINE = 1024 * 1024;
-/** Maximum of mails in one file: each takes some hundred bytes while it is read. */
+/** Maximum number of mails in one file: each takes some hundred bytes while it is read. */
 const MOST_MAILS = 1_000_000;
 /** Factor of the size limit for mails, which include attachments. */
 const MAIL_FACTOR = 2;
@@ -39,14 +39,14 @@ export async function* readMbox(input: FileInput, options: ReadOptions): AsyncGe
   for await (const mail of envelopesOf(input)) {
     isEmpty = false;
     if (mail.start === mail.end) {
-      yield rejected(input.name, mail.line, 'is no mail: nothing follows its line "From "');
+      yield rejected(input.name, mail.line, 'is not a mail: nothing follows its "From " line');
     } else if (mails.push(mail) > MOST_MAILS) {
       yield rejected(input.name, 1, `has more than ${MOST_MAILS} mails; split the file (nothing was read)`);
       return;
     }
   }
   if (isEmpty) {
-    yield rejected(input.name, 1, 'is no mailbox: no line begins with "From " and has a time');
+    yield rejected(input.name, 1, 'is not a mailbox: no line starts with "From " and contains a time');
   }
   yield* readThreads(input, mails, true, options);
 }

@@ -52,8 +52,8 @@ type Exported = z.output<typeof schema>;
 
 /**
  * Converts a ticket of a Zendesk export, or returns what is wrong with it. The result equals what the Zendesk source
- * makes of the same ticket, so that a ticket from both is one, and unchanged. The account is that of the ticket's own
- * URL, where it has one. Source: docs/helpdesk-notes.md#zendesk
+ * makes of the same ticket, so that a ticket from both is recognized as unchanged. The account comes from the ticket's
+ * own URL, if it has one. Source: docs/helpdesk-notes.md#zendesk
  */
 export function foundOfExport(value: object, account: string): SourceRecord | { readonly problem: string } {
   const parsed = schema.safeParse(value);
