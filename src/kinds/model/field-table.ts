@@ -53,6 +53,12 @@ export interface Table<Item> {
   parameters(change: Change): Readonly<Record<string, unknown>>;
 }
 
+/** Returns the actual value of a field; undefined if this version of the platform lacks the field. */
+function observeField<Item>(name: string, field: Field<Item>, item: Item): Json | undefined {
+  const value = field.read ? field.read(item) : (item as Record<string, Json | undefined>)[name];
+  return value === undefined && field.unsupportedNote !== undefined ? undefined : (value ?? null);
+}
+
 /** Derives everything from a field table. */
 export function fieldTable<Item>(fields: FieldTable<Item>): Table<Item> {
   const list = Object.entries(fields).map(([name, field]) => ({
@@ -97,12 +103,10 @@ export function fieldTable<Item>(fields: FieldTable<Item>): Table<Item> {
         list
           .filter(({ field }) => isListed(field))
           .flatMap(({ name, field, kinds }) => {
-            const value = field.read ? field.read(item) : (item as Record<string, Json | undefined>)[name];
-            // A field that this version of the platform lacks stays absent, and is not compared.
-            if (value === undefined && field.unsupportedNote !== undefined) {
-              return [];
-            }
-            return [[name, kinds.length > 0 && typeof value === 'string' ? idRef(value, ...kinds) : (value ?? null)]];
+            const value = observeField(name, field, item);
+            return value === undefined
+              ? []
+              : [[name, kinds.length > 0 && typeof value === 'string' ? idRef(value, ...kinds) : value]];
           }),
       ),
     parameters: (change) => {
