@@ -151,8 +151,8 @@ export function textOrFile(limits: TextLimits): z.ZodType<string, string | FileC
 }
 
 /**
- * Schema of a mapping, written inline or as `{ file: path }` of a JSON or YAML file. `shape` validates it; a problem in a
- * file is reported with its line in that file.
+ * Schema of a mapping, written inline or as `{ file: path }` of a JSON or YAML file. `shape` validates it. A problem in
+ * a file is reported with its line in that file.
  */
 export function objectOrFile(
   shape: z.ZodType,

@@ -7,14 +7,14 @@ import { isInGitFolder } from '../../core/files/git-folder.ts';
 import { LARGEST_FILE, readRegularFile } from '../../core/files/regular-file.ts';
 
 /**
- * Rule for the files of a directory that a manifest or a symbolic link may refer to: `visible` allows every file that is
- * not hidden, and `all` every file, for a clean checkout of one commit. A function returns the files that git tracks; it
- * is called at the first reference.
+ * Rule for the files of a directory that a manifest or a symbolic link may refer to: `visible` allows files that are not
+ * hidden, and `all` every file, for a clean checkout of one commit. A function returns the files that git tracks. It is
+ * called at the first reference.
  */
 export type Belonging = 'visible' | 'all' | (() => Promise<ReadonlySet<string>>);
 
 /**
- * Opens a directory on disk as a file tree. The directory itself may be a symbolic link (git-sync swaps one). Every call
+ * Opens a directory on disk as a file tree. The directory itself may be a symbolic link (git-sync swaps one). Each call
  * follows it again, so an open tree always reads the current target.
  *
  * Hidden directories are skipped. A link to a directory inside the tree is not listed, because the directory is listed

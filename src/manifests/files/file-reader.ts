@@ -90,7 +90,7 @@ export class FileReader {
     return { text, manifest: reader.finish(), dependencies, names };
   }
 
-  /** Returns the bytes, or an error message for a link that is broken, leaves the tree, or leads to an untracked file. */
+  /** Returns the bytes, or an error message for a link that is broken or leads to a file that is not in the tree. */
   private async bytesOf(path: string): Promise<Uint8Array | string> {
     try {
       return await this.listed.tree.read(path);

@@ -121,7 +121,7 @@ function endOfStars(pattern: string, from: number): number {
   return end;
 }
 
-/** Two or more stars that are a whole path segment also match slashes, and with a following slash also match nothing. */
+/** Two or more stars that are a whole path segment match slashes too, and with a following slash also match nothing. */
 function starsOf(pattern: string, from: number, end: number): readonly Token[] {
   const isPart =
     end - from > 1 &&
@@ -185,7 +185,7 @@ function readSet(pattern: string, from: number): { readonly members: Uint8Array;
   return { members: chosen, end: at + 1 };
 }
 
-/** Parses a class such as `[:digit:]` after `[:`; undefined if these are plain characters, null for an unknown class. */
+/** Parses a class such as `[:digit:]` after `[:`; undefined for plain characters, null for an unknown class. */
 function classAt(pattern: string, from: number): { readonly members: RegExp; readonly end: number } | null | undefined {
   const bracket = pattern.indexOf(']', from);
   if (bracket === -1) {

@@ -1,4 +1,4 @@
-/** Rules of an ignore file in `.gitignore` syntax, matched in time proportional to pattern length × path length. */
+/** Rules of an ignore file in `.gitignore` syntax, matched in time bounded by pattern × path length. */
 
 import { type IgnoreRule, readIgnoreRules, type Token } from './ignore-pattern.ts';
 

@@ -4,7 +4,7 @@ import { quote } from '../../core/text/suggest.ts';
 /** Maximum nesting: deeper than any manifest, and shallow enough for every recursive walk. */
 const MAX_DEPTH = 100;
 
-/** Exponent of text size: every 2^6 characters count as one more value, because expanded aliases are checked as text. */
+/** Every 2^6 characters of a string count as one more value, because validating an expanded alias takes as long. */
 const LONG_TEXT = 6;
 
 /** A `{ file: path }` whose file has not been read yet. */

@@ -14,7 +14,7 @@ export function plainFields(
   return (isPlain(fields) ? fields : plain(fields, lookUp)) as Fields;
 }
 
-/** Reports whether the value can be used without a copy, the usual case. Data without a prototype comes from the parser. */
+/** Reports whether the value needs no copy, the usual case. Objects from the parser have no prototype. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) {
     return value !== undefined;

@@ -18,7 +18,7 @@ export interface ReadManifest {
   readonly problems: readonly Problem[];
   readonly sections: readonly string[];
   readonly entries: readonly ReadEntry[];
-  /** Text of a file that could be parsed only in part, empty if not at all. It may declare what other files refer to. */
+  /** Text of a file that could be parsed only in part, empty if not at all. Other files may refer to keys in it. */
   readonly unread: string | null;
 }
 

@@ -14,7 +14,7 @@ interface Resolved {
 export class ReferenceIndex {
   readonly resources: ReadonlyMap<Address, ReadResource>;
   readonly #kinds: KindIndex;
-  /** Kinds of the entries with problems, by key. Their declarations are unknown, so they are not reported as missing. */
+  /** Kinds of the entries with problems, by key. Their declarations are unknown and not reported as missing. */
   readonly #broken = new Map<string, Set<string>>();
   readonly #unread: readonly string[];
   readonly #isAllUnread: boolean;

@@ -14,8 +14,8 @@ export interface Settled {
 }
 
 /**
- * Decides which candidates are manifests. A file that no candidate refers to is a manifest. A file that a manifest refers
- * to is content, and its own references are ignored. If all remaining references to a file come from content, it is a
+ * Decides which candidates are manifests. A file that no candidate refers to is a manifest. A file that a manifest
+ * refers to is content, and its own references are ignored. If all remaining references to a file come from content, it is a
  * manifest.
  */
 export function settleManifests(candidates: readonly Candidate[]): Settled {
