@@ -1,7 +1,8 @@
+/** Checks of the variables in change request templates. */
 import { didYouMean } from '../core/text/suggest.ts';
 import { parseTemplate } from '../core/text/template.ts';
 
-/** The names that stand for a line of text: the subject and the description may hold them. */
+/** Variables that produce one line of text, for subjects and descriptions. */
 export const LINE_NAMES = [
   'label',
   'id',
@@ -14,22 +15,22 @@ export const LINE_NAMES = [
   'since',
   'url',
 ] as const;
-/** The names that stand for whole blocks: only the description may hold them. */
+/** Variables that produce blocks of Markdown, for descriptions only. */
 export const BLOCK_NAMES = ['summary', 'issueList', 'pageList'] as const;
 
-/** The names that a description may hold. */
+/** All variables that a description may contain. */
 export const TEMPLATE_NAMES = [...LINE_NAMES, ...BLOCK_NAMES] as const;
 
 export type LineName = (typeof LINE_NAMES)[number];
 export type BlockName = (typeof BLOCK_NAMES)[number];
 
-/** Something that is wrong with a template. `at` is the offset in it; the message holds what would be right. */
+/** A problem in a template. `at` is its offset in the template; the message contains the solution. */
 export interface TemplateProblem {
   readonly at: number;
   readonly message: string;
 }
 
-/** All that is wrong with a template that may hold these names. */
+/** Returns the problems of a template that may contain the variables `names`. */
 export function templateProblems(template: string, names: readonly string[]): readonly TemplateProblem[] {
   const { parts, unclosed } = parseTemplate(template);
   const unknown = parts.flatMap(({ name, at }) =>

@@ -1,3 +1,4 @@
+/** Settings of issue clusters: schema, checks and locations of names. */
 import { isAbsolute, resolve } from 'node:path';
 import * as z from 'zod';
 import { messageOf, type Problem } from '../core/errors.ts';
@@ -10,7 +11,7 @@ import { readEmail, readText } from './values.ts';
 /** Impact of a cluster on readers. Source: docs/platform-notes.md#enumerations */
 const IMPACTS = ['low', 'medium', 'high'] as const;
 
-/** The longest pulse is of three months: as many weeks as two windows of it can have. */
+/** Most weeks that can be compared: the pulse covers at most three months, which two windows must share. */
 const MOST_WEEKS = 6;
 
 const spaceName = () => text('the manifest key or the id of a space');
@@ -39,7 +40,7 @@ const route = z
     }
   });
 
-/** Markdown, or the file that holds it. The loader reads the file. */
+/** Markdown, or a file that contains it, which the loader reads. */
 const description = setting('Markdown, or { file: PATH }', (value): string | { readonly file: string } | undefined => {
   if (isObject(value)) {
     const file = readText(value.file);
@@ -89,12 +90,12 @@ export function clustersSchema() {
     .prefault({});
 }
 
-/** "ada@acme.example", "team/writers". */
+/** Reads a reviewer: "ada@acme.example" or "team/writers". */
 function readReviewer(value: unknown): string | undefined {
   return typeof value === 'string' && /^team\/\S+$/.test(value) ? value : readEmail(value);
 }
 
-/** A factor that something grows by, also as a text, since `${env:NAME}` gives texts. */
+/** Reads a growth factor. Accepts a string too, because `${env:NAME}` returns strings. */
 function readGrowth(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && number > 1 && number <= 1_000 ? number : undefined;
@@ -102,33 +103,34 @@ function readGrowth(value: unknown): number | undefined {
 
 type ParsedClusters = z.output<ReturnType<typeof clustersSchema>>;
 
-/** Where a setting stands, to say of it later what the config alone cannot know. */
-export type Place = Omit<Problem, 'message'>;
-/** A name out of the settings, and where it stands. */
+/** Location of a setting, for problems that can only be detected after the configuration is loaded. */
+export type SettingLocation = Omit<Problem, 'message'>;
+/** A name in the settings, with its location. */
 export interface PlacedName {
   readonly name: string;
-  readonly place: Place;
+  readonly place: SettingLocation;
 }
 
 /** The settings of issue clusters. Durations are in milliseconds. */
 export interface ClustersConfig extends Omit<Readonly<ParsedClusters>, 'changeRequest'> {
   readonly changeRequest: Readonly<Omit<ParsedClusters['changeRequest'], 'description'>> & {
-    /** A Markdown template; null: the built-in one. */
+    /** Markdown template; null for the built-in template. */
     readonly description: string | null;
   };
-  /** Every space that is named, as often as it is: only the platform and the manifests know whether it is there. */
+  /** All named spaces, including repetitions. Only the platform and the manifests can tell whether they exist. */
   readonly spaceNames: readonly PlacedName[];
-  /** Every reviewer that is named. */
+  /** All named reviewers. */
   readonly reviewerNames: readonly PlacedName[];
 }
 
-/** What the settings of clusters hold that is no value of theirs: of no file, nothing. */
+/** Data that is read together with the cluster settings: the template file, and the locations of names. */
 export interface ClusterExtras {
   readonly template: string | null;
   readonly spaceNames: readonly PlacedName[];
   readonly reviewerNames: readonly PlacedName[];
 }
 
+/** Combines parsed cluster settings with their extras; undefined for a configuration without a file. */
 export function settleClusters(parsed: ParsedClusters, extras: ClusterExtras | undefined): ClustersConfig {
   const { description } = parsed.changeRequest;
   const template = typeof description === 'string' ? description : (extras?.template ?? null);
@@ -140,17 +142,17 @@ export function settleClusters(parsed: ParsedClusters, extras: ClusterExtras | u
   };
 }
 
-/** How a file beside the config is read. */
+/** Access to files that the configuration refers to. */
 export interface Files {
-  /** Throws where the file cannot be read. */
+  /** Throws if the file cannot be read. */
   readonly readFile: (path: string) => string;
-  /** The folder that relative paths start from. */
+  /** The directory that relative paths are resolved against. */
   readonly base: string;
 }
 
 /**
- * Checks the templates in one organization's raw cluster settings, reads the template's file, and collects names with
- * their places. Reads raw values, so that it reports problems even when other settings are wrong.
+ * Checks the templates in one organization's raw cluster settings, reads the template file, and collects names with
+ * their locations. Uses raw values, so that problems are reported even if other settings are invalid.
  */
 export function examineClusters(
   raw: unknown,
@@ -171,11 +173,11 @@ export function examineClusters(
   return { problems, template: template.text, spaceNames: placed(SPACES), reviewerNames: placed(REVIEWERS) };
 }
 
-/** `*` stands for every entry of a list. */
+/** Paths of settings that contain names; `*` matches every entry of a list. */
 const SPACES = [['routes', '*', 'space'], ['search', 'spaces', '*'], ['defaultSpace']];
 const REVIEWERS = [['changeRequest', 'reviewers', '*']];
 
-/** The texts at these places, with the path of each. */
+/** Returns the strings at these paths, each with its exact path. */
 function textsAt(root: unknown, paths: readonly (readonly string[])[]): readonly (readonly [Path, string])[] {
   return paths.flatMap((path) => textsBelow(root, path, []));
 }
@@ -194,7 +196,7 @@ function textsBelow(
   return isObject(value) ? textsBelow(value[part], rest, [...at, part]) : [];
 }
 
-function placeOf(document: ConfigDocument, path: Path): Place {
+function placeOf(document: ConfigDocument, path: Path): SettingLocation {
   const { message: _, ...place } = document.problemAt(path, '');
   return place;
 }

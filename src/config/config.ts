@@ -1,3 +1,4 @@
+/** Validated configuration that the rest of the program uses. */
 import { ConfigError } from '../core/errors.ts';
 import { type ClusterExtras, type ClustersConfig, settleClusters } from './clusters.ts';
 import { isPlainHttp, PLAIN_HTTP } from './plain-http.ts';
@@ -10,17 +11,17 @@ type ParsedOrganization = ParsedConfig['organizations'][number];
 type ParsedSource = NonNullable<ParsedOrganization['source']>;
 type ParsedGit = NonNullable<ParsedSource['git']>;
 
-/** A repository to clone and fetch. `pollInterval` in milliseconds; `path` is the manifests' folder inside it. */
+/** A repository to clone and fetch. `pollInterval` is in milliseconds; `path` is the manifest directory in the repository. */
 export type GitSource = Readonly<ParsedGit>;
 
-/** Where an organization's manifests come from: exactly one of the two. */
+/** Source of an organization's manifests: either a git repository or a directory. */
 export type ManifestSource =
   | { readonly git: GitSource; readonly directory?: undefined }
   | { readonly directory: string; readonly git?: undefined };
 
 /**
- * A time in which the daemon may (`allow`) or may not (`deny`) apply: it opens whenever the cron expression fires in
- * the time zone, and lasts `duration` milliseconds.
+ * A window in which the daemon may (`allow`) or may not (`deny`) apply. It opens when the cron expression fires in the
+ * time zone, and lasts `duration` milliseconds.
  */
 export interface SyncWindow {
   readonly effect: 'allow' | 'deny';
@@ -32,17 +33,17 @@ export interface SyncWindow {
 /** One organization that the daemon manages. */
 export interface OrganizationConfig {
   readonly id: string;
-  /** Its own token, or the platform's. */
+  /** Token of the organization; by default, `platform.token`. */
   readonly token: string;
-  /** Tells the manifest folders of the organization apart; undefined: derived from the folder. */
+  /** Distinguishes the manifest directories of the organization; undefined: derived from the directory. */
   readonly scope?: string | undefined;
-  /** Null where none is configured: a command names the folder, and the daemon reconciles nothing. */
+  /** Null if not configured: commands take the directory as an argument, and the daemon does not reconcile. */
   readonly source: ManifestSource | null;
-  /** By kind; every known kind is there. */
+  /** By kind; contains every known kind. */
   readonly prune: Readonly<Record<string, Prune>>;
-  /** The kinds whose deletions are held until a person approves. */
+  /** Kinds whose deletions are held until they are approved. */
   readonly requireApproval: readonly string[];
-  /** A plan beyond a limit is held. `maxChangedPercent` counts updates and deletions of owned resources. */
+  /** A plan that exceeds a limit is held. `maxChangedPercent` counts updates and deletions of owned resources. */
   readonly limits: { readonly maxDeletions: number; readonly maxChangedPercent: number };
   readonly selfHeal: boolean;
   /** Cron expressions. */
@@ -52,14 +53,14 @@ export interface OrganizationConfig {
   readonly clusters: ClustersConfig;
 }
 
-/** All settings, checked, with defaults filled in, frozen at every depth. Durations are in milliseconds. */
+/** All settings: validated, with defaults, deeply frozen. Durations are in milliseconds. */
 export interface Config {
   readonly platform: {
     readonly baseUrl: string;
-    /** The email of the daemon's own user, which a plan must not lock out; null: not known. */
+    /** Email of the daemon's own user, which a plan must not lock out; null if unknown. */
     readonly user: string | null;
     readonly timeout: number;
-    /** Whether credentials may be sent over plain HTTP to other machines. */
+    /** Allows sending credentials over plain HTTP to other machines. */
     readonly insecure: boolean;
   };
   readonly organizations: readonly OrganizationConfig[];
@@ -67,22 +68,22 @@ export interface Config {
   readonly store: Readonly<ParsedConfig['store']>;
   readonly server: Readonly<ParsedConfig['server']>;
   readonly log: Readonly<ParsedConfig['log']>;
-  /** Everything that must never be written anywhere: tokens, and values that came from the environment or a file. */
+  /** Values that must never appear in any output: tokens, and values from the environment or a file. */
   readonly secrets: ReadonlySet<string>;
 }
 
-/** What a config without a file is made of. */
+/** Input for a configuration without a file. */
 export interface EnvironmentOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** All kinds of resources. */
   readonly kinds: readonly ConfigKind[];
-  /** Why a `config.yaml` that is there was not read. */
+  /** Reason why an existing `config.yaml` was not read. */
   readonly ignored?: string;
 }
 
 /**
- * The frozen config of a file that the schema accepted and whose problems were all looked for before. `clusters` holds
- * for each organization what only the file knows.
+ * Returns the frozen configuration of a file that has passed the schema and all other checks. `clusters` contains the
+ * data of each organization that comes from the file directly.
  */
 export function freezeConfig(
   parsed: ParsedConfig,
@@ -127,13 +128,13 @@ function deepFreeze<T>(value: T): T {
 }
 
 /**
- * Returns the configuration of a command that is given no file: `OCTAVO_BASE_URL`, `OCTAVO_TOKEN`,
+ * Returns the configuration of a command without a configuration file: `OCTAVO_BASE_URL`, `OCTAVO_TOKEN`,
  * `OCTAVO_ORGANIZATION` and `OCTAVO_INSECURE`, with defaults for everything else and no source. The address has a default
  * only if no `config.yaml` is ignored. Throws ConfigError that names every missing variable.
  */
 export function configFromEnvironment({ env, kinds, ignored }: EnvironmentOptions): Config {
   const isMissing = (name: string) => (env[name] ?? '').trim() === '';
-  // The file that is not read may name another address: the token must not go to the public one instead.
+  // The ignored file may set another address, so the token must not be sent to the public address by default.
   const isPublic = ignored === undefined && isMissing('OCTAVO_BASE_URL');
   const missing = [...(isPublic ? [] : ['OCTAVO_BASE_URL']), 'OCTAVO_TOKEN', 'OCTAVO_ORGANIZATION'].filter(isMissing);
   if (missing.length > 0) {

@@ -1,9 +1,10 @@
+/** Settings of support conversations. */
 import * as z from 'zod';
 import { redactionPatternProblem } from '../core/text/pattern.ts';
 import { choice, count, duration, flag, pattern, positive, setting, text } from './settings.ts';
 import { readBaseUrl, readText } from './values.ts';
 
-/** What a row of a CSV file may say; the first three it must. */
+/** Columns of a CSV file. The first three are required. */
 const CSV_COLUMNS = [
   'ticket_id',
   'author_role',
@@ -17,10 +18,10 @@ const CSV_COLUMNS = [
   'author_email',
 ] as const;
 
-/** A value that only its owner may see; the loader keeps it out of every message and log. */
+/** A secret value; the loader redacts it in all messages and logs. */
 const secret = (what: string) => text(`${what}, preferably as "\${env:NAME}" or "\${file:PATH}"`);
 const baseUrl = () => setting('an http or https URL, such as https://helpdesk.example', readBaseUrl);
-/** A part of a host name: nothing that could make a URL mean another host. */
+/** A label of a host name: without characters that could change the host of a URL. */
 const label = (what: string) =>
   setting(what, (value) => (/^[a-z0-9][a-z0-9-]{0,62}$/i.test(readText(value) ?? '') ? String(value) : undefined));
 const repository = () =>
@@ -28,13 +29,13 @@ const repository = () =>
     /^[\w.-]+\/[\w.-]+$/.test(readText(value) ?? '') ? String(value) : undefined,
   );
 
-/** Flags that change what a regular expression finds, and not how it is looked for. */
+/** Reads flags that affect what a regular expression matches; excludes flags such as `g` and `y`. */
 function readFlags(value: unknown): string | undefined {
   const flags = readText(value);
   return flags !== undefined && /^(?!.*(.).*\1)[imsu]*$/.test(flags) ? flags : undefined;
 }
 
-/** Zendesk: an API token with the email of its owner, an OAuth token alone, or an OAuth client with a refresh token. */
+/** Zendesk: an API token with its owner's email, an OAuth token, or an OAuth client with a refresh token. */
 const zendesk = z.strictObject({
   subdomain: label('the subdomain, such as acme in acme.zendesk.com'),
   token: secret('the API token or OAuth access token').optional(),
@@ -71,7 +72,7 @@ function hasOneWayIn({ token, email, clientId, clientSecret, refreshToken }: z.o
     : oauth.every((setting) => setting === undefined);
 }
 
-/** GitHub: a token, or an app's installation. */
+/** GitHub: a token, or the installation of an app. */
 const github = z.strictObject({
   repositories: z.array(repository()).min(1),
   token: secret('the token').optional(),
@@ -88,7 +89,7 @@ const github = z.strictObject({
   baseUrl: baseUrl().prefault('https://api.github.com'),
 });
 
-/** A conversation is known by its account and its own id: what it is called there may outlive a source's name. */
+/** Account of a source. It identifies conversations together with their ids, and stays the same if the source is renamed. */
 const account = () => label('a name of letters, digits and dashes that identifies its conversations').optional();
 
 const webhook = z.strictObject({
@@ -96,7 +97,7 @@ const webhook = z.strictObject({
   secrets: z.array(secret('a key that starts with whsec_')).min(1),
 });
 
-/** What the columns of CSV files are called, where that differs. */
+/** Names of CSV columns that differ from the defaults. */
 const columns = z
   .strictObject(
     Object.fromEntries(
@@ -116,7 +117,7 @@ const folder = z.strictObject({
 
 const KINDS = ['zendesk', 'intercom', 'freshdesk', 'github', 'webhook', 'folder'] as const;
 
-/** One source: exactly one of the kinds, and how often it is asked. */
+/** One source: exactly one of the kinds, and its polling interval. */
 const source = z
   .strictObject({
     name: label('a name of letters, digits and dashes, used in URLs and metrics'),
@@ -198,10 +199,10 @@ export function conversationsSchema() {
     .prefault({});
 }
 
-/** Returns the limit of the outbox in the form of the store. */
+/** Converts the outbox limits to the form that the store uses. */
 export function outboxLimit({ outbox }: Pick<ConversationsConfig, 'outbox'>): { items: number; bytes: number } {
   return { items: outbox.maxItems, bytes: outbox.maxBytes };
 }
 
-/** What the schema makes of valid settings. Durations are in milliseconds. */
+/** Validated settings of conversations. Durations are in milliseconds. */
 export type ConversationsConfig = z.output<ReturnType<typeof conversationsSchema>>;

@@ -1,8 +1,8 @@
 import { CronExpressionParser } from 'cron-parser';
 
 /**
- * When a cron expression fires next (strictly after an instant) or fired last (strictly before it), in milliseconds
- * since the epoch; null: never. `timezone` is an IANA name, the machine's own where absent.
+ * Returns when a cron expression fires next (strictly after an instant) or last fired (strictly before it), in
+ * milliseconds since the epoch; null if never. `timezone` is an IANA name; default: the time zone of the machine.
  */
 export function cronFiring(cron: string, step: 'next' | 'prev', instant: number, timezone?: string): number | null {
   try {
@@ -11,7 +11,7 @@ export function cronFiring(cron: string, step: 'next' | 'prev', instant: number,
       [step]()
       .getTime();
   } catch {
-    // An expression that never fires, such as one for February 30, has no such instant.
+    // The expression never fires, such as one for February 30.
     return null;
   }
 }

@@ -1,26 +1,27 @@
+/** YAML reader for configuration files that keeps the location of each value. */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import type { Problem } from '../core/errors.ts';
 import { append } from '../core/lists.ts';
 import { type Surroundings, substitute } from './substitute.ts';
 
-/** Member names and indexes from the root of the file. */
+/** Keys and indexes from the root of the file. */
 export type Path = readonly PropertyKey[];
 
-/** A config file as plain values, and where each of them stands. */
+/** A configuration file as plain values, with the location of each. */
 export interface ConfigDocument {
   readonly values: unknown;
-  /** Problems of the YAML itself and of its references. */
+  /** Problems of the YAML syntax and of references. */
   readonly problems: readonly Problem[];
-  /** What references put in, with the place where it was put. `isWhole`: nothing else is in that text. */
+  /** Values that replaced references, with their paths. `isWhole`: the reference was the whole string. */
   readonly substituted: readonly { readonly path: Path; readonly value: string; readonly isWhole: boolean }[];
-  /** The problem at a path; at the key itself where `key` is given, else at the value, or its nearest ancestor. */
+  /** Returns a problem located at the value of a path or its nearest ancestor; with `key`, at that key. */
   problemAt(path: Path, message: string, key?: string): Problem;
 }
 
-/** Aliases that are expanded, and values of a whole file, at most: a few lines of aliases could stand for billions. */
+/** Limits per file for expanded aliases and for values: a few lines of aliases could expand to billions of values. */
 const MOST = { aliases: 1_000, values: 200_000 } as const;
 
-/** Reads YAML 1.2 and replaces references in its texts. Never throws: all that is wrong is in `problems`. */
+/** Reads YAML 1.2 and replaces references in its strings. Never throws; reports all errors in `problems`. */
 export function readDocument(text: string, file: string, surroundings: Surroundings): ConfigDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
@@ -52,7 +53,7 @@ export function readDocument(text: string, file: string, surroundings: Surroundi
       return toValue(node.resolve(document), path);
     }
     if (!isScalar(node) || typeof node.value !== 'string') {
-      // An empty value is the same as none: its default holds.
+      // An empty value counts as missing, so the default applies.
       return isScalar(node) ? (node.value ?? undefined) : undefined;
     }
     const result = substitute(node.value, surroundings);
@@ -84,7 +85,7 @@ export function readDocument(text: string, file: string, surroundings: Surroundi
   };
 }
 
-/** `organizations[0].source.git.url`. */
+/** Formats a path, such as `organizations[0].source.git.url`. */
 function formatPath(path: Path): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') {
@@ -94,7 +95,7 @@ function formatPath(path: Path): string {
   }, '');
 }
 
-/** The offset of the value at a path, of its key, or of the deepest ancestor that is there. */
+/** Returns the offset of the value at a path, of its key, or of the deepest ancestor that exists. */
 function locate(root: unknown, path: Path, key: string | undefined): number {
   let node = root;
   let offset = offsetOf(root);

@@ -1,3 +1,4 @@
+/** Loader for configuration files, with all checks. */
 import { dirname } from 'node:path';
 import type * as z from 'zod';
 import { ConfigError, formatProblem, type Problem } from '../core/errors.ts';
@@ -12,26 +13,26 @@ import { currentName } from './renamed.ts';
 import { type ConfigKind, configSchema } from './schema.ts';
 import { type ConfigTrust, foundLimits } from './trust.ts';
 
-/** What a config is made of. Nothing else is read. */
+/** All input for loading a configuration. */
 export interface LoadConfigOptions {
-  /** The YAML. */
+  /** Content of the file, as YAML. */
   readonly text: string;
-  /** Its name in messages. */
+  /** Name of the file in messages. */
   readonly file: string;
-  /** The folder that `${file:…}` is relative to; that of the name where absent. */
+  /** Directory that `${file:…}` is relative to. Default: the directory of `file`. */
   readonly folder?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Throws where the file cannot be read. */
+  /** Throws if the file cannot be read. */
   readonly readFile: (path: string) => string;
   /** All kinds of resources. */
   readonly kinds: readonly ConfigKind[];
-  /** `found`: nobody named the file, and its references are limited (`trust.ts`). `named` where absent. */
+  /** `found`: the file was not named explicitly, so its references are limited (see `trust.ts`). Default: `named`. */
   readonly trust?: ConfigTrust;
 }
 
 /**
- * Reads `config.yaml`. Throws one ConfigError with every problem, one per line: `file:line:column: path: what is wrong,
- * and what would be right`. Its message contains no secret.
+ * Loads a configuration. Throws one ConfigError with all problems, one per line: `file:line:column: path: problem;
+ * solution`. Its message contains no secrets.
  */
 export function loadConfig(options: LoadConfigOptions): Config {
   const { text, file, folder = dirname(file), env, readFile, kinds, trust = 'named' } = options;
@@ -72,7 +73,10 @@ function organizationsOf({ values }: ConfigDocument): readonly unknown[] {
   return isObject(values) && Array.isArray(values.organizations) ? values.organizations : [];
 }
 
-/** In the order of the file, what other files hold after it; a place whose reference failed is not complained of twice; no secret is quoted. */
+/**
+ * Formats the problems: those of the main file first, each file in its own order. Reports one problem per location and
+ * redacts secrets.
+ */
 function listOnce(problems: readonly Problem[], secrets: ReadonlySet<string>, main: string): string {
   const first = new Map<string, Problem>();
   for (const problem of problems) {
@@ -87,7 +91,7 @@ function listOnce(problems: readonly Problem[], secrets: ReadonlySet<string>, ma
   );
 }
 
-/** Places whose values everyone may see: a branch name out of the environment must not blank every log line. */
+/** Settings that are not secret: redacting a branch name from the environment would redact parts of most log lines. */
 const PUBLIC = [
   /^organizations\.\d+\.(id|scope|requireApproval|prune|limits|selfHeal|schedule|syncWindows)(\.|$)/,
   /^organizations\.\d+\.source\.(directory|git\.(ref|path|pollInterval|recordApplied))$/,
@@ -109,10 +113,10 @@ function collectSecrets(document: ConfigDocument): ReadonlySet<string> {
   return secrets;
 }
 
-/** Settings that hold a secret, or a list of them. */
+/** Settings that contain a secret or a list of secrets. */
 const SECRET = new Set(['token', 'webhookSecret', 'clientSecret', 'refreshToken', 'secrets', 'privateKey']);
 
-/** Every secret wherever it stands, and the password inside every URL. */
+/** Collects all secrets, and the password of every URL. */
 function collectTokens(value: unknown, secrets: Set<string>): void {
   if (typeof value === 'string') {
     const password = URL.canParse(value) ? new URL(value).password : '';
@@ -163,7 +167,7 @@ function hint(key: string, known: readonly string[]): string {
   return didYouMean(key, known) || (known.length === 0 ? '; leave it out' : `; valid settings: ${known.join(', ')}`);
 }
 
-/** `one of a, b, c` names its choices; the nearest is worth a question. */
+/** Suggests the nearest choice, if the expected value is `one of a, b, c`. */
 function nearChoice(value: unknown, expected: string): string {
   return typeof value === 'string' && expected.startsWith('one of ')
     ? didYouMean(value, expected.slice('one of '.length).split(/, (?:or .*)?/))
@@ -185,7 +189,7 @@ function valueAt(values: unknown, path: Path): unknown {
   return path.reduce<unknown>((value, part) => (value as Record<PropertyKey, unknown> | undefined)?.[part], values);
 }
 
-/** The settings that may stand at a path, asked of the schema itself: it names what an impossible key is offered. */
+/** Returns the valid settings at a path that are not set yet, according to the schema. */
 function knownKeys(schema: z.ZodType, path: Path, values: unknown): readonly string[] {
   let known: z.core.$ZodType | undefined = schema;
   for (const part of path) {
@@ -208,7 +212,7 @@ function definition(schema: z.core.$ZodType | undefined): Definition {
   return (schema?._zod.def ?? {}) as Definition;
 }
 
-/** The schema below wrappers: a default, "may be left out", or a pipe, of which the side with a shape counts. */
+/** Unwraps a schema: a default, an optional schema, or a pipe. Of a pipe, returns the side with a shape. */
 function inner(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
   const { innerType, in: before, out: after } = definition(schema);
   if (innerType !== undefined) {
@@ -229,7 +233,7 @@ function elementOf(schema: z.core.$ZodType | undefined) {
   return definition(schema).element;
 }
 
-/** Rules over several settings. They look at the raw values, so that they speak also when other settings are wrong. */
+/** Checks that involve several settings. They use raw values, so that they also run if other settings are invalid. */
 function crossChecks(document: ConfigDocument): readonly Problem[] {
   const root = isObject(document.values) ? document.values : {};
   const platform = isObject(root.platform) ? root.platform : {};

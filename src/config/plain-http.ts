@@ -1,17 +1,17 @@
-/** Addresses whose requests would carry a credential over a network unencrypted. */
+/** Checks for URLs that would send credentials over a network unencrypted. */
 import { isObject } from '../core/json.ts';
 import { isLoopback } from '../core/loopback.ts';
 import type { ConfigDocument, Path } from './document.ts';
 import { readFlag } from './values.ts';
 
-/** Whether a URL is `http:` and leaves this machine. */
+/** Returns true for an `http:` URL of another machine. */
 export function isPlainHttp(url: unknown): url is string {
   return typeof url === 'string' && /^http:\/\//i.test(url) && URL.canParse(url) && !isLoopback(url);
 }
 
 export const PLAIN_HTTP = 'would send credentials unencrypted over http; use https://';
 
-/** A problem for each address of a configuration that is plain HTTP, unless `platform.insecure` allows them. */
+/** Returns a problem for each plain HTTP address in a configuration, unless `platform.insecure` allows them. */
 export function plainHttpProblems(document: ConfigDocument) {
   const root = isObject(document.values) ? document.values : {};
   const platform = isObject(root.platform) ? root.platform : {};
@@ -23,7 +23,7 @@ export function plainHttpProblems(document: ConfigDocument) {
   );
 }
 
-/** Paths of every `baseUrl`, and of every other URL with a password in it. */
+/** Finds every plain HTTP `baseUrl`, and every other plain HTTP URL with a user or a password. */
 function* addresses(value: unknown, path: Path): Iterable<Path> {
   if (isPlainHttp(value)) {
     const { username, password } = new URL(value);

@@ -1,7 +1,7 @@
-/** Earlier names of settings, which are errors that give the current name. */
+/** Former names of settings. Using one is an error that names the current setting. */
 import type { Path } from './document.ts';
 
-/** By the path of the settings around it (`*` for each entry of a list): old name to current name. */
+/** Old names mapped to current names, by the path of the parent (`*` for each entry of a list). */
 export const RENAMED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'organizations.*': { confirm: 'requireApproval', windows: 'syncWindows' },
   'organizations.*.source.git': { poll: 'pollInterval', record: 'recordApplied' },
@@ -31,7 +31,7 @@ export const RENAMED: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
 };
 
-/** Returns the current name of a setting; undefined if it never had another. */
+/** Returns the current name of a setting; undefined if it was not renamed. */
 export function currentName(path: Path, key: string): string | undefined {
   return RENAMED[path.map((part) => (typeof part === 'number' ? '*' : String(part))).join('.')]?.[key];
 }

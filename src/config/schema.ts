@@ -1,3 +1,4 @@
+/** Schema of the configuration file. */
 import * as z from 'zod';
 import { isScope } from '../core/scope.ts';
 import { clustersSchema } from './clusters.ts';
@@ -9,10 +10,10 @@ import { PUBLIC_API, readBaseUrl, readEmail, readListen, readText, readTimezone 
 export type Prune = 'owned' | 'never' | 'all';
 const PRUNES = ['owned', 'never', 'all'] as const;
 
-/** What the settings need to know about a kind of resource; their registry lists all kinds. */
+/** Properties of a resource kind that the settings depend on. The registry of kinds lists all of them. */
 export interface ConfigKind {
   readonly name: string;
-  /** Whether its deletions need approval by default. See docs/concepts.md#what-waits. */
+  /** Deletions need approval by default. See docs/concepts.md#what-waits. */
   readonly deletionNeedsApproval?: boolean;
 }
 
@@ -30,13 +31,13 @@ function sourceSchema() {
   });
 }
 
-/** A scope that is set explicitly, and not derived from the folder. */
+/** Reads an explicit scope, as opposed to one derived from the directory. */
 function readScope(value: unknown): string | undefined {
   const scope = readText(value);
   return scope !== undefined && isScope(scope) ? scope : undefined;
 }
 
-/** A relative folder that stays inside. */
+/** Reads a relative directory that does not leave its parent. */
 function readFolder(value: unknown): string | undefined {
   const folder = readText(value);
   return folder?.startsWith('/') || folder?.split('/').includes('..') ? undefined : folder;
@@ -99,8 +100,8 @@ function organizationSchema(known: readonly ConfigKind[]) {
 }
 
 /**
- * Schema of `config.yaml`: checks, types and defaults in one place. `kinds` are the kinds of resources, which only
- * their registry knows. See docs/configuration.md#every-setting.
+ * Schema of `config.yaml`: checks, types and defaults in one place. `kinds` are the resource kinds of the registry.
+ * See docs/configuration.md#every-setting.
  */
 export function configSchema(kinds: readonly ConfigKind[]) {
   return z.strictObject({
@@ -135,5 +136,5 @@ export function configSchema(kinds: readonly ConfigKind[]) {
   });
 }
 
-/** What the schema makes of a valid file. */
+/** Validated content of `config.yaml`. */
 export type ParsedConfig = z.output<ReturnType<typeof configSchema>>;

@@ -1,10 +1,11 @@
+/** Schemas of single settings, shared by all sections of the configuration. */
 import * as z from 'zod';
 import { patternProblem } from '../core/text/pattern.ts';
 import { readCount, readCron, readDuration, readFlag, readText, readToken } from './values.ts';
 
 /**
- * One setting: how its text is read, and what would be right. Reading gives undefined for what is wrong; the message
- * is made here, so that check, type and message stay together.
+ * Schema of one setting. `read` returns undefined for an invalid value; `expected` describes valid values in the error.
+ * Check, type and message are kept together this way.
  */
 export function setting<T>(expected: string, read: (value: unknown) => T | undefined) {
   return z.unknown().transform((input, context): T => {
@@ -19,7 +20,7 @@ export function setting<T>(expected: string, read: (value: unknown) => T | undef
 
 export const text = (expected: string) => setting(expected, readText);
 export const positive = (expected: string) => setting(expected, (value) => readDuration(value) || undefined);
-/** As `positive`, but none is right too. */
+/** A duration that may also be zero. */
 export const duration = (expected: string) => setting(expected, readDuration);
 export const choice = <T extends string>(values: readonly T[]) =>
   setting(`one of ${values.join(', ')}`, (value) => values.find((known) => known === value));
@@ -29,7 +30,7 @@ export const flag = () => setting('true or false', readFlag);
 export const token = () =>
   setting(`the token, in one line without spaces, preferably as "\${env:NAME}" or "\${file:PATH}"`, readToken);
 export const cron = () => setting('a cron expression such as "*/5 * * * *"', readCron);
-/** A regular expression in RE2 syntax. The message names the problem instead of what would be right. */
+/** A regular expression in RE2 syntax. The error describes the problem instead of the expected value. */
 export const pattern = (expected: string, problemOf: (pattern: string) => string | null = patternProblem) =>
   text(expected).transform((input, context): string => {
     const problem = problemOf(input);

@@ -1,22 +1,23 @@
+/** Replacement of references such as `${env:NAME}` in settings. */
 import { isAbsolute, resolve } from 'node:path';
 import { messageOf } from '../core/errors.ts';
 
-/** Where `${env:NAME}` and `${file:PATH}` come from. `base` is the folder that relative paths start from. */
+/** Data that `${env:NAME}` and `${file:PATH}` are resolved from. Relative paths start at the directory `base`. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Throws where the file cannot be read. */
+  /** Throws if the file cannot be read. */
   readonly readFile: (path: string) => string;
   readonly base: string;
-  /** Gives the reason why a reference may not be resolved, or null where it may. Absent: every reference may be. */
+  /** Returns why a reference may not be resolved; null if it may. Default: all references may be resolved. */
   readonly refuse?: (scheme: 'env' | 'file', name: string) => string | null;
 }
 
-/** A text with its references replaced, and what was wrong with them. */
+/** A string with its references replaced, and the problems with them. */
 export interface Substituted {
   readonly text: string;
-  /** The values that were put in. */
+  /** Values that replaced references. */
   readonly values: readonly string[];
-  /** Whether one reference is the whole text. */
+  /** True if the string consists of one reference only. */
   readonly isWhole: boolean;
   readonly problems: readonly string[];
 }

@@ -1,27 +1,28 @@
-/** Limits of a configuration that nobody named: a file that is merely found may be a stranger's. */
+/** Limits of a configuration that was found and not named explicitly: its author may not be trusted. */
 import type { Problem } from '../core/errors.ts';
 import type { ConfigDocument, Path } from './document.ts';
 
-/** `named`: by `--config` or `OCTAVO_CONFIG`. `found`: `config.yaml` in the working directory, which nobody named. */
+/** `named`: by `--config` or `OCTAVO_CONFIG`. `found`: `config.yaml` in the working directory, not named explicitly. */
 export type ConfigTrust = 'named' | 'found';
 
-/** What a found configuration may not do, for reading its references and for checking it as a whole. */
+/** Restrictions of a found configuration: for its references, and for the file as a whole. */
 export interface FoundLimits {
   readonly refuse: (scheme: 'env' | 'file', name: string) => string | null;
-  /** Always throws: no other file is read. */
+  /** Always throws, because no other file may be read. */
   readonly readFile: (path: string) => string;
   readonly examine: (document: ConfigDocument) => readonly Problem[];
 }
 
-/** Variables that a found configuration may name. Others belong to other programs of the same machine. */
+/** Variables that a found configuration may use. Other variables belong to other programs. */
 const OWN_VARIABLE = /^OCTAVO_/;
 
-/** The setting that all requests with the token go to. */
+/** The setting that determines where the token is sent. */
 const ADDRESS = 'platform.baseUrl';
 
 /**
- * The limits of the found configuration `file`: it may name variables that begin with `OCTAVO_`, and no file. A value
- * from the environment is sent only to an address from the environment: the author of the file chose all others.
+ * Returns the limits of the found configuration `file`. It may use variables that start with `OCTAVO_`, and no files.
+ * Values from the environment are sent only to an address from the environment, because the author of the file chose
+ * every other address.
  */
 export function foundLimits(file: string): FoundLimits {
   const advice = `pass --config ${file}, or set OCTAVO_CONFIG, to trust this file`;

@@ -1,16 +1,17 @@
+/** Readers for values of settings. They return undefined for invalid values. */
 import { createRequire } from 'node:module';
 import { withoutTrailingSlashes } from '../core/trim.ts';
 
-/** Loaded when they are first needed: a command that runs once looks at no schedule but one that is written. */
+/** Loads the cron packages on first use, because most commands do not need them. */
 const require = createRequire(import.meta.url);
 
 /** Public address of the platform's API; paths start with /v1. See docs/platform-notes.md#conventions. */
 export const PUBLIC_API = 'https://api.gitbook.com';
 
-/** Where the server listens. */
+/** Address that the server listens on. */
 export interface ListenAddress {
   readonly host: string;
-  /** 0 lets the machine choose. */
+  /** 0 selects a free port. */
   readonly port: number;
 }
 
@@ -22,31 +23,31 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ['d', 86_400_000],
 ]);
 
-/** "30s", "5m", "2h", "1d", also "500ms", in milliseconds; undefined for anything else. */
+/** Converts "500ms", "30s", "5m", "2h" or "1d" to milliseconds; undefined for anything else. */
 export function readDuration(text: unknown): number | undefined {
   const parts = typeof text === 'string' ? /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) : null;
   const unit = UNITS.get(parts?.[2] ?? '');
   return parts === null || unit === undefined ? undefined : Number(parts[1]) * unit;
 }
 
-/** A cron expression of five fields, or six with seconds; undefined for anything else. */
+/** Reads a cron expression of five fields, or six with seconds; undefined for anything else. */
 export function readCron(text: unknown): string | undefined {
   const { CronExpressionParser } = require('cron-parser') as typeof import('cron-parser');
   const { default: cron } = require('node-cron') as typeof import('node-cron');
-  // What has fewer fields would be filled up with defaults.
+  // The parser would fill missing fields with defaults.
   if (typeof text !== 'string' || ![5, 6].includes(text.trim().split(/\s+/).length)) {
     return undefined;
   }
   try {
     CronExpressionParser.parse(text);
-    // One looks back for the windows, the other fires: both must know it.
+    // Sync windows use cron-parser, schedules use node-cron: both must accept the expression.
     return cron.validate(text) ? text : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** An IANA time zone such as "Europe/Berlin"; undefined for what this machine does not know. */
+/** Reads an IANA time zone such as "Europe/Berlin"; undefined if this machine does not know it. */
 export function readTimezone(text: unknown): string | undefined {
   try {
     return typeof text === 'string' && new Intl.DateTimeFormat('en', { timeZone: text }) ? text : undefined;
@@ -55,7 +56,7 @@ export function readTimezone(text: unknown): string | undefined {
   }
 }
 
-/** "127.0.0.1:8080", "[::1]:8080", "localhost:8080", or ":8080" for every interface; undefined for anything else. */
+/** Reads "127.0.0.1:8080", "[::1]:8080", "localhost:8080" or ":8080" (all interfaces); undefined for anything else. */
 export function readListen(text: unknown): ListenAddress | undefined {
   const parts = typeof text === 'string' ? /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s/]*)):(\d{1,5})$/.exec(text) : null;
   const port = Number(parts?.[3]);
@@ -66,7 +67,7 @@ export function readListen(text: unknown): ListenAddress | undefined {
   return { host: host === '' ? '::' : host, port };
 }
 
-/** An http or https URL without user, query or fragment, its trailing slashes removed; undefined for anything else. */
+/** Reads an http or https URL without user, query or fragment, and removes trailing slashes; otherwise undefined. */
 export function readBaseUrl(text: unknown): string | undefined {
   const url = typeof text === 'string' && /^https?:\/\//i.test(text) ? URL.parse(text) : null;
   if (url === null || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
@@ -75,22 +76,22 @@ export function readBaseUrl(text: unknown): string | undefined {
   return withoutTrailingSlashes(url.href);
 }
 
-/** A text with something in it; undefined for anything else. */
+/** Reads a string that is not blank; undefined for anything else. */
 export function readText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-/** A token as a header can hold it: visible ASCII (RFC 6750, section 2.1, has fewer characters still). */
+/** Reads a token that fits into a header: visible ASCII. RFC 6750, section 2.1, allows even fewer characters. */
 export function readToken(value: unknown): string | undefined {
   return typeof value === 'string' && /^[!-~]+$/.test(value) ? value : undefined;
 }
 
-/** An email address, as far as one can tell without writing to it. */
+/** Reads an email address; checks its form only. */
 export function readEmail(value: unknown): string | undefined {
   return typeof value === 'string' && /^[^\s@]+@[^\s@]+$/.test(value) ? value : undefined;
 }
 
-/** A whole number within bounds, also as a text of digits, since `${env:NAME}` gives texts. */
+/** Reads a whole number within bounds. Accepts a string of digits too, because `${env:NAME}` returns strings. */
 export function readCount(value: unknown, least: number, most: number): number | undefined {
   const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most
@@ -98,7 +99,7 @@ export function readCount(value: unknown, least: number, most: number): number |
     : undefined;
 }
 
-/** True or false, also as a text, since `${env:NAME}` gives texts. */
+/** Reads a boolean. Accepts "true" and "false" too, because `${env:NAME}` returns strings. */
 export function readFlag(value: unknown): boolean | undefined {
   if (value === true || value === 'true') {
     return true;

@@ -1,16 +1,17 @@
+/** Evaluation of sync windows. */
 import type { SyncWindow } from './config.ts';
 import { cronFiring } from './cron.ts';
 
-/** Whether the daemon may apply. */
+/** State of the sync windows at an instant. `open`: the daemon may apply. */
 export interface WindowState {
   readonly open: boolean;
-  /** When that may change next, in milliseconds since the epoch; null: never. */
+  /** Next time at which the state may change, in milliseconds since the epoch; null if never. */
   readonly until: number | null;
   readonly reason: string;
 }
 
 /**
- * Reports whether the sync windows are open at an instant.
+ * Evaluates the sync windows at an instant.
  *
  * | deny covers it | allow windows | allow covers it | open |
  * |---|---|---|---|
@@ -40,7 +41,7 @@ export function windowState(windows: readonly SyncWindow[], now: number): Window
 
 interface Span {
   readonly inside: boolean;
-  /** When the window opens next, or closes where it is open; null: never. */
+  /** Next time at which the window opens, or closes if it is open; null if never. */
   readonly changes: number | null;
 }
 
@@ -52,13 +53,13 @@ function spanAt(window: SyncWindow, now: number): Span {
   return { inside: false, changes: cronFiring(window.cron, 'next', now, window.timezone) };
 }
 
-/** The latest firing at or before now. */
+/** Returns the latest firing at or before now. */
 function lastFiring({ cron, timezone }: SyncWindow, now: number): number | null {
-  // The last one is strictly before its start; cron knows whole seconds, so the next one is a safe start.
+  // `prev` searches strictly before its start. Cron fires on whole seconds, so the next second includes now.
   return cronFiring(cron, 'prev', (Math.floor(now / 1000) + 1) * 1000, timezone);
 }
 
-/** When the last of the deny windows that cover this instant closes. */
+/** Returns when the last of the current deny windows closes. */
 function latestEnd(deny: readonly Span[]): number | null {
   return deny.reduce<number | null>(
     (latest, span) => (span.inside && span.changes !== null ? Math.max(latest ?? 0, span.changes) : latest),

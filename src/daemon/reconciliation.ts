@@ -68,7 +68,7 @@ export class Reconciliation implements Feature {
     void this.reconciler.trigger('start');
   }
 
-  /** Runs one pass. Its outcome is the last end of the reconciler. */
+  /** Runs one pass. Its outcome is available as `reconciler.lastEnd`. */
   async once(): Promise<boolean> {
     await this.reconciler.trigger('start');
     return true;
