@@ -1,3 +1,4 @@
+/** The daemon: opens the state file, creates the features of each organization, and runs them. */
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { ClusterEvents } from './clusters/run/events.ts';
@@ -254,7 +255,7 @@ class RunningDaemon implements Daemon {
 
   #observe(): void {
     this.#observeQueues();
-    // Saved regularly: a process that is killed cannot save anything.
+    // Saved regularly, because a killed process cannot save anything.
     void this.#connections.remember();
     for (const feature of this.#features) {
       void feature.observe?.();

@@ -19,7 +19,7 @@ import type { Feature, OrganizationContext } from './feature.ts';
 export interface ClustersOptions {
   /** Null if the configuration has no source of manifests. */
   readonly source: DesiredSource | null;
-  /** Ids of resources as the last plan found them; null: there is no plan yet. */
+  /** Returns the ids of resources in the last plan; null if there is no plan yet. */
   readonly bindings: () => ReadonlyMap<string, string> | null;
   /** Listener in addition to the log and the metrics. */
   readonly events: ClusterEvents;
@@ -68,8 +68,8 @@ export class OrganizationClusters implements Feature {
   }
 
   /**
-   * Checks that every space in the settings exists, if that is known in time. Throws ConfigError; otherwise, the first run
-   * reports it.
+   * Checks that every space in the settings exists. Throws ConfigError. If the check takes too long, the first run reports
+   * unknown spaces.
    */
   async check(): Promise<void> {
     const { clock, log } = this.#context;

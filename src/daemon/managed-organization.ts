@@ -1,3 +1,4 @@
+/** Organizations of the daemon, and the control requests that concern them. */
 import { ConfigError, RefusedPlanError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { OrganizationReconciler } from '../reconcile/daemon/organization.ts';
@@ -17,7 +18,7 @@ export interface ManagedOrganization {
   readonly features: readonly Feature[];
 }
 
-/** Returns the organization with this id; null: the only one. Throws ConfigError. */
+/** Returns the organization with this id, or the only one if `id` is null. Throws ConfigError. */
 export function findOrganization(
   organizations: readonly ManagedOrganization[],
   id: string | null,
@@ -27,8 +28,8 @@ export function findOrganization(
     const known = organizations.map((organization) => organization.id).join(', ');
     throw new ConfigError(
       chosen === undefined
-        ? `there is no organization ${JSON.stringify(id)} here; there is ${known}`
-        : `several organizations are configured; say which with --organization: ${known}`,
+        ? `organization ${JSON.stringify(id)} is not configured; configured organizations: ${known}`
+        : `several organizations are configured; select one with --organization: ${known}`,
     );
   }
   return chosen;
@@ -52,11 +53,11 @@ export async function approvePlan(
   throw new RefusedPlanError(`no held plan has the checksum ${checksum}; ${now}`);
 }
 
-/** Requests a pass of one organization; null: of all. Throws ConfigError. */
+/** Requests a pass of one organization, or of all if `id` is null. Throws ConfigError. */
 export function requestPass(organizations: readonly ManagedOrganization[], id: string | null): JsonObject {
   const chosen = reconcilersOf(id === null ? organizations : [findOrganization(organizations, id)]);
   if (chosen.length === 0) {
-    throw new ConfigError('there is no source of manifests to reconcile; set source.git.url or source.directory');
+    throw new ConfigError('no source of manifests is configured; set source.git.url or source.directory');
   }
   for (const reconciler of chosen) {
     void reconciler.trigger('manual');

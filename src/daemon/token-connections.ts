@@ -21,7 +21,7 @@ export interface TokenConnectionsOptions {
 }
 
 interface Open {
-  /** The first organization that uses it. */
+  /** Id of the first organization that uses the connection. */
   readonly name: string;
   readonly connection: Connection;
   readonly queue: RequestQueue;
@@ -29,8 +29,8 @@ interface Open {
 }
 
 /**
- * One connection and queue for each token: organizations with the same token share its budget. What a queue has learned
- * of the rate limits is kept in the state file, so that a restart within a window uses only what is left of it.
+ * One connection and queue for each token: organizations with the same token share its budget. The state
+ * file stores the rate limits that a queue has learned, so that a restart within a window uses only the remaining budget.
  * See docs/rate-limiting.md#shutdown-and-restart.
  */
 export class TokenConnections {
@@ -41,7 +41,7 @@ export class TokenConnections {
     this.#options = options;
   }
 
-  /** Opens one for every token of the configuration; nothing is connected yet. Throws StoreError. */
+  /** Opens one connection for every token in the configuration, without sending anything. Throws StoreError. */
   static async open(options: TokenConnectionsOptions): Promise<TokenConnections> {
     const connections = new TokenConnections(options);
     for (const organization of options.config.organizations) {
@@ -50,7 +50,7 @@ export class TokenConnections {
     return connections;
   }
 
-  /** The connection of an organization's token. */
+  /** Returns the connection for an organization's token. */
   of(organization: OrganizationConfig): Connection {
     const open = this.#open.get(organization.token);
     if (open === undefined) {
@@ -59,7 +59,7 @@ export class TokenConnections {
     return open.connection;
   }
 
-  /** The queues, by the first organization that uses each. */
+  /** Returns the queues, each with the id of the first organization that uses it. */
   queues(): readonly (readonly [string, RequestQueue])[] {
     return [...this.#open.values()].map(({ name, queue }) => [name, queue]);
   }

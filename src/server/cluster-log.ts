@@ -1,40 +1,71 @@
+/** Log lines about the work on issue clusters. */
 import type { ChangeRequestEvent, ClusterEvents, RunEnd } from '../clusters/run/events.ts';
 import type { Logger } from '../log.ts';
+import { combineListeners } from './listeners.ts';
 
-/** Logs the work on issue clusters. Texts from the platform are kept in one line. */
+type StaticEvent = Exclude<keyof ClusterEvents, 'onSkipped' | 'onRunEnd'>;
+type Details<Name extends keyof ClusterEvents> = Parameters<NonNullable<ClusterEvents[Name]>>[0];
+
+/** Level, message and fields of the events that are always logged the same way. */
+const ENTRIES: {
+  readonly [Name in StaticEvent]: readonly ['info' | 'warn', string, (details: Details<Name>) => object];
+} = {
+  onOpened: ['info', 'change request opened', withReason],
+  onWouldOpen: [
+    'info',
+    'change request would be opened (dry run)',
+    ({ cluster, label, space, subject, why }) => ({
+      ...{ cluster, label: short(label), space, subject: short(subject) },
+      reason: oneLine(why),
+    }),
+  ],
+  onMerged: ['info', 'change request merged', (merged) => ({ ...fieldsOf(merged), isEmpty: merged.isEmpty })],
+  onArchived: ['info', 'change request archived by a person; it will not be replaced', fieldsOf],
+  onReopened: ['info', 'change request reopened', fieldsOf],
+  onSuperseded: ['info', 'draft superseded and archived', withReason],
+  onCommented: ['info', 'progress comment posted', fieldsOf],
+  onMuted: ['info', 'cluster muted after the merge', ({ cluster, label }) => ({ cluster, label: short(label) })],
+  onTrouble: ['warn', 'problem with issue clusters', ({ cluster, message }) => ({ cluster, reason: oneLine(message) })],
+};
+
+/** Logs the work on issue clusters. Text from the platform is reduced to one line. */
 export function logClusters(log: Logger): ClusterEvents {
+  return combineListeners<ClusterEvents>([logStatic(log), logSkips(log), logRunEnds(log)]);
+}
+
+function logStatic(log: Logger): Pick<ClusterEvents, StaticEvent> {
+  return Object.fromEntries(
+    Object.entries(ENTRIES).map(([name, [level, message, fields]]) => [
+      name,
+      (details: never) => log[level](fields(details), message),
+    ]),
+  );
+}
+
+/** Logs skipped clusters: at the info level when the reason changes, and repeated ones at the debug level. */
+function logSkips(log: Logger): Pick<ClusterEvents, 'onSkipped' | 'onRunEnd'> {
+  let before = new Map<string, string>();
+  let current = new Map<string, string>();
+  return {
+    onSkipped: ({ cluster, label, reason, why }) => {
+      const isNew = before.get(cluster) !== reason;
+      current.set(cluster, reason);
+      log[isNew ? 'info' : 'debug']({ cluster, label: short(label), reason, why: oneLine(why) }, 'cluster skipped');
+    },
+    onRunEnd: ({ outcome }) => {
+      before = outcome === 'done' ? current : before;
+      current = new Map();
+    },
+  };
+}
+
+/** Logs the end of each run: changes at the info level or above, and repeated outcomes at the debug level. */
+function logRunEnds(log: Logger): Pick<ClusterEvents, 'onRunEnd'> {
   let failing: string | null = null;
   let source: RunEnd['source'] = 'clusters';
   let isSupported = true;
-  let skipped = new Map<string, string>();
-  let skips = new Map<string, string>();
   return {
-    onOpened: (told) => log.info({ ...fieldsOf(told), reason: oneLine(told.why) }, 'change request opened'),
-    onWouldOpen: ({ cluster, label, space, subject, why }) =>
-      log.info(
-        { cluster, label: short(label), space, subject: short(subject), reason: oneLine(why) },
-        'change request would be opened (dry run)',
-      ),
-    onMerged: (told) =>
-      log.info(
-        fieldsOf(told),
-        told.isEmpty ? 'change request merged without any edit; another may be opened' : 'change request merged',
-      ),
-    onArchived: (told) => log.info(fieldsOf(told), 'change request archived by a person; no other is opened'),
-    onReopened: (told) => log.info(fieldsOf(told), 'change request reopened'),
-    onSuperseded: (told) => log.info({ ...fieldsOf(told), reason: oneLine(told.why) }, 'draft superseded and archived'),
-    onCommented: (told) => log.info(fieldsOf(told), 'progress comment posted'),
-    onMuted: ({ cluster, label }) => log.info({ cluster, label: short(label) }, 'cluster muted after the merge'),
-    onSkipped: ({ cluster, label, reason, why }) => {
-      // Repeated skips are logged at the debug level.
-      const isNew = skipped.get(cluster) !== reason;
-      skips.set(cluster, reason);
-      log[isNew ? 'info' : 'debug']({ cluster, label: short(label), reason, why: oneLine(why) }, 'cluster skipped');
-    },
-    onTrouble: ({ cluster, message }) => log.warn({ cluster, reason: oneLine(message) }, 'problem with issue clusters'),
     onRunEnd: (end) => {
-      skipped = end.outcome === 'done' ? skips : skipped;
-      skips = new Map();
       if (end.outcome === 'unsupported') {
         const reason = end.error?.message ?? 'this platform has no issue clusters';
         log[isSupported ? 'warn' : 'debug']({ reason }, 'issue clusters are not supported; checking again later');
@@ -42,20 +73,21 @@ export function logClusters(log: Logger): ClusterEvents {
         return;
       }
       isSupported = true;
-      const message = end.error === null ? null : end.error.message;
-      const isNew = message !== failing;
-      if (message !== null) {
-        log[isNew ? 'error' : 'debug']({ reason: message }, 'issue cluster run failed');
+      const reason = end.error === null ? null : end.error.message;
+      if (reason !== null) {
+        log[reason !== failing ? 'error' : 'debug']({ reason }, 'issue cluster run failed');
       } else {
-        log[failing !== null || end.opened > 0 || end.source !== source ? 'info' : 'debug'](
-          numbersOf(end),
-          'issue cluster run completed',
-        );
+        const hasChanged = failing !== null || end.opened > 0 || end.source !== source;
+        log[hasChanged ? 'info' : 'debug'](numbersOf(end), 'issue cluster run completed');
         source = end.source;
       }
-      failing = message;
+      failing = reason;
     },
   };
+}
+
+function withReason(event: ChangeRequestEvent & { readonly why: string }): object {
+  return { ...fieldsOf(event), reason: oneLine(event.why) };
 }
 
 function fieldsOf({ cluster, label, request, space, url }: ChangeRequestEvent): object {
@@ -69,7 +101,7 @@ function numbersOf(end: RunEnd): object {
 
 const LONGEST = 120;
 
-/** One line of at most `LONGEST` characters. */
+/** Truncates a text to one line of at most `LONGEST` characters. */
 function short(text: string): string {
   const line = oneLine(text);
   return line.length > LONGEST ? `${[...line].slice(0, LONGEST - 1).join('')}…` : line;

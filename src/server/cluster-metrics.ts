@@ -1,3 +1,4 @@
+/** Prometheus metrics of issue clusters. */
 import type { Registry } from 'prom-client';
 import type { ClusterEvents, RunEnd } from '../clusters/run/events.ts';
 import { counter, gauge } from './instruments.ts';
@@ -10,7 +11,7 @@ export interface ClusterMetrics {
 
 const BY_ORGANIZATION = ['organization'] as const;
 
-/** Makes the metrics in a registry. */
+/** Registers the metrics of issue clusters. */
 export function clusterMetrics(registry: Registry): ClusterMetrics {
   const count = changeRequestMetrics(registry);
   const ended = runMetrics(registry);

@@ -1,18 +1,20 @@
+/** Control API of the daemon on a Unix socket: server and client. */
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
 import { connect } from 'node:net';
 import { Client, errors } from 'undici';
+import type { ZodError } from 'zod';
 import { type ClusterRequest, clusterRequest } from '../clusters/run/control-api.ts';
 import { type ConversationRequest, conversationRequest } from '../conversations/ingestion/control-api.ts';
 import { AppError, ConfigError, messageOf, RefusedPlanError, StoreError, TransientError } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { createApp, type FailureAnswer, statusOf } from './server.ts';
 
-/** What a person may ask of a running daemon. Each gives what the command shows, and may throw any AppError. */
+/** Handlers of control requests. Each returns what the command prints, and may throw any AppError. */
 export interface ControlHandlers {
   approve(checksum: string): Promise<JsonObject>;
-  /** `organization` null: all of them. */
+  /** `organization` null: all organizations. */
   reconcile(organization: string | null): Promise<JsonObject>;
   status(): Promise<JsonObject>;
   /** `organization` null: the only one there is. */
@@ -27,7 +29,7 @@ export interface ControlServer {
   close(): Promise<void>;
 }
 
-/** One question to a daemon. */
+/** A request to a daemon. */
 export type ControlRequest =
   | { readonly ask: 'approve'; readonly checksum: string }
   | { readonly ask: 'reconcile'; readonly organization?: string }
@@ -39,20 +41,20 @@ export type ControlRequest =
     }
   | { readonly ask: 'clusters'; readonly organization?: string | undefined; readonly question: ClusterRequest };
 
-/** Bytes of a question: a shell may name thousands of files to push. */
+/** Largest request body, in bytes: a push may name thousands of files. */
 const LARGEST_QUESTION = 4 * 1024 * 1024;
-/** Linux takes so many bytes as the path of a socket. */
+/** Maximum length of a socket path on Linux, in bytes. */
 const LONGEST_PATH = 107;
 
-/** The control socket of a daemon, beside its state file. */
+/** Returns the path of a daemon's control socket, next to its state file. */
 export function controlSocketPath(storePath: string): string {
   return `${storePath}.sock`;
 }
 
 /**
- * Answers on a Unix socket that only this user may open. To be called by whoever holds the store's lock: a socket
- * that lies there but answers nobody is of a daemon that was killed, and is removed. Throws StoreError when a daemon
- * answers there, or the socket cannot be made.
+ * Opens the control API on a Unix socket that only this user can open. The caller must hold the lock of the store: a
+ * socket that does not respond was left by a killed daemon, and is removed. Throws StoreError if another daemon responds
+ * on the socket, or if the socket cannot be created.
  */
 export async function openControl(path: string, handlers: ControlHandlers): Promise<ControlServer> {
   if (Buffer.byteLength(path) > LONGEST_PATH) {
@@ -66,23 +68,25 @@ export async function openControl(path: string, handlers: ControlHandlers): Prom
   app.post('/approve', async (request, reply) => {
     const checksum = textOf(request.body, 'checksum');
     return checksum === null
-      ? reply.code(400).send({ error: 'needs a checksum' })
+      ? reply.code(400).send({ error: 'checksum is missing; run octavo approve CHECKSUM' })
       : reply.send(await handlers.approve(checksum));
   });
   app.post('/reconcile', async (request, reply) =>
     reply.send(await handlers.reconcile(textOf(request.body, 'organization'))),
   );
   app.post('/conversations', { bodyLimit: LARGEST_QUESTION }, async (request, reply) => {
-    const question = conversationRequest.safeParse(isObject(request.body) ? request.body.question : undefined);
-    return question.success
-      ? reply.send(await handlers.conversations(textOf(request.body, 'organization'), question.data))
-      : reply.code(400).send({ error: 'asks nothing that is known here' });
+    const question = questionOf(request.body);
+    const parsed = conversationRequest.safeParse(question);
+    return parsed.success
+      ? reply.send(await handlers.conversations(textOf(request.body, 'organization'), parsed.data))
+      : reply.code(400).send({ error: describeInvalid(question, parsed.error, CONVERSATION_REQUESTS) });
   });
   app.post('/clusters', async (request, reply) => {
-    const question = clusterRequest.safeParse(isObject(request.body) ? request.body.question : undefined);
-    return question.success
-      ? reply.send(await handlers.clusters(textOf(request.body, 'organization'), question.data))
-      : reply.code(400).send({ error: 'asks nothing that is known here' });
+    const question = questionOf(request.body);
+    const parsed = clusterRequest.safeParse(question);
+    return parsed.success
+      ? reply.send(await handlers.clusters(textOf(request.body, 'organization'), parsed.data))
+      : reply.code(400).send({ error: describeInvalid(question, parsed.error, CLUSTER_REQUESTS) });
   });
   app.get('/status', async (_request, reply) => reply.send(await handlers.status()));
   await app.ready();
@@ -99,15 +103,32 @@ export async function openControl(path: string, handlers: ControlHandlers): Prom
   };
 }
 
-/** Whoever may open the socket is the operator: an error's own words are for them. */
+const CONVERSATION_REQUESTS = conversationRequest.options.map(({ shape }) => shape.about.value);
+const CLUSTER_REQUESTS = clusterRequest.options.map(({ shape }) => shape.about.value);
+
+function questionOf(body: unknown): unknown {
+  return isObject(body) ? body.question : undefined;
+}
+
+/** Describes a request that its schema does not accept. `valid`: names of the known requests. */
+function describeInvalid(question: unknown, { issues }: ZodError, valid: readonly string[]): string {
+  const name = textOf(question, 'about') ?? '';
+  if (!valid.includes(name)) {
+    return `unknown request ${JSON.stringify(name)}; valid requests: ${valid.join(', ')}`;
+  }
+  const problems = issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`));
+  return `request ${JSON.stringify(name)} is not valid: ${problems.join('; ')}`;
+}
+
+/** Returns errors in full, because only the operator can open the socket. */
 function explainToOperator(error: unknown): FailureAnswer {
   const code = error instanceof AppError ? error.code : 'unexpected';
   return { status: error instanceof AppError ? 409 : statusOf(error), body: { error: messageOf(error), code } };
 }
 
 /**
- * Makes the socket readable and writable for this user alone from its first moment: a socket's mode comes from the
- * process's mask, which is set for no longer than this call takes, so that no other file is made under it.
+ * Creates the socket so that only this user can ever read or write it. The mode of a socket comes from the umask of the
+ * process. The umask is changed during this synchronous call only, so that no other file is affected.
  */
 async function listenPrivately(server: HttpServer, path: string): Promise<void> {
   const mask = process.umask(0o177);
@@ -128,7 +149,7 @@ function textOf(body: unknown, key: string): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** Whether somebody listens on a socket: one that was killed leaves its socket behind. */
+/** Checks if a process listens on a socket. A killed process leaves its socket behind. */
 export function answers(path: string): Promise<boolean> {
   return new Promise((done) => {
     const socket = connect(path);
@@ -141,20 +162,21 @@ export function answers(path: string): Promise<boolean> {
 }
 
 /**
- * Asks the daemon behind a control socket. Throws TransientError when it ends meanwhile, or cannot do it now. Throws ConfigError when none answers there, RefusedPlanError when what is
- * to be approved is not what the daemon holds, and ConfigError with the daemon's own words for any other refusal.
+ * Sends a request to the daemon on a control socket. Throws TransientError if the daemon stops meanwhile or cannot
+ * handle the request now, RefusedPlanError if it does not hold the plan to approve, and ConfigError if no daemon responds
+ * or for any other refusal, with the message of the daemon.
  */
 export async function callControl(path: string, request: ControlRequest): Promise<JsonObject> {
   const { status, answer } = await ask(path, request).catch((error: unknown) => {
     if (error instanceof errors.SocketError) {
       throw new TransientError(
-        `the daemon on ${path} ended before it answered; ask again: what it had taken in is not taken twice`,
+        `the daemon on ${path} stopped before it responded; run the command again: nothing is processed twice`,
         true,
         { cause: error },
       );
     }
     throw new ConfigError(
-      `no daemon answers on ${path} (${messageOf(error)}); start one with octavo run --config FILE, or name the configuration of the one that runs with --config`,
+      `no daemon responds on ${path} (${messageOf(error)}); start one with octavo run --config FILE, or pass the --config of the running daemon`,
       { cause: error },
     );
   });
@@ -168,14 +190,14 @@ export async function callControl(path: string, request: ControlRequest): Promis
   throw NOT_ITS_FAULT.has(String(answer.code)) ? new TransientError(words, true) : new ConfigError(words);
 }
 
-/** Codes of errors that are no mistake of whoever asked. */
+/** Codes of errors that the request did not cause. */
 const NOT_ITS_FAULT: ReadonlySet<string> = new Set([
   ...['cancelled', 'source', 'store'],
   ...['transient', 'rate-limited', 'rejected', 'not-authorized', 'not-the-platform'],
 ]);
 
 async function ask(path: string, request: ControlRequest): Promise<{ status: number; answer: JsonObject }> {
-  // A file that is pushed takes as long as it takes.
+  // A push has no time limit.
   const client = new Client('http://octavo', { socketPath: path, headersTimeout: 0, bodyTimeout: 0 });
   try {
     const { ask: question, ...body } = request;

@@ -1,3 +1,4 @@
+/** Log lines about the ingestion of conversations. */
 import type { ConversationEvents, SenderState } from '../conversations/model/events.ts';
 import type { Logger } from '../log.ts';
 import { RejectLog } from './reject-log.ts';

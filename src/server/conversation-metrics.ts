@@ -1,3 +1,4 @@
+/** Prometheus metrics of conversations. */
 import type { Registry } from 'prom-client';
 import type { IngestionStatus } from '../conversations/ingestion/ingestion.ts';
 import type { ConversationEvents, SenderState } from '../conversations/model/events.ts';
@@ -22,7 +23,7 @@ const SENDER_STATES: readonly SenderState['kind'][] = [
   'unsupported',
 ];
 
-/** Registers the metrics. */
+/** Registers the metrics of conversations. */
 export function conversationMetrics(registry: Registry): ConversationMetrics {
   return { ...flowMetrics(registry), ...stockMetrics(registry), ...hookMetrics(registry) };
 }

@@ -1,15 +1,16 @@
+/** HTTP routes for webhooks. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebhookAnswer } from '../conversations/ingestion/ingestion.ts';
 import type { Delivery } from '../conversations/model/source.ts';
 import type { Clock } from '../core/clock.ts';
 import { StoreError } from '../core/errors.ts';
 
-/** What became of a webhook's request. `full`: there is no room for it now; `failed`: it cannot be kept now. */
+/** Outcome of a webhook request. `full`: the outbox is full; `failed`: the request could not be stored. */
 export type HookOutcome = 'kept' | 'refused' | 'full' | 'failed';
 
-/** Who takes the requests of an organization's webhooks. */
+/** Receiver of the webhook requests of an organization. */
 export interface HookReceiver {
-  /** Resolves once what was sent is durable: its sender is told so only then. Throws StoreError. */
+  /** Resolves once the content is stored durably; only then is the request acknowledged. Throws StoreError. */
   deliver(source: string, delivery: Delivery): Promise<WebhookAnswer>;
 }
 
@@ -17,27 +18,27 @@ export interface HookOptions {
   /** By organization. */
   readonly receivers: ReadonlyMap<string, HookReceiver>;
   readonly clock: Clock;
-  /** Told of every request to a webhook that exists. */
+  /** Called for every request to a webhook that exists. */
   readonly onOutcome: (organization: string, source: string, outcome: HookOutcome) => void;
 }
 
-/** The largest request that is read, in bytes. */
+/** Largest accepted request, in bytes. */
 export const LARGEST_HOOK = 5 * 1024 * 1024;
-/** Seconds after which a sender may try again when there is no room. */
+/** Value of `Retry-After`, in seconds. */
 const TRY_AGAIN = 60;
 
-/** The address of a webhook, below the server's own. */
+/** Returns the URL path of a webhook. */
 export function hookPath(organization: string, source: string): string {
   return `/hooks/${encodeURIComponent(organization)}/${encodeURIComponent(source)}`;
 }
 
 /**
- * Answers `POST /hooks/ORGANIZATION/SOURCE`: reads the bytes as they are, has their signature checked, keeps what they
- * say and answers 202 only then. Whoever sends a bad signature learns nothing but that.
+ * Serves `POST /hooks/ORGANIZATION/SOURCE`: reads the raw bytes, has the signature checked, stores the content, and only
+ * then responds 202. The response to a bad signature reveals nothing else.
  */
 export function addHooks(app: FastifyInstance, options: HookOptions): void {
   void app.register((scope, _options, done) => {
-    // Signatures are made over the bytes as they were sent: nothing is parsed before they are checked.
+    // Signatures cover the raw bytes, so nothing is parsed before the check.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body));
     scope.post('/hooks/:organization/:source', { bodyLimit: LARGEST_HOOK }, async (request, reply) => {
@@ -71,7 +72,7 @@ async function hear(
     return { ...answer, outcome: answer.status === 202 ? 'kept' : answer.status === 503 ? 'full' : 'refused' };
   } catch (error) {
     if (error instanceof StoreError) {
-      return { status: 503, reason: 'it cannot be kept now', outcome: 'failed' };
+      return { status: 503, reason: 'cannot be stored now; retry later', outcome: 'failed' };
     }
     throw error;
   }

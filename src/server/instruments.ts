@@ -1,16 +1,17 @@
+/** Constructors for metrics. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Makes a counter of the product's. */
+/** Registers a counter with the prefix `octavo_`. */
 export function counter<L extends string>(registry: Registry, name: string, help: string, labelNames: readonly L[]) {
   return new Counter<L>({ name: `octavo_${name}`, help, labelNames, registers: [registry] });
 }
 
-/** Makes a gauge of the product's. */
+/** Registers a gauge with the prefix `octavo_`. */
 export function gauge<L extends string>(registry: Registry, name: string, help: string, labelNames: readonly L[]) {
   return new Gauge<L>({ name: `octavo_${name}`, help, labelNames, registers: [registry] });
 }
 
-/** A gauge whose labels come and go: of each owner it shows what was told last, and no more. */
+/** Gauge with changing label values: shows only the most recent values of each owner. */
 export class ChangingGauge<L extends string> {
   readonly #gauge: Gauge<L>;
   readonly #shown = new Map<string, readonly Record<L, string>[]>();

@@ -1,6 +1,6 @@
 /**
- * HTTP listener thread: forwards requests to the main thread, and repeats the last answer about health, readiness and
- * metrics while the main thread is busy. Probes are answered in time however long the main thread parses or plans.
+ * HTTP listener thread: forwards requests to the main thread, and repeats the last response for health, readiness and
+ * metrics while the main thread is busy. Health checks respond in time even during long parsing or planning.
  */
 import { lookup } from 'node:dns/promises';
 import {
@@ -14,11 +14,11 @@ import type { AddressInfo } from 'node:net';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Forwarded, ForwardedAnswer, ListenerOptions } from './listener.ts';
 
-/** Milliseconds that the main thread has for an answer that can be repeated instead. */
+/** Milliseconds to wait for the main thread before the last response is repeated. */
 const PATIENCE = 60;
-/** Milliseconds between questions to the main thread that nobody else asked, so that silence is noticed. */
+/** Milliseconds between requests of this thread to the main thread, which detect that the main thread is busy. */
 const HEARTBEAT = 10_000;
-/** Bytes of request bodies that wait for the main thread; more are refused. */
+/** Maximum size of all request bodies that wait for the main thread, in bytes; more requests are refused. */
 const MOST_WAITING = 64 * 1024 * 1024;
 
 interface Repeatable {
@@ -48,7 +48,7 @@ class MainThread {
     });
   }
 
-  /** Milliseconds for which a request has waited and the main thread has answered nothing at all. */
+  /** Milliseconds since the main thread last responded, while a request waits. */
   get silence(): number {
     const [oldest] = this.#waiting.values();
     return oldest === undefined ? 0 : performance.now() - Math.max(this.#heard, oldest.since);
@@ -76,7 +76,7 @@ class RequestHandler {
     this.#main = main;
   }
 
-  /** Gets answers that can be repeated. */
+  /** Refreshes the responses that can be repeated. */
   async refresh(): Promise<void> {
     await Promise.all(this.#options.repeated.map((path) => this.#ask(path)));
   }
@@ -101,7 +101,7 @@ class RequestHandler {
     }
   }
 
-  /** A fresh answer, or the last one with its age while the main thread is busy. */
+  /** Returns a fresh response, or the last one with its age while the main thread is busy. */
   async #inTime(path: string): Promise<ForwardedAnswer> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
@@ -129,7 +129,7 @@ class RequestHandler {
     return { ...last.answer, headers: { ...last.answer.headers, age: String(age) }, body };
   }
 
-  /** Asks once at a time for each path, however many wait for it. */
+  /** Sends one request per path at a time to the main thread, which all callers share. */
   #ask(path: string): Promise<ForwardedAnswer> {
     const asked =
       this.#asked.get(path) ??
@@ -142,11 +142,11 @@ class RequestHandler {
     return asked;
   }
 
-  /** The whole body, or the status to refuse the request with. */
+  /** Reads the whole body; returns a status if the request must be refused. */
   async #bodyOf(request: IncomingMessage): Promise<Uint8Array | number> {
     const pieces: Buffer[] = [];
     let size = 0;
-    // A request that is too large is read to its end all the same: its sender reads no answer before.
+    // A request that is too large is read to its end, because clients often read no response before that.
     for await (const piece of request as AsyncIterable<Buffer>) {
       size += piece.length;
       if (size <= this.#options.largestBody) {
@@ -212,7 +212,7 @@ async function run(port: MessagePort, options: ListenerOptions): Promise<void> {
   const server = serve(options, handler);
   await handler.refresh();
   const heartbeat = setInterval(() => void handler.refresh(), HEARTBEAT);
-  // `localhost` may be an address of either family.
+  // `localhost` may resolve to IPv4 or IPv6.
   const host = options.host === 'localhost' ? (await lookup('localhost')).address : options.host;
   server.on('error', (error: NodeJS.ErrnoException) => port.postMessage({ failed: error.message }));
   server.listen({ host, port: options.port }, () => port.postMessage({ listening: server.address() as AddressInfo }));

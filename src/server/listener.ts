@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 
-/** A request as it crosses the threads; `id` tells answers apart. */
+/** A request that is forwarded between threads. `id` matches the response to it. */
 export interface Forwarded {
   readonly id: number;
   readonly method: string;
@@ -19,43 +19,43 @@ export interface ForwardedAnswer {
 
 export interface ListenerOptions {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** Milliseconds in which a request must have come in as a whole. */
+  /** Timeout for receiving a whole request, in milliseconds. */
   readonly slowest: number;
-  /** Bytes of the largest request body. */
+  /** Largest request body, in bytes. */
   readonly largestBody: number;
-  /** Paths whose last answer is repeated while the main thread is busy. */
+  /** Paths whose last response is repeated while the main thread is busy. */
   readonly repeated: readonly string[];
-  /** The path that answers 503 once the main thread has been silent for `longestSilence` milliseconds. */
+  /** Path that returns 503 once the main thread has not responded for `longestSilence` milliseconds. */
   readonly aliveness: string;
   readonly longestSilence: number;
-  /** A metric of a repeated answer that is set to the seconds for which the main thread has been silent. */
+  /** Metric that is set, in repeated responses, to the seconds since the main thread last responded. */
   readonly busyMetric: string;
 }
 
 export interface Listener {
-  /** `http://127.0.0.1:9464`. */
+  /** URL, such as `http://127.0.0.1:9464`. */
   readonly address: string;
-  /** Finishes what is under way and stops. */
+  /** Completes requests in flight and stops. */
   close(): Promise<void>;
 }
 
 type Message = Forwarded | { readonly listening: AddressInfo } | { readonly failed: string };
 
-/** In an installed package everything is bundled into one folder; a checkout runs its source. */
+/** Location of the thread: bundled in an installed package, source code in a checkout. */
 const THREAD = new URL(
   import.meta.url.endsWith('.ts') ? './listener-thread.ts' : './listener-thread.cjs',
   import.meta.url,
 );
-/** Megabytes of the thread's heap. It holds requests and nothing else. */
+/** Heap limit of the thread, in megabytes. It holds only requests. */
 const MEMORY_MB = 64;
-/** Milliseconds in which requests must end once the listener closes. */
+/** Milliseconds that requests in flight may take after `close`. */
 const CLOSING = 900;
 
 /**
- * Starts the thread; resolves once it listens. Rejects with the reason why it cannot. A thread that ends later on its
- * own is an uncaught error: without it the process answers nobody.
+ * Starts the thread and resolves once it listens; rejects if it cannot. If the thread ends later on its own, throws an
+ * uncaught error, because the process could not serve requests any more.
  */
 export async function openListener(
   options: ListenerOptions,
@@ -101,7 +101,7 @@ export async function openListener(
   };
 }
 
-/** An address that can be asked: one that means all interfaces is asked at this machine's own. */
+/** Converts an address to a URL. An address for all interfaces becomes a loopback address. */
 function urlOf({ address, family, port }: AddressInfo): string {
   const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
   return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;

@@ -1,3 +1,4 @@
+/** Prometheus metrics of the daemon. */
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { type ClusterMetrics, clusterMetrics } from './cluster-metrics.ts';
 import { type ConversationMetrics, conversationMetrics } from './conversation-metrics.ts';
@@ -13,7 +14,7 @@ export interface PassObservation {
   readonly at: number;
 }
 
-/** One change that a pass tried. */
+/** A change that a pass tried to apply. */
 export interface ChangeObservation {
   readonly organization: string;
   readonly kind: string;
@@ -21,21 +22,21 @@ export interface ChangeObservation {
   readonly status: string;
 }
 
-/** How much waits in an organization after a pass. */
+/** Number of changes of an organization that wait after a pass. */
 export interface PendingObservation {
   readonly held: number;
   readonly failed: number;
   readonly paused: number;
 }
 
-/** A source as it was last looked at. `commit` is the last good one; null: there was none, or it has no commits. */
+/** State of a source at its last read. `commit` is the last valid commit; null if there is none. */
 export interface SourceObservation {
   readonly organization: string;
   readonly isReady: boolean;
   readonly commit: string | null;
 }
 
-/** What waits in a queue: by priority, how many and since how many seconds. */
+/** State of a queue: waiting requests by priority, age of the oldest, and rate limits. */
 export interface QueueObservation {
   readonly queue: string;
   readonly waiting: Readonly<Record<string, number>>;
@@ -48,46 +49,46 @@ export interface QueueObservation {
 /** The platform's rate limit for a class of requests, as last learned. */
 export interface BudgetObservation {
   readonly class: string;
-  /** Null while nothing is known. */
+  /** Null while unknown. */
   readonly limit: number | null;
   readonly remaining: number | null;
   /** Remaining cooldown after a 429. */
   readonly cooldownSeconds: number;
 }
 
-/** One request to the platform. `outcome` is a status, or a word for what came instead of one. */
+/** One request to the platform. `outcome` is a status code, or a word if there was no response. */
 export interface RequestObservation {
   readonly class: string;
   readonly outcome: string;
-  /** How long it waited in the queue before it was sent. */
+  /** Time in the queue before the request was sent. */
   readonly waitedSeconds: number;
 }
 
-/** The product's metrics. No label ever carries a title, an email or a token. */
+/** All metrics of Octavo. No label contains a title, an email or a token. */
 export interface Metrics extends TroubleMetrics {
-  /** To be served as `/metrics`. */
+  /** Registry that `/metrics` serves. */
   readonly registry: Registry;
   readonly conversations: ConversationMetrics;
   readonly clusters: ClusterMetrics;
   pass(observation: PassObservation): void;
   change(observation: ChangeObservation): void;
   pending(organization: string, counts: PendingObservation): void;
-  /** So many resources were found drifted. */
+  /** Counts resources that were found to have drifted. */
   drift(organization: string, kind: string, count: number): void;
-  /** The kind of each field that something else keeps changing back. */
+  /** Sets the number of flapping fields; `kinds` contains the kind of each. */
   flapping(organization: string, kinds: readonly string[]): void;
   source(observation: SourceObservation): void;
-  /** A request was answered, or failed, after waiting for the gate. */
+  /** Counts a request that was answered or failed. */
   request(observation: RequestObservation): void;
-  /** The platform refused a request for its rate (429). */
+  /** Counts a request that the platform refused because of its rate limit (429). */
   rateLimited(requestClass: string): void;
   queue(observation: QueueObservation): void;
 }
 
-/** Set by the listener's thread while the main thread does not answer; 0 in every answer of the main thread itself. */
+/** Set by the listener thread while the main thread does not respond; 0 in all responses of the main thread. */
 export const BUSY_METRIC = 'octavo_main_thread_busy_seconds';
 
-/** Makes the metrics in a registry of their own. */
+/** Creates all metrics in a new registry. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'octavo_' });

@@ -1,3 +1,4 @@
+/** Log lines and metrics of reconcile passes and queues. */
 import { changeId } from '../core/change.ts';
 import { DesiredStateError, formatProblem } from '../core/errors.ts';
 import type { Logger } from '../log.ts';
@@ -8,16 +9,15 @@ import type { PassEvents } from '../reconcile/daemon/pass.ts';
 import type { Metrics, QueueObservation } from './metrics.ts';
 import { failingChange, reasonOf } from './trouble.ts';
 
-/** Most problems of invalid manifests that are logged. */
+/** Maximum number of problems of invalid manifests per log line. */
 const LOGGED_PROBLEMS = 20;
 
 /** Returns true if the text of a topic differs from the text before; empty at first. */
 type HasChanged = (topic: 'source' | 'plan' | 'drift' | 'failure', text: string) => boolean;
 
 /**
- * Logs the passes of an organization: one line for what matters, and none above the debug level for a pass that finds
- * nothing to do. What stays the same from pass to pass is logged once, and then at the debug level. `approve` returns the
- * command that approves a checksum.
+ * Logs the passes of an organization. A pass with nothing to do logs at the debug level only. A state that persists is
+ * logged once, then at the debug level. `approve` returns the command that approves a checksum.
  */
 export function logEvents(log: Logger, approve: (checksum: string) => string): PassEvents {
   const last = new Map<string, string>();
@@ -83,7 +83,7 @@ function problemsOf({ problems }: DesiredStateError): { readonly problems: reado
   return { problems: shown, more: problems.length - shown.length };
 }
 
-/** How each result of a change is logged; one that is held is part of the plan that was logged. */
+/** Log level and message by result of a change. A held change is not logged again, because its plan was logged. */
 const RESULTS = {
   applied: ['info', 'change applied'],
   failed: ['error', 'change failed'],
@@ -148,7 +148,7 @@ function logPlan(
   };
 }
 
-/** Keeps the metrics of one organization. */
+/** Updates the metrics of one organization. */
 export function metricEvents(organization: string, metrics: Metrics): PassEvents {
   let lastGood: string | null = null;
   let drifted: ReadonlySet<string> = new Set();
@@ -159,7 +159,7 @@ export function metricEvents(organization: string, metrics: Metrics): PassEvents
     },
     onBadSource: () => metrics.source({ organization, isReady: false, commit: lastGood }),
     onPlan: (_planned, drift) => {
-      // Drift that is only reported is found again by every pass, and is still the same drift.
+      // Drift that is only reported is found again by every pass; count it once.
       const found = new Set(drift.map((change) => `${change.action} ${change.address}`));
       const fresh = drift.filter((change) => !drifted.has(`${change.action} ${change.address}`));
       drifted = found;
@@ -180,7 +180,7 @@ export function metricEvents(organization: string, metrics: Metrics): PassEvents
       metrics.pass({ organization, outcome, seconds: milliseconds / 1000, at: endedAt });
       metrics.trouble(organization, reasonOf(outcome, error, failed.length));
       if (plan === null) {
-        // It got no further: what failed or waits is what did so before.
+        // The pass ended before planning, so the previous values still apply.
         return;
       }
       const changes = new Map(plan.changes.map((change) => [changeId(change), change]));
@@ -197,7 +197,7 @@ export function metricEvents(organization: string, metrics: Metrics): PassEvents
   };
 }
 
-/** Keeps the metrics of one queue. */
+/** Updates the request metrics of a queue. */
 export function observeQueue(metrics: Metrics): (event: QueueEvent) => void {
   return (event) => {
     if (event.kind !== 'attempt') {
@@ -210,7 +210,7 @@ export function observeQueue(metrics: Metrics): (event: QueueEvent) => void {
   };
 }
 
-/** What metrics show of a queue that goes by this name. */
+/** Converts a queue snapshot to metrics. `queue` is its name. */
 export function queueObservation(queue: string, snapshot: QueueSnapshot): QueueObservation {
   const { waiting, oldest, breaker, budgets } = snapshot;
   return {

@@ -17,7 +17,7 @@ interface Rest {
 
 /**
  * Logs records that cannot be read: the first few one by one, and the others as one line at the end of the poll or push.
- * A file with a hundred thousand broken records gives six lines. Its reject file lists them all.
+ * A file with 100,000 broken records produces six log lines. Its reject file lists all records.
  */
 export class RejectLog {
   readonly #log: Logger;
@@ -27,7 +27,7 @@ export class RejectLog {
     this.#log = log;
   }
 
-  /** `place`: `tickets.csv:17` where it is in a file. */
+  /** Reports a rejected record. `place` is `tickets.csv:17` for a record in a file. */
   reject(source: string, place: string, reason: string): void {
     const rest = this.#rests.get(source) ?? {
       logged: 0,
@@ -49,7 +49,7 @@ export class RejectLog {
     if (file === null || file === rest.lastFile) {
       return;
     }
-    // Records come one file after the other.
+    // Records arrive file by file.
     rest.lastFile = file;
     rest.fileCount += 1;
     if (rest.files.length < NAMED) {
@@ -57,7 +57,7 @@ export class RejectLog {
     }
   }
 
-  /** Ends a batch that came from no file: no end of a poll or push follows it. */
+  /** Ends a batch that did not come from a file: no end of a poll or push follows. */
   endBatch(source: string): void {
     if (this.#rests.get(source)?.isOfFile === false) {
       this.end(source);

@@ -1,27 +1,28 @@
+/** HTTP server for health checks, metrics and webhooks. */
 import { type FastifyInstance, fastify } from 'fastify';
 import { ConfigError, messageOf } from '../core/errors.ts';
 import { type Forwarded, type ForwardedAnswer, type Listener, openListener } from './listener.ts';
 import { BUSY_METRIC } from './metrics.ts';
 
-/** What the server shows. */
+/** Content and settings of the server. */
 export interface ServerOptions {
-  /** What `/metrics` answers. */
+  /** Registry that `/metrics` serves. */
   readonly registry: { readonly contentType: string; metrics(): Promise<string> };
-  /** Why the process is no longer of use and should be restarted; empty: it is alive. */
+  /** Returns reasons to restart the process; empty if it is healthy. */
   readonly health: () => readonly string[];
-  /** What it still waits for before it is ready; empty: nothing. */
+  /** Returns what the process still waits for; empty if it is ready. */
   readonly ready: () => readonly string[];
-  /** Milliseconds in which a request must have come in as a whole; 10 s where absent. */
+  /** Timeout for receiving a whole request, in milliseconds. Default: 10 s. */
   readonly slowest?: number;
 }
 
-/** The daemon's server. */
+/** HTTP server of the daemon. */
 export interface Server {
-  /** Starts answering; gives the address with the port that was chosen. Throws ConfigError when it is taken. */
+  /** Starts listening; returns the URL with the selected port. Throws ConfigError if the address is in use. */
   listen(address: { readonly host: string; readonly port: number }): Promise<string>;
-  /** Finishes what is under way and stops. */
+  /** Completes requests in flight and stops. */
   close(): Promise<void>;
-  /** For more routes, and for tests. */
+  /** Application, for more routes and for tests. */
   readonly app: FastifyInstance;
 }
 
@@ -62,20 +63,20 @@ export function createServer({ registry, health, ready, slowest }: ServerOptions
   };
 }
 
-/** Probes and scrapes are answered in time even while the main thread is busy. */
+/** Listener settings that keep health checks and scrapes responsive while the main thread is busy. */
 const LISTENER = {
-  /** Bytes of the largest body that any route takes; each route has a limit of its own. */
+  /** Largest body that any route accepts, in bytes; each route has its own limit. */
   largestBody: 5 * 1024 * 1024,
   repeated: ['/healthz', '/readyz', '/metrics'],
   aliveness: '/healthz',
-  /** The largest manifest takes seconds, and the main thread answers between two manifests. */
+  /** The largest manifest takes seconds, and the main thread responds between two manifests. */
   longestSilence: 60_000,
   busyMetric: BUSY_METRIC,
 } as const;
-/** Headers that concern one connection only. */
+/** Hop-by-hop headers, which apply to one connection only. */
 const HOP_BY_HOP = ['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'date'];
 
-/** Answers a request that was received on the listener's thread. */
+/** Handles a request from the listener thread. */
 async function answer(app: FastifyInstance, { method, url, headers, body }: Forwarded): Promise<ForwardedAnswer> {
   try {
     const response = await app.inject({
@@ -99,18 +100,18 @@ function withoutHopByHop<Value>(headers: Readonly<Record<string, Value>>): Recor
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.includes(name)));
 }
 
-/** Milliseconds in which a request must have come in whole. */
+/** Default timeout for receiving a whole request, in milliseconds. */
 const SLOWEST = 10_000;
 
-/** What a failed request is answered with. */
+/** Response to a failed request. */
 export interface FailureAnswer {
   readonly status: number;
   readonly body: Readonly<Record<string, string>>;
 }
 
 /**
- * A fastify that says nothing about itself; `explain` says what an error shows. A request that is not there as a whole
- * after `slowest` milliseconds is given up.
+ * Creates an application that reveals nothing about its implementation. `explain` converts errors to responses. A
+ * request that has not been received completely after `slowest` milliseconds is aborted.
  */
 export function createApp(explain: (error: unknown) => FailureAnswer, slowest = SLOWEST): FastifyInstance {
   const app = fastify({
@@ -118,7 +119,7 @@ export function createApp(explain: (error: unknown) => FailureAnswer, slowest = 
     forceCloseConnections: 'idle',
     bodyLimit: 65_536,
     requestTimeout: slowest,
-    // Node looks at neither bound where the headers may take longer than the whole.
+    // Node checks neither timeout if the one for headers is longer than the one for the whole request.
     http: { requestTimeout: slowest, headersTimeout: slowest, connectionsCheckingInterval: slowest / 4 },
   });
   app.setNotFoundHandler(async (_request, reply) => reply.code(404).send({ error: 'not found' }));
@@ -129,13 +130,13 @@ export function createApp(explain: (error: unknown) => FailureAnswer, slowest = 
   return app;
 }
 
-/** The status that fastify gave an error of its own, such as a body that is no JSON; 500 for every other. */
+/** Returns the status of an error of fastify, such as a body that is not JSON; 500 for other errors. */
 export function statusOf(error: unknown): number {
   const status = (error as { statusCode?: unknown } | null)?.statusCode;
   return typeof status === 'number' ? status : 500;
 }
 
-/** Fastify's own 4xx say what is wrong with the request; what broke inside is for the log alone. */
+/** Returns the message of client errors (4xx). Hides internal errors from clients. */
 function explainToStrangers(error: unknown): FailureAnswer {
   const status = statusOf(error);
   return { status, body: { error: status < 500 ? messageOf(error) : 'internal error' } };

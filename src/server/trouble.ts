@@ -1,3 +1,4 @@
+/** Prometheus metrics of failures. */
 import { createHash } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import { keyOf, kindOf } from '../core/address.ts';
@@ -5,15 +6,15 @@ import type { Change, ChangeResult } from '../core/change.ts';
 import { AppError, CancelledError } from '../core/errors.ts';
 import { ChangingGauge, gauge } from './instruments.ts';
 
-/** A change that failed, as metrics may name it. */
+/** A failed change, in the form that metrics show. */
 export interface FailingChange {
   readonly kind: string;
-  /** Shows no email. */
+  /** Address without email addresses. */
   readonly address: string;
 }
 
-/** Why a pass failed, in one of a few words. */
-export type Reason =
+/** Reason of a failed pass, as a metric label. */
+export type FailureReason =
   | 'unauthorized'
   | 'unreachable'
   | 'rejected'
@@ -26,18 +27,18 @@ export type Reason =
   | 'changes'
   | 'unknown';
 
-/** The metrics that name what fails. */
+/** Metrics of failing organizations and changes. */
 export interface TroubleMetrics {
-  /** The changes of an organization that failed in its last pass. */
+  /** Sets the changes that failed in the last pass of an organization. */
   failing(organization: string, changes: readonly FailingChange[]): void;
-  /** Why an organization's last pass failed; null: it did not. */
-  trouble(organization: string, reason: Reason | null): void;
+  /** Sets why the last pass of an organization failed; null if it did not. */
+  trouble(organization: string, reason: FailureReason | null): void;
 }
 
-/** Changes of one organization that are named at most; `octavo_changes_pending` has them all. */
+/** Maximum number of changes that are named per organization; `octavo_changes_pending` counts all. */
 const MOST_NAMED = 100;
 
-/** Makes them in a registry. */
+/** Registers the metrics of failures. */
 export function troubleMetrics(registry: Registry): TroubleMetrics {
   const changes = new ChangingGauge(
     gauge(
@@ -64,7 +65,7 @@ export function troubleMetrics(registry: Registry): TroubleMetrics {
   };
 }
 
-const REASONS: Readonly<Record<string, Reason>> = {
+const REASONS: Readonly<Record<string, FailureReason>> = {
   'not-authorized': 'unauthorized',
   transient: 'unreachable',
   timeout: 'unreachable',
@@ -78,20 +79,24 @@ const REASONS: Readonly<Record<string, Reason>> = {
   'refused-plan': 'refused',
 };
 
-/** Why a pass failed; null where it did not, or was only stopped. */
-export function reasonOf(outcome: 'done' | 'held' | 'failed', error: Error | null, failed: number): Reason | null {
+/** Returns why a pass failed; null if it did not fail or was only stopped. */
+export function reasonOf(
+  outcome: 'done' | 'held' | 'failed',
+  error: Error | null,
+  failed: number,
+): FailureReason | null {
   if (outcome !== 'failed') {
     return null;
   }
   if (error instanceof AppError) {
-    // What was given up after failing again and again failed for what it failed of.
+    // Report the original error of work that was cancelled after repeated failures.
     const first = error instanceof CancelledError && error.cause instanceof AppError ? error.cause : error;
     return REASONS[first.code] ?? 'unknown';
   }
   return error !== null ? 'unknown' : failed > 0 ? 'changes' : null;
 }
 
-/** What metrics may show of a failed change: an address with an email in it becomes one with an id, or a short hash. */
+/** Converts a failed change for metrics: replaces an address that contains an email by one with an id or a short hash. */
 export function failingChange({ address, id }: ChangeResult, change: Change | undefined): FailingChange {
   const kind = change?.kind ?? kindOf(address);
   if (!address.includes('@')) {

@@ -42,7 +42,7 @@ test('nobody to approve: says where it looked', async () => {
   await using work = await openWorkspace();
   work.configure();
   const { code, stderr } = await approve(work, 'sha256:0000');
-  expect(stderr).toContain('no daemon answers on');
+  expect(stderr).toContain('no daemon responds on');
   expect(stderr).toContain('octavo run');
   expect(code).toBe(3);
 });

@@ -49,10 +49,12 @@ describe('the control socket', () => {
     const wish = { about: 'open', cluster: 'c_1', space: null, dryRun: false } as const;
     expect(await callControl(path, { ask: 'clusters', question: wish })).toEqual({ organization: null, ...wish });
     const none = { about: 'open' } as unknown as ClusterRequest;
-    await expect(callControl(path, { ask: 'clusters', question: none })).rejects.toThrow('asks nothing that is known');
+    await expect(callControl(path, { ask: 'clusters', question: none })).rejects.toThrow(
+      'request "open" is not valid: cluster: ',
+    );
     const unknown = { about: 'other' } as unknown as ConversationRequest;
     await expect(callControl(path, { ask: 'conversations', question: unknown })).rejects.toThrow(
-      'asks nothing that is known here',
+      'unknown request "other"; valid requests: status, dead, letter, retry, drop, resync, push',
     );
   });
 
@@ -68,7 +70,7 @@ describe('the control socket', () => {
     await expect(callControl(path, { ask: 'approve', checksum: 'sha256:2' })).rejects.toThrow(
       new RefusedPlanError('the daemon refused: no held plan has the checksum sha256:2'),
     );
-    await expect(callControl(path, { ask: 'approve', checksum: '' })).rejects.toThrow('needs a checksum');
+    await expect(callControl(path, { ask: 'approve', checksum: '' })).rejects.toThrow('checksum is missing');
   });
 
   test('takes a question with as many files as a shell names', async () => {
@@ -94,19 +96,19 @@ describe('the control socket', () => {
     control = undefined;
   });
 
-  test('says that a daemon was there, and ended before it answered', async () => {
+  test('reports a daemon that stops before it responds', async () => {
     const rude = createServer((socket) => socket.on('data', () => socket.destroy()));
     await new Promise<void>((done) => rude.listen(path, done));
     const told = callControl(path, { ask: 'status' });
-    await expect(told).rejects.toThrow(/ended before it answered; ask again/);
+    await expect(told).rejects.toThrow(/stopped before it responded; run the command again/);
     await expect(told).rejects.toBeInstanceOf(TransientError);
     await new Promise((done) => rude.close(done));
   });
 
-  test('says that no daemon is there', async () => {
+  test('reports that no daemon is running', async () => {
     const error = await callControl(path, { ask: 'status' }).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ConfigError);
-    expect((error as Error).message).toContain(`no daemon answers on ${path}`);
+    expect((error as Error).message).toContain(`no daemon responds on ${path}`);
   });
 
   test('replaces a socket that a killed daemon left, and no other', async () => {
