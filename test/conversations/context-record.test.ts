@@ -10,7 +10,7 @@ const say = (body: string, role: 'user' | 'assistant' | 'team-member' = 'user') 
   body,
 });
 
-test('parts one after another, each after who says it; the rest as it was', () => {
+test('a record has the parts in order, each after its speaker, and the other members unchanged', () => {
   const record = toContextRecord({
     id: 'zendesk/acme/7',
     subject: 'PDF export is empty',
@@ -99,7 +99,7 @@ const conversations: fc.Arbitrary<Conversation> = fc.record(
   { requiredKeys: ['id', 'parts'] },
 );
 
-test('every conversation makes a record that the platform documents, with all that was said and nothing else', () => {
+test('every conversation becomes a valid record with all of its text and nothing else', () => {
   fc.assert(
     fc.property(conversations, (conversation) => {
       const record = toContextRecord(conversation);

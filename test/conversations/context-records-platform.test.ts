@@ -115,7 +115,7 @@ test.each([
   }
 });
 
-test('one question, full batches, and nothing again that has not changed', async () => {
+test('sends one probe and full batches, and nothing unchanged again', async () => {
   const opened = await open({ platform: '0.167' });
   const { emulator, desk, site, ingestion, told } = opened;
   edit(desk, 0, 20);
@@ -134,14 +134,14 @@ test('one question, full batches, and nothing again that has not changed', async
   expect(kept(emulator, site).filter(({ received }) => received !== 1)).toEqual([]);
 });
 
-test('no request has more bytes than are set', async () => {
+test('no request exceeds the configured number of bytes', async () => {
   const opened = await open({ platform: '0.181' }, { bytes: 2000 });
   edit(opened.desk, 0, 30);
   await until('all of it', () => hasAll(opened));
   expect(opened.emulator.requests.count('putContextRecords')).toBeGreaterThan(3);
 });
 
-test('a platform that has conversations gets them, whatever site is named', async () => {
+test('a platform with conversations receives them, even if a site is set', async () => {
   const opened = await open({});
   const { emulator, desk, site, told } = opened;
   edit(desk, 0, 20);
@@ -152,7 +152,7 @@ test('a platform that has conversations gets them, whatever site is named', asyn
   expect(emulator.requests.count('listConversationClusters')).toBe(1);
 });
 
-test('a platform that becomes a later one meanwhile: the site takes what comes from then on, and nothing twice', async () => {
+test('after an upgrade of the platform, the site receives later content, and nothing twice', async () => {
   const opened = await open({});
   const { emulator, desk, site, told } = opened;
   edit(desk, 0, 10);

@@ -135,7 +135,7 @@ beforeAll(async () => {
     .join('');
 }, 120_000);
 
-test('the corpus is large, and all of it went its way', () => {
+test('the whole corpus was ingested', () => {
   expect(corpus.length).toBeGreaterThanOrEqual(300);
   expect(values().length).toBeGreaterThanOrEqual(200);
   // What was taken before its answer was lost, and refused after, is both.
@@ -146,7 +146,7 @@ test('the corpus is large, and all of it went its way', () => {
   expect(places.state).toContain('[EMAIL_1]');
 });
 
-describe('no value of it is', () => {
+describe('no private value of the corpus is', () => {
   test.each(['state', 'log', 'metrics', 'platform'] as const)('in the %s', (place) => {
     const written = (value: string) => [
       value,

@@ -88,7 +88,7 @@ function wordsOf({ text, messages }: FakeFreshdeskTicket): string[] {
   return [text, ...messages.filter((one) => !one.private).map((one) => one.body_text)];
 }
 
-test('whatever is edited and whoever dies, the newest of every settled ticket comes, and never what is private', async () => {
+test('despite edits and kills, the latest version of every settled ticket arrives, and nothing private', async () => {
   await fc.assert(
     fc.asyncProperty(roundsOf(edit), async (rounds) => {
       const world = new World();

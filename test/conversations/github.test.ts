@@ -509,7 +509,7 @@ describe('an app', () => {
     expect(github.count(ACCESS)).toBe(2);
   });
 
-  test('that GitHub does not know is told so', async () => {
+  test('unknown to GitHub is reported', async () => {
     await open(app(8), asApp());
     const failure = await failureOf(poll());
     expect(failure).toBeInstanceOf(AuthError);
@@ -517,7 +517,7 @@ describe('an app', () => {
     expect(github.count(LIST)).toBe(0);
   });
 
-  test('with a key that is none is told so at once, and the key is not', () => {
+  test('with an invalid key fails at once, without quoting the key', () => {
     for (const key of [
       'hush',
       PEM.slice(0, 200),

@@ -36,7 +36,7 @@ function createDice(seed: number): (most: number) => number {
   };
 }
 
-test('ends with the newest of every solved ticket, however often it is killed', async () => {
+test('sends the latest version of every solved ticket, however often it is killed', async () => {
   const seed = Number(process.env.INGEST_SEED ?? 20_260_101);
   const dice = createDice(seed);
   const pick = <T>(list: readonly T[]): T => list[dice(list.length)] as T;

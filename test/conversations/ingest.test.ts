@@ -75,7 +75,7 @@ const deliver = (heard: WebhookResult) =>
 const status = async () => (await ingestion.status()).sources[0];
 
 describe('from a source to the platform', () => {
-  test('found, redacted, sent, once', async () => {
+  test('finds, redacts and sends a ticket once', async () => {
     solve('1', '2', '3', '4');
     desk.edit('2', 'spam', clock.now());
     ingestion.start();
@@ -95,7 +95,7 @@ describe('from a source to the platform', () => {
     expect((await status())?.polledAgo).toBeLessThanOrEqual(5 * MINUTE);
   });
 
-  test('an edited ticket goes again, an unchanged one does not', async () => {
+  test('sends an edited ticket again, and an unchanged one not', async () => {
     solve('1', '2');
     ingestion.start();
     await clock.advance(10 * MINUTE);
@@ -110,7 +110,7 @@ describe('from a source to the platform', () => {
     expect((await status())?.counts.unchanged).toBe(1);
   });
 
-  test('a solved ticket rests; one that is reopened meanwhile does not go', async () => {
+  test('delays a solved ticket, and does not send one that is reopened in the meantime', async () => {
     open({ settleDelay: HOUR });
     solve('1', '2');
     ingestion.start();
@@ -129,7 +129,7 @@ describe('from a source to the platform', () => {
 });
 
 describe('hints', () => {
-  test('lead to a fetch at once, and are taken once', async () => {
+  test('lead to an immediate fetch, and are followed once', async () => {
     ingestion.start();
     await clock.advance(MINUTE);
     solve('1');
@@ -142,7 +142,7 @@ describe('hints', () => {
     expect(await status()).toMatchObject({ hints: 0 });
   });
 
-  test('that cannot be followed are given up; one that may yet be is kept', async () => {
+  test('are dropped after permanent failures, and kept after temporary ones', async () => {
     ingestion.start();
     await clock.advance(MINUTE);
     desk.failure = () => new TransientError('down', false);
@@ -155,7 +155,7 @@ describe('hints', () => {
     expect(told).toContainEqual({ rejected: { source: 'desk', place: 'a hint', reason: 'no such ticket' } });
   });
 
-  test('at a ticket that the credentials may not see are given up, and hold up no poll', async () => {
+  test('to an inaccessible ticket are dropped, and do not delay polls', async () => {
     const fetch = desk.found.bind(desk);
     desk.found = (id) => {
       if (id === '1') {
@@ -183,7 +183,7 @@ describe('hints', () => {
     expect(await ingestion.deliver('other', nobody)).toMatchObject({ status: 404 });
   });
 
-  test('conversations themselves: kept, known, or later', async () => {
+  test('with conversations are stored, recognized as known, or answered with a retry', async () => {
     open({ limit: { items: 1, bytes: 1e6 } });
     solve('1', '2');
     const found = (id: string, delivery: string): WebhookResult => ({
@@ -199,7 +199,7 @@ describe('hints', () => {
 });
 
 describe('a full outbox', () => {
-  test('stops the poll between batches, loses nothing, and lets it go on', async () => {
+  test('pauses the poll between batches, loses nothing, and lets it continue', async () => {
     open({ limit: { items: 4, bytes: 1e6 } });
     sink.fault = () => 403;
     solve(...Array.from({ length: 20 }, (_, n) => `${n}`));
@@ -220,8 +220,8 @@ describe('a full outbox', () => {
   });
 });
 
-describe('what is told', () => {
-  test('fewer parts than reported', async () => {
+describe('reports', () => {
+  test('name tickets with fewer parts than the source reported', async () => {
     desk.withheld = 2;
     solve('1');
     ingestion.start();
@@ -230,7 +230,7 @@ describe('what is told', () => {
     expect(await status()).toMatchObject({ counts: { incomplete: 1 } });
   });
 
-  test('of a failing provider: why, and when again; the cursor stays, and nothing is lost', async () => {
+  test('name the reason and the next attempt when a provider fails; the cursor stays, and nothing is lost', async () => {
     solve('1', '2', '3', '4', '5');
     let calls = 0;
     desk.failure = () => {
@@ -248,7 +248,7 @@ describe('what is told', () => {
     ]);
   });
 
-  test('of refused credentials: this source rests, and the sender does not', async () => {
+  test('name refused credentials; the source pauses, and the sender does not', async () => {
     desk.failure = () => new AuthError('desk: the credentials are not accepted', 401);
     ingestion.start();
     await deliver({ kind: 'found', delivery: null, found: [] });
@@ -257,7 +257,7 @@ describe('what is told', () => {
     expect(ingestion.sender?.state).toEqual({ kind: 'idle' });
   });
 
-  test('of an unexpected error: nothing of what it quotes', async () => {
+  test('leave out the message of an unexpected error', async () => {
     desk.failure = () => new SyntaxError('Unexpected token in "hush-1"');
     ingestion.start();
     await clock.advance(MINUTE);
@@ -267,7 +267,7 @@ describe('what is told', () => {
     );
   });
 
-  test('in numbers: what was found at once', async () => {
+  test('count the records of a batch', async () => {
     const rejected: SourceRecord = { kind: 'rejected', place: 'a.csv:7', reason: 'no id' };
     solve('1', '2');
     desk.edit('2', 'private', clock.now());
@@ -291,7 +291,7 @@ describe('what is told', () => {
   });
 });
 
-test('a reset while a poll is under way: it begins anew from there', async () => {
+test('a reset during a poll restarts it from the new position', async () => {
   solve('1', '2', '3', '4', '5', '6', '7');
   const source = desk.source();
   let resets = 0;
@@ -315,7 +315,7 @@ test('a reset while a poll is under way: it begins anew from there', async () =>
   expect(received()).toEqual(desk.expected());
 });
 
-test('one poll and no more', async () => {
+test('a single run polls once', async () => {
   solve('1', '2');
   const failed = await clock.run(ingestion.pollOnce(new AbortController().signal));
   expect([...failed]).toEqual([]);
@@ -323,7 +323,7 @@ test('one poll and no more', async () => {
   expect(received()).toEqual(desk.expected());
 });
 
-test('no sleep is longer than a timer knows, however late the next poll is', async () => {
+test('no sleep exceeds the limit of a timer, however late the next poll is', async () => {
   const sleep = vi.spyOn(clock, 'sleep');
   desk.failure = () => new RateLimitedError('rate limit exceeded', 1e12);
   ingestion.start();
@@ -342,7 +342,7 @@ test('stopping ends the polls and the sender', async () => {
   expect(sink.attempts).toHaveLength(1);
 });
 
-describe('what cannot become a conversation', () => {
+describe('records that cannot become a conversation', () => {
   const ticket = (over: Partial<Ticket> = {}): Ticket => ({
     key: 'desk/acme/1',
     subject: 'Help',
@@ -367,7 +367,7 @@ describe('what cannot become a conversation', () => {
     expect(converted(over)).toEqual({ key: ticket(over).key, ...expected });
   });
 
-  test('what fails to be redacted is rejected without its words', () => {
+  test('are rejected without their text if redaction fails', () => {
     const failing = {
       version: '1',
       text: (text: string) => text,
@@ -383,7 +383,7 @@ describe('what cannot become a conversation', () => {
     });
   });
 
-  test('an id that is private is nowhere: not in what is kept, told or sent', async () => {
+  test('never store, report or send a private id', async () => {
     const key = 'webhook/forms/hush-7';
     const skipped = { kind: 'skipped', key: 'webhook/forms/hush-8', reason: 'open' } as const;
     const gone = { kind: 'gone', key: 'webhook/forms/hush-9' } as const;
@@ -440,7 +440,7 @@ describe('what cannot become a conversation', () => {
     });
   });
 
-  test('a ticket that was settled in the future rests no longer than others', () => {
+  test('a ticket that was settled in the future waits no longer than others', () => {
     expect(
       convertTicket(ticket({ settledAt: 9e15 }), { redactor: testRedactor, settleDelay: 500, now: 1000 }),
     ).toMatchObject({ content: { notBefore: 1500 } });

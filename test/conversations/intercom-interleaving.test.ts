@@ -78,7 +78,7 @@ class Helpdesk {
   }
 }
 
-test('whatever is edited, killed or broken meanwhile, the newest version of every conversation comes, and nothing private', async () => {
+test('despite edits, kills and faults, the latest version of every conversation arrives, and nothing private', async () => {
   await fc.assert(
     fc.asyncProperty(interleavedSteps(edit, 200), fc.boolean(), async (steps, inclusive) => {
       using clock = createSocketClock(START);

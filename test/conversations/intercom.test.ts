@@ -155,7 +155,7 @@ describe('a conversation', () => {
   });
 });
 
-describe('what is not sent', () => {
+describe('tickets that are not sent', () => {
   test('is told with its reason, and costs no request where the search decides', async () => {
     const reasons = new Map<string, string>();
     const expectReason = (conversation: FakeConversation, reason: string) => {
@@ -364,7 +364,7 @@ describe('the window', () => {
     expect(ticketsOf(await poll({ ...future, account: 'other' }))).toHaveLength(1);
   });
 
-  test('that neither goes on nor ends is an error and no loop', async () => {
+  test('that neither advances nor ends is an error, not a loop', async () => {
     await open({ page: 1 });
     closed();
     closed();
@@ -432,7 +432,7 @@ describe('trouble', () => {
     expect(helpdesk.requests).toHaveLength(1);
   });
 
-  test('of what is no Intercom stops it, and names what is not as documented', async () => {
+  test('from something other than Intercom stops the poll, and names what differs from the documentation', async () => {
     Reflect.set(helpdesk, 'handle', () => ({ status: 200, body: { conversation: 'S3cret' } }));
     const error = await poll().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(NotThePlatformError);

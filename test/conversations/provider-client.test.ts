@@ -60,8 +60,8 @@ const failure = (more?: Parameters<typeof ask>[0]) =>
     (error: unknown) => error as Error,
   );
 
-describe('the way to a provider', () => {
-  test('sends what every request has, below the path of the base URL', async () => {
+describe('the client of a provider', () => {
+  test('sends the common headers, below the path of the base URL', async () => {
     expect(await ask({ headers: { 'x-own': '1' } })).toMatchObject({ status: 200, body: { fine: true } });
     const [seen] = provider.requests;
     expect(seen).toMatchObject({ method: 'GET', path: '/prefix/things', body: null });
@@ -80,7 +80,7 @@ describe('the way to a provider', () => {
     expect(provider.requests[0]?.headers['content-type']).toBe('application/json');
   });
 
-  test('gives statuses that are answers as they are', async () => {
+  test('returns accepted statuses', async () => {
     provider.replies.push({ status: 404, body: { error: 'gone' } });
     expect(await ask({ accepts: [404] })).toMatchObject({ status: 404, body: { error: 'gone' } });
   });
@@ -110,7 +110,7 @@ describe('the way to a provider', () => {
     },
   );
 
-  test('waits for as long as a refusal says, and then asks once', async () => {
+  test('waits as long as a refusal says, then retries once', async () => {
     provider.replies.push({ status: 429, headers: { 'retry-after': '93' } });
     const before = clock.now();
     expect(await ask()).toMatchObject({ status: 200 });
@@ -118,7 +118,7 @@ describe('the way to a provider', () => {
     expect(provider.requests).toHaveLength(2);
   });
 
-  test('does not hammer at a refusal that says nothing', async () => {
+  test('backs off after a refusal without a wait', async () => {
     for (let n = 0; n < 6; n += 1) {
       provider.replies.push({ status: 429 });
     }
@@ -142,7 +142,7 @@ describe('the way to a provider', () => {
     expect(await failure()).toBeInstanceOf(TransientError);
   });
 
-  test('gives up when it is told to, and sends nothing more', async () => {
+  test('stops when the signal aborts, and sends nothing more', async () => {
     const stop = new AbortController();
     provider.replies.push({ status: 429, headers: { 'retry-after': '600' } });
     const asked = client.request({ name: 'list things', path: '/things', signal: stop.signal });
@@ -154,7 +154,7 @@ describe('the way to a provider', () => {
     expect(provider.requests).toHaveLength(1);
   });
 
-  test('says neither token nor path in any error, and no body', async () => {
+  test('quotes no token, path or body in errors', async () => {
     const said: string[] = [];
     for (const status of [401, 403, 404, 422, 500]) {
       provider.replies.push(...Array.from({ length: 5 }, () => ({ status, body: { echo: `cora@customer.example` } })));

@@ -72,7 +72,7 @@ describe('Freshdesk', () => {
     return { desk, resolved, customer, begin: () => start(openFreshdesk({ ...settings, ...around() })) };
   }
 
-  test('what is deleted, spam or destroyed while it rests is never sent; the others go at once', async () => {
+  test('never sends a ticket that is deleted, spam or destroyed during its settle delay', async () => {
     const { desk, resolved, begin } = await open();
     const [deleted, spam, destroyed, kept] = ['a', 'b', 'c', 'd'].map(resolved);
     begin();
@@ -88,7 +88,7 @@ describe('Freshdesk', () => {
     expect(await waiting()).toBe(0);
   });
 
-  test('takes two requests a ticket, at the end of its rest, and none before or after', async () => {
+  test('takes two requests per ticket at the end of its settle delay, and none before or after', async () => {
     const { desk, resolved, begin } = await open();
     resolved('a');
     resolved('b');
@@ -103,7 +103,7 @@ describe('Freshdesk', () => {
     expect([desk.count(ONE), desk.count(MESSAGES), sink.attempts.length]).toEqual([2, 4, 1]);
   });
 
-  test('a ticket that had rested before it was found takes no second look', async () => {
+  test('does not recheck a ticket whose settle delay was over when it was found', async () => {
     const { desk, resolved, begin } = await open();
     resolved('a');
     await clock.advance(3 * HOUR);
@@ -112,7 +112,7 @@ describe('Freshdesk', () => {
     expect([desk.count(ONE), desk.count(MESSAGES), sent().length]).toEqual([0, 1, 1]);
   });
 
-  test('while a ticket cannot be fetched it waits, and others go', async () => {
+  test('delays only the ticket that cannot be fetched', async () => {
     const { desk, resolved, begin } = await open();
     const [broken, fine] = ['a', 'b'].map(resolved);
     begin();
@@ -152,7 +152,7 @@ describe('GitHub', () => {
     return { github, repository, closed, begin: () => start(polling()) };
   }
 
-  test('what is deleted or moved away while it rests is never sent; the others go at once', async () => {
+  test('never sends an issue that is deleted or transferred during its settle delay', async () => {
     const { github, repository, closed, begin } = await open();
     const [deleted, moved, kept] = ['a', 'b', 'c'].map(closed) as [never, never, ReturnType<typeof closed>];
     begin();
@@ -167,7 +167,7 @@ describe('GitHub', () => {
     expect(await waiting()).toBe(0);
   });
 
-  test('takes two requests an issue, at the end of its rest, and none before or after', async () => {
+  test('takes two requests per issue at the end of its settle delay, and none before or after', async () => {
     const { github, closed, begin } = await open();
     closed('a');
     closed('b');
@@ -181,7 +181,7 @@ describe('GitHub', () => {
     expect([github.count(ONE), github.count(COMMENTS), sink.attempts.length]).toEqual([2, 4, 1]);
   });
 
-  test('a repository that is out of reach for a while withdraws nothing', async () => {
+  test('withdraws nothing while a repository is unreachable', async () => {
     const { github, closed, begin } = await open();
     closed('a');
     begin();
@@ -234,7 +234,7 @@ describe('Intercom', () => {
   );
 });
 
-test('an Intercom workspace that has a list of deletions by now: what waits for a look goes after it', async () => {
+test('tickets that wait for a recheck are sent after it, even if the Intercom workspace now lists deletions', async () => {
   clock = createSocketClock(START);
   const helpdesk = await new FakeIntercom({ clock, lists: false }).listen();
   provider = helpdesk;
@@ -249,7 +249,7 @@ test('an Intercom workspace that has a list of deletions by now: what waits for 
   expect(sent()).toEqual([`intercom/ab12cd/${conversation.id}`]);
 });
 
-test('Zendesk tells deletions by its export, and is asked for no ticket again', async () => {
+test('Zendesk reports deletions in its export, and needs no rechecks', async () => {
   clock = createSocketClock(START);
   const zendesk = await new FakeZendesk({ clock }).listen();
   provider = zendesk;

@@ -75,7 +75,7 @@ function failFetches(of: readonly string[], error: Error | null) {
   };
 }
 
-test('what is unchanged goes at the end of its rest, to the minute, after one fetch and no poll', async () => {
+test('an unchanged ticket is sent at the end of its settle delay, after one fetch and no poll', async () => {
   solve('1', '2');
   ingestion.start();
   await clock.advance(HOUR - MINUTE);
@@ -88,7 +88,7 @@ test('what is unchanged goes at the end of its rest, to the minute, after one fe
   expect(await status()).toMatchObject({ waiting: 0, counts: { queued: 2, unchanged: 2, sent: 2 } });
 });
 
-test('what was deleted, marked as spam or reopened while it rested is never sent', async () => {
+test('a ticket that was deleted, marked as spam or reopened during its settle delay is never sent', async () => {
   solve('1', '2', '3', '4');
   ingestion.start();
   await clock.advance(50 * MINUTE);
@@ -102,7 +102,7 @@ test('what was deleted, marked as spam or reopened while it rested is never sent
   expect(JSON.stringify(sink.attempts)).not.toMatch(/desk\/acme\/[123]/);
 });
 
-test('what was solved once more meanwhile rests anew, and is looked at at its new end', async () => {
+test('a ticket that was solved again in the meantime waits again, and is rechecked at the new end', async () => {
   solve('1');
   ingestion.start();
   await clock.advance(HOUR - MINUTE);
@@ -114,7 +114,7 @@ test('what was solved once more meanwhile rests anew, and is looked at at its ne
   expect(sink.attempts).toEqual([]);
 });
 
-test('what has rested when it is first seen goes at once, without another fetch', async () => {
+test('a ticket whose settle delay is over when it is found is sent at once, without another fetch', async () => {
   solve('1');
   await clock.advance(2 * HOUR);
   ingestion.start();
@@ -123,7 +123,7 @@ test('what has rested when it is first seen goes at once, without another fetch'
   expect(desk.fetches).toBe(0);
 });
 
-test('a source that tells of deletions is not asked again', async () => {
+test('a source that reports deletions gets no rechecks', async () => {
   desk = new Helpdesk();
   open();
   solve('1', '2');
@@ -134,7 +134,7 @@ test('a source that tells of deletions is not asked again', async () => {
 });
 
 describe('a fetch that fails', () => {
-  test('of one ticket: it waits, is told once, and goes later; others and the polls go on', async () => {
+  test('of one ticket delays only this ticket, and is reported once', async () => {
     solve('1', '2', '3');
     const mend = failFetches(['2'], null);
     ingestion.start();
@@ -160,7 +160,7 @@ describe('a fetch that fails', () => {
     expect(await status()).toMatchObject({ waiting: 0, error: null });
   });
 
-  test('of every ticket: it is taken for the provider’s fault, told in the status, and all go later', async () => {
+  test('of every ticket is reported as a fault of the provider, and all are sent later', async () => {
     const ids = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
     solve(...ids);
     const mend = failFetches([], null);
@@ -177,7 +177,7 @@ describe('a fetch that fails', () => {
     expect(told).toEqual([]);
   });
 
-  test('for the credentials: nothing else is asked for until they may work again', async () => {
+  test('because of the credentials pauses all requests', async () => {
     solve('1', '2');
     const mend = failFetches([], null);
     ingestion.start();
@@ -192,7 +192,7 @@ describe('a fetch that fails', () => {
   });
 });
 
-test('a full outbox empties itself, though whoever would look once more waits for room', async () => {
+test('a full outbox drains while rechecks wait for room', async () => {
   open({ items: 2 });
   solve('1', '2');
   ingestion.start();
@@ -207,7 +207,7 @@ test('a full outbox empties itself, though whoever would look once more waits fo
   expect(await status()).toMatchObject({ waiting: 0 });
 });
 
-test('what is found at the end of a rest has room, though it is larger and the outbox is full', async () => {
+test('a recheck can replace its ticket with a larger one even if the outbox is full', async () => {
   open({ items: 1 });
   for (let version = 1; version <= 8; version += 1) {
     desk.edit('9', 'open', clock.now());
@@ -224,7 +224,7 @@ test('what is found at the end of a rest has room, though it is larger and the o
   expect(sentIds()).toEqual(['1', '2']);
 });
 
-test('what waits for room is not kept over what was looked at meanwhile', async () => {
+test('records that wait for room do not replace tickets that were rechecked in the meantime', async () => {
   open({ items: 1 });
   solve('1');
   const intake = ingestion.intake('desk');
@@ -242,7 +242,7 @@ test('what waits for room is not kept over what was looked at meanwhile', async 
   expect(await status()).toMatchObject({ waiting: 1 });
 });
 
-test('one run at a time: what rested goes with the run after its rest, and a failed look is told', async () => {
+test('single runs send a ticket after its settle delay, and report a failed recheck', async () => {
   solve('1', '2');
   expect(await clock.run(ingestion.once())).toBe(true);
   await clock.advance(2 * HOUR);
@@ -255,7 +255,7 @@ test('one run at a time: what rested goes with the run after its rest, and a fai
   expect(sentIds()).toEqual(['2', '1']);
 });
 
-test('a dead letter that is retried is looked at first: much may have become of it', async () => {
+test('a dead letter is rechecked before it is retried', async () => {
   solve('1', '2');
   sink.refuses = () => 'not today';
   ingestion.start();

@@ -88,7 +88,7 @@ async function desk() {
 const sendDue = () => clock.run(sender.sendDue());
 
 describe('batches', () => {
-  test('go by count, oldest first; a batch of one is no list', async () => {
+  test('are limited by count, oldest first; a batch of one is not a list', async () => {
     open({ maxConversations: 2, maxBytes: 1_000_000 });
     await put('a', 'b', 'c');
     expect(await sendDue()).toEqual({ kind: 'idle' });
@@ -97,7 +97,7 @@ describe('batches', () => {
     expect(await desk()).toMatchObject({ waiting: 0, sending: 0, counts: { sent: 3 } });
   });
 
-  test('one at a time', async () => {
+  test('are sent one at a time', async () => {
     open({ maxConversations: 1, maxBytes: 1_000_000 });
     await put('a', 'b', 'c');
     await sendDue();
@@ -105,7 +105,7 @@ describe('batches', () => {
     expect(sink.accepted.every(({ body }) => body.startsWith('{'))).toBe(true);
   });
 
-  test('go by bytes; what is larger is tried alone', async () => {
+  test('are limited by bytes; a larger conversation is sent alone', async () => {
     open({ maxConversations: 50, maxBytes: 1000 });
     await put('a:1:300', 'b:1:300', 'c:1:2000', 'd', 'e:1:800');
     await sendDue();
@@ -117,7 +117,7 @@ describe('batches', () => {
 });
 
 describe('a refused batch', () => {
-  test.each([400, 413, 422])('%i: is halved until the bad item stands alone, and the rest goes', async (status) => {
+  test.each([400, 413, 422])('%i: is halved until the bad item is alone, and the others are sent', async (status) => {
     await put(...letters);
     sink.fault = ({ ids }) => (ids.includes('k') ? status : null);
     expect(await sendDue()).toEqual({ kind: 'idle' });
@@ -130,7 +130,7 @@ describe('a refused batch', () => {
     expect(sink.needless()).toEqual([]);
   });
 
-  test('several bad ones', async () => {
+  test('is halved for several bad items', async () => {
     await put(...letters);
     sink.refuses = ({ id }) => ('aeiou'.includes(id) ? `a vowel` : null);
     await sendDue();
@@ -142,7 +142,7 @@ describe('a refused batch', () => {
     expect(sink.contents.size).toBe(26);
   });
 
-  test('a platform that takes no lists is found out, and given one at a time', async () => {
+  test('a platform that refuses lists is detected, and gets one conversation at a time', async () => {
     sink.takesLists = false;
     await put(...letters, ...letters.map((key) => key.toUpperCase()));
     await sendDue();
@@ -154,7 +154,7 @@ describe('a refused batch', () => {
     expect(tried().slice(before)).toEqual(['1', '2', '3']);
   });
 
-  test('what the client itself refuses to send is a dead letter too', async () => {
+  test('a conversation that the client refuses to send becomes a dead letter', async () => {
     await put('a', 'x'.repeat(300), 'b');
     await sendDue();
     expect(taken().join('')).toBe('ab');
@@ -165,7 +165,7 @@ describe('a refused batch', () => {
 });
 
 describe('a lost answer', () => {
-  test('the same body again, once', async () => {
+  test('is followed by the same body, once', async () => {
     await put('a', 'b', 'c');
     sink.fault = ({ number }) => (number === 1 ? 'drop-after' : null);
     sender.start();
@@ -184,7 +184,7 @@ describe('a lost answer', () => {
     expect(await desk()).toMatchObject({ inDoubt: 1 });
   });
 
-  test('what changed meanwhile goes after it; what else is new goes meanwhile', async () => {
+  test('delays later changes of its conversations, and nothing else', async () => {
     await put('a:1', 'b:1');
     sink.fault = ({ ids }) => (ids.join('') === 'ab' && sink.attempts.length < 3 ? 'drop-after' : null);
     await sendDue();
@@ -198,7 +198,7 @@ describe('a lost answer', () => {
     expect(sink.needless()).toEqual([]);
   });
 
-  test('of an earlier process: the identical batch again', async () => {
+  test('of an earlier process is followed by the identical batch', async () => {
     await put('a', 'b');
     await outbox.next({ items: 50, bytes: 1000, open: 1 }, clock.now());
     await put('c', 'b:2');
@@ -207,7 +207,7 @@ describe('a lost answer', () => {
     expect(taken()).toEqual(['ab', 'cb']);
   });
 
-  test('of an earlier process stays in doubt while nothing is let in', async () => {
+  test('of an earlier process stays in doubt while the platform accepts nothing', async () => {
     await put('a', 'b');
     await outbox.next({ items: 50, bytes: 1000, open: 1 }, clock.now());
     await put('c');
@@ -220,7 +220,7 @@ describe('a lost answer', () => {
     expect(tried()).toEqual(['ab', 'ab', 'c']);
   });
 
-  test('a platform that does not answer gets few in doubt, at growing pauses, and all is well once it does', async () => {
+  test('a platform that does not answer gets few batches, with backoff, and all once it recovers', async () => {
     open({ maxConversations: 1, maxBytes: 1000 });
     await put(...letters);
     sink.fault = () => 500;
@@ -236,7 +236,7 @@ describe('a lost answer', () => {
     expect(await outbox.dead({}, 10)).toEqual([]);
   });
 
-  test('again and again for one conversation: it ends as a dead letter, and holds nothing up', async () => {
+  test('that repeats for one conversation makes it a dead letter, without delaying others', async () => {
     await put('a', 'b', 'c', 'bad', 'e');
     sink.fault = ({ ids }) => (ids.includes('bad') ? 502 : null);
     sender.start();
@@ -252,7 +252,7 @@ describe('a lost answer', () => {
   });
 });
 
-describe('a platform that lets nothing in', () => {
+describe('a platform that accepts nothing', () => {
   test.each([
     [401, 'refused', 'the platform does not accept the token (401): fault 401'],
     [403, 'refused', 'the token has no permission for ingestConversations (403): fault 403'],
@@ -287,7 +287,7 @@ describe('a platform that lets nothing in', () => {
     expect(states.map((state) => state.kind)).toEqual([kind, 'sending', 'idle']);
   });
 
-  test('no connection: all of it waits again, none is in doubt', async () => {
+  test('without a connection, everything waits again and nothing is in doubt', async () => {
     await put('a', 'b');
     sink.fault = () => 429;
     sender.start();
@@ -300,7 +300,7 @@ describe('a platform that lets nothing in', () => {
 });
 
 describe('stopping', () => {
-  test('what is in flight may end, and is recorded', async () => {
+  test('lets the request in flight end, and records it', async () => {
     await put('a');
     sender.start();
     await clock.advance(60);
@@ -309,7 +309,7 @@ describe('stopping', () => {
     expect(sender.state).toEqual({ kind: 'stopped' });
   });
 
-  test('what does not end in time is in doubt', async () => {
+  test('leaves a request in doubt that does not end in time', async () => {
     await put('a');
     sink.fault = () => 'drop-after';
     sender.start();
@@ -318,7 +318,7 @@ describe('stopping', () => {
     expect(await desk()).toMatchObject({ inDoubt: 1 });
   });
 
-  test('what waits for the rate limit was not sent, and waits', async () => {
+  test('keeps a batch waiting that was held by the rate limit', async () => {
     await put('a');
     sink.fault = () => 429;
     sender.start();
@@ -328,7 +328,7 @@ describe('stopping', () => {
   });
 });
 
-test('a wall clock that is set back by a day holds nothing up', async () => {
+test('setting the wall clock back by a day delays nothing', async () => {
   const { now } = clock;
   let back = 0;
   // As real ones: only the one that never goes back has parts of milliseconds.
@@ -345,7 +345,7 @@ test('a wall clock that is set back by a day holds nothing up', async () => {
   expect(taken()).toEqual(['ab', 'ab', 'c']);
 });
 
-test('what cannot be recorded is recorded before anything else is sent', async () => {
+test('an outcome that could not be recorded is recorded before anything else is sent', async () => {
   let isBroken = true;
   const broken: Outbox = {
     ...outbox,

@@ -231,7 +231,7 @@ describe('a body', () => {
     expect(said(markdown)).toMatchObject({ found: [{ ticket: { parts: [{ body: markdown }] } }] });
   });
 
-  test.each(['', '{', '"text"', '7', 'null', 'true'])('that is no object and no list is refused: %s', (body) => {
+  test.each(['', '{', '"text"', '7', 'null', 'true'])('that is neither an object nor a list is refused: %s', (body) => {
     expect(deliver(body)).toMatchObject({ kind: 'refused', status: 400 });
   });
 

@@ -91,7 +91,7 @@ describe('decide', () => {
     expect(decide({ items: 2, doubts: 0, othersAnswered: false, ...batch }, outcome)).toEqual({ change, state, pause });
   });
 
-  test('never gives up a batch that the platform may have taken', () => {
+  test('never gives up a batch that the platform may have accepted', () => {
     for (const outcome of [lost, notSent, cancelled, refused(true), refused(false), unsupported(true)]) {
       for (const doubts of [1, 2, 20]) {
         const { change } = decide({ items: 1, doubts, othersAnswered: false }, outcome);

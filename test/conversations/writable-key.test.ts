@@ -48,7 +48,7 @@ test.each([
   expect(writableKey(key, redactor)).toBe(key);
 });
 
-test('what an id becomes cannot be tried out without the key of the state file', () => {
+test('guesses of an id cannot be tested without the key of the state file', () => {
   const address = 'kim@shop.example';
   const written = (key: Uint8Array) =>
     writableKey(`file/drop/${address}`, createConversationRedactor({}, createIdPseudonymizer(key)));
@@ -56,7 +56,7 @@ test('what an id becomes cannot be tried out without the key of the state file',
   expect(written(randomBytes(32))).not.toBe(written(randomBytes(32)));
 });
 
-test('the key is made once in a state file, for each organization another', async () => {
+test('the key is created once per organization and state file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-ids-'));
   try {
     const told = new Set<string>();
@@ -75,7 +75,7 @@ test('the key is made once in a state file, for each organization another', asyn
   }
 });
 
-test.each([null, 'x', {}, { key: 7 }, { key: 'short' }])('a note that is no key is replaced: %j', async (kept) => {
+test.each([null, 'x', {}, { key: 7 }, { key: 'short' }])('a note that is not a key is replaced: %j', async (kept) => {
   const store = openMemoryStore();
   await store.note('conversation-ids/org_1').write(kept);
   const pseudonymize = await loadIdPseudonymizer(store, 'org_1', makeKey);

@@ -83,7 +83,7 @@ class Helpdesk {
   }
 }
 
-test('whatever is edited, killed or broken meanwhile, the newest version of every ticket comes, and nothing private', async () => {
+test('despite edits, kills and faults, the latest version of every ticket arrives, and nothing private', async () => {
   await fc.assert(
     fc.asyncProperty(interleavedSteps(edit, 100), async (steps) => {
       using clock = createSocketClock(START);

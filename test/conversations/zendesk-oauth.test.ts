@@ -133,7 +133,7 @@ describe('an access token', () => {
     expect(renewals()).toBe(2);
   });
 
-  test('that is not accepted either, new as it is, is an error and no loop', async () => {
+  test('that is refused although it is new is an error, not a loop', async () => {
     helpdesk.meanwhile = ({ path }) => TICKET.test(path) && helpdesk.withdrawAccess();
     expect(await failure()).toBeInstanceOf(AuthError);
     expect([renewals(), helpdesk.count(TICKET, 401)]).toEqual([2, 2]);
@@ -193,7 +193,7 @@ describe('the next refresh token', () => {
     expect(renewals()).toBe(1);
   });
 
-  test('that never comes holds up no end', async () => {
+  test('that never arrives does not block the shutdown', async () => {
     let closing: Promise<void> | undefined;
     helpdesk.meanwhile = ({ path }) => {
       if (TOKENS.test(path)) {
@@ -206,7 +206,7 @@ describe('the next refresh token', () => {
     expect(helpdesk.count(TICKET)).toBe(0);
   });
 
-  test('gives way to one that is set anew', async () => {
+  test('is replaced by a new one in the configuration', async () => {
     await fetchOne();
     // Somebody let the client in once more, which ends what was before.
     const fresh = helpdesk.authorize();

@@ -49,7 +49,7 @@ describe('a Zendesk webhook', () => {
     expect(deliver(body, { 'x-zendesk-webhook-signature': swapped })).toMatchObject({ status: 401 });
   });
 
-  test('of anything else hints at nothing', () => {
+  test('of any other event gives no hint', () => {
     expect(deliver({ ...EVENT, type: 'zen:event-type:user.active_changed' })).toMatchObject({ kind: 'hints', ids: [] });
     expect(deliver({ type: 'zen:event-type:ticket.created' })).toMatchObject({ kind: 'hints', ids: [] });
   });
@@ -65,7 +65,7 @@ describe('a Zendesk webhook', () => {
     expect(deliver(EVENT, headers)).toMatchObject({ kind: 'refused', status: 401 });
   });
 
-  test('whose body was changed by a byte is refused', () => {
+  test('is refused if one byte of the body was changed', () => {
     const signature = sign(Buffer.from(JSON.stringify(EVENT)));
     const changed = Buffer.from(JSON.stringify({ ...EVENT, detail: { id: '35437' } }));
     expect(deliver(changed, { 'x-zendesk-webhook-signature': signature })).toMatchObject({ status: 401 });
@@ -82,7 +82,7 @@ describe('a Zendesk webhook', () => {
     );
   });
 
-  test('with a timestamp that is none is refused, though it is signed', () => {
+  test('with an invalid timestamp is refused, even if it is signed', () => {
     const body = Buffer.from(JSON.stringify(EVENT));
     const headers = {
       'x-zendesk-webhook-signature': sign(body, 'yesterday'),
@@ -110,7 +110,7 @@ describe('a Zendesk webhook', () => {
     expect(deliver(body, { 'x-zendesk-webhook-signature': 'x' })).toMatchObject({ status: 401 });
   });
 
-  test('says nothing of the secret', () => {
+  test('reveals nothing about the secret', () => {
     expect(JSON.stringify(deliver(EVENT, { 'x-zendesk-webhook-signature': 'x' }))).not.toContain(SECRET);
   });
 });
@@ -138,11 +138,11 @@ describe('Zendesk’s rate headers', () => {
     expect(readZendeskRate(own(6))).toMatchObject({ limit: 700, remaining: 5, reset: 41 });
   });
 
-  test('say how long to wait', () => {
+  test('contain the time to wait', () => {
     expect(readZendeskRate({ 'retry-after': '93' })).toMatchObject({ retryAfter: 93_000, remaining: null });
   });
 
-  test('that cannot be read say nothing', () => {
+  test('are ignored if they are invalid', () => {
     expect(readZendeskRate({ 'x-rate-limit': 'many', 'zendesk-ratelimit-x': 'soon', 'ratelimit-reset': '' })).toEqual({
       limit: null,
       remaining: null,

@@ -217,7 +217,7 @@ describe('a ticket', () => {
   });
 });
 
-describe('what is not sent', () => {
+describe('tickets that are not sent', () => {
   test('is told with its reason, and costs no request where the ticket itself decides', async () => {
     const open = helpdesk.addTicket(customer, 'Open', 'Hello?');
     const merged = solvedTicket();
@@ -306,7 +306,7 @@ describe('the export', () => {
     expect(helpdesk.count(EXPORT)).toBe(2);
   });
 
-  test('that neither goes on nor ends is an error and no loop', async () => {
+  test('that neither advances nor ends is an error, not a loop', async () => {
     solvedTicket();
     await minute();
     const batches = await poll();
@@ -538,7 +538,7 @@ describe('one ticket by its id', () => {
     expect(await fetch(String(ticket.id))).toMatchObject({ kind: 'skipped', reason: 'open' });
   });
 
-  test('asks nothing for what is no id', async () => {
+  test('makes no request for an invalid id', async () => {
     expect(await fetch('../users/1')).toMatchObject({ kind: 'rejected' });
     expect(helpdesk.requests).toEqual([]);
   });

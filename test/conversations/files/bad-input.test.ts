@@ -231,7 +231,7 @@ describe.each(CASES)('%s', (_what, { name, content, rejects, taken }) => {
 });
 
 describe('a file that cannot be read', () => {
-  test('dropped: it is told once in its reject file, start after start, and the rest is read', async () => {
+  test('dropped: is reported once in its reject file, across starts, and the others are read', async () => {
     mkdirSync(join(folder, 'folder.json'));
     symlinkSync(join(folder, 'nowhere'), join(folder, 'link.json'));
     writeFileSync(join(folder, 'good.ndjson'), record('good'));
@@ -253,7 +253,7 @@ describe('a file that cannot be read', () => {
     expect(String(failed.get('drop')?.stack)).not.toContain('hush-1');
   });
 
-  test('pushed: it is told in its reject file', async () => {
+  test('pushed: is reported in its reject file', async () => {
     mkdirSync(join(folder, 'folder.json'));
     expect(await push('folder.json')).toMatchObject({ tickets: 0, rejected: 1 });
     expect(rejectsOf('folder.json')).toEqual([{ line: 1, record: 0, reason: 'cannot be read: it is a directory' }]);

@@ -137,7 +137,7 @@ describe('a drop folder', () => {
     await expect(Array.fromAsync(input.open())).rejects.toThrow('aborted');
   });
 
-  it('goes on behind what is durable after a crash, at every batch', async () => {
+  it('continues after the durable records after a crash, at every batch', async () => {
     await put('a.ndjson', records('1', '2', '3'));
     await put('b.ndjson', records('4', '5'));
     for (let crash = 1; crash <= 5; crash++) {
@@ -278,7 +278,7 @@ describe('a drop folder', () => {
     expect(found).toContain('file/drop/4');
   });
 
-  it('refuses what is no file of its own, once, and reads the rest', async () => {
+  it('refuses anything but its own regular files, once, and reads the rest', async () => {
     const outside = await mkdtemp(join(tmpdir(), 'octavo-outside-'));
     try {
       await writeFile(join(outside, 'secret.ndjson'), records('no'));
@@ -321,7 +321,7 @@ describe('a drop folder', () => {
     await expect(open().fetch('1', new AbortController().signal)).rejects.toThrow(/no single tickets/);
   });
 
-  it('tells of a file that is moved in', async () => {
+  it('notices a file that is moved in', async () => {
     const source = open();
     let told = 0;
     let heard = () => {};

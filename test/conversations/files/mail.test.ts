@@ -179,7 +179,7 @@ describe('a mailbox', () => {
     }
   });
 
-  it('is told to be none where no line begins a mail', async () => {
+  it('is rejected if no line begins a mail', async () => {
     expect(outline(await read('x.mbox', 'Dear all,\r\n\r\nhello\r\n'))).toEqual([
       'x.mbox:1 is not a mailbox: no line starts with "From " and contains a time',
     ]);

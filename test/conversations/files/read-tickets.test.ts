@@ -22,7 +22,7 @@ async function readPath(path: string): Promise<string[]> {
   return outline(found.map((each) => each.found));
 }
 
-describe('what a file is', () => {
+describe('the format of a file', () => {
   it.each([
     ['json', `[${record}]`],
     ['json', `\n {\n  "tickets": [${record}] }`],
@@ -49,7 +49,7 @@ describe('what a file is', () => {
     expect(outline(await read(name, content))).toEqual([`${name}:1 ${reason}`]);
   });
 
-  it('is as told, whatever it is called', async () => {
+  it('is the given one, whatever the name', async () => {
     expect(outline(await read('x.txt', `${record}\n`, { format: 'ndjson' }))).toEqual(['file/acme/a']);
   });
 });
@@ -68,7 +68,7 @@ describe('a file on the disk', () => {
     expect(await readPath(join(folder, 'link.json'))).toEqual(['link.json:1 cannot be read: file not found']);
   });
 
-  it.skipIf(process.getuid?.() === 0)('that may not be read is refused', async () => {
+  it.skipIf(process.getuid?.() === 0)('without read permission is refused', async () => {
     await writeFile(join(folder, 'x.json'), record);
     await chmod(join(folder, 'x.json'), 0);
     expect(await readPath(join(folder, 'x.json'))).toEqual(['x.json:1 cannot be read: no permission (EACCES)']);
@@ -132,7 +132,7 @@ describe('a line of 100 MB', () => {
     expect(most).toBeLessThan(17 * 1024 * 1024);
   });
 
-  it('costs no other record', async () => {
+  it('affects no other record', async () => {
     const long = Buffer.alloc(20 * 1024 * 1024, 'x');
     const content = Buffer.concat([Buffer.from(`${record}\n"`), long, Buffer.from(`"\n${record}\n`)]);
     const outlines: string[] = [];

@@ -4,7 +4,7 @@ import { redactText } from './redacted.ts';
 const UUID = '1b2c3d4e-1111-2222-3333-444455556666';
 const HEX = '0123456789abcdef'.repeat(2);
 
-describe('a link that lets in whoever has it', () => {
+describe('a link that grants access to anyone who has it', () => {
   it.each([
     ['https://acme.zendesk.com/attachments/', 'token/AbCdEf123456/?name=passport.png'],
     ['https://downloads.intercomcdn.com/i/o/', `123456/${HEX}/image.png?expires=1700000000&signature=${HEX}`],
@@ -30,7 +30,7 @@ describe('a link that lets in whoever has it', () => {
     expect(redactText(`[file](${start}${key}), ok`)).toBe(`[file](${start}[SECRET_1]), ok`);
   });
 
-  it('keeps the parameters that open nothing', () => {
+  it('keeps the parameters that grant no access', () => {
     expect(redactText('https://app.acme.example/invite?code=ABcd1234EFgh5678&lang=en')).toBe(
       'https://app.acme.example/invite?code=[SECRET_1]&lang=en',
     );

@@ -35,7 +35,7 @@ async function run(args: readonly string[], isOutTerminal = false) {
   return { exit: await runCommandLine(args, around), out, err };
 }
 
-test('a text as it would be sent, by the rules of the configuration', async () => {
+test('prints a text as it would be sent, with the rules of the configuration', async () => {
   writeFileSync(join(folder, 'ticket.txt'), TEXT);
   expect(await run(['redact', 'ticket.txt'])).toEqual({
     exit: 0,
@@ -74,12 +74,12 @@ test('on a terminal a text cannot move the cursor; elsewhere it is as it would b
   expect((await run(['redact', 'hostile.txt'])).out).toBe('a\u001b[2J\u009bb\u202e\tc\r\nd\r');
 });
 
-test('UTF-16 is read as it is from dropped files', async () => {
+test('reads UTF-16', async () => {
   writeFileSync(join(folder, 'ticket.txt'), Buffer.from('\ufeffHi, ana@example.com', 'utf16le'));
   expect((await run(['redact', 'ticket.txt'])).out).toBe('Hi, [EMAIL_1]');
 });
 
-test('values are shown nowhere but on a terminal, and no error quotes one', async () => {
+test('shows values only on a terminal, and quotes none in errors', async () => {
   writeFileSync(join(folder, 'ticket.txt'), TEXT);
   const { exit, out, err } = await run(['redact', '--explain', 'ticket.txt']);
   expect({ exit, out }).toEqual({ exit: 3, out: '' });

@@ -29,7 +29,7 @@ function asTicket(
 }
 
 describe('the corpus', () => {
-  it('has the figures that the page on redaction tells', () => {
+  it('matches the figures on the page on redaction', () => {
     const page = readFileSync(new URL('../../../docs/redaction.md', import.meta.url), 'utf8');
     expect(page).toContain(`${corpus.length} texts`);
     for (const { type, marked, precision, recall } of figures) {
@@ -94,7 +94,7 @@ describe('placeholders', () => {
     );
   });
 
-  it('that stand there already are left, and not given to another value', () => {
+  it('that exist already are kept, and not assigned to another value', () => {
     expect(redacted('[EMAIL_3] and x@example.com')).toBe('[EMAIL_3] and [EMAIL_4]');
   });
 });
@@ -244,7 +244,7 @@ describe('options', () => {
 });
 
 describe('explain', () => {
-  it('says where, what and by what it is replaced', () => {
+  it('returns position, value and placeholder', () => {
     const [explained] = createConversationRedactor().explain('call 415-555-0132!');
     expect(explained).toEqual({
       place: 'text',
@@ -264,7 +264,7 @@ describe('properties', () => {
   );
   const texts = fc.array(words, { minLength: 1, maxLength: 8 }).map((list) => `x${list.join('')}`);
 
-  it('redacted again, nothing changes; the same text is redacted in the same way', () => {
+  it('redaction is idempotent and deterministic', () => {
     const redactor = createConversationRedactor({
       patterns: [{ name: 'customer', pattern: 'CUST-\\d+' }],
       regions: ['US', 'DE'],
@@ -282,7 +282,7 @@ describe('properties', () => {
     );
   });
 
-  it('spans are in order and apart, and what is outside stays as it is', () => {
+  it('spans are sorted and do not overlap, and the text outside of them is unchanged', () => {
     const redactor = createConversationRedactor();
     fc.assert(
       fc.property(texts, (text) => {
