@@ -1,4 +1,4 @@
-/** Scopes tell the manifest folders of one organization apart in refs, comments, commit statuses and checksums. */
+/** Scopes distinguish the manifest directories of one organization in refs, comments, commit statuses and checksums. */
 
 import { createHash } from 'node:crypto';
 import { withoutTrailingSlashes } from './trim.ts';

@@ -15,12 +15,12 @@ export interface Room {
   readonly runUrl: string | null;
 }
 
-/** Characters of a commit status at the forge that has room for the fewest. */
+/** Maximum length of a commit status, in characters, at the forge with the lowest limit. */
 const LONGEST_DESCRIPTION = 140;
 
 /**
- * The comment that shows a plan: a hidden marker, the summary, and the plan folded. Of a plan that is longer than a
- * comment may be, the dangerous part is kept, the rest is counted, and a link leads to all of it.
+ * Builds the comment that shows a plan: a hidden marker, the summary, and the folded plan. If the plan is longer than a
+ * comment may be, the riskiest changes are kept, the others are counted, and a link leads to the whole plan.
  */
 export function planComment(plan: Plan, marker: Marker, room: Room, approval?: Approval): string {
   const { head, text, shorten, isLong } = planMarkdown(plan, approval);
@@ -28,17 +28,17 @@ export function planComment(plan: Plan, marker: Marker, room: Room, approval?: A
   return foldedComment({ marker, head, title: 'The plan', text, shorten, isOpen }, room);
 }
 
-/** The comment that takes a plan's place where there is none: what is wrong, instead of a plan that no longer holds. */
+/** Builds the comment for a commit without a plan. It lists the problems and replaces an earlier, outdated plan. */
 export function failureComment(message: string, commit: string, marker: Marker, room: Room): string {
   const scope = marker.scope === ROOT_SCOPE ? '' : `, scope ${marker.scope}`;
-  const head = `### No plan for ${codeSpan(printable(`${marker.organization}${scope}`))}: commit ${commit.slice(0, 7)}\n\n**It could not be planned**`;
-  // No line begins with what was quoted: forges obey some lines that do.
+  const head = `### No plan for ${codeSpan(printable(`${marker.organization}${scope}`))}: commit ${commit.slice(0, 7)}\n\n**Planning failed**`;
+  // Quoted text never starts a line, because forges execute some lines as commands.
   const text = printableLines(message)
     .split('\n')
     .map((line) => `  ${line}`)
     .join('\n');
   const shorten = (longest: number) => takeLines(text.split('\n'), longest).join('\n');
-  return foldedComment({ marker, head, title: 'What is wrong', text, shorten, isOpen: true }, room);
+  return foldedComment({ marker, head, title: 'Problems', text, shorten, isOpen: true }, room);
 }
 
 /** Builds the commit status of a plan. A held plan is a success: it waits only when it is applied. */
@@ -54,7 +54,7 @@ export function planStatus(plan: Plan): CommitStatus {
 
 /** Builds the commit status for a plan that failed. */
 export function failureStatus(of: Pick<Plan, 'organization' | 'scope'>): CommitStatus {
-  return { state: 'error', context: statusContext(of), description: 'it could not be planned' };
+  return { state: 'error', context: statusContext(of), description: 'planning failed' };
 }
 
 function statusContext({ organization, scope }: Pick<Plan, 'organization' | 'scope'>): string {
@@ -78,9 +78,10 @@ function foldedComment({ marker, head, title, text, shorten, isOpen }: Folded, {
   if (whole.length <= longest) {
     return whole;
   }
-  const where = runUrl === null ? 'the output of the job has all of it' : `[the job](${runUrl}) has all of it`;
-  const note = `\nThis is not all: it is longer than a comment may be, and ${where}.\n`;
-  // The fence may be longer than what is kept needs it to be, never shorter.
+  const where =
+    runUrl === null ? 'the output of the job contains the whole text' : `[the job](${runUrl}) contains the whole text`;
+  const note = `\nShortened to the maximum length of a comment; ${where}.\n`;
+  // The fence may be longer than the remaining text needs, never shorter.
   const budget =
     longest -
     around(

@@ -8,7 +8,7 @@ import { takeLines } from '../plan/render/text-layout.ts';
 import { counted, printable, printableLines } from '../plan/render/words.ts';
 import type { PullText } from './pulls.ts';
 
-/** One resource that is not as the manifests say, and how they come to say it: from what is declared to what is there. */
+/** Drifted resource, with the field changes that bring the manifests from the declared to the actual values. */
 export interface DriftedResource {
   readonly action: 'update' | 'move' | 'delete';
   readonly address: Address;
@@ -19,7 +19,7 @@ export interface DriftedResource {
 
 /** Changes on the platform that are not in the manifests. */
 export interface DriftReport {
-  /** The organization's id, and what people call it. */
+  /** Id of the organization; `title` is its display name. */
   readonly organization: string;
   readonly title: string;
   /** Resources that are written to manifests. */
@@ -29,13 +29,13 @@ export interface DriftReport {
 }
 
 const MARKS = { update: '~', move: '→', delete: '-' } as const;
-/** Resources that a commit message lists. */
+/** Maximum number of resources listed in a commit message. */
 const MOST_LISTED = 100;
 const TRAILER = 'Octavo-Tree: ';
 
 /**
- * The branch that the drift of an organization is on, one for each scope; whatever their names are, git and a shell take
- * it for a name.
+ * Returns the branch for the drift of an organization, one per scope. The name is valid for git and safe in a shell for
+ * any organization and scope.
  */
 export function driftBranch(organization: string, scope = ROOT_SCOPE): string {
   const part = scope === ROOT_SCOPE ? '' : `.${branchName(scope)}`;
@@ -43,7 +43,7 @@ export function driftBranch(organization: string, scope = ROOT_SCOPE): string {
 }
 
 function branchName(text: string): string {
-  // No name of a branch ends in ".lock".
+  // A branch name must not end in ".lock".
   if (/^(?!lock$)[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$/.test(text)) {
     return text;
   }
@@ -78,14 +78,14 @@ export function driftPull(report: DriftReport, longest: number, options: { reado
   const left = report.left.map(({ address, reason }) => `  ${unheeded(printable(`${address}: ${reason}`))}`);
   const text = [...lines, ...(left.length === 0 ? [] : ['', 'Not written:', ...left])];
   const around = (block: string, note: string) =>
-    `### ${codeSpan(unheeded(printable(report.title)))} is not as its manifests say\n\n**${summaryOf(report)}**\n${
+    `### ${codeSpan(unheeded(printable(report.title)))} differs from its manifests\n\n**${summaryOf(report)}**\n${
       options.isTaken ? TAKEN : ''
     }\n${block}\n${note}\n${ADVICE}\n`;
   const body = around(fenced(text.join('\n')), '');
   if (body.length <= longest) {
     return { title: driftTitle(report), body };
   }
-  const note = '\nThis is not all: it is longer than a description may be. The commit has all of it.\n';
+  const note = '\nShortened to the maximum length of a description. The commit contains all changes.\n';
   const room = longest - around(fenced(text.join('\n')), note).length + text.join('\n').length;
   return { title: driftTitle(report), body: around(fenced(takeLines(text, room).join('\n')), note) };
 }
@@ -94,17 +94,19 @@ export function driftPull(report: DriftReport, longest: number, options: { reado
 export function goneComment(report: DriftReport): string {
   const left = report.left.map(({ address, reason }) => `  ${printable(`${address}: ${reason}`)}`);
   const rest =
-    left.length === 0 ? '' : `\n\nWhat no manifest was found to say stays different:\n\n${fenced(left.join('\n'))}`;
-  return `The drift is gone: the manifests say what there is in ${codeSpan(printable(report.title))}, or it was changed back.${rest}\n`;
+    left.length === 0
+      ? ''
+      : `\n\nThese resources still differ, because they could not be written to the manifests:\n\n${fenced(left.join('\n'))}`;
+  return `The drift is gone: the manifests of ${codeSpan(printable(report.title))} now declare it, or it was reverted on the platform.${rest}\n`;
 }
 
 const TAKEN =
-  '\n**Somebody has committed to this branch, so it is left as it is.** What is different by now stands below, and may not be in it. Merge it, or close it and delete the branch for a new one.\n';
+  '\n**Another author has committed to this branch, so Octavo does not update it.** The current differences are listed below; the branch may not contain all of them. Merge this pull request, or close it and delete the branch to get a new one.\n';
 const ADVICE =
-  'Merge this to keep what was changed by hand. Close it to decline, and keep the branch: the same is not proposed again, and what applies the manifests changes it back.';
+  'Merge this pull request to keep the changes that were made on the platform. To decline them, close it and keep the branch: Octavo does not propose the same changes again, and the next apply reverts them.';
 
 function driftTitle({ organization, resources }: DriftReport): string {
-  return `Drift: ${counted(resources.length, 'resource')} of ${inert(organization)} changed by hand`;
+  return `Drift: ${counted(resources.length, 'resource')} of ${inert(organization)} changed on the platform`;
 }
 
 function summaryOf({ resources, left }: DriftReport): string {
@@ -118,7 +120,7 @@ function summaryOf({ resources, left }: DriftReport): string {
   return parts.flatMap(([number, word]) => (number > 0 ? [`${number} ${word}`] : [])).join(', ');
 }
 
-/** In the words of a plan. No line begins with what was quoted: forges obey some lines that do. */
+/** Formats a resource as in a plan. Quoted text never starts a line, because forges execute some lines as commands. */
 export function resourceLines({ action, address, file, line, fields }: DriftedResource): readonly string[] {
   const head = `  ${MARKS[action]} ${printable(address)}  ${printable(file)}:${line}${action === 'delete' ? '  gone' : ''}`;
   return [
@@ -134,8 +136,8 @@ const CLOSING =
 const SKIPPING = /\[(?=(?:ci|skip|no|actions)[\s-]+(?:ci|skip|actions)\])/gi;
 
 /**
- * Text of a description, of which code is not the end: GitLab looks for issues to close in the description as it is
- * written, and a squash merge can make it the message of a commit, where there is no code.
+ * Escapes text of a description even where it is code: GitLab searches the raw description for issues to close, and a
+ * squash merge can make it a commit message, which has no code formatting.
  */
 function unheeded(text: string): string {
   return text
@@ -144,7 +146,7 @@ function unheeded(text: string): string {
     .replace(/(?<![A-Za-z0-9])@/g, '\\u0040');
 }
 
-/** A word of a commit message in which no forge finds a mention, a reference, a link or a command. */
+/** Encodes a word of a commit message so that no forge finds a mention, a reference, a link or a command in it. */
 function inert(text: string): string {
   return text.replace(/[^A-Za-z0-9@._/+-]|(?<![A-Za-z0-9])@|@(?![A-Za-z0-9])/gu, (character) =>
     [...new TextEncoder().encode(character)].map((byte) => `=${byte.toString(16).padStart(2, '0')}`).join(''),

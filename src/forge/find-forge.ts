@@ -1,6 +1,6 @@
 import type { ForgeName } from './pull-request.ts';
 
-/** Files and folders that only one forge reads. */
+/** Files and directories that only one forge reads. */
 const SIGNS: readonly (readonly [path: string, forge: ForgeName])[] = [
   ['.gitlab-ci.yml', 'gitlab'],
   ['.gitea', 'gitea'],
@@ -9,7 +9,7 @@ const SIGNS: readonly (readonly [path: string, forge: ForgeName])[] = [
   ['.github', 'github'],
 ];
 
-/** Words in the names of the machines that forges run on. */
+/** Words in the host names of forges. */
 const HOSTS: readonly (readonly [word: RegExp, forge: ForgeName])[] = [
   [/(?:^|[.-])github(?:[.-]|$)/, 'github'],
   [/(?:^|[.-])gitlab(?:[.-]|$)/, 'gitlab'],
@@ -18,10 +18,10 @@ const HOSTS: readonly (readonly [word: RegExp, forge: ForgeName])[] = [
 ];
 
 /**
- * The forge of a repository: by what is there for its pipelines, else by the name of the machine that it is cloned from.
- * Null where neither tells.
+ * Detects the forge of a repository: by its pipeline files, otherwise by the host name of its remote. Null if neither
+ * identifies one.
  *
- * @param origin the URL of the remote, also as `git@host:path`; null: there is none
+ * @param origin the URL of the remote, also as `git@host:path`; null if there is none
  */
 export function findForge(origin: string | null, isThere: (path: string) => boolean): ForgeName | null {
   const sign = SIGNS.find(([path]) => isThere(path));

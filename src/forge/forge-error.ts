@@ -1,13 +1,13 @@
 import { AuthError, RateLimitedError, RejectedError, TransientError } from '../core/errors.ts';
 
-/** An error answer of a forge. */
+/** Error response of a forge. */
 export interface Refusal {
   /** Description of the action: `update the comment`. */
   readonly tried: string;
   /** `GitHub`. */
   readonly label: string;
   readonly status: number;
-  /** Reads a header of the answer; null where it is not there. */
+  /** Reads a header of the response; null if it is absent. */
   readonly header: (name: string) => string | null;
   /** A rate limit was exceeded, and the headers do not show it. */
   readonly isLimit?: boolean;
@@ -49,12 +49,12 @@ function retryDelay(header: Refusal['header']): number | null {
   return remaining === 0 && Number.isFinite(wait) ? Math.max(wait, 1000) : null;
 }
 
-/** No answer at all: it may have been done. */
+/** Creates the error for a request without a response: it may have taken effect. */
 export function noAnswerError(label: string, tried: string, cause: unknown): Error {
   return new TransientError(`${label} does not answer when asked to ${tried}`, true, { cause });
 }
 
-/** Passes over that something is not there any more. */
+/** Ignores 404 errors; throws others. */
 export function ignoreNotFound(error: unknown): void {
   if (!(error instanceof RejectedError && error.status === 404)) {
     throw error;

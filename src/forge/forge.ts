@@ -17,28 +17,28 @@ export interface CommitStatus {
 }
 
 /**
- * One pull request at a forge, as far as a plan is shown there. Throws AuthError where the token may not do it,
- * RateLimitedError, TransientError, or RejectedError (404 too: what is not there, or is not shown to this token).
+ * Pull request at a forge, reduced to the operations that show a plan. Throws AuthError if the token lacks the
+ * permission, RateLimitedError, TransientError, or RejectedError (including 404: missing, or hidden from this token).
  */
 export interface Forge {
   /** `GitHub`. */
   readonly label: string;
-  /** Characters that a comment may have. */
+  /** Maximum length of a comment, in characters. */
   readonly longest: number;
   /** Comments by the owner of the token, oldest first. Comments of others never count as plans. */
   listOwn(): Promise<readonly ForgeComment[]>;
-  /** Not safe to repeat: a comment whose answer was lost may be there. */
+  /** Creates a comment. Not safe to repeat: a comment whose response was lost may exist. */
   create(body: string): Promise<ForgeComment>;
   update(id: number, body: string): Promise<void>;
-  /** A comment that is gone already is a success. */
+  /** Deletes a comment; succeeds if it no longer exists. */
   remove(id: number): Promise<void>;
   setStatus(status: CommitStatus): Promise<void>;
 }
 
-/** Milliseconds after which a request to a forge is given up. */
+/** Timeout of a request to a forge, in milliseconds. */
 const FORGE_TIMEOUT = 30_000;
 
-/** `fetch` that gives up after a while, and when the process is asked to end. */
+/** Returns a `fetch` with a timeout that also stops when `signal` aborts. */
 export function timedFetch(signal: AbortSignal): typeof fetch {
   return (input, init) => {
     const signals = [signal, AbortSignal.timeout(FORGE_TIMEOUT), ...(init?.signal ? [init.signal] : [])];

@@ -5,14 +5,14 @@ import { askGitea, GITEA, GITEA_LONGEST, giteaClient } from './gitea.ts';
 import type { Pulls } from './pulls.ts';
 import type { ForgeRepository } from './repository.ts';
 
-/** Gitea's own most (`MAX_RESPONSE_ITEMS`). */
+/** Maximum page size of Gitea (`MAX_RESPONSE_ITEMS`). */
 const PAGE = 50;
 
-/** The pull requests of a repository at Gitea or Forgejo. */
+/** Opens the pull requests of a repository at Gitea or Forgejo. */
 export function openGiteaPulls(at: ForgeRepository, token: string, signal: AbortSignal): Pulls {
   const api = giteaClient(at.apiUrl, token, signal);
   const [owner = '', repo = ''] = at.repository.split('/');
-  // The list cannot be asked for one branch.
+  // The list has no filter for branches.
   const list = async (from: string, into: string, state: 'open' | 'closed') => {
     const found: PullRequest[] = [];
     for (let page = 1; ; page += 1) {
@@ -31,17 +31,17 @@ export function openGiteaPulls(at: ForgeRepository, token: string, signal: Abort
     label: GITEA,
     longest: GITEA_LONGEST,
     findOpen: ({ from, into }) =>
-      askGitea('look for the pull request', async () => {
+      askGitea('find the pull request', async () => {
         const [found] = await list(from, into, 'open');
         return found === undefined ? null : shown(found);
       }),
     findDeclined: ({ from, into }, commit) =>
-      askGitea('look for pull requests that were closed', async () => {
+      askGitea('find closed pull requests', async () => {
         const closed = await list(from, into, 'closed');
         return closed.find(({ merged, head }) => merged !== true && head?.sha === commit)?.number ?? null;
       }),
     findMerged: ({ from, into }, commit) =>
-      askGitea('look for pull requests that were merged', async () => {
+      askGitea('find merged pull requests', async () => {
         const closed = await list(from, into, 'closed');
         return closed.find(({ merged, head }) => merged === true && head?.sha === commit)?.number ?? null;
       }),

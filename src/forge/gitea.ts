@@ -4,16 +4,16 @@ import { ignoreNotFound, noAnswerError, refusalError } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 
 export const GITEA = 'Gitea';
-/** Gitea names no limit; what is too long for GitHub is too long for a page anywhere. */
+/** Maximum length of a comment, in characters. Gitea documents no limit, so that of GitHub is used. */
 export const GITEA_LONGEST = 65_535;
-/** Whoever the token of a workflow is: no person has a number below zero. */
+/** User id of workflow tokens; ids of real users are positive. */
 const ACTIONS_USER = -2;
 
 export function giteaClient(apiUrl: string, token: string, signal: AbortSignal) {
   return giteaApi(apiUrl.replace(/\/api\/v1\/?$/, ''), { token, customFetch: timedFetch(signal) });
 }
 
-/** A pull request at Gitea or Forgejo. */
+/** Opens a pull request at Gitea or Forgejo. */
 export function openGitea(pull: PullRequest, token: string, signal: AbortSignal): Forge {
   const api = giteaClient(pull.apiUrl, token, signal);
   const [owner = '', repo = ''] = pull.repository.split('/');
@@ -35,7 +35,7 @@ export function openGitea(pull: PullRequest, token: string, signal: AbortSignal)
     listOwn: () =>
       askGitea('list the comments', async () => {
         const self = writer ?? (await whoAmI());
-        // All of them at once: this list has no pages.
+        // This list is not paginated.
         const { data } = await api.repos.issueGetComments(owner, repo, pull.number);
         return data
           .filter(({ user }) => user?.id === self)
@@ -64,7 +64,7 @@ export function openGitea(pull: PullRequest, token: string, signal: AbortSignal)
   };
 }
 
-/** Asks Gitea, whose client throws the answer itself, and names by what happens next what goes wrong. */
+/** Runs a request to Gitea, whose client throws the response, and classifies its errors. */
 export async function askGitea<T>(tried: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -3,7 +3,7 @@ import { askGitHub, GITHUB, GITHUB_LONGEST, githubClient } from './github.ts';
 import type { PullBranches, Pulls } from './pulls.ts';
 import type { ForgeRepository } from './repository.ts';
 
-/** The pull requests of a repository at GitHub. */
+/** Opens the pull requests of a repository at GitHub. */
 export function openGitHubPulls(at: ForgeRepository, token: string, signal: AbortSignal, userAgent: string): Pulls {
   const [owner = '', repo = ''] = at.repository.split('/');
   const octokit = githubClient(at.apiUrl, token, signal, userAgent);
@@ -12,17 +12,17 @@ export function openGitHubPulls(at: ForgeRepository, token: string, signal: Abor
     label: GITHUB,
     longest: GITHUB_LONGEST,
     findOpen: (branches) =>
-      askGitHub('look for the pull request', async () => {
+      askGitHub('find the pull request', async () => {
         const [found] = await list(branches, 'open');
         return found === undefined ? null : shown(found);
       }),
     findDeclined: (branches, commit) =>
-      askGitHub('look for pull requests that were closed', async () => {
+      askGitHub('find closed pull requests', async () => {
         const closed = await list(branches, 'closed');
         return closed.find(({ merged_at, head }) => !merged_at && head.sha === commit)?.number ?? null;
       }),
     findMerged: (branches, commit) =>
-      askGitHub('look for pull requests that were merged', async () => {
+      askGitHub('find merged pull requests', async () => {
         const closed = await list(branches, 'closed');
         return closed.find(({ merged_at, head }) => merged_at && head.sha === commit)?.number ?? null;
       }),

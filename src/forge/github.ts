@@ -5,7 +5,10 @@ import { ignoreNotFound, noAnswerError, refusalError } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 
 export const GITHUB = 'GitHub';
-/** What GitHub accepts, less one: its messages say "maximum is 65536 characters", and some versions mean below it. */
+/**
+ * Maximum length of a comment, in characters: one less than GitHub's limit, because in some versions its message
+ * "maximum is 65536 characters" means fewer than 65,536.
+ */
 export const GITHUB_LONGEST = 65_535;
 const PAGE = 100;
 const silent = () => undefined;
@@ -21,7 +24,7 @@ export function githubClient(apiUrl: string, token: string, signal: AbortSignal,
   });
 }
 
-/** A pull request at GitHub (github.com, and GitHub Enterprise Server by its API's address). */
+/** Opens a pull request at GitHub (github.com, or GitHub Enterprise Server by the address of its API). */
 export function openGitHub(pull: PullRequest, token: string, signal: AbortSignal, userAgent: string): Forge {
   const [owner = '', repo = ''] = pull.repository.split('/');
   const octokit = githubClient(pull.apiUrl, token, signal, userAgent);
@@ -69,7 +72,7 @@ export function openGitHub(pull: PullRequest, token: string, signal: AbortSignal
   };
 }
 
-/** Asks GitHub, and names by what happens next what goes wrong. */
+/** Runs a request to GitHub and classifies its errors. */
 export async function askGitHub<T>(tried: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -94,7 +97,7 @@ interface GitHubFailure {
     readonly headers: Readonly<Record<string, unknown>>;
     readonly data?: { readonly documentation_url?: string };
   };
-  /** Of GraphQL, whose answers are successes by their status. */
+  /** Errors of GraphQL, whose responses have a successful status even if they failed. */
   readonly errors?: readonly { readonly type?: string }[];
 }
 

@@ -4,7 +4,7 @@ import { askGitLab, GITLAB, GITLAB_LONGEST, gitlabOptions } from './gitlab.ts';
 import type { Pulls } from './pulls.ts';
 import type { ForgeRepository } from './repository.ts';
 
-/** The merge requests of a project at GitLab. */
+/** Opens the merge requests of a project at GitLab. */
 export function openGitLabPulls(at: ForgeRepository, token: string, signal: AbortSignal): Pulls {
   const options = gitlabOptions(at.apiUrl, token, signal);
   const requests = new MergeRequests(options);
@@ -24,17 +24,17 @@ export function openGitLabPulls(at: ForgeRepository, token: string, signal: Abor
     label: GITLAB,
     longest: GITLAB_LONGEST,
     findOpen: ({ from, into }) =>
-      askGitLab('look for the merge request', async () => {
+      askGitLab('find the merge request', async () => {
         const [found] = await list(from, into, 'opened');
         return found === undefined ? null : shown(found);
       }),
     findDeclined: ({ from, into }, commit) =>
-      askGitLab('look for merge requests that were closed', async () => {
+      askGitLab('find closed merge requests', async () => {
         const closed = await list(from, into, 'closed');
         return closed.find(({ sha }) => sha === commit)?.iid ?? null;
       }),
     findMerged: ({ from, into }, commit) =>
-      askGitLab('look for merge requests that were merged', async () => {
+      askGitLab('find merged merge requests', async () => {
         const merged = await list(from, into, 'merged');
         return merged.find(({ sha }) => sha === commit)?.iid ?? null;
       }),

@@ -7,7 +7,7 @@ import type { PullRequest } from './pull-request.ts';
 export const GITLAB = 'GitLab';
 /** GitLab instance limits: size of comments and descriptions, in characters. */
 export const GITLAB_LONGEST = 1_000_000;
-/** Characters of the link of a commit status; a longer one makes GitLab refuse the status. */
+/** Maximum length of the link of a commit status, in characters; GitLab rejects a longer one. */
 const LONGEST_TARGET = 255;
 const PAGE = 100;
 const STATES = { success: 'success', failure: 'failed', error: 'failed' } as const satisfies Record<
@@ -49,7 +49,7 @@ function singleRequester(send: typeof fetch) {
   );
 }
 
-/** A merge request at GitLab, and its notes. */
+/** Opens a merge request at GitLab with its notes. */
 export function openGitLab(pull: PullRequest, token: string, signal: AbortSignal): Forge {
   const options = gitlabOptions(pull.apiUrl, token, signal);
   const notes = new MergeRequestNotes(options);
@@ -84,7 +84,7 @@ export function openGitLab(pull: PullRequest, token: string, signal: AbortSignal
   };
 }
 
-/** Asks GitLab, and names by what happens next what goes wrong. */
+/** Runs a request to GitLab and classifies its errors. */
 export async function askGitLab<T>(tried: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -14,8 +14,8 @@ const LOOKS = 4;
 const PAUSE = 1000;
 
 /**
- * Sees to it that there is one open pull request between two branches, and that it says this. A forge has no two of
- * them: where another run was first, or the answer was lost, the one that is there is updated.
+ * Creates or updates the open pull request between two branches. A forge has at most one: if another run created it
+ * first, or the response was lost, the existing one is updated.
  */
 export async function keepPull(pulls: Pulls, branches: PullBranches, text: PullText, clock: Clock): Promise<KeptPull> {
   const found = await withRetries(clock, () => pulls.findOpen(branches));

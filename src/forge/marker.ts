@@ -4,7 +4,7 @@ import type { RunNumber } from './pull-request.ts';
 /** Hidden marker of Octavo's comments. */
 export interface Marker {
   readonly organization: string;
-  /** Tells the manifest folders of one organization apart. */
+  /** Distinguishes the manifest directories of one organization. */
   readonly scope: string;
   /** The run that wrote it. */
   readonly run: RunNumber;
@@ -12,13 +12,13 @@ export interface Marker {
 
 const START = '<!-- octavo:plan ';
 
-/** The first line of a comment. Whatever the organization's id is, it cannot end the line. */
+/** Writes the first line of a comment. No organization id can end the line early. */
 export function writeMarker({ organization, scope, run }: Marker): string {
   const part = scope === ROOT_SCOPE ? '' : ` scope=${encode(scope)}`;
   return `${START}organization=${encode(organization)}${part} run=${run.join('.')} -->`;
 }
 
-/** The marker of a comment, or null: it is not Octavo's. */
+/** Reads the marker of a comment; null if the comment is not from Octavo. */
 export function readMarker(body: string): Marker | null {
   const [, organization, scope, run, attempt] =
     /^<!-- octavo:plan organization=([\w~.]*)(?: scope=([\w~.]+))? run=(\d{1,15})\.(\d{1,15}) -->/.exec(body) ?? [];
@@ -31,7 +31,7 @@ export function readMarker(body: string): Marker | null {
       };
 }
 
-/** Less than zero: `a` is the earlier run. */
+/** Compares runs; negative if `a` is the earlier one. */
 export function compareRuns(a: RunNumber, b: RunNumber): number {
   return a[0] - b[0] || a[1] - b[1];
 }

@@ -4,7 +4,7 @@ import { openGitHub } from './github.ts';
 import { openGitLab } from './gitlab.ts';
 import type { PullRequest } from './pull-request.ts';
 
-/** The way to a pull request's forge; null where comments are not supported there. */
+/** Opens a pull request at its forge; null if Octavo does not support comments there. */
 export function openForge(pull: PullRequest, token: string, signal: AbortSignal, userAgent: string): Forge | null {
   switch (pull.forge) {
     case 'github':

@@ -4,7 +4,7 @@ import { openGitLabPulls } from './gitlab-pulls.ts';
 import type { Pulls } from './pulls.ts';
 import type { ForgeRepository } from './repository.ts';
 
-/** The way to a repository's pull requests. */
+/** Opens the pull requests of a repository. */
 export function openPulls(at: ForgeRepository, token: string, signal: AbortSignal, userAgent: string): Pulls {
   switch (at.forge) {
     case 'github':

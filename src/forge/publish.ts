@@ -9,26 +9,27 @@ export type Published = 'created' | 'updated' | 'outdated';
 
 /** Number of checks, because another run may write at the same time. */
 const ROUNDS = 5;
-/** Milliseconds before a request that failed is made again. */
+/** Pauses before a failed request is retried, in milliseconds. */
 const PAUSES = [1000, 4000, 15_000] as const;
 /** Longest wait that a forge may ask for, in milliseconds. */
 const LONGEST_WAIT = 60_000;
 
 /**
- * Sees to it that a pull request has one comment for a scope of an organization, and that it is that of the latest run.
+ * Ensures that a pull request has exactly one comment for a scope of an organization, from the latest run.
  *
- * Forges cannot write on a condition, so each run looks again after it has written:
+ * Forges have no conditional writes, so each run checks again after it has written:
  *
  * | it finds | it does |
  * |---|---|
- * | no comment of ours | creates one, and looks again; not twice where the first is known to be there |
+ * | no comment of this scope | creates one and checks again; not twice if the first one certainly exists |
  * | several | keeps the oldest and removes the others |
- * | one by a later run | leaves it |
- * | one by an earlier run, or its own of before | updates it, and looks again |
- * | its own, as it is to be | is done |
+ * | one by a later run | keeps it |
+ * | one by an earlier run, or an outdated one of its own | updates it and checks again |
+ * | its own, up to date | ends |
  *
- * Two runs that create at the same time both see the older of the two when they look again, and agree on it. A create
- * whose answer was lost is looked for before another is made; a comment that somebody deletes meanwhile is made again.
+ * Two runs that create a comment at the same time both see the older one when they check again, and agree on it. After
+ * a lost response, a run searches for the comment before it creates another. A comment that somebody deletes meanwhile
+ * is created again.
  */
 export async function publish(forge: Forge, marker: Marker, body: string, clock: Clock): Promise<Published> {
   let wrote: Exclude<Published, 'outdated'> | null = null;
@@ -36,7 +37,7 @@ export async function publish(forge: Forge, marker: Marker, body: string, clock:
   for (let round = 0; round < ROUNDS; round += 1) {
     const [oldest, ...later] = await listOf(forge, marker, clock);
     if (oldest === undefined) {
-      // One that is known to be there is not made again because it is not listed yet, or is taken for somebody else's.
+      // A comment that certainly exists may not be listed yet, or be listed under another author: it is not created again.
       isMade = isMade ? await clock.sleep(PAUSES[0]).then(() => true) : await create(forge, body, clock);
       wrote = 'created';
       continue;
@@ -58,7 +59,10 @@ export async function publish(forge: Forge, marker: Marker, body: string, clock:
     }
   }
   throw isMade
-    ? new TransientError(`${forge.label} has taken the comment, and does not show it among those of this token`, true)
+    ? new TransientError(
+        `${forge.label} accepted the comment, but does not list it among the comments of this token`,
+        true,
+      )
     : new TransientError(`the comments at ${forge.label} change faster than they can be written`, true);
 }
 
@@ -70,7 +74,7 @@ async function listOf(forge: Forge, { organization, scope }: Marker, clock: Cloc
   });
 }
 
-/** False where the answer is lost: whether it was written is seen when the comments are looked at again. */
+/** Creates a comment. Returns false if the response was lost; the next check shows whether it exists. */
 async function create(forge: Forge, body: string, clock: Clock): Promise<boolean> {
   try {
     await withRetries(clock, () => forge.create(body), isLimit);
@@ -88,7 +92,7 @@ function runOf({ body }: ForgeComment): Marker['run'] {
   return readMarker(body)?.run ?? [0, 0];
 }
 
-/** Forges trim what is written, and some write line breaks their own way. */
+/** Compares texts without regard to surrounding white space and line breaks, which forges change. */
 export function isSame(a: string, b: string): boolean {
   const plain = (text: string) => text.replaceAll('\r\n', '\n').trim();
   return plain(a) === plain(b);
@@ -113,7 +117,7 @@ export async function withRetries<T>(
     try {
       return await work();
     } catch (error) {
-      // Limits are by the minute where nothing else is said.
+      // Without other information, limits are per minute.
       const wait = isLimit(error) ? (error.after ?? LONGEST_WAIT) : pause;
       if (!isTriedAgain(error) || wait > LONGEST_WAIT) {
         throw error;

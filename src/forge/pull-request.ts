@@ -18,7 +18,7 @@ import {
 
 export type ForgeName = 'github' | 'gitlab' | 'gitea' | 'bitbucket';
 
-/** Which run this is: of two, the later one is the greater. Its parts are compared in order. */
+/** Number of a run; later runs have greater numbers. Parts are compared in order. */
 export type RunNumber = readonly [run: number, attempt: number];
 
 /** The pull request that a CI job runs for. */
@@ -31,13 +31,13 @@ export interface PullRequest {
   readonly number: number;
   /** The commit that the pull request proposes. */
   readonly head: string;
-  /** The commit that it starts from, or the branch that it goes to; null where the forge does not say. */
+  /** Commit that it is based on, or its target branch; null if the forge does not report it. */
   readonly base: string | null;
   readonly run: RunNumber;
   /** Page of the job; null if unknown. */
   readonly runUrl: string | null;
   readonly token: string | null;
-  /** The variable that the token would be in. */
+  /** Variable that should contain the token. */
   readonly tokenVariable: string;
 }
 
@@ -45,14 +45,14 @@ export interface PullRequest {
 export interface CiJob {
   /** `GitHub Actions`; null outside of a CI job. */
   readonly label: string | null;
-  /** Null where the job is for something else, such as a push. */
+  /** Pull request of the job; null if the job runs for something else, such as a push. */
   readonly pull: PullRequest | null;
   /**
-   * Set if the checkout may contain what a pull request proposes: the commit or branch that can be trusted instead, null
-   * where the forge does not name it. A job for a comment on a pull request, or after a workflow of one, counts too.
+   * Set if the checkout may contain what a pull request proposes: the trusted commit or branch, null if the forge does
+   * not report it. Includes jobs triggered by a comment on a pull request, or by a workflow of one.
    */
   readonly proposal: { readonly base: string | null } | null;
-  /** A file whose Markdown the forge shows with the job, or null. */
+  /** File whose Markdown the forge shows with the job; null if there is none. */
   readonly summaryFile: string | null;
 }
 
@@ -69,10 +69,10 @@ const EVENT = z.object({
 
 /**
  * Detects the CI job from the variables of GitHub Actions, Gitea and Forgejo Actions, GitLab CI and Bitbucket Pipelines.
- * `OCTAVO_FORGE_TOKEN` goes before the forges' own names of a token.
+ * `OCTAVO_FORGE_TOKEN` takes precedence over the token variables of the forges.
  *
  * @param readFile reads the event that a workflow runs for
- * @throws ConfigError where the variables of a forge do not fit each other
+ * @throws ConfigError if the variables of a forge contradict each other
  */
 export async function findJob(env: Environment, readFile: (path: string) => Promise<string>): Promise<CiJob> {
   if (isSet(env.GITLAB_CI)) {

@@ -7,7 +7,7 @@ export interface OpenPull {
   readonly body: string;
 }
 
-/** Which branch a pull request brings where. */
+/** Source and target branch of a pull request. */
 export interface PullBranches {
   readonly from: string;
   readonly into: string;
@@ -20,25 +20,28 @@ export interface PullText {
 }
 
 /**
- * The pull requests of one repository. Throws AuthError where the token may not do it, RateLimitedError, TransientError,
- * or RejectedError (404 too: what is not there, or is not shown to this token).
+ * Pull requests of a repository. Throws AuthError if the token lacks the permission, RateLimitedError, TransientError,
+ * or RejectedError (including 404: missing, or hidden from this token).
  */
 export interface Pulls {
   /** `GitHub`. */
   readonly label: string;
-  /** Characters that a description may have. */
+  /** Maximum length of a description, in characters. */
   readonly longest: number;
-  /** The open one from a branch of this repository, never from one of the same name of a fork. */
+  /** Finds the open one from a branch of this repository, never from a fork's branch of the same name. */
   findOpen(branches: PullBranches): Promise<OpenPull | null>;
-  /** The number of one that was closed without being merged when the branch was at this commit. */
+  /** Returns the number of one that was closed without being merged while the branch was at this commit. */
   findDeclined(branches: PullBranches, head: string): Promise<number | null>;
-  /** The number of one that was merged when the branch was at this commit, whatever commits it was merged as. */
+  /**
+   * Returns the number of one that was merged while the branch was at this commit, even if a squash or rebase changed
+   * its commits.
+   */
   findMerged(branches: PullBranches, head: string): Promise<number | null>;
-  /** Rejected (409 or 422) where one from this branch is open already: a forge has no two. */
+  /** Opens one. Rejected (409 or 422) if one from this branch is already open. */
   open(branches: PullBranches, text: PullText): Promise<OpenPull>;
   update(number: number, text: PullText): Promise<void>;
-  /** Not safe to repeat: a comment whose answer was lost may be there. */
+  /** Writes a comment. Not safe to repeat: a comment whose response was lost may exist. */
   comment(number: number, body: string): Promise<void>;
-  /** One that is closed already is a success. */
+  /** Closes one; succeeds if it is already closed. */
   close(number: number): Promise<void>;
 }

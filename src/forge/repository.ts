@@ -24,15 +24,14 @@ export interface ForgeRepository {
   /** Page of the job; null if unknown. */
   readonly runUrl: string | null;
   readonly token: string | null;
-  /** The variable that the token would be in. */
+  /** Variable that should contain the token. */
   readonly tokenVariable: string;
 }
 
 /**
- * The repository of a CI job, whatever the job is for; null outside of one, and where no pull requests are opened
- * (Bitbucket).
+ * Detects the repository of any CI job; null outside of one, and for Bitbucket, where no pull requests are opened.
  *
- * @throws ConfigError where the variables of a forge do not fit each other
+ * @throws ConfigError if the variables of a forge contradict each other
  */
 export function findRepository(env: Environment): ForgeRepository | null {
   if (isSet(env.GITLAB_CI)) {

@@ -71,7 +71,7 @@ const SAFE = [
 /** The output of git exceeds the limit. */
 export class OutputError extends Error {}
 
-/** Turns of the event loop, each of which starts at most one process: starting one blocks the thread. */
+/** Turns of the event loop. Each starts at most one process, because starting one blocks the thread. */
 export class EventLoopTurns {
   #last: Promise<void> = Promise.resolve();
 

@@ -31,7 +31,7 @@ export function chooseResources(
     entries.has(actual.kind) && !isSettled(actual) && !isLeft(actual) && !isMade(actual, state, isLeft);
   const first = [...observed.values()].flat().filter((actual) => isOpen(actual) && isWanted(actual, choice));
   const chosen = new Set<Actual>(first);
-  // A set that grows while it is walked is walked to its end.
+  // The set grows during the iteration, which visits the added items too.
   for (const actual of chosen) {
     for (const each of [actual, ...state.allPartsOf(actual)]) {
       for (const meant of referencesIn(each.fields).flatMap((reference) => state.meantBy(reference))) {

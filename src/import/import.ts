@@ -24,7 +24,7 @@ export interface ImportOptions {
   /** Everything of the kinds that were read. */
   readonly observation: Observation;
   readonly choice: Choice;
-  /** The folder of the manifests as it is. */
+  /** Existing manifest directory. */
   readonly tree: FileTree;
   readonly load: ManifestLoadOptions;
   /** Declarations of the existing manifests; null where there are none. */
@@ -45,15 +45,15 @@ export interface Imported {
   readonly left: readonly { readonly kind: string; readonly title: string; readonly reason: string }[];
 }
 
-/** Maximum number of attempts; each one finds out more about how resources have to be written. */
+/** Maximum number of attempts; each one reveals more about how resources have to be written. */
 const TRIES = 12;
 
 /**
- * Writes what no manifest declares as manifests whose plan is empty: drafts them, reads them as they would be read, and
- * plans; what that finds out goes into the next draft. Changes nothing on disk.
+ * Writes undeclared resources as manifests whose plan is empty: drafts the manifests, reads them back and plans. The
+ * findings go into the next draft. Changes nothing on disk.
  *
- * @throws DesiredStateError where the existing manifests are ambiguous, or the new ones cannot be read
- * @throws ConfigError where no plan would read the new ones
+ * @throws DesiredStateError if the existing manifests are ambiguous, or the new ones cannot be read
+ * @throws ConfigError if no plan would read the new ones
  */
 export async function importManifests(options: ImportOptions): Promise<Imported> {
   const importer = new Importer(options, await filesOf(options.tree));
@@ -70,7 +70,7 @@ export async function importManifests(options: ImportOptions): Promise<Imported>
   }
 }
 
-/** Files, and the folders they are in. */
+/** Returns files and the directories that contain them. */
 async function filesOf(tree: FileTree): Promise<ReadonlySet<string>> {
   const paths = (await tree.list()).map(({ path }) => path.toLowerCase().split('/'));
   return new Set(paths.flatMap((parts) => parts.map((_, index) => parts.slice(0, index + 1).join('/'))));
@@ -140,7 +140,7 @@ class Importer {
     });
   }
 
-  /** Reads and plans what was drafted; decides what has to be written otherwise, and gives the problems that are left. */
+  /** Reads and plans the draft; decides what has to be written differently, and returns the remaining problems. */
   async verify(files: readonly ImportedFile[]): Promise<DesiredStateError['problems']> {
     const { kinds, observation, tree, load } = this.#options;
     if (files.length === 0) {
@@ -185,14 +185,14 @@ class Importer {
     const unread = files.find(({ path, addresses }) => addresses.length > 0 && !read.has(path));
     if (unread !== undefined) {
       throw new ConfigError(
-        `${printable(unread.path)} would be read by no plan: it is hidden, or .octavoignore lists it; choose another --out`,
+        `${printable(unread.path)} would not be read by any plan, because it is hidden or listed in .octavoignore; choose another --out`,
       );
     }
   }
 
   /**
-   * Finds what its key does not mean, and so needs an id. What it lies in and refers to comes first: mostly a part is
-   * found as soon as the whole is. Returns the problems that ids do not fix.
+   * Finds resources that their key does not identify, so that they need an id. Parents and referenced resources come
+   * first, because a child is usually identified once its parent is. Returns the problems that ids do not fix.
    */
   #bindMistaken(declared: ReadonlyMap<Address, Declared>): DesiredStateError['problems'] {
     const tried = new Map(declared);

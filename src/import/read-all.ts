@@ -12,8 +12,8 @@ export interface ReadAll {
 }
 
 /**
- * Reads all of the wanted kinds and of those they refer to; no names: of every kind. Throws what is not about one kind,
- * and what is about every one of them.
+ * Reads the wanted kinds and those that they refer to; an empty list means every kind. Throws errors that are not about
+ * a single kind, and errors that affect every kind.
  */
 export async function readAll(kinds: readonly Kind[], names: readonly string[], reader: Reader): Promise<ReadAll> {
   const wanted = withNeeded(kinds, names);
@@ -48,10 +48,10 @@ export async function readAll(kinds: readonly Kind[], names: readonly string[], 
   return { observation: { kinds: found, people }, unread };
 }
 
-/** With the kinds that these refer to, and so on. */
+/** Adds the kinds that these refer to, transitively. */
 function withNeeded(kinds: readonly Kind[], names: readonly string[]): ReadonlySet<string> {
   const needed = new Set(names.length === 0 ? kinds.map(({ name }) => name) : names);
-  // A set that grows while it is walked is walked to its end.
+  // The set grows during the iteration, which visits the added items too.
   for (const name of needed) {
     for (const kind of kinds.filter((each) => each.name === name || each.partOf === name)) {
       for (const other of kind.dependsOn) {

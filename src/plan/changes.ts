@@ -153,7 +153,7 @@ class ChangeDrafter {
     }
   }
 
-  /** A reference to a resource that is replaced means the old one, so it has to change too. */
+  /** Returns the current fields. A reference to a replaced resource means the old one, so it has to change too. */
   #fieldsNow(kind: KindRules, actual: Actual): Fields {
     const now = this.#inputs.identity.fieldsOf(actual);
     if (this.#replaced.size === 0) {

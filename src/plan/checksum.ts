@@ -4,23 +4,23 @@ import { canonicalJson } from '../core/json.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
 
 /**
- * Returns the checksum of what a plan holds. It is never that of a plan, so that approving what is held does not approve
- * anything else: the rest of the plan may grow, and this stays the same.
+ * Returns the checksum of the held changes of a plan. It never equals the checksum of a plan, so approving the held
+ * changes approves nothing else: it stays the same when the rest of the plan grows.
  */
 export function heldChecksum(organization: string, scope: string, held: readonly Change[]): string {
   return digestOf({ part: 'held', organization, scope, changes: contentOf(held) });
 }
 
 /**
- * The checksum of a plan's content: which resources change, and from what to what. The commit and the lines that ask
- * for it take no part, so that the same content has the same checksum wherever it is planned.
+ * Returns the checksum of a plan's content: which resources change, from which to which values. Commits and positions
+ * in files are not part of it, so the same content has the same checksum wherever it is planned.
  */
 export function planChecksum(organization: string, scope: string, changes: readonly Change[]): string {
   return digestOf({ organization, ...(scope === ROOT_SCOPE ? {} : { scope }), changes: contentOf(changes) });
 }
 
 /**
- * The checksums that an approval stands for. Approving a plan as a whole also approves what is left of it once the changes
+ * Returns the checksums that an approval covers. Approving a whole plan also approves the rest of it after the changes
  * that are not held have been applied, which may happen before the approval takes effect.
  */
 export function approvalsOf(

@@ -69,7 +69,7 @@ export function holdLast(
       const whole = deletedWith?.(deletion.actual);
       if (typeof whole === 'string' && !left.has(whole)) {
         left.add(whole);
-        kept.set(deletion, `the last of ${whole}: it stays until another is there`);
+        kept.set(deletion, `the last of ${whole}: it stays until another exists`);
       }
     }
   }

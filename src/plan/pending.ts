@@ -12,7 +12,7 @@ interface PendingOptions {
   readonly isReplaced: (address: Address) => boolean;
 }
 
-/** Finds the resources that cannot be created, or referred to, before something else is there. */
+/** Finds the resources that cannot be created or referred to before something else exists. */
 export class PendingResources {
   /** Reasons by address, as the plan lists them. */
   readonly reasons = new Map<Address, string>();
@@ -53,7 +53,9 @@ export class PendingResources {
     }
   }
 
-  /** Works for any kind, whatever the order of kinds: a site refers to its sections. */
+  /**
+   * Returns why a resource cannot be created yet. Does not depend on the order of kinds: a site refers to its sections.
+   */
   #creationReason(address: Address): string | null {
     const resource = this.#options.declared.get(address);
     const kind = this.#options.kinds.get(resource?.kind ?? '');

@@ -18,7 +18,7 @@ import type { Policy } from './policy.ts';
 /** Input of a plan. */
 export interface PlanInput {
   readonly organization: string;
-  /** Tells the manifest folders of one organization apart; the root scope where absent. */
+  /** Distinguishes the manifest directories of one organization; the root scope if absent. */
   readonly scope?: string;
   /** Claims of the other scopes of the organization; none where absent. */
   readonly otherScopes?: OtherScopes;
@@ -50,8 +50,8 @@ export interface PlannedChanges {
  * | declared | any | bound, different | update, move, or a replacement |
  * | declared | any | none | create, or pending |
  * | gone | owned | bound | delete, if pruning |
- * | gone | owned | none | none: it is gone already |
- * | never | never | there | unmanaged; delete only with prune: all |
+ * | gone | owned | none | none: it no longer exists |
+ * | never | never | exists | unmanaged; delete only with prune: all |
  *
  * @throws DesiredStateError when a key matches two resources, an id matches none, or another scope declares it too
  */

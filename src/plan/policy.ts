@@ -18,7 +18,7 @@ export interface Policy {
   readonly selfHeal: boolean;
   /** The email of the user whose token is used; null where it is not known. */
   readonly user: string | null;
-  /** The day it is, for pauses. Milliseconds since the epoch. */
+  /** Current time, for pauses, in milliseconds since the epoch. */
   readonly now: number;
   /** Number of deletions that may exceed both limits in this plan. */
   readonly allowDeletes: number;

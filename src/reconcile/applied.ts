@@ -30,12 +30,12 @@ export interface AppliedBase {
   readonly commit: string;
 }
 
-/** Makes a loader of manifests; each folder is read by one of its own. */
+/** Creates a loader of manifests; each directory has its own. */
 export type MakeLoader = () => ManifestLoader;
 
 /**
- * Reads what a scope last applied; null where nothing was ever recorded. A ref of the former form, which named a commit
- * and knew no scopes, gives a base without ids. Throws DesiredStateError for a damaged record, and SourceError.
+ * Reads the base that a scope last applied; null if none was recorded. A ref in the earlier format, which has no
+ * scopes, gives a base without ids. Throws DesiredStateError for a damaged record, and SourceError.
  */
 export async function readAppliedBase(
   refs: AppliedRefs,
@@ -73,7 +73,10 @@ async function baseOf({ commit, record }: Read, place: ScopedFolder, loader: Man
   return { base: record === null ? base : withIds(base, record.ids), commit };
 }
 
-/** A scope may move to another folder, but two folders cannot share one: each would delete what the other declares. */
+/**
+ * Checks that two directories do not share a scope, because each would delete the resources of the other. A scope may
+ * move to another directory.
+ */
 async function mustBeOwnFolder(
   { repository, scope, folder }: ScopedFolder,
   record: AppliedCommit,
@@ -110,7 +113,7 @@ async function readOwn(refs: AppliedRefs, organization: string, scope: string): 
     }
     return read;
   }
-  // The ref that every folder of the organization once shared.
+  // The ref that all directories of the organization shared in earlier versions.
   const former = scope === ROOT_SCOPE ? null : refs.tipOf(ROOT_SCOPE);
   const read = former === null ? null : await readRef(refs, former, appliedRef(organization), organization);
   return read?.record === null ? read : null;
@@ -121,7 +124,9 @@ async function readRef(refs: AppliedRefs, tip: string, ref: string, organization
   return { commit, record: record === null ? null : readAppliedRecord(record, ref, { organization, commit }) };
 }
 
-/** The base with the ids that were recorded. It was recorded when everything was done, so it knows of no halves. */
+/**
+ * Adds the recorded ids to the base. It was recorded after a complete apply, so it contains no unfinished replacements.
+ */
 export function withIds(
   base: ReadonlyMap<Address, BaseEntry>,
   ids: ReadonlyMap<Address, string>,
@@ -194,7 +199,7 @@ async function placesIn(
     if (!(error instanceof DesiredStateError)) {
       throw error;
     }
-    // What is wrong with another folder is not this one's to report; what it declares all the same still counts.
+    // Problems in another directory are not reported here; its valid declarations still count.
     const addresses = await loader.survey(tree, { root });
     return new Map(addresses.map((address) => [address, posix.join(root, '…')]));
   }
@@ -208,8 +213,8 @@ function sameFolder({ folder, scope }: ScopedFolder, record: AppliedCommit, ref:
 }
 
 /**
- * Records what was applied of a scope: moves its ref to a commit on top of the applied one. Does nothing where the same
- * is recorded already. Throws SourceError where the ref was moved by somebody else since it was read.
+ * Records the applied commit of a scope: moves its ref to a commit on top of it. Does nothing if the same is already
+ * recorded. Throws SourceError if somebody else has moved the ref since it was read.
  */
 export async function recordApplied(
   refs: AppliedRefs,
@@ -227,7 +232,7 @@ export async function recordApplied(
   return { ref, ...(await refs.move(scope, tip)) };
 }
 
-/** The ids of everything that was declared and is there. */
+/** Returns the ids of all declared resources that exist. */
 export function idsOf(
   declared: ReadonlyMap<Address, unknown>,
   bindings: ReadonlyMap<Address, string>,

@@ -8,9 +8,9 @@ import type { ManifestLoader } from '../manifests/loader.ts';
 import { baseOfManifests } from './record.ts';
 
 /**
- * The base that the manifests of a commit declare. `folder` is theirs, inside the repository. A commit without any
- * manifest owns nothing: the repository's first one, for example. Throws DesiredStateError, and SourceError where there
- * is no such commit.
+ * Returns the base that the manifests of a commit declare. `folder`: their directory inside the repository. A commit
+ * without manifests, such as the first one of a repository, owns nothing. Throws DesiredStateError, and SourceError if
+ * the commit does not exist.
  */
 export async function baseAt(
   repository: string,
@@ -29,7 +29,10 @@ export async function baseAt(
   return baseOfManifests(kinds, declared) ?? new Map();
 }
 
-/** The rules of today may be others than those of the base's time; its files are named as git names them. */
+/**
+ * Adds a note to problems in the base: current rules may differ from those at the time of the base. Files are named as
+ * git names them.
+ */
 function inBase({ problems }: DesiredStateError, commit: string, folder: string): DesiredStateError {
   const short = commit.slice(0, 7);
   return new DesiredStateError(

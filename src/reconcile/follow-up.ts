@@ -12,9 +12,9 @@ import { type Planned, type PlanningInput, planFrom } from './planning.ts';
 import { baseOfManifests } from './record.ts';
 
 /**
- * Plans again after an apply, and keeps only what the new results have made possible: the changes that a plan without
- * these results does not have. What somebody else has changed since the confirmed plan is in both, and is left to the
- * next plan. `bindings` are the ids that the apply knows; `finished` those of the resources with new results.
+ * Plans again after an apply, and keeps only the changes that the new results have made possible: those that a plan
+ * without these results does not have. Changes by others since the confirmed plan are in both plans, and are left to
+ * the next one. `bindings`: ids that the apply knows; `finished`: ids of the resources with new results.
  */
 export async function planFollowUp(
   input: PlanningInput,
@@ -39,7 +39,7 @@ function withoutResults(observation: Observation, finished: ReadonlySet<string>)
   };
 }
 
-/** The changes of one plan that another does not have, reduced to the fields that differ; no deletions. */
+/** Returns the changes of one plan that another does not have, reduced to the fields that differ; no deletions. */
 function changesBeyond(changes: readonly Change[], others: readonly Change[]): readonly Change[] {
   const known = new Map(others.map((change) => [changeId(change), change]));
   return changes.flatMap((change) => {

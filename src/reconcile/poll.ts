@@ -2,7 +2,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { Progress } from '../kinds/model/request.ts';
 
-/** Why a resource is pending while the platform works on it. */
+/** Reason shown while a resource is pending because the platform works on it. */
 export const WORKING = 'the platform is still working on it';
 
 /** Milliseconds before the second poll; each further pause is twice as long. */
@@ -11,7 +11,7 @@ const LONGEST_PAUSE = 5000;
 /** Milliseconds per polled resource, so that many of them do not use up the rate limit. */
 const PAUSE_PER_RESOURCE = 250;
 
-/** The pause after this one, in milliseconds, while `count` resources are polled. */
+/** Returns the next pause, in milliseconds, while `count` resources are polled. */
 export function nextPause(pause: number, count = 1): number {
   return Math.min(pause * 2, Math.max(LONGEST_PAUSE, count * PAUSE_PER_RESOURCE));
 }

@@ -8,7 +8,7 @@ import type { OrganizationRecord, RecordEntry } from '../store/store.ts';
 import type { Completion } from './change-scheduler.ts';
 import type { Planned, PlanningInput } from './planning.ts';
 
-/** Reads the base from a record; null where nothing was ever applied. */
+/** Reads the base from a record; null if nothing was ever applied. */
 export async function baseOfRecord(record: OrganizationRecord): Promise<{ base: Base; commit: string | null }> {
   const { head, entries } = await record.read();
   if (head === null && entries.length === 0) {
@@ -104,8 +104,9 @@ export class Recorder {
   }
 
   /**
-   * Before a creation is sent: whatever happens to its answer, or to this process, the next pass knows that what has
-   * this natural key was made here, and owns it; of a replacement, the old one too, until its deletion is confirmed.
+   * Records an intent before a creation is sent. Whatever happens to the response or to this process, the next pass
+   * knows that the resource with this natural key was created here, and owns it. For a replacement, the old one stays
+   * owned until its deletion is confirmed.
    */
   async intends(change: Change): Promise<void> {
     const resource = change.action === 'create' ? this.#declared.get(change.address) : undefined;
@@ -165,8 +166,8 @@ export class Recorder {
   }
 
   /**
-   * A creation that was certainly not done leaves no intent: a resource that someone else creates later with the same
-   * natural key is theirs. What the address owned before, it owns still.
+   * Removes the intent of a creation that certainly did not happen: a resource that someone else creates later with the
+   * same natural key is theirs. The address still owns what it owned before.
    */
   async #withdraw({ address }: Change): Promise<void> {
     for (const intent of this.#intents.get(address) ?? []) {
@@ -193,7 +194,7 @@ export class Recorder {
     return hasOld ? { ...before, id: old, marks: settled } : null;
   }
 
-  /** The old one of a replacement is owned by the address that means the new one. */
+  /** Records a deletion. The old resource of a replacement is owned by the address that means the new one. */
   async #deleted(change: Change): Promise<void> {
     const { address, id } = change;
     this.#deletedIds.add(id ?? '');

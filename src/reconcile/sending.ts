@@ -22,7 +22,7 @@ export interface SendContext {
   readonly writer: Writer;
   readonly bindings: Bindings;
   readonly signal: AbortSignal;
-  /** Finds what a creation whose answer was lost has made, and binds it; null where it made nothing. */
+  /** Finds and binds the resource of a creation whose response was lost; null if it created none. */
   readonly locate: (change: Change) => Promise<string | null>;
   /** Reads a resource again, and returns true if these fields are as its change wants them. */
   readonly isInPlace: (change: Change, fields: readonly string[]) => Promise<boolean>;
@@ -135,7 +135,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof RejectedError || error instanceof AuthError || isUnsent;
 }
 
-/** The input with an id for every reference in it. Throws DependencyNotReadyError where one is not known yet. */
+/** Replaces every reference in an input with an id. Throws DependencyNotReadyError if an id is not known yet. */
 function fillIn(value: unknown, change: Change, bindings: Bindings): unknown {
   if (value instanceof Ref) {
     return idOf(value.address, change, bindings);
@@ -155,13 +155,13 @@ function fillIn(value: unknown, change: Change, bindings: Bindings): unknown {
 }
 
 function idOf(address: Address, change: Change, bindings: Bindings): string {
-  // A deletion that is half of a replacement means the old resource, whatever the address is bound to by now.
+  // A deletion that is half of a replacement means the old resource, even if the address is bound to the new one by now.
   if (change.action === 'delete' && address === change.address && change.id !== null) {
     return change.id;
   }
   const id = address.startsWith(unboundAddress('')) ? address.slice(1) : bindings.get(address);
   if (id === undefined) {
-    throw new DependencyNotReadyError(`${address} is not there yet`);
+    throw new DependencyNotReadyError(`${address} does not exist yet`);
   }
   return id;
 }

@@ -6,9 +6,9 @@ import { REQUEST_CLASSES } from '../queue/model/request.ts';
 
 const FORMAT = 'octavo.snapshot/1';
 
-/** Bytes that a snapshot may have. */
+/** Maximum size of a snapshot, in bytes. */
 export const LARGEST_SNAPSHOT = 256 * 1_048_576;
-/** Objects and lists inside each other: far more than the platform gives, and few enough to be walked through. */
+/** Maximum nesting depth: far more than the platform returns, and safe to traverse. */
 const DEEPEST = 100;
 
 const count = z.int().min(0);
@@ -64,7 +64,7 @@ const budget = z.strictObject({
 const snapshot = z.strictObject({
   format: z.literal(FORMAT),
   organization: id,
-  /** When it was taken. */
+  /** Time at which it was taken. */
   at: z.iso.datetime(),
   /** Request rate, for the estimated time of a plan. */
   pace: z.strictObject({ rtt: milliseconds.nullable(), budgets: z.array(budget) }),

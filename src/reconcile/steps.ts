@@ -44,7 +44,7 @@ function lateId(id: string): string {
   return `${id} (late)`;
 }
 
-/** The requests of a step, in their order. */
+/** Returns the requests of a step, in order. */
 export function requestsOf({ half, writes }: Step): readonly PlannedRequest[] {
   return (half === 'first' ? writes.first : writes.late) ?? [];
 }
@@ -54,7 +54,10 @@ export function isLast({ half, writes }: Step): boolean {
   return half === 'late' || (writes.late ?? []).length === 0;
 }
 
-/** The steps that run if nothing fails: all but those that are held or paused and those that require one of these. */
+/**
+ * Returns the steps that run if nothing fails: all except those that are held or paused and those that require one of
+ * these.
+ */
 export function dueSteps(steps: ReadonlyMap<string, Step>): ReadonlyMap<string, Step> {
   const followers = new Map<string, string[]>([...steps.keys()].map((id) => [id, []]));
   for (const step of steps.values()) {

@@ -11,14 +11,16 @@ import type { ApplyResult } from './change-scheduler.ts';
 import type { PlanningInput } from './planning.ts';
 import { FIRST_PAUSE, nextPause, WORKING } from './poll.ts';
 
-/** A resource whose result may not be there yet. */
+/** Resource whose result may not exist yet. */
 export interface BackgroundWork {
   readonly address: Address;
   readonly id: string;
   readonly kind: Kind;
 }
 
-/** The declared resources whose result this apply has started, and those in `earlier` that had none before it. */
+/**
+ * Returns the declared resources whose result this apply has started, and those in `earlier` that had none before it.
+ */
 export function unfinishedWork(
   { kinds, declared }: Pick<PlanningInput, 'kinds' | 'declared'>,
   earlier: ReadonlyMap<Address, Actual>,

@@ -34,8 +34,9 @@ export class WriteVerifier {
   }
 
   /**
-   * Finds what a creation has made whose answer was lost, among what no other key means, and binds it with what came into
-   * being inside it. Null where it made nothing. Throws DependencyNotReadyError if that cannot be determined.
+   * Finds the resource of a creation whose response was lost, among those that no other key means, and binds it with
+   * the resources that were created inside it. Null if it created none. Throws DependencyNotReadyError if that cannot
+   * be determined.
    */
   async created(change: Change, bindings: Bindings): Promise<string | null> {
     // Before its creation is confirmed, an address is bound to what it replaces, which was not made now.

@@ -2,9 +2,9 @@ import { printable } from '../plan/render/words.ts';
 import type { Report } from './report.ts';
 
 /**
- * Formats problems as workflow commands, which GitHub shows next to their lines. Gitea and Forgejo read the same.
+ * Formats problems as workflow commands, which GitHub shows next to their lines. Gitea and Forgejo use the same format.
  *
- * One line each: no content of a manifest can end the command or begin another.
+ * Each command is one line: content of a manifest can neither end it nor begin another.
  */
 export function toGitHub({ problems }: Report): string {
   return problems
@@ -18,7 +18,7 @@ export function toGitHub({ problems }: Report): string {
     .join('');
 }
 
-/** One workflow command, with its line break. Empty properties are left out. */
+/** Formats a workflow command with its line break; omits empty properties. */
 function workflowCommand(name: string, properties: Readonly<Record<string, string>>, data: string): string {
   const written = Object.entries(properties)
     .filter(([, value]) => value !== '')

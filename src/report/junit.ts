@@ -2,7 +2,7 @@ import { formatProblem, type Problem } from '../core/errors.ts';
 import { counted, noCommand, printable } from '../plan/render/words.ts';
 import { type Report, ruleOf, type Tool } from './report.ts';
 
-/** Problems as JUnit XML: a test case for each manifest, which fails with all that is wrong in it. */
+/** Formats problems as JUnit XML: a test case per manifest, which fails with all problems of the manifest. */
 export function toJUnit({ files, problems }: Report, { rules }: Tool): string {
   const byFile = new Map<string, Problem[]>(files.map((file) => [file, []]));
   for (const problem of problems) {
@@ -33,7 +33,7 @@ function failure(problems: readonly Problem[], rules: Tool['rules']): readonly s
   return [`<failure${attributes({ message: `${first.message}${more}`, type })}>${text}</failure>`];
 }
 
-/** An element of elements; its children are XML already. */
+/** Formats an element; its children are XML already. */
 function element(name: string, values: Readonly<Record<string, string>>, children: readonly string[]): string {
   const start = `<${name}${attributes(values)}`;
   return children.length === 0 ? `${start}/>` : `${start}>\n${children.join('\n')}\n</${name}>`;
@@ -53,7 +53,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 };
 
-/** Text for XML 1.0, in elements and in attributes. Characters that XML does not allow at all are written out. */
+/** Escapes text for XML 1.0, in elements and attributes. Characters that XML does not allow are written as escapes. */
 function escapeXml(text: string): string {
   return printable(text)
     .replace(/[\ufffe\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16)}`)

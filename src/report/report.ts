@@ -2,7 +2,7 @@ import type { Problem } from '../core/errors.ts';
 
 /** Result of a check of manifests. Paths are relative to the repository's root, with forward slashes. */
 export interface Report {
-  /** All manifests, those without a problem included. */
+  /** All manifests, including those without a problem. */
   readonly files: readonly string[];
   readonly problems: readonly Problem[];
 }
@@ -20,10 +20,10 @@ export interface Rule {
   readonly description: string;
 }
 
-/** The rule of problems that concern no resource: files, YAML, sections. */
+/** Rule of problems that are not about a resource: files, YAML, sections. */
 export const MANIFEST_RULE: Rule = { id: 'manifest', description: 'Manifests must be readable.' };
 
-/** The rule a problem breaks: that of the kind its address names, else that of manifests. */
+/** Returns the rule of a problem: that of the kind in its address, otherwise that of manifests. */
 export function ruleOf(problem: Problem, rules: readonly Rule[]): Rule {
   const kind = problem.address.split('/', 1)[0];
   return rules.find(({ id }) => id === kind) ?? MANIFEST_RULE;

@@ -3,7 +3,7 @@ import { shownJson } from '../core/json.ts';
 import { printable } from '../plan/render/words.ts';
 import { MANIFEST_RULE, type Report, type Rule, ruleOf, type Tool } from './report.ts';
 
-/** Problems as SARIF 2.1.0, for code scanning: one run, with every rule there is. */
+/** Formats problems as SARIF 2.1.0 for code scanning: one run with all rules. */
 export function toSarif(report: Report, tool: Tool): string {
   const rules = [MANIFEST_RULE, ...tool.rules];
   const log = {
@@ -56,8 +56,8 @@ function locationOf(file: string): object {
 }
 
 /**
- * A message that is only text: a plain text message of SARIF may have links (`[text](target)`), placeholders (`{0}`)
- * and their escapes (SARIF 2.1.0, sections 3.11.5 and 3.11.6).
+ * Escapes a message as plain text. A plain text message of SARIF may contain links (`[text](target)`), placeholders
+ * (`{0}`) and their escapes (SARIF 2.1.0, sections 3.11.5 and 3.11.6).
  */
 function plainText(text: string): string {
   return printable(text)

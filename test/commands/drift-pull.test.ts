@@ -120,14 +120,18 @@ describe.each(FORGES)('at %s', (name) => {
     expect(scene.git('log', '-1', '--format=%an <%ae>%n%P%n%B', BRANCH).split('\n')).toEqual([
       'Ana Writes <ana@acme.example>',
       scene.tip('main'),
-      'Drift: 1 resource of org_acme changed by hand',
+      'Drift: 1 resource of org_acme changed on the platform',
       '',
       '- saml/writers: entityID',
       '',
       `Octavo-Tree: ${scene.git('rev-parse', `${BRANCH}^{tree}`)}`,
     ]);
     const [pull] = fake.pulls.open;
-    expect(pull).toMatchObject({ from: BRANCH, into: 'main', title: 'Drift: 1 resource of org_acme changed by hand' });
+    expect(pull).toMatchObject({
+      from: BRANCH,
+      into: 'main',
+      title: 'Drift: 1 resource of org_acme changed on the platform',
+    });
     expect(pull?.body).toContain('  ~ saml/writers  manifests/saml.yaml:2\n      entityID  "Writers" → "By hand"\n');
 
     const tip = scene.tip();
@@ -207,7 +211,7 @@ test('keeps commits of other authors, and explains it in the pull request', asyn
   });
   expect(scene.tip()).toBe(theirs);
   const [pull] = scene.fake.pulls.open;
-  expect(pull?.body).toContain('Somebody has committed to this branch');
+  expect(pull?.body).toContain('Another author has committed to this branch');
   expect(pull?.body).toContain('"Editors" → "Readers"');
   await scene.change('By hand', 'Writers');
   await scene.change('Readers', 'Editors');
@@ -369,7 +373,7 @@ test('changes nothing with --dry-run, and needs no forge', async () => {
   expect(await scene.work.inside(args)).toEqual({
     code: 0,
     stdout: '  ~ saml/writers  manifests/saml.yaml:2\n      entityID  "Writers" → "By hand"\n',
-    stderr: `"Drift: 1 resource of org_acme changed by hand" would be a pull request from ${BRANCH} into main\n`,
+    stderr: `"Drift: 1 resource of org_acme changed on the platform" would be a pull request from ${BRANCH} into main\n`,
   });
   expect(scene.tip()).toBeNull();
 });

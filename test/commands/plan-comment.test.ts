@@ -189,7 +189,7 @@ test('shortens a long comment, and prints the whole plan', async () => {
   expect(code).toBe(0);
   expect(stdout).toContain('+ team/team-1799 ');
   expect(fake.own[0]?.body.length).toBeLessThanOrEqual(65_536);
-  expect(fake.own[0]?.body).toContain(`[the job](${fake.url}/acme/docs/actions/runs/1) has all of it`);
+  expect(fake.own[0]?.body).toContain(`[the job](${fake.url}/acme/docs/actions/runs/1) contains the whole text`);
 });
 
 test('reports a base commit that the clone lacks, with a fix', async () => {

@@ -47,11 +47,11 @@ test('refuses a resource that two folders declare, and names both positions', as
     ['apply', 'b', '--yes', '--base', 'applied'],
   ]) {
     const { code, stderr } = await work.inside(args);
-    expect(stderr).toContain('b/teams.yaml:4:3: team/two: scope "a" declares it too, at a/teams.yaml:3;');
+    expect(stderr).toContain('b/teams.yaml:4:3: team/two: scope "a" also declares it, at a/teams.yaml:3;');
     expect(code).toBe(3);
   }
   expect((await work.inside(['plan', 'a'])).stderr).toContain(
-    'a/teams.yaml:3:3: team/two: scope "b" declares it too, at b/teams.yaml:4;',
+    'a/teams.yaml:3:3: team/two: scope "b" also declares it, at b/teams.yaml:4;',
   );
   expect(work.writes()).toBe(writes);
 });
@@ -61,7 +61,7 @@ test('refuses a resource that two folders declare under different keys', async (
   work.repository.write('b/teams.yaml', `${team('three', 'four')}  other: { title: Team two }\n`);
   work.repository.commit('Another key');
   const { code, stderr } = await work.inside(['plan', 'b']);
-  expect(stderr).toContain('team/other: scope "a" declares the same resource (as team/two) too, at a/teams.yaml:3;');
+  expect(stderr).toContain('team/other: scope "a" also declares the same resource (as team/two), at a/teams.yaml:3;');
   expect(code).toBe(3);
 });
 

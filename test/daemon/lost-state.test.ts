@@ -60,7 +60,7 @@ test('what another folder of the organization declares is neither taken nor dele
   expect(work.teams()).toEqual(['A', 'B', 'C']);
   work.repository.write('a/teams.yaml', teams('A', 'C'));
   work.repository.commit('C twice');
-  const words = 'teams.yaml:3:3: team/c: scope "b" declares it too, at b/teams.yaml:3;';
+  const words = 'teams.yaml:3:3: team/c: scope "b" also declares it, at b/teams.yaml:3;';
   await eventually('the problem', () =>
     daemon.process.said('').some((line) => JSON.stringify(line).includes(JSON.stringify(words).slice(1, -1))),
   );

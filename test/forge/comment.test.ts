@@ -147,7 +147,7 @@ describe('a comment that is too long', () => {
       expect(comment.length).toBeLessThanOrEqual(longest);
       expect(comment.length).toBeGreaterThan(longest - 300);
       expect(comment).toContain('**2500 to create, 0 unchanged**');
-      expect(comment).toContain('[the job](https://forge.example/run/7) has all of it');
+      expect(comment).toContain('[the job](https://forge.example/run/7) contains the whole text');
       const [, text = ''] = codeIn(comment);
       const shown = text.split('\n').filter((line) => line.startsWith('  + team/')).length;
       expect(text).toContain(`… not shown: ${2500 - shown} creations (${2500 - shown} team)`);
@@ -249,7 +249,9 @@ describe('a comment that is too long', () => {
 
   test('a job without a page has its output', async () => {
     const { plan } = await planOf({ manifests: teams(100) });
-    expect(planComment(plan, MARKER, { longest: 1500, runUrl: null })).toContain('the output of the job has all of it');
+    expect(planComment(plan, MARKER, { longest: 1500, runUrl: null })).toContain(
+      'the output of the job contains the whole text',
+    );
   });
 });
 

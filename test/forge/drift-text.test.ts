@@ -120,7 +120,7 @@ test('a description that is too long is cut in whole lines, and says so', () => 
   const many = Array.from({ length: 3000 }, (_, at) => ({ ...(resource as never as object), address: `team/t${at}` }));
   const { body } = driftPull({ ...plain, resources: many as never }, 65_535, { isTaken: false });
   expect(body.length).toBeLessThanOrEqual(65_535);
-  expect(body).toContain('The commit has all of it.');
+  expect(body).toContain('The commit contains all changes.');
   expect(body).toMatch(/\n {2}…\n```\n/);
   expect(driftMessage({ ...plain, resources: many as never }, TREE)).toContain('\n- and 2900 more\n');
 });

@@ -159,14 +159,14 @@ describe('writes nothing that no plan would read', () => {
     'an ignored folder': [
       { '.octavoignore': 'found/\n', 'teams.yaml': 'teams: {}\n' },
       ['--unmanaged', '.', '--out', 'found'],
-      /found\/collections\.yaml would be read by no plan: .*\.octavoignore/,
+      /found\/collections\.yaml would not be read by any plan, .*\.octavoignore/,
     ],
     'a hidden folder': [
       { 'teams.yaml': 'teams: {}\n' },
       ['--unmanaged', '.', '--out', '.found'],
       /\.found\/collections\.yaml would/,
     ],
-    'an ignored file': [{ '.octavoignore': '/members.yaml\n' }, [], /members\.yaml would be read by no plan/],
+    'an ignored file': [{ '.octavoignore': '/members.yaml\n' }, [], /members\.yaml would not be read by any plan/],
     'a file where a folder is needed': [
       { sites: '' },
       [],

@@ -91,5 +91,5 @@ test.each([
   for (const place of ['markdown', 'comment', 'summary'] as const) {
     expect(markdownSkeleton(hostile[place]), place).toBe(markdownSkeleton(plain[place]));
   }
-  expect(hostile.comment).toContain(isValid ? '@acme/everyone and @ana' : 'It could not be planned');
+  expect(hostile.comment).toContain(isValid ? '@acme/everyone and @ana' : 'Planning failed');
 });

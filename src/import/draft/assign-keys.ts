@@ -6,9 +6,9 @@ import { plainKey } from '../../kinds/model/schema.ts';
 import type { ActualState } from '../model/actual-state.ts';
 import { type ChosenKey, chooseKeys, type Nameless } from './keys.ts';
 
-/** The keys of what is declared, and of what is to be. */
+/** Keys of declared resources and of those to be declared. */
 export interface Keys {
-  /** Whole: `help/guides/en` for a site space. */
+  /** Full keys, such as `help/guides/en` for a site space. */
   readonly whole: ReadonlyMap<Actual, string>;
   /** Notes about how keys were chosen. */
   readonly notes: ReadonlyMap<Actual, string>;
@@ -19,13 +19,13 @@ interface Assigning {
   readonly state: ActualState;
   /** Resources with an entry of their own. */
   readonly chosen: ReadonlySet<Actual>;
-  /** Addresses of what manifests declare already. */
+  /** Addresses of resources that manifests already declare. */
   readonly settled: ReadonlyMap<Actual, string>;
-  /** All addresses that manifests declare, also of what is not there. */
+  /** All addresses that manifests declare, including those of missing resources. */
   readonly declared: Iterable<string>;
 }
 
-/** Chooses a key for everything that is to be declared, each kind after those it refers to. */
+/** Chooses a key for every resource to be declared; each kind comes after those that it refers to. */
 export function assignKeys(input: Assigning): Keys {
   const keys = new KeyAssigner(input);
   for (const kind of input.kinds) {
@@ -92,7 +92,7 @@ class KeyAssigner implements Keys {
     return { item, kind: kind.name, names: kind.suggestedKeys(item, { keyOfRef: (ref) => this.#nameOf(ref) }), order };
   }
 
-  /** The key of what a reference means; its title as long as it has none. */
+  /** Returns the key of a referenced resource; its title as long as it has no key. */
   #nameOf(reference: Json | undefined): string | null {
     const meant = this.#input.state.meantBy(reference);
     const known = meant.find((actual) => this.whole.has(actual)) ?? meant.find((each) => this.#input.chosen.has(each));

@@ -62,7 +62,7 @@ function locate(
   return found;
 }
 
-/** Null for what is not there: then it is missing, and cannot be left out. */
+/** Returns the node of a member; null if it is missing, so that it cannot be left out. */
 function member(mapping: object, name: string | number | undefined): string | null {
   return name !== undefined && Object.hasOwn(mapping, name) ? String(name) : null;
 }

@@ -9,7 +9,7 @@ import type { ActualState } from '../model/actual-state.ts';
 import type { Decisions } from '../model/decisions.ts';
 import type { Keys } from './assign-keys.ts';
 
-/** An entry as it is to be written. */
+/** Entry to be written. */
 export interface DraftEntry {
   readonly kind: SectionKind;
   readonly key: string;
@@ -17,7 +17,7 @@ export interface DraftEntry {
   readonly value: Described;
 }
 
-/** Entries as they are to be written. */
+/** Entries to be written. */
 export interface Draft {
   readonly entries: readonly DraftEntry[];
   /** Notes, by the mapping they are about. */
@@ -34,13 +34,13 @@ export interface Drafting {
   readonly chosen: ReadonlySet<Actual>;
   readonly keys: Keys;
   readonly decisions: Decisions;
-  /** Also what a new resource has anyway. */
+  /** Includes values that a new resource has by default. */
   readonly whole?: boolean;
-  /** A path that no other file has. */
+  /** Returns a path that no other file has. */
   freePath(path: string, text: string): string;
 }
 
-/** Describes everything chosen. What cannot be declared is noted among the decisions, and left out. */
+/** Describes every chosen resource. What cannot be declared is recorded in the decisions and left out. */
 export function makeDraft(drafting: Drafting): Draft {
   const drafts = new Drafter(drafting);
   for (const kind of drafting.kinds) {
@@ -132,13 +132,13 @@ class Drafter implements Draft {
     return mapping;
   }
 
-  /** A URL with a password or a token in it does not belong in a repository, whatever field it is in. */
+  /** Drops URLs that contain a password or a token from any field: secrets do not belong in a repository. */
   #dropSecrets(actual: Actual, members: Described): void {
     const { decisions } = this.#drafting;
     for (const [name, value] of Object.entries(members)) {
       if (hasUrlSecrets(value)) {
         decisions.drop(actual, name, 'a URL in it holds a password or a token');
-        // It may have been what the resource is recognized by.
+        // It may have identified the resource.
         if (actual.kind !== 'organization') {
           decisions.bind(actual);
         }

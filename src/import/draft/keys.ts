@@ -5,13 +5,13 @@ import { parse as parseYaml } from 'yaml';
 export interface Nameless<Item> {
   readonly item: Item;
   readonly kind: string;
-  /** Names that its key can be derived from, the best first. */
+  /** Names from which its key can be derived, best first. */
   readonly names: readonly string[];
   /** Sort key of resources with the same names, independent of the order they are listed in. */
   readonly order: string;
 }
 
-/** A key that was chosen, and what a person should know about the choice. */
+/** Chosen key, with notes about the choice. */
 export interface ChosenKey {
   readonly key: string;
   readonly note: string | null;
@@ -28,7 +28,7 @@ interface Candidate<Item> extends Nameless<Item> {
 /** Longest key derived from a title, in characters: it is part of every address. */
 const LONGEST = 50;
 
-/** Letters that do not come apart into a Latin letter and marks; the first of each row replaces those after it. */
+/** Letters that do not decompose into a Latin letter and marks; the first of each row replaces those after it. */
 const LETTERS: ReadonlyMap<string, string> = new Map(
   [
     'ss ß,ẞ', 'ae æ', 'oe œ', 'o ø', 'd đ ð', 'th þ θ', 'l ł', 'i ı', 'h ħ', 'n ŋ', 't ŧ',
@@ -43,16 +43,16 @@ const LETTERS: ReadonlyMap<string, string> = new Map(
     return letters.map((letter) => [letter, latin] as const);
   }), // biome-ignore format: a table
 );
-/** Letters that are not heard. */
+/** Letters without a sound of their own. */
 const SILENT = new Set(['ь', 'ъ']);
 
-/** Names that some file systems keep for themselves, and keys become names of files. */
+/** Names that some file systems reserve; keys become file names. */
 const RESERVED = ['con', 'prn', 'aux', 'nul'];
 
 /**
- * Chooses keys that differ from each other and from those taken, also on file systems that do not tell `A` from `a`.
- * What has a name to itself has that; of those that share one, each has its next name where that is its own, and the
- * others are numbered. What has to borrow a name comes last: it takes none from whose own it is.
+ * Chooses keys that differ from each other and from those taken, also on case-insensitive file systems. A resource with
+ * a unique name gets that name. Resources that share a name get their next name if it is unique; the others are
+ * numbered. Resources that borrow a name come last, so that they take no name from its owner.
  */
 export function chooseKeys<Item>(
   items: readonly Nameless<Item>[],
@@ -64,7 +64,7 @@ export function chooseKeys<Item>(
   for (const round of [rounds.get(false) ?? [], rounds.get(true) ?? []]) {
     chooseAmong(round, used, ({ item, isMadeUp, names }, key, note) => {
       used.add(key);
-      const unspeakable = `no key can be made of ${JSON.stringify(names[0] ?? '')}; a better one can be chosen until it is applied`;
+      const unspeakable = `cannot derive a key from ${JSON.stringify(names[0] ?? '')}; a better one can be chosen until it is applied`;
       chosen.set(item, { key, note: isMadeUp ? unspeakable : note });
     });
   }
@@ -115,7 +115,7 @@ function candidate<Item>(nameless: Nameless<Item>): Candidate<Item> {
   };
 }
 
-/** `2024`, `no` or `1e3` would need quotes in YAML; nobody would choose such a key. */
+/** Changes keys such as `2024`, `no` or `1e3`, which would need quotes in YAML. */
 function unquoted(kind: string, slug: string): string {
   const isText = ['1.1', '1.2'].every((version) => typeof parseYaml(slug, { version: version as '1.2' }) === 'string');
   return isText ? slug : `${nounOf(kind)}-${slug}`;
@@ -130,7 +130,7 @@ function sorted<Value>(groups: ReadonlyMap<string, Value>): readonly (readonly [
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** `numbers` holds the last one tried for each slug: those before are used, and stay so. */
+/** Appends a free number. `numbers`: the last number tried for each slug; those before are in use. */
 function numbered(slug: string, used: ReadonlySet<string>, numbers: Map<string, number>): string {
   for (let number = (numbers.get(slug) ?? 0) + 1; ; number += 1) {
     const key = number === 1 ? slug : `${slug}-${number}`;
@@ -142,8 +142,8 @@ function numbered(slug: string, used: ReadonlySet<string>, numbers: Map<string, 
 }
 
 /**
- * What a key can be made of a title: `Docs & guides` becomes `docs-guides`. Null where most of its letters have no
- * Latin ones, or it has no letters at all.
+ * Derives a key from a title: `Docs & guides` becomes `docs-guides`. Null if the title has no letters, or most of them
+ * have no Latin equivalent.
  */
 export function slugOf(title: string): string | null {
   let slug = '';
@@ -177,7 +177,7 @@ function shortened(slug: string): string {
   return end > LONGEST / 2 ? cut.slice(0, end) : cut.slice(0, LONGEST);
 }
 
-/** A key for what has no name that a key can be made of: the same for the same name, whatever its id is. */
+/** Returns a key for a resource whose names give no key. It depends on the name only, not on the id. */
 function keyOfNothing(kind: string, name: string): string {
   const digest = createHash('sha256').update(name.normalize('NFC')).digest('hex');
   return `${kind}-${digest.slice(0, 6)}`;

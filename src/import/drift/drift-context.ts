@@ -19,7 +19,7 @@ export class DriftContext {
   readonly #declaredIn: ReadonlyMap<string, readonly Declared[]>;
   readonly #siblings: ReadonlyMap<Address, readonly Address[]>;
   readonly #siblingsBefore: ReadonlyMap<Address, readonly Address[]>;
-  /** `kind holder` of what is there and not declared. */
+  /** `kind holder` of existing resources that are not declared. */
   readonly #undeclared: ReadonlySet<string>;
   readonly #described: ReadonlyMap<Actual, Readonly<Record<string, unknown>>>;
 
@@ -41,14 +41,14 @@ export class DriftContext {
     return known;
   }
 
-  /** The resources that are declared in a piece of a file. */
+  /** Returns the resources that are declared in a part of a file. */
   declaredWithin(file: string, from: number, to: number): readonly Address[] {
     const known = this.#places.get(file) ?? new DeclaredPlaces(this.textOf(file), this.#declaredIn.get(file) ?? []);
     this.#places.set(file, known);
     return known.within(from, to);
   }
 
-  /** The items of a list in the declared order. */
+  /** Returns the items of a list in the declared order. */
   siblingsOf(list: Address): readonly Address[] {
     return this.#siblings.get(list) ?? [];
   }
@@ -71,7 +71,7 @@ export class DriftContext {
     return this.#undeclared.has(`${kind} ${holder}`);
   }
 
-  /** The mapping that would declare a resource as it is now. */
+  /** Returns the mapping that would declare a resource in its current state. */
   describe(actual: Actual): Readonly<Record<string, unknown>> | undefined {
     return this.#described.get(actual);
   }

@@ -26,7 +26,7 @@ const UNMOVABLE = 'has another place in its list, and cannot be moved in the tex
 /** Finds what drifted, and the texts that declare it, with a selection of the edits made. */
 export function collectDrift(context: DriftContext, selection: EditSelection): Drift {
   const finder = new DriftFinder(context, selection);
-  // What contains others is removed first, and they with it.
+  // Parents are removed first, together with their children.
   const inTextOrder = (a: Change, b: Change) =>
     (a.source?.line ?? 0) - (b.source?.line ?? 0) || (a.source?.column ?? 0) - (b.source?.column ?? 0);
   for (const change of context.input.changes.toSorted(inTextOrder)) {
@@ -43,9 +43,9 @@ class DriftFinder {
   readonly #context: DriftContext;
   readonly #selection: EditSelection;
   readonly #edits = new Map<string, Edit[]>();
-  /** The last piece that was removed from a file: lines only grow. */
+  /** Last part that was removed from each file; line numbers only grow. */
   readonly #removed = new Map<string, Edit & { readonly name: string }>();
-  /** True where the order of a list will be right once everything is written, by the parent of the list. */
+  /** Whether the order of a list will be right once everything is written, by the parent of the list. */
   readonly #ordered = new Map<Address, boolean>();
   readonly #orders = new Map<string, Order[]>();
   readonly #files = new Map<string, string>();
@@ -105,7 +105,7 @@ class DriftFinder {
     this.places.push({ ...found, edit: name });
   }
 
-  /** Returns true if a piece declares a resource that still exists: it was moved out on the platform. */
+  /** Returns true if a part declares a resource that still exists: it was moved out on the platform. */
   #holdsWhatIsThere(file: string, { from, to }: Edit): boolean {
     const { bound } = this.#context.input;
     return this.#context.declaredWithin(file, from, to).some((address) => bound.has(address));
@@ -127,7 +127,7 @@ class DriftFinder {
     return !rejected.has(edit) && (only === null || only.has(edit));
   }
 
-  /** Brings a whole list into the order that it has on the platform, once, and reports each item that cannot be moved. */
+  /** Orders a whole list as on the platform, once, and reports each item that cannot be moved. */
   #order({ address, place }: Change, source: Source): void {
     const list = place?.list ?? '';
     const isWritten = this.#ordered.get(list) ?? this.#writeOrder(list, source);
@@ -137,7 +137,7 @@ class DriftFinder {
     }
   }
 
-  /** False where the order differs and cannot be written. */
+  /** Returns false if the order differs and cannot be written. */
   #writeOrder(list: Address, { file }: Source): boolean {
     if (this.#context.isOrderedByCommit(list)) {
       return true;

@@ -5,13 +5,13 @@ import { DriftContext } from './drift-context.ts';
 import { collectDrift } from './drift-finder.ts';
 import type { Drift, DriftedPlace, DriftInput } from './drifted.ts';
 
-/** Gives the changes of a plan over manifests with these texts. Throws DesiredStateError where they cannot be read. */
+/** Returns the changes of a plan over manifests with these texts. Throws DesiredStateError if they cannot be read. */
 export type Replan = (texts: ReadonlyMap<string, string>) => Promise<readonly Change[]>;
 
 /**
- * Finds edits of the manifests that declare what was changed behind their back, and checks them by planning again: an
- * edit that breaks a manifest, that changes something else, or that does not remove its difference is rejected, and
- * reported as left. Ends after at most four plans for each edit.
+ * Finds edits that bring drift into the manifests, and checks them by planning again. An edit is rejected and reported
+ * as left if it breaks a manifest, changes anything else, or does not remove its difference. Ends after at most four
+ * plans for each edit.
  */
 export async function resolveDrift(input: DriftInput, replan: Replan): Promise<Drift> {
   const context = new DriftContext(input);
@@ -23,7 +23,7 @@ export async function resolveDrift(input: DriftInput, replan: Replan): Promise<D
     if (accepted.size === edits.length) {
       return { ...drift, left: [...drift.left, ...displaced(drift, changes, context)] };
     }
-    // At least one more than before, so that this ends.
+    // At least one more is rejected than before, so this ends.
     for (const edit of edits) {
       if (!accepted.has(edit)) {
         rejected.add(edit);
@@ -32,7 +32,7 @@ export async function resolveDrift(input: DriftInput, replan: Replan): Promise<D
   }
 }
 
-/** Edits so that each comes after those it needs: fields, then removals of what refers before what is referred to. */
+/** Orders edits by dependency: fields first; then removals, of referring resources before referenced ones. */
 function inDependencyOrder({ fields, places }: Drift, { kinds }: DriftInput): readonly string[] {
   const rank = new Map(kinds.map(({ name }, index) => [name, -index]));
   const rankOf = ({ address }: DriftedPlace) => rank.get(address.split('/', 1)[0] ?? '') ?? 0;
@@ -54,7 +54,7 @@ function displaced({ left }: Drift, changes: readonly Change[], context: DriftCo
 interface Verdict {
   readonly isFine: boolean;
   readonly changes: readonly Change[];
-  /** Edits whose difference is still there. */
+  /** Edits whose difference still exists. */
   readonly ineffective: ReadonlySet<string>;
 }
 
@@ -64,7 +64,7 @@ class EditSearch {
   readonly #replan: Replan;
   readonly #known: ReadonlySet<string>;
   readonly #accepted = new Set<string>();
-  /** Of the plan over what is accepted. */
+  /** Changes of the plan over the accepted edits. */
   #changes: readonly Change[];
 
   constructor(context: DriftContext, replan: Replan, rejected: ReadonlySet<string>) {
@@ -75,10 +75,10 @@ class EditSearch {
     this.#changes = context.input.changes;
   }
 
-  /** The edits that can be made together, found with one plan where all can. */
+  /** Returns the edits that can be made together; one plan suffices if all can. */
   async accept(edits: readonly string[]): Promise<{ accepted: ReadonlySet<string>; changes: readonly Change[] }> {
     await this.#add(edits);
-    // What was tried too early, before what it needs.
+    // Edits that were tried before the ones they depend on.
     const missing = edits.filter((edit) => !this.#accepted.has(edit));
     if (missing.length > 0 && missing.length < edits.length) {
       await this.#add(missing);
@@ -86,7 +86,7 @@ class EditSearch {
     return { accepted: this.#accepted, changes: this.#changes };
   }
 
-  /** Halves a group until what does not fit is found. */
+  /** Splits a group in halves until the failing edits are found. */
   async #add(group: readonly string[]): Promise<void> {
     if (group.length === 0) {
       return;
@@ -135,11 +135,11 @@ function differences(change: Change): readonly string[] {
   return anchor === null ? paths : [...paths, `order ${place?.list ?? address}`];
 }
 
-/** Edits whose difference a plan over them still shows. */
+/** Returns the edits whose difference still appears in a plan over them. */
 function findIneffectiveEdits({ fields, places }: Drift, changes: readonly Change[]): ReadonlySet<string> {
   const open = new Set(changes.flatMap(({ address, fields: of }) => of.map(({ path }) => `${address} ${path}`)));
   const created = new Set(changes.filter(({ action }) => action === 'create').map(({ address }) => address));
-  // What is created in a list moves others, whatever their order is.
+  // A creation in a list moves other items regardless of their order.
   const growing = new Set(
     changes.flatMap(({ action, place }) => (action === 'create' && place !== null ? [place.list] : [])),
   );

@@ -8,14 +8,14 @@ import { type Order, piecesOf, type Span } from '../text/spans.ts';
 import type { DriftContext } from './drift-context.ts';
 
 /**
- * Why a resource that is declared and not there stays in the manifests; null where it is gone: it was applied as it is
- * declared, and nothing of its kind is there that could be it under another name.
+ * Returns why a declared resource that does not exist stays in the manifests. Null if it was deleted: it was applied as
+ * declared, and no resource of its kind exists that could be it under another name.
  */
 export function whyNotGone({ address, kind, replaces, within, place }: Change, context: DriftContext): string | null {
   const { base, declared, bound } = context.input;
   const entry = base?.get(address);
   if (base === null || replaces) {
-    return 'is declared and not there, or has another name now';
+    return 'is declared but does not exist, or has another name now';
   }
   const missing = [place?.list ?? null, within].find((holder) => holder !== null && !bound.has(holder));
   if (missing !== undefined) {
@@ -42,9 +42,9 @@ export function whyNotGone({ address, kind, replaces, within, place }: Change, c
 
 /** Moves that bring a list into the order that it has on the platform. */
 export interface ListMoves {
-  /** The fewest items that have to move. */
+  /** Smallest set of items that have to move. */
   readonly moved: readonly Address[];
-  /** Null where their text cannot be moved. */
+  /** New order of their texts; null if these cannot be moved. */
   readonly order: Order | null;
 }
 
@@ -78,7 +78,9 @@ function itemsOf(file: string, siblings: readonly Address[], context: DriftConte
   return isWhole ? piecesOf(manifest.text, list) : null;
 }
 
-/** Those that have a place in the order of their places, each followed by those after it that have none. */
+/**
+ * Merges items: those with a place in the order of their places, each followed by the items after it that have none.
+ */
 function mergeOrder(places: readonly (number | undefined)[]): readonly number[] {
   const first: number[] = [];
   const groups: { readonly place: number; readonly indexes: number[] }[] = [];

@@ -6,7 +6,7 @@ import type { Kind } from '../../kinds/model/kind.ts';
 
 /** Field with its current value on the platform, which differs from the manifests. */
 export interface DriftedField {
-  /** The edit that writes it; edits are accepted or given up as a whole. */
+  /** Edit that writes it; edits are accepted or rejected as a whole. */
   readonly edit: string;
   readonly address: Address;
   readonly field: string;
@@ -22,7 +22,7 @@ export interface DriftedPlace {
   readonly edit: string;
   readonly action: 'delete' | 'move';
   readonly address: Address;
-  /** Parent of the list that it is in; null where it is in none. */
+  /** Parent of its list; null if it is in none. */
   readonly list: Address | null;
   readonly file: string;
   readonly line: number;
@@ -44,7 +44,7 @@ export interface DriftInput {
   readonly bound: ReadonlyMap<Address, Actual>;
   readonly base: Base;
   readonly observation: Observation;
-  /** The texts of the manifests, by the path that sources name. */
+  /** Texts of the manifests, by the path that sources name. */
   readonly manifests: ReadonlyMap<string, string>;
 }
 

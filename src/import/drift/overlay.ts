@@ -1,6 +1,6 @@
 import type { FileTree } from '../../core/files/file-tree.ts';
 
-/** A tree as it will be once some files are written. */
+/** Returns a tree in which some files are already written. */
 export function withFiles(tree: FileTree, files: ReadonlyMap<string, string>): FileTree {
   const encoded = new Map([...files].map(([path, text]) => [path, new TextEncoder().encode(text)]));
   return {

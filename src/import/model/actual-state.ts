@@ -25,7 +25,7 @@ export class ActualState {
     }
   }
 
-  /** Returns the resources that a reference by id may mean, the likeliest first. */
+  /** Returns the resources that a reference by id may mean, most likely first. */
   meantBy(reference: Json | undefined): readonly Actual[] {
     return isIdRef(reference)
       ? reference.kinds.flatMap((kind) => this.#byId.get(`${kind} ${reference.$id}`) ?? [])

@@ -6,7 +6,7 @@ export class Decisions {
   readonly ids = new Set<Actual>();
   /** Fields that cannot be written, with the reason. */
   readonly dropped = new Map<Actual, Map<string, string>>();
-  /** Fields that would be changed right away, whatever is written. */
+  /** Fields that a plan would change immediately, however they are written. */
   readonly ignored = new Map<Actual, Set<string>>();
   /** Resources that cannot be declared, with the reason. */
   readonly left = new Map<Actual, string>();

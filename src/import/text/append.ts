@@ -2,8 +2,8 @@ import { isMap, isNode, isPair, isScalar, isSeq, type ParsedNode, parseAllDocume
 import { Lines } from '../../manifests/read/lines.ts';
 
 /**
- * A manifest with more entries in one of its sections. Every byte that was there still is, in the same order. Null
- * where the section is not written as a block of lines, so that nothing can be put behind its last entry.
+ * Appends entries to a section of a manifest. Every existing byte stays, in the same order. Null if the section is not
+ * written in block style, so that nothing can follow its last entry.
  */
 export function appendEntries(text: string, section: string, entries: string): string | null {
   const documents = parseAllDocuments(text, { prettyErrors: false, logLevel: 'silent', stringKeys: true });
@@ -26,7 +26,7 @@ export function appendEntries(text: string, section: string, entries: string): s
 
 interface Placed {
   readonly offset: number;
-  /** Columns before the keys of the entries. */
+  /** Indentation of the keys of the entries. */
   readonly indent: number;
 }
 
@@ -47,7 +47,7 @@ function placeIn(text: string, key: ParsedNode, value: ParsedNode | null): Place
   return { offset: afterComments(text, text[end - 1] === '\n' ? end : lineEnd(text, end), indent), indent };
 }
 
-/** Columns before a key that begins its line; null where something precedes it. */
+/** Returns the indentation of a key that begins its line; null if something precedes it. */
 function columnOf(text: string, key: ParsedNode): number | null {
   const { column } = new Lines(text).positionOf(key.range[0]);
   const before = text.slice(key.range[0] - column + 1, key.range[0]);

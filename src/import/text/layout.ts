@@ -8,21 +8,21 @@ import type { Draft, DraftEntry } from '../draft/draft.ts';
 import { appendEntries } from './append.ts';
 import { yamlOf } from './yaml-text.ts';
 
-/** A file as it is to be written. */
+/** File to be written. */
 export interface ImportedFile {
-  /** From the folder of the manifests, with forward slashes. */
+  /** Path relative to the manifest directory, with forward slashes. */
   readonly path: string;
   readonly text: string;
-  /** The existing text, of which every byte is kept; null for a new file. */
+  /** Existing text, which is preserved byte by byte; null for a new file. */
   readonly before: string | null;
-  /** The addresses of the entries that are new in it. */
+  /** Addresses of its new entries. */
   readonly addresses: readonly string[];
 }
 
 export interface LayoutOptions {
   readonly draft: Draft;
   readonly declared: readonly Declared[];
-  /** The texts of the manifests that are there. */
+  /** Texts of the existing manifests. */
   readonly manifests: ReadonlyMap<string, string>;
   /** Folder of new files, relative to that of the manifests; empty: the same folder. */
   readonly folder: string;
@@ -31,10 +31,10 @@ export interface LayoutOptions {
   isTaken(path: string): boolean;
 }
 
-/** The schema that editors check manifests with, from the folder of the manifests. */
+/** Schema for editors, relative to the manifest directory. */
 export const SCHEMA_PATH = '.octavo/schema.json';
 
-/** Puts entries into files as a person would: a file for each section, and one for each site. */
+/** Distributes entries over files: one for each section, and one for each site. */
 export function layOut(options: LayoutOptions): readonly ImportedFile[] {
   const { draft } = options;
   const layout = new Layout(options);
@@ -57,7 +57,7 @@ class Layout {
     this.#options = options;
   }
 
-  /** Behind what is in the manifest of that path already, where there is one; else into new manifests. */
+  /** Appends to an existing manifest with this path, otherwise creates new ones. */
   put(path: string, section: string, entries: readonly DraftEntry[]): void {
     const { draft, manifests } = this.#options;
     const before = manifests.get(path);
@@ -65,7 +65,7 @@ class Layout {
       this.#add({ path, text: newManifest(entries, path, draft), before: null, addresses: [] }, entries);
       return;
     }
-    // A manifest may hold several sections, each with entries to come.
+    // A manifest may contain several sections, each with new entries.
     const file = this.files.get(path) ?? { path, text: before, before, addresses: [] };
     const text = appendEntries(file.text, section, entriesText(entries, path, draft));
     if (text !== null) {
@@ -101,7 +101,7 @@ function pathsOf(options: LayoutOptions): ReadonlyMap<string, readonly DraftEntr
   return paths;
 }
 
-/** The manifest that has most of a kind already; null where there is none, or each has a file of its own. */
+/** Returns the manifest that has most resources of a kind; null if there is none, or each has a file of its own. */
 function homeOf(kind: string, { declared, folder, manifests, hasParts }: LayoutOptions): string | null {
   const counts = new Map<string, number>();
   for (const { address, source } of declared) {
@@ -120,7 +120,7 @@ function defaultPath({ kind, key }: DraftEntry, { folder, hasParts, isTaken, man
   return isTaken(path) && !manifests.has(path) ? freePath(path, isTaken) : path;
 }
 
-/** The same path with a number, where it is taken. */
+/** Adds a number to a path that is taken. */
 export function freePath(path: string, isTaken: (path: string) => boolean): string {
   const { dir, name, ext } = posix.parse(path);
   for (let number = 1; ; number += 1) {

@@ -4,13 +4,13 @@ import type { Address } from '../../core/address.ts';
 import type { Declared, Source } from '../../core/resource.ts';
 import { hasComments } from './patch.ts';
 
-/** A mapping or a list, and the index of one of its entries. */
+/** Mapping or list, with the index of one of its entries. */
 export interface EntryOf<T extends YAMLMap.Parsed | YAMLSeq.Parsed> {
   readonly holder: T;
   readonly index: number;
 }
 
-/** Parsed and indexed once, when first asked. */
+/** Manifest text; parsed and indexed once, on first use. */
 export class ManifestText {
   readonly text: string;
   #starts: readonly number[] | null = null;
@@ -21,23 +21,23 @@ export class ManifestText {
     this.text = text;
   }
 
-  /** The offset of a line and column, both from 1. A byte order mark takes no column. */
+  /** Returns the offset of a line and column, both from 1. A byte order mark takes no column. */
   offsetAt({ line, column }: Pick<Source, 'line' | 'column'>): number {
     this.#starts ??= lineStarts(this.text);
     return (this.#starts[line - 1] ?? this.text.length) + column - 1;
   }
 
-  /** The list that has an item which begins at an offset. */
+  /** Returns the list with an item that begins at an offset. */
   itemAt(offset: number): EntryOf<YAMLSeq.Parsed> | undefined {
     return this.#indexed().items.get(offset);
   }
 
-  /** The innermost mapping that has a key which begins at an offset. */
+  /** Returns the innermost mapping with a key that begins at an offset. */
   keyAt(offset: number): EntryOf<YAMLMap.Parsed> | undefined {
     return this.#indexed().keys.get(offset);
   }
 
-  /** The mapping that begins at an offset as an item of a list, or that is the value of the key there. */
+  /** Returns the mapping that begins at an offset as a list item, or that is the value of the key there. */
   mappingAt(offset: number): YAMLMap.Parsed | null {
     const item = this.itemAt(offset);
     const own = item?.holder.items[item.index];
@@ -123,7 +123,7 @@ export class DeclaredPlaces {
     this.#addresses = places.map(({ address }) => address);
   }
 
-  /** The resources that are declared in a piece of the text. */
+  /** Returns the resources that are declared in a part of the text. */
   within(from: number, to: number): readonly Address[] {
     const at = (offset: number) => {
       let [low, high] = [0, this.#offsets.length];

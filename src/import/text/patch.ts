@@ -4,7 +4,7 @@ import { FileContent } from '../../kinds/model/manifest.ts';
 import { contentEnd } from './append.ts';
 import { yamlOf } from './yaml-text.ts';
 
-/** A piece of a text that another one takes the place of. */
+/** Replacement of a part of a text. */
 export interface Edit {
   readonly from: number;
   readonly to: number;
@@ -18,8 +18,8 @@ export type Patch =
   | { readonly edits: null; readonly file: { readonly name: string; readonly text: string } };
 
 /**
- * Changes the value of a member of a mapping with the smallest possible edit of the text. Null where it is
- * not written in a way that lets one be changed and nothing else: an alias, comments inside.
+ * Changes the value of a member of a mapping with the smallest possible edit of the text. Null if its notation does not
+ * allow changing it alone: an alias, or comments inside.
  */
 export function patchMember(text: string, mapping: YAMLMap.Parsed, name: string, value: unknown): Patch | null {
   const pair = mapping.items.find(({ key }) => isScalar(key) && key.value === name);
@@ -65,7 +65,7 @@ function editsOf(text: string, node: ParsedNode, value: unknown, inFlow: boolean
   const written = isBlock ? blockText(value, column) : flowText(value, isScalar(node) ? node.type : undefined);
   const ended = spaceAtEnd(text.slice(from, to));
   if (!isScalar(node) && node.flow !== true) {
-    // A value on its own lines moves behind its key.
+    // A value on its own lines moves to the line of its key.
     const before = spaceAtEnd(text.slice(0, from)).length;
     return [{ from: from - before, to: to - ended.length, text: ` ${written}` }];
   }
@@ -76,7 +76,7 @@ function spaceAtEnd(text: string): string {
   return text.slice(text.trimEnd().length);
 }
 
-/** Line by line, so that what is the same stays, with its comments. */
+/** Changes members line by line, so that unchanged ones stay, with their comments. */
 function membersOf(text: string, node: YAMLMap.Parsed, value: Readonly<Record<string, unknown>>): Edit[] | null {
   const edits: Edit[] = [];
   const seen = new Set<string>();
@@ -121,7 +121,7 @@ function flowText(value: unknown, type?: Scalar.Type | null): string {
   return line ?? JSON.stringify(value);
 }
 
-/** In the quotes that stood there before, where they can hold it as it is. */
+/** Quotes a value as before if these quotes can represent it. */
 function quoted(value: string, type: Scalar.Type): string {
   const scalar = new Scalar(value);
   scalar.type = /[^\p{L}\p{N}\p{P}\p{S} ]/u.test(value) ? Scalar.QUOTE_DOUBLE : type;

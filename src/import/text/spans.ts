@@ -3,22 +3,21 @@ import { afterComments, contentEnd, lineEnd } from './append.ts';
 import type { ManifestText } from './manifest-text.ts';
 import { type Edit, hasComments } from './patch.ts';
 
-/** A piece of a text, its end excluded. */
+/** Part of a text; the end is exclusive. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** New order of pieces of a text: the first place is taken by the piece with the index `order[0]`. */
+/** New order of parts of a text: the part with the index `order[0]` comes first. */
 export interface Order {
   readonly pieces: readonly Span[];
   readonly order: readonly number[];
 }
 
 /**
- * Each item of a list with the comments that are its own: on its lines, inside of it, and right above it. What is between
- * two items otherwise, such as an empty line and a comment above that, is nobody's. Null where items cannot be told apart
- * by their lines.
+ * Returns each item of a list with its comments: on its lines, inside it, and right above it. Other text between two
+ * items, such as an empty line and a comment above it, belongs to neither. Null if items cannot be separated by lines.
  */
 export function piecesOf(text: string, list: YAMLSeq.Parsed): readonly Span[] | null {
   if (list.flow === true) {
@@ -51,7 +50,7 @@ export function removalAt(manifest: ManifestText, offset: number): Edit | null {
     : { from: endOf(holder, index - 1), to, text: '' };
 }
 
-/** The nodes that an entry begins and ends with. */
+/** Returns the first and last node of an entry. */
 function endsOf(holder: YAMLMap.Parsed | YAMLSeq.Parsed, index: number): readonly [ParsedNode, ParsedNode] {
   const entry = holder.items[index];
   if (isPair(entry)) {
@@ -66,7 +65,7 @@ function endOf(holder: YAMLMap.Parsed | YAMLSeq.Parsed, index: number): number {
   return Math.max(first.range[1], last.range[1]);
 }
 
-/** The lines of what begins with one node and ends with another, and comments right above them. */
+/** Returns the lines from one node to another, with the comments right above them. */
 function linesOf(text: string, first: ParsedNode, last: ParsedNode): Span | null {
   const start = text.lastIndexOf('\n', first.range[0] - 1) + 1;
   const before = text.slice(start, first.range[0]);
@@ -92,7 +91,7 @@ function withCommentsAbove(text: string, start: number, indent: number): number 
   return from;
 }
 
-/** The text with all edits made and all pieces in their new order; edits may lie inside of pieces, and orders too. */
+/** Applies all edits and reorders all parts. Edits and orders may be nested in parts. */
 export function applyEdits(text: string, edits: readonly Edit[], orders: readonly Order[]): string {
   return new Arrangement(text, edits, orders).render(0, text.length);
 }
@@ -102,7 +101,7 @@ type Step = Edit & { readonly order: Order | null };
 class Arrangement {
   readonly #text: string;
   readonly #newline: string;
-  /** By where they begin; of those, the longest first. */
+  /** Steps by start, longest first. */
   readonly #steps: readonly Step[];
 
   constructor(text: string, edits: readonly Edit[], orders: readonly Order[]) {
@@ -119,7 +118,7 @@ class Arrangement {
     ].toSorted((a, b) => a.from - b.from || b.to - a.to);
   }
 
-  /** A piece with the outermost steps inside it made; those inside of a reordered piece are made with it. */
+  /** Renders a part with its outermost steps; steps inside a reordered part are applied with it. */
   render(from: number, to: number): string {
     const done: string[] = [];
     let at = from;
@@ -176,7 +175,7 @@ function isInside(step: Span, { from, to }: Span): boolean {
   return isAfterStart && step.to <= to;
 }
 
-/** Returns true if two pieces overlap and neither contains the other. */
+/** Returns true if two parts overlap and neither contains the other. */
 export function overlaps(one: Span, other: Span): boolean {
   const isApart = one.to <= other.from || other.to <= one.from;
   return !isApart && !contains(one, other) && !contains(other, one);

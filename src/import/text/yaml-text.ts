@@ -11,13 +11,16 @@ interface Style {
   nameOf(file: FileContent): string;
 }
 
-/** Longest collection that is written on one line, in characters. */
+/** Maximum length of a collection on one line, in characters. */
 const LONGEST_LINE = 100;
-/** Characters that do not show, or show something else than is there: written out, so that a review sees them. */
+/** Characters that are invisible or misleading. They are escaped so that a review shows them. */
 const UNSEEN =
   /(?![\n\t])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu;
 
-/** A mapping in YAML, its members in their order. What other readers of YAML take for something else is quoted. */
+/**
+ * Writes a mapping as YAML, its members in their order. Values that other YAML readers would interpret differently are
+ * quoted.
+ */
 export function yamlOf(value: object, style: Style): string {
   const document = new Document(null, { version: '1.2', schema: 'core', compat: 'yaml-1.1' });
   const root = new Converter(style).mapping(value, 0);
@@ -64,7 +67,7 @@ class Converter {
     return node;
   }
 
-  /** Of a value on one line; infinite where it has more than one, or a comment inside. */
+  /** Returns the length of a value on one line; infinite if it needs several lines or contains a comment. */
   #length(value: unknown): number {
     if (value instanceof FileContent) {
       return this.#style.nameOf(value).length + '{ file:  }'.length;

@@ -42,14 +42,14 @@ export class Candidates {
     }
   }
 
-  /** Those with a natural key below a whole. The same array is returned until one of them is claimed. */
+  /** Finds resources with a natural key and a parent. Returns the same array until one of them is claimed. */
   find(holder: string | null, key: NaturalKey, availability: Availability): readonly Actual[] {
     return this.#members(slotOf(holder, key), availability);
   }
 
   /**
-   * The same of those that may have this parent: ids by which the parent is known, and how a reference to it is
-   * written. `isHeld` decides.
+   * Finds resources that may have this parent, given the ids of the parent and the form of a reference to it. `isHeld`
+   * decides.
    */
   findHeld(
     holder: string | null,

@@ -42,7 +42,7 @@ export function isFlapping({ times }: Revert): boolean {
   return times >= FLAPPING_FROM;
 }
 
-/** When a flapping field may be reverted again, in milliseconds since the epoch. */
+/** Returns when a flapping field may be reverted again, in milliseconds since the epoch. */
 export function cooldownEnd(revert: Revert): number {
   const cooldown = isFlapping(revert)
     ? Math.min(FIRST_COOLDOWN * 2 ** (revert.times - FLAPPING_FROM), LONGEST_COOLDOWN)
@@ -51,8 +51,8 @@ export function cooldownEnd(revert: Revert): number {
 }
 
 /**
- * The pause of a change whose fields are all flapping and in their cooldown; null where one of them is not. A clock that
- * was set back ends the cooldown.
+ * Returns the pause of a change whose fields are all flapping and in their cooldown; null if one of them is not. A
+ * clock that was set back ends the cooldown.
  */
 export function flappingPause(change: Change, reverts: readonly Revert[], now: number): Pause | null {
   const cooling = pathsOf(change).map((path) => {

@@ -4,7 +4,7 @@ import { changeId } from '../../core/change.ts';
 import type { Json } from '../../core/json.ts';
 import type { RulesContext } from '../model/rules.ts';
 
-/** Moves of a plan, by the moved resource. Each parent is visited once, whatever the number of its children. */
+/** Moves of a plan, by the moved resource. Each parent is visited once, even if it has many children. */
 export class HolderMoves {
   readonly #isMove: (id: string) => boolean;
   readonly #context: Pick<RulesContext, 'declaredOf'>;

@@ -8,7 +8,7 @@ import { addressOfId, lookUp } from './lookup.ts';
 
 /** Result of resolving each key to a resource. See docs/concepts.md#which-resource-a-key-means. */
 export interface Identity {
-  /** The resource of each declared address; absent where it is to be created. */
+  /** Resource of each declared address; absent if it is to be created. */
   readonly bound: ReadonlyMap<Address, Actual>;
   /** The resource of each address of the base that is no longer declared, where it still exists. */
   readonly owned: ReadonlyMap<Address, Actual>;
@@ -19,9 +19,9 @@ export interface Identity {
   readonly unmanaged: readonly Actual[];
   readonly problems: readonly Problem[];
   readonly notes: readonly { readonly address: Address; readonly text: string }[];
-  /** An actual resource's fields with every id replaced by the address it is bound to. */
+  /** Returns the fields of an actual resource, with every id replaced by the address that it is bound to. */
   fieldsOf(actual: Actual): Fields;
-  /** The address of a resource, or `#id` where it has none. */
+  /** Returns the address of a resource, or `#id` if it has none. */
   addressOf(kinds: readonly string[], id: string): Address;
 }
 

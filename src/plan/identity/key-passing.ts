@@ -2,7 +2,7 @@ import { type Change, changeId } from '../../core/change.ts';
 import type { Fields } from '../../core/resource.ts';
 import type { KindRules } from '../model/rules.ts';
 
-/** A natural key that one change frees and another takes. */
+/** Natural key that one change frees and another takes. */
 export interface PassedKey {
   readonly by: string;
   readonly taker: Change;
@@ -38,8 +38,8 @@ export function passedKeys(kinds: ReadonlyMap<string, KindRules>, changes: reado
 }
 
 /**
- * The keys that are passed on in a circle, one of each circle: who takes it has to step aside first, so that the others
- * find theirs free.
+ * Finds keys that are passed on in a cycle, one of each cycle: its taker gets a temporary value first, so that the
+ * others find their keys free.
  */
 export function circles(kinds: ReadonlyMap<string, KindRules>, passed: readonly PassedKey[]): ReadonlySet<PassedKey> {
   const next = new Map<string, PassedKey>();

@@ -2,7 +2,7 @@ import { type Address, unboundAddress } from '../../core/address.ts';
 import type { Json } from '../../core/json.ts';
 import { isIdRef } from '../../core/resource.ts';
 
-/** The address that an id of one of these kinds is bound to, or `#id` where it has none. */
+/** Returns the address that an id of one of these kinds is bound to, or `#id` if there is none. */
 export function addressOfId(kinds: readonly string[], id: string, addresses: ReadonlyMap<string, Address>): Address {
   for (const kind of kinds) {
     const address = addresses.get(`${kind} ${id}`);
@@ -13,7 +13,7 @@ export function addressOfId(kinds: readonly string[], id: string, addresses: Rea
   return unboundAddress(id);
 }
 
-/** A value with every reference by id replaced by the address it is bound to. */
+/** Replaces every reference by id with the address that it is bound to. */
 export function lookUp(value: Json | undefined, addresses: ReadonlyMap<string, Address>): Json | undefined {
   if (value === null || typeof value !== 'object') {
     return value;

@@ -34,19 +34,21 @@ export class OtherScopes {
     }
   }
 
-  /** The claim on an actual resource, declared or only recorded. */
+  /** Returns the claim on an actual resource, declared or only recorded. */
   ofActual({ kind, id }: Actual): Claim | undefined {
     return this.#byId.get(`${kind} ${id}`);
   }
 
-  /** The declaration of another scope that means the same resource: by the key, or by what the key is bound to. */
+  /**
+   * Returns the declaration of another scope that means the same resource: by its address, or by the bound resource.
+   */
   declarationOf(address: Address, actual: Actual | undefined): (Claim & { readonly place: string }) | undefined {
     const claims = [this.#byAddress.get(address), actual === undefined ? undefined : this.ofActual(actual)];
     return claims.find((claim): claim is Claim & { readonly place: string } => (claim?.place ?? null) !== null);
   }
 }
 
-/** A problem for each resource that is declared here and in another scope too. */
+/** Returns a problem for each resource that is declared both here and in another scope. */
 export function overlapProblems(
   declared: ReadonlyMap<Address, Declared>,
   { bound }: Pick<Identity, 'bound'>,
@@ -57,7 +59,7 @@ export function overlapProblems(
     const claim = otherScopes.declarationOf(resource.address, bound.get(resource.address));
     if (claim !== undefined) {
       const name = claim.address === resource.address ? 'it' : `the same resource (as ${claim.address})`;
-      const message = `scope ${JSON.stringify(claim.scope)} declares ${name} too, at ${claim.place}; a resource belongs to one scope: remove one of the two declarations`;
+      const message = `scope ${JSON.stringify(claim.scope)} also declares ${name}, at ${claim.place}; a resource belongs to one scope: remove one of the two declarations`;
       problems.push({ ...resource.source, address: resource.address, message });
     }
   }
@@ -65,8 +67,8 @@ export function overlapProblems(
 }
 
 /**
- * The identity without what belongs to other scopes: a resource whose declaration has moved to another folder is no
- * longer owned here, so it is not deleted, and what others have applied is never unmanaged.
+ * Removes resources of other scopes from the identity. A resource whose declaration has moved to another directory is
+ * no longer owned here, so it is not deleted. Resources that other scopes have applied are never unmanaged.
  */
 export function withoutOtherScopes(identity: Identity, otherScopes: OtherScopes): Identity {
   const notes = [...identity.notes];

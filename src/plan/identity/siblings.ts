@@ -8,7 +8,7 @@ export interface Repositioning {
 }
 
 /**
- * The fewest moves that bring siblings into the declared order: all but a longest run that is already in order.
+ * Returns the fewest moves that bring siblings into the declared order: of all but a longest run already in order.
  *
  * @param declared the siblings in the order wanted
  * @param now the same siblings in the order before any is repositioned: existing ones in their order, then

@@ -31,7 +31,7 @@ export class Graph {
     }
   }
 
-  /** Adds a node after the others; nothing where it is there already. */
+  /** Adds a node after the others, unless it exists already. */
   add(node: string): void {
     if (!this.#places.has(node)) {
       this.#places.set(node, this.#names.length);
@@ -43,17 +43,17 @@ export class Graph {
     return this.#places.has(node);
   }
 
-  /** `node` comes after `before`, and not at all without it. For what cannot be part of a cycle. */
+  /** Orders `node` after `before`, and requires `before`. For edges that cannot be part of a cycle. */
   require(node: string, before: string): void {
     this.#connect(node, before, 'required');
   }
 
-  /** Like {@link require}, but gives way where it would close a cycle. */
+  /** Like {@link require}, but is dropped if it would close a cycle. */
   requireIfAcyclic(node: string, before: string): void {
     this.#connect(node, before, 'requiredIfAcyclic');
   }
 
-  /** `node` comes after `before`, however that ends; gives way where it would close a cycle. */
+  /** Orders `node` after `before`, whether or not that succeeds; dropped if it would close a cycle. */
   prefer(node: string, before: string): void {
     this.#connect(node, before, 'preferred');
   }
@@ -68,13 +68,13 @@ export class Graph {
     return this.#settle().soft;
   }
 
-  /** All nodes, each after those it comes after, otherwise in the order given. */
+  /** Returns all nodes in topological order, otherwise in the order given. */
   sequence(): readonly string[] {
     const { accepted } = this.#settle();
     return topological(this.#names.length, accepted).map((node) => this.#names[node] ?? '');
   }
 
-  /** Nodes that, by any path of the edges so far, come after one of these. */
+  /** Returns the nodes that come after one of these by any path. */
   after(nodes: Iterable<string>): ReadonlySet<string> {
     const followers = lists(this.#names.length);
     for (const { node, before } of this.#edges) {
@@ -135,7 +135,7 @@ function isPreferred({ strength }: Edge): boolean {
   return strength === 'preferred';
 }
 
-/** The edges that are kept: an optional one that would close a cycle with required ones and those before it is not. */
+/** Returns the accepted edges: all but optional ones that would close a cycle with required or earlier ones. */
 function accept(count: number, edges: readonly Edge[], visits: number): readonly Edge[] {
   const component = components(count, edges);
   const isInside = ({ node, before }: Edge) => component[node] === component[before];
@@ -193,7 +193,7 @@ function reaches(
   return { found: false, visited };
 }
 
-/** The strongly connected component of each node (Tarjan's algorithm, with a stack of its own). */
+/** Returns the strongly connected component of each node (Tarjan's algorithm, without recursion). */
 function components(count: number, edges: readonly Edge[]): readonly number[] {
   const before = adjacency(count, edges);
   const component = new Array<number>(count).fill(-1);
@@ -240,7 +240,7 @@ function components(count: number, edges: readonly Edge[]): readonly number[] {
   return component;
 }
 
-/** All nodes, each after those it comes after, otherwise in order. */
+/** Returns all nodes in topological order, otherwise in their order. */
 function topological(count: number, edges: readonly Edge[]): readonly number[] {
   const before = adjacency(count, edges);
   const done: number[] = [];
@@ -266,7 +266,7 @@ function topological(count: number, edges: readonly Edge[]): readonly number[] {
   return done;
 }
 
-/** The place of each node in a topological order. */
+/** Returns the position of each node in a topological order. */
 function places(count: number, edges: readonly Edge[]): readonly number[] {
   const order = new Array<number>(count).fill(0);
   for (const [place, node] of topological(count, edges).entries()) {

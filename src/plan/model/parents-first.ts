@@ -1,6 +1,6 @@
 import type { Declared } from '../../core/resource.ts';
 
-/** Resources of one kind with those they live in before them, so that a parent can decide between equals. */
+/** Orders the resources of one kind with parents first, so that a parent can decide between equal matches. */
 export function parentsFirst(declared: readonly Declared[]): readonly Declared[] {
   const byAddress = new Map(declared.map((resource) => [resource.address, resource]));
   const ordered = new Set<Declared>();

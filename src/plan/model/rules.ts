@@ -59,7 +59,7 @@ export interface PeopleRules {
   readonly roleField: string;
   /** The role of those who manage the organization. */
   readonly adminRole: string;
-  /** Reason that a plan gives for a declared person who has not joined. */
+  /** Reason that a plan shows for a declared person who has not joined. */
   readonly notJoined: string;
 }
 
@@ -90,7 +90,7 @@ export interface KindRules {
   readonly deletionNeedsApproval?: boolean;
   /** Returns the reasons why the changes would lock people out. A plan with such a reason is refused. */
   lockOuts?(context: LockOutContext): readonly string[];
-  /** False for people, who join by themselves: what is declared and not there is pending. */
+  /** False for people, who join by themselves: a declared person who has not joined is pending. */
   readonly creatable: boolean;
   /** False for the organization. */
   readonly deletable: boolean;
@@ -115,9 +115,12 @@ export interface KindRules {
   ): readonly { readonly path: string; readonly from?: Json; readonly to?: Json }[];
   /** Returns notes for the reader of a plan that do not depend on a change. */
   notes?(declared: Declared, actual: Actual, base: BaseEntry | null): readonly string[];
-  /** Why a resource that is declared and not there cannot be created yet; null when it can. */
+  /** Returns why a declared resource that does not exist cannot be created yet; null if it can. */
   pendingReason?(declared: Declared, context: RulesContext): string | null;
-  /** Why nothing can refer to it yet although it is or will be there: a translation without a result. Null: it can. */
+  /**
+   * Returns why nothing can refer to it yet, although it exists or will: a translation without a result. Null if it can
+   * be referred to.
+   */
   unusableReason?(actual: Actual | undefined): string | null;
   /** Returns the part that is created together with a new resource, and what it refers to: a section's first space. */
   seed?(
@@ -142,6 +145,6 @@ export interface KindRules {
 export interface RulesContext {
   /** The actual resource an address is bound to; undefined where there is none yet. */
   declaredOf(address: Address): Declared | undefined;
-  /** Why nothing can refer to what an address names; null when it can. */
+  /** Returns why nothing can refer to an address; null if it can. */
   unusable(address: Address): string | null;
 }

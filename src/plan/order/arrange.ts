@@ -7,8 +7,8 @@ import { changeOf } from '../model/new-change.ts';
 import type { KindRules } from '../model/rules.ts';
 
 /**
- * Orders siblings as declared, with the fewest moves: gives a position to what is created or moved in, and moves what
- * is in the wrong place. See docs/concepts.md#how-changes-are-applied.
+ * Orders siblings as declared, with the fewest moves: assigns positions to created and moved resources, and moves those
+ * that are in the wrong place. See docs/concepts.md#how-changes-are-applied.
  */
 export function arrangeSiblings(
   kinds: readonly KindRules[],
@@ -41,7 +41,7 @@ export function arrangeSiblings(
   return positions.size === 0 ? changes : withPositions(changes, positions, declared, identity);
 }
 
-/** Kinds that can hold a list of siblings: wholes and their parts. */
+/** Returns the kinds that can have a list of siblings: parents and their parts. */
 function holdersOf(kinds: readonly KindRules[]): readonly string[] {
   const parts = kinds.filter((kind) => kind.partOf !== undefined);
   return [...new Set(parts.flatMap((kind) => [kind.partOf ?? kind.name, kind.name]))];

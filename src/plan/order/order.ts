@@ -173,8 +173,8 @@ class ChangeOrder {
   }
 
   /**
-   * What moves into another moves after that and all that holds it: they may have to come out of it first. The nearest
-   * that moves is enough, as that one comes after the next.
+   * Orders a move into a parent after the moves of this parent and its ancestors, because they may have to leave the
+   * moved resource first. The nearest move is enough, because it comes after the next one.
    */
   #afterMovesOfItsHolders(change: Change): void {
     const kind = this.#kinds.get(change.kind);

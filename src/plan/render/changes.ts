@@ -1,4 +1,4 @@
-/** Renders the changes of a plan as text, the most dangerous first, each as a block of lines. */
+/** Renders the changes of a plan as text, riskiest first, each as a block of lines. */
 
 import type { Action, Change, Plan } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
@@ -20,10 +20,13 @@ export interface ChangeBlock {
 }
 
 const SIGNS = { create: '+', update: '~', move: '→', delete: '-' } as const;
-/** Narrowest that the column of addresses is made by a narrow terminal, in characters. */
+/** Minimum width of the address column in a narrow terminal, in characters. */
 const MIN_ADDRESS_COLUMN = 20;
 
-/** One block for each change: held, deletions (the heaviest first), access, then updates, moves and creations. */
+/**
+ * Returns one block per change: held changes, deletions (the heaviest first), access changes, then updates, moves and
+ * creations.
+ */
 export function changeBlocks(plan: Plan, options: PlanTextOptions): readonly ChangeBlock[] {
   let widest = 0;
   for (const { address } of plan.changes) {

@@ -18,7 +18,7 @@ export interface FieldLine {
   readonly text: string;
 }
 
-/** A value on one line, shortened and inert. */
+/** Formats a value on one line, shortened and escaped. */
 export function valueText(value: Json | undefined): string {
   if (typeof value !== 'string') {
     return shorten(literal(value));
@@ -55,8 +55,8 @@ export function fieldLines({ path, from, to }: FieldChange, whole = false): read
 }
 
 /**
- * Two different values as two texts that a reader can tell apart: of long values the part around the first difference,
- * and in ASCII where they would look alike.
+ * Formats two different values so that a reader can tell them apart: long values around the first difference, and in
+ * ASCII if they would look alike.
  */
 export function differingTexts(
   from: Json | undefined,
@@ -85,7 +85,7 @@ function looksTheSame(a: string, b: string): boolean {
   return seen(a) === seen(b);
 }
 
-/** Two texts from a little before the place where they begin to differ, each at most as long as a value may be. */
+/** Cuts two texts to the part around their first difference, each to the maximum length of a value. */
 function around(a: string, b: string): readonly [string, string] {
   const [left, right] = [[...a], [...b]];
   let common = 0;
@@ -97,14 +97,14 @@ function around(a: string, b: string): readonly [string, string] {
   return [part(left), part(right)];
 }
 
-/** The value as JSON in ASCII, with spaces that follow each other written out, so that every difference can be seen. */
+/** Formats a value as JSON in ASCII, with consecutive spaces escaped, so that every difference is visible. */
 function asciiJson(value: Json | undefined): string {
   return JSON.stringify(value ?? null).replace(/[^ -~]|(?<= ) | (?= )/g, (unit) => {
     return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }
 
-/** The whole value on one line, inert. */
+/** Formats the whole value on one line, escaped. */
 function literal(value: Json | undefined): string {
   if (value === undefined || value === null) {
     return 'none';
@@ -135,12 +135,12 @@ function shorten(text: string): string {
   return isShort(text) ? text : `${[...text.slice(0, 2 * MAX_LENGTH)].slice(0, MAX_LENGTH - 1).join('')}…`;
 }
 
-/** Lines of a text; a line break at its end begins no new one. */
+/** Counts the lines of a text; a line break at its end begins no new line. */
 function lineCount(text: string): number {
   return text.replace(/\r?\n$/, '').split('\n').length;
 }
 
-/** The removed and added lines between what two texts have in common at their start and end. */
+/** Returns the removed and added lines, without the common lines at the start and end. */
 function changedLines(from: string, to: string, whole: boolean): readonly string[] {
   const [before, after] = [from.split('\n'), to.split('\n')];
   const shorter = Math.min(before.length, after.length);
@@ -184,7 +184,7 @@ function peopleText(from: Json | undefined, to: Json | undefined): string {
   return texts.join('  ');
 }
 
-/** The items that are added and removed; both lists where only their order or repetition differs. */
+/** Returns the added and removed items; both lists if only their order or repetition differs. */
 function listText(from: Json | undefined, to: Json | undefined, whole: boolean): string {
   const before = Array.isArray(from) ? (from as Json[]) : [];
   const after = Array.isArray(to) ? (to as Json[]) : [];

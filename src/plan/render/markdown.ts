@@ -5,24 +5,24 @@ import { type Approval, PLAIN } from './text-layout.ts';
 
 /** Characters in a line of the plan inside a comment. */
 const COLUMNS = 110;
-/** Changes from which on the plan is folded. */
+/** Number of changes from which a plan is folded. */
 const FOLDED = 25;
 /** Longest name in a heading, in characters. */
 const LONGEST_NAME = 120;
 
-/** A plan for Markdown: its parts, so that a comment with a limit can leave some of it out. */
+/** Parts of a plan in Markdown, so that a comment with a length limit can omit some. */
 export interface PlanMarkdown {
-  /** The heading, and the summary with its verdict. Nothing in it is obeyed. */
+  /** Heading, and summary with the verdict; escaped so that forges execute nothing in it. */
   readonly head: string;
-  /** The plan as the terminal shows it, to be fenced. */
+  /** Plan as shown in the terminal, to be fenced. */
   readonly text: string;
-  /** The same, shortened to a length in characters. */
+  /** Returns the plan shortened to a length in characters. */
   readonly shorten: (longest: number) => string;
   /** True if the text is long enough to be collapsed at first. */
   readonly isLong: boolean;
 }
 
-/** The parts of a plan for Markdown. */
+/** Builds the parts of a plan in Markdown. */
 export function planMarkdown(plan: Plan, approval?: Approval): PlanMarkdown {
   const options = { columns: COLUMNS, paint: PLAIN, ...(approval === undefined ? {} : { approval }) };
   const text = renderPlanText(plan, options).trimEnd();
@@ -34,8 +34,8 @@ export function planMarkdown(plan: Plan, approval?: Approval): PlanMarkdown {
 }
 
 /**
- * The plan for a comment: summary first, then the same words as in the terminal, inside a fence that nothing in them
- * can close, so that titles and keys stay text.
+ * Renders the plan for a comment: summary first, then the text as in the terminal, inside a fence that the text cannot
+ * close, so that titles and keys stay text.
  */
 export function renderPlanMarkdown(plan: Plan, approval?: Approval): string {
   const { head, text, isLong } = planMarkdown(plan, approval);
@@ -43,15 +43,15 @@ export function renderPlanMarkdown(plan: Plan, approval?: Approval): string {
   return `${head}\n\n${isLong ? `<details><summary>The plan</summary>\n\n${block}\n\n</details>` : block}\n`;
 }
 
-/** A fenced block whose fence is longer than any run of backticks in it. */
+/** Returns a fenced block whose fence is longer than any run of backticks in it. */
 export function fenced(text: string): string {
   const fence = '`'.repeat(Math.max(3, longestRun(text) + 1));
   return `${fence}text\n${text}\n${fence}`;
 }
 
 /**
- * One line of printable text as code. Escapes would not do: forges look for mentions, references and addresses in what
- * has been made of the Markdown, and leave out only what is code.
+ * Formats one line of printable text as code. Escapes are not enough: forges search the rendered Markdown for mentions,
+ * references and addresses, and skip only code.
  */
 export function codeSpan(text: string): string {
   const characters = [...text.replaceAll(/\s+/g, ' ').trim()];

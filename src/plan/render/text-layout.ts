@@ -49,7 +49,7 @@ export function breakable(text: string, room: number): string {
   return pieces.join(' ');
 }
 
-/** Breaks a line at spaces, and indents what follows. */
+/** Breaks a line at spaces and indents the continuation lines. */
 export function wrap(lead: string, text: string, columns: number, indent: number): string {
   const lines: string[] = [];
   let line = lead;
@@ -66,7 +66,10 @@ export function wrap(lead: string, text: string, columns: number, indent: number
   return [...lines, line].join('\n');
 }
 
-/** Lines from the start while they and a mark of the gap fit; only the mark where not even the first does. */
+/**
+ * Returns the lines from the start that fit with a mark for the omitted rest; only the mark if not even the first line
+ * fits.
+ */
 export function takeLines(lines: readonly string[], room: number, gap = '  …'): readonly string[] {
   const kept: string[] = [];
   let left = room - gap.length - 1;

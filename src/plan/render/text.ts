@@ -19,19 +19,19 @@ interface TailLimits {
   readonly rows: number;
 }
 
-/** Of a limited text, the share that the list of access changes has although there are more deletions than fit. */
+/** Share of a limited text that is reserved for access changes if not all deletions fit. */
 const ACCESS_SHARE = 1 / 4;
 const UNLIMITED: TailLimits = { access: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
 
-/** The plan as text: changes, the most dangerous first, then access, what is held, and the cost; the summary last. */
+/** Renders a plan as text: changes, riskiest first, then access, held changes and cost; the summary last. */
 export function renderPlanText(untrusted: Plan, options: PlanTextOptions): string {
   const plan = inert(untrusted);
   return compose(plan, changeBlocks(plan, options), [], UNLIMITED, options);
 }
 
 /**
- * The plan as text of at most `longest` characters. What is held, deletions and access changes are kept; of the rest
- * that has no room, the text gives the number by kind.
+ * Renders a plan as text of at most `longest` characters. Held changes, deletions and access changes are kept; omitted
+ * changes are counted by kind.
  */
 export function fitPlanText(untrusted: Plan, options: PlanTextOptions, longest: number): string {
   const plan = inert(untrusted);
@@ -42,7 +42,7 @@ export function fitPlanText(untrusted: Plan, options: PlanTextOptions, longest: 
   }
   const tailLength = (limits: TailLimits) => tailLines(plan, options, limits).join('\n').length;
   const none: TailLimits = { access: 0, rows: 0 };
-  // Of fewer blocks the note is shorter.
+  // Fewer blocks have a shorter note.
   const room = Math.max(0, longest - compose(plan, [], blocks, none, options).length);
   const sizeUpTo = (rank: number) =>
     blocks.filter((block) => block.rank <= rank).reduce((sum, block) => sum + size(block), 0);
@@ -59,7 +59,7 @@ export function fitPlanText(untrusted: Plan, options: PlanTextOptions, longest: 
   return compose(plan, kept.shown, kept.leftOut, { access, rows: mostThatFits(listRows(plan).length, fits) }, options);
 }
 
-/** The largest count up to `most` that fits; smaller counts fit where larger ones do. */
+/** Returns the largest count up to `most` that fits, assuming that smaller counts fit if larger ones do. */
 function mostThatFits(most: number, fits: (count: number) => boolean): number {
   let [low, high] = [0, most];
   while (low < high) {
@@ -73,7 +73,7 @@ function mostThatFits(most: number, fits: (count: number) => boolean): number {
   return low;
 }
 
-/** Blocks from the start for as long as there is room; the first without room keeps the lines that fit. */
+/** Returns the blocks from the start that fit; the first that does not keeps the lines that fit. */
 function takeBlocks(blocks: readonly ChangeBlock[], room: number) {
   const shown: ChangeBlock[] = [];
   let left = room;
@@ -108,11 +108,11 @@ function compose(
     options.paint.strong(wrap('', summaryLine(plan), options.columns, 2)),
   ];
   const lines = sections.filter((section) => section !== '').join('\n\n');
-  // A long value may have been broken right before what looks like a workflow command.
+  // Wrapping may have moved text that looks like a workflow command to the start of a line.
   return `${lines.split('\n').map(noCommand).join('\n')}\n`;
 }
 
-/** Every text of the plan printable; the values of fields are when they are put in words, which looks at their lines. */
+/** Makes every text of the plan printable; field values are escaped when they are rendered. */
 function inert(plan: Plan): Plan {
   const changes = plan.changes.map(({ fields, declared, actual, ...change }) => {
     const shown = fields.map((field) => ({ ...field, path: printable(field.path) }));
@@ -171,7 +171,7 @@ export function summaryLine(plan: Plan): string {
   return (due.length === 0 ? ['No changes', ...rest] : [...due, ...rest]).join(', ');
 }
 
-/** A line of the lists below the changes. A command is never broken: it is there to be copied. */
+/** Row of the lists below the changes. A command is never wrapped, so that it can be copied. */
 type Row = readonly [name: string, text: string, isCommand?: true];
 
 function tailLines(plan: Plan, options: PlanTextOptions, limits: TailLimits): readonly string[] {

@@ -1,14 +1,14 @@
 /**
- * Characters that nobody sees, so that two names that differ would look the same (Unicode, Default_Ignorable_Code_Point),
- * without those that make letters and pictures: selectors of a variant, and joiners but between ASCII.
+ * Invisible characters, which would make different names look the same (Unicode, Default_Ignorable_Code_Point), without
+ * those that form letters and emoji: variation selectors, and joiners except between ASCII characters.
  */
 const UNSEEN =
   /(?!\u034f|\u200c|\u200d|[\u180b-\u180d\u180f\ufe00-\ufe0f\u{e0100}-\u{e01ef}])\p{DI}|(?<=[!-~])(?:\u200c|\u200d)(?=[!-~])/gu;
 
 /**
- * Text that cannot move the cursor, change colours, turn the reading direction or speak to the program that reads a CI
- * job's output (`##[…]` of runners, `##vso[…]`, `##teamcity[…]`): what a manifest or the platform says is shown, never
- * obeyed.
+ * Escapes characters that move the cursor, change colors or the text direction, and sequences that CI runners execute
+ * in the output of a job (`##[…]`, `##vso[…]`, `##teamcity[…]`). Text of manifests and of the platform is shown, never
+ * executed.
  */
 export function printable(text: string): string {
   return text
@@ -17,15 +17,12 @@ export function printable(text: string): string {
     .replace(/##(?=\w*\[)/g, `#${writtenOut('#')}`);
 }
 
-/**
- * Lines of which each is printable, and none is a workflow command: those begin with `::`, whatever spaces are before
- * it.
- */
+/** Makes each line printable and none a workflow command, which begins with `::` after optional spaces. */
 export function printableLines(text: string): string {
   return text.split('\n').map(printable).map(noCommand).join('\n');
 }
 
-/** A line that no runner takes for a workflow command. */
+/** Escapes a line so that no runner treats it as a workflow command. */
 export function noCommand(line: string): string {
   return line.replace(/^(\s*):(?=:)/, `$1${writtenOut(':')}`);
 }
@@ -36,12 +33,12 @@ function writtenOut(character: string): string {
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex}`;
 }
 
-/** A number with the word it counts: `1 change`, `2 changes`. */
+/** Formats a number with its noun: `1 change`, `2 changes`. */
 export function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
-/** A time in words: `under 1 s`, `about 40 s`, `about 12 min`, `about 3.5 h`. */
+/** Formats a duration: `under 1 s`, `about 40 s`, `about 12 min`, `about 3.5 h`. */
 export function durationWords(seconds: number): string {
   if (seconds < 1) {
     return 'under 1 s';

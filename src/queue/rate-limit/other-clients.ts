@@ -20,7 +20,7 @@ export class OtherClients {
   #share = 0;
   #shareBefore = 0;
 
-  /** Starts a window with `remaining` requests left, of which `inFlight` own requests may not be counted yet. */
+  /** Starts a window with `remaining` requests left. Up to `inFlight` own requests may not be counted in it yet. */
   begin(remaining: number, inFlight: number, now: number): void {
     this.#shareBefore = Math.min(MAX_CARRIED_RATIO, this.#share);
     this.#share = 0;
