@@ -45,7 +45,7 @@ class DriftFinder {
   readonly #edits = new Map<string, Edit[]>();
   /** Last part that was removed from each file; line numbers only grow. */
   readonly #removed = new Map<string, Edit & { readonly name: string }>();
-  /** Whether the order of a list will be right once everything is written, by the parent of the list. */
+  /** True if the order of a list will be right once everything is written, by the parent of the list. */
   readonly #ordered = new Map<Address, boolean>();
   readonly #orders = new Map<string, Order[]>();
   readonly #files = new Map<string, string>();
