@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** Files besides `src` that a build depends on. */
+/** Files outside `src` that a build depends on. */
 const OTHERS = ['package.json', 'package-lock.json', 'scripts/build.ts', 'tsconfig.json'];
 
 /**

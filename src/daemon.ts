@@ -170,12 +170,13 @@ class RunningDaemon implements Daemon {
 
   async once(): Promise<boolean> {
     await this.#check();
-    const results: boolean[] = [];
+    let succeeded = true;
     for (const stage of [1, 2]) {
       const features = this.#features.filter((feature) => feature.stage === stage);
-      results.push(...(await Promise.all(features.map((feature) => feature.once()))));
+      const results = await Promise.all(features.map((feature) => feature.once()));
+      succeeded &&= results.every(Boolean);
     }
-    return results.every(Boolean);
+    return succeeded;
   }
 
   async runClusters(): Promise<boolean> {

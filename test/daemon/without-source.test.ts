@@ -60,6 +60,6 @@ test('with nothing to do it is refused, and the three ways out are named', async
   const refused = await work.run('run', '--once', '--config', work.configure({ organization: { source: undefined } }));
   expect(refused.code).toBe(3);
   expect(refused.stderr).toContain(
-    'has nothing to do: set source.git.url or source.directory, conversations.sources, or clusters.enabled',
+    'has nothing to do; set source.git.url or source.directory, conversations.sources, or clusters.enabled',
   );
 });

@@ -120,7 +120,7 @@ describe('on disk', () => {
     ['.GIT/config', 'is inside .git'],
     ['sub/.g\u200cit/config', 'is inside .git'],
     ['git~1/config', 'is inside .git'],
-    ['link.txt', 'link.txt is inside .git'],
+    ['link.txt', 'link.txt is a link into .git'],
     ['.env', 'is hidden'],
     ['.cache/x', 'is hidden'],
     ['visible-link.txt', 'is hidden'],
@@ -151,7 +151,7 @@ describe('on disk', () => {
     await writeFile(join(folder, 'tree/.git/config'), 'secret');
     await symlink('.git/config', join(folder, 'tree/a.yaml'));
     expect(await problemsIn(openDiskTree(join(folder, 'tree')))).toEqual([
-      'a.yaml:1:1: a.yaml is inside .git; use a file outside it',
+      'a.yaml:1:1: a.yaml is a link into .git; use a file outside it',
     ]);
   });
 

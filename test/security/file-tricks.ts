@@ -28,9 +28,9 @@ function manifest(name: string, validate: number, set: (trap: Trap) => void, say
 }
 
 const names: readonly Trick[] = [
-  refused('the repository’s settings', '../.git/config', 'leaves the folder'),
+  refused('the repository’s settings', '../.git/config', 'is outside the manifest directory'),
   {
-    ...refused('the repository’s settings, from its root', '.git/config', 'is in a .git'),
+    ...refused('the repository’s settings, from its root', '.git/config', 'is inside .git'),
     folder: '.',
     set: (trap) => {
       trap.write('api.yaml', naming('.git/config'));
@@ -38,7 +38,7 @@ const names: readonly Trick[] = [
     },
   },
   {
-    ...refused('the repository’s settings, in capitals', '.GIT/config', 'is in a .git'),
+    ...refused('the repository’s settings, in capitals', '.GIT/config', 'is inside .git'),
     folder: '.',
     set: (trap) => {
       trap.write('api.yaml', naming('.GIT/config'));
@@ -46,7 +46,7 @@ const names: readonly Trick[] = [
     },
   },
   refused('a file of the job that is not tracked', 'job.env', /api\.yaml:2:\d+: .*not tracked by git/),
-  refused('a file outside', '../../../outside.txt', 'leaves the folder'),
+  refused('a file outside', '../../../outside.txt', 'is outside the manifest directory'),
   refused('an absolute path', '/etc/passwd', 'absolute path'),
   refused('its own environment', '/proc/self/environ', 'absolute path'),
   refused('a link out of the repository', 'link.txt', 'symbolic link', ({ link, outside }) =>
@@ -61,16 +61,16 @@ const names: readonly Trick[] = [
   refused('a file behind a linked folder', 'up/outside.txt', 'symbolic link', ({ link }) =>
     link('manifests/up', '../../..'),
   ),
-  refused('a file behind 50 links', 'l0', /is not there/, ({ link }) => {
+  refused('a file behind 50 links', 'l0', /does not exist in/, ({ link }) => {
     for (let index = 0; index < 50; index += 1) {
       link(`manifests/l${index}`, `l${index + 1}`);
     }
   }),
-  refused('a link to itself', 'loop', 'is not there', ({ link }) => link('manifests/loop', 'loop')),
+  refused('a link to itself', 'loop', 'does not exist in', ({ link }) => link('manifests/loop', 'loop')),
   refused('a FIFO', 'job.fifo', /not tracked|FIFO/, ({ manifests }) => makeFifo(join(manifests, 'job.fifo'))),
   refused('a device behind a link', 'zero', 'symbolic link', ({ link }) => link('manifests/zero', '/dev/zero')),
   refused('a file with a NUL in its name', 'a\u0000b', 'is not a path'),
-  refused('a file with the name of an option', '--help', 'is not there'),
+  refused('a file with the name of an option', '--help', 'does not exist in'),
 ];
 
 const replaced: readonly Trick[] = [
@@ -91,7 +91,7 @@ const replaced: readonly Trick[] = [
         trap.link('x.yaml', '.git/config');
         trap.commit();
       },
-      'leads into a .git',
+      'is a link into .git',
     ),
     folder: '.',
   },
@@ -113,7 +113,7 @@ const replaced: readonly Trick[] = [
       rmSync(join(manifests, 'teams.yaml'));
       makeFifo(join(manifests, 'teams.yaml'));
     },
-    'no manifest here',
+    'no manifests found below',
   ),
   manifest('a socket', 0, ({ manifests }) => {
     const server = createServer().listen(join(manifests, 'x.yaml'));
@@ -126,7 +126,7 @@ const replaced: readonly Trick[] = [
       writeFileSync(join(manifests, 'x.yaml'), '');
       truncateSync(join(manifests, 'x.yaml'), 2 ** 40);
     },
-    'at most 10 MB',
+    'the limit for a manifest is 10 MB',
   ),
   manifest('a folder', 0, ({ write }) => write('manifests/x.yaml/inner.txt', 'x')),
   manifest('an ignore file that is a link to the settings', 1, (trap) => {

@@ -31,7 +31,7 @@ const documents: readonly Trick[] = [
   yaml('5,000 nested mappings', Array.from({ length: 5000 }, (_, at) => `${' '.repeat(at)}a:`).join('\n')),
   yaml('a title of 5 MB', `teams:\n  x: { title: ${'x'.repeat(5_000_000)} }\n`),
   yaml('a key of 5 MB', `teams:\n  ${'x'.repeat(5_000_000)}: { title: X }\n`),
-  yaml('11 MB', `teams: {}\n${'#'.repeat(11 * 1_048_576)}\n`, 3, 'at most 10 MB'),
+  yaml('11 MB', `teams: {}\n${'#'.repeat(11 * 1_048_576)}\n`, 3, 'the limit for a manifest is 10 MB'),
   yaml('__proto__ as a section', '__proto__: { polluted: true }\nteams: {}\n'),
   yaml('__proto__ as a key', 'teams:\n  __proto__: { title: X }\n'),
   yaml('__proto__ and constructor as fields', 'teams:\n  x: { title: X, __proto__: { a: 1 }, constructor: 1 }\n'),

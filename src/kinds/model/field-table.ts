@@ -104,9 +104,8 @@ export function fieldTable<Item>(fields: FieldTable<Item>): Table<Item> {
           .filter(({ field }) => isListed(field))
           .flatMap(({ name, field, kinds }) => {
             const value = observeField(name, field, item);
-            return value === undefined
-              ? []
-              : [[name, kinds.length > 0 && typeof value === 'string' ? idRef(value, ...kinds) : value]];
+            const isId = kinds.length > 0 && typeof value === 'string';
+            return value === undefined ? [] : [[name, isId ? idRef(value, ...kinds) : value]];
           }),
       ),
     parameters: (change) => {

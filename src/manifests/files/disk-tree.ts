@@ -28,7 +28,7 @@ export function openDiskTree(directory: string, belonging: Belonging = 'visible'
   let tracked: Promise<ReadonlySet<string>> | undefined;
   const check = async (path: string, { inside }: Located) => {
     if (isInGitFolder(inside)) {
-      throw new SourceError(`${path} is inside .git; use a file outside it`);
+      throw new SourceError(`${path} is ${isInGitFolder(path) ? 'inside' : 'a link into'} .git; use a file outside it`);
     }
     if (belonging === 'visible' && isHidden(inside)) {
       throw new SourceError(`${path} is hidden; use a path with no part that starts with a dot`);

@@ -1,0 +1,130 @@
+/** Checks that docs, help, messages and comments use plain language and the standard terms of the field. */
+import { describe, expect, test } from 'vitest';
+import { repositoryPages } from './citations.ts';
+
+const pages = repositoryPages().filter(({ path }) => !path.startsWith('test/') && !path.startsWith('bench/'));
+
+/** Phrases that a reader has to translate. Each is named by what an engineer would write instead. */
+const BANNED: Readonly<Record<string, RegExp>> = {
+  'is told of: learns, receives': /\b(?:told|tells|telling) of\b/i,
+  'so many: N, a number of': /\bso many\b/i,
+  'whoever: anyone who, the person who': /\bwhoever\b/i,
+  'anew: again': /\banew\b/i,
+  'beside, besides: next to, in addition to': /\bbesides?\b/i,
+  'by hand: manually': /\bby hand\b/i,
+  'mend: fix': /\bmend(?:s|ed|ing)?\b/i,
+  'as it is meant to be: the default': /\bas it is meant\b/i,
+  'of which: split the sentence': /\bof which\b/i,
+  'stands: is': /\b(?:stands|stood)\b(?! for\b| in for\b)/i,
+  'lies: is': /\blies\b/i,
+  'is no X: is not an X':
+    /(?<!\bthere )\b(?:is|are|was|were) no (?!longer\b|more\b|other\b|less\b|such\b|need\b)[a-z]/i,
+  'nothing of: none of': /\bnothing of\b/i,
+  'that is to say': /\bthat is to say\b/i,
+};
+const DOCSTRING = /\/\*\*\s*(?:\*\s*)?(?:What|Whether|How|Who|Where|Whose)\b/;
+
+/** Terms that people search for. Source: the usual names in rate limiting, queues, GitOps and distributed systems. */
+const TERMS = [
+  'rate limiter',
+  'token bucket',
+  'window',
+  'backoff',
+  'jitter',
+  'circuit breaker',
+  'cooldown',
+  'in-flight request',
+  'concurrency limit',
+  'priority queue',
+  'dead letter',
+  'outbox',
+  'idempotency',
+  'lease',
+  'fencing token',
+  'drift',
+  'prune',
+  'dry run',
+  'adoption',
+  'finalizer',
+  'health check',
+  'flapping',
+  'debounce',
+  'cache',
+  'checkpoint',
+  'cursor',
+  'watermark',
+  'snapshot',
+  'webhook',
+  'dependency graph',
+  'topological order',
+];
+
+/** Text that people read: a page as a whole, and of code its comments and quoted texts, with the number of each line. */
+function proseOf(path: string, text: string): readonly (readonly [number, string])[] {
+  const lines = text.split('\n');
+  if (!/\.[jt]s$/.test(path)) {
+    return lines.map((line, index) => [index + 1, line] as const);
+  }
+  return lines.flatMap((line, index) => {
+    const comment = /^\s*(?:\/\*\*?|\*|\/\/)(.*)$/.exec(line)?.[0] ?? / \/[/*].*$/.exec(line)?.[0] ?? '';
+    const quoted =
+      comment === '' ? [...line.matchAll(/'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`?/g)].map(([all]) => all) : [];
+    return [comment, ...quoted].filter((part) => part !== '').map((part) => [index + 1, part] as const);
+  });
+}
+
+function violations(path: string, text: string): readonly string[] {
+  return proseOf(path, text).flatMap(([line, prose]) => [
+    ...Object.entries(BANNED).flatMap(([rule, phrase]) =>
+      phrase.test(prose) ? [`${path}:${line}: ${rule}: ${prose.trim()}`] : [],
+    ),
+    ...(DOCSTRING.test(prose) ? [`${path}:${line}: a docstring starts with a noun or a verb: ${prose.trim()}`] : []),
+  ]);
+}
+
+describe('plain language', () => {
+  test('no page, help text, message or comment has a phrase that must be read twice', () => {
+    expect(pages.flatMap(({ path, text }) => violations(path, text))).toEqual([]);
+  });
+
+  test.each([
+    ['a comment', 'src/a.ts', '// It is told of every pass.'],
+    ['a docstring', 'src/a.ts', '  /** How many there are. */'],
+    ['a message', 'src/a.ts', "fail('docs is no folder');"],
+    ['a template', 'src/a.ts', 'fail(`it stands there`);'],
+    ['a comment after code', 'src/a.ts', 'run(); // so many times'],
+    ['a page', 'docs/a.md', 'Whoever reads this mends it anew, by hand.'],
+  ])('%s is checked', (_what, path, text) => {
+    expect(violations(path, text)).not.toEqual([]);
+  });
+
+  test.each([
+    ['a name in code', 'src/a.ts', 'const stands = lies(besides);'],
+    ['what is missing', 'src/a.ts', '// There is no folder, and it is no longer needed.'],
+    ['an abbreviation', 'docs/a.md', 'TTL stands for time to live.'],
+  ])('%s is allowed', (_what, path, text) => {
+    expect(violations(path, text)).toEqual([]);
+  });
+});
+
+describe('the standard term', () => {
+  const text = pages
+    .filter(({ path }) => path.startsWith('docs/') || path.startsWith('src/'))
+    .map((page) => page.text)
+    .join('\n')
+    .toLowerCase();
+
+  test.each(TERMS)('"%s" is found by a search', (term) => {
+    expect(text.replaceAll(/\s+(?:\*\s+)?/g, ' ')).toMatch(new RegExp(`\\b${term}s?\\b`));
+  });
+});
+
+test('no type name is exported twice', () => {
+  const places = new Map<string, string[]>();
+  for (const { path, text } of pages.filter(({ path }) => path.startsWith('src/'))) {
+    for (const [, name = ''] of text.matchAll(/^export (?:abstract )?(?:interface|type|class|enum) (\w+)/gm)) {
+      places.set(name, [...(places.get(name) ?? []), path]);
+    }
+  }
+  expect([...places].filter(([, paths]) => paths.length > 1)).toEqual([]);
+});
