@@ -134,12 +134,13 @@ class Drafter implements Draft {
 
   /** Drops URLs that contain a password or a token from any field: secrets do not belong in a repository. */
   #dropSecrets(actual: Actual, members: Described): void {
-    const { decisions } = this.#drafting;
+    const { decisions, kinds } = this.#drafting;
+    const isSingle = kinds.some(({ name, manifest }) => name === actual.kind && manifest?.single === true);
     for (const [name, value] of Object.entries(members)) {
       if (hasUrlSecrets(value)) {
         decisions.drop(actual, name, 'a URL in it holds a password or a token');
-        // It may have identified the resource.
-        if (actual.kind !== 'organization') {
+        // It may have identified the resource, unless there is only one.
+        if (!isSingle) {
           decisions.bind(actual);
         }
       }

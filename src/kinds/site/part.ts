@@ -66,8 +66,8 @@ interface PartDefinition<Item> extends Partial<Omit<Kind, 'name' | 'fields' | 'm
   readonly name: string;
   readonly fields: FieldTable<Item>;
   readonly part: PartRules<Item>;
-  /** Operations for parts whose requests follow from the field table. */
-  readonly operations?: ItemOperations;
+  /** Operations for parts whose requests follow from the field table. A part that can move has its own `writes`. */
+  readonly operations?: Omit<ItemOperations, 'move'>;
 }
 
 /** Defines a kind inside a site. Members of {@link Kind} that are given replace the derived ones. */

@@ -133,7 +133,10 @@ export interface KindRules {
   readonly keepsOne?: boolean;
   /** A replacement must delete the old resource first, because the platform accepts no second one like it. */
   readonly deleteBeforeReplace?: boolean;
-  /** Kinds whose changes are better made before its own: an identity provider before single sign-on is enforced. */
+  /**
+   * Kinds whose changes are better made before its own: an identity provider before single sign-on is enforced. It is only
+   * a preference: cycles and the order of siblings override it.
+   */
   readonly applyAfter?: readonly string[];
   /** Slots that must be vacant before a resource is created, though nothing refers to them: see {@link vacates}. */
   needsVacant?(declared: Declared, context: Pick<RulesContext, 'declaredOf'>): readonly string[];
