@@ -48,8 +48,8 @@ export interface CiJob {
   /** Pull request of the job; null if the job runs for something else, such as a push. */
   readonly pull: PullRequest | null;
   /**
-   * Set if the checkout may contain what a pull request proposes: the trusted commit or branch, null if the forge does
-   * not report it. Includes jobs triggered by a comment on a pull request, or by a workflow of one.
+   * Set if the checkout may contain the changes of a pull request. This includes jobs that a comment on a pull request
+   * or a workflow of one triggered. `base` is the trusted commit or branch; null if the forge does not report it.
    */
   readonly proposal: { readonly base: string | null } | null;
   /** File whose Markdown the forge shows with the job; null if there is none. */
@@ -97,7 +97,7 @@ async function workflowJob(env: Environment, readFile: (path: string) => Promise
   const summaryFile = isSet(env.GITHUB_STEP_SUMMARY) ? env.GITHUB_STEP_SUMMARY : null;
   const event = await readEvent(label, env.GITHUB_EVENT_PATH ?? '', readFile);
   if (event.pull_request === undefined) {
-    // Both run on the default branch, and usually check out the pull request.
+    // Jobs for a comment or a finished workflow run on the default branch, but usually check out the pull request.
     const isOfPull =
       event.issue?.pull_request !== undefined || (event.workflow_run?.event.startsWith('pull_request') ?? false);
     const base = COMMIT.safeParse(env.GITHUB_SHA).data ?? null;
@@ -133,9 +133,9 @@ function gitlabPull(env: Environment): PullRequest | null {
     return null;
   }
   const label = 'GitLab CI';
-  // The tip of the merge request, where the pipeline runs on a merge of it.
+  // In a merged-results pipeline, CI_COMMIT_SHA is the merge; this variable is the tip of the merge request.
   const head = isSet(env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA) ? 'CI_MERGE_REQUEST_SOURCE_BRANCH_SHA' : 'CI_COMMIT_SHA';
-  // A pipeline of a merged result runs on the current target branch and names its commit.
+  // A merged-results pipeline runs on the current target branch and reports its commit.
   const base = isSet(env.CI_MERGE_REQUEST_TARGET_BRANCH_SHA)
     ? 'CI_MERGE_REQUEST_TARGET_BRANCH_SHA'
     : 'CI_MERGE_REQUEST_DIFF_BASE_SHA';

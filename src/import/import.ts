@@ -191,7 +191,7 @@ class Importer {
   }
 
   /**
-   * Finds resources that their key does not identify, so that they need an id. Parents and referenced resources come
+   * Sets the id of each resource that its key does not identify. Parents and referenced resources come
    * first, because a child is usually identified once its parent is. Returns the problems that ids do not fix.
    */
   #bindMistaken(declared: ReadonlyMap<Address, Declared>): DesiredStateError['problems'] {
@@ -232,7 +232,10 @@ class Importer {
   }
 }
 
-/** Those of the first of the kinds, and of these those that lie in none of the others. */
+/**
+ * Returns the mistaken resources of the first kind that has any. Of these, prefers those that refer to no other
+ * mistaken resource.
+ */
 function firstOf(
   kinds: readonly Kind[],
   state: ActualState,

@@ -26,7 +26,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Called right before each attempt is sent; never, if the call was cancelled while it waited. */
   readonly onAttempt?: () => void;
-  /** Called once for each request that the call needs, also if it shares one that is already in flight. */
+  /** Called once for each request that the call needs, even if the call shares a request that is already in flight. */
   readonly onNeed?: (operation: Operation) => void;
 }
 
@@ -199,7 +199,7 @@ class Caller {
     return this.#reply(operation, answer, () => ({ ok: false, error: notEvents(operation.name, answer, origin) }));
   }
 
-  /** Names the organization if the path has no other id. */
+  /** Returns the subject for error messages; it has the organization only if the path has no other id. */
   #askedOf({ path }: Operation): RequestSubject {
     const { baseUrl } = this.#connection;
     const isOfOrganization = path.match(/\{\w+\}/g)?.join() === '{organizationId}';
@@ -234,7 +234,7 @@ function isSuccess(operation: Operation, status: number): boolean {
 }
 
 function readAnswer(operation: Operation, answer: HttpAnswer, body: string, origin: string): Reply<unknown>['result'] {
-  // A success without a body is valid; the page of a proxy is not, whatever its status.
+  // An empty body is valid here; an HTML page of a proxy is not, whatever its status.
   const isEmpty = body.trim() === '';
   if (operation.answer === null && isEmpty) {
     return { ok: true, value: undefined };

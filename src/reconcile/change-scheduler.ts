@@ -10,7 +10,7 @@ import { pollUntil, WORKING } from './poll.ts';
 import { type Bindings, sendPlanned } from './sending.ts';
 import { isLast, planSteps, requestsOf, type Step } from './steps.ts';
 
-/** Extent to which a change was done: all its requests, some of them (perhaps), or certainly none. */
+/** Share of a change's requests that took effect: `part` also if this is unknown, `nothing` only if it is certain. */
 export type Completion = 'all' | 'part' | 'nothing';
 
 /** Events of the changes of an apply. */
@@ -41,9 +41,9 @@ export interface ChangeSchedulerOptions extends ChangeEvents {
   readonly wait?: number | undefined;
   /** Polls background work; the writer where absent. */
   readonly poller?: Reader | undefined;
-  /** Finds the resource that a creation without a received answer has made. */
+  /** Finds the resource that a creation made if its response was lost. */
   readonly locate: (change: Change, bindings: Bindings) => Promise<string | null>;
-  /** Reads a resource again, and returns true if these fields are as its change wants them. */
+  /** Reads a resource again, and returns true if these fields have the values that the change sets. */
   readonly isInPlace: (change: Change, fields: readonly string[], bindings: Bindings) => Promise<boolean>;
 }
 
@@ -70,7 +70,7 @@ interface ScheduledStep extends Step {
   readonly followers: string[];
 }
 
-/** Reason why a change was not applied. One that was done completely counts as applied for the record. */
+/** Reason why a change was not applied. With `completion: 'all'`, the change counts as applied for the record. */
 interface Failure {
   readonly status: Exclude<ResultStatus, 'applied'>;
   readonly error: string;
@@ -141,7 +141,7 @@ class ChangeScheduler {
     const failure = await this.#send(step);
     const watch = failure === null && isLast(step) ? step.writes.watch : undefined;
     if (watch === undefined) {
-      // 2. Report the change and release its followers before the slot: otherwise this could look like the end of all.
+      // 2. Report the change and release its followers, then free the slot. The reverse could end the apply early.
       await this.#end(step, failure);
       this.#sending -= 1;
       this.#startReady();
@@ -185,7 +185,7 @@ class ChangeScheduler {
     try {
       await this.#options.onResult?.(result, change, failure?.completion ?? 'all');
     } catch (error) {
-      // The next pass does not know of a change that could not be recorded.
+      // The result could not be recorded, so the next pass does not know about this change.
       this.#results.set(changeId(change), { ...result, status: 'failed', error: messageOf(error) });
     }
   }
@@ -249,7 +249,7 @@ class ChangeScheduler {
     return this.#options.signal.aborted ? { status: 'skipped', error: 'stopped before it was begun' } : null;
   }
 
-  /** Returns a required step that did not succeed; for a gate, the step that it failed for. Null: all succeeded. */
+  /** Returns a required step that did not succeed, or null. For a gate, returns the step that made the gate fail. */
   #missing(requires: readonly string[]): string | null {
     const missing = requires.find((each) => !this.#succeeded.has(each));
     const step = missing === undefined ? undefined : this.#steps.get(missing);

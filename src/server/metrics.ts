@@ -85,7 +85,7 @@ export interface Metrics extends TroubleMetrics {
   queue(observation: QueueObservation): void;
 }
 
-/** Set by the listener thread while the main thread does not respond; 0 in all responses of the main thread. */
+/** Set by the listener thread while the main thread does not respond; always 0 when the main thread responds. */
 export const BUSY_METRIC = 'octavo_main_thread_busy_seconds';
 
 /** Creates all metrics in a new registry. */

@@ -54,7 +54,7 @@ export interface ThreadAddition {
   readonly mails: readonly ThreadMail[];
   /** Hashes of the message ids of these mails, and of all message ids that they reference. */
   readonly links: readonly string[];
-  /** Redacts mails that were stored before again, now also knowing the people of these mails. */
+  /** Redacts a mail again that was stored earlier, now that the people of these mails are known too. */
   redactAgain(text: string): string;
   /** Creates the conversation of all mails, sorted by date; null if no customer wrote any of them. */
   compose(key: string, mails: readonly ThreadMail[]): Pick<NewContent, 'payload' | 'hash' | 'notBefore'> | null;
@@ -227,7 +227,7 @@ export interface Outbox {
    */
   next(limits: BatchLimits, now: number): Promise<OutgoingBatch | null>;
   /**
-   * Returns the time at which there is something to send, with this limit on open batches; null if there is nothing.
+   * Returns the time of the next batch if at most `open` batches may be open; null if there is nothing to send.
    */
   dueAt(open: number): Promise<number | null>;
   /** Shortens delays after the wall clock was set back by this many milliseconds at `now`. */
@@ -238,7 +238,7 @@ export interface Outbox {
   doubt(batch: number, until: number): Promise<void>;
   /** Postpones a batch that is still in doubt until `until`. */
   rest(batch: number, until: number): Promise<void>;
-  /** Returns the items of a batch that was certainly not accepted to waiting, unless newer content replaces them. */
+  /** Moves the items of a batch that was certainly not accepted back to waiting, unless newer content replaces them. */
   release(batch: number): Promise<void>;
   /** Splits a batch into two. */
   split(batch: number): Promise<void>;
@@ -249,12 +249,12 @@ export interface Outbox {
   dead(filter: DeadFilter, most: number): Promise<readonly DeadLetter[]>;
   /** Returns a dead letter with its payload; null if there is none. */
   deadLetter(key: string): Promise<(DeadLetter & { readonly payload: string }) | null>;
-  /** Returns dead letters to waiting. Resolves with their number. */
+  /** Moves dead letters back to waiting. Resolves with their number. */
   retry(filter: DeadFilter, now: number): Promise<number>;
-  /** Dismisses dead letters, which are not accepted again unchanged. Resolves with their number. */
+  /** Dismisses dead letters; the same content is not accepted again. Resolves with their number. */
   dismiss(filter: DeadFilter): Promise<number>;
 
   status(): Promise<OutboxStatus>;
-  /** Counts, by source, waiting content of another redactor version than this one. Reads all waiting content. */
+  /** Counts waiting content by source that another redactor version produced. Reads all waiting content. */
   outdated(redactor: string): Promise<ReadonlyMap<string, number>>;
 }

@@ -54,7 +54,7 @@ class Run {
     const selected = reader.judged
       .flatMap(({ cluster, verdict }) => (verdict.passes ? [cluster] : []))
       .sort(compareSeverity);
-    // 2. Track the change requests that exist. Without news, only what happened to open ones.
+    // 2. Track existing change requests: only the open ones if nothing may be opened.
     const mayOpen = () => selected.some((cluster) => rules.findSkip(cluster, null) === null);
     const list = await tracker.listIfNeeded(selected.length > 0, mayOpen);
     if (list !== null && writes !== null) {
@@ -135,7 +135,7 @@ class Run {
     list: RequestList,
   ): Promise<Proposal | null> {
     const { rules, lists, proposals } = this.#session;
-    // If no search is needed for the space, a full space costs no request.
+    // If the space is known without a search, check first whether it is full: that takes no request.
     const route = await proposals.routeWithoutSearch(cluster);
     const early = route === null ? null : rules.findSpace(route, planned);
     if (early !== null && 'reason' in early) {
@@ -241,10 +241,10 @@ class Run {
 }
 
 const DAY = 86_400_000;
-/** Bounds the requests of a run whose token is not allowed to write, or whose spaces are full. */
+/** Failed attempts before a run gives up, such as when the token cannot write or the spaces are full. */
 const MAX_FAILED_ATTEMPTS = 20;
 
-/** Number of issues of clusters whose change requests are now seen merged for the first time, by any author. */
+/** Returns the number of issues of the cluster for each change request that is seen merged for the first time. */
 function newMerges(
   selected: readonly IssueCluster[],
   list: RequestList | null,

@@ -35,7 +35,7 @@ import {
   treeWith,
 } from './drift-branch.ts';
 
-/** Maximum number of attempts, each after a branch has moved during the previous one. */
+/** Maximum number of attempts. A new attempt starts when a branch has moved during the previous one. */
 const ROUNDS = 5;
 
 /**
@@ -48,8 +48,8 @@ const ROUNDS = 5;
  * | none | from an earlier run | delete the branch, close the pull request with a comment |
  * | any | has other commits that are not merged | leave it unchanged; the pull request explains why |
  *
- * The branch is the lock between concurrent runs: it is only updated from the commit that was read. A run that finds
- * that it has moved starts again, and so does a run that finds the target branch moved, as after a merge.
+ * The branch is the lock between concurrent runs: it is only updated from the commit that was read. A run starts
+ * again if it finds that the drift branch or the target branch has moved, for example after a merge.
  */
 export async function driftPullRequest(flags: DriftPullFlags, context: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = context;
@@ -181,7 +181,7 @@ class DriftRun {
     if ((await remote.push(from, commit, tip ?? null)) === 'moved') {
       return this.#moved();
     }
-    // The target branch may have moved by a merge of this drift.
+    // A merge of this drift may have moved the target branch.
     if ((await remote.fetch([into])).get(into) !== base) {
       return this.#moved();
     }

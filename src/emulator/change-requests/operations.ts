@@ -46,7 +46,8 @@ const organizationQuery = listQuery.extend({
 type Filters = z.output<typeof organizationQuery>;
 
 /**
- * An organization's list takes one status, and several from 0.167. Source: docs/platform-notes.md#change-request-lists
+ * An organization's list accepts one status, or several from 0.167 on.
+ * Source: docs/platform-notes.md#change-request-lists
  */
 const organizationListQuery = organizationQuery.extend({
   status: z.preprocess(
@@ -57,7 +58,7 @@ const organizationListQuery = organizationQuery.extend({
 });
 
 /**
- * Reports whether change requests drafted for findings are hidden: they are listed only when asked for.
+ * Returns true if the list omits change requests that the platform drafted for findings; `finding=all` includes them.
  * Source: docs/platform-notes.md#change-request-lists
  */
 function hidesDrafted({ features, query }: OperationCall<string, z.output<typeof organizationListQuery>>): boolean {
@@ -86,7 +87,7 @@ function listedStatuses({
 
 const spaceQuery = organizationQuery.extend({ status: z.enum(CHANGE_REQUEST_STATUSES).optional() });
 
-/** The limit applies to creation too. Source: docs/platform-notes.md#limits */
+/** Subject, with the same limit on creation and update. Source: docs/platform-notes.md#limits */
 const subject = text(0, 100);
 
 /** Further properties are accepted. Source: docs/platform-notes.md#change-requests */
@@ -144,8 +145,8 @@ function listNewest(call: OperationCall<string, Filters>, records: readonly Chan
 }
 
 /**
- * Returns what the further properties of a creation link. Decisions of this emulator, since it is not documented which
- * of them have an effect: the cluster, which must exist (400), and the description, both only with the feature
+ * Returns the links that the further properties of a creation set. It is not documented which of them have an effect.
+ * This emulator uses the cluster, which must exist (otherwise 400), and the description, both only with the feature
  * `changeRequestLinks`. A change request is always created as a draft. Source: docs/platform-notes.md#change-requests
  */
 function linksOf(context: Context, space: SpaceRecord, body: Creation): Partial<ChangeRequestRecord> {

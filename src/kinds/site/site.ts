@@ -68,7 +68,7 @@ const fields: FieldTable<Site> = {
       .describe('Whether the agent can read the site. Platform 0.167 and later do not have this setting.'),
     unsupportedNote:
       'agentsContext was not compared: this version of the platform has no such setting (removed in 0.167)',
-    // Every version that has it returns it. Source: docs/platform-notes.md#sites
+    // Every platform version that has this setting returns it. Source: docs/platform-notes.md#sites
     read: ({ agentsContext }) => agentsContext || undefined,
     toEntry: (value) => (value === 'included' ? undefined : (value ?? undefined)),
   },
@@ -210,7 +210,7 @@ function describeSite(
   const { published, default: first } = actual.fields;
   return context.resource(actual, {
     ...own,
-    // A site without content cannot be published, so it need not be declared unpublished.
+    // A site without content cannot be published, so `published: false` can be omitted.
     published: published === true || structure.length > 0 ? published : undefined,
     default: describer.keyOf(first),
     structure: structure.length > 0 ? structure : undefined,

@@ -5,11 +5,11 @@ interface Edge {
   readonly strength: 'required' | 'requiredIfAcyclic' | 'preferred';
 }
 
-/** Nodes that cycle checks may visit, per node and edge of the graph: with more, optional edges follow a fixed order. */
+/** Limit on the nodes that cycle checks visit, per node and edge. Beyond it, optional edges follow a fixed order. */
 const VISITS = 20;
 
 /**
- * A directed graph of what comes before what, kept free of cycles. Edges are collected first and settled together in
+ * Directed acyclic graph of what comes before what. Edges are collected first and settled together in
  * linear time: an optional edge outside every strongly connected component cannot close a cycle, and only the others
  * are checked one by one, in the order in which they were added.
  */
@@ -21,7 +21,7 @@ export class Graph {
   #settled: Settled | null = null;
 
   /**
-   * @param nodes in the order they are wanted in where nothing else decides
+   * @param nodes in the order to keep where no edge decides
    * @param visits nodes that cycle checks may visit altogether; by default in proportion to the graph
    */
   constructor(nodes: readonly string[], visits: number | null = null) {
@@ -48,12 +48,12 @@ export class Graph {
     this.#connect(node, before, 'required');
   }
 
-  /** Like {@link require}, but is dropped if it would close a cycle. */
+  /** Like {@link require}, but dropped if the edge would close a cycle. */
   requireIfAcyclic(node: string, before: string): void {
     this.#connect(node, before, 'requiredIfAcyclic');
   }
 
-  /** Orders `node` after `before`, whether or not that succeeds; dropped if it would close a cycle. */
+  /** Orders `node` after `before`, even if `before` fails. Dropped if the edge would close a cycle. */
   prefer(node: string, before: string): void {
     this.#connect(node, before, 'preferred');
   }
@@ -68,7 +68,7 @@ export class Graph {
     return this.#settle().soft;
   }
 
-  /** Returns all nodes in topological order, otherwise in the order given. */
+  /** Returns all nodes in topological order; where no edge decides, in the order given. */
   sequence(): readonly string[] {
     const { accepted } = this.#settle();
     return topological(this.#names.length, accepted).map((node) => this.#names[node] ?? '');
@@ -240,7 +240,7 @@ function components(count: number, edges: readonly Edge[]): readonly number[] {
   return component;
 }
 
-/** Returns all nodes in topological order, otherwise in their order. */
+/** Returns all nodes in topological order; where no edge decides, by number. */
 function topological(count: number, edges: readonly Edge[]): readonly number[] {
   const before = adjacency(count, edges);
   const done: number[] = [];

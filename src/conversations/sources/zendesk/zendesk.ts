@@ -51,13 +51,13 @@ const PAGE = 100;
 const CHILDREN = 100;
 const SIDE_LOADS = 'users,metric_sets,comment_count';
 /**
- * Least age of the start of an export, in seconds. Zendesk requires one minute; the local clock may be ahead.
+ * Minimum age of the start time of an export, in seconds. Zendesk requires one minute; the local clock may be ahead.
  * Source: docs/helpdesk-notes.md#zendesk
  */
 const YOUNGEST_START = 120;
 /** Lookback of an export whose cursor has expired, in seconds. Source: docs/helpdesk-notes.md#delivery-rules */
 const RESEED = 300;
-/** Statuses for a cursor that has expired. */
+/** Response statuses that mean that the cursor has expired. */
 const NO_CURSOR = [400, 404, 410, 422];
 
 /**
@@ -166,7 +166,7 @@ class Zendesk implements PollingSource {
     return { account, cursor: null, at: Math.floor(since / 1000) };
   }
 
-  /** Reads a page, and the position that it follows: an earlier one than requested if the cursor has expired. */
+  /** Reads a page. `from` is the position that was used: an earlier one if the cursor has expired. */
   async #page(position: Position, signal: AbortSignal) {
     let from = position;
     let answer = await this.#export(from, signal);
@@ -272,7 +272,7 @@ function byId(users: readonly unknown[] | null | undefined): ReadonlyMap<number,
   return new Map(readable(userSchema, users).map((user) => [user.id, user]));
 }
 
-/** Returns the ids of one ticket's people: a page contains the users of all its tickets. */
+/** Returns the ids of the people in one ticket, because a page contains the users of all its tickets. */
 function partakers(ticket: ZendeskTicket): Set<number> {
   const single = [ticket.requester_id, ticket.submitter_id, ticket.assignee_id].filter((id) => id != null);
   return new Set([
