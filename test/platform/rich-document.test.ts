@@ -26,7 +26,7 @@ describe('normalizeMarkdown', () => {
         const once = normalizeMarkdown(text);
         expect(normalizeMarkdown(once)).toBe(once);
       }),
-      { numRuns: 1000 },
+      { numRuns: 1000, examples: [['0@.A'], ['a 0@.A b'], ['<a@b.c>'], ['[x](mailto:0@.A)']] },
     );
   });
 

@@ -4,6 +4,10 @@ import type { RichNode } from './node.ts';
 /** Allowed schemes of links. Others run code, contain data, or are unknown to most readers. */
 const SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:', 'tel:']);
 
+/** An email address that Markdown reads as one in angle brackets, which is how it is written. */
+const EMAIL =
+  /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*(?:\?|$)/i;
+
 /** Longest URL of a link, in characters. Source: docs/platform-notes.md#limits */
 const LONGEST = 2048;
 
@@ -21,14 +25,20 @@ export function linkTo(url: string, inside: readonly RichNode[]): RichNode[] {
   if (inside.length === 0) {
     return shown === '' ? [] : [plainText(shown)];
   }
-  const said = shown === '' || inside.map(textOf).join('').includes(shown);
-  return said ? [...inside] : [...inside, plainText(` (${shown})`)];
+  const isShown = inside
+    .map(textOf)
+    .join('')
+    .includes(shown.replace(/^mailto:/i, ''));
+  return isShown ? [...inside] : [...inside, plainText(` (${shown})`)];
 }
 
 /** Returns the address, with invalid characters encoded; null if it cannot be a link. */
 function linkable(url: string): string | null {
   const parsed = URL.parse(url);
   if (parsed === null || !SCHEMES.has(parsed.protocol)) {
+    return null;
+  }
+  if (parsed.protocol === 'mailto:' && !EMAIL.test(parsed.href.slice('mailto:'.length))) {
     return null;
   }
   const address = /^[!-~]+$/.test(url) ? url : parsed.href;
