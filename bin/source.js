@@ -1,5 +1,6 @@
 /** Identifies the source of a checkout, so that a build is only used while it matches. */
-import { hash } from 'node:crypto';
+// Not `hash`: an older Node has no such export, and must get as far as starting the checkout's own Node.
+import { createHash } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
@@ -20,5 +21,5 @@ export function sourceDigest(root) {
     const { size, mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0, mtimeMs: 0 };
     return `${relative(root, path)} ${size} ${mtimeMs}\n`;
   });
-  return hash('sha256', lines.join(''));
+  return createHash('sha256').update(lines.join('')).digest('hex');
 }

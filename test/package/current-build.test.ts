@@ -1,0 +1,39 @@
+/** Checks that a checkout runs its build only while the source is that of the build. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const { sourceDigest } = (await import(new URL('../../bin/source.js', import.meta.url).href)) as {
+  sourceDigest: (root: string) => string;
+};
+let root = '';
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'octavo-checkout-'));
+  cpSync(fileURLToPath(new URL('../../bin', import.meta.url)), join(root, 'bin'), { recursive: true });
+  mkdirSync(join(root, 'src/part'), { recursive: true });
+  mkdirSync(join(root, 'dist'));
+  writeFileSync(join(root, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(root, 'src/cli.ts'), "export const main = () => console.log('source');\n");
+  writeFileSync(join(root, 'src/part/one.ts'), 'export {};\n');
+  writeFileSync(join(root, 'dist/cli.js'), "export const main = () => console.log('build');\n");
+  writeFileSync(join(root, 'dist/source.sha256'), sourceDigest(root));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+test.each<readonly [string, () => void, string]>([
+  ['the source is unchanged', () => {}, 'build'],
+  ['a file has other content', () => writeFileSync(join(root, 'src/part/one.ts'), 'export const a = 1;\n'), 'source'],
+  ['a file has another time of change', () => utimesSync(join(root, 'src/part/one.ts'), 1, 1), 'source'],
+  ['a file was added', () => writeFileSync(join(root, 'src/part/two.ts'), ''), 'source'],
+  ['a file was removed', () => rmSync(join(root, 'src/part/one.ts')), 'source'],
+  ['the dependencies changed', () => writeFileSync(join(root, 'package-lock.json'), '{}'), 'source'],
+  ['there is no build', () => rmSync(join(root, 'dist'), { recursive: true }), 'source'],
+  ['there is no source', () => rmSync(join(root, 'src'), { recursive: true }), 'build'],
+])('when %s, the right one runs', (_when, change, expected) => {
+  change();
+  expect(execFileSync(process.execPath, [join(root, 'bin/octavo.js')], { encoding: 'utf8' })).toBe(`${expected}\n`);
+});
