@@ -1,53 +1,82 @@
-import { median } from './measure.ts';
+/** Measured figures with their goals, and the verdict on each. */
 
-/** A measured figure and its goal. */
+/**
+ * Kinds of figures. A `timing` figure depends on what else the machine does. A figure with a `tolerance` is compared with
+ * the baseline: it may exceed it by that share. Absolute times have none, because they differ between machines.
+ */
+const KINDS = {
+  seconds: { unit: 's', timing: true, tolerance: null },
+  milliseconds: { unit: 'ms', timing: true, tolerance: null },
+  microseconds: { unit: 'µs', timing: true, tolerance: null },
+  'time ratio': { unit: 'x', timing: true, tolerance: 0.3 },
+  'CPU ratio': { unit: 'x', timing: false, tolerance: 0.25 },
+  memory: { unit: 'MB', timing: false, tolerance: 0.15 },
+  /** Memory of other programs. */
+  megabytes: { unit: 'MB', timing: false, tolerance: null },
+  growth: { unit: '%', timing: false, tolerance: null },
+  count: { unit: '', timing: false, tolerance: 0.02 },
+  /** Refused requests vary between runs. */
+  refusals: { unit: '', timing: false, tolerance: null },
+} as const;
+
+export type Kind = keyof typeof KINDS;
+
+/** Figure with one sample per run. `goal` is an upper limit; null if there is none. */
 export interface Figure {
-  readonly case: string;
-  readonly figure: string;
-  readonly value: number;
-  readonly unit: 's' | 'MB' | 'ms' | 'x' | 'requests' | '%' | 'a second' | '';
-  /** At most so much; null where there is no goal. */
+  readonly name: string;
+  readonly kind: Kind;
+  readonly samples: readonly number[];
   readonly goal: number | null;
-  readonly met: boolean | null;
 }
 
-/** Collects the figures of one case. */
-export class Figures {
-  readonly list: Figure[] = [];
-  readonly #case: string;
+/** Conditions on the machine while a case ran. */
+export interface Conditions {
+  /** Load average over one minute, at the end. */
+  readonly load: number;
+  /** Processor cores that other processes used on average. */
+  readonly othersCores: number;
+}
 
-  constructor(name: string) {
-    this.#case = name;
+export type Verdict = 'met' | 'missed' | 'noisy' | '';
+
+/** Cores used by other processes above which timings are not judged. */
+export const NOISE = 0.3;
+
+/** Returns the verdict. A missed time, or any ratio of times, is `noisy` if other processes used the processor. */
+export function judge(figure: Figure, conditions: Conditions): Verdict {
+  if (figure.goal === null) {
+    return '';
   }
-
-  add(figure: string, value: number, unit: Figure['unit'], goal: number | null = null): void {
-    this.list.push({ case: this.#case, figure, value, unit, goal, met: goal === null ? null : value <= goal });
+  const met = median(figure.samples) <= figure.goal;
+  const isNoisy = isTiming(figure) && conditions.othersCores > NOISE;
+  if (isNoisy && (!met || figure.kind === 'time ratio')) {
+    return 'noisy';
   }
+  return met ? 'met' : 'missed';
 }
 
-/** The median of the ratios of runs made in turn. */
-export function ratio(ours: readonly number[], theirs: readonly number[]): number {
-  return median(ours.map((value, index) => value / (theirs[index] ?? Number.NaN)));
+export function isTiming({ kind }: Figure): boolean {
+  return KINDS[kind].timing;
 }
 
-const WIDTHS = [42, 38, 16, 10] as const;
-
-/** The head of the table. */
-export const HEADING = row('case', 'figure', 'value', 'goal', '');
-
-/** One line of the table. */
-export function line({ case: name, figure, value, unit, goal, met }: Figure): string {
-  const wanted = goal === null ? '' : `<= ${format(goal)}`;
-  return row(name, figure, `${format(value)} ${unit}`, wanted, met === null ? '' : met ? 'met' : 'MISSED');
+/** Returns the share by which a figure may exceed its baseline; null if it is not compared. */
+export function toleranceOf({ kind }: Figure): number | null {
+  return KINDS[kind].tolerance;
 }
 
-function row(...cells: string[]): string {
-  return `${cells
-    .map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0))
-    .join('')
-    .trimEnd()}\n`;
+export function formatValue({ kind }: Figure, value: number): string {
+  const digits = Number.isInteger(value) || Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return `${value.toFixed(digits)} ${KINDS[kind].unit}`.trim();
 }
 
-function format(value: number): string {
-  return Number.isInteger(value) ? String(value) : value.toFixed(value < 10 ? 3 : 1);
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const [below = Number.NaN, above = Number.NaN] = [sorted[middle - 1], sorted[middle]];
+  return sorted.length % 2 === 1 ? above : (below + above) / 2;
+}
+
+/** Returns the ratios of runs that were made in turn, pair by pair. */
+export function ratios(ours: readonly number[], theirs: readonly number[]): readonly number[] {
+  return ours.map((value, index) => value / (theirs[index] ?? Number.NaN));
 }

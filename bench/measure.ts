@@ -1,56 +1,105 @@
-import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Stage } from './stage.ts';
+/** Runs processes and measures them. */
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { CaseContext } from './runner.ts';
 
-/** Resources that one process used, including its start. */
+/** Resources that one process used, including its start, without the programs that it started. */
 export interface Run {
+  /** Seconds. */
   readonly wall: number;
-  /** Seconds, user and system; without the programs it started itself, such as git. */
+  /** Seconds, user and system, as the operating system accounts them. */
   readonly cpu: number;
-  /** Peak memory, in megabytes. */
+  /** Peak resident memory in megabytes, as the operating system accounts it. */
   readonly peak: number;
+  /** Files loaded as modules; 0 unless they were counted. */
+  readonly modules: number;
   readonly output: string;
 }
 
-/** Runs a program of the stage. Throws an error with its output if it fails. */
-export async function runOnce(stage: Stage, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
-  const [out, err] = [join(stage.folder, 'out.txt'), join(stage.folder, 'err.txt')];
-  const files = [openSync(out, 'w'), openSync(err, 'w')];
-  const started = performance.now();
-  const child = spawn(process.execPath, ['--import', stage.program('account'), ...args], {
-    cwd: stage.folder,
-    env: { ...process.env, NO_COLOR: '1', ...env },
-    stdio: ['ignore', ...files, 'pipe'],
-  });
-  let account = '';
-  child.stdio[3]?.on('data', (piece: Buffer) => {
-    account += piece;
-  });
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', resolve);
-  });
-  const wall = (performance.now() - started) / 1000;
-  for (const file of files) {
-    closeSync(file);
-  }
-  if (code !== 0) {
-    throw new Error(`${args.join(' ')} ended with ${code}:\n${readFileSync(err, 'utf8').slice(-2000)}`);
-  }
-  const usage = JSON.parse(account) as NodeJS.ResourceUsage;
-  return {
-    wall,
-    cpu: (usage.userCPUTime + usage.systemCPUTime) / 1e6,
-    peak: usage.maxRSS / 1024,
-    output: readFileSync(out, 'utf8'),
-  };
+interface ProcessOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly stdio?: StdioOptions;
+  readonly cwd?: string;
 }
 
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1
-    ? (sorted[middle] ?? Number.NaN)
-    : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
+/** Starts a Node process in the folder of the case. It is killed when the case ends. */
+export function startProcess(
+  context: CaseContext,
+  args: readonly string[],
+  options: ProcessOptions = {},
+): ChildProcess {
+  const { stdio = 'ignore', env = {}, cwd = context.folder } = options;
+  const { signal } = context;
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { ...inheritedEnv(), HOME: context.installed.home, NO_COLOR: '1', ...env },
+    stdio,
+    signal,
+    killSignal: 'SIGKILL',
+  });
+  // An aborted process reports an error in addition to its exit.
+  child.on('error', () => {});
+  if (child.pid !== undefined) {
+    // Not events.once: it would end with the error of an abort, before the process has exited.
+    context.atEnd(new Promise((resolve) => child.once('exit', resolve)));
+  }
+  return child;
+}
+
+/** Variables of the caller that do not change what is measured. */
+function inheritedEnv(): NodeJS.ProcessEnv {
+  const unsafe = /^(?:OCTAVO_|NODE_|XDG_|npm_|CI$|GIT_)/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !unsafe.test(name)));
+}
+
+/** Runs a program in an empty folder. Throws an error with its output if it fails. */
+export async function runOnce(
+  context: CaseContext,
+  args: readonly string[],
+  options: { readonly env?: NodeJS.ProcessEnv; readonly countModules?: boolean } = {},
+): Promise<Run> {
+  const cwd = mkdtempSync(join(context.folder, 'run-'));
+  const [out, err] = [join(cwd, 'out.txt'), join(cwd, 'err.txt')];
+  const files = [openSync(out, 'w'), openSync(err, 'w')];
+  const account = join(dirname(context.installed.program('peer')), 'account.cjs');
+  const started = performance.now();
+  const child = startProcess(context, ['--require', account, ...args], {
+    cwd,
+    env: { ...options.env, ...(options.countModules === true ? { BENCH_COUNT_MODULES: '1' } : {}) },
+    stdio: ['ignore', ...files, 'pipe'],
+  });
+  let usage = '';
+  child.stdio[3]?.on('data', (piece: Buffer) => {
+    usage += piece;
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  const wall = (performance.now() - started) / 1000;
+  files.forEach(closeSync);
+  if (code !== 0 || usage === '') {
+    throw new Error(`${args.join(' ')} exited with ${code}: ${readFileSync(err, 'utf8').slice(-2000)}`);
+  }
+  return { ...(JSON.parse(usage) as Omit<Run, 'wall' | 'output'>), wall, output: readFileSync(out, 'utf8') };
+}
+
+/**
+ * Runs each contender in turn, so that all run under the same conditions. The first round is not counted, except when
+ * there is one run only.
+ */
+export async function alternate<Name extends string, Result>(
+  runs: number,
+  contenders: { readonly [name in Name]: () => Promise<Result> },
+): Promise<Readonly<Record<Name, readonly Result[]>>> {
+  const names = Object.keys(contenders) as Name[];
+  const results = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Result[]>;
+  const warmUps = runs > 1 ? 1 : 0;
+  for (let round = 0; round < runs + warmUps; round += 1) {
+    for (const name of names) {
+      const result = await contenders[name]();
+      if (round >= warmUps) {
+        results[name].push(result);
+      }
+    }
+  }
+  return results;
 }

@@ -1,0 +1,32 @@
+/** Comparison with the ratios, counts and memory of an earlier run, which do not depend on the speed of the machine. */
+import { type Conditions, type Figure, isTiming, median, NOISE, toleranceOf } from './figures.ts';
+import type { CaseResult } from './runner.ts';
+
+/** Medians by case and figure. */
+export type Baseline = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+/**
+ * True if even the best run exceeds the baseline by more than the tolerance. A ratio of times is not compared when other
+ * processes used the processor.
+ */
+export function isRegression(figure: Figure, baseline: number | undefined, conditions: Conditions): boolean {
+  const tolerance = toleranceOf(figure);
+  if (tolerance === null || baseline === undefined || (isTiming(figure) && conditions.othersCores > NOISE)) {
+    return false;
+  }
+  return Math.min(...figure.samples) > baseline * (1 + tolerance);
+}
+
+/** Returns the baseline with the figures of all measured cases replaced. */
+export function acceptResults(baseline: Baseline, results: readonly CaseResult[]): Baseline {
+  const measured = results.filter(({ status }) => status === 'measured');
+  const accepted = measured.map(({ name, figures }) => {
+    const compared = figures.filter((figure) => toleranceOf(figure) !== null);
+    return [name, Object.fromEntries(compared.map((figure) => [figure.name, round(median(figure.samples))]))] as const;
+  });
+  return { ...baseline, ...Object.fromEntries(accepted) };
+}
+
+function round(value: number): number {
+  return Number(value.toPrecision(3));
+}

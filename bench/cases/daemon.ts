@@ -1,0 +1,128 @@
+/** The daemon: its start, passes without changes, and its memory at rest. */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuSeconds, residentMegabytes } from '../machine.ts';
+import { writeDaemonConfig, writeTeams } from '../manifests.ts';
+import { runOnce, startProcess } from '../measure.ts';
+import { type Platform, peer, startPlatform } from '../platform.ts';
+import type { Case, CaseContext } from '../runner.ts';
+
+const CYCLES = 100;
+/** V8 lets the heap of a young process grow up to a level before it collects in earnest. */
+const WARM_UP = 40;
+/** Milliseconds without work before memory at rest is read. */
+const REST = 15_000;
+
+interface LogLine {
+  readonly msg: string;
+  readonly address?: string;
+}
+
+interface Daemon {
+  readonly child: ChildProcess;
+  waitFor(matches: (line: LogLine) => boolean): Promise<LogLine>;
+  stop(): Promise<void>;
+}
+
+export const DAEMON_CASES: readonly Case[] = [
+  {
+    name: 'daemon-start',
+    title: 'Start of the daemon until it is ready, with the first pass over 500 teams',
+    async measure(context) {
+      const times: number[] = [];
+      for (let run = 0; run < context.runs; run += 1) {
+        const { platform, config } = await prepare(context, 500);
+        const started = performance.now();
+        const daemon = startDaemon(context, config);
+        const { address } = await daemon.waitFor(({ msg }) => msg === 'octavo is running');
+        while (!(await isReady(address ?? ''))) {
+          await sleep(2);
+        }
+        times.push((performance.now() - started) / 1000);
+        await daemon.stop();
+        await platform.stop();
+      }
+      context.record('wall', 'seconds', times, 1);
+    },
+  },
+  {
+    name: 'daemon-cycles',
+    title: `${CYCLES} passes without changes over 5,000 teams`,
+    async measure(context) {
+      const { platform, config } = await prepare(context, 5000);
+      const daemon = startDaemon(context, config);
+      const pid = daemon.child.pid ?? 0;
+      await endOfPass(daemon);
+      await cycles(daemon, WARM_UP);
+      const [before, cpu] = [residentMegabytes(pid).now, cpuSeconds(pid)];
+      await cycles(daemon, CYCLES);
+      const perCycle = (cpuSeconds(pid) - cpu) / CYCLES;
+      const after = residentMegabytes(pid).now;
+      await sleep(REST, undefined, { signal: context.signal });
+      const floor = await runOnce(context, peer(context, platform, 'http', 10, 'list'));
+      context.record('CPU per pass', 'seconds', perCycle, 0.15);
+      context.record('CPU per pass over floor', 'CPU ratio', perCycle / floor.cpu);
+      context.record(`memory growth over ${CYCLES} passes`, 'growth', (100 * (after - before)) / before, 10);
+      context.record('memory at rest', 'memory', residentMegabytes(pid).now, 200);
+      context.record('peak memory', 'memory', residentMegabytes(pid).peak);
+    },
+  },
+];
+
+async function prepare(context: CaseContext, count: number): Promise<{ platform: Platform; config: string }> {
+  const folder = writeTeams(join(context.folder, 'teams'), count, { single: true });
+  const platform = await startPlatform(context, count);
+  return { platform, config: writeDaemonConfig(join(context.folder, `daemon-${Date.now()}.json`), platform, folder) };
+}
+
+async function cycles(daemon: Daemon, count: number): Promise<void> {
+  for (let cycle = 0; cycle < count; cycle += 1) {
+    daemon.child.kill('SIGHUP');
+    await endOfPass(daemon);
+  }
+}
+
+function endOfPass(daemon: Daemon): Promise<LogLine> {
+  return daemon.waitFor(({ msg }) => msg.startsWith('pass ended'));
+}
+
+function startDaemon(context: CaseContext, config: string): Daemon {
+  const args = [context.installed.octavo, 'run', '--config', config];
+  const child = startProcess(context, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  if (child.stderr === null) {
+    throw new Error('the log of the daemon cannot be read');
+  }
+  const lines = createInterface(child.stderr)[Symbol.asyncIterator]();
+  return {
+    child,
+    async waitFor(matches) {
+      const seen: string[] = [];
+      for (;;) {
+        const { value, done } = await lines.next();
+        if (done === true) {
+          throw new Error(`the daemon exited: ${seen.slice(-3).join('\n')}`);
+        }
+        seen.push(value);
+        const line = JSON.parse(value) as LogLine;
+        if (matches(line)) {
+          return line;
+        }
+      }
+    },
+    async stop() {
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+async function isReady(address: string): Promise<boolean> {
+  return fetch(`${address}/readyz`).then(
+    (answer) => answer.ok,
+    () => false,
+  );
+}
