@@ -10,6 +10,8 @@ const INTERFACES = [
   ['Of a field, for the planner', 'plan/model/rules.ts', 'FieldRules'],
   ['Of a listed kind', 'kinds/model/listed-kind.ts', 'ListedKind'],
   ['Of the operations of a listed kind', 'kinds/model/listed-kind.ts', 'ItemOperations'],
+  ['Of a single kind', 'kinds/model/single-kind.ts', 'SingleKind'],
+  ['Of a sample', 'kinds/model/kind.ts', 'KindSample'],
   ['Of any kind', 'kinds/model/kind.ts', 'Kind'],
   ['Of any kind, for the planner', 'plan/model/rules.ts', 'KindRules'],
   ['Of a part of a site', 'kinds/site/part.ts', 'StructurePart'],

@@ -1,6 +1,7 @@
 import { operations } from '../platform/operations/index.ts';
+import { defaultLevel, titleField } from './model/fields.ts';
 import { listedKind } from './model/listed-kind.ts';
-import { key, level, text } from './model/schema.ts';
+import { key, text } from './model/schema.ts';
 
 /** Collections of spaces. Source: docs/platform-notes.md#collections */
 export const collection = listedKind({
@@ -9,43 +10,33 @@ export const collection = listedKind({
   parent: 'parent',
   summary: 'Collections, which contain spaces and other collections.',
   deletionNeedsApproval: true,
+  // Deleting a collection deletes its spaces.
+  deletionNeeds: ['space'],
   operations: {
     list: operations.listCollections,
     query: { nested: true },
-    id: 'collectionId',
     create: operations.createCollection,
     update: operations.updateCollection,
     move: operations.moveCollection,
     delete: operations.deleteCollection,
   },
   fields: {
-    title: {
-      schema: text({ min: 1, max: 50, example: 'Handbook' }).optional().describe('The title of the collection.'),
-      read: ({ title }) => title ?? '',
-    },
+    title: titleField(text({ min: 1, max: 50, example: 'Handbook' }).describe('The title of the collection.')),
     description: {
-      schema: text({ max: 100, example: 'How we work' }).optional().describe('The description of the collection.'),
+      schema: text({ max: 100, example: 'How we work' }).describe('The description of the collection.'),
       read: ({ description }) => description ?? '',
       toEntry: (value) => value || undefined,
     },
     parent: {
-      schema: key('A key of `collections`; `null` means the top level.', 'collection').nullable().optional(),
+      schema: key('A key of `collections`; `null` means the top level.', 'collection').nullable(),
       move: true,
       parentRef: true,
       access: true,
       read: ({ parent }) => parent || null,
     },
-    defaultLevel: {
-      schema: level.optional().describe('Default access for everyone in the organization; `null` means no access.'),
-      access: true,
-    },
+    defaultLevel,
   },
   impact: () => ({ weight: 10, text: '' }),
-  /** Deleting a collection deletes its spaces, so the plan has to read them. */
-  neededKinds: ({ declared, base }) =>
-    [...(base?.values() ?? [])].some((owned) => owned.kind === 'collection' && !declared.has(owned.address))
-      ? ['space']
-      : [],
   example: 'handbook: { title: Handbook, defaultLevel: read }',
   sample: {
     created:
@@ -54,10 +45,7 @@ export const collection = listedKind({
       'collections: { top: { title: Top }, a: { title: B, parent: null, description: More, defaultLevel: edit } }',
     cleared: 'collections: { top: { title: Top }, a: { title: B, parent: null, description: "", defaultLevel: null } }',
     gone: 'collections: { top: { title: Top } }',
-    address: 'collection/a',
-    createdBy: 'createCollection',
     storedIn: 'collections',
     drift: ['POST', '/v1/collections/{id}/move', { parent: null }],
-    remove: ['DELETE', '/v1/collections/{id}'],
   },
 });

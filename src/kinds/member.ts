@@ -4,21 +4,17 @@ import type { LockOutContext } from '../plan/model/rules.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Item } from '../platform/operations/model/operation.ts';
 import { entrySchema, fieldTable } from './model/field-table.ts';
+import { roleField } from './model/fields.ts';
 import { collect, type Kind } from './model/kind.ts';
 import { commonFields, manifestRules } from './model/manifest.ts';
 import { ref, request } from './model/request.ts';
 import { emailKey, ROLES, role } from './model/schema.ts';
 
 const table = fieldTable<Item<typeof operations.listMembers>>({
-  role: {
-    schema: role.nullable().optional().describe('The role in the organization; `null` makes the person a guest.'),
-    access: true,
-    toEntry: (value = null) => value,
-  },
+  role: roleField('The role in the organization; `null` makes the person a guest.'),
   sso: {
     schema: z
       .literal(true, { error: 'must be true, because this setting cannot be undone; omit the field instead' })
-      .optional()
       .describe('The person signs in through single sign-on. This cannot be undone.'),
     access: true,
     read: ({ sso }) => sso === true,
@@ -110,11 +106,8 @@ export const member: Kind = {
     updated: 'members: { ana@acme.example: { role: admin }, bo@acme.example: { role: create, sso: true } }',
     cleared: 'members: { ana@acme.example: { role: admin }, bo@acme.example: { role: null } }',
     gone: 'members: { ana@acme.example: { role: admin } }',
-    address: 'member/bo@acme.example',
-    createdBy: null,
     storedIn: 'members',
     drift: ['PATCH', '/members/{id}', { role: 'comment' }],
-    remove: ['DELETE', '/members/{id}'],
   },
 };
 

@@ -5,6 +5,7 @@ import { isObject, type Json } from '../core/json.ts';
 import { hasUrlSecrets, maskUrls } from '../core/text/safe-url.ts';
 import { type OpenApiSpec, operations } from '../platform/operations/index.ts';
 import { writtenFields } from './model/field-table.ts';
+import { access } from './model/fields.ts';
 import { listedKind } from './model/listed-kind.ts';
 import { FileContent } from './model/manifest.ts';
 import { type Progress, request } from './model/request.ts';
@@ -22,7 +23,6 @@ const source = z
     ],
     { error: 'must be { url: … } or { file: … }' },
   )
-  .optional()
   .describe('The specification: a URL that the platform fetches, or a file in this repository.');
 
 /** OpenAPI specifications, named by slug. Source: docs/platform-notes.md#openapi-specifications */
@@ -31,7 +31,7 @@ export const openapi = listedKind({
   section: 'openapi',
   title: 'slug',
   summary: 'OpenAPI specifications by slug.',
-  operations: { list: operations.listOpenApiSpecs, id: 'specSlug', delete: operations.deleteOpenApiSpec },
+  operations: { list: operations.listOpenApiSpecs, delete: operations.deleteOpenApiSpec },
   fields: {
     // The platform does not return the text of a file, so its hash is compared with what was last applied.
     source: {
@@ -44,10 +44,7 @@ export const openapi = listedKind({
       toEntry: (_value, _context, { fields }) => (isSafeUrl(fields.sourceURL) ? { url: fields.sourceURL } : undefined),
     },
     sourceURL: { redacted: true, manifestName: 'source' },
-    visibility: {
-      schema: z.enum(['private', 'public']).optional().describe('`public` lets anyone with the link read it.'),
-      access: true,
-    },
+    visibility: access(z.enum(['private', 'public']).describe('`public` lets anyone with the link read it.')),
   },
   complete: ({ source: given, visibility }) =>
     isObject(given) && typeof given.url === 'string'
@@ -118,12 +115,8 @@ export const openapi = listedKind({
   sample: {
     created: 'openapi: { petstore: { source: { url: "https://a.example/x" }, visibility: public } }',
     updated: 'openapi: { petstore: { source: { url: "https://a.example/y" }, visibility: private } }',
-    gone: 'openapi: {}',
-    address: 'openapi/petstore',
-    createdBy: 'putOpenApiSpec',
     storedIn: 'specs',
     drift: ['PUT', '/openapi/petstore', { source: { url: 'https://a.example/z' } }],
-    remove: ['DELETE', '/openapi/petstore'],
   },
 });
 

@@ -3,11 +3,12 @@ import type { Change } from '../core/change.ts';
 import { isEmoji } from '../core/text/emoji.ts';
 import { counted } from '../plan/render/words.ts';
 import { operations } from '../platform/operations/index.ts';
+import { access, defaultLevel, titleField } from './model/fields.ts';
 import type { Kind } from './model/kind.ts';
 import { listedKind } from './model/listed-kind.ts';
 import { mergeRulesField } from './model/merge-rules.ts';
 import { ref, request, type Writes } from './model/request.ts';
-import { key, LANGUAGES, level, text } from './model/schema.ts';
+import { key, LANGUAGES, text } from './model/schema.ts';
 
 const listed = listedKind({
   name: 'space',
@@ -18,7 +19,6 @@ const listed = listedKind({
   deletionNeedsApproval: true,
   operations: {
     list: operations.listSpaces,
-    id: 'spaceId',
     create: operations.createSpace,
     constants: { empty: true },
     update: operations.updateSpace,
@@ -26,38 +26,28 @@ const listed = listedKind({
     delete: operations.deleteSpace,
   },
   fields: {
-    title: {
-      schema: text({ min: 1, max: 50, example: 'Guides' }).optional().describe('The title of the space.'),
-      read: ({ title }) => title ?? '',
-    },
+    title: titleField(text({ min: 1, max: 50, example: 'Guides' }).describe('The title of the space.')),
     emoji: {
       schema: text({ min: 1, max: 50, example: '1f4d8' })
         .refine(isEmoji, { error: 'must be an emoji, such as 📘, or its code points, such as 1f4d8' })
         .nullable()
-        .optional()
         .describe('The emoji before the title; `null` removes it.'),
       read: ({ emoji }) => emoji || null,
     },
     collection: {
-      schema: key('A key of `collections`; `null` means the top level.', 'collection').nullable().optional(),
+      schema: key('A key of `collections`; `null` means the top level.', 'collection').nullable(),
       move: true,
       parentRef: true,
       access: true,
       read: ({ parent }) => parent || null,
       parameter: 'parent',
     },
-    language: { schema: z.enum(LANGUAGES).optional().describe('The language of the content.') },
-    editMode: {
-      schema: z.enum(['live', 'locked']).optional().describe('`locked` prevents direct edits.'),
-      access: true,
-    },
-    defaultLevel: {
-      schema: level.optional().describe('Default access for everyone in the organization; `null` means no access.'),
-      access: true,
-    },
+    language: z.enum(LANGUAGES).describe('The language of the content.'),
+    editMode: access(z.enum(['live', 'locked']).describe('`locked` prevents direct edits.')),
+    defaultLevel,
     mergeRules: mergeRulesField(['inherit', 'none', 'rules']),
     duplicateOf: {
-      schema: key('A key of `spaces`. A new space is created as a copy of that space.', 'space').optional(),
+      schema: key('A key of `spaces`. A new space is created as a copy of that space.', 'space'),
       fixed: 'create',
     },
   },
@@ -72,18 +62,14 @@ const listed = listedKind({
   },
   copySource: ({ declared }) => (typeof declared.duplicateOf === 'string' ? declared.duplicateOf : undefined),
   sample: {
-    base: 'collections: { top: { title: Top } }\n',
+    base: 'collections: { top: { title: Top } }',
     created:
       'spaces: { a: { title: A, collection: top, emoji: "1f4d8", language: en, editMode: locked, defaultLevel: read, mergeRules: { type: none } } }',
     updated:
       'spaces: { a: { title: B, collection: null, emoji: "1f680", language: de, editMode: live, defaultLevel: edit, mergeRules: { type: rules, rules: [{ rule: require_at_least_one_review }] } } }',
     cleared: 'spaces: { a: { title: B, emoji: null, defaultLevel: null, mergeRules: { type: inherit } } }',
-    gone: '',
-    address: 'space/a',
-    createdBy: 'createSpace',
     storedIn: 'spaces',
     drift: ['POST', '/v1/spaces/{id}/move', { parent: null }],
-    remove: ['DELETE', '/v1/spaces/{id}'],
   },
   example: 'guides: { title: Guides, collection: handbook, language: en, editMode: locked }',
 });

@@ -26,13 +26,12 @@ export const team = listedKind({
   dependsOn: ['member'],
   operations: {
     list: operations.listTeams,
-    id: 'teamId',
     create: operations.createTeam,
     update: operations.updateTeam,
     delete: operations.deleteTeam,
   },
   fields: {
-    title: { schema: text(LIMITS).optional().describe('The title of the team.') },
+    title: text(LIMITS).describe('The title of the team.'),
     membership: {
       schema: z
         .enum(['exact', 'additive'])
@@ -45,7 +44,6 @@ export const team = listedKind({
       schema: z
         .record(person, teamRole)
         .meta({ examples: [{ 'ana@acme.example': 'owner', 'bo@acme.example': 'member' }] })
-        .optional()
         .describe('Email addresses, each with `owner` (can manage the team) or `member`.'),
       shape: 'people',
       access: true,
@@ -97,12 +95,8 @@ export const team = listedKind({
     created: 'teams: { a: { title: A, members: { ana@acme.example: owner, bo@acme.example: member } } }',
     updated: 'teams: { a: { title: B, members: { bo@acme.example: owner, cy@acme.example: member } } }',
     cleared: 'teams: { a: { title: B, members: {} } }',
-    gone: 'teams: {}',
-    address: 'team/a',
-    createdBy: 'createTeam',
     storedIn: 'teams',
     drift: ['PUT', '/teams/{id}/members', { remove: ['{bo}'], add: ['{cy}'] }],
-    remove: ['DELETE', '/teams/{id}'],
   },
 });
 

@@ -15,24 +15,27 @@ type Translation = Answer<typeof operations.listTranslations>['items'][number];
 const table = fieldTable<Translation>({
   space: {
     schema: key('A key of `spaces`: the space to translate.', 'space'),
+    required: true,
     fixed: 'replace',
     colocatedWith: true,
     read: ({ source }) => source.space,
   },
   from: {
     schema: z.enum(LANGUAGES).describe('The language of the source space.'),
+    required: true,
     fixed: 'replace',
     read: ({ source }) => source.language,
   },
   to: {
     schema: z.enum(LANGUAGES).describe('The target language.'),
+    required: true,
     fixed: 'replace',
     read: ({ language }) => language,
   },
   instructions: {
-    schema: textOrFile({ max: 20_000, example: 'Use the formal *vous*.' })
-      .optional()
-      .describe('Instructions for the translator, in Markdown; inline or as `{ file: path }`.'),
+    schema: textOrFile({ max: 20_000, example: 'Use the formal *vous*.' }).describe(
+      'Instructions for the translator, in Markdown; inline or as `{ file: path }`.',
+    ),
     normalize: (value) => (typeof value === 'string' ? normalizeMarkdown(value) : value),
     read: ({ instructions }) => (instructions ? toMarkdown(instructions) : null),
     // Normalized as for comparison, because the platform does not keep what Markdown cannot express.
@@ -47,9 +50,9 @@ const table = fieldTable<Translation>({
     declarationOnly: true,
   },
   run: {
-    schema: text({ max: 100, example: '2030-01' })
-      .optional()
-      .describe('Any text. The translation runs again each time you change it.'),
+    schema: text({ max: 100, example: '2030-01' }).describe(
+      'Any text. The translation runs again each time you change it.',
+    ),
     compare: 'base',
   },
 });
@@ -184,15 +187,11 @@ export const translation: Kind = {
     };
   },
   sample: {
-    base: 'spaces: { one: { title: One, language: en }, two: { title: Two, language: de } }\n',
+    base: 'spaces: { one: { title: One, language: en }, two: { title: Two, language: de } }',
     created: 'translations: { fr: { space: one, from: en, to: fr, instructions: "Be *kind*." } }',
     updated: 'translations: { fr: { space: two, from: de, to: it, instructions: "Be **brief**." } }',
-    gone: 'translations: {}',
-    address: 'translation/fr',
-    createdBy: 'createTranslation',
     storedIn: 'translations',
     drift: ['PUT', '/translations/{id}', { instructions: { object: 'document', data: {}, nodes: [] } }],
-    remove: ['DELETE', '/translations/{id}'],
   },
 };
 

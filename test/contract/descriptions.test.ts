@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isObject, type Json } from '../../src/core/json.ts';
 import type { Actual, Declared, Fields, Observation } from '../../src/core/resource.ts';
+import { getFeatures } from '../../src/emulator/model/features.ts';
 import { readAll } from '../../src/import/read-all.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { identify } from '../../src/plan/identity/identity.ts';
 import { normalizeValue } from '../../src/plan/model/diff.ts';
 import { filesAfter, importOf } from '../import/importing.ts';
+import { type Sample, samples } from '../support/kind-samples.ts';
 import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
-import { type KindCase, kindCases } from './kind-cases.ts';
 
 let world: World;
 
@@ -51,19 +52,21 @@ function saidOf(
   );
 }
 
-const steps = kindCases.flatMap((each) =>
-  (['created', 'updated', 'cleared'] as const).flatMap((step) =>
-    each[step] === undefined ? [] : [{ each, kind: each.kind, step, text: `${each.base ?? ''}${each[step]}` }],
-  ),
+const steps = samples.flatMap((each) =>
+  (['created', 'updated', 'cleared'] as const).flatMap((step) => {
+    const text = each.steps[step];
+    return text === undefined ? [] : [{ each, kind: each.kind, step, text }];
+  }),
 );
 
-async function idOf({ address }: KindCase): Promise<string> {
+async function idOf({ address }: Sample): Promise<string> {
   const { entries } = await world.record.read();
   return entries.find((entry) => entry.address === address)?.id ?? '';
 }
 
 describe('what a kind writes, read back, says what the platform says', () => {
   test.each(steps)('$kind, $step', async ({ each, text }) => {
+    world.emulator.setFeatures(getFeatures(each.version));
     await world.settle(text, { policy: UNLIMITED });
     const { observation } = await readAll(kinds, [], world.reader());
     const id = await idOf(each);

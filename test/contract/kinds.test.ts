@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { getFeatures } from '../../src/emulator/model/features.ts';
+import type { PlannedRequest } from '../../src/kinds/model/request.ts';
+import { Ref } from '../../src/kinds/model/request.ts';
 import { kinds } from '../../src/kinds/registry.ts';
+import { type Sample, type SampleStep, samples } from '../support/kind-samples.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';
-import { type KindCase, kindCases, send } from './kind-cases.ts';
+import { send } from './send.ts';
 
 let world: World;
 
@@ -12,112 +16,130 @@ afterAll(() => world.close());
 beforeEach(() => world.begin());
 
 const policy = { policy: UNLIMITED };
-const text = (each: KindCase, step: string) => `${each.base ?? ''}${step}`;
 
-async function apply(each: KindCase, step: string): Promise<void> {
-  await world.settle(text(each, step), policy);
-}
+describe.each(samples.map((each) => ({ each, kind: each.kind })))('$kind', ({ each }) => {
+  const { address, storedIn } = each;
+  const kind = kinds.find(({ name }) => name === each.kind);
+  const manifest = (step: SampleStep) => each.steps[step] ?? '';
+  const apply = (step: SampleStep) => world.settle(manifest(step), policy);
 
-async function shortPlan(each: KindCase, step: string): Promise<string[]> {
-  const { plan } = await world.plan(text(each, step), policy);
-  return plan.changes.map(({ action, address, fields }) => `${action} ${address} ${JSON.stringify(fields)}`);
-}
-
-async function idOf(address: string): Promise<string> {
-  const { entries } = await world.record.read();
-  return entries.find((entry) => entry.address === address)?.id ?? '';
-}
-
-/** How many there are on the platform that have not been deleted. */
-function count(table: KindCase['storedIn']): number {
-  const lists = world.emulator.state() as unknown as Readonly<Record<string, readonly unknown[]>>;
-  const records = (lists[table] ?? []) as readonly { readonly deletedAt?: string }[];
-  return records.filter((record) => record.deletedAt === undefined).length;
-}
-
-test('every kind of the registry is held to the contract', () => {
-  expect(kinds.filter(({ sample }) => sample === undefined).map(({ name }) => name)).toEqual([]);
-});
-
-describe.each(kindCases)('$kind', (each) => {
-  const creates = each.createdBy !== null;
-
-  test('is created once, and then there is nothing left to do', async () => {
-    await apply(each, each.created);
-    const made = count(each.storedIn);
-    expect(await shortPlan(each, each.created)).toEqual([]);
-    await apply(each, each.created);
-    expect(count(each.storedIn)).toBe(made);
+  beforeEach(() => {
+    world.emulator.setFeatures(getFeatures(each.version));
   });
 
-  test('takes every field anew, and cleared', async () => {
-    await apply(each, each.created);
-    expect((await shortPlan(each, each.updated)).some((line) => line.includes(each.address))).toBe(true);
-    await apply(each, each.updated);
-    expect(await shortPlan(each, each.updated)).toEqual([]);
-    if (each.cleared !== undefined) {
-      expect(await shortPlan(each, each.cleared)).not.toEqual([]);
-      await apply(each, each.cleared);
-      expect(await shortPlan(each, each.cleared)).toEqual([]);
+  async function shortPlan(step: SampleStep): Promise<string[]> {
+    const { plan } = await world.plan(manifest(step), policy);
+    return plan.changes.map((change) => `${change.action} ${change.address} ${JSON.stringify(change.fields)}`);
+  }
+
+  async function idOf(owned: string): Promise<string> {
+    const { entries } = await world.record.read();
+    return entries.find((entry) => entry.address === owned)?.id ?? '';
+  }
+
+  /** The first request of the change that the plan of a step has for the resource. */
+  async function firstRequest(step: SampleStep): Promise<PlannedRequest> {
+    const { changes } = (await world.plan(manifest(step), policy)).plan;
+    const change = changes.find((planned) => planned.address === address);
+    const creation = (other: string) => changes.find((planned) => planned.address === other);
+    const first = change === undefined ? undefined : kind?.writes(change, { creation }).first[0];
+    if (first === undefined) {
+      throw new Error(`${step}: no request for ${address}`);
+    }
+    return first;
+  }
+
+  /** Deletes the resource as another client does. */
+  async function deleteElsewhere(): Promise<void> {
+    const { operation, input } = await firstRequest('gone');
+    const { path = {} } = input as { readonly path?: Readonly<Record<string, string | Ref>> };
+    let url = operation.path;
+    for (const [name, value] of Object.entries(path)) {
+      url = url.replace(`{${name}}`, value instanceof Ref ? await idOf(value.address) : value);
+    }
+    await world.call(operation.method, url.replace('{organizationId}', world.emulator.organization));
+  }
+
+  test('is created once, and then there is nothing left to do', async () => {
+    await apply('created');
+    const made = count(storedIn);
+    expect(await shortPlan('created')).toEqual([]);
+    await apply('created');
+    expect(count(storedIn)).toBe(made);
+  });
+
+  test('accepts new values in every field, and cleared fields', async () => {
+    await apply('created');
+    expect((await shortPlan('updated')).some((line) => line.includes(address))).toBe(true);
+    await apply('updated');
+    expect(await shortPlan('updated')).toEqual([]);
+    if (each.steps.cleared !== undefined) {
+      expect(await shortPlan('cleared')).not.toEqual([]);
+      await apply('cleared');
+      expect(await shortPlan('cleared')).toEqual([]);
     }
   });
 
-  test('is put back when it drifts', async () => {
-    await apply(each, each.created);
-    const before = await idOf(each.address);
+  test('is corrected after drift', async () => {
+    await apply('created');
+    const before = await idOf(address);
     await send(world, each.drift, before);
-    const plan = await shortPlan(each, each.created);
-    expect(plan.filter((line) => line.includes(` ${each.address} `))).toHaveLength(1);
-    await apply(each, each.created);
-    expect(await shortPlan(each, each.created)).toEqual([]);
-    expect(await idOf(each.address)).toBe(before);
+    const plan = await shortPlan('created');
+    expect(plan.filter((line) => line.includes(` ${address} `))).toHaveLength(1);
+    await apply('created');
+    expect(await shortPlan('created')).toEqual([]);
+    expect(await idOf(address)).toBe(before);
   });
 
-  test.runIf(each.remove !== null)('is pruned when its declaration has gone', async () => {
-    await apply(each, each.created);
-    const made = count(each.storedIn);
-    await apply(each, each.gone);
-    expect(count(each.storedIn)).toBeLessThan(made);
-    expect(await idOf(each.address)).toBe('');
-    expect(await shortPlan(each, each.gone)).toEqual([]);
+  test.runIf(kind?.deletable)('is pruned when it is no longer declared', async () => {
+    await apply('created');
+    const made = count(storedIn);
+    await apply('gone');
+    expect(count(storedIn)).toBeLessThan(made);
+    expect(await idOf(address)).toBe('');
+    expect(await shortPlan('gone')).toEqual([]);
   });
 
   test('stays without a base', async () => {
-    await apply(each, each.created);
-    const { plan } = await world.plan(text(each, each.gone), {
-      ...policy,
-      base: null,
-    });
+    await apply('created');
+    const { plan } = await world.plan(manifest('gone'), { ...policy, base: null });
     expect(plan.changes.filter((change) => change.action === 'delete')).toEqual([]);
   });
 
-  test.runIf(each.remove !== null && each.kind !== 'member')(
-    'is as good as deleted when somebody else was faster',
-    async () => {
-      await apply(each, each.created);
-      const id = await idOf(each.address);
-      const deletes = { method: 'DELETE' };
-      world.emulator.setFaults([{ match: deletes, times: 1, fault: { kind: 'reset-after' } }]);
-      await apply(each, each.gone);
-      world.emulator.setFaults([]);
-      expect(await idOf(each.address)).toBe('');
-      await apply(each, each.created);
-      await send(world, each.remove ?? each.drift, await idOf(each.address));
-      await apply(each, each.gone);
-      expect(await idOf(each.address)).not.toBe(id);
-      expect(await shortPlan(each, each.gone)).toEqual([]);
-    },
-  );
+  test.runIf(kind?.deletable && kind.creatable)('counts as deleted when another client has deleted it', async () => {
+    await apply('created');
+    const id = await idOf(address);
+    const deletes = { method: 'DELETE' };
+    world.emulator.setFaults([{ match: deletes, times: 1, fault: { kind: 'reset-after' } }]);
+    await apply('gone');
+    world.emulator.setFaults([]);
+    expect(await idOf(address)).toBe('');
+    await apply('created');
+    await deleteElsewhere();
+    await apply('gone');
+    expect(await idOf(address)).not.toBe(id);
+    expect(await shortPlan('gone')).toEqual([]);
+  });
 
-  test.runIf(creates)('is not made twice when the answer is lost', async () => {
-    await apply(each, each.created);
-    const made = count(each.storedIn);
+  test.runIf(kind?.creatable)('is not created twice when the answer is lost', async () => {
+    const { operation } = await firstRequest('created');
+    await apply('created');
+    const made = count(storedIn);
     await world.begin();
-    const match = { operation: each.createdBy ?? '' };
-    world.emulator.setFaults([{ match, times: 2, fault: { kind: 'reset-after' } }]);
-    await apply(each, each.created);
-    expect(world.emulator.requests.count(match.operation)).toBeGreaterThan(0);
-    expect(count(each.storedIn)).toBe(made);
-    expect(await shortPlan(each, each.created)).toEqual([]);
+    world.emulator.setFaults([{ match: { operation: operation.name }, times: 2, fault: { kind: 'reset-after' } }]);
+    await apply('created');
+    expect(world.emulator.requests.count(operation.name)).toBeGreaterThan(0);
+    expect(count(storedIn)).toBe(made);
+    expect(await shortPlan('created')).toEqual([]);
   });
 });
+
+/** How many there are on the platform that have not been deleted. */
+function count(storedIn: Sample['storedIn']): number {
+  const lists = world.emulator.state() as unknown as Readonly<Record<string, readonly unknown[]>>;
+  if (lists[storedIn] === undefined) {
+    throw new Error(`sample.storedIn is ${storedIn}, which is none of ${Object.keys(lists).join(', ')}`);
+  }
+  const records = lists[storedIn] as readonly { readonly deletedAt?: string }[];
+  return records.filter((record) => record.deletedAt === undefined).length;
+}

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { getFeatures } from '../../src/emulator/model/features.ts';
 import { resolveDrift } from '../../src/import/drift/drift.ts';
 import type { Drift } from '../../src/import/drift/drifted.ts';
 import { kinds } from '../../src/kinds/registry.ts';
-import { kindCases, send } from '../contract/kind-cases.ts';
+import { send } from '../contract/send.ts';
+import { type Sample, samples } from '../support/kind-samples.ts';
+import { filesNamedIn } from '../support/model.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
 
@@ -21,7 +24,8 @@ const options = { policy: UNLIMITED };
 
 /** The drift of a platform from manifests, and what is left to change once it is written. */
 async function driftFrom(text: string): Promise<{ drift: Drift; after: string; open: readonly string[] }> {
-  const { plan, identity, observation } = await world.plan(text, options);
+  const files: Record<string, string> = { ...filesNamedIn(text), 'octavo.yaml': text };
+  const { plan, identity, observation } = await world.plan(files, options);
   const drift = await resolveDrift(
     {
       kinds,
@@ -30,15 +34,15 @@ async function driftFrom(text: string): Promise<{ drift: Drift; after: string; o
       bound: identity.bound,
       base: null,
       observation,
-      manifests: new Map([['octavo.yaml', text]]),
+      manifests: new Map(Object.entries(files)),
     },
-    async (texts) => (await world.plan(texts.get('octavo.yaml') ?? text, options)).plan.changes,
+    async (texts) => (await world.plan({ ...files, ...Object.fromEntries(texts) }, options)).plan.changes,
   );
-  const after = drift.texts.get('octavo.yaml') ?? text;
+  const after = { ...files, ...Object.fromEntries(drift.texts) };
   const { changes } = (await world.plan(after, options)).plan;
   return {
     drift,
-    after,
+    after: after['octavo.yaml'] ?? '',
     open: changes.flatMap(({ address, fields }) => fields.map(({ path }) => `${address} ${path}`)),
   };
 }
@@ -47,8 +51,14 @@ describe('every kind', () => {
   // What stands in another place of a structure is told of; a person puts it there.
   const elsewhere = ['section', 'section-group', 'site-space', 'site'];
 
-  test.each(kindCases)('writes the changed fields of $kind', async (each) => {
-    const created = `${each.base ?? ''}${each.created}`;
+  /** The first steps of a sample, on a platform that has its kind. */
+  function start({ version, steps: { created = '', updated = '' } }: Sample) {
+    world.emulator.setFeatures(getFeatures(version));
+    return { created, updated };
+  }
+
+  test.each(samples)('writes the changed fields of $kind', async (each) => {
+    const { created } = start(each);
     await world.settle(created, { policy: UNLIMITED });
     await send(
       world,
@@ -61,9 +71,8 @@ describe('every kind', () => {
     expect(open).toEqual([]);
   });
 
-  test.each(kindCases)('writes or reports every change of $kind', async (each) => {
-    const created = `${each.base ?? ''}${each.created}`;
-    const updated = `${each.base ?? ''}${each.updated}`;
+  test.each(samples)('writes or reports every change of $kind', async (each) => {
+    const { created, updated } = start(each);
     await world.settle(created, { policy: UNLIMITED });
     await world.settle(updated, { policy: UNLIMITED });
     const { drift, open } = await driftFrom(created);

@@ -10,7 +10,7 @@ const beginnings = [...new Set(paths.map((path) => path.split('/')[2] ?? '').fil
 const written = new RegExp(`/(?:${beginnings.join('|')})(?=[/?'"\`]|$)|\\bv1/\\w`);
 
 /** Requests that tests make to the embedded platform, in the sample of a kind. */
-const SAMPLE = /^(?:drift|remove): \['[A-Z]+', /;
+const SAMPLE = /^drift: \['[A-Z]+', /;
 
 /** The lines of a file with code in them. */
 function codeOf(file: string): string[] {

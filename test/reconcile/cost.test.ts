@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ChangeResult } from '../../src/core/change.ts';
 import type { RateLimits } from '../../src/emulator/emulator.ts';
+import { getFeatures } from '../../src/emulator/model/features.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { DEFAULT_POLICY, type Policy } from '../../src/plan/policy.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
@@ -13,8 +14,8 @@ import { platformSource } from '../../src/reconcile/observe/actual-source.ts';
 import { makePlan, type Planned } from '../../src/reconcile/planning.ts';
 import { baseOfRecord } from '../../src/reconcile/record.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import { kindCases } from '../contract/kind-cases.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
+import { samples } from '../support/kind-samples.ts';
 import { manifestsOf } from '../support/model.ts';
 import { VirtualPlatform, type VirtualPlatformOptions } from '../support/virtual-platform.ts';
 import { declare, type Manifests, UNLIMITED } from '../support/world.ts';
@@ -199,28 +200,28 @@ describe('the seconds of a plan are within 10 % of what its apply takes', () => 
 });
 
 describe('the writes of a plan are exactly those of its apply', () => {
-  const steps = kindCases.flatMap((each) =>
+  const cases = samples.flatMap(({ kind, version, steps }) =>
     (['created', 'updated', 'cleared', 'gone'] as const).flatMap((step) =>
-      each[step] === undefined ? [] : [{ kind: each.kind, step, each }],
+      steps[step] === undefined ? [] : [{ kind, step, steps, version }],
     ),
   );
 
-  test.each(steps)('$kind, $step', async ({ each, step }) => {
-    const text = (manifests: string | undefined) => `${each.base ?? ''}${manifests}`;
-    const site = new Site();
+  test.each(cases)('$kind, $step', async ({ kind, step, steps, version }) => {
+    const manifest = steps[step] ?? '';
+    const site = new Site({ features: getFeatures(version) });
     if (step !== 'created') {
-      expectWrites(await site.run(text(each.created)));
+      expectWrites(await site.run(steps.created ?? ''));
     }
     if (step === 'cleared') {
-      expectWrites(await site.run(text(each.updated)));
+      expectWrites(await site.run(steps.updated ?? ''));
     }
-    const account = await site.run(text(each[step]));
+    const account = await site.run(manifest);
     expectWrites(account);
-    if (each.remove !== null || step !== 'gone') {
+    if (step !== 'gone' || kinds.some(({ name, deletable }) => name === kind && deletable)) {
       expect(account.said.writes).toBeGreaterThan(0);
     }
     // And a pass more, where the platform has to go first, or there is nothing left to do.
-    expectWrites(await site.run(text(each[step])));
+    expectWrites(await site.run(manifest));
   });
 
   test('between any two sets of manifests', async () => {

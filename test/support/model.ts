@@ -104,6 +104,12 @@ export const NAMED_FILES: Readonly<Record<string, string>> = {
   'specs/two.json': '{"openapi":"3.1.0","info":{"title":"Two","version":"2"},"paths":{}}',
 };
 
+/** The files that a manifest names, and those of the models. */
+export function filesNamedIn(manifest: string): Record<string, string> {
+  const names = [...manifest.matchAll(/\bfile"?: *"?([^\s",}]+)/g)].map(([, name = '']) => name);
+  return { ...Object.fromEntries(names.map((name) => [name, `Text of ${name}`])), ...NAMED_FILES };
+}
+
 /** The model as manifests: one file for each section, in JSON, which is YAML too. */
 export function manifestsOf(model: Model): Record<string, string> {
   const files: Record<string, string> = { ...NAMED_FILES };

@@ -5,7 +5,7 @@ import { createStore } from '../../src/emulator/families.ts';
 import { type RateLimits, RequestLimiter } from '../../src/emulator/http/limits.ts';
 import { type RequestLog, RequestRecorder } from '../../src/emulator/http/request-log.ts';
 import type { ApiAnswer } from '../../src/emulator/model/answers.ts';
-import { ALL_FEATURES } from '../../src/emulator/model/features.ts';
+import { ALL_FEATURES, type Features } from '../../src/emulator/model/features.ts';
 import type { Caller } from '../../src/emulator/model/operation.ts';
 import type { EmulatorStore } from '../../src/emulator/model/store.ts';
 import { defaultState } from '../../src/emulator/organizations/seed.ts';
@@ -36,6 +36,8 @@ export interface VirtualPlatformOptions {
   readonly rtt?: number;
   /** Milliseconds until what the platform works on by itself is done; 0 where absent. */
   readonly processing?: number;
+  /** Features of the emulated version; those of the oldest by default. */
+  readonly features?: Features;
   /** Who a token stands for; any token is an admin's where absent. */
   readonly caller?: (token: string) => Caller | undefined;
 }
@@ -132,7 +134,7 @@ export class VirtualPlatform {
       now,
       at: new Date(now).toISOString(),
       base: 'http://platform.example',
-      features: ALL_FEATURES,
+      features: this.#options.features ?? ALL_FEATURES,
       processing: { openapi: processing, translation: processing, conversations: processing },
       defaults: {},
       pageSize: 50,

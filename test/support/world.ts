@@ -16,9 +16,10 @@ import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { OrganizationRecord } from '../../src/store/store.ts';
 import { memoryTree } from './memory-tree.ts';
+import { filesNamedIn } from './model.ts';
 import type { Between } from './preferring-proxy.ts';
 
-/** Manifests: one text, or texts by file name. */
+/** Manifests: one text, whose files are made up, or texts by file name. */
 export type Manifests = string | Readonly<Record<string, string>>;
 
 /** Nothing waits for a person. */
@@ -67,7 +68,7 @@ export interface World {
 
 /** What manifests declare. */
 export async function declare(manifests: Manifests): Promise<ReadonlyMap<Address, Declared>> {
-  const files = typeof manifests === 'string' ? { 'octavo.yaml': manifests } : manifests;
+  const files = typeof manifests === 'string' ? { ...filesNamedIn(manifests), 'octavo.yaml': manifests } : manifests;
   return (await createManifestLoader(kinds).load(memoryTree(files))).declared;
 }
 

@@ -1,7 +1,7 @@
 /** Field tables: each field of a kind is defined once; its schema, rules, reads and writes are derived from it. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Change } from '../../core/change.ts';
-import type { Json } from '../../core/json.ts';
+import { isObject, type Json } from '../../core/json.ts';
 import { type Actual, type Fields, idRef } from '../../core/resource.ts';
 import { reference } from '../../plan/model/diff.ts';
 import type { FieldRules } from '../../plan/model/rules.ts';
@@ -13,13 +13,18 @@ import { entry, type SchemaNotes } from './schema.ts';
 export interface Field<Item = unknown> extends FieldRules {
   /** Schema of the field in an entry; a `key(…)` makes it a reference. Absent: the field is not written in entries. */
   readonly schema?: z.ZodType;
+  /** True if every entry must have the field. Other fields are optional. */
+  readonly required?: boolean;
   /** Kinds that the value can refer to, for a reference whose schema is not a `key(…)`. */
   readonly refersTo?: readonly string[];
   /** The written key is relative to the key of its own resource, such as a space of a section. */
   readonly isRelative?: boolean;
   /** False if the list does not return the field. Fields that are not compared with the platform need not say so. */
   readonly isListed?: boolean;
-  /** Returns the value from what the platform returned: an id for a reference. Default: the member with this name. */
+  /**
+   * Returns the value from what the platform returned: an id for a reference. Default: the member with this name, the
+   * `id` of an object for a reference, and false for a missing boolean.
+   */
   read?(item: Item): Json | undefined;
   /** Converts the value of an entry, for a field that is not written as it is compared. */
   fromEntry?(value: unknown): Json | undefined;
@@ -31,8 +36,8 @@ export interface Field<Item = unknown> extends FieldRules {
   toParameter?(value: Json): unknown;
 }
 
-/** Fields of a kind in the order in which entries and plans list them. */
-export type FieldTable<Item = unknown> = Readonly<Record<string, Field<Item>>>;
+/** Fields of a kind in the order in which entries and plans list them. A field without other members is its schema. */
+export type FieldTable<Item = unknown> = Readonly<Record<string, z.ZodType | Field<Item>>>;
 
 /** The derived side of a field table. */
 export interface Table<Item> {
@@ -53,37 +58,63 @@ export interface Table<Item> {
   parameters(change: Change): Readonly<Record<string, unknown>>;
 }
 
+interface NamedField<Item> {
+  readonly name: string;
+  readonly field: Field<Item>;
+  /** Kinds that it refers to; empty for a field that is not a reference. */
+  readonly kinds: readonly string[];
+}
+
 /** Returns the actual value of a field; undefined if this version of the platform lacks the field. */
-function observeField<Item>(name: string, field: Field<Item>, item: Item): Json | undefined {
+function observeField<Item>({ name, field, kinds }: NamedField<Item>, item: Item): Json | undefined {
   const value = field.read ? field.read(item) : (item as Record<string, Json | undefined>)[name];
-  return value === undefined && field.unsupportedNote !== undefined ? undefined : (value ?? null);
+  if (value === undefined && field.unsupportedNote !== undefined) {
+    return undefined;
+  }
+  const plain = kinds.length > 0 && isObject(value) && typeof value.id === 'string' ? value.id : value;
+  return plain ?? (unwrapped(field.schema) instanceof z.ZodBoolean ? false : null);
+}
+
+/** Returns the schema of a field in an entry, which is optional unless it has a default or is required. */
+function writtenSchema({ schema, required }: Field): z.ZodType | undefined {
+  return schema === undefined || required === true || schema instanceof z.ZodDefault ? schema : schema.optional();
+}
+
+/** Returns the declared value of a field with its name; nothing for a field that is not written in entries. */
+function declaredField<Item>(
+  { name, field, kinds }: NamedField<Item>,
+  written: Described,
+  path: EntryPath,
+  key: string,
+): readonly (readonly [string, unknown])[] {
+  const value = written[name];
+  if (field.schema === undefined) {
+    return [];
+  }
+  if (kinds.length > 0 && typeof value === 'string') {
+    return [[name, new Reference(kinds, value, [...path, name], field.isRelative ? `${key}/` : '')]];
+  }
+  return [[name, field.fromEntry && value !== undefined ? field.fromEntry(value) : value]];
 }
 
 /** Derives everything from a field table. */
 export function fieldTable<Item>(fields: FieldTable<Item>): Table<Item> {
-  const list = Object.entries(fields).map(([name, field]) => ({
-    name,
-    field,
-    kinds: field.refersTo ?? referredKinds(field.schema),
-  }));
+  const list = Object.entries(fields).map(([name, given]): NamedField<Item> => {
+    const field: Field<Item> = given instanceof z.ZodType ? { schema: given } : given;
+    return { name, field, kinds: field.refersTo ?? referredKinds(field.schema) };
+  });
   return {
     rules: Object.fromEntries(
       list.map(({ name, field, kinds }) => [name, kinds.length === 0 ? field : reference(field)]),
     ),
-    shape: Object.fromEntries(list.flatMap(({ name, field }) => (field.schema ? [[name, field.schema]] : []))),
+    shape: Object.fromEntries(
+      list.flatMap(({ name, field }) => {
+        const schema = writtenSchema(field);
+        return schema === undefined ? [] : [[name, schema]];
+      }),
+    ),
     declare: (written, path, key) =>
-      Object.fromEntries(
-        list.flatMap(({ name, field, kinds }) => {
-          const value = written[name];
-          if (field.schema === undefined) {
-            return [];
-          }
-          if (kinds.length > 0 && typeof value === 'string') {
-            return [[name, new Reference(kinds, value, [...path, name], field.isRelative ? `${key}/` : '')]];
-          }
-          return [[name, field.fromEntry && value !== undefined ? field.fromEntry(value) : value]];
-        }),
-      ),
+      Object.fromEntries(list.flatMap((each) => declaredField(each, written, path, key))),
     describe: (actual, context, relativeKey) =>
       Object.fromEntries(
         list.flatMap(({ name, field, kinds }) => {
@@ -102,8 +133,9 @@ export function fieldTable<Item>(fields: FieldTable<Item>): Table<Item> {
       Object.fromEntries(
         list
           .filter(({ field }) => isListed(field))
-          .flatMap(({ name, field, kinds }) => {
-            const value = observeField(name, field, item);
+          .flatMap((each) => {
+            const { name, kinds } = each;
+            const value = observeField(each, item);
             const isId = kinds.length > 0 && typeof value === 'string';
             return value === undefined ? [] : [[name, isId ? idRef(value, ...kinds) : value]];
           }),
@@ -134,13 +166,18 @@ function isListed({ isListed: listed, declarationOnly, compare, fixed }: Field):
   return listed ?? (declarationOnly !== true && compare !== 'base' && fixed !== 'create');
 }
 
-/** Kinds that the keys in a schema belong to; the schema may be optional or nullable. */
+/** Kinds that the keys in a schema belong to. */
 function referredKinds(schema: z.ZodType | undefined): readonly string[] {
+  return (unwrapped(schema)?.meta() as SchemaNotes | undefined)?.refersTo ?? [];
+}
+
+/** Returns the schema inside of an optional or nullable one. */
+function unwrapped(schema: z.ZodType | undefined): z.ZodType | undefined {
   let inner: z.ZodType | undefined = schema;
-  while (inner !== undefined && 'unwrap' in inner) {
-    inner = (inner as unknown as { unwrap(): z.ZodType }).unwrap();
+  while (inner instanceof z.ZodOptional || inner instanceof z.ZodNullable) {
+    inner = inner.unwrap() as z.ZodType;
   }
-  return (inner?.meta() as SchemaNotes | undefined)?.refersTo ?? [];
+  return inner;
 }
 
 /**

@@ -54,27 +54,27 @@ export interface WriteContext {
 /** A request of another client. `{id}` stands for the id of the resource, `{site}` for the id of its site. */
 export type SampleRequest = readonly [method: string, path: string, body?: Json];
 
-/** A sample resource, for the tests that every kind has to pass. Manifests are written as sections. */
+/**
+ * A sample resource, for the tests that every kind has to pass. Manifests are written as sections. Its key is the same in
+ * every step, and the operations that create and delete it are those of {@link Kind.writes}.
+ */
 export interface KindSample {
   /** Manifests of what the resource refers to. They are part of every step. */
   readonly base?: string;
-  /** The resource as it is created. */
-  readonly created: string;
+  /** The resource as it is created. Default: the example of the kind. */
+  readonly created?: string;
   /** The same key with every field changed that can be changed. */
   readonly updated: string;
   /** The same key with every field cleared that can be cleared. */
   readonly cleared?: string;
-  /** The manifests without the resource. */
-  readonly gone: string;
-  readonly address: Address;
-  /** Operation that creates it, as the platform names it; null if Octavo does not create it. */
-  readonly createdBy: string | null;
+  /** The manifests without the resource. Default: `base` alone. */
+  readonly gone?: string;
+  /** First version of the platform that has the kind, such as `0.201`. Default: the oldest that can be emulated. */
+  readonly since?: string;
   /** List of the embedded platform's state that holds such resources. */
   readonly storedIn: string;
-  /** Changes a field that `created` declares. */
+  /** A request of another client that changes a field of the resource as it is created. */
   readonly drift: SampleRequest;
-  /** Deletes the resource; null if that is not possible. */
-  readonly remove: SampleRequest | null;
 }
 
 /** A kind of resource. A new kind is one file with one of these, and one line in the registry. */

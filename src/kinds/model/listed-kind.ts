@@ -5,7 +5,7 @@ import type { Actual, Fields } from '../../core/resource.ts';
 import type { KindRules } from '../../plan/model/rules.ts';
 import type { Item, PaginatedOperation, WriteOperation } from '../../platform/operations/model/operation.ts';
 import { entrySchema, type FieldTable, fieldTable } from './field-table.ts';
-import { collect, type Kind } from './kind.ts';
+import { collect, type Kind, type NeededKindsContext } from './kind.ts';
 import {
   commonFields,
   type DeclareContext,
@@ -22,8 +22,6 @@ type Answered = { readonly id: string };
 
 /** Operations on one resource of a kind. Parameters that creation does not take are sent by an update right after it. */
 export interface ItemOperations {
-  /** Name of the id in the paths. */
-  readonly id: string;
   /** Creates a resource; absent if Octavo cannot, or if `writes` is given. */
   readonly create?: WriteOperation;
   /** Parameters of every creation. */
@@ -55,6 +53,8 @@ interface ListedKind<List extends PaginatedOperation> extends Partial<Omit<Kind,
   readonly parent?: string;
   readonly operations: Operations<List>;
   readonly fields: FieldTable<Item<List>>;
+  /** Kinds that the plan has to read if it may delete such a resource, because the deletion affects them. */
+  readonly deletionNeeds?: readonly string[];
   /** Reports problems that the schema alone cannot find. Default: the entry has neither a title nor an id. */
   check?(entry: Readonly<Record<string, unknown>>, key: string, context: DeclareContext): void;
   /** Notes what an entry for an actual resource cannot express. */
@@ -72,7 +72,7 @@ interface ListedKind<List extends PaginatedOperation> extends Partial<Omit<Kind,
 /** Derives a kind from its field table. */
 export function listedKind<List extends PaginatedOperation>(definition: ListedKind<List>): Kind {
   const { name, section, noun, summary, example, title, parent, operations, fields, ...rest } = definition;
-  const { check, beforeDescribe, complete, isHidden, facts, manifest, ...hooks } = rest;
+  const { deletionNeeds, check, beforeDescribe, complete, isHidden, facts, manifest, ...hooks } = rest;
   const table = fieldTable(fields);
   return {
     name,
@@ -97,6 +97,7 @@ export function listedKind<List extends PaginatedOperation>(definition: ListedKi
       });
     },
     writes: (change) => itemWrites(change, operations, table.parameters(change)),
+    ...(deletionNeeds ? { neededKinds: (context) => (mayDelete(name, context) ? deletionNeeds : []) } : {}),
     ...hooks,
     fields: table.rules,
     manifest: manifestRules({
@@ -130,6 +131,11 @@ export function listedKind<List extends PaginatedOperation>(definition: ListedKi
       ...manifest,
     }),
   };
+}
+
+/** Reports whether a plan may delete resources of a kind: the base has one that is no longer declared. */
+function mayDelete(kind: string, { declared, base }: NeededKindsContext): boolean {
+  return [...(base?.values() ?? [])].some((owned) => owned.kind === kind && !declared.has(owned.address));
 }
 
 /** Reports an entry that has neither the field that people know it by nor an id. */
@@ -173,7 +179,7 @@ export function itemWrites(
   parameters: Readonly<Record<string, unknown>>,
   outer?: Readonly<Record<string, Ref>>,
 ): Writes {
-  const path = { ...outer, [operations.id]: ref(change.address) };
+  const path = { ...outer, [idParameter(operations.delete)]: ref(change.address) };
   const send = (operation: WriteOperation | undefined, body?: object, rest?: object): readonly PlannedRequest[] =>
     operation === undefined ? [] : [request(operation, present({ path, body }) as never, rest as never)];
   if (change.action === 'delete') {
@@ -196,6 +202,11 @@ export function itemWrites(
     learns: (answer: unknown) => [[change.address, (answer as Answered).id]],
   });
   return { first: [create, ...(hasMembers(left) ? send(operations.update, left) : [])] };
+}
+
+/** Returns the name of the last parameter in the path of an operation: the id of the resource. */
+function idParameter({ path }: WriteOperation): string {
+  return /\{(\w+)\}$/.exec(path)?.[1] ?? '';
 }
 
 /** Returns the parameters that the body of an operation accepts. `strict` drops a null that it does not accept. */

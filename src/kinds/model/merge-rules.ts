@@ -167,7 +167,7 @@ export function mergeRulesField(
   description = 'Conditions for merging a change request.',
 ): Field<{ readonly mergeRules?: ReadRules | null }> {
   return {
-    schema: mergeRules(types).optional().describe(description),
+    schema: mergeRules(types).describe(description),
     access: true,
     references: peopleIn,
     normalize: normalizeMergeRules,

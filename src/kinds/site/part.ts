@@ -5,6 +5,7 @@ import type { Actual, Fields } from '../../core/resource.ts';
 import type { Reader } from '../../platform/client.ts';
 import { operations, type StructureItem } from '../../platform/operations/index.ts';
 import { type FieldTable, fieldTable, type Table } from '../model/field-table.ts';
+import { access } from '../model/fields.ts';
 import type { Kind } from '../model/kind.ts';
 import { type ItemOperations, itemWrites, titleRules } from '../model/listed-kind.ts';
 import type { DescribeContext } from '../model/manifest.ts';
@@ -138,14 +139,12 @@ export function pathAside(change: Change): string {
 /** Pattern of the keys of parts, with the error for other keys. */
 export const PART_KEY = { pattern: KEY_PATTERN, error: `is not a key (${KEY_WORDS})` };
 
-/** Schema of a condition, which several parts have. */
-export const condition = text({ max: 1024, example: 'visitor.claims.locale == "fr"' })
-  .nullable()
-  .optional()
-  .describe('Expression that decides who can see it; `null` means everyone.');
+/** A condition, which several parts have. */
+export const condition = access(
+  text({ max: 1024, example: 'visitor.claims.locale == "fr"' })
+    .nullable()
+    .describe('Expression that decides who can see it; `null` means everyone.'),
+);
 
 /** Schema of an icon, which several parts have. */
-export const icon = text({ max: 50, example: 'book' })
-  .nullable()
-  .optional()
-  .describe('The name of an icon; `null` removes it.');
+export const icon = text({ max: 50, example: 'book' }).nullable().describe('The name of an icon; `null` removes it.');

@@ -12,7 +12,6 @@ import { REST_SAMPLE, siteSample } from './sample.ts';
 export const sectionGroup = structurePart<SectionGroup>({
   name: 'section-group',
   operations: {
-    id: 'siteSectionGroupId',
     create: operations.createSectionGroup,
     update: operations.updateSectionGroup,
     delete: operations.deleteSectionGroup,
@@ -34,8 +33,8 @@ export const sectionGroup = structurePart<SectionGroup>({
     hidden: { name: 'hidden groups', mayExist: mayHideGroups, read: readGroups },
   },
   fields: {
-    title: { schema: text({ min: 1, max: 100, example: 'Developers' }).optional().describe('The title of the group.') },
-    icon: { schema: icon },
+    title: text({ min: 1, max: 100, example: 'Developers' }).describe('The title of the group.'),
+    icon,
     // The parent of a group can be set only on creation. Source: docs/platform-notes.md#writable-fields
     parent: { refersTo: ['section-group'], isListed: false, fixed: 'replace', placement: true },
   },
@@ -52,11 +51,8 @@ export const sectionGroup = structurePart<SectionGroup>({
       `[${REST_SAMPLE}, { group: o, title: Outer, items: [{ group: a, title: B, icon: null, items: [] }] }]`,
     ),
     gone: siteSample(`[${REST_SAMPLE}]`),
-    address: 'section-group/help/a',
-    createdBy: 'createSectionGroup',
     storedIn: 'sectionGroups',
     drift: ['PATCH', '/sites/{site}/section-groups/{id}', { title: 'Drifted' }],
-    remove: ['DELETE', '/sites/{site}/section-groups/{id}'],
   },
 });
 

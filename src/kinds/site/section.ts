@@ -5,6 +5,7 @@ import { counted } from '../../plan/render/words.ts';
 import { operations, type Section } from '../../platform/operations/index.ts';
 import type { Input } from '../../platform/operations/model/operation.ts';
 import { writtenFields } from '../model/field-table.ts';
+import { titleField } from '../model/fields.ts';
 import { type Alternative, hasMembers, type PlannedRequest, present, ref, request } from '../model/request.ts';
 import { key, text } from '../model/schema.ts';
 import { condition, icon, pathAside, sortRequests, structurePart } from './part.ts';
@@ -45,23 +46,19 @@ export const section = structurePart<Section>({
     facts: ({ siteSpaces }) => ({ siteSpaces: siteSpaces?.length ?? 0 }),
   },
   fields: {
-    title: {
-      schema: text({ min: 2, max: 128, example: 'Guides' }).optional().describe('The title of the section.'),
-      read: ({ title }) => title ?? '',
-    },
-    icon: { schema: icon },
-    path: { schema: text({ min: 1, max: 100, example: 'guides' }).optional().describe('The path on the site.') },
+    title: titleField(text({ min: 2, max: 128, example: 'Guides' }).describe('The title of the section.')),
+    icon,
+    path: text({ min: 1, max: 100, example: 'guides' }).describe('The path on the site.'),
     description: {
       schema: text({ max: 256, example: 'From the first step on' })
         .nullable()
-        .optional()
         .describe('The description; `null` removes it.'),
       read: ({ description }) => description || null,
     },
-    condition: { schema: condition, access: true },
+    condition,
     // The space of the creation becomes the default. The platform replaces a deleted default.
     default: {
-      schema: key('The key of the space that is shown first.', 'site-space').optional(),
+      schema: key('The key of the space that is shown first.', 'site-space'),
       isRelative: true,
       optionalRef: true,
       afterChildren: true,
@@ -160,11 +157,8 @@ export const section = structurePart<Section>({
       `[${REST_SAMPLE}, { group: g, title: G, items: [{ section: a, title: Second, icon: null, description: null, condition: null, spaces: [{ key: y, space: two, path: y }, { key: x, space: one, path: x }] }] }]`,
     ),
     gone: siteSample(`[${REST_SAMPLE}]`),
-    address: 'section/help/a',
-    createdBy: 'createSection',
     storedIn: 'sections',
     drift: ['PATCH', '/sites/{site}/sections/{id}', { title: 'Drifted', path: 'drifted' }],
-    remove: ['DELETE', '/sites/{site}/sections/{id}'],
   },
 });
 

@@ -5,6 +5,7 @@ import type { Actual } from '../../core/resource.ts';
 import type { Reader } from '../../platform/client.ts';
 import { operations, type Site } from '../../platform/operations/index.ts';
 import { type FieldTable, fieldTable } from '../model/field-table.ts';
+import { access, titleField } from '../model/fields.ts';
 import type { Detail, DetailRequest, Kind, KindSample } from '../model/kind.ts';
 import { checkTitle, listedKind } from '../model/listed-kind.ts';
 import { type CommonFields, commonFields, type DescribeContext, type Described, Reference } from '../model/manifest.ts';
@@ -20,34 +21,24 @@ import { declareStructure, hasSections, structureSchema, type WrittenItem } from
 const PROXY = /^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\/[\w-]+)+$/;
 
 const fields: FieldTable<Site> = {
-  title: {
-    schema: text({ min: 2, max: 128, example: 'Acme Help' }).optional().describe('The title of the site.'),
-    read: ({ title }) => title ?? '',
-  },
+  title: titleField(text({ min: 2, max: 128, example: 'Acme Help' }).describe('The title of the site.')),
   type: {
     schema: z
       .enum(['basic', 'premium', 'ultimate'])
-      .optional()
       .describe('The plan of a new site. Octavo sets it on create only, and does not compare it.'),
     fixed: 'create',
   },
   visibility: {
     schema: z
       .enum(['public', 'unlisted', 'share-link', 'visitor-auth'])
-      .optional()
       .describe(
         'Who can read the site: anyone (`public`); anyone, but not indexed by search engines (`unlisted`); visitors with a secret link (`share-link`); visitors with a token (`visitor-auth`).',
       ),
     access: true,
   },
-  published: {
-    schema: z.boolean().optional().describe('Whether the site is live.'),
-    afterChildren: true,
-    access: true,
-    read: ({ published }) => published ?? false,
-  },
+  published: { ...access(z.boolean().describe('Whether the site is live.')), afterChildren: true },
   basename: {
-    schema: text({ min: 1, max: 100, example: 'help' }).optional().describe('A short name for the path of the site.'),
+    schema: text({ min: 1, max: 100, example: 'help' }).describe('A short name for the path of the site.'),
   },
   proxy: {
     schema: text({
@@ -57,14 +48,12 @@ const fields: FieldTable<Site> = {
       example: 'acme.example/docs',
     })
       .nullable()
-      .optional()
       .describe('Host and path of a proxy that serves the site; `null` removes it.'),
     read: ({ proxy }) => withoutScheme(proxy?.origin),
   },
   agentsContext: {
     schema: z
       .enum(['included', 'excluded'])
-      .optional()
       .describe('Whether the agent can read the site. Platform 0.167 and later do not have this setting.'),
     unsupportedNote:
       'agentsContext was not compared: this version of the platform has no such setting (removed in 0.167)',
@@ -75,7 +64,6 @@ const fields: FieldTable<Site> = {
   adaptiveContent: {
     schema: z
       .strictObject({ enabled: z.boolean().describe('Whether content adapts to the visitor.') })
-      .optional()
       .describe('Adaptive content.'),
     access: true,
     read: ({ adaptiveContent }) => adaptiveContent?.enabled ?? false,
@@ -83,11 +71,9 @@ const fields: FieldTable<Site> = {
     toEntry: (value, { whole }) => (value === true || whole ? { enabled: value === true } : undefined),
   },
   adaptiveSchema: {
-    schema: objectOrFile(adaptiveSchema)
-      .optional()
-      .describe(
-        'The schema of visitor claims, usually `{ file: schemas/visitor.json }`: each claim has a type and a description, and each object has `additionalProperties: false`.',
-      ),
+    schema: objectOrFile(adaptiveSchema).describe(
+      'The schema of visitor claims, usually `{ file: schemas/visitor.json }`: each claim has a type and a description, and each object has `additionalProperties: false`.',
+    ),
     access: true,
     isListed: false,
     toEntry: (value, context) => (value ? context.file('schemas', 'json', `${shownJson(value)}\n`) : undefined),
@@ -97,7 +83,7 @@ const fields: FieldTable<Site> = {
       'The key of the section that is shown first, or of the site space if there are no sections.',
       'section',
       'site-space',
-    ).optional(),
+    ),
     isRelative: true,
     isListed: false,
     afterChildren: true,
@@ -114,12 +100,8 @@ const sample: KindSample = {
   updated:
     'sites: { help: { title: Docs, visibility: public, published: false, basename: docs, proxy: a.example/docs, agentsContext: included, adaptiveContent: { enabled: false }, adaptiveSchema: { type: object, properties: { unsigned: { type: object, description: Unsigned claims of the site visitor., properties: {}, additionalProperties: false } }, additionalProperties: false }, default: a, structure: [{ key: b, space: two }, { key: a, space: one }] } }',
   cleared: 'sites: { help: { title: Docs, proxy: null, structure: [{ key: b, space: two }, { key: a, space: one }] } }',
-  gone: 'sites: {}',
-  address: 'site/help',
-  createdBy: 'createSite',
   storedIn: 'sites',
   drift: ['POST', '/sites/{id}/unpublish'],
-  remove: ['DELETE', '/sites/{id}'],
 };
 
 /**
@@ -137,7 +119,7 @@ export function siteKind(parts: readonly StructurePart[]): Kind {
     summary: 'Docs sites with their sections, groups and spaces, in display order.',
     dependsOn: ['space', 'translation'],
     deletionNeedsApproval: true,
-    operations: { list: operations.listSites, id: 'siteId', delete: operations.deleteSite },
+    operations: { list: operations.listSites, delete: operations.deleteSite },
     fields,
     facts: ({ siteSpaces }) => ({ siteSpaces: siteSpaces ?? 0 }),
     manifest: {

@@ -1,18 +1,7 @@
-import type { KindSample, SampleRequest } from '../../src/kinds/model/kind.ts';
-import { kinds } from '../../src/kinds/registry.ts';
+import type { SampleRequest } from '../../src/kinds/model/kind.ts';
 import type { World } from '../support/world.ts';
 
-/** The sample of one kind. */
-export interface KindCase extends KindSample {
-  readonly kind: string;
-}
-
-/** The samples of all kinds. */
-export const kindCases: readonly KindCase[] = kinds.flatMap(({ name, sample }) =>
-  sample === undefined ? [] : [{ kind: name, ...sample }],
-);
-
-/** Sends a request of somebody else. Ids of people are written by the first part of their email address. */
+/** Sends a request of another client. Ids of people are written by the first part of their email address. */
 export function send(world: World, [method, path, body]: SampleRequest, id: string): Promise<unknown> {
   const { sites = [], users = [] } = world.emulator.state();
   const ids = new Map([

@@ -1,0 +1,41 @@
+/** Certificates, which plans and snapshots contain only as a hash. */
+import { createHash } from 'node:crypto';
+import type { Json } from '../../core/json.ts';
+import type { Field } from './field-table.ts';
+import { textOrFile } from './schema.ts';
+
+/** Longest certificate, in characters. Source: docs/platform-notes.md#limits */
+const LONGEST_CERTIFICATE = 10_000;
+const PEM = '-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----';
+
+/** Defines a field with a certificate, inline or as a file. */
+export function certificateField(description: string): Field<{ readonly certificate?: string | null | undefined }> {
+  return {
+    schema: textOrFile({ max: LONGEST_CERTIFICATE, example: PEM }).describe(description),
+    access: true,
+    normalize: digestOf,
+    redacted: true,
+    read: ({ certificate }) => certificate?.trim(),
+    toEntry: (value, context) =>
+      typeof value === 'string' ? context.file('certs', 'pem', withLineBreak(value)) : undefined,
+  };
+}
+
+/** Adds a final line break to a certificate, as in files, unless that exceeds the limit. */
+function withLineBreak(certificate: string): string {
+  return certificate.endsWith('\n') || [...certificate].length >= LONGEST_CERTIFICATE
+    ? certificate
+    : `${certificate}\n`;
+}
+
+/**
+ * Replaces a certificate with its hash, which keeps plans short. The last line break is ignored: platforms differ in
+ * what they return, and PEM does not need it. A hash is returned unchanged.
+ */
+function digestOf(certificate: Json): Json {
+  const pem = typeof certificate === 'string' ? certificate.trim() : '';
+  if (pem === '' || /^sha256:[0-9a-f]{64}$/.test(pem)) {
+    return typeof certificate === 'string' ? pem : certificate;
+  }
+  return `sha256:${createHash('sha256').update(pem).digest('hex')}`;
+}

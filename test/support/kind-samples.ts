@@ -1,0 +1,65 @@
+/** The samples of the kinds, as complete manifests. */
+import { parse, stringify } from 'yaml';
+import type { Address } from '../../src/core/address.ts';
+import { findVersion, getFeatures, type PlatformVersion } from '../../src/emulator/model/features.ts';
+import type { Kind, KindSample } from '../../src/kinds/model/kind.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+import { declare } from './world.ts';
+
+/** Version that is emulated for a sample without `since`. */
+const OLDEST = '0.146';
+
+export type SampleStep = 'created' | 'updated' | 'cleared' | 'gone';
+
+/** The sample of one kind, with what it leaves out filled in. */
+export interface Sample {
+  readonly kind: string;
+  readonly address: Address;
+  readonly version: PlatformVersion;
+  readonly storedIn: string;
+  readonly drift: KindSample['drift'];
+  /** The manifest of each step; undefined for a step that the sample does not have. */
+  readonly steps: Readonly<Record<SampleStep, string | undefined>>;
+}
+
+/** Reads the sample of a kind. Throws Error if it is incomplete. */
+async function sampleOf({ name, manifest, sample }: Kind): Promise<Sample> {
+  if (sample === undefined) {
+    throw new Error(`${name}: every kind of the registry needs a sample`);
+  }
+  const { base = '', since = OLDEST, storedIn, drift, updated, cleared, gone = '' } = sample;
+  if (findVersion(getFeatures(since as PlatformVersion)) !== since) {
+    throw new Error(`${name}: sample.since is ${since}, which is not a version of the embedded platform`);
+  }
+  const created = sample.created ?? (manifest === null ? undefined : exampleOf(manifest));
+  if (created === undefined) {
+    throw new Error(`${name}: sample.created is missing, and a part of a site has no example`);
+  }
+  const whole = (step: string) => `${base}\n${step}`;
+  const without = await declare(whole(gone));
+  const declared = [...(await declare(whole(created))).values()];
+  const [resource, ...others] = declared.filter(({ kind, address }) => kind === name && !without.has(address));
+  if (resource === undefined || others.length > 0) {
+    throw new Error(`${name}: sample.created must have exactly one ${name} that sample.gone does not have`);
+  }
+  return {
+    kind: name,
+    address: resource.address,
+    version: since as PlatformVersion,
+    storedIn,
+    drift,
+    steps: {
+      created: whole(created),
+      updated: whole(updated),
+      cleared: cleared === undefined ? undefined : whole(cleared),
+      gone: whole(gone),
+    },
+  };
+}
+
+function exampleOf({ section, example }: { readonly section: string; readonly example: string }): string {
+  return stringify({ [section]: parse(example) });
+}
+
+/** The samples of all kinds. */
+export const samples: readonly Sample[] = await Promise.all(kinds.map(sampleOf));
