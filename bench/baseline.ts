@@ -11,18 +11,23 @@ export type Baseline = Readonly<Record<string, Readonly<Record<string, number>>>
  */
 export function isRegression(figure: Figure, baseline: number | undefined, conditions: Conditions): boolean {
   const tolerance = toleranceOf(figure);
-  if (tolerance === null || baseline === undefined || (isTiming(figure) && conditions.othersCores > NOISE)) {
+  if (tolerance === null || baseline === undefined || !isComparable(figure, conditions)) {
     return false;
   }
   return Math.min(...figure.samples) > baseline * (1 + tolerance);
 }
 
-/** Returns the baseline with the figures of all measured cases replaced. */
+function isComparable(figure: Figure, { othersCores }: Conditions): boolean {
+  return toleranceOf(figure) !== null && !(isTiming(figure) && othersCores > NOISE);
+}
+
+/** Returns the baseline with the figures of all measured cases replaced, except those that the machine's load distorts. */
 export function acceptResults(baseline: Baseline, results: readonly CaseResult[]): Baseline {
   const measured = results.filter(({ status }) => status === 'measured');
-  const accepted = measured.map(({ name, figures }) => {
-    const compared = figures.filter((figure) => toleranceOf(figure) !== null);
-    return [name, Object.fromEntries(compared.map((figure) => [figure.name, round(median(figure.samples))]))] as const;
+  const accepted = measured.map(({ name, figures, conditions }) => {
+    const compared = figures.filter((figure) => isComparable(figure, conditions));
+    const medians = Object.fromEntries(compared.map((figure) => [figure.name, round(median(figure.samples))]));
+    return [name, { ...baseline[name], ...medians }] as const;
   });
   return { ...baseline, ...Object.fromEntries(accepted) };
 }

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import type { Conditions, Figure, Kind } from './figures.ts';
 import type { Installed } from './install.ts';
 
+/** Milliseconds after which a case fails. */
+const TIME_LIMIT = 30 * 60_000;
+
 /** One or more figures that are measured together. */
 export interface Case {
   readonly name: string;
@@ -41,6 +44,8 @@ export interface RunOptions {
   /** The folders of the cases are created in it. */
   readonly folder: string;
   readonly interrupt: AbortSignal;
+  /** Milliseconds after which a case fails; half an hour by default. */
+  readonly timeLimit?: number;
   /** Starts to watch the machine; the function that it returns reports the conditions since then. */
   watch(): () => Conditions;
   /** Called after every case, with all results so far. */
@@ -65,14 +70,15 @@ function notRun(name: string): CaseResult {
 }
 
 async function runCase(each: Case, options: RunOptions): Promise<CaseResult> {
-  const { installed, runs, interrupt } = options;
+  const { installed, runs, interrupt, timeLimit = TIME_LIMIT } = options;
   const folder = mkdtempSync(join(options.folder, `${each.name}-`));
   const end = new AbortController();
   const signal = AbortSignal.any([interrupt, end.signal]);
   const ending: Promise<unknown>[] = [];
   const figures: Figure[] = [];
-  const interrupted = new Promise<never>((_resolve, reject) => {
+  const stopped = new Promise<never>((_resolve, reject) => {
     interrupt.addEventListener('abort', () => reject(new Error('interrupted')), { once: true, signal: end.signal });
+    setTimeout(() => reject(new Error(`took longer than ${timeLimit / 60_000} minutes`)), timeLimit).unref();
   });
   const context: CaseContext = {
     folder,
@@ -87,7 +93,7 @@ async function runCase(each: Case, options: RunOptions): Promise<CaseResult> {
   const conditions = options.watch();
   let error: unknown = null;
   try {
-    await Promise.race([each.measure(context), interrupted]);
+    await Promise.race([each.measure(context), stopped]);
   } catch (cause) {
     error = cause;
   }

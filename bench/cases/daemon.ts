@@ -15,10 +15,14 @@ const CYCLES = 100;
 const WARM_UP = 40;
 /** Milliseconds without work before memory at rest is read. */
 const REST = 15_000;
+/** Milliseconds without a log line after which a daemon is considered stuck. */
+const PATIENCE = 60_000;
 
 interface LogLine {
   readonly msg: string;
   readonly address?: string;
+  /** Result of a pass, when it ends. */
+  readonly outcome?: 'done' | 'held' | 'failed';
 }
 
 interface Daemon {
@@ -85,8 +89,11 @@ async function cycles(daemon: Daemon, count: number): Promise<void> {
   }
 }
 
-function endOfPass(daemon: Daemon): Promise<LogLine> {
-  return daemon.waitFor(({ msg }) => msg.startsWith('pass ended'));
+async function endOfPass(daemon: Daemon): Promise<void> {
+  const { outcome, msg } = await daemon.waitFor((line) => line.outcome !== undefined);
+  if (outcome !== 'done') {
+    throw new Error(`a pass did not succeed: ${msg}`);
+  }
 }
 
 function startDaemon(context: CaseContext, config: string): Daemon {
@@ -99,14 +106,14 @@ function startDaemon(context: CaseContext, config: string): Daemon {
   return {
     child,
     async waitFor(matches) {
-      const seen: string[] = [];
+      let last = '';
       for (;;) {
-        const { value, done } = await lines.next();
-        if (done === true) {
-          throw new Error(`the daemon exited: ${seen.slice(-3).join('\n')}`);
+        const next = await Promise.race([lines.next(), sleep(PATIENCE, null, { ref: false })]);
+        if (next === null || next.done === true) {
+          throw new Error(`the daemon ${next === null ? 'logs nothing more' : 'exited'} after: ${last}`);
         }
-        seen.push(value);
-        const line = JSON.parse(value) as LogLine;
+        last = next.value;
+        const line = JSON.parse(last) as LogLine;
         if (matches(line)) {
           return line;
         }

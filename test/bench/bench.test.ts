@@ -8,7 +8,7 @@ import { CASES, chooseCases } from '../../bench/cases/index.ts';
 import { type Conditions, type Figure, judge, type Kind } from '../../bench/figures.ts';
 import type { Installed } from '../../bench/install.ts';
 import { startProcess } from '../../bench/measure.ts';
-import { type Case, type CaseResult, runCases } from '../../bench/runner.ts';
+import { type Case, type CaseResult, type RunOptions, runCases } from '../../bench/runner.ts';
 import { renderTable, replaceFigures } from '../../bench/table.ts';
 
 const QUIET: Conditions = { load: 1, othersCores: 0 };
@@ -23,12 +23,13 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const bench = (name: string, measure: Case['measure']): Case => ({ name, title: name, measure });
 
 /** Runs cases without an installed package; `saved` is what the results file would contain after each case. */
-async function run(cases: readonly Case[], interrupt = new AbortController()) {
+async function run(cases: readonly Case[], options: Partial<RunOptions> = {}) {
   const saved: (readonly CaseResult[])[] = [];
   const installed: Installed = { home: folder, octavo: '', checkout: '', example: '', program: () => '' };
   const save = (results: readonly CaseResult[]) => void saved.push(results);
   const watch = () => () => QUIET;
-  const results = await runCases(cases, { installed, runs: 3, folder, interrupt: interrupt.signal, watch, save });
+  const interrupt = new AbortController().signal;
+  const results = await runCases(cases, { installed, runs: 3, folder, interrupt, watch, save, ...options });
   return { results, saved };
 }
 
@@ -76,13 +77,22 @@ describe('running cases', () => {
         }),
         bench('later', async ({ record }) => record('wall', 'seconds', 1)),
       ],
-      interrupt,
+      { interrupt: interrupt.signal },
     );
     expect(results.map(({ status, figures }) => [status, figures.length])).toEqual([
       ['interrupted', 1],
       ['not run', 0],
     ]);
     expect(saved).toEqual([results]);
+  });
+
+  test('a case that hangs fails at the time limit, and the cases after it still run', async () => {
+    const cases = [bench('hangs', () => new Promise(() => {})), bench('works', async () => {})];
+    const { results } = await run(cases, { timeLimit: 1 });
+    expect(results).toMatchObject([
+      { status: 'failed', error: expect.stringMatching(/^took longer than/) },
+      { status: 'measured' },
+    ]);
   });
 
   test('a process that a case leaves running is killed before its folder is removed', async () => {
@@ -175,6 +185,17 @@ describe('comparison with the baseline', () => {
     const accepted = acceptResults(baseline, results);
     expect(accepted).toEqual({ create: { figure: 2.72 }, load: { cold: 1 } });
     expect(renderTable(results, accepted)).not.toContain('regressed');
+  });
+});
+
+test('a ratio of times from a busy machine is not accepted as a baseline', () => {
+  const figures = [
+    { ...figure('time ratio', [2]), name: 'wall over floor' },
+    { ...figure('CPU ratio', [3]), name: 'CPU over floor' },
+  ];
+  const results = [{ name: 'create', status: 'measured', error: null, conditions: BUSY, figures }] as const;
+  expect(acceptResults({ create: { 'wall over floor': 1.2, 'CPU over floor': 4 } }, results)).toEqual({
+    create: { 'wall over floor': 1.2, 'CPU over floor': 3 },
   });
 });
 
