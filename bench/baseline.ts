@@ -25,9 +25,12 @@ function isComparable(figure: Figure, { othersCores }: Conditions): boolean {
 export function acceptResults(baseline: Baseline, results: readonly CaseResult[]): Baseline {
   const measured = results.filter(({ status }) => status === 'measured');
   const accepted = measured.map(({ name, figures, conditions }) => {
-    const compared = figures.filter((figure) => isComparable(figure, conditions));
-    const medians = Object.fromEntries(compared.map((figure) => [figure.name, round(median(figure.samples))]));
-    return [name, { ...baseline[name], ...medians }] as const;
+    const values = figures.flatMap((figure) => {
+      const earlier = toleranceOf(figure) === null ? undefined : baseline[name]?.[figure.name];
+      const value = isComparable(figure, conditions) ? round(median(figure.samples)) : earlier;
+      return value === undefined ? [] : [[figure.name, value] as const];
+    });
+    return [name, Object.fromEntries(values)] as const;
   });
   return { ...baseline, ...Object.fromEntries(accepted) };
 }
