@@ -15,8 +15,8 @@ const KINDS = {
   megabytes: { unit: 'MB', timing: false, tolerance: null },
   growth: { unit: '%', timing: false, tolerance: null },
   count: { unit: '', timing: false, tolerance: 0.02 },
-  /** Refused requests vary between runs. */
-  refusals: { unit: '', timing: false, tolerance: null },
+  /** Refused requests, and requests of other clients. */
+  'varying count': { unit: '', timing: false, tolerance: null },
 } as const;
 
 export type Kind = keyof typeof KINDS;

@@ -62,7 +62,11 @@ function limited(
         const prefix = isOurs ? '' : `${who}: `;
         const what = headers ? 'time over floor' : 'time over floor, second window on';
         context.record(`${prefix}${what}`, 'time ratio', ratio, isOurs ? goal : null);
-        context.record(`${prefix}refused (429)`, 'refusals', countRefused(own), isOurs ? refused : null);
+        context.record(`${prefix}refused (429)`, 'varying count', countRefused(own), isOurs ? refused : null);
+        if (neighbor) {
+          const accepted = entries.length - own.length - countRefused(entries) + countRefused(own);
+          context.record('other client: accepted', 'varying count', accepted);
+        }
       }
     },
   };
