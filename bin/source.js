@@ -5,7 +5,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 /** Files outside `src` that a build depends on. */
-const OTHERS = ['package.json', 'package-lock.json', 'scripts/build.ts', 'tsconfig.json'];
+const OTHERS = ['package.json', 'package-lock.json', 'scripts/build.ts', 'scripts/undici.cjs', 'tsconfig.json'];
 
 /**
  * Returns a digest of the names, sizes and modification times of all files that a build is made from.

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { rolldown } from 'rolldown';
+import { type Plugin, rolldown } from 'rolldown';
 import { sourceDigest } from '../bin/source.js';
 
 /**
@@ -24,6 +24,20 @@ const LAZY = [
   'string-width',
 ];
 
+/** Replacements in packages, by a part of the file's path: each loads a built-in module only when it is used. */
+const LAZY_BUILTINS = [
+  {
+    file: 'commander/lib/command.js',
+    from: "import childProcess from 'node:child_process';",
+    to: "const childProcess = { spawn: (...rest) => process.getBuiltinModule('node:child_process').spawn(...rest) };",
+  },
+  {
+    file: 'undici/lib/dispatcher/client.js',
+    from: "const connectH2 = require('./client-h2.js')",
+    to: "const connectH2 = (...rest) => require('./client-h2.js')(...rest)",
+  },
+] as const;
+
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const target = process.argv[2] ?? join(root, 'dist');
 
@@ -32,15 +46,14 @@ const bundle = await rolldown({
   input: { cli: join(root, 'src/cli.ts') },
   platform: 'node',
   external: [...DAEMON_ONLY, ...WITH_FILES],
-  plugins: [
-    {
-      name: 'lazy-packages',
-      transform: (code, id) =>
-        id.endsWith('.ts')
-          ? LAZY.reduce((text, name) => text.replaceAll(`require('${name}')`, `require('./lazy/${name}.cjs')`), code)
-          : null,
+  resolve: {
+    alias: {
+      undici$: join(root, 'scripts/undici.cjs'),
+      // The other entry, for Node, reads an environment variable for every token.
+      yaml: join(root, 'node_modules/yaml/browser/index.js'),
     },
-  ],
+  },
+  plugins: [lazyPackages(), lazyBuiltins(), directBuiltins()],
   tsconfig: join(root, 'tsconfig.json'),
 });
 await bundle.write({ dir: target, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });
@@ -63,3 +76,53 @@ await lazy.close();
 
 // A checkout runs this build as long as its source is still the same (bin/octavo.js).
 writeFileSync(join(target, 'source.sha256'), sourceDigest(root));
+
+/** Loads packages from files of their own, when they are first needed. */
+function lazyPackages(): Plugin {
+  return {
+    name: 'lazy-packages',
+    transform: (code, id) =>
+      id.endsWith('.ts')
+        ? LAZY.reduce((text, name) => text.replaceAll(`require('${name}')`, `require('./lazy/${name}.cjs')`), code)
+        : null,
+  };
+}
+
+function lazyBuiltins(): Plugin {
+  return {
+    name: 'lazy-builtins',
+    transform: (code, id) => {
+      const found = LAZY_BUILTINS.find(({ file }) => id.replaceAll('\\', '/').endsWith(file));
+      if (found === undefined) {
+        return null;
+      }
+      if (!code.includes(found.from)) {
+        throw new Error(`${found.file} has changed; adapt LAZY_BUILTINS in scripts/build.ts`);
+      }
+      return code.replace(found.from, found.to);
+    },
+  };
+}
+
+/**
+ * Takes built-in modules from `process`. An import would call every getter of the module to create its namespace, and
+ * those of `fs` and `util` load streams and encodings.
+ */
+function directBuiltins(): Plugin {
+  return {
+    name: 'direct-builtins',
+    renderChunk: (code) =>
+      code.replaceAll(
+        /^import (?!type\b)([^'"\n]+) from "(node:[^"]+)";$/gm,
+        (_line, names: string, module: string) => {
+          const found = `globalThis.process.getBuiltinModule("${module}")`;
+          const [, all = '', members = ''] = /^(?:\* as )?([\w$]*)(?:, )?(\{.*\})?$/.exec(names) ?? [];
+          const parts = [
+            ...(all === '' ? [] : [`${all} = ${found}`]),
+            ...(members === '' ? [] : [`${members.replaceAll(' as ', ': ')} = ${all === '' ? found : all}`]),
+          ];
+          return `const ${parts.join(', ')};`;
+        },
+      ),
+  };
+}

@@ -1,6 +1,7 @@
 // Reads information about the repository and the commit of a directory.
 import { realpathSync } from 'node:fs';
 import { relative, sep } from 'node:path';
+import { readHeadCommit } from './head-commit.ts';
 import { findRepository, repositoryIn, requireRepository } from './repository.ts';
 import { type Git, gitFailure, openGit } from './run.ts';
 import { isCommitId } from './safe-names.ts';
@@ -34,7 +35,7 @@ export async function readHead(directory: string, known?: KnownFiles): Promise<H
     return null;
   }
   const { root } = repository;
-  const commit = await resolveRef(root, 'HEAD');
+  const commit = readHeadCommit(repository) ?? (await resolveRef(root, 'HEAD'));
   if (commit === null) {
     return null;
   }

@@ -100,7 +100,8 @@ function statsOf(path: string, look: typeof statSync = lstatSync): Stats | null 
   }
 }
 
-function commonDir(gitDir: string): string {
+/** Returns the directory that a linked work tree shares with its repository: its objects, and the refs of branches. */
+export function commonDir(gitDir: string): string {
   try {
     const path = readRegularFile(join(gitDir, 'commondir'), { limit: LONGEST_POINTER }).toString('utf8').trim();
     return resolve(gitDir, path);

@@ -73,4 +73,17 @@ describe('the npm package', () => {
     execFileSync(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' });
     expect(modules.some((name) => name.startsWith('plan-'))).toBe(true);
   });
+
+  test('starts without built-in modules that few commands need', () => {
+    const script = `
+      const { main } = await import(${JSON.stringify(`${installed}/dist/cli.js`)});
+      await main(['--version']);
+      process.stdout.write(process.moduleLoadList.join('\\n'));`;
+    const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    const modules = loaded.split('\n').filter((line) => line.startsWith('NativeModule '));
+    expect(modules).toContain('NativeModule fs');
+    for (const name of ['child_process', 'crypto', 'http', 'http2', 'readline', 'tls', 'zlib']) {
+      expect(modules).not.toContain(`NativeModule ${name}`);
+    }
+  });
 });

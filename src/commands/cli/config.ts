@@ -85,11 +85,14 @@ async function loadChosen(
     loadConfig({ text, file: file ?? DEFAULT_CONFIG, folder, env, readFile, kinds, trust });
   const wanted = new Set<string>();
   try {
-    // Loading calls readFile synchronously, so a first load with placeholders only collects the names of the files.
-    load((name) => {
+    // Loading calls readFile synchronously, so a first load with placeholders collects the names of the files.
+    const config = load((name) => {
       wanted.add(resolve(folder, name));
       return PLACEHOLDER;
     });
+    if (wanted.size === 0) {
+      return resolvePaths(config, folder);
+    }
   } catch {
     // The second load reports the same problem, with the real contents of the files.
   }

@@ -1,7 +1,4 @@
 import { once } from 'node:events';
-import { createInterface } from 'node:readline/promises';
-import { addAbortSignal } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
 import { type Paint, PLAIN } from '../../plan/render/text-layout.ts';
 
@@ -75,13 +72,20 @@ export function processTerminal(outputClosed: AbortSignal): Terminal {
       }
     },
     outputClosed,
-    input: (signal) => text(addAbortSignal(signal, stdin)),
+    input: readInput,
     env: process.env,
     cwd: process.cwd(),
   };
 }
 
+async function readInput(signal: AbortSignal): Promise<string> {
+  const { addAbortSignal } = await import('node:stream');
+  const { text } = await import('node:stream/consumers');
+  return text(addAbortSignal(signal, process.stdin));
+}
+
 async function ask(question: string): Promise<string> {
+  const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   // While readline is active, Ctrl-C is a key and not a signal; send the signal.
   lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));

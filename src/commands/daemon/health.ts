@@ -1,5 +1,5 @@
 /** Runs `octavo health`, the health check of a container. */
-import { request } from 'undici';
+import { Client } from 'undici';
 import { z } from 'zod';
 import type { ListenAddress } from '../../config/values.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
@@ -20,24 +20,27 @@ const answer = z.object({ reasons: z.array(z.string()).catch([]) }).catch({ reas
 export async function healthCommand(flags: HealthFlags, context: CommandContext): Promise<ExitCode> {
   const { terminal } = context;
   const { server } = await readConfigWithoutSecrets(flags.config, '', context);
-  const url = addressOf(server.listen, flags.ready === true ? '/readyz' : '/healthz');
+  const origin = originOf(server.listen);
+  const path = flags.ready === true ? '/readyz' : '/healthz';
+  const client = new Client(origin, { headersTimeout: TIMEOUT, bodyTimeout: TIMEOUT });
   try {
-    const timeouts = { headersTimeout: TIMEOUT, bodyTimeout: TIMEOUT };
-    const { statusCode, body } = await request(url, { ...timeouts, signal: AbortSignal.timeout(TIMEOUT) });
+    const { statusCode, body } = await client.request({ method: 'GET', path, signal: AbortSignal.timeout(TIMEOUT) });
     const { reasons } = answer.parse(await body.json().catch(() => null));
     terminal.out(`${[String(statusCode), ...reasons].join(': ')}\n`);
     return statusCode === 200 ? EXIT.done : EXIT.failed;
   } catch (error) {
-    terminal.err(`no response from ${url}: ${messageOf(error)}\n`);
+    terminal.err(`no response from ${origin}${path}: ${messageOf(error)}\n`);
     return EXIT.failed;
+  } finally {
+    await client.destroy();
   }
 }
 
-/** URL of the daemon; for one that listens on all addresses, that of the loopback address. */
-function addressOf({ host, port }: ListenAddress, path: string): string {
+/** Origin of the daemon; for one that listens on all addresses, that of the loopback address. */
+function originOf({ host, port }: ListenAddress): string {
   if (port === 0) {
     throw new ConfigError('server.listen has port 0, which selects a different port at every start; set a port');
   }
   const own = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
-  return `http://${own.includes(':') ? `[${own}]` : own}:${port}${path}`;
+  return `http://${own.includes(':') ? `[${own}]` : own}:${port}`;
 }

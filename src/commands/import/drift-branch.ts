@@ -1,7 +1,7 @@
 import { posix, relative, resolve, sep } from 'node:path';
 import { ConfigError, SourceError } from '../../core/errors.ts';
 import { isDriftCommit } from '../../forge/drift-text.ts';
-import { findRepositoryRoot } from '../../git/commit-info.ts';
+import { findRepositoryRoot, readHead } from '../../git/commit-info.ts';
 import {
   type Author,
   configuredAuthor,
@@ -77,7 +77,8 @@ export async function manifestsAt(
   const own =
     config === undefined ? {} : { config: relative(resolve(terminal.cwd, out), resolve(terminal.cwd, config)) };
   const state = await createManifestLoader(kinds).load(tree, { root: folder, ...own });
-  return { tree, root: folder, loaded: { state, commit } };
+  const head = await readHead(resolve(terminal.cwd, out));
+  return { tree, root: folder, loaded: { state, commit, head } };
 }
 
 /** Creates the tree of a commit with the drift written into it; null without drift to write. */

@@ -7,7 +7,7 @@ import type { FileTree } from '../../core/files/file-tree.ts';
 import type { Base } from '../../core/resource.ts';
 import { ROOT_SCOPE, scopeOfFolder } from '../../core/scope.ts';
 import { AppliedRefs, openRefHost } from '../../git/applied-refs.ts';
-import { findRepositoryRoot, listTrackedFiles, readHead, resolveRef } from '../../git/commit-info.ts';
+import { findRepositoryRoot, type Head, listTrackedFiles, readHead, resolveRef } from '../../git/commit-info.ts';
 import { resolveManifestFolder } from '../../git/repository.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { type Belonging, openDiskTree } from '../../manifests/files/disk-tree.ts';
@@ -21,17 +21,28 @@ export interface LoadedFolder {
   readonly state: DesiredState;
   /** Null outside of a repository, and if files differ from the commit. */
   readonly commit: string | null;
+  /** Commit that is checked out; null outside of a repository. */
+  readonly head: Head | null;
+}
+
+/** Reads the manifests of a folder and its commit. Throws DesiredStateError with every problem. */
+export async function loadFolder(cwd: string, folder: string, config?: string): Promise<LoadedFolder> {
+  const path = await folderAt(cwd, folder);
+  // Runs git concurrently with reading the files.
+  const reading = readHead(path);
+  const state = await loadPath(path, cwd, config);
+  const head = await reading;
+  return { state, commit: head === null || head.dirty ? null : head.commit, head };
 }
 
 /** Reads the manifests of a folder. Throws DesiredStateError with every problem. */
-export async function loadFolder(cwd: string, folder: string, config?: string): Promise<LoadedFolder> {
-  const path = await folderAt(cwd, folder);
+export async function loadManifests(cwd: string, folder: string, config?: string): Promise<DesiredState> {
+  return loadPath(await folderAt(cwd, folder), cwd, config);
+}
+
+async function loadPath(path: string, cwd: string, config: string | undefined): Promise<DesiredState> {
   const own = config === undefined ? undefined : relative(path, resolve(cwd, config));
-  // Runs git concurrently with reading the files.
-  const reading = readHead(path);
-  const state = await loadTree(openFolder(path), relative(cwd, path), own);
-  const head = await reading;
-  return { state, commit: head === null || head.dirty ? null : head.commit };
+  return loadTree(openFolder(path), relative(cwd, path), own);
 }
 
 /** Returns the addresses that the manifests of a folder declare, even if the manifests have errors. */
@@ -85,11 +96,15 @@ export interface FolderBase {
 
 const makeLoader = () => createManifestLoader(kinds);
 
-/** Reads the base of a folder. Throws ConfigError, DesiredStateError and SourceError. */
-export async function loadBase(cwd: string, folder: string, options: BaseOptions): Promise<FolderBase> {
+/** Reads the base of a folder, whose commit is `head`. Throws ConfigError, DesiredStateError and SourceError. */
+export async function loadBase(
+  cwd: string,
+  folder: string,
+  head: Head | null,
+  options: BaseOptions,
+): Promise<FolderBase> {
   const { base: ref, organization } = options;
   const path = resolve(cwd, folder);
-  const head = await readHead(path);
   const scope = options.scope ?? (await scopeAt(path));
   if (head === null) {
     if (ref !== undefined) {

@@ -54,8 +54,8 @@ export async function planningInput(
   context: CommandContext,
 ): Promise<CommandInput> {
   const { cwd, err } = context.terminal;
-  const { state, commit } = loaded ?? (await loadFolder(cwd, folder, flags.config));
-  const base = await loadBase(cwd, folder, {
+  const { state, commit, head } = loaded ?? (await loadFolder(cwd, folder, flags.config));
+  const base = await loadBase(cwd, folder, head, {
     organization: organization.id,
     base: flags.base,
     scope: scopeOf(flags, organization),

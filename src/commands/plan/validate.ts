@@ -9,7 +9,7 @@ import { toJUnit } from '../../report/junit.ts';
 import type { Report, Tool } from '../../report/report.ts';
 import { toSarif } from '../../report/sarif.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { loadFolder } from './desired.ts';
+import { loadManifests } from './desired.ts';
 
 /** Report formats for other programs; their file names are relative to the repository root. */
 const REPORTS = { github: toGitHub, sarif: toSarif, junit: toJUnit } as const;
@@ -23,11 +23,11 @@ export async function validate(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { terminal } = context;
-  const loading = loadFolder(terminal.cwd, folder, config);
+  const loading = loadManifests(terminal.cwd, folder, config);
   if (format !== 'text' && format !== 'json') {
     return reportOn(loading, format, context);
   }
-  const { state } = await loading;
+  const state = await loading;
   const resources = state.declared.size;
   terminal.out(
     format === 'json'
@@ -38,13 +38,13 @@ export async function validate(
 }
 
 async function reportOn(
-  loading: ReturnType<typeof loadFolder>,
+  loading: ReturnType<typeof loadManifests>,
   format: keyof typeof REPORTS,
   { terminal, version }: CommandContext,
 ): Promise<ExitCode> {
   let report: Report;
   try {
-    report = { files: (await loading).state.paths, problems: [] };
+    report = { files: (await loading).paths, problems: [] };
   } catch (error) {
     if (!(error instanceof DesiredStateError)) {
       throw error;

@@ -2,7 +2,9 @@
 
 const VARIATION = '\\uFE0F?\\p{Emoji_Modifier}?';
 const PICTOGRAPH = `\\p{Extended_Pictographic}${VARIATION}`;
-const SEQUENCE = new RegExp(`^(?:\\p{RGI_Emoji}|${PICTOGRAPH}(?:\\u200D${PICTOGRAPH})*|[0-9#*]\\uFE0F?\\u20E3)$`, 'v');
+const PICTOGRAPHS = new RegExp(`^(?:${PICTOGRAPH}(?:\\u200D${PICTOGRAPH})*|[0-9#*]\\uFE0F?\\u20E3)$`, 'v');
+/** The other emoji, such as flags. Compiled when it is first used, because that takes 15 ms. */
+const SEQUENCE = /^\p{RGI_Emoji}$/v;
 const CODE_POINTS = /^[0-9a-f]{2,6}(?:-[0-9a-f]{2,6})*$/i;
 const HIGHEST = 0x10ffff;
 /** Halves of surrogate pairs are not characters. */
@@ -11,8 +13,12 @@ const isCharacter = (point: number) => point <= HIGHEST && (point < 0xd800 || po
 /** Returns true if a text is one emoji, such as `📘`, or the code points of one, such as `1f4d8` or `1f1eb-1f1f7`. */
 export function isEmoji(text: string): boolean {
   if (!CODE_POINTS.test(text)) {
-    return SEQUENCE.test(text);
+    return isSequence(text);
   }
   const points = text.split('-').map((code) => Number.parseInt(code, 16));
-  return points.every(isCharacter) && SEQUENCE.test(points.map((point) => String.fromCodePoint(point)).join(''));
+  return points.every(isCharacter) && isSequence(points.map((point) => String.fromCodePoint(point)).join(''));
+}
+
+function isSequence(text: string): boolean {
+  return PICTOGRAPHS.test(text) || SEQUENCE.test(text);
 }

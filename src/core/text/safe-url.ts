@@ -1,6 +1,4 @@
 /** Masks secrets in URLs: user info, and query parameters, fragments and path segments that grant access. */
-import { createHash } from 'node:crypto';
-
 /** Returns the replacement of a secret. */
 export type Mask = (secret: string) => string;
 
@@ -12,7 +10,11 @@ const DEEPEST = 3;
 /**
  * Replaces a secret by a digest, so that secrets can be distinguished but not read. Masking it again changes nothing.
  */
-const digestMask: Mask = (secret) => `sha256-${createHash('sha256').update(secret).digest('hex').slice(0, 12)}`;
+const digestMask: Mask = (secret) => {
+  // Loaded only here, because every command imports this file and few find a secret.
+  const { hash } = process.getBuiltinModule('node:crypto');
+  return `sha256-${hash('sha256', secret).slice(0, 12)}`;
+};
 const DIGEST = /^sha256-[0-9a-f]{12}$/;
 
 /**

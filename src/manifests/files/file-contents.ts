@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { posix } from 'node:path';
 import { messageOf, SourceError } from '../../core/errors.ts';
 import type { FileEntry, FileTree } from '../../core/files/file-tree.ts';
@@ -104,12 +105,13 @@ export function isUnchanged(listed: ListedTree, dependency: NamedDependency): bo
 
 /** Decodes UTF-8 strictly: returns null for an invalid byte. Removes a byte order mark. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
+  if (!isUtf8(bytes)) {
     return null;
   }
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
+const BYTE_ORDER_MARK = 0xfeff;
 
 /** Formats a size, rounded up so that a size above a limit is never shown as equal to the limit. */
 export function megabytes(bytes: number): string {
