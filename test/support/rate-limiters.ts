@@ -20,6 +20,8 @@ export interface Limiter {
   take(now: number): Verdict;
   /** For so many calls that all wait at `start`, while others ask for so many calls per millisecond. */
   opening(calls: number, start: number, others: number): Opening;
+  /** End of the window in which a call was refused; the time itself for a bucket. */
+  resetAfter(refusedAt: number): number;
 }
 
 type Amount = (now: number) => number;
@@ -58,6 +60,7 @@ export function fixedWindow(limit: number | Amount, length: number): Limiter {
         at = end;
       }
     },
+    resetAfter: (refusedAt) => (Math.floor(refusedAt / length) + 1) * length,
   };
 }
 
@@ -65,9 +68,11 @@ export function fixedWindow(limit: number | Amount, length: number): Limiter {
 export function firstCallWindow(limit: number, length: number): Limiter {
   let end = Number.NEGATIVE_INFINITY;
   let used = 0;
+  const ends: number[] = [];
   return {
     take(now) {
       if (now >= end) {
+        ends.push(now + length);
         end = now + length;
         used = 0;
       }
@@ -80,6 +85,7 @@ export function firstCallWindow(limit: number, length: number): Limiter {
       const windows = Math.ceil(calls / room) - 1;
       return { at: start + windows * length, last: calls - windows * room };
     },
+    resetAfter: (refusedAt) => ends.find((each) => each > refusedAt) ?? refusedAt,
   };
 }
 
@@ -99,5 +105,6 @@ export function tokenBucket(rate: number, burst: number): Limiter {
       const waits = Math.max(0, calls - burst) / (rate / 1000 - others);
       return { at: start + waits, last: waits > 0 ? 1 : calls };
     },
+    resetAfter: (refusedAt) => refusedAt,
   };
 }

@@ -32,6 +32,8 @@ export interface Scenario extends Behaviour {
   readonly sharers?: number;
   /** Calls per second by someone who asks evenly, and never waits. */
   readonly neighbour?: number;
+  /** Milliseconds before the first call. */
+  readonly delay?: number;
 }
 
 export interface Report {
@@ -41,6 +43,10 @@ export interface Report {
   readonly makespan: number;
   /** Own 429s, of all sharers. */
   readonly refused: number;
+  /** Own 429s to requests that were not yet in flight when the first 429 arrived. */
+  readonly refusedLater: number;
+  /** Makespan over floor of what was left at the end of the window in which the first 429 was sent; 1 without one. */
+  readonly laterRatio: number;
   /** The share of the neighbour's calls that was refused. */
   readonly denied: number;
 }
@@ -70,6 +76,9 @@ export class SimulatedServer {
   readonly counted = new Map<Limiter, number>();
   /** When the last call was accepted, in the server's time. */
   lastAccepted = 0;
+  /** When calls were accepted and refused, in the server's time. */
+  readonly accepted: number[] = [];
+  readonly refused: number[] = [];
   #atOnce = 0;
 
   constructor(behaviour: Behaviour, seed = 1) {
@@ -121,6 +130,7 @@ export class SimulatedServer {
     }
     this.#atOnce += 1;
     const verdict = limiter?.take(this.now) ?? FREE;
+    (verdict.accepted ? this.accepted : this.refused).push(this.now);
     if (verdict.accepted) {
       this.lastAccepted = this.now;
       if (limiter !== undefined) {
@@ -174,6 +184,7 @@ export async function simulate(scenario: Scenario): Promise<Report> {
   const server = new SimulatedServer(scenario, scenario.seed);
   const { concurrency = CONCURRENCY, sharers = 1, limits, calls } = scenario;
   const queues = Array.from({ length: sharers }, () => server.queue({ concurrency }));
+  await server.clock.advance(scenario.delay ?? 0);
   const start = server.now;
   const neighbour = new Neighbour(server, limits.all, scenario.neighbour ?? 0);
   const requests = Array.from({ length: calls }, (_, index) => queues[index % sharers]?.request(server.call()));
@@ -186,6 +197,24 @@ export async function simulate(scenario: Scenario): Promise<Report> {
     makespan: makespan / 1000,
     refused: queues.reduce((sum, queue) => sum + queue.snapshot().outcomes.refused, 0),
     denied: neighbour.denied,
+    ...afterFirstRefusal(scenario, server),
+  };
+}
+
+/** How the rest went, once the first 429 had arrived and its window was over. */
+function afterFirstRefusal(scenario: Scenario, server: SimulatedServer): Pick<Report, 'refusedLater' | 'laterRatio'> {
+  const { concurrency = CONCURRENCY, sharers = 1, rtt = RTT, neighbour = 0, calls, limits } = scenario;
+  const [first] = server.refused;
+  const resetAt = limits.all?.resetAfter(first ?? 0);
+  if (first === undefined || resetAt === undefined) {
+    return { refusedLater: 0, laterRatio: 1 };
+  }
+  const left = calls - server.accepted.filter((at) => at < resetAt).length;
+  const { at, last } = limits.all?.opening(left, resetAt, neighbour / 1000) ?? { at: resetAt, last: left };
+  const floor = at - resetAt + (Math.ceil(last / (concurrency * sharers)) - 1) * rtt;
+  return {
+    refusedLater: server.refused.filter((refusedAt) => refusedAt > first + 3 * rtt).length,
+    laterRatio: (server.lastAccepted - resetAt) / floor,
   };
 }
 

@@ -100,6 +100,16 @@ export class Budget {
     const isNew = this.#cooldown.onRefused(permit.sentAt, receivedAt);
     const resetAt = this.#clock.resetOf(headers, receivedAt);
     const isConcurrencyLimit = headers.remaining !== null && headers.remaining > 0;
+    if (headers.remaining === null && resetAt === null && headers.retryAfter === null) {
+      const traffic = { inFlight: this.#inFlight, rtt: this.#rtt.value ?? 0 };
+      const kind = this.#learned.onBareRefusal(permit, receivedAt, isNew, traffic);
+      if (kind === 'early') {
+        this.#cap.halve(this.#inFlight + 1);
+      }
+      if (kind !== null) {
+        return;
+      }
+    }
     if (isNew && (isConcurrencyLimit || resetAt === null)) {
       this.#cap.halve(this.#inFlight + 1);
     }

@@ -1,6 +1,7 @@
 import type { RateHeaders } from '../model/rate-headers.ts';
 import type { BudgetSnapshot } from '../model/snapshot.ts';
-import { type Counted, isCounted, type LimitState } from './limit-state.ts';
+import { decideInferred, isEarly, onAccepted, onRefused, startInference } from './limit-inference.ts';
+import { type Counted, isCounted, isInferred, type LimitState } from './limit-state.ts';
 import type { RememberedBudget } from './memory.ts';
 import { OtherClients } from './other-clients.ts';
 import { AFTER_RESPONSE, type Decision, isUnreserved, releaseInBucket, releaseInWindow, SEND } from './pacing.ts';
@@ -70,6 +71,9 @@ export class LearnedLimit {
   /** Decides about the next request; null if the remaining count is unknown, or the window is over. */
   decide(now: number, { waiting, inFlight, isUrgent, rtt }: Demand): Decision | null {
     const state = this.#state;
+    if (isInferred(state)) {
+      return decideInferred(state, now, { waiting, isUrgent, inFlight, rtt });
+    }
     if (!isCounted(state) || now >= this.window.end) {
       return null;
     }
@@ -119,7 +123,7 @@ export class LearnedLimit {
     const { remaining } = headers;
     const resetAt = this.#clock.resetOf(headers, receivedAt);
     if (remaining === null || resetAt === null) {
-      this.#onMissingHeaders();
+      this.#onMissingHeaders({ permit, receivedAt, inFlight, rtt });
       return;
     }
     const report: Report = { permit, headers, remaining, resetAt, receivedAt };
@@ -131,12 +135,38 @@ export class LearnedLimit {
     this.#refillRate.onResponse(remaining, this.#state.limit ?? 0, receivedAt);
   }
 
-  #onMissingHeaders(): void {
-    if (this.window.resetAt === null) {
-      this.#state = { kind: 'unlimited', limit: this.#state.limit };
-    } else {
+  #onMissingHeaders(answer: Traffic & { readonly permit: Permit; readonly receivedAt: number }): void {
+    const state = this.#state;
+    const none = { kind: 'unlimited', limit: null, accepted: 0, since: answer.receivedAt } as const;
+    if (this.window.resetAt !== null) {
       this.onUncounted();
+    } else if (isInferred(state)) {
+      this.#state = onAccepted(state, answer) ?? none;
+    } else if (state.kind === 'unlimited') {
+      state.accepted += 1;
+    } else {
+      this.#state = { ...none, limit: state.limit, accepted: 1 };
     }
+  }
+
+  /**
+   * Records a 429 without any rate-limit headers; `isNew`: it was sent after the last 429 arrived. Returns `early` if it
+   * came long before the limit, and null if other responses have headers.
+   */
+  onBareRefusal(permit: Permit, receivedAt: number, isNew: boolean, traffic: Traffic): 'early' | 'expected' | null {
+    const state = this.#state;
+    const answer = { permit, receivedAt, ...traffic };
+    if (this.window.resetAt !== null) {
+      return null;
+    }
+    if (!isInferred(state)) {
+      const { accepted, since } = state.kind === 'unlimited' ? state : { accepted: 0, since: permit.sentAt };
+      this.#state = startInference(receivedAt, traffic.rtt, accepted, since, this.#clock);
+      return 'expected';
+    }
+    const kind = isNew && isEarly(state, answer) ? 'early' : 'expected';
+    this.#state = isNew ? onRefused(state, answer) : state;
+    return kind;
   }
 
   /** Records a request that probably counts, although no response reported it. */
@@ -196,8 +226,9 @@ export class LearnedLimit {
   /** Records a 429 with a reset and without requests remaining. */
   onUsedUp(limit: number | null, resetAt: number, receivedAt: number): void {
     this.window.extend(resetAt, receivedAt);
-    const kind = this.isUnlimited ? 'unlimited' : 'unknown';
-    this.#state = { kind, limit: limit ?? this.#state.limit };
+    const known = limit ?? this.#state.limit;
+    this.#state =
+      this.#state.kind === 'unlimited' ? { ...this.#state, limit: known } : { kind: 'unknown', limit: known };
   }
 
   /** Takes over the remaining count of the same limit, if it is lower. */
