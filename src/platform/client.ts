@@ -6,7 +6,8 @@ import type { Priority, Reply } from '../queue/model/request.ts';
 import type { Connection } from './connection.ts';
 import { notEvents, notJson, type RequestSubject, responseError } from './http/errors.ts';
 import { readEvents } from './http/event-stream.ts';
-import { type HttpAnswer, type HttpRequest, type HttpStream, readOnly, type Transport } from './http/transport.ts';
+import { type HttpRequest, type HttpStream, readOnly, type Transport } from './http/transport.ts';
+import type { HttpAnswer } from './http/whole-response.ts';
 import type {
   Answer,
   AnyInput,
@@ -117,22 +118,30 @@ class Caller {
   call(operation: Operation, input: AnyInput, call: CallOptions = {}): Promise<unknown> {
     const { origin } = this.#connection;
     return this.#request(operation, input, call, async (request, signal) => {
-      const sentAt = this.#connection.clock.monotonic();
+      const { onAnswer } = this.#options;
+      const sentAt = onAnswer === undefined ? 0 : this.#connection.clock.monotonic();
       const answer = await this.#transport.send(request, signal);
-      this.#options.onAnswer?.(readRateHeaders(answer.headers), sentAt, answer.receivedAt);
+      onAnswer?.(readRateHeaders(answer.headers), sentAt, answer.receivedAt);
       return this.#reply(operation, answer, (body) => readAnswer(operation, answer, body, origin));
     });
   }
 
-  async #request<T>(
+  #request<T>(
     operation: Operation,
     input: AnyInput,
     call: CallOptions,
     attempt: (request: HttpRequest, signal: AbortSignal) => Promise<Reply<T>>,
   ): Promise<T> {
     call.onNeed?.(operation);
-    const path = requestPath(operation, input, this.organization);
-    const request: HttpRequest = { method: operation.method, path, body: bodyText(operation, input.body) };
+    let path: string;
+    let body: string | null;
+    try {
+      path = requestPath(operation, input, this.organization);
+      body = bodyText(operation, input.body);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const request: HttpRequest = { method: operation.method, path, body };
     return this.#connection.queue.request({
       name: operation.name,
       class: operation.class,
@@ -140,7 +149,7 @@ class Caller {
       repeat: operation.repeat,
       key: operation.method === 'GET' ? path : null,
       signal: eitherSignal(this.#options.signal, call.signal),
-      attempt: async (signal) => {
+      attempt: (signal) => {
         this.#options.onRequest?.(operation);
         call.onAttempt?.();
         return attempt(request, signal);

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Conversation } from '../../src/conversations/model/conversation.ts';
 import { TransientError } from '../../src/core/errors.ts';
 import type { Connection } from '../../src/platform/connection.ts';
-import type { HttpAnswer } from '../../src/platform/http/transport.ts';
+import type { HttpAnswer } from '../../src/platform/http/whole-response.ts';
 import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';
 import type { VirtualClock } from '../queue/virtual-clock.ts';
 import { noStreams } from './no-streams.ts';

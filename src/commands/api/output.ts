@@ -5,7 +5,7 @@ import { CancelledError } from '../../core/errors.ts';
 import { shownJson } from '../../core/json.ts';
 import type { Paint } from '../../plan/render/text-layout.ts';
 import { printable, printableLines } from '../../plan/render/words.ts';
-import type { HttpAnswer } from '../../platform/http/transport.ts';
+import type { HttpAnswer } from '../../platform/http/whole-response.ts';
 import { createRedactor, SECRET } from '../../redact.ts';
 import { type CommandContext, untilAborted } from '../cli/context.ts';
 import { paintFor } from '../cli/terminal.ts';

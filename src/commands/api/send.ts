@@ -3,7 +3,8 @@ import { type AppError, CancelledError, NotThePlatformError, RateLimitedError } 
 import { isObject } from '../../core/json.ts';
 import { notEvents, notJson, responseError } from '../../platform/http/errors.ts';
 import { readEvents } from '../../platform/http/event-stream.ts';
-import type { HttpAnswer, HttpRequest, HttpStream } from '../../platform/http/transport.ts';
+import type { HttpRequest, HttpStream } from '../../platform/http/transport.ts';
+import type { HttpAnswer } from '../../platform/http/whole-response.ts';
 import { readRateHeaders } from '../../queue/model/rate-headers.ts';
 import type { Reply } from '../../queue/model/request.ts';
 import type { PlatformSession } from '../cli/session.ts';

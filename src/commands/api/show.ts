@@ -1,7 +1,7 @@
 /** Sends a request of `octavo api` and prints the response as the flags specify. */
 import { AppError, TransientError } from '../../core/errors.ts';
 import { durationWords, printableLines } from '../../plan/render/words.ts';
-import type { HttpAnswer } from '../../platform/http/transport.ts';
+import type { HttpAnswer } from '../../platform/http/whole-response.ts';
 import type { CommandContext } from '../cli/context.ts';
 import type { PlatformSession } from '../cli/session.ts';
 import type { ApiFlags } from './flags.ts';

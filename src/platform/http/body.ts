@@ -19,7 +19,6 @@ export async function readBody(
   answer: Dispatcher.ResponseData,
   origin: string,
   signal: AbortSignal,
-  encoding: 'utf8' | 'latin1' = 'utf8',
 ): Promise<string | TransientError | NotThePlatformError> {
   if (answer.statusCode === 204 || answer.statusCode === 205) {
     // No body by definition. Some servers do not mark its end, and waiting for it would time out.
@@ -35,9 +34,19 @@ export async function readBody(
     }
     return readError(error, origin);
   }
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return decodeBody(body, String(answer.headers['content-encoding'] ?? '').toLowerCase(), origin, 'utf8');
+}
+
+/** Decompresses and decodes a whole body; `coding` is its content coding. Returns the error if it is damaged. */
+export function decodeBody(
+  bytes: Buffer,
+  coding: string,
+  origin: string,
+  encoding: 'utf8' | 'latin1',
+): string | NotThePlatformError {
   try {
-    const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    return unpack(body, String(answer.headers['content-encoding'] ?? '').toLowerCase()).toString(encoding);
+    return unpack(bytes, coding).toString(encoding);
   } catch (error) {
     return cannotUnpack(error, origin);
   }
@@ -62,7 +71,7 @@ function unpack(bytes: Buffer, encoding: string): Buffer {
 }
 
 /** Returns the error for a body that could not be read completely. */
-function readError(error: unknown, origin: string): TransientError | NotThePlatformError {
+export function readError(error: unknown, origin: string): TransientError | NotThePlatformError {
   const tooLarge = error instanceof errors.ResponseExceededMaxSizeError;
   return tooLarge ? tooMuch(origin, error) : networkError(error, origin, true);
 }

@@ -8,7 +8,7 @@ import {
 } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
-import type { HttpAnswer } from './transport.ts';
+import type { HttpAnswer } from './whole-response.ts';
 
 /** Maximum characters of the platform's message that are repeated. */
 const LONGEST_QUOTE = 300;

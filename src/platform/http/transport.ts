@@ -1,12 +1,12 @@
 // Makes single HTTP requests to one origin.
-import type { Dispatcher } from 'undici';
 import type { Clock } from '../../core/clock.ts';
-import { type NotThePlatformError, RejectedError, type TransientError } from '../../core/errors.ts';
+import { RejectedError } from '../../core/errors.ts';
 import { withoutTrailingSlashes } from '../../core/trim.ts';
 import type { WriteMethod } from '../operations/model/operation.ts';
 import { LARGEST_BODY, readBody, readChunks } from './body.ts';
 import { openDispatcher } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
+import { type HttpAnswer, WholeResponse } from './whole-response.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | WriteMethod;
@@ -18,16 +18,6 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Reads the response body as bytes: each byte is one character of the text (Latin-1). */
   readonly isBinary?: boolean;
-}
-
-export interface HttpAnswer {
-  readonly status: number;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Time at which the headers arrived, in monotonic milliseconds. */
-  readonly receivedAt: number;
-  /** Text, or the error that ended it. */
-  readonly body: string | TransientError | NotThePlatformError;
 }
 
 /** Response whose body is read as a stream of events. */
@@ -72,6 +62,7 @@ export interface TransportOptions {
 }
 
 const EVENT_STREAM = 'text/event-stream';
+const JSON_BODY = { 'content-type': 'application/json' };
 
 /**
  * Opens a transport to the origin of the base URL; connections are opened when needed. The token is sent only to that
@@ -89,45 +80,36 @@ export function openTransport(options: TransportOptions): Transport & { close():
   });
   const common = { authorization: `Bearer ${options.token}`, 'user-agent': options.userAgent };
   const whole = { ...common, accept: 'application/json', 'accept-encoding': 'gzip' };
+  const wholeWithBody = { ...whole, ...JSON_BODY };
   // Compressed bodies arrive in fewer and later chunks.
   const pieces = { ...common, accept: EVENT_STREAM, 'accept-encoding': 'identity' };
-  const request = async (given: HttpRequest, accepts: typeof whole, signal: AbortSignal) => {
-    const { method, path, body } = given;
-    const headers = { ...accepts, ...(body === null ? {} : { 'content-type': 'application/json' }), ...given.headers };
+  const { origin } = base;
+  const now = () => clock.monotonic();
+  const request = async ({ method, path, body, headers }: HttpRequest, signal: AbortSignal) => {
+    const all = { ...pieces, ...(body === null ? {} : JSON_BODY), ...headers };
     try {
-      const data = await dispatcher.request({
-        origin: base.origin,
-        method,
-        path: prefix + path,
-        headers,
-        body,
-        signal,
-      });
-      return { data, receivedAt: clock.monotonic() };
+      return await dispatcher.request({ origin, method, path: prefix + path, headers: all, body, signal });
     } catch (error) {
-      throw signal.aborted ? signal.reason : networkError(error, base.origin);
+      throw signal.aborted ? signal.reason : networkError(error, origin);
     }
   };
-  const readAll = async (
-    data: Dispatcher.ResponseData,
-    receivedAt: number,
-    signal: AbortSignal,
-    encoding: 'utf8' | 'latin1' = 'utf8',
-  ) => {
-    const body = await readBody(data, base.origin, signal, encoding);
-    return { status: data.statusCode, headers: data.headers, receivedAt, body };
-  };
   return {
-    async send(given, signal) {
-      const { data, receivedAt } = await request(given, whole, signal);
-      return readAll(data, receivedAt, signal, given.isBinary === true ? 'latin1' : 'utf8');
+    send({ method, path, body, headers, isBinary }, signal) {
+      const encoding = isBinary === true ? 'latin1' : 'utf8';
+      const response = new WholeResponse({ origin, signal, encoding, now });
+      const usual = body === null ? whole : wholeWithBody;
+      const all = headers === undefined ? usual : { ...usual, ...headers };
+      dispatcher.dispatch({ origin, method, path: prefix + path, headers: all, body }, response);
+      return response.promise;
     },
     async open(given, signal) {
-      const { data, receivedAt } = await request(given, pieces, signal);
+      const data = await request(given, signal);
+      const receivedAt = now();
       if (data.statusCode !== 200 || !String(data.headers['content-type'] ?? '').startsWith(EVENT_STREAM)) {
-        return readAll(data, receivedAt, signal);
+        const body = await readBody(data, origin, signal);
+        return { status: data.statusCode, headers: data.headers, receivedAt, body };
       }
-      const chunks = readChunks(data, base.origin, signal);
+      const chunks = readChunks(data, origin, signal);
       return { status: data.statusCode, headers: data.headers, receivedAt, chunks };
     },
     close: () => dispatcher.destroy(),
