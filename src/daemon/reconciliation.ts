@@ -10,6 +10,7 @@ import { OrganizationReconciler } from '../reconcile/daemon/organization.ts';
 import type { PassEvents } from '../reconcile/daemon/pass.ts';
 import { createSchedule, type Schedule } from '../reconcile/daemon/schedule.ts';
 import { type DesiredSource, openSource } from '../reconcile/daemon/source.ts';
+import { applyParallel } from '../reconcile/planning.ts';
 import { combineListeners } from '../server/listeners.ts';
 import { logEvents, metricEvents } from '../server/pass-events.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
@@ -87,7 +88,7 @@ export class Reconciliation implements Feature {
 }
 
 function openClients({ organization, config, connection, dryRun, abort }: OrganizationContext) {
-  const parallel = 2 * config.queue.concurrency;
+  const parallel = applyParallel(config.queue.concurrency);
   const client = (count: (method: string) => void, priority: Priority) => ({
     organization: organization.id,
     priority,

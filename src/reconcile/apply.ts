@@ -52,17 +52,23 @@ export async function apply(input: PlanningInput, planned: Planned, options: App
     ...options,
     planned,
     signal: stop.signal,
-    onIntent: async (change) => {
+    onIntent: (change) => {
       stop.unless(options.mayBegin?.() ?? true);
-      await stop.recording(change, () => recorder?.intends(change));
+      return recorder === null ? undefined : stop.recording(change, () => recorder.intends(change));
     },
     locate: (change, bindings) => verifier.created(change, bindings),
     isInPlace: (change, fields, bindings) => verifier.isInPlace(change, fields, bindings),
-    onResult: async (result, change, completion) => {
-      await stop.recording(change, () => recorder?.changed(change, result.id, completion));
-      if (!stop.isCauseOf(result)) {
-        options.onResult?.(result);
+    onResult: (result, change, completion) => {
+      const report = () => {
+        if (!stop.isCauseOf(result)) {
+          options.onResult?.(result);
+        }
+      };
+      if (recorder === null) {
+        report();
+        return undefined;
       }
+      return stop.recording(change, () => recorder.changed(change, result.id, completion)).then(report);
     },
   });
   stop.throwStoreError();
@@ -102,7 +108,7 @@ class ApplyStop {
   }
 
   /** Stops the apply if a change cannot be recorded. */
-  async recording(change: Change, work: () => Promise<void> | undefined): Promise<void> {
+  async recording(change: Change, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {

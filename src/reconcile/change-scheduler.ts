@@ -7,7 +7,7 @@ import type { Reader, Writer } from '../platform/client.ts';
 import { VersionMemory } from './observe/version-memory.ts';
 import type { Planned } from './planning.ts';
 import { pollUntil, WORKING } from './poll.ts';
-import { type Bindings, sendPlanned } from './sending.ts';
+import { type Bindings, type SendContext, sendPlanned } from './sending.ts';
 import { isLast, planSteps, requestsOf, type Step } from './steps.ts';
 
 /** Share of a change's requests that took effect: `part` also if this is unknown, `nothing` only if it is certain. */
@@ -17,11 +17,11 @@ export type Completion = 'all' | 'part' | 'nothing';
 export interface ChangeEvents {
   readonly onStart?: (change: Change) => void;
   /** Before the first request of a change; nothing is sent before it has resolved. */
-  readonly onIntent?: (change: Change) => Promise<void> | void;
+  readonly onIntent?: (change: Change) => Promise<void> | undefined;
   /** Before each poll of the platform's background work on a change. */
   readonly onWait?: (change: Change) => void;
   /** After a change has ended, whatever its status; it is recorded here. */
-  readonly onResult?: (result: ChangeResult, change: Change, completion: Completion) => Promise<void> | void;
+  readonly onResult?: (result: ChangeResult, change: Change, completion: Completion) => Promise<void> | undefined;
 }
 
 export interface ChangeSchedulerOptions extends ChangeEvents {
@@ -83,7 +83,7 @@ const WATCH_LIMIT = 10 * 60_000;
 class ChangeScheduler {
   readonly #options: ChangeSchedulerOptions;
   readonly #bindings: Bindings;
-  readonly #versions = new VersionMemory();
+  readonly #context: SendContext;
   readonly #steps = new Map<string, ScheduledStep>();
   readonly #succeeded = new Set<string>();
   readonly #results = new Map<string, ChangeResult>();
@@ -98,6 +98,14 @@ class ChangeScheduler {
   constructor(options: ChangeSchedulerOptions) {
     this.#options = options;
     this.#bindings = new Map(options.planned.plan.bindings);
+    this.#context = {
+      writer: options.writer,
+      bindings: this.#bindings,
+      versions: new VersionMemory(),
+      signal: options.abort,
+      locate: (lost) => options.locate(lost, this.#bindings),
+      isInPlace: (lost, fields) => options.isInPlace(lost, fields, this.#bindings),
+    };
     for (const [id, step] of planSteps(options.planned.ordering, options.planned.writesOf)) {
       this.#steps.set(id, { ...step, open: new Set(step.waitsFor), followers: [] });
     }
@@ -163,7 +171,10 @@ class ChangeScheduler {
     }
     const { change } = step;
     if (change !== null && (failure !== null || isLast(step)) && !this.#results.has(changeId(change))) {
-      await this.#report(change, failure);
+      const reported = this.#report(change, failure);
+      if (reported !== undefined) {
+        await reported;
+      }
     }
     for (const follower of step.followers) {
       const next = this.#steps.get(follower);
@@ -173,7 +184,8 @@ class ChangeScheduler {
     }
   }
 
-  async #report(change: Change, failure: Failure | null): Promise<void> {
+  /** Records the result of a change; returns a promise if that takes time. */
+  #report(change: Change, failure: Failure | null): Promise<void> | undefined {
     const result: ChangeResult = {
       address: change.address,
       action: change.action,
@@ -181,13 +193,12 @@ class ChangeScheduler {
       id: this.#bindings.get(change.address) ?? change.id,
       error: failure?.error ?? null,
     };
-    this.#results.set(changeId(change), result);
-    try {
-      await this.#options.onResult?.(result, change, failure?.completion ?? 'all');
-    } catch (error) {
+    const id = changeId(change);
+    this.#results.set(id, result);
+    return this.#options.onResult?.(result, change, failure?.completion ?? 'all')?.catch((error: unknown) => {
       // The result could not be recorded, so the next pass does not know about this change.
-      this.#results.set(changeId(change), { ...result, status: 'failed', error: messageOf(error) });
-    }
+      this.#results.set(id, { ...result, status: 'failed', error: messageOf(error) });
+    });
   }
 
   /** Sends the requests of a step. Returns null if all succeeded. */
@@ -204,20 +215,16 @@ class ChangeScheduler {
     try {
       if (step.half === 'first') {
         this.#options.onStart?.(change);
-        await this.#options.onIntent?.(change);
+        const intent = this.#options.onIntent?.(change);
+        if (intent !== undefined) {
+          await intent;
+        }
       }
+      const onMaybeDone = () => {
+        completion = 'part';
+      };
       for (const planned of requestsOf(step)) {
-        await sendPlanned(planned, change, {
-          writer: this.#options.writer,
-          bindings: this.#bindings,
-          versions: this.#versions,
-          signal: this.#options.abort,
-          locate: (lost) => this.#options.locate(lost, this.#bindings),
-          isInPlace: (lost, fields) => this.#options.isInPlace(lost, fields, this.#bindings),
-          onMaybeDone: () => {
-            completion = 'part';
-          },
-        });
+        await sendPlanned(planned, change, this.#context, onMaybeDone);
       }
       return null;
     } catch (error) {

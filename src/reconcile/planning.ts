@@ -17,6 +17,14 @@ import { dueSteps, isLast, planSteps, requestsOf } from './steps.ts';
 /** Estimates how many seconds work takes at the rate learned so far. */
 export type Estimate = (work: readonly Work[]) => number;
 
+/**
+ * Returns how many changes are applied concurrently. The queue limits the requests in flight to `concurrency`, and to
+ * twice as many while responses are overdue; changes beyond that would only wait and take memory.
+ */
+export function applyParallel(concurrency: number): number {
+  return 2 * concurrency;
+}
+
 /** Input of a plan, except the actual state. */
 export interface PlanningInput extends Omit<PlanInput, 'kinds' | 'observation' | 'cost'> {
   /** In an order in which each comes after those it refers to. */

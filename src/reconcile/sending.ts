@@ -28,24 +28,30 @@ export interface SendContext {
   readonly isInPlace: (change: Change, fields: readonly string[]) => Promise<boolean>;
   /** Operations that this version of the platform is known to have. */
   readonly versions: VersionMemory;
-  /** Called as soon as something was done, or may have been. */
-  readonly onMaybeDone: () => void;
 }
 
-/** Sends one planned request, or what does the same on this version of the platform. */
-export async function sendPlanned(planned: PlannedRequest, change: Change, context: SendContext): Promise<void> {
+/**
+ * Sends one planned request, or what does the same on this version of the platform. `onMaybeDone` is called as soon as
+ * something was done, or may have been.
+ */
+export async function sendPlanned(
+  planned: PlannedRequest,
+  change: Change,
+  context: SendContext,
+  onMaybeDone: () => void,
+): Promise<void> {
   const { instead } = planned;
   if (instead === null) {
-    await sendOne(planned, change, context);
+    await sendOne(planned, change, context, onMaybeDone);
     return;
   }
   await context.versions.choose(instead.feature, {
     usual: async () => {
-      await sendOne(planned, change, context);
+      await sendOne(planned, change, context, onMaybeDone);
     },
     other: async () => {
       const { request } = instead;
-      const { input, answer } = await sendOne(request, change, context);
+      const { input, answer } = await sendOne(request, change, context, onMaybeDone);
       if (!instead.isDone(answer, input)) {
         throw new RejectedError(`${request.operation.name}: the platform answered, and did not do it`, 404);
       }
@@ -64,7 +70,12 @@ interface Sent {
  * taken for another. It is not sent again where the answer was unreadable, since something else answers for the platform.
  * A tolerated refusal counts as done where the fields are in place.
  */
-async function sendOne(planned: PlannedRequest, change: Change, context: SendContext): Promise<Sent> {
+async function sendOne(
+  planned: PlannedRequest,
+  change: Change,
+  context: SendContext,
+  onMaybeDone: () => void,
+): Promise<Sent> {
   for (let attempt = 1; ; attempt += 1) {
     const input = fillIn(planned.input, change, context.bindings);
     let sent = 0;
@@ -74,14 +85,16 @@ async function sendOne(planned: PlannedRequest, change: Change, context: SendCon
     try {
       const options = { signal: context.signal, onAttempt };
       const answer = await context.writer.send(planned.operation, input as never, options);
-      context.onMaybeDone();
-      await learn(planned, answer, change, context);
+      onMaybeDone();
+      if (!learn(planned, answer, context.bindings)) {
+        await context.locate(change);
+      }
       return { input, answer };
     } catch (error) {
       // The queue repeats what is idempotent by itself: only the last of its attempts is known to have done nothing.
       const nothing = sent === 0 || (isRefusal(error) && (sent === 1 || planned.operation.repeat === 'never'));
       if (!nothing) {
-        context.onMaybeDone();
+        onMaybeDone();
       }
       if (error instanceof RejectedError && planned.tolerates.includes(error.status)) {
         if (await context.isInPlace(change, planned.sets)) {
@@ -116,17 +129,17 @@ async function wasDone(planned: PlannedRequest, change: Change, context: SendCon
 }
 
 /**
- * Records the ids in an answer. An answer without a body has none, although something was created.
- * Source: docs/platform-notes.md#answers-without-a-body
+ * Records the ids in an answer. Returns false if something was created whose id is not in the answer, because it has no
+ * body. Source: docs/platform-notes.md#answers-without-a-body
  */
-async function learn(planned: PlannedRequest, answer: unknown, change: Change, context: SendContext): Promise<void> {
-  if (answer !== undefined || planned.operation.answer === null) {
-    for (const [address, id] of planned.learns(answer)) {
-      context.bindings.set(address, id);
-    }
-  } else if (planned.creates) {
-    await context.locate(change);
+function learn({ operation, learns, creates }: PlannedRequest, answer: unknown, bindings: Bindings): boolean {
+  if (answer === undefined && operation.answer !== null) {
+    return !creates;
   }
+  for (const [address, id] of learns(answer)) {
+    bindings.set(address, id);
+  }
+  return true;
 }
 
 /** Returns true if a request that failed with this error was certainly not done: it was refused or never sent. */

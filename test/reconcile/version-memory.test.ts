@@ -83,7 +83,7 @@ describe('a section that is moved into a group', () => {
       },
     } as unknown as Writer;
     for (const planned of section.kind.writes(change, { creation: () => undefined }).first) {
-      await sendPlanned(planned, change, {
+      const context = {
         writer,
         bindings: new Map([
           ['site/help', 's1'],
@@ -94,8 +94,8 @@ describe('a section that is moved into a group', () => {
         locate: () => Promise.resolve(null),
         isInPlace: async () => false,
         versions: new VersionMemory(),
-        onMaybeDone: () => undefined,
-      });
+      };
+      await sendPlanned(planned, change, context, () => undefined);
     }
     return sent;
   }

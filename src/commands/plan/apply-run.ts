@@ -13,11 +13,13 @@ import { type BackgroundWork, unfinishedWork, type Waited, waitForWork } from '.
 import type { CommandContext } from '../cli/context.ts';
 import { type PlatformSession, RequestCount } from '../cli/session.ts';
 import { isAwaited, resultLine } from './apply-summary.ts';
-import { APPLY_PARALLEL, type CommandInput } from './planning.ts';
+import type { CommandInput } from './planning.ts';
 import { showProgress, showWaiting } from './progress.ts';
 
 export interface RunOptions {
   readonly format: 'text' | 'json';
+  /** Maximum number of changes that are applied concurrently. */
+  readonly parallel: number;
   /** Maximum wait after the last write, in milliseconds; 0 disables it. */
   readonly wait: number;
   /** True if changes that become possible during the wait are applied too. */
@@ -131,7 +133,7 @@ class Run {
     return apply(this.#input, planned, {
       ...options,
       clock,
-      parallel: APPLY_PARALLEL,
+      parallel: this.#options.parallel,
       signal: this.#signal,
       abort: new AbortController().signal,
       record: null,

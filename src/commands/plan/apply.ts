@@ -10,7 +10,7 @@ import { createManifestLoader } from '../../manifests/loader.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Connection } from '../../platform/connection.ts';
 import { readOtherScopes } from '../../reconcile/applied.ts';
-import type { PlanningInput } from '../../reconcile/planning.ts';
+import { applyParallel, type PlanningInput } from '../../reconcile/planning.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { withPlatform } from '../cli/session.ts';
@@ -21,14 +21,7 @@ import { openRefs } from './desired.ts';
 import { approvalFor } from './next-command.ts';
 import { renderPlan } from './plan.ts';
 import { findDifferences, type PlanFile, readPlanFile } from './plan-file.ts';
-import {
-  APPLY_PARALLEL,
-  type CommandInput,
-  type PlanningFlags,
-  planLive,
-  planningInput,
-  policyOf,
-} from './planning.ts';
+import { type CommandInput, type PlanningFlags, planLive, planningInput, policyOf } from './planning.ts';
 
 export interface ApplyFlags extends PlanningFlags {
   readonly organization?: string;
@@ -60,7 +53,8 @@ export async function applyCommand(target: string, flags: ApplyFlags, context: C
       return EXIT.failed;
     }
     const { format, wait } = flags;
-    const options = { format, wait, appliesPending: confirmed === 'all' };
+    const parallel = applyParallel(config.queue.concurrency);
+    const options = { format, wait, parallel, appliesPending: confirmed === 'all' };
     const ended = await runApply(input, planned, session, options, context);
     if (record !== null && ended.exit === EXIT.done) {
       await record(ended);
@@ -109,7 +103,7 @@ async function inputFromFile(
     ...(await readRecorded(file, target, flags, context)),
     kinds,
     policy: policyOf(config, organization, flags, context),
-    estimate: (work) => connection.queue.estimate(work, APPLY_PARALLEL),
+    estimate: (work) => connection.queue.estimate(work, applyParallel(config.queue.concurrency)),
   };
 }
 

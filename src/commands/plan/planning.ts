@@ -6,15 +6,12 @@ import { kinds } from '../../kinds/registry.ts';
 import { DEFAULT_POLICY } from '../../plan/policy.ts';
 import type { Connection } from '../../platform/connection.ts';
 import { platformSource } from '../../reconcile/observe/actual-source.ts';
-import { makePlan, type Planned, type PlanningInput } from '../../reconcile/planning.ts';
+import { applyParallel, makePlan, type Planned, type PlanningInput } from '../../reconcile/planning.ts';
 import type { CommandContext } from '../cli/context.ts';
 import type { PlatformSession } from '../cli/session.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { type BaseOptions, type FolderBase, type LoadedFolder, loadBase, loadFolder } from './desired.ts';
 import { readWithProgress } from './progress.ts';
-
-/** Maximum number of changes that are applied concurrently; the queue limits the requests in flight. */
-export const APPLY_PARALLEL = 100;
 
 /** Flags that affect a plan. */
 export interface PlanningFlags {
@@ -74,7 +71,7 @@ export async function planningInput(
     base: base.base,
     baseCommit: base.commit,
     policy: policyOf(config, organization, flags, context),
-    estimate: (work) => queue.estimate(work, APPLY_PARALLEL),
+    estimate: (work) => queue.estimate(work, applyParallel(config.queue.concurrency)),
   };
 }
 

@@ -6,7 +6,7 @@ import { readRegularFile } from '../../core/files/regular-file.ts';
 import { pathArgument } from '../../core/text/shell.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { counted, printable } from '../../plan/render/words.ts';
-import { makePlan } from '../../reconcile/planning.ts';
+import { applyParallel, makePlan } from '../../reconcile/planning.ts';
 import { LARGEST_SNAPSHOT, readSnapshot, type Snapshot, writeSnapshot } from '../../reconcile/snapshot.ts';
 import { paceEstimate, SnapshotSource } from '../../reconcile/snapshot-source.ts';
 import { takeSnapshot } from '../../reconcile/take-snapshot.ts';
@@ -16,7 +16,7 @@ import type { CommandContext } from '../cli/context.ts';
 import { writePrivateFile } from '../cli/private-file.ts';
 import { withPlatform } from '../cli/session.ts';
 import { nextCommand } from './next-command.ts';
-import { APPLY_PARALLEL, type CommandInput, type PlanningFlags, planningInput } from './planning.ts';
+import { type CommandInput, type PlanningFlags, planningInput } from './planning.ts';
 import { readWithProgress } from './progress.ts';
 
 export interface SnapshotFlags {
@@ -74,7 +74,7 @@ export async function planOverSnapshot(
   const snapshot = await openSnapshot(flags.snapshot, terminal.cwd);
   const config = await readConfigWithoutSecrets(flags.config, snapshot.organization, context, folder);
   const organization = organizationOf(snapshot, config, flags);
-  const estimate = paceEstimate(snapshot.pace, config.queue.concurrency, APPLY_PARALLEL);
+  const estimate = paceEstimate(snapshot.pace, config.queue.concurrency, applyParallel(config.queue.concurrency));
   const input = await planningInput({ folder, config, organization, queue: { estimate } }, flags, context);
   const { plan } = await makePlan(input, new SnapshotSource(snapshot));
   terminal.err(`Planned from the snapshot of ${snapshot.at}${ageWords(clock.now() - Date.parse(snapshot.at))}\n`);
