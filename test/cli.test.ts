@@ -122,7 +122,7 @@ test.concurrent.each([
   [['emulate', '--limit', 'fast'], 'use a form such as 60/2s'],
   [['emulate', '--seed', 'nowhere.json'], 'cannot read --seed nowhere.json'],
   [['emulate', '--seed', '/dev/null'], 'cannot read --seed /dev/null'],
-])('%j does not start', async (args, words) => {
+])('refuses to start with %j', async (args, words) => {
   const { code, stderr } = await octavo(args, { cwd });
   expect(stderr).toContain(words);
   expect(code).toBe(3);

@@ -28,7 +28,7 @@ function textsOf(value: unknown): string[] {
 }
 
 describe('createLogger', () => {
-  test('writes JSON, a record a line, and nothing below its level', () => {
+  test('writes one JSON record per line, and nothing below its level', () => {
     const { logger, text } = capture();
     logger.debug('unseen');
     logger.info({ organization: 'org_1' }, 'applied');
@@ -37,7 +37,7 @@ describe('createLogger', () => {
     expect(text().endsWith('\n')).toBe(true);
   });
 
-  test('is pretty on a terminal, and redacted there too', () => {
+  test('writes formatted and redacted lines on a terminal', () => {
     const { logger, text } = capture({ secrets: ['hunter22'] }, true);
     logger.warn({ note: 'hunter22' }, 'said hunter22');
     expect(text()).toContain('WARN');
@@ -45,14 +45,14 @@ describe('createLogger', () => {
     expect(text()).not.toContain('hunter22');
   });
 
-  test('what a stranger wrote moves no cursor on a terminal', () => {
+  test('removes control characters from values on a terminal', () => {
     const plain = capture({ format: 'pretty' });
     plain.logger.warn({ key: 'a\u001b[2Jb' }, 'one \u001b]0;title\u0007\nand \u202etwo');
     expect(plain.text()).toMatch(/one .*title/);
     expect(plain.text()).not.toMatch(/[^\P{Cc}\n]|\u202e/u);
   });
 
-  test('no secret is in any text of any record', () => {
+  test('removes known secrets from every text of a record', () => {
     const secret = fc.oneof(
       fc.string({ minLength: 4 }),
       fc.string({ minLength: 4, unit: 'binary' }),
@@ -86,7 +86,7 @@ describe('createLogger', () => {
     );
   });
 
-  test('authorization, bearer tokens and user info go, whether known or not', () => {
+  test('removes authorization headers, bearer tokens and user info even if they are unknown', () => {
     const { logger, text } = capture();
     logger.info(
       { headers: { Authorization: 'abc', 'x-note': 'Bearer abc.def-123' }, url: 'https://bot:pw@git.example/x' },
@@ -96,7 +96,7 @@ describe('createLogger', () => {
     expect(text()).toContain('https://[secret]@git.example/x');
   });
 
-  test('a known number and the lines of a key are secrets', () => {
+  test('removes known numbers and each line of a key', () => {
     const { logger, text } = capture({
       secrets: ['12345678', '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\n-----END KEY-----'],
     });
@@ -106,11 +106,11 @@ describe('createLogger', () => {
 });
 
 describe('createRedactor', () => {
-  test('overlapping secrets leave nothing of either', () => {
+  test('removes overlapping secrets completely', () => {
     expect(createRedactor(['abcdef', 'defghi'])('x abcdefghi y')).toBe('x [secret] y');
   });
 
-  test('lets short texts be', () => {
+  test('ignores short secrets', () => {
     expect(createRedactor(['', 'a', 'org'])('an org')).toBe('an org');
   });
 });

@@ -24,7 +24,7 @@ describe('kinds are named only where they are defined', () => {
     expect(named.filter((name) => SETTINGS[path]?.includes(name) !== true)).toEqual([]);
   });
 
-  test('a name in quotes and an address are found, and a comment is not', () => {
+  test('finds quoted kind names and paths, but not those in comments', () => {
     expect(kindsNamedIn("const kind = 'saml'; // 'team'")).toEqual(['saml']);
     expect(kindsNamedIn('address === `member/ana`')).toEqual(['member']);
   });

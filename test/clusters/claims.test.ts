@@ -28,10 +28,17 @@ const draft = (id: string, cluster: string, over: Some = {}): Some => ({
 
 describe('decideClaims', () => {
   test.each<[string, Some[], string[], Partial<ClaimOptions['limits']>, string[], string[]]>([
-    ['a draft alone', [draft('a', 'c_1')], ['a'], {}, ['a'], []],
-    ['the first of two drafts', [draft('a', 'c_1'), draft('b', 'c_1', { createdAt: NOW + 1 })], ['a'], {}, ['a'], []],
+    ['opens a single draft', [draft('a', 'c_1')], ['a'], {}, ['a'], []],
     [
-      'the second of two drafts',
+      'opens the first of two drafts',
+      [draft('a', 'c_1'), draft('b', 'c_1', { createdAt: NOW + 1 })],
+      ['a'],
+      {},
+      ['a'],
+      [],
+    ],
+    [
+      'supersedes the second of two drafts',
       [draft('a', 'c_1'), draft('b', 'c_1', { createdAt: NOW + 1 })],
       ['b'],
       {},
@@ -39,7 +46,7 @@ describe('decideClaims', () => {
       ['the cluster has a draft change request (a)'],
     ],
     [
-      'two of one time: by their ids',
+      'orders drafts of the same time by id',
       [draft('b', 'c_1'), draft('a', 'c_1')],
       ['a', 'b'],
       {},
@@ -47,7 +54,7 @@ describe('decideClaims', () => {
       ['the cluster has a draft change request (a)'],
     ],
     [
-      'an open one, even if it was made later',
+      'prefers an open change request, even if it was created later',
       [draft('a', 'c_1'), { id: 'b', createdAt: NOW + 1 }],
       ['a'],
       {},
@@ -55,7 +62,7 @@ describe('decideClaims', () => {
       ['the cluster has an open change request (b)'],
     ],
     [
-      'one merged meanwhile',
+      'supersedes a draft if another change request was merged in the meantime',
       [draft('a', 'c_1'), { id: 'merged', status: 'merged' }],
       ['a'],
       {},
@@ -63,18 +70,25 @@ describe('decideClaims', () => {
       ['the cluster has a merged change request (merged) with 5 issues; another is opened at 10 issues'],
     ],
     [
-      'one archived meanwhile',
+      'supersedes a draft if another change request was archived in the meantime',
       [draft('a', 'c_1'), { id: 'x', status: 'archived' }],
       ['a'],
       {},
       [],
       ['the cluster has an archived change request (x), which blocks another one until it is unarchived'],
     ],
-    ['a superseded one', [draft('a', 'c_1'), { id: 'x', status: 'archived', superseded: true }], ['a'], {}, ['a'], []],
-    ['drafts of others', [draft('a', 'c_1'), draft('b', 'c_2')], [], {}, [], []],
-    ['one of one’s own that is open already', [{ id: 'a' }], ['a'], {}, [], []],
     [
-      'the limit of open ones',
+      'ignores superseded change requests',
+      [draft('a', 'c_1'), { id: 'x', status: 'archived', superseded: true }],
+      ['a'],
+      {},
+      ['a'],
+      [],
+    ],
+    ['decides nothing about drafts of other daemons', [draft('a', 'c_1'), draft('b', 'c_2')], [], {}, [], []],
+    ['decides nothing about an own change request that is already open', [{ id: 'a' }], ['a'], {}, [], []],
+    [
+      'supersedes drafts above the limit of open change requests',
       [{ id: 'o', cluster: 'c_9' }, draft('a', 'c_1'), draft('b', 'c_2')],
       ['a', 'b'],
       { maxOpen: 2 },
@@ -82,7 +96,7 @@ describe('decideClaims', () => {
       ['limit reached: 2 open at the same time'],
     ],
     [
-      'the limit of a space',
+      'supersedes drafts above the limit of a space',
       [draft('a', 'c_1'), draft('b', 'c_2', { space: 'sp_2' }), draft('c', 'c_3')],
       ['a', 'b', 'c'],
       { maxOpenPerSpace: 1 },
@@ -90,7 +104,7 @@ describe('decideClaims', () => {
       ['limit reached: 1 open at the same time in this space'],
     ],
     [
-      'the limit of a day',
+      'supersedes drafts above the daily limit',
       [{ id: 'm', cluster: 'c_9', status: 'merged', createdAt: NOW - DAY + 1 }, draft('a', 'c_1')],
       ['a'],
       { maxPerDay: 1 },
@@ -98,7 +112,7 @@ describe('decideClaims', () => {
       ['limit reached: 1 opened within 24 hours'],
     ],
     [
-      'what is older than a day',
+      'does not count change requests that are older than a day',
       [{ id: 'm', cluster: 'c_9', status: 'merged', createdAt: NOW - DAY }, draft('a', 'c_1')],
       ['a'],
       { maxPerDay: 1 },
@@ -106,7 +120,7 @@ describe('decideClaims', () => {
       [],
     ],
     [
-      'superseded drafts leave room',
+      'does not count superseded drafts against the limits',
       [draft('a', 'c_1'), draft('b', 'c_1'), draft('c', 'c_2')],
       ['c'],
       { maxOpen: 2 },
@@ -114,7 +128,7 @@ describe('decideClaims', () => {
       [],
     ],
     [
-      'drafts made later take no room',
+      'does not count later drafts against the limits',
       [draft('a', 'c_1'), draft('b', 'c_2'), draft('c', 'c_3')],
       ['a'],
       { maxOpen: 1 },
@@ -141,7 +155,7 @@ describe('decideClaims', () => {
   });
 });
 
-test('limits are counted with what is planned', () => {
+test('counts planned change requests against the limits', () => {
   const limits = { maxOpen: 2, maxOpenPerSpace: 100, maxPerDay: 100 };
   const at = { space: 'sp_1', createdAt: NOW };
   const planned = [draft('p1', 'c_1'), draft('p2', 'c_2')].map(someRequest);
@@ -265,8 +279,8 @@ class World {
   }
 }
 
-describe('daemons that know nothing of each other', () => {
-  test('open one change request for a cluster at most, and never more than the limits', () => {
+describe('independent daemons', () => {
+  test('open at most one change request per cluster and stay within the limits', () => {
     let opened = 0;
     let rivals = 0;
     const limits = fc.record({

@@ -37,7 +37,7 @@ function visible(document: RichDocument): string {
 
 const PAGE: RelatedPage = { id: 'p_1', title: 'Single sign-on', url: 'https://docs.example/sso', space: 'Guides' };
 
-test('the built-in description has what a writer needs', () => {
+test('the built-in description shows the cluster, its issues and related pages', () => {
   const issues = [
     someIssue(),
     someIssue({ id: 'i_2', title: 'Metadata is refused', impact: 'low', createdAt: null, conversation: null }),
@@ -86,7 +86,7 @@ Opened by Octavo for issue cluster \`c_1\`
 `);
 });
 
-test('what is not known is said, and what is empty is left out', () => {
+test('names unknown values, and omits empty sections', () => {
   const text = made({
     cluster: { impact: null, createdAt: null, sources: {}, weeklyPulse: [], summary: { nodes: 'odd' } },
   });
@@ -95,7 +95,7 @@ test('what is not known is said, and what is empty is left out', () => {
   expect(text).toMatch(/## Issues\n\nNo issues listed.\n\n## Related pages\n\nNo related pages found.$/);
 });
 
-describe('a template', () => {
+describe('a description template', () => {
   test.each<[string, Given, string]>([
     ['{{label}} ({{ id }})', {}, 'Login with SSO fails (c_1)'],
     ['# {{label}}', {}, '# Login with SSO fails'],
@@ -128,25 +128,25 @@ describe('a template', () => {
     ['Octavo', {}, 'Octavo'],
     ['{{label}}', { cluster: { label: '{{id}} \uF8F00\uF8F1' } }, '{{id}} \uF8F00\uF8F1'],
     ['\uF8F00\uF8F1 {{id}}', {}, '\uF8F00\uF8F1 c_1'],
-  ])('%j with %j', (template, given, text) => {
+  ])('renders %j with %j', (template, given, text) => {
     expect(made({ ...given, template })).toBe(text);
     expect(violationsOf(describeCluster({ ...given, template }))).toEqual([]);
   });
 });
 
 test.each<[string, unknown, string]>([
-  ['a text', 'a **b**', 'a **b**'],
-  ['a document', toDocument('# a\n\n1. b\n   - c\n\n```js\nd\n```'), '# a\n\n1. b\n   - c\n\n```js\nd\n```'],
+  ['Markdown text', 'a **b**', 'a **b**'],
+  ['a document node', toDocument('# a\n\n1. b\n   - c\n\n```js\nd\n```'), '# a\n\n1. b\n   - c\n\n```js\nd\n```'],
   ['a table', '| a | b |\n|---|---|\n| c | d |', '- a: c; b: d'],
   [
-    'links that lead elsewhere',
+    'links with unsupported targets',
     '[a](javascript:x) [b](/c) [d](https://e.example)',
     'a (javascript:x) b (/c) [d](https://e.example)',
   ],
   ['HTML', '<script>x</script>', '\\<script>x\\</script>'],
   ['emoji and text from right to left', '👩‍👩‍👧 שלום **عالم**', '👩‍👩‍👧 שלום **عالم**'],
   [
-    'nodes that are not known',
+    'unknown nodes',
     {
       nodes: [
         {
@@ -166,7 +166,7 @@ test.each<[string, unknown, string]>([
     'a \\[2J b  **c**\n\n\\- d',
   ],
   ['a number', 5, ''],
-])('a summary is content: %s', (_, summary, text) => {
+])('renders a summary as content: %s', (_, summary, text) => {
   expect(made({ cluster: { summary }, template: '{{summary}}' })).toBe(text);
   expect(violationsOf(describeCluster({ cluster: { summary } }))).toEqual([]);
 });
@@ -231,8 +231,8 @@ const template = fc.constantFrom(
   '{{issueList}}\n\n{{summary}}\n\n{{pageList}}\n\n```\n{{label}}\n```',
 );
 
-describe('whatever the platform’s texts hold', () => {
-  test('they stay text, the document is valid, and its mark is read back', () => {
+describe('arbitrary text from the platform', () => {
+  test('stays text in a valid document with a readable marker', () => {
     const id = fc.stringMatching(/^[a-zA-Z0-9_-]{1,20}$/);
     fc.assert(
       fc.property(hostile, hostile, id, template, (label, other, cluster, chosen) => {
@@ -255,7 +255,7 @@ describe('whatever the platform’s texts hold', () => {
     );
   });
 
-  test('no label or title makes a mark where there is none', () => {
+  test('cannot forge a marker in a label or title', () => {
     fc.assert(
       fc.property(hostile, template, (label, chosen) => {
         const document = describeCluster({
@@ -270,8 +270,8 @@ describe('whatever the platform’s texts hold', () => {
   });
 });
 
-describe('a mark', () => {
-  test('is read where people wrote below it, and where a list is not one', () => {
+describe('a marker', () => {
+  test('is found above text that people added, and ignored in invalid documents', () => {
     const document = describeCluster({});
     expect(markedClusterId({ ...document, nodes: [...document.nodes, ...toDocument('- more\n\ntext').nodes] })).toBe(
       'c_1',
@@ -279,7 +279,7 @@ describe('a mark', () => {
     expect([null, 'text', {}, { nodes: [null, 5] }].map(markedClusterId)).toEqual([null, null, null, null]);
   });
 
-  test('of a superseded one says so, and names what superseded it', () => {
+  test('of a superseded change request links the one that superseded it', () => {
     const to = someRequest({ subject: 'Docs *gap*', url: 'https://app.example/cr_1' });
     const document = buildSupersededDescription('c_1', 'the cluster has a draft', to);
     expect(violationsOf(document)).toEqual([]);
@@ -292,7 +292,7 @@ describe('a mark', () => {
   });
 });
 
-test('every name of a template is known to it', () => {
+test('every template variable has a value', () => {
   for (const name of TEMPLATE_NAMES) {
     const given = { cluster: { summary: 'x', url: 'https://x.example' }, issues: [someIssue()], pages: [PAGE] };
     expect(made({ ...given, template: `{{${name}}}` })).not.toBe('');

@@ -6,7 +6,7 @@ import { clustersSchema } from '../../src/config/clusters.ts';
 
 const page = readFileSync(new URL('../../docs/clusters.md', import.meta.url), 'utf8');
 
-test('docs/clusters.md explains every name of a template, and shows the built-in one', () => {
+test('docs/clusters.md explains every template variable and shows the built-in template', () => {
   const table = page.split('\n').filter((line) => line.startsWith('| `{{'));
   expect(TEMPLATE_NAMES.filter((name) => !table.some((line) => line.includes(`\`{{${name}}}\``)))).toEqual([]);
   expect(page).toContain(`\`\`\`markdown\n${BUILT_IN_TEMPLATE}\`\`\``);

@@ -167,8 +167,8 @@ function allPassing(platform: Platform, asked: SelectionRule): Set<string> {
   return new Set(now.filter((cluster) => evaluateCluster(cluster, asked, platform.now).passes).map(({ id }) => id));
 }
 
-describe('a reading that ends early', () => {
-  test('finds what reading everything finds, whatever happens between and during readings', () => {
+describe('an incremental read', () => {
+  test('finds the same clusters as a full read, despite changes between and during reads', () => {
     const step = fc.record({
       actions: fc.array(action, { maxLength: 8 }),
       during: fc.option(fc.array(action, { minLength: 1, maxLength: 4 }), { nil: null, freq: 3 }),
@@ -227,7 +227,7 @@ describe('a reading that ends early', () => {
     return platform;
   };
 
-  test('reads one page of five when nothing happened, and asks for no more', () => {
+  test('reads one of five pages if nothing changed', () => {
     const platform = many(5_000);
     const first = read(platform, asked, null, new Set(), 1_000);
     platform.now += 3_600_000;
@@ -235,7 +235,7 @@ describe('a reading that ends early', () => {
     expect(read(platform, asked, first.state, new Set(), 1_000)).toMatchObject({ requests: 1, passing: [] });
   });
 
-  test('asks by id for the few that wait, and reads on where that is less', () => {
+  test('fetches a few waiting clusters by id, and reads more pages if there are many', () => {
     const platform = many(5_000);
     const first = read(platform, asked, null, new Set(), 1_000);
     const withWaiting = (count: number) => ({
@@ -247,7 +247,7 @@ describe('a reading that ends early', () => {
     expect(read(platform, asked, withWaiting(900), new Set(), 1_000).requests).toBe(5);
   });
 
-  test('does not ask for one whose time has not come', () => {
+  test('does not fetch a waiting cluster before its time', () => {
     const platform = many(3_000);
     const first = read(platform, asked, null, new Set(), 1_000);
     const state = { ...first.state, waiting: { c_0: platform.now + 2 * 3_600_000 } };
@@ -258,14 +258,14 @@ describe('a reading that ends early', () => {
     expect(read(platform, asked, second.state, new Set(), 1_000).requests).toBe(2);
   });
 
-  test('stops at the weeks that a rise is asked over, on the first reading too', () => {
+  test('stops at the weeks that risingWeeks compares, also in the first read', () => {
     const rising = createSelectionRule(settingsOf({ select: { risingWeeks: 1 } }));
     const platform = many(10_000);
     // 14 days of one in five minutes are the first 4032.
     expect(read(platform, rising, null, new Set(), 1_000).requests).toBe(5);
   });
 
-  test('reads everything once a day, under another rule, and where the list is in another order', () => {
+  test('reads everything once a day, under a changed rule, and if the list is in another order', () => {
     const platform = many(3_000);
     const first = read(platform, asked, null, new Set(), 1_000);
     platform.now += DAY;
@@ -280,14 +280,14 @@ describe('a reading that ends early', () => {
     expect(untold.addPage([someCluster({ updatedAt: null }), someCluster({ updatedAt: 0 })], false)).toBe(true);
   });
 
-  test('remembers what was newest when it began: what is updated meanwhile may stand where it was read already', () => {
+  test('records the newest update as of its start, because later updates can move to pages that were already read', () => {
     const reading = new IncrementalReader(asked, null, NOW);
     reading.addPage([someCluster({ updatedAt: NOW - DAY })], false);
     reading.addPage([someCluster({ id: 'c_2', updatedAt: NOW })], true);
     expect(reading.toState(new Set()).newest).toBe(NOW - DAY);
   });
 
-  test('forgets one that is gone', () => {
+  test('forgets a cluster that no longer exists', () => {
     const platform = many(3_000);
     const first = read(platform, asked, null, new Set(), 1_000);
     platform.now += 3_600_000;

@@ -196,7 +196,7 @@ function keeping(written: string[]) {
   return Object.fromEntries(names.map((name) => [`on${name}`, keep(name)]));
 }
 
-test('nothing that tickets brought to the platform is written anywhere: a dry run, lists, runs, comments, logs, metrics, state', async () => {
+test('writes no private value of a ticket to dry runs, lists, comments, logs, metrics or the state', async () => {
   for (const [kind, value] of Object.entries(KINDS)) {
     expect(redaction.text(`We saw ${value(1)} and more`), kind).not.toContain(heart(value(1)));
   }
@@ -210,16 +210,16 @@ test('nothing that tickets brought to the platform is written anywhere: a dry ru
   );
 }, 60_000);
 
-describe('a summary', () => {
+describe('a cluster summary', () => {
   const summaryOf = (summary: unknown) => redactCluster(someCluster({ summary }), redaction).summary;
 
   test.each<[string, string, string]>([
     ['a value in bold', 'Write to **zelda@corp.com** now.', 'zelda@corp.com'],
-    ['a value that formatting cuts', 'Write to zelda**@corp**.com now.', 'zelda@corp.com'],
+    ['a value that formatting splits', 'Write to zelda**@corp**.com now.', 'zelda@corp.com'],
     ['a value in a code block', '```\ncurl -u x\nAKIAQX3ZB7KPLM2TN5WV\n```', 'AKIAQX3ZB7KPLM2TN5WV'],
-    ['a value in an address', 'See [this](https://help.example/t?mail=zelda%40corp.com).', 'zelda%40corp.com'],
-    ['a value with escapes', 'Write to zelda\\_q@corp.com', 'zelda_q@corp.com'],
-  ])('with %s loses it', (_, markdown, value) => {
+    ['a value in a URL', 'See [this](https://help.example/t?mail=zelda%40corp.com).', 'zelda%40corp.com'],
+    ['an escaped value', 'Write to zelda\\_q@corp.com', 'zelda_q@corp.com'],
+  ])('with %s is redacted', (_, markdown, value) => {
     const redacted = summaryOf(markdown);
     expect(JSON.stringify(redacted)).not.toContain(value);
     expect(toMarkdown(redacted)).not.toContain(value);
@@ -231,7 +231,7 @@ describe('a summary', () => {
   });
 });
 
-test('what an older version recorded is redacted when it is read, and so written', async () => {
+test('redacts and rewrites a record of an older version when it is read', async () => {
   const platform = new ClusterPlatform();
   platform.addCluster({ id: 'c_1' });
   const note = openMemoryStore().note('clusters');
@@ -243,13 +243,13 @@ test('what an older version recorded is redacted when it is read, and so written
   expect(JSON.stringify(await note.read())).toContain('From [EMAIL_1]');
 });
 
-test('an error keeps its class', () => {
+test('a redacted error keeps its class', () => {
   const error = redactError(new RejectedError('no zelda@corp.com', 403), redaction);
   expect(error).toBeInstanceOf(RejectedError);
   expect(error).toMatchObject({ message: 'no [EMAIL_1]', status: 403 });
 });
 
-test('reviewers that the configuration names are told by their name', async () => {
+test('does not redact reviewers that the configuration names', async () => {
   const platform = new ClusterPlatform();
   platform.addCluster({ id: 'c_1' });
   const told: string[] = [];

@@ -8,46 +8,51 @@ import { DAY, NOW, someCluster, someRequest } from './samples.ts';
 
 type Some = Partial<ClusterChangeRequest>;
 
-describe('fateOf', () => {
+describe('decideReopen', () => {
   test.each<[string, Some[], number, string | null]>([
-    ['none', [], 7, null],
-    ['a superseded one', [{ status: 'archived', superseded: true }], 7, null],
-    ['an open one', [{}], 7, 'has an open change request (cr_1)'],
-    ['a draft', [{ status: 'draft' }], 7, 'has a draft change request (cr_1)'],
-    ['one in a status that is not known', [{ status: 'queued' }], 7, 'has a queued change request (cr_1)'],
+    ['allows a cluster without change requests', [], 7, null],
+    ['ignores a superseded change request', [{ status: 'archived', superseded: true }], 7, null],
+    ['refuses a cluster with an open change request', [{}], 7, 'has an open change request (cr_1)'],
+    ['refuses a cluster with a draft', [{ status: 'draft' }], 7, 'has a draft change request (cr_1)'],
     [
-      'an open one beside a merged one updated later',
+      'refuses a cluster with a change request in an unknown status',
+      [{ status: 'queued' }],
+      7,
+      'has a queued change request (cr_1)',
+    ],
+    [
+      'prefers an open change request to a merged one that was updated later',
       [{ id: 'cr_0', status: 'merged', updatedAt: NOW }, {}],
       100,
       'has an open change request (cr_1)',
     ],
     [
-      'an archived one',
+      'refuses a cluster with an archived change request',
       [{ status: 'archived' }],
       100,
       'has an archived change request (cr_1), which blocks another one until it is unarchived',
     ],
     [
-      'a merged one, too little grown',
+      'refuses a cluster that has grown too little since the merge',
       [{ status: 'merged' }],
       9,
       'has a merged change request (cr_1) with 5 issues; another is opened at 10 issues',
     ],
-    ['a merged one, grown', [{ status: 'merged' }], 10, null],
+    ['allows a cluster that has grown enough since the merge', [{ status: 'merged' }], 10, null],
     [
-      'a merged one of which the issues are not known',
+      'counts growth from the current issues if those at the merge are unknown',
       [{ id: 'cr_9', status: 'merged' }],
       50,
       'has a merged change request (cr_9) with 50 issues; another is opened at 100 issues',
     ],
     [
-      'a merged one, archived after',
+      'uses the archived change request if it is newer than the merged one',
       [{ status: 'merged' }, { id: 'cr_2', status: 'archived', updatedAt: NOW }],
       100,
       'has an archived change request (cr_2), which blocks another one until it is unarchived',
     ],
     [
-      'an archived one, merged after',
+      'uses the merged change request if it is newer than the archived one',
       [
         { status: 'merged', updatedAt: NOW },
         { id: 'cr_2', status: 'archived' },
@@ -56,13 +61,13 @@ describe('fateOf', () => {
       null,
     ],
     [
-      'both at once',
+      'prefers an archived change request to a merged one of the same time',
       [{ id: 'cr_2', status: 'archived' }, { status: 'merged' }],
       100,
       'has an archived change request (cr_2), which blocks another one until it is unarchived',
     ],
     [
-      'a merged one, and a later superseded one',
+      'ignores a superseded change request after a merged one',
       [{ status: 'merged' }, { id: 'cr_2', status: 'archived', updatedAt: NOW, superseded: true }],
       100,
       null,
@@ -75,7 +80,7 @@ describe('fateOf', () => {
     }
   });
 
-  test('one that had no issue when it was merged comes again with two', () => {
+  test('reopens a cluster with two issues if it had none at the merge', () => {
     const fate = (issues: number) =>
       decideReopen([someRequest({ status: 'merged' })], {
         issues,
@@ -86,7 +91,7 @@ describe('fateOf', () => {
   });
 });
 
-describe('changeRequestOf', () => {
+describe('toClusterChangeRequest', () => {
   const answer = { id: 'cr_1', space: 'sp_1', status: 'open', createdAt: '2026-11-21T12:00:00Z', updatedAt: 'soon' };
   const parts = { cluster: someCluster({ id: 'c_mark' }), issues: [], pages: [], template: null, most: 0, claim: null };
   const marked = { ...answer, description: buildDescription(parts) };
@@ -94,18 +99,18 @@ describe('changeRequestOf', () => {
 
   test.each<[string, object, string | null]>([
     ['the link', { ...marked, conversationsIssuesCluster: 'c_link' }, 'c_link'],
-    ['the mark, where there is no link', { ...marked, conversationsIssuesCluster: null }, 'c_mark'],
-    ['the record, where there is neither', answer, 'c_known'],
-  ])('knows the cluster by %s', (_, given, cluster) => {
+    ['the marker if there is no link', { ...marked, conversationsIssuesCluster: null }, 'c_mark'],
+    ['the record if there is neither', answer, 'c_known'],
+  ])('finds the cluster by %s', (_, given, cluster) => {
     expect(toClusterChangeRequest({ ...answer, ...given }, known)?.cluster).toBe(cluster);
   });
 
-  test('knows none where nothing says so', () => {
+  test('returns null for a change request without a cluster', () => {
     expect(toClusterChangeRequest(answer, new Map())).toBe(null);
     expect(toClusterChangeRequest({ ...answer, description: 'text' }, new Map())).toBe(null);
   });
 
-  test('reads its times, and takes one that is not told for the other', () => {
+  test('uses the creation time if the update time is invalid', () => {
     expect(toClusterChangeRequest(marked, known)).toMatchObject({
       createdAt: NOW,
       updatedAt: NOW,
@@ -117,43 +122,43 @@ describe('changeRequestOf', () => {
   const archived = { ...answer, status: 'archived', conversationsIssuesCluster: 'c_1' };
   const superseded = buildSupersededDescription('c_1', 'why', null);
   test.each<[string, object, boolean, boolean]>([
-    ['its description', { description: superseded }, false, true],
-    ['its subject, where the list leaves out the description', { subject: supersededSubject('Docs gap') }, false, true],
+    ['the description', { description: superseded }, false, true],
+    ['the subject if the list omits the description', { subject: supersededSubject('Docs gap') }, false, true],
     ['the record', {}, true, true],
     ['nothing', {}, false, false],
     [
-      'a subject that a label made so, beside a description that says otherwise',
+      'a label that imitates the subject of a superseded one',
       { subject: 'Given up: x', description: marked.description },
       false,
       false,
     ],
-    ['its description, but opened again by hand', { status: 'open', description: superseded }, true, false],
-  ])('superseded, as %s shows', (_, given, recorded, expected) => {
+    ['the description of one that was manually reopened', { status: 'open', description: superseded }, true, false],
+  ])('reads from %s whether it is superseded', (_, given, recorded, expected) => {
     const record = new Map([['cr_1', { cluster: 'c_1', superseded: recorded, revision: null }]]);
     expect(toClusterChangeRequest({ ...archived, ...given }, record)?.superseded).toBe(expected);
   });
 
-  test('a subject of a superseded one fits', () => {
+  test('the subject of a superseded change request has at most 100 characters', () => {
     expect(supersededSubject('x'.repeat(100))).toHaveLength(100);
   });
 });
 
-describe('newsOf', () => {
+describe('buildProgressComment', () => {
   const said = toReportedNumbers(someCluster(), NOW);
   test.each<[string, Parameters<typeof someCluster>[0], number, string | null]>([
-    ['nothing came', {}, 9 * DAY, null],
-    ['fewer than before', { issues: 1, conversations: 1 }, DAY, null],
-    ['a day is not over', { issues: 9 }, DAY - 1, null],
-    ['issues came', { issues: 9 }, DAY, 'Since 2026-11-21: 2 more issues (9 now).'],
+    ['returns null without changes', {}, 9 * DAY, null],
+    ['returns null if the numbers decreased', { issues: 1, conversations: 1 }, DAY, null],
+    ['returns null within a day of the last comment', { issues: 9 }, DAY - 1, null],
+    ['reports new issues', { issues: 9 }, DAY, 'Since 2026-11-21: 2 more issues (9 now).'],
     [
-      'one of each came',
+      'reports one new issue and one new conversation',
       { issues: 8, conversations: 7 },
       DAY,
       'Since 2026-11-21: 1 more issue (8 now), 1 more conversation (7 now).',
     ],
-    ['the impact changed', { impact: 'medium' }, DAY, 'Since 2026-11-21: the impact is now medium.'],
-    ['the impact is not told any more', { impact: null }, DAY, null],
-    ['the impact is Markdown', { impact: '*x*\n# y' }, DAY, 'Since 2026-11-21: the impact is now \\*x\\* # y.'],
+    ['reports a changed impact', { impact: 'medium' }, DAY, 'Since 2026-11-21: the impact is now medium.'],
+    ['returns null if the impact became unknown', { impact: null }, DAY, null],
+    ['escapes Markdown in the impact', { impact: '*x*\n# y' }, DAY, 'Since 2026-11-21: the impact is now \\*x\\* # y.'],
   ])('%s', (_, over, after, text) => {
     expect(buildProgressComment(someCluster(over), said, NOW + after)).toBe(text);
   });

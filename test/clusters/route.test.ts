@@ -32,7 +32,7 @@ function ranked(...ids: string[]): RankedSpace[] {
 
 type Case = [string, object, readonly RankedSpace[] | null, string | null, string];
 
-describe('route', () => {
+describe('chooseSpace', () => {
   test.each<Case>([
     [
       'the first rule that matches',
@@ -48,7 +48,7 @@ describe('route', () => {
       'route 2',
     ],
     [
-      'a source',
+      'a rule by source',
       {
         routes: [
           { source: 'chat', space: 'api' },
@@ -60,7 +60,7 @@ describe('route', () => {
       'route 2',
     ],
     [
-      'a label and a source, both of which must match',
+      'a rule only if both label and source match',
       {
         routes: [
           { label: 'sso', source: 'chat', space: 'api' },
@@ -86,42 +86,42 @@ describe('route', () => {
       'ranked first in the search (0 pages)',
     ],
     [
-      'the best of those allowed',
+      'the best of the allowed spaces',
       { search: { spaces: ['guides', 'sp_none'] } },
       ranked('sp_api', 'sp_none', 'sp_guides'),
       'sp_none',
       'ranked first in the search (0 pages)',
     ],
     [
-      'no search where it is off',
+      'the default if the search is disabled',
       { search: { enabled: false }, defaultSpace: 'api' },
       ranked('sp_guides'),
       'sp_api',
       'the default',
     ],
     [
-      'the default where nothing is found',
+      'the default if the search finds nothing',
       { defaultSpace: 'api' },
       [],
       'sp_api',
       'the default; the search found nothing',
     ],
     [
-      'the default where nothing allowed is found',
+      'the default if the search finds no allowed space',
       { search: { spaces: ['guides'] }, defaultSpace: 'api' },
       ranked('sp_none'),
       'sp_api',
       'the default; the search found no allowed space',
     ],
     [
-      'the default where no rule matches',
+      'the default if no rule matches',
       { routes: [{ label: 'billing', space: 'guides' }], defaultSpace: 'api' },
       null,
       'sp_api',
       'the default; no route matches',
     ],
     [
-      'the next rule where a space is locked',
+      'the space of the next rule if a space is locked',
       {
         routes: [
           { label: 'sso', space: 'old' },
@@ -133,22 +133,22 @@ describe('route', () => {
       'route 2; route 1 names old, which is locked',
     ],
     [
-      'the search where a rule’s space is gone',
+      'the search result if the space of a rule does not exist',
       { routes: [{ label: 'sso', space: 'gone' }] },
       ranked('sp_api'),
       'sp_api',
       'ranked first in the search (0 pages); route 1 names gone, which is not found',
     ],
     [
-      'the next found where the best is locked',
+      'the next search result if the best is locked',
       {},
       ranked('sp_old', 'sp_api'),
       'sp_api',
       'ranked first of the usable spaces in the search (0 pages); the search names sp_old, which is locked',
     ],
-    ['nowhere', {}, null, null, 'no default is set'],
+    ['no space without rules, search results and default', {}, null, null, 'no default is set'],
     [
-      'nowhere where the default is locked',
+      'no space if the default is locked',
       { routes: [{ label: 'billing', space: 'api' }], defaultSpace: 'old' },
       [],
       null,
@@ -166,11 +166,11 @@ describe('route', () => {
     [{ routes: [{ label: 'sso', space: 'guides' }] }, false],
     [{ routes: [{ label: 'sso', space: 'old' }] }, true],
     [{ routes: [{ label: 'billing', space: 'guides' }] }, true],
-  ])('with %j a search is needed: %s', (settings, needed) => {
+  ])('with %j needsSearch returns %s', (settings, needed) => {
     expect(needsSearch(someCluster(), createRouting(settingsOf(settings)), SPACES)).toBe(needed);
   });
 
-  test('a key wins over an id that is the same', () => {
+  test('prefers a key to an equal id', () => {
     const spaces = indexSpaces([space('sp_1', { key: 'sp_2' }), space('sp_2')]);
     expect([spaces.get('sp_1')?.id, spaces.get('sp_2')?.id]).toEqual(['sp_1', 'sp_1']);
   });
@@ -181,22 +181,22 @@ const pages = (...ids: string[]) =>
 
 describe('rankSpaces', () => {
   test.each<[string, Parameters<typeof rankSpaces>[0], string[]]>([
-    ['the order of the platform', [{ id: 'a' }, { id: 'b' }, { id: 'c' }], ['a', 'b', 'c']],
+    ['the order of the search results', [{ id: 'a' }, { id: 'b' }, { id: 'c' }], ['a', 'b', 'c']],
     [
-      'many pages before one',
+      'the number of matching pages',
       [
         { id: 'a', pages: pages('1') },
         { id: 'b', pages: pages('2', '3', '4', '5', '6') },
       ],
       ['b', 'a'],
     ],
-    ['a space that comes again', [{ id: 'a' }, { id: 'b' }, { id: 'b' }, { id: 'b' }], ['b', 'a']],
-    ['nothing', [], []],
+    ['the number of results in the same space', [{ id: 'a' }, { id: 'b' }, { id: 'b' }, { id: 'b' }], ['b', 'a']],
+    ['nothing without results', [], []],
   ])('ranks by %s', (_, results, order) => {
     expect(rankSpaces(results).map(({ id }) => id)).toEqual(order);
   });
 
-  test('the pages of the chosen space come first, each once, as many as are asked', () => {
+  test('returns the requested number of distinct pages, those of the chosen space first', () => {
     const found = rankSpaces([
       { id: 'a', title: 'A\nB', pages: [{ id: '1', path: 'x/y', urls: { app: 'ftp://x' } }, ...pages('2')] },
       { id: 'b', title: 'B', pages: pages('3', '2', '4') },
@@ -208,8 +208,8 @@ describe('rankSpaces', () => {
   });
 });
 
-describe('searchQuery', () => {
-  test('is the label and what the issues say besides', () => {
+describe('buildSearchQuery', () => {
+  test('joins the label and the distinct issue titles', () => {
     const issues = [
       someIssue({ title: 'A\r\ntitle' }),
       someIssue({ id: 'i_2', title: 'SSO' }),
@@ -219,7 +219,7 @@ describe('searchQuery', () => {
     expect(buildSearchQuery(someCluster({ label: '' }), [])).toBe('');
   });
 
-  test('fits 512 characters and ends with a whole word', () => {
+  test('returns at most 512 characters and ends with a whole word', () => {
     const issues = [someIssue({ title: 'words '.repeat(200) })];
     const query = buildSearchQuery(someCluster(), issues);
     expect(query.length).toBeLessThanOrEqual(512);
@@ -229,7 +229,7 @@ describe('searchQuery', () => {
   });
 });
 
-describe('representatives', () => {
+describe('pickRepresentatives', () => {
   const of = (conversation: string, impact: string | null, daysAgo: number, id: string) =>
     someIssue({
       id,
@@ -238,7 +238,7 @@ describe('representatives', () => {
       conversation: { id: conversation, subject: '', url: null, source: null },
     });
 
-  test('are of the highest impact, then of each conversation, then the newest, in whatever order they come', () => {
+  test('prefers the highest impact, then distinct conversations, then the newest issues', () => {
     const issues = [
       of('v1', 'low', 0, 'a'),
       of('v1', 'high', 3, 'b'),
@@ -254,7 +254,7 @@ describe('representatives', () => {
     expect(pickRepresentatives(issues.toReversed(), 3).map(({ id }) => id)).toEqual(expected.slice(0, 3));
   });
 
-  test('without a conversation each stands for itself', () => {
+  test('treats an issue without a conversation as its own conversation', () => {
     const issues = ['a', 'b'].map((id) => someIssue({ id, conversation: null }));
     expect(pickRepresentatives(issues, 2)).toEqual(issues);
   });

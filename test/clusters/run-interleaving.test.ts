@@ -459,12 +459,16 @@ const LISTS_OPEN = { changeRequestStatus: false };
 test.each([
   ['two daemons', ['a', 'b'], {}],
   ['three daemons', ['a', 'b', 'c'], {}],
-  ['two daemons on a platform whose list of an organization takes no status and lists all', ['a', 'b'], LISTS_ALL],
-  ['two daemons on a platform whose organization lists open ones alone', ['a', 'b'], LISTS_OPEN],
+  [
+    'two daemons on a platform that lists all change requests of an organization without a status filter',
+    ['a', 'b'],
+    LISTS_ALL,
+  ],
+  ['two daemons on a platform that lists only open change requests of an organization', ['a', 'b'], LISTS_OPEN],
   ['two daemons on a platform that keeps no link and no description', ['a', 'b'], WITHOUT_LINKS],
   ['two daemons on a platform of 0.167, with topics', ['a', 'b'], '0.167'],
 ] as const)(
-  '%s, people, lost answers, killed processes and lost state files: one open for a cluster, never more than the limits, none forgotten',
+  '%s with people, lost responses, killed processes and lost state files open at most one change request per cluster, stay within the limits and miss no cluster',
   async (_name, daemons, features) => {
     await fc.assert(
       fc.asyncProperty(
@@ -478,7 +482,7 @@ test.each([
   300_000,
 );
 
-test('two daemons whose clocks are wrong: one open for a cluster, never more than the limits, none forgotten', async () => {
+test('two daemons with wrong clocks open at most one change request per cluster, stay within the limits and miss no cluster', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(move, { minLength: 20, maxLength: 250 }),
@@ -495,12 +499,12 @@ test('two daemons whose clocks are wrong: one open for a cluster, never more tha
 const turns = fc.array(fc.record({ is: fc.constant('go' as const), which }), { minLength: 60, maxLength: 160 });
 
 test.each([
-  ['that shows what a draft is for from its creation on', {}],
-  ['whose organization lists open ones alone', LISTS_OPEN],
+  ['that returns the cluster of a draft from its creation on', {}],
+  ['that lists only open change requests of an organization', LISTS_OPEN],
   ['that keeps no link and no description', WITHOUT_LINKS],
   ['of 0.181, with topics', '0.181'],
 ] as const)(
-  'two daemons at once, step by step, on a platform %s',
+  'two concurrent daemons open one change request in any order of steps, on a platform %s',
   async (_name, features) => {
     await fc.assert(
       fc.asyncProperty(turns, fc.constantFrom(...LIMITS), (moves, limits) => live(['a', 'b'], moves, limits, features)),

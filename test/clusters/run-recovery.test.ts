@@ -38,11 +38,11 @@ describe('a draft whose daemon was killed and whose state file is lost', () => {
     ['keeps the link and drops the description', () => new LinkOnly(), {}],
     ['keeps neither', () => new ClusterPlatform(), { changeRequestLinks: false }],
     [
-      'keeps neither, and lists open ones alone',
+      'keeps neither and only open ones are listed',
       () => new ClusterPlatform(),
       { changeRequestLinks: false, changeRequestStatus: false },
     ],
-  ])('is archived after an hour, and begun anew, where a creation %s', async (_, create, features) => {
+  ])('is archived after an hour and created again if a creation %s', async (_, create, features) => {
     const platform = create();
     platform.features = { ...ALL_FEATURES, ...features };
     platform.addCluster({ id: 'c_1' });
@@ -61,7 +61,7 @@ describe('a draft whose daemon was killed and whose state file is lost', () => {
     expect(readMarker(platform.changeRequests[1]?.description)?.cluster).toBe('c_1');
   });
 
-  test('is archived also where nothing else is new, and the cluster does not pass any more', async () => {
+  test('is archived even if its cluster no longer passes and nothing else changed', async () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1' });
     platform.addCluster({ id: 'c_2' });
@@ -79,7 +79,7 @@ describe('a draft whose daemon was killed and whose state file is lost', () => {
   test.each([
     ['keeps link and description', () => new ClusterPlatform()],
     ['keeps the link and drops the description', () => new LinkOnly()],
-  ])('is left alone once a person has renamed it, where a creation %s', async (_, create) => {
+  ])('is not touched after a person renamed it if a creation %s', async (_, create) => {
     const platform = create();
     platform.addCluster({ id: 'c_1' });
     killAt(platform, 'updateChangeRequest', 'arrives');
@@ -94,7 +94,7 @@ describe('a draft whose daemon was killed and whose state file is lost', () => {
   });
 });
 
-test('a draft that somebody else opens meanwhile gets its subject and its description', async () => {
+test('sets subject and description of a draft that someone else opened in the meantime', async () => {
   const platform = new LinkOnly();
   platform.addCluster({ id: 'c_1' });
   const note = openMemoryStore().note('clusters');
@@ -115,7 +115,7 @@ test('no label makes a change request look like a draft of Octavo', async () => 
   expect(platform.changeRequests[0]?.subject).toBe('Docs gap: Octavo draft abcdefgh for cluster c_2');
 });
 
-test('a cluster whose id is too long for a subject is opened once, whoever looks', async () => {
+test('opens a cluster whose id is too long for a subject only once, also with two daemons', async () => {
   const platform = new ClusterPlatform();
   platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
   const id = `c_${'x'.repeat(200)}`;
@@ -128,7 +128,7 @@ test('a cluster whose id is too long for a subject is opened once, whoever looks
 });
 
 describe('requests', () => {
-  test('a quiet run costs the same however many spaces there are, in whatever way the platform lists', async () => {
+  test('a run without changes takes two requests for any number of spaces and any platform version', async () => {
     const costs: number[] = [];
     for (const features of [
       {},
@@ -155,7 +155,7 @@ describe('requests', () => {
     expect(costs).toEqual([2, 2, 2, 2, 2, 2]);
   });
 
-  test('over 320 clusters that people have handled in part, only what is opened is created', async () => {
+  test('creates only the drafts that it opens for 320 clusters that people have partly handled', async () => {
     for (const features of [{}, { changeRequestStatus: false }, { changeRequestLinks: false }]) {
       const platform = new ClusterPlatform(['guides', 'api']);
       platform.features = { ...ALL_FEATURES, ...features };
@@ -185,7 +185,7 @@ describe('requests', () => {
   });
 });
 
-describe('a local clock that is wrong', () => {
+describe('a wrong local clock', () => {
   const wrong = [3 * DAY, 25 * HOUR, 90 * 60_000, 5 * 60_000, -5 * 60_000, -90 * 60_000, -25 * HOUR, -3 * DAY];
   const each = wrong.flatMap((skew) => [
     [skew, true],
@@ -193,7 +193,7 @@ describe('a local clock that is wrong', () => {
   ]) as readonly (readonly [number, boolean])[];
 
   test.each(each)(
-    'by %d ms, with Date %s: a limit that is reached creates nothing, run after run',
+    'by %d ms, with Date %s: creates no draft in any run while the daily limit is reached',
     async (skew, hasDates) => {
       const platform = new ClusterPlatform();
       platform.hasDates = hasDates;
@@ -226,7 +226,7 @@ describe('a local clock that is wrong', () => {
   );
 
   test.each(each)(
-    'by %d ms, with Date %s: a draft that nobody knows is archived after an hour, and not before',
+    'by %d ms, with Date %s: archives an unknown draft after an hour and not earlier',
     async (skew, hasDates) => {
       const platform = new ClusterPlatform();
       platform.hasDates = hasDates;
@@ -252,7 +252,7 @@ describe('a local clock that is wrong', () => {
     },
   );
 
-  test('by three days: the age of a cluster is counted by the platform’s time', async () => {
+  test('by three days: computes the age of a cluster from the platform’s time', async () => {
     for (const skew of [3 * DAY, -3 * DAY]) {
       const platform = new ClusterPlatform();
       platform.skews.one = skew;
@@ -274,7 +274,7 @@ describe('a change request that was merged without any edit', () => {
     return { platform, daemon, id: platform.changeRequests[0]?.id ?? '' };
   };
 
-  test('does not silence its cluster, nor mute it', async () => {
+  test('neither blocks nor mutes its cluster', async () => {
     const { platform, daemon, id } = await opened({ afterMerge: { mute: true } });
     platform.call('POST', `/spaces/guides/change-requests/${id}/merge`);
     platform.time += HOUR;
@@ -289,7 +289,7 @@ describe('a change request that was merged without any edit', () => {
     expect(platform.store.issuesClusters.get('c_1')?.muted).toBe(true);
   });
 
-  test('is known as such from its revisions, whoever made it and whatever was lost', async () => {
+  test('is recognized by its revisions after the state was lost', async () => {
     const { platform, id } = await opened();
     platform.call('POST', `/spaces/guides/change-requests/${id}/merge`);
     const record = platform.store.changeRequests.get(id);

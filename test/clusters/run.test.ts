@@ -12,7 +12,7 @@ const settings = (over: object = {}) => settingsOf({ enabled: true, defaultSpace
 const all = { maxPerRun: 100, maxOpen: 100, maxOpenPerSpace: 100, maxPerDay: 100 };
 
 describe('a run', () => {
-  test('opens what passes, once, with the cluster in it, and says so', async () => {
+  test('opens one change request for a passing cluster, and reports it', async () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_sso', label: 'Login with SSO fails' });
     platform.addCluster({ id: 'c_few', issues: 2 });
@@ -32,7 +32,7 @@ describe('a run', () => {
     expect(platform.statuses()).toEqual(['c_sso guides open']);
   });
 
-  test('over 5,000 clusters of which 20 pass: every page once, and four requests for each that is opened', async () => {
+  test('reads each page of 5,000 clusters once, and makes four requests for each change request', async () => {
     const platform = new ClusterPlatform();
     for (let index = 0; index < 5000; index += 1) {
       const isGood = index % 250 === 0;
@@ -70,7 +70,7 @@ describe('a run', () => {
     expect(platform.counts()).toEqual({ listConversationClusters: 1 });
   });
 
-  test('a platform without clusters: off, said once, and asked again a day later', async () => {
+  test('disables itself on a platform without clusters, reports it once, and checks again a day later', async () => {
     const platform = new ClusterPlatform();
     platform.features = { ...ALL_FEATURES, conversations: false };
     const ends: string[] = [];
@@ -86,7 +86,7 @@ describe('a run', () => {
     expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
   });
 
-  test('a dry run writes nothing, there or here, and says what would be opened where', async () => {
+  test('a dry run writes nothing and reports what it would open in which space', async () => {
     const platform = new ClusterPlatform();
     platform.addPage('api', 'Sign in with SSO');
     platform.addCluster({ id: 'c_sso', label: 'Sign in with SSO fails' });
@@ -101,7 +101,7 @@ describe('a run', () => {
     expect(await note.read()).toBeNull();
   });
 
-  test('opens those that hurt most first, and keeps every limit, until there is room again', async () => {
+  test('opens the most severe clusters first, and stays within every limit', async () => {
     const platform = new ClusterPlatform();
     for (const [index, id] of ['c_1', 'c_2', 'c_3', 'c_4', 'c_5', 'c_6'].entries()) {
       platform.addCluster({ id, issues: 3 + index });
@@ -120,7 +120,7 @@ describe('a run', () => {
     expect(platform.statuses().filter((each) => each.endsWith('open'))).toHaveLength(4);
   });
 
-  test('passes a locked and a deleted space over, and opens nothing for a cluster that has none', async () => {
+  test('skips locked and deleted spaces, and opens nothing for a cluster without a space', async () => {
     const platform = new ClusterPlatform();
     platform.addSpace('locked', { editMode: 'locked' });
     platform.addCluster({ id: 'c_1', source: 'chat' });
@@ -141,7 +141,7 @@ describe('a run', () => {
   });
 });
 
-test('what comes to nothing keeps no run busy: a full space costs no request, a token that may not a few', async () => {
+test('makes no request for a full space, and few with a token without permission', async () => {
   const platform = new ClusterPlatform();
   for (let index = 0; index < 60; index += 1) {
     platform.addCluster({ id: `c_${index}` });
@@ -163,7 +163,7 @@ test('what comes to nothing keeps no run busy: a full space costs no request, a 
   expect(platform.counts()).toMatchObject({ listConversationIssues: 20, createChangeRequest: 20 });
 });
 
-test('under other settings everything is looked at anew', async () => {
+test('evaluates all clusters again after the settings changed', async () => {
   const platform = new ClusterPlatform();
   platform.addCluster({ id: 'c_1' });
   const note = openMemoryStore().note('clusters');
@@ -172,7 +172,7 @@ test('under other settings everything is looked at anew', async () => {
   expect(await openDaemon(platform, settings(), { note }).run()).toMatchObject({ opened: 1 });
 });
 
-describe('a create whose answer is lost', () => {
+describe('a creation with a lost response', () => {
   const losing = (platform: ClusterPlatform, when: 'arrives' | 'leaves') => {
     let isLost = false;
     platform.step = ({ operation }: Seen, step) => {
@@ -193,7 +193,7 @@ describe('a create whose answer is lost', () => {
     expect(platform.counts().createChangeRequest).toBe(1);
   });
 
-  test('that never came through is made again only once that is sure', async () => {
+  test('that did not take effect is repeated only when that is certain', async () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1' });
     losing(platform, 'arrives');
@@ -207,7 +207,7 @@ describe('a create whose answer is lost', () => {
     expect(platform.statuses()).toEqual(['c_1 guides open']);
   });
 
-  test('is found by its subject in the same run where the platform keeps no link and no description', async () => {
+  test('is found by its subject in the same run if the platform keeps no link and no description', async () => {
     const platform = new ClusterPlatform();
     platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
     platform.addCluster({ id: 'c_1' });
@@ -219,7 +219,7 @@ describe('a create whose answer is lost', () => {
   });
 });
 
-test('nothing is opened by a list that is old: what was slow is decided by the next run', async () => {
+test('opens nothing from an outdated list, and decides in the next run', async () => {
   const platform = new ClusterPlatform();
   platform.addCluster({ id: 'c_1' });
   let lists = 0;
@@ -238,7 +238,7 @@ test('nothing is opened by a list that is old: what was slow is decided by the n
   expect(platform.counts().createChangeRequest).toBeUndefined();
 });
 
-test('a draft of a cluster that was muted meanwhile is given up', async () => {
+test('supersedes a draft whose cluster was muted in the meantime', async () => {
   const platform = new ClusterPlatform();
   platform.addCluster({ id: 'c_1' });
   const note = openMemoryStore().note('clusters');
@@ -258,8 +258,8 @@ test('a draft of a cluster that was muted meanwhile is given up', async () => {
   expect(platform.statuses()).toEqual(['c_1 guides archived', 'c_1 guides open']);
 });
 
-describe('platforms of other versions', () => {
-  test('one that keeps no link and no description: the subject of the draft names the cluster', async () => {
+describe('other platform versions', () => {
+  test('names the cluster in the subject of the draft if links and descriptions are not kept', async () => {
     const platform = new ClusterPlatform();
     platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
     platform.addCluster({ id: 'c_1' });
@@ -273,7 +273,7 @@ describe('platforms of other versions', () => {
     expect(platform.changeRequests.map(({ status }) => status)).toEqual(['open']);
   });
 
-  test('one that keeps nothing: a draft of a person, made later, holds nothing back', async () => {
+  test('is not blocked by a person’s later draft if links and descriptions are not kept', async () => {
     const platform = new ClusterPlatform();
     platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
     platform.addCluster({ id: 'c_1' });
@@ -289,7 +289,7 @@ describe('platforms of other versions', () => {
     expect(await openDaemon(platform, settings()).run()).toMatchObject({ opened: 1 });
   });
 
-  test('one that keeps nothing: a draft that may not be described holds no other cluster back', async () => {
+  test('is not blocked by a draft of another cluster whose description is refused', async () => {
     const platform = new ClusterPlatform();
     platform.features = { ...ALL_FEATURES, changeRequestLinks: false };
     platform.addCluster({ id: 'c_1' });
@@ -323,7 +323,7 @@ describe('platforms of other versions', () => {
       { listOrganizationChangeRequests: 2, listSpaceChangeRequests: 10 + 10 },
     ],
   ])(
-    'one whose list of an organization %s: what a person has handled is seen before anything is created',
+    'finds change requests that a person handled before it creates any, if the organization’s list %s',
     async (_, features, counts) => {
       const platform = new ClusterPlatform();
       platform.features = { ...ALL_FEATURES, ...features };
@@ -347,7 +347,7 @@ describe('platforms of other versions', () => {
 });
 
 describe('two daemons', () => {
-  test('at once open one: the later draft is archived, and says why', async () => {
+  test('running concurrently open one change request, and archive the later draft with a reason', async () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1' });
     const daemons = ['one', 'two'].map((name) => openDaemon(platform, settings(), { name }));
@@ -372,7 +372,7 @@ describe('two daemons', () => {
     expect(daemons.flatMap(({ told }) => told)).toContainEqual(expect.stringContaining('yielded c_1'));
   });
 
-  test('what one whose state is lost has left as a draft is taken away after an hour, and begun anew', async () => {
+  test('archive and recreate a draft of a daemon that lost its state after an hour', async () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1' });
     platform.step = ({ operation }, step) => {
@@ -391,7 +391,7 @@ describe('two daemons', () => {
   });
 });
 
-describe('what is open', () => {
+describe('an existing change request', () => {
   const opened = async (over: object = {}) => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1', issues: 4 });
@@ -403,7 +403,7 @@ describe('what is open', () => {
     return { platform, daemon, path };
   };
 
-  test('archived by hand means no, until it is unarchived by hand', async () => {
+  test('that was manually archived blocks others until it is unarchived', async () => {
     const { platform, daemon, path } = await opened();
     platform.call('PATCH', path, { status: 'archived' });
     platform.addIssues({ id: 'c_1' }, 20);
@@ -418,7 +418,7 @@ describe('what is open', () => {
     expect(platform.changeRequests).toHaveLength(1);
   });
 
-  test('merged: again only once its issues have grown by the factor; muted where that is wished', async () => {
+  test('that was merged is reopened after the configured growth, or mutes the cluster if configured', async () => {
     const { platform, daemon, path } = await opened({ afterMerge: { reopenGrowth: 2, mute: false } });
     platform.merge(path.split('/').at(-1));
     expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { merged: 1 } });
@@ -436,7 +436,7 @@ describe('what is open', () => {
     expect(muting.daemon.told.filter((each) => each === 'muted c_1')).toHaveLength(1);
   });
 
-  test('news come as a comment, once a day at most, and never twice though the answer is lost', async () => {
+  test('gets at most one progress comment a day, and no duplicate after a lost response', async () => {
     const { platform, daemon } = await opened();
     platform.addIssues({ id: 'c_1' }, 2);
     await daemon.run();
@@ -463,7 +463,7 @@ describe('what is open', () => {
     expect(await quiet.daemon.run()).toMatchObject({ commented: 0 });
   });
 
-  test('in a space that was deleted it stands in the way as long as the space may be restored', async () => {
+  test('in a deleted space blocks others as long as the space can be restored', async () => {
     const { platform, daemon } = await opened({ defaultSpace: 'api', routes: [{ label: 'About', space: 'guides' }] });
     platform.call('DELETE', '/spaces/guides');
     expect(await daemon.run()).toMatchObject({ opened: 0, skipped: { exists: 1 } });
@@ -476,8 +476,8 @@ describe('what is open', () => {
   });
 });
 
-describe('reviewers', () => {
-  test('by email and by team are asked, once; a platform without such a request says so', async () => {
+describe('requested reviewers', () => {
+  test('are requested once by email and team, and an unsupported platform is reported', async () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1' });
     const team = platform.call('PUT', '/orgs/org_acme/teams', { title: 'Writers' });
@@ -502,7 +502,7 @@ describe('reviewers', () => {
     expect(daemon.told).toContainEqual(expect.stringMatching(/^trouble c_2: cannot request reviews: .*404/));
   });
 
-  test('who were to be asked when the process was killed are asked by the next run, and nobody twice', async () => {
+  test('are requested by the next run after a crash, and nobody twice', async () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1' });
     const note = openMemoryStore().note('clusters');
@@ -526,13 +526,13 @@ describe('reviewers', () => {
   });
 });
 
-describe('spaces that the settings name', () => {
+describe('spaces in the settings', () => {
   const place = { file: 'config.yaml', line: 12, column: 18, address: 'organizations[0].clusters.defaultSpace' };
   const named = { ...settings({ defaultSpace: 'guide' }), spaceNames: [{ name: 'guide', place }] };
   const unknown =
     'config.yaml:12:18: organizations[0].clusters.defaultSpace: "guide" is neither the key of a space’s manifest nor the id of a space; did you mean "guides"?';
 
-  test('are refused with their place where manifests and platform are there and know none', async () => {
+  test('are refused with their position if neither the manifests nor the platform have them', async () => {
     const platform = new ClusterPlatform();
     const daemon = openDaemon(platform, named);
     await expect(daemon.automation.checkSpaces()).rejects.toThrow(unknown);
@@ -540,14 +540,14 @@ describe('spaces that the settings name', () => {
     await openDaemon(platform, named, { names: declared }).automation.checkSpaces();
   });
 
-  test('are refused with what was probably meant, also where that is only declared yet', async () => {
+  test('are refused with a suggestion, also of a space that is only declared', async () => {
     const names = { declared: async () => new Map([['onboarding', { id: null, title: null }]]) };
     const meant = { ...settings({ defaultSpace: 'onbording' }), spaceNames: [{ name: 'onbording', place }] };
     const daemon = openDaemon(new ClusterPlatform([]), meant, { names });
     await expect(daemon.automation.checkSpaces()).rejects.toThrow('did you mean "onboarding"?');
   });
 
-  test('are let be where that cannot be known, and told by the first run, which alone stops', async () => {
+  test('are accepted at startup if they cannot be checked, and fail the first run that can check them', async () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1' });
     const unread = openDaemon(platform, named, { names: { declared: async () => null } });
@@ -569,7 +569,7 @@ describe('spaces that the settings name', () => {
   });
 });
 
-describe('a space that the manifests declare', () => {
+describe('a declared space', () => {
   const declares = (key: string, id: string | null = null, title: string | null = null) => ({
     declared: async () => new Map([[key, { id, title }]]),
   });
@@ -581,9 +581,9 @@ describe('a space that the manifests declare', () => {
 
   test.each([
     ['by the id in its manifest', declares('manual', 'guides'), {}],
-    ['by what the last plan found', { ...declares('manual'), observed: () => new Map([['manual', 'guides']]) }, {}],
-    ['by its title, where only one space has it', declares('manual', null, 'The guides'), {}],
-    ['by its id where the platform lists no spaces', declares('manual', 'guides'), { unlisted: true }],
+    ['by the last plan', { ...declares('manual'), observed: () => new Map([['manual', 'guides']]) }, {}],
+    ['by its title if it is unique', declares('manual', null, 'The guides'), {}],
+    ['by its id if the platform cannot list spaces', declares('manual', 'guides'), { unlisted: true }],
   ])('is found without a record %s', async (_, names, { unlisted = false }: { unlisted?: boolean }) => {
     const platform = new ClusterPlatform();
     platform.step = ({ operation }, step) => {
@@ -600,11 +600,11 @@ describe('a space that the manifests declare', () => {
   });
 
   test.each([
-    ['is not there yet', declares('manual', null, 'Manual'), 'declared but not created yet'],
-    ['has an id that is not there', declares('manual', 'sp_none', 'The guides'), 'declared but not created yet'],
-    ['may be one of two', declares('manual', null, 'Twice'), 'declared but not created yet'],
-    ['is not known', { declared: async () => null }, 'unknown because the manifests cannot be read'],
-  ])('and that %s is waited for, and nothing falls through to the default', async (_, names, why) => {
+    ['does not exist yet', declares('manual', null, 'Manual'), 'declared but not created yet'],
+    ['has an id that does not exist', declares('manual', 'sp_none', 'The guides'), 'declared but not created yet'],
+    ['matches two spaces', declares('manual', null, 'Twice'), 'declared but not created yet'],
+    ['is unknown', { declared: async () => null }, 'unknown because the manifests cannot be read'],
+  ])('that %s makes its clusters wait instead of using the default', async (_, names, why) => {
     const platform = new ClusterPlatform(['api', 'guides', 'one', 'two']);
     for (const id of ['one', 'two']) {
       platform.call('PATCH', `/spaces/${id}`, { title: 'Twice' });
@@ -623,7 +623,7 @@ describe('a space that the manifests declare', () => {
     expect(platform.statuses()).toEqual(['c_1 sp_manual open']);
   });
 
-  test('is waited for by the search and the default, too', async () => {
+  test('that does not exist yet also makes the search and the default wait', async () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1' });
     const names = declares('manual', null, 'Manual');
@@ -633,7 +633,7 @@ describe('a space that the manifests declare', () => {
     }
   });
 
-  test('may be named with --space though no setting names it', async () => {
+  test('can be passed as --space even if no setting names it', async () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1' });
     const daemon = openDaemon(platform, settings(), { names: declares('manual', null, 'The api') });
@@ -650,8 +650,8 @@ describe('a space that the manifests declare', () => {
   });
 });
 
-describe('a person', () => {
-  test('sees why each would be opened or not, and where it would go', async () => {
+describe('a control request', () => {
+  test('lists why each cluster would be opened or not, and in which space', async () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1', issues: 5 });
     platform.addCluster({ id: 'c_2', issues: 2, impact: 'low' });
@@ -670,7 +670,7 @@ describe('a person', () => {
     expect(platform.changeRequests).toHaveLength(1);
   });
 
-  test('opens one whatever the rule and the limits say, once, where they want it', async () => {
+  test('opens one change request in the requested space, regardless of rule and limits', async () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1', issues: 1, impact: 'low' });
     platform.addCluster({ id: 'c_2', issues: 9 });
@@ -695,7 +695,7 @@ describe('a person', () => {
     expect(platform.changeRequests).toHaveLength(2);
   });
 
-  test('mutes and unmutes; what is muted is opened by nobody; one that is not there is said', async () => {
+  test('mutes and unmutes a cluster, refuses to open a muted one, and reports an unknown one', async () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1' });
     const { automation, run } = openDaemon(platform, settings());
@@ -715,7 +715,7 @@ describe('a person', () => {
   });
 });
 
-test('what was noted by an older version, or is damaged, is as if nothing were', async () => {
+test('ignores a damaged note and one of an older version', async () => {
   const platform = new ClusterPlatform();
   platform.addCluster({ id: 'c_1' });
   const note = openMemoryStore().note('clusters');

@@ -8,21 +8,21 @@ function reasonsOf(select: object, cluster: Partial<IssueCluster>) {
   return verdict.passes ? [] : verdict.reasons.map(({ words, until }) => [words, until]);
 }
 
-describe('judge', () => {
+describe('evaluateCluster', () => {
   test.each<[string, object, Partial<IssueCluster>]>([
     ['the defaults', {}, {}],
     ['any impact', { impact: [] }, { impact: null }],
     ['one of the impacts', { impact: ['low', 'medium'] }, { impact: 'medium' }],
-    ['as many issues and conversations as are asked', { minIssues: 7, minConversations: 6 }, {}],
-    ['as old as is asked', { minAge: '10d' }, {}],
-    ['a rise over one week', { risingWeeks: 1 }, {}],
-    ['a rise over six weeks', { risingWeeks: 6 }, {}],
-    ['a rise out of a short pulse', { risingWeeks: 3 }, { weeklyPulse: [1] }],
+    ['exactly the required number of issues and conversations', { minIssues: 7, minConversations: 6 }, {}],
+    ['exactly the required age', { minAge: '10d' }, {}],
+    ['an increase over one week', { risingWeeks: 1 }, {}],
+    ['an increase over six weeks', { risingWeeks: 6 }, {}],
+    ['an increase from a short pulse', { risingWeeks: 3 }, { weeklyPulse: [1] }],
     ['any of the sources', { sources: ['chat', 'email'] }, {}],
-    ['a label that is included, whatever its case', { include: ['billing', 'sso'] }, {}],
+    ['an included label in any case', { include: ['billing', 'sso'] }, {}],
     ['a label that is not excluded', { exclude: ['billing'] }, {}],
     ['a pattern of another script', { include: ['вхід\\p{L}*'] }, { label: 'ВХІДНІ' }],
-  ])('passes: %s', (_, select, cluster) => {
+  ])('accepts %s', (_, select, cluster) => {
     expect(reasonsOf(select, cluster)).toEqual([]);
   });
 
@@ -74,17 +74,17 @@ describe('judge', () => {
         ['the label matches the exclude pattern sso', null],
       ],
     ],
-  ])('%j does not take %j', (select, cluster, reasons) => {
+  ])('with %j rejects %j', (select, cluster, reasons) => {
     expect(reasonsOf(select, cluster)).toEqual(reasons);
   });
 
-  test('looks at a bounded part of a label, so that a pattern that was taken takes no long time', () => {
+  test('matches a bounded part of a label in bounded time', () => {
     const label = 'a'.repeat(1_000_000);
     expect(reasonsOf({ include: ['a.*a.*b'] }, { label })).toHaveLength(1);
   });
 });
 
-test('a rule is known by what it asks, and by what lets a merged one come again', () => {
+test('the hash of a rule covers the selection and the reopen policy only', () => {
   const hashOf = (settings: object) => createSelectionRule(settingsOf(settings)).hash;
   expect(hashOf({ select: { minIssues: 3, minAge: '0s' } })).toBe(hashOf({}));
   expect(hashOf({ defaultSpace: 'guides' })).toBe(hashOf({}));
@@ -92,8 +92,8 @@ test('a rule is known by what it asks, and by what lets a merged one come again'
   expect(hashOf({ afterMerge: { reopenGrowth: 3 } })).not.toBe(hashOf({}));
 });
 
-describe('what the platform answers', () => {
-  test('is read in full', () => {
+describe('a response of the platform', () => {
+  test('is parsed with all members', () => {
     expect(
       toCluster({
         id: 'c_1',
@@ -126,7 +126,7 @@ describe('what the platform answers', () => {
     });
   });
 
-  test('is read where next to nothing is told', () => {
+  test('is parsed if most members are missing', () => {
     expect(toCluster({ id: 'c_1', details: 'text', updatedAt: 'soon' })).toMatchObject({
       label: '',
       impact: null,
@@ -148,7 +148,7 @@ describe('what the platform answers', () => {
     });
   });
 
-  test('an issue leads to where its conversation was held, by an address that can be followed', () => {
+  test('links an issue to the source of its conversation, if that is a web address', () => {
     const urlOf = (urls: Record<string, string>) =>
       toIssue({ issue: { id: 'i_1' }, conversation: { id: 'v_1', urls } }).conversation?.url;
     expect(urlOf({ location: 'https://api.example/v_1', source: 'https://help.example/1' })).toBe(

@@ -11,7 +11,7 @@ const subject = (template: string, over: Parameters<typeof someCluster>[0] = {})
   buildSubject(template, templateValues(someCluster(over)), NO_REDACTION);
 const graphemes = (text: string) => [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
 
-describe('subjectOf', () => {
+describe('buildSubject', () => {
   test.each<[string, object, string]>([
     ['Docs gap: {{label}}', {}, 'Docs gap: Login with SSO fails'],
     ['{{id}} {{ impact }}: {{issues}}/{{conversations}}', {}, 'c_1 high: 7/6'],
@@ -30,11 +30,11 @@ describe('subjectOf', () => {
     ['{{label}}', { label: 'a \u202egnp.exe \u2066b\u2069 \u001b[2J' }, 'a gnp.exe b [2J'],
     // It was not superseded, whatever the label says.
     ['{{label}}', { label: '\u202eGiven up: x' }, 'Docs gap: Given up: x'],
-  ])('%j with %j', (template, over, expected) => {
+  ])('renders %j with %j', (template, over, expected) => {
     expect(subject(template, over)).toBe(expected);
   });
 
-  test('has 1 to 100 characters, all whole, whatever the label', () => {
+  test('returns 1 to 100 characters and no partial grapheme for any label', () => {
     const odd = fc.constantFrom(
       '👩‍👩‍👧',
       'e\u0301',
@@ -92,11 +92,11 @@ test.each<[readonly number[], string]>([
   [[2, 2, 2, 2, 2, 2], 'steady: 2, 2, 2 in the last three weeks, ██████'],
   [[5, 0, 0, 0], 'quiet: 0, 0, 0 in the last three weeks, █▁▁▁'],
   [[0, 0], 'quiet: 0, 0 in the last two weeks, ▁▁'],
-])('the trend of %j', (pulse, text) => {
+])('describes the trend of %j', (pulse, text) => {
   expect(describeTrend(pulse)).toBe(text);
 });
 
-test('a text is cut between words where one ends near', () => {
+test('shortens a text between words if a word ends near the limit', () => {
   expect(cut('one two six four', 12, true)).toBe('one two six…');
   expect(cut('one six sevens', 10, true)).toBe('one six…');
   expect(cut('one twothreefour', 12, true)).toBe('one twothre…');
@@ -110,6 +110,6 @@ test.each<[unknown, boolean]>([
   ['https://', false],
   [`https://a.example/${'x'.repeat(2_048)}`, false],
   [null, false],
-])('%j can be followed: %s', (url, can) => {
+])('webUrl accepts %j: %s', (url, can) => {
   expect(webUrl(url) !== null).toBe(can);
 });

@@ -35,7 +35,7 @@ describe('a topic as a cluster', () => {
   const topic: TopicAnswer = { id: 't', label: 'PDF', records: 6, usageSettings: { changeRequests: true } };
   const finding = (over: Partial<FindingAnswer>): FindingAnswer => ({ id: 'f', topic: 't', ...over });
 
-  test('its open findings are its issues, its records its conversations', () => {
+  test('counts open findings as issues and records as conversations', () => {
     const at = (days: number) => new Date(NOW - days * DAY).toISOString();
     const findings = [
       finding({ severity: 'low', createdAt: at(1) }),
@@ -60,15 +60,15 @@ describe('a topic as a cluster', () => {
   test.each([
     ['severity', [{ severity: 'low' }, { severity: 'high' }, { severity: 'medium' }], 'high'],
     ['priority', [{ priority: 'low' }, { priority: 'medium' }], 'medium'],
-    ['a word that is not known', [{ severity: 'dire' }], 'dire'],
-    ['one that is known first', [{ severity: 'dire' }, { severity: 'low' }], 'low'],
+    ['an unknown value', [{ severity: 'dire' }], 'dire'],
+    ['a known value before an unknown one', [{ severity: 'dire' }, { severity: 'low' }], 'low'],
     ['none', [{}], null],
-    ['no findings', [], null],
-  ] as const)('as bad as the worst by %s', (_, findings, impact) => {
+    ['nothing without findings', [], null],
+  ] as const)('has the highest impact of its findings by %s', (_, findings, impact) => {
     expect(topicToCluster(topic, findings.map(finding), NOW).impact).toBe(impact);
   });
 
-  test('without a list of findings, as many as it says itself; without anything, none', () => {
+  test('uses its own count without a list of findings, and zero without a count', () => {
     expect(topicToCluster({ ...topic, findings: { open: 4 } }, null, NOW).issues).toBe(4);
     expect(topicToCluster({ id: 't' }, null, NOW)).toMatchObject({
       label: '',
@@ -79,7 +79,7 @@ describe('a topic as a cluster', () => {
     expect(topicToCluster({ ...topic, usageSettings: { changeRequests: false } }, [], NOW).muted).toBe(true);
   });
 
-  test('a finding as an issue', () => {
+  test('converts a finding to an issue', () => {
     const description = { object: 'document', data: {}, nodes: [] };
     expect(findingToIssue({ id: 'f', title: 'Empty PDF', priority: 'high', description })).toEqual({
       ...{ id: 'f', title: 'Empty PDF', impact: 'high', createdAt: null, details: description, conversation: null },
@@ -88,7 +88,7 @@ describe('a topic as a cluster', () => {
 });
 
 describe.each(['0.167', '0.181', '0.201'] as const)('a platform of %s', (version) => {
-  test('each topic that passes gets one change request; muted ones get none; nothing is opened again', async () => {
+  test('opens one change request for each passing topic, and none for muted ones', async () => {
     const platform = platformOf(version);
     platform.addCluster({ id: 't_sso', label: 'Login with SSO fails' });
     platform.addCluster({ id: 't_few', issues: 2 });
@@ -106,7 +106,7 @@ describe.each(['0.167', '0.181', '0.201'] as const)('a platform of %s', (version
     expect(statuses(platform)).toEqual(['t_sso guides open']);
   });
 
-  test('archived by hand means no, merged means muted where that is wished', async () => {
+  test('respects manually archived change requests, and mutes merged topics if configured', async () => {
     const platform = platformOf(version);
     platform.addCluster({ id: 't_no' });
     platform.addCluster({ id: 't_yes' });
@@ -127,7 +127,7 @@ describe.each(['0.167', '0.181', '0.201'] as const)('a platform of %s', (version
     expect(platform.changeRequests).toHaveLength(2);
   });
 
-  test('a person lists, mutes, unmutes and opens', async () => {
+  test('lists, mutes, unmutes and opens topics on request', async () => {
     const platform = platformOf(version);
     platform.addCluster({ id: 't_1', label: 'PDF is empty' });
     const { automation } = openDaemon(platform, settings());
@@ -150,7 +150,7 @@ describe.each(['0.167', '0.181', '0.201'] as const)('a platform of %s', (version
   });
 });
 
-test('a topic whose change request the platform drafts itself gets no second one', async () => {
+test('opens no second change request for a topic that the platform drafts itself', async () => {
   const platform = platformOf('0.181');
   platform.call('POST', `/orgs/org_acme/sites/${platform.site}/site-spaces`, { spaceId: 'api' });
   platform.addCluster({ id: 't_1' });
@@ -164,7 +164,7 @@ test('a topic whose change request the platform drafts itself gets no second one
   expect(statuses(platform)).toEqual(['t_1 api open']);
 });
 
-test('topics whose change requests the platform drafts itself cost no request each, and keep no other from its turn', async () => {
+test('topics that the platform drafts itself take no extra requests and do not delay others', async () => {
   const platform = platformOf('0.181');
   platform.call('POST', `/orgs/org_acme/sites/${platform.site}/site-spaces`, { spaceId: 'api' });
   for (let index = 0; index < 21; index += 1) {
@@ -181,7 +181,7 @@ test('topics whose change requests the platform drafts itself cost no request ea
   expect(platform.counts()).toMatchObject({ listOrganizationChangeRequests: 3, createChangeRequest: 1 });
 });
 
-test('findings that are done with the merge: the topic comes again by how many it had before', async () => {
+test('reopens a topic by its findings before the merge, even if the merge resolved them', async () => {
   const platform = platformOf('0.181');
   platform.addCluster({ id: 't_1', issues: 5 });
   const daemon = openDaemon(platform, settings({ afterMerge: { reopenGrowth: 2 } }));
@@ -201,7 +201,7 @@ test('findings that are done with the merge: the topic comes again by how many i
   expect(await daemon.run()).toMatchObject({ opened: 1 });
 });
 
-test('a list of change requests that takes no statuses: each space is asked, and each topic still opened once', async () => {
+test('reads each space if change requests cannot be listed by status, and opens each topic once', async () => {
   const platform = platformOf('0.181');
   platform.features = { ...platform.features, changeRequestStatuses: false, changeRequestStatus: false };
   platform.addCluster({ id: 't_1' });
@@ -216,7 +216,7 @@ test('a list of change requests that takes no statuses: each space is asked, and
 });
 
 describe('requests', () => {
-  test('over 1,000 topics of which 20 pass: one question, one list, and five for each that is opened', async () => {
+  test('makes one probe, one list request and five requests for each of 20 passing topics of 1,000', async () => {
     const platform = platformOf('0.167');
     for (let index = 0; index < 1000; index += 1) {
       platform.addCluster({ id: `t_${index}`, issues: index % 50 === 0 ? 3 : 1 });
@@ -246,7 +246,7 @@ describe('requests', () => {
     expect(platform.counts()).toEqual({ listSiteTopics: 1, listSiteIssues: 2, listOrganizationChangeRequests: 1 });
   });
 
-  test('a site without topics: one request a run, after the question', async () => {
+  test('makes one request per run for a site without topics, after the probe', async () => {
     const platform = platformOf('0.181');
     const daemon = openDaemon(platform, settings());
     expect(await daemon.run()).toMatchObject({ outcome: 'done', read: 0, requests: 2 });
@@ -254,7 +254,7 @@ describe('requests', () => {
   });
 });
 
-describe('which of them there are', () => {
+describe('detection of clusters and topics', () => {
   test.each([
     ['no site is named', null, DAY, /from 0\.167 on, a site has topics instead: name it in conversations\.site/],
     [
@@ -263,7 +263,7 @@ describe('which of them there are', () => {
       HOUR,
       /neither issue clusters nor topics of the site that conversations\.site names/,
     ],
-  ] as const)('%s: off, said once, and asked again later', async (_, site, later, message) => {
+  ] as const)('%s: is disabled, reported once, and checked again later', async (_, site, later, message) => {
     const platform = platformOf('0.167');
     const ends: unknown[] = [];
     const events = {
@@ -283,7 +283,7 @@ describe('which of them there are', () => {
     expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
   });
 
-  test('a site that is only made meanwhile is found within the hour', async () => {
+  test('finds a site within an hour of its creation', async () => {
     const platform = platformOf('0.181');
     const { site } = platform;
     const daemon = openDaemon(platform, settings(), { site: 'site_later' });
@@ -296,7 +296,7 @@ describe('which of them there are', () => {
     expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
   });
 
-  test('a platform that has clusters: they are used, whatever site is named', async () => {
+  test('uses clusters if the platform has them, even if a site is set', async () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1' });
     const daemon = openDaemon(platform, settings(), { site: 'site_any' });
@@ -305,7 +305,7 @@ describe('which of them there are', () => {
     expect(platform.counts()).toMatchObject({ listConversationClusters: 2 });
   });
 
-  test('a platform that becomes a later one, and an earlier one again, while the daemon runs', async () => {
+  test('follows an upgrade and a downgrade of the platform while the daemon runs', async () => {
     const platform = platformOf('0.181');
     const { site } = platform;
     platform.features = getFeatures('0.146');
@@ -326,7 +326,7 @@ describe('which of them there are', () => {
     expect(platform.changeRequests).toHaveLength(3);
   });
 
-  test('what was read of topics says nothing of clusters: these are read to their end', async () => {
+  test('reads all clusters after a switch from topics', async () => {
     const platform = platformOf('0.181');
     platform.addCluster({ id: 't_1', updated: 0, issues: 1 });
     const daemon = openDaemon(platform, settings());
@@ -341,7 +341,7 @@ describe('which of them there are', () => {
     expect(await daemon.run()).toMatchObject({ read: 1001, opened: 1 });
   });
 
-  test('issues that become findings while the daemon runs: their topics pass as before', async () => {
+  test('topics keep passing when an upgrade turns issues into findings', async () => {
     const platform = platformOf('0.167');
     platform.addCluster({ id: 't_1' });
     const daemon = openDaemon(platform, settings());
@@ -352,7 +352,7 @@ describe('which of them there are', () => {
     expect(await daemon.run()).toMatchObject({ passing: 2, opened: 1, open: 2 });
   });
 
-  test('a person who asks once the platform became a later one is answered at the second time', async () => {
+  test('answers the second request after an upgrade of the platform', async () => {
     const platform = platformOf('0.181');
     const { site } = platform;
     platform.features = getFeatures('0.146');
@@ -368,7 +368,7 @@ describe('which of them there are', () => {
     expect(await list()).toMatchObject({ clusters: [{ id: 't_1' }] });
   });
 
-  test('a platform that cannot be asked now: the run fails, and nothing is concluded', async () => {
+  test('fails the run and records no result if the platform cannot be reached', async () => {
     const platform = platformOf('0.181');
     platform.addCluster({ id: 't_1' });
     let isDown = true;

@@ -41,7 +41,7 @@ function problemsOf(clusters: string, files: Record<string, string> = {}): strin
   return [];
 }
 
-test('every setting is read', () => {
+test('reads every setting', () => {
   const { spaceNames, reviewerNames, secrets, ...settings } = load(
     `enabled: true
 schedule: "0 6 * * 1-5"
@@ -109,12 +109,12 @@ limits: { maxPerRun: 1, maxOpen: 2, maxOpenPerSpace: 3, maxPerDay: 4 }`,
   ]);
 });
 
-test('a description may stand in the config itself', () => {
+test('reads a description from the configuration itself', () => {
   expect(load('changeRequest:\n  description: |\n    # {{label}}').changeRequest.description).toBe('# {{label}}\n');
   expect(load('changeRequest: { description: null }').changeRequest.description).toBe(null);
 });
 
-describe('what is wrong is refused with its place', () => {
+describe('refuses an invalid setting with its position', () => {
   const re2 = 'is not a regular expression that RE2 can run:';
   const supported =
     'RE2 supports characters, classes, groups, alternatives, repeats up to {1000}, ^, $, \\b and \\p{L}; see https://github.com/google/re2/wiki/Syntax';
@@ -206,7 +206,7 @@ describe('what is wrong is refused with its place', () => {
     expect(problemsOf(clusters)).toEqual(problems);
   });
 
-  test('in a template of its own, at its place there', () => {
+  test('in a template file, with the position in that file', () => {
     const files = { '/etc/octavo/gap.md': '# {{label}}\n\n{{summary}} {{pages}}\n{{ x\n' };
     const both = 'changeRequest: { description: { file: gap.md }, maxPages: -1 }';
     expect(problemsOf(both, files)).toEqual([

@@ -45,7 +45,7 @@ function at(values: unknown, path: string): unknown {
 const SETTINGS = settingsOf(z.toJSONSchema(configSchema(kinds), { io: 'input', unrepresentable: 'any' }) as JsonSchema);
 
 describe('config.example.yaml', () => {
-  test('is valid as it stands', () => {
+  test('is valid', () => {
     const config = loadConfig({
       text: TEXT,
       file: 'config.example.yaml',

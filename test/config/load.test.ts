@@ -149,7 +149,7 @@ log: { level: debug, format: json }
     visit(config);
   });
 
-  test('names every problem at once, each with its place and what would be right', () => {
+  test('reports every problem at once, each with its position and a fix', () => {
     expect(
       problemsOf(`platform: { baseURL: https://api.example, token: x-token }
 organizations:
@@ -193,7 +193,7 @@ log: { level: inof }
     ],
     [MINIMAL.replace('org_1', '7'), '3:9: organizations[0].id: 7 is not valid'],
     [`platform: { baseUrl: https://a.example, token: x }\norganizations: []\n`, '2:16: organizations: [] is not valid'],
-  ])('says what is wrong with %j', (text, expected) => {
+  ])('reports the problem of %j', (text, expected) => {
     expect(problemsOf(text).join('\n')).toContain(expected.replace('[] is not valid', 'this is not valid'));
   });
 
@@ -209,7 +209,7 @@ log: { level: inof }
     ['{ name: "a b", folder: { path: /d } }', 'a name of letters, digits and dashes'],
     ['{ name: a, folder: { path: /d } }, { name: a, folder: { path: /e } }', 'a unique name'],
     ['{ name: a, intercom: { appId: x, token: ic-token, region: mars } }', 'one of us, eu, au'],
-  ])('a source %s is told what it lacks', (source, words) => {
+  ])('reports what is wrong with the source %s', (source, words) => {
     expect(problemsOf(`${MINIMAL}    conversations: { sources: [${source}] }\n`).join()).toContain(words);
   });
 
@@ -220,7 +220,7 @@ log: { level: inof }
     ['g', 'any of i, m, s and u'],
     ['y', 'any of i, m, s and u'],
     ['v', 'any of i, m, s and u'],
-  ])('the flags %s of a redaction pattern', (flags, words) => {
+  ])('checks the flags %s of a redaction pattern', (flags, words) => {
     const redact = `redact: { patterns: [{ name: order, pattern: "ord-1", flags: ${flags} }] }`;
     const text = `${MINIMAL}    conversations: { ${redact} }\n`;
     if (words === null) {
@@ -233,14 +233,14 @@ log: { level: inof }
   test.each([
     ['(?<=x)a', 'lookaround such as (?<= is not supported'],
     ['a*', 'matches the empty text'],
-  ])('the redaction pattern %s is refused at its place', (pattern, words) => {
+  ])('refuses the redaction pattern %s with its position', (pattern, words) => {
     const text = `${MINIMAL}    conversations: { redact: { patterns: [{ name: order, pattern: "${pattern}" }] } }\n`;
     const [problem] = problemsOf(text);
     expect(problem).toMatch(/^5:67: organizations\[0\]\.conversations\.redact\.patterns\[0\]\.pattern: "/);
     expect(problem).toContain(words);
   });
 
-  test('the secrets of sources are secrets', () => {
+  test('treats the credentials of sources as secrets', () => {
     const sources = `[{ name: a, zendesk: { subdomain: acme, token: zd-token, webhookSecret: zd-hook } },
       { name: d, zendesk: { subdomain: acme, clientId: octavo, clientSecret: zd-client, refreshToken: zd-refresh } },
       { name: b, webhook: { secrets: [whsec_one, whsec_two] } },
@@ -251,7 +251,7 @@ log: { level: inof }
     }
   });
 
-  test('an empty value is its default', () => {
+  test('uses the default for an empty value', () => {
     expect(load(`${MINIMAL}log:\nqueue:\n  concurrency:\n`).queue.concurrency).toBe(10);
   });
 });
@@ -264,7 +264,7 @@ organizations:
 queue: { concurrency: "\${env:N}" }
 `;
 
-  test('are replaced, and what they brought is secret where it may be', () => {
+  test('are replaced, and values of credentials are secrets', () => {
     const env = { BASE: 'https://api.example', PASSWORD: 'p@ss%w', BRANCH: 'main', N: '7' };
     const config = load(referring, env, { '/etc/octavo/secrets/token': 'from-a-file\n' });
     expect(config.organizations[0]?.token).toBe('from-a-file');
@@ -276,14 +276,14 @@ queue: { concurrency: "\${env:N}" }
     expect(config.secrets).not.toContain('https://api.example');
   });
 
-  test('a literal token and the password inside a URL are secrets', () => {
+  test('are not required: a literal token and a password in a URL are secrets too', () => {
     const config = load(
       MINIMAL.replace('{ directory: /manifests }', '{ git: { url: "https://u:p%40ss@g.example/a" } }'),
     );
     expect([...config.secrets].sort()).toEqual(['p%40ss', 'p@ss', 't0ken-value']);
   });
 
-  test('missing variables and files are problems with a place, told once', () => {
+  test('to missing variables and files are reported once, with their position', () => {
     expect(problemsOf(referring)).toEqual([
       '1:22: platform.baseUrl: the environment variable BASE is not set; set it, or write the value here',
       '1:44: platform.token: cannot read the file secrets/token (ENOENT: no such file); create it, or write the value here',
@@ -293,13 +293,13 @@ queue: { concurrency: "\${env:N}" }
     ]);
   });
 
-  test('an unknown reference is a problem', () => {
+  test('of an unknown form are reported', () => {
     expect(problemsOf(`${MINIMAL}store: { path: "\${vault:x}" }`)).toEqual([
       `5:16: store.path: \${vault:x} is not a valid reference; use \${env:NAME} or \${file:PATH}`,
     ]);
   });
 
-  test('no problem quotes a secret', () => {
+  test('never reveal a secret in a problem', () => {
     const text = MINIMAL.replace('token: t0ken-value', `token: "\${env:T}", user: "\${env:T}"`);
     const problems = problemsOf(text, { T: 'very-secret' }).join('\n');
     expect(problems).toContain('platform.user');
@@ -308,7 +308,7 @@ queue: { concurrency: "\${env:N}" }
 });
 
 describe('configFromEnvironment', () => {
-  test('needs three variables and gives defaults for all else', () => {
+  test('requires three variables and uses defaults for everything else', () => {
     const env = { OCTAVO_BASE_URL: 'https://api.example/', OCTAVO_TOKEN: 'tok-1', OCTAVO_ORGANIZATION: 'org_1' };
     const config = configFromEnvironment({ env, kinds: KINDS });
     expect(config.platform.baseUrl).toBe('https://api.example');
@@ -316,7 +316,7 @@ describe('configFromEnvironment', () => {
     expect([...config.secrets]).toEqual(['tok-1']);
   });
 
-  test('names all that is missing', () => {
+  test('names every missing variable', () => {
     expect(() => configFromEnvironment({ env: {}, kinds: KINDS })).toThrow(
       'OCTAVO_TOKEN, OCTAVO_ORGANIZATION are not set; set them, or pass --config FILE',
     );
@@ -327,7 +327,7 @@ describe('configFromEnvironment', () => {
     expect(configFromEnvironment({ env, kinds: KINDS }).platform.baseUrl).toBe('https://api.gitbook.com');
   });
 
-  test('requires the address if a config.yaml is ignored, which may name another', () => {
+  test('requires the address if a config.yaml is ignored, because it may name another', () => {
     const env = { OCTAVO_TOKEN: 'tok-1', OCTAVO_ORGANIZATION: 'org_1' };
     expect(() => configFromEnvironment({ env, kinds: KINDS, ignored: 'OCTAVO_TOKEN is set' })).toThrow(
       'OCTAVO_BASE_URL is not set; set it, or pass --config FILE (config.yaml in the working directory was not read, because OCTAVO_TOKEN is set)',
@@ -335,7 +335,7 @@ describe('configFromEnvironment', () => {
   });
 
   test.each(['hush\r\nX-Other: 1', 'hush\n', 'hush hush', 'h\u00fcsh'])(
-    'refuses what no header can hold: %j',
+    'refuses a token that no header can contain: %j',
     (token) => {
       const env = { OCTAVO_BASE_URL: 'https://api.example', OCTAVO_TOKEN: token, OCTAVO_ORGANIZATION: 'o' };
       expect(() => configFromEnvironment({ env, kinds: KINDS })).toThrow(
@@ -347,13 +347,13 @@ describe('configFromEnvironment', () => {
     },
   );
 
-  test('refuses what is no URL', () => {
+  test('refuses an invalid URL', () => {
     const env = { OCTAVO_BASE_URL: 'api.example', OCTAVO_TOKEN: 'x', OCTAVO_ORGANIZATION: 'o' };
     expect(() => configFromEnvironment({ env, kinds: KINDS })).toThrow(ConfigError);
   });
 });
 
-describe('an address that is not encrypted', () => {
+describe('an unencrypted address', () => {
   const REMOTE = 'http://platform.internal:8080';
   const words = 'would send credentials unencrypted over http; use https://';
 
@@ -374,14 +374,14 @@ organizations:
   });
 
   test.each(['localhost', 'octavo.localhost', '127.0.0.1:80', '127.9.8.7', '[::1]:1', '0x7f.1'])(
-    'is %s, which stays on this machine',
+    'is accepted for %s, which is this machine',
     (host) => {
       expect(problemsOf(MINIMAL.replace('https://api.example/v1/', `"http://${host}"`))).toEqual([]);
     },
   );
 
   test.each(['localhost.example', '127.0.0.1.example', '0.0.0.0', '[::]', '128.0.0.1', 'a@localhost.example'])(
-    'is %s',
+    'is refused for %s',
     (host) => {
       expect(problemsOf(MINIMAL.replace('https://api.example/v1/', `"http://${host}"`))).not.toEqual([]);
     },

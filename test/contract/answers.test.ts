@@ -91,14 +91,14 @@ function answerOf(name: string): unknown {
 }
 
 describe.each(answering.map((operation) => [operation.name, operation] as const))(
-  'an answer of %s',
+  'a response of %s',
   (name, operation) => {
-    test('may have more in it, which is kept', () => {
+    test('keeps unknown members', () => {
       const answer = widened(answerOf(name));
       expect(parse(operation, answer)).toMatchObject({ success: true, data: answer });
     });
 
-    test('may have words in it that nobody knows, which are kept', () => {
+    test('keeps unknown enum values', () => {
       const answer = reworded(answerOf(name));
       expect(parse(operation, answer)).toMatchObject({ success: true, data: answer });
     });
@@ -112,7 +112,7 @@ const NEEDED = [
   ...['title', 'token', 'type', 'updatedAt', 'url'],
 ];
 
-test('an answer may lack everything but what it is told by', () => {
+test('accepts a response with only its identifying members', () => {
   const needed = new Map<string, Set<string>>();
   for (const operation of answering) {
     for (const [field, answer] of without(answerOf(operation.name))) {
@@ -136,7 +136,7 @@ describe('a page', () => {
   const lists = all.filter((operation): operation is PaginatedOperation => operation.paginated);
 
   test.each(lists.map((operation) => [operation.name, operation] as const))(
-    'of %s may be all there is',
+    'of %s may be the only page',
     (_, operation) => {
       for (const page of [
         { items: [] },
@@ -155,7 +155,7 @@ describe('a body', () => {
   const taking = all.filter((operation) => operation.body !== null);
 
   test.each(taking.map((operation) => [operation.name, operation] as const))(
-    'of %s has nothing else in it',
+    'of %s is rejected with unknown members',
     (name, operation) => {
       const input = exercised.get(name)?.case.good(stage.ids) as AnyInput;
       const body = [input.body].flat()[0] as object;
@@ -167,7 +167,10 @@ describe('a body', () => {
     },
   );
 
-  test.each(taking.map((operation) => [operation.name, operation] as const))('of %s is no text', (_, operation) => {
-    expect(operation.body?.safeParse('text').success).toBe(false);
-  });
+  test.each(taking.map((operation) => [operation.name, operation] as const))(
+    'of %s is rejected if it is a text',
+    (_, operation) => {
+      expect(operation.body?.safeParse('text').success).toBe(false);
+    },
+  );
 });

@@ -64,7 +64,7 @@ async function idOf({ address }: Sample): Promise<string> {
   return entries.find((entry) => entry.address === address)?.id ?? '';
 }
 
-describe('what a kind writes, read back, says what the platform says', () => {
+describe('imported manifests describe the state of the platform', () => {
   test.each(steps)('$kind, $step', async ({ each, text }) => {
     world.emulator.setFeatures(getFeatures(each.version));
     await world.settle(text, { policy: UNLIMITED });

@@ -60,7 +60,7 @@ describe.each(samples.map((each) => ({ each, kind: each.kind })))('$kind', ({ ea
     await world.call(operation.method, url.replace('{organizationId}', world.emulator.organization));
   }
 
-  test('is created once, and then there is nothing left to do', async () => {
+  test('is created once, followed by an empty plan', async () => {
     await apply('created');
     const made = count(storedIn);
     expect(await shortPlan('created')).toEqual([]);
@@ -100,13 +100,13 @@ describe.each(samples.map((each) => ({ each, kind: each.kind })))('$kind', ({ ea
     expect(await shortPlan('gone')).toEqual([]);
   });
 
-  test('stays without a base', async () => {
+  test('is not deleted without a base', async () => {
     await apply('created');
     const { plan } = await world.plan(manifest('gone'), { ...policy, base: null });
     expect(plan.changes.filter((change) => change.action === 'delete')).toEqual([]);
   });
 
-  test.runIf(kind?.deletable && kind.creatable)('counts as deleted when another client has deleted it', async () => {
+  test.runIf(kind?.deletable && kind.creatable)('is treated as deleted if another client deleted it first', async () => {
     await apply('created');
     const id = await idOf(address);
     const deletes = { method: 'DELETE' };
@@ -121,7 +121,7 @@ describe.each(samples.map((each) => ({ each, kind: each.kind })))('$kind', ({ ea
     expect(await shortPlan('gone')).toEqual([]);
   });
 
-  test.runIf(kind?.creatable)('is not created twice when the answer is lost', async () => {
+  test.runIf(kind?.creatable)('is not created twice after a lost response', async () => {
     const { operation } = await firstRequest('created');
     await apply('created');
     const made = count(storedIn);

@@ -33,7 +33,7 @@ const isGood = (exercise: Exercise) => isAnswered(exercise, exercise.good, 200, 
 const isBad = (exercise: Exercise) => isAnswered(exercise, exercise.bad, 400, 500);
 
 describe.each([...table])('%s (%s)', (name, operation) => {
-  test('is taken', () => {
+  test('is accepted with valid input', () => {
     const { good, case: made } = exerciseOf(name);
     expect({ error: good.error, answers: good.answers }).toMatchObject({ error: undefined, answers: [{ operation }] });
     if (made.sees === undefined) {
@@ -43,7 +43,7 @@ describe.each([...table])('%s (%s)', (name, operation) => {
     }
   });
 
-  test('is refused, and the refusal is told', () => {
+  test('is refused with invalid input, and reports the error', () => {
     const { bad, case: made } = exerciseOf(name);
     expect(bad.answers).toEqual([{ operation, status: made.status }]);
     expect(bad.error).toBeInstanceOf(made.status === 401 ? AuthError : RejectedError);
@@ -54,7 +54,7 @@ describe.each([...table])('%s (%s)', (name, operation) => {
 const lists = all.filter((operation): operation is PaginatedOperation => operation.paginated);
 
 test.each(lists.map((operation) => [operation.name, operation] as const))(
-  '%s: all pages have what one has',
+  '%s returns the same items in pages as in one response',
   async (name, operation) => {
     const { case: made, good } = exerciseOf(name);
     const input = made.good(stage.ids) as { readonly query?: object };
@@ -65,7 +65,7 @@ test.each(lists.map((operation) => [operation.name, operation] as const))(
   },
 );
 
-test('operations are told apart by their summaries', () => {
+test('operations have distinct summaries', () => {
   const summaries = all.map(({ summary }) => summary);
   expect(summaries.filter((summary, at) => summaries.indexOf(summary) !== at)).toEqual([]);
   expect(summaries.filter((summary) => !/^[A-Z].*\.$/.test(summary) || summary.length > 100)).toEqual([]);

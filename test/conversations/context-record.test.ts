@@ -10,7 +10,7 @@ const say = (body: string, role: 'user' | 'assistant' | 'team-member' = 'user') 
   body,
 });
 
-test('a record has the parts in order, each after its speaker, and the other members unchanged', () => {
+test('a record contains the parts in order with their speakers, and other members unchanged', () => {
   const record = toContextRecord({
     id: 'zendesk/acme/7',
     subject: 'PDF export is empty',
@@ -36,42 +36,52 @@ test('a record has the parts in order, each after its speaker, and the other mem
   });
 });
 
-describe('a title', () => {
+describe('the title of a context record', () => {
   const long = 'é'.repeat(300);
   const cut = `${'é'.repeat(255)}…`;
   test.each([
-    ['the subject', { subject: 'PDF', parts: [say('Empty')] }, 'PDF', undefined],
-    ['in one line', { subject: ' PDF\nexport ', parts: [] }, 'PDF export', undefined],
-    ['256 characters', { subject: 'é'.repeat(256), parts: [] }, 'é'.repeat(256), undefined],
-    ['cut, with all of it in the description', { subject: long, parts: [] }, cut, long],
+    ['is the subject', { subject: 'PDF', parts: [say('Empty')] }, 'PDF', undefined],
+    ['is one line', { subject: ' PDF\nexport ', parts: [] }, 'PDF export', undefined],
+    ['has up to 256 characters', { subject: 'é'.repeat(256), parts: [] }, 'é'.repeat(256), undefined],
+    ['is shortened, with the full subject in the description', { subject: long, parts: [] }, cut, long],
     [
-      'what the customer says first',
+      'is the first text of the customer without a subject',
       { parts: [say('Hi', 'team-member'), say('\n Empty PDF\nSince today')] },
       'Empty PDF',
       undefined,
     ],
-    ['that, cut', { subject: '  ', parts: [say(long)] }, cut, undefined],
-    ['what anybody says', { parts: [say(' '), say('Hello', 'team-member')] }, 'Hello', undefined],
-    ['the id', { parts: [say('')] }, 'id', undefined],
+    ['is the shortened first text of the customer', { subject: '  ', parts: [say(long)] }, cut, undefined],
     [
-      'no half of a placeholder',
+      'is the first text of anyone if the customer wrote none',
+      { parts: [say(' '), say('Hello', 'team-member')] },
+      'Hello',
+      undefined,
+    ],
+    ['is the id without any text', { parts: [say('')] }, 'id', undefined],
+    [
+      'contains no partial placeholder',
       { parts: [say(`${'é'.repeat(250)} [EMAIL_1] wrote`)] },
       `${'é'.repeat(250)}…`,
       undefined,
     ],
     [
-      'no first half of a number, which may look like a card',
+      'contains no partial number, which may look like a card number',
       { parts: [say(`${'é'.repeat(235)} 4111 1111 1111 1111 1111`)] },
       `${'é'.repeat(235)}…`,
       undefined,
     ],
     [
-      'a number that ends there',
+      'contains a number that ends at the limit',
       { parts: [say(`${'é'.repeat(250)} 7777 times`)] },
       `${'é'.repeat(250)} 7777…`,
       undefined,
     ],
-    ['no half of a character', { parts: [say(`${'é'.repeat(254)}👩‍👩‍👧 said`)] }, `${'é'.repeat(254)}…`, undefined],
+    [
+      'contains no partial grapheme',
+      { parts: [say(`${'é'.repeat(254)}👩‍👩‍👧 said`)] },
+      `${'é'.repeat(254)}…`,
+      undefined,
+    ],
   ] as const)('%s', (_, conversation, title, description) => {
     const record = toContextRecord({ id: 'id', ...conversation });
     expect({ title: record.title, description: record.description }).toEqual({ title, description });
@@ -99,7 +109,7 @@ const conversations: fc.Arbitrary<Conversation> = fc.record(
   { requiredKeys: ['id', 'parts'] },
 );
 
-test('every conversation becomes a valid record with all of its text and nothing else', () => {
+test('converts every conversation to a valid record with exactly its text', () => {
   fc.assert(
     fc.property(conversations, (conversation) => {
       const record = toContextRecord(conversation);

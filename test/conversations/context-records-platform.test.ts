@@ -91,16 +91,16 @@ const until = (what: string, look: () => boolean | Promise<boolean>) => eventual
 const isDrained = async ({ ingestion }: Opened) => (await ingestion.status()).outbox.held.items === 0;
 
 const FAULTS: Readonly<Record<string, FaultRule>> = {
-  'a connection that breaks after': { rate: 0.3, fault: { kind: 'reset-after' } },
-  'a fault of the platform': { rate: 0.3, fault: { kind: 'status', status: 503 } },
-  'a limit': { rate: 0.5, fault: { kind: '429', retryAfter: 1 } },
+  'a reset after the request': { rate: 0.3, fault: { kind: 'reset-after' } },
+  'a 503': { rate: 0.3, fault: { kind: 'status', status: 503 } },
+  'a 429': { rate: 0.5, fault: { kind: '429', retryAfter: 1 } },
 };
 
 test.each([
-  ['0.167', 'a connection that breaks after'],
-  ['0.181', 'a fault of the platform'],
-  ['0.201', 'a limit'],
-] as const)('%s: the newest of every ticket gets there through %s', async (platform, fault) => {
+  ['0.167', 'a reset after the request'],
+  ['0.181', 'a 503'],
+  ['0.201', 'a 429'],
+] as const)('%s receives the latest version of every ticket despite %s', async (platform, fault) => {
   const opened = await open({ platform, faults: [FAULTS[fault] as FaultRule] });
   const { emulator, desk, site } = opened;
   edit(desk, 0, 60);
@@ -110,7 +110,7 @@ test.each([
   await until('all of it', () => hasAll(opened));
   await until('rest', () => isDrained(opened));
   expect(JSON.stringify(kept(emulator, site))).not.toMatch(SECRET);
-  if (fault !== 'a connection that breaks after') {
+  if (fault !== 'a reset after the request') {
     expect(kept(emulator, site).filter(({ repeats }) => repeats > 0)).toEqual([]);
   }
 });
@@ -134,14 +134,14 @@ test('sends one probe and full batches, and nothing unchanged again', async () =
   expect(kept(emulator, site).filter(({ received }) => received !== 1)).toEqual([]);
 });
 
-test('no request exceeds the configured number of bytes', async () => {
+test('keeps requests within the configured number of bytes', async () => {
   const opened = await open({ platform: '0.181' }, { bytes: 2000 });
   edit(opened.desk, 0, 30);
   await until('all of it', () => hasAll(opened));
   expect(opened.emulator.requests.count('putContextRecords')).toBeGreaterThan(3);
 });
 
-test('a platform with conversations receives them, even if a site is set', async () => {
+test('sends conversations to a platform that supports them, even if a site is set', async () => {
   const opened = await open({});
   const { emulator, desk, site, told } = opened;
   edit(desk, 0, 20);
@@ -152,7 +152,7 @@ test('a platform with conversations receives them, even if a site is set', async
   expect(emulator.requests.count('listConversationClusters')).toBe(1);
 });
 
-test('after an upgrade of the platform, the site receives later content, and nothing twice', async () => {
+test('sends later content to the site after an upgrade of the platform, and nothing twice', async () => {
   const opened = await open({});
   const { emulator, desk, site, told } = opened;
   edit(desk, 0, 10);
@@ -166,9 +166,9 @@ test('after an upgrade of the platform, the site receives later content, and not
 });
 
 test.each([
-  ['no site is named', null, /from 0\.167 on, .* name the site in conversations\.site/],
-  ['there is no such site', 'site_none', /the site site_none has no context records; check conversations.site/],
-] as const)('%s: it is said, and all waits until it is put right', async (_, named, reason) => {
+  ['no site is configured', null, /from 0\.167 on, .* name the site in conversations\.site/],
+  ['the site does not exist', 'site_none', /the site site_none has no context records; check conversations.site/],
+] as const)('keeps everything in the outbox with a warning if %s', async (_, named, reason) => {
   const opened = await open({ platform: '0.167' }, { site: named });
   const { emulator, desk, ingestion } = opened;
   edit(desk, 0, 60);
@@ -185,7 +185,7 @@ test.each([
 const CHILD = fileURLToPath(new URL('ingest-process.ts', import.meta.url));
 const KILLS = 3;
 
-test('a process that is killed between any two writes puts every ticket, and once more at most for each kill', async () => {
+test('a process killed between any two writes sends every ticket, with at most one repetition per kill', async () => {
   const emulator = await startEmulator({ platform: '0.167', token: 'token', processing: { conversations: 0 } });
   const folder = mkdtempSync(join(tmpdir(), 'octavo-records-'));
   let child: ChildProcess | null = null;

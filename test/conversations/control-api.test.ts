@@ -49,7 +49,7 @@ const push = (name: string, lines: readonly string[]) => {
   return ask({ about: 'push', files: [file], account: 'push' });
 };
 
-test('a pushed file of broken records is a few lines in the log, and its reject file lists them all', async () => {
+test('logs a few lines for a pushed file with invalid records, and lists all of them in its reject file', async () => {
   const answer = await push('broken.ndjson', Array(500).fill('{'));
   expect(answer).toMatchObject({
     files: [{ rejected: 500, rejects: join(folder, 'broken.ndjson.rejects.ndjson') }],
@@ -76,7 +76,7 @@ async function bury(count: number): Promise<void> {
   }
 }
 
-test('a thousand dead letters are listed by default, with the number of the others', async () => {
+test('lists a thousand dead letters by default, with the number of others', async () => {
   await bury(1003);
   const listed = async (over: { limit?: number; source?: string } = {}) => {
     const { letters, more } = await ask({ about: 'dead', ...over });

@@ -135,7 +135,7 @@ beforeAll(async () => {
     .join('');
 }, 120_000);
 
-test('the whole corpus was ingested', () => {
+test('ingests the whole corpus', () => {
   expect(corpus.length).toBeGreaterThanOrEqual(300);
   expect(values().length).toBeGreaterThanOrEqual(200);
   // What was taken before its answer was lost, and refused after, is both.
@@ -146,8 +146,8 @@ test('the whole corpus was ingested', () => {
   expect(places.state).toContain('[EMAIL_1]');
 });
 
-describe('no private value of the corpus is', () => {
-  test.each(['state', 'log', 'metrics', 'platform'] as const)('in the %s', (place) => {
+describe('private values of the corpus', () => {
+  test.each(['state', 'log', 'metrics', 'platform'] as const)('never appear in the %s', (place) => {
     const written = (value: string) => [
       value,
       JSON.stringify(value).slice(1, -1),

@@ -33,13 +33,28 @@ async function outcome(asked: Error | null, sent: readonly Error[] = []): Promis
 }
 
 test.each([
-  ['no answer to the question: nothing was sent', new TransientError('timeout', true), [], 'not-sent'],
-  ['no connection for the question', new TransientError('down', false), [], 'not-sent'],
-  ['no answer to what was sent', null, [new TransientError('timeout', true)], 'lost'],
-  ['no answer to what was put', new RejectedError('gone', 404), [new TransientError('timeout', true)], 'lost'],
-  ['neither is there', new RejectedError('gone', 404), [new RejectedError('gone', 404)], 'unsupported'],
-  ['a record is refused', new RejectedError('gone', 404), [new RejectedError('bad', 400)], 'bad-content'],
-  ['it is put', new RejectedError('gone', 404), [], 'taken'],
+  ['reports not-sent if the probe times out', new TransientError('timeout', true), [], 'not-sent'],
+  ['reports not-sent if the probe cannot connect', new TransientError('down', false), [], 'not-sent'],
+  ['reports lost if conversations get no response', null, [new TransientError('timeout', true)], 'lost'],
+  [
+    'reports lost if context records get no response',
+    new RejectedError('gone', 404),
+    [new TransientError('timeout', true)],
+    'lost',
+  ],
+  [
+    'reports unsupported if neither conversations nor context records exist',
+    new RejectedError('gone', 404),
+    [new RejectedError('gone', 404)],
+    'unsupported',
+  ],
+  [
+    'reports bad-content if a record is refused',
+    new RejectedError('gone', 404),
+    [new RejectedError('bad', 400)],
+    'bad-content',
+  ],
+  ['reports taken if a record is accepted', new RejectedError('gone', 404), [], 'taken'],
 ] as const)('%s', async (_, asked, sent, kind) => {
   expect(await outcome(asked, sent)).toMatchObject({ kind });
 });

@@ -88,7 +88,7 @@ function wordsOf({ text, messages }: FakeFreshdeskTicket): string[] {
   return [text, ...messages.filter((one) => !one.private).map((one) => one.body_text)];
 }
 
-test('despite edits and kills, the latest version of every settled ticket arrives, and nothing private', async () => {
+test('sends the latest version of every settled ticket despite edits and kills, and nothing private', async () => {
   await fc.assert(
     fc.asyncProperty(roundsOf(edit), async (rounds) => {
       const world = new World();

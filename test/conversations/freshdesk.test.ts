@@ -76,7 +76,7 @@ function resolved(text = 'How do I export?', more: Partial<FakeFreshdeskTicket> 
 }
 
 describe('a ticket', () => {
-  test('is its description and its public messages in order, with whoever wrote them', async () => {
+  test('contains its description and its public messages in order, with their authors', async () => {
     const ticket = desk.addTicket(customer, 'How do I export?', { subject: 'Export' });
     desk.message(ticket, agent, 'Later.', { created_at: '2026-03-01T13:00:00Z' });
     desk.message(ticket, customer, 'Hello?', { created_at: '2026-03-01T12:30:00Z' });
@@ -104,13 +104,13 @@ describe('a ticket', () => {
     ]);
   });
 
-  test('keeps its description in a list, which leaves it out where it is not asked for', async () => {
+  test('has its description in a list that includes it only on request', async () => {
     resolved('A description');
     expect(ticketsOf(await poll())[0]?.parts[0]).toEqual({ role: 'user', body: 'A description' });
     expect(desk.requests[0]?.query.get('include')).toBe('description,requester,stats');
   });
 
-  test('never shows a private note, and knows who wrote it', async () => {
+  test('omits a private note, but lists its author among the people', async () => {
     const ticket = resolved();
     const other = desk.addPerson('agents', 'Nora Note', 'nora@acme.example');
     desk.message(ticket, other, 'private: this customer is late to pay', { private: true });
@@ -119,7 +119,7 @@ describe('a ticket', () => {
     expect(found?.people.flatMap(({ names }) => names)).toContain('Nora Note');
   });
 
-  test('is read to the last page of its messages', async () => {
+  test('contains the messages of all pages', async () => {
     const ticket = desk.addTicket(customer, 'First');
     for (let index = 1; index <= 205; index += 1) {
       desk.message(ticket, customer, `Message ${index}`);
@@ -128,7 +128,7 @@ describe('a ticket', () => {
     expect(ticketsOf(await poll())[0]?.parts).toHaveLength(206);
   });
 
-  test('of a web chat does not say its first words twice', async () => {
+  test('of a web chat contains its first message once', async () => {
     const repeated = desk.addTicket(customer, 'Hi  there', { source: 15 });
     desk.message(repeated, customer, 'Hi there');
     const other = desk.addTicket(customer, 'Hi', { source: 15 });
@@ -142,7 +142,7 @@ describe('a ticket', () => {
     expect(words).toEqual([['Hi there'], ['Hi', 'Something else'], ['Ping', 'Ping']]);
   });
 
-  test.each([10, 14])('that the team began (source %i) has no customer until one answers', async (begun) => {
+  test.each([10, 14])('started by the team (source %i) has no customer until one replies', async (begun) => {
     const silent = resolved('Our offer', { source: begun });
     const answered = desk.addTicket(customer, 'Our offer', { source: begun });
     desk.message(answered, customer, 'Yes, please.');
@@ -152,7 +152,7 @@ describe('a ticket', () => {
     expect(second).toMatchObject({ ticket: { parts: [{ role: 'team-member' }, { role: 'user' }] } });
   });
 
-  test('that is open, spam, deleted, empty or only private is skipped', async () => {
+  test('is skipped if it is open, spam, deleted, empty or private', async () => {
     const pending = desk.addTicket(customer, 'Open', { status: 3 });
     const empty = desk.addTicket(customer, ' ', { status: 4 });
     const hidden = desk.addTicket(customer, '', { status: 4 });
@@ -169,7 +169,7 @@ describe('a ticket', () => {
     expect(desk.count(CHILDREN)).toBe(2);
   });
 
-  test('rests from when it was resolved; where it was closed, from then', async () => {
+  test('is settled since it was resolved or closed', async () => {
     const ticket = resolved();
     await clock.advance(3 * DAY);
     desk.setStatus(ticket, 5);
@@ -177,7 +177,7 @@ describe('a ticket', () => {
     expect(found?.settledAt).toBe(START + 3 * DAY);
   });
 
-  test('is read without the names of agents where the key may not see them', async () => {
+  test('is read without agent names if the key cannot list agents', async () => {
     desk.showsAgents = false;
     resolved();
     expect(ticketsOf(await poll())[0]?.people).toEqual([
@@ -185,7 +185,7 @@ describe('a ticket', () => {
     ]);
   });
 
-  test('that a flag cannot be read of is not shown', async () => {
+  test('omits a message with an invalid privacy flag', async () => {
     const ticket = resolved();
     ticket.messages.push({ ...desk.message(ticket, customer, 'hush'), id: 9, private: 'no' as unknown as boolean });
     ticket.messages.splice(1, 1);
@@ -194,20 +194,20 @@ describe('a ticket', () => {
 });
 
 describe('a poll', () => {
-  test('comes to tickets older than a month by asking for what was updated', async () => {
+  test('finds tickets older than a month by their update', async () => {
     const ticket = resolved('Old', { created_at: '2025-01-01T00:00:00Z' });
     expect(foundOf(await poll()).map((found) => found.kind)).toEqual(['ticket']);
     expect(desk.requests[0]?.query.get('updated_since')).toBe('2026-01-30T12:00:00Z');
     expect(ticket.created_at).toBe('2025-01-01T00:00:00Z');
   });
 
-  test('keeps the newest time that has come, verbatim, and never the time it ran at', async () => {
+  test('stores the latest update time verbatim, not the time of the poll', async () => {
     resolved();
     await clock.advance(DAY);
     expect(cursorOf(await poll())).toMatchObject({ since: '2026-03-01T12:00:00Z' });
   });
 
-  test('misses nothing where tickets move while the pages are read', async () => {
+  test('misses no ticket that moves between pages during the poll', async () => {
     await open({ page: 5 });
     const tickets: FakeFreshdeskTicket[] = [];
     for (let index = 0; index < 23; index += 1) {
@@ -226,7 +226,7 @@ describe('a poll', () => {
     expect(keys).toEqual(new Set(tickets.map(keyOf)));
   });
 
-  test('misses nothing of many pages of one instant while these move', async () => {
+  test('misses no ticket of many pages with the same update time', async () => {
     await open({ page: 5 });
     const tickets = Array.from({ length: 23 }, (_, index) => resolved(`Ticket ${index}`));
     await clock.advance(DAY);
@@ -242,7 +242,7 @@ describe('a poll', () => {
     expect(cursorOf(batches)).toMatchObject({ since: '2026-03-02T12:00:00Z' });
   });
 
-  test('goes through more pages than the list gives', async () => {
+  test('reads more pages than one list returns', async () => {
     await open({ page: 3, mostPages: 3 });
     for (let index = 0; index < 40; index += 1) {
       desk.addTicket(customer, `Ticket ${index}`);
@@ -253,7 +253,7 @@ describe('a poll', () => {
     expect(desk.count(LIST, 400)).toBe(0);
   });
 
-  test('fails loudly where one instant has more pages than the list gives', async () => {
+  test('fails if one update time has more pages than a list returns', async () => {
     await open({ page: 3, mostPages: 3 });
     for (let index = 0; index < 10; index += 1) {
       desk.addTicket(customer, `Ticket ${index}`);
@@ -262,7 +262,7 @@ describe('a poll', () => {
     expect(desk.count(LIST, 400)).toBe(1);
   });
 
-  test('begins again, inclusively, where the last one that was kept ended', async () => {
+  test('continues from the last stored update time, inclusive', async () => {
     for (let index = 0; index < 45; index += 1) {
       resolved(`Ticket ${index}`);
       await clock.advance(1000);
@@ -275,7 +275,7 @@ describe('a poll', () => {
     expect(keys.length).toBeGreaterThan(45);
   });
 
-  test('begins again at an instant of many pages as long as not all of them were kept', async () => {
+  test('repeats an update time of many pages until all were stored', async () => {
     await open({ page: 2 });
     await reconnect(1000);
     const tickets = Array.from({ length: 5 }, (_, index) => resolved(`Ticket ${index}`));
@@ -290,7 +290,7 @@ describe('a poll', () => {
     );
   });
 
-  test('does not read again what was kept and has not changed', async () => {
+  test('does not fetch stored tickets again without a change', async () => {
     resolved();
     await clock.advance(20 * MINUTE);
     const first = await poll();
@@ -299,14 +299,14 @@ describe('a poll', () => {
     expect(desk.count(CHILDREN)).toBe(1);
   });
 
-  test('reads again what was given out and not kept, also in the same process', async () => {
+  test('fetches tickets again that were returned but not stored', async () => {
     const ticket = resolved();
     await clock.advance(20 * MINUTE);
     await poll();
     expect(ticketsOf(await poll()).map(({ key }) => key)).toEqual([keyOf(ticket)]);
   });
 
-  test('reads again what changed twice within a second', async () => {
+  test('fetches a ticket again that changed twice within a second', async () => {
     const ticket = resolved();
     const first = await poll();
     desk.message(ticket, customer, 'And one thing more');
@@ -314,7 +314,7 @@ describe('a poll', () => {
     expect(ticketsOf(second)[0]?.parts).toHaveLength(3);
   });
 
-  test('finds what the list shows late, a day back and no more', async () => {
+  test('finds tickets that the list returns up to a day late', async () => {
     const first = resolved('First');
     await clock.advance(DAY);
     const kept = await poll();
@@ -324,7 +324,7 @@ describe('a poll', () => {
     expect(ticketsOf(await poll(cursorOf(kept))).map(({ key }) => key)).toEqual([late, first].map(keyOf));
   });
 
-  test('tells that a ticket was opened again, and brings it back when it is resolved', async () => {
+  test('reports a reopened ticket, and returns it when it is resolved', async () => {
     const ticket = resolved();
     const first = await poll();
     await clock.advance(DAY);
@@ -337,7 +337,7 @@ describe('a poll', () => {
     expect(ticketsOf(await poll(cursorOf(second)))[0]).toMatchObject({ settledAt: START + 2 * DAY });
   });
 
-  test('tells as gone what was deleted between the list and its messages', async () => {
+  test('reports a ticket as gone that was deleted before its messages were read', async () => {
     const ticket = resolved();
     const other = resolved();
     desk.meanwhile = ({ path }) => {
@@ -350,7 +350,7 @@ describe('a poll', () => {
     expect(second).toMatchObject({ ticket: { key: keyOf(other) } });
   });
 
-  test('gives out no batch of which a part cannot be had, and all of it the next time', async () => {
+  test('returns no partial batch after a failure, and the whole one in the next poll', async () => {
     const tickets = [resolved('One'), resolved('Two'), resolved('Three')];
     desk.malady = ({ path }) => (path.includes(`/${tickets[1]?.id}/`) ? 500 : null);
     await expect(poll()).rejects.toBeInstanceOf(TransientError);
@@ -359,7 +359,7 @@ describe('a poll', () => {
   });
 
   test.each([500, 502, 'truncated', 'dropped', 'html'] as const)(
-    'gets over an answer that fails once (%s)',
+    'survives a response that fails once (%s)',
     async (malady) => {
       resolved();
       desk.malady = oncePerPath(malady);
@@ -367,7 +367,7 @@ describe('a poll', () => {
     },
   );
 
-  test('waits as long as a refusal says, and asks for nothing meanwhile', async () => {
+  test('waits for Retry-After without other requests', async () => {
     await open({ limit: 4, page: 2 });
     Array.from({ length: 6 }, (_, index) => resolved(`Ticket ${index}`));
     await clock.advance(10_000);
@@ -381,14 +381,14 @@ describe('a poll', () => {
     expect(desk.requests.filter(({ status }) => status === 429).length).toBeLessThan(4);
   });
 
-  test('does not use up what others of the account need, though no header says when a minute ends', async () => {
+  test('leaves a part of the rate limit to other clients of the account', async () => {
     await open({ limit: 30 });
     Array.from({ length: 50 }, (_, index) => resolved(`Ticket ${index}`));
     expect(ticketsOf(await poll())).toHaveLength(50);
     expect(desk.count(/./, 429)).toBe(0);
   });
 
-  test('stops where the key is not accepted, and does not tell it', async () => {
+  test('stops if the key is refused, and does not reveal it', async () => {
     await clock.run(source.close());
     source = connect('another-key');
     const failure = await poll().catch((error: Error) => error);
@@ -396,7 +396,7 @@ describe('a poll', () => {
     expect((failure as Error).message).not.toContain('another-key');
   });
 
-  test('begins anew for another account', async () => {
+  test('starts from the beginning for another account', async () => {
     resolved();
     expect(
       ticketsOf(await poll({ account: 'other', since: '2026-03-02T00:00:00Z', floor: '2026-03-02T00:00:00Z' })),
@@ -404,7 +404,7 @@ describe('a poll', () => {
   });
 });
 
-describe('a list in the order of the last change', () => {
+describe('a list ordered by the last change', () => {
   const T0 = '2026-03-01T12:00:00Z';
   const listOf = (page: (number: number) => string[], mostPages = 300): UpdatedList<Listed> & { asked: number } => ({
     label: 'Freshdesk: list tickets',
@@ -423,13 +423,13 @@ describe('a list in the order of the last change', () => {
     }
   };
 
-  test('is given up after 300 pages of one instant, and nothing behind them is taken for read', async () => {
+  test('fails after 300 pages with the same time, without skipping later ones', async () => {
     const list = listOf(() => [T0, T0]);
     await expect(scan(list)).rejects.toThrow(/more than 300 pages changed at 2026-03-01T12:00:00Z/);
     expect(list.asked).toBe(300);
   });
 
-  test('is not believed in another order, or where its times are none', async () => {
+  test('is refused in another order or with invalid times', async () => {
     await expect(scan(listOf(() => ['2026-03-01T12:00:02Z', '2026-03-01T12:00:01Z']))).rejects.toBeInstanceOf(
       NotThePlatformError,
     );
@@ -438,7 +438,7 @@ describe('a list in the order of the last change', () => {
 });
 
 describe('a hint', () => {
-  test('leads to the ticket as it is now', async () => {
+  test('returns the current ticket', async () => {
     const ticket = resolved();
     expect(await fetchOne(ticket.id)).toMatchObject({
       kind: 'ticket',
@@ -460,7 +460,7 @@ describe('a webhook', () => {
     });
 
   test.each(['{"ticket_id":7}', '{"ticket_id":"7"}', '{"ticket":{"id":7}}', '{"freshdesk_webhook":{"ticket_id":7}}'])(
-    'hints at its ticket: %s',
+    'returns a hint for its ticket: %s',
     (body) => {
       expect(hear(body)).toEqual({ kind: 'hints', delivery: null, ids: ['7'] });
     },
@@ -476,7 +476,7 @@ describe('a webhook', () => {
     expect(JSON.stringify(heard)).not.toContain('the-secret');
   });
 
-  test('is refused for another content type, and for what names no ticket', () => {
+  test('is refused with another content type or without a ticket', () => {
     expect(hear('{"ticket_id":7}', { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
     for (const body of ['', '{', '[]', '{"ticket_id":"../7"}', '{"ticket_id":-1}', '"7"']) {
       expect(hear(body)).toMatchObject({ kind: 'refused', status: 400 });

@@ -91,7 +91,7 @@ function wordsOf({ body, comments }: FakeIssue): (string | null)[] {
   return [body, ...comments.map((one) => one.body).filter((text) => text !== 'hush')];
 }
 
-test('despite edits and kills, the latest version of every closed issue arrives, and no other', async () => {
+test('sends the latest version of every closed issue despite edits and kills, and no other', async () => {
   await fc.assert(
     fc.asyncProperty(roundsOf(edit), async (rounds) => {
       const world = new World();

@@ -92,7 +92,7 @@ function closed(body = 'How do I export?', more: Partial<FakeIssue> = {}): FakeI
 }
 
 describe('an issue', () => {
-  test('is its text and its comments, with whoever wrote them', async () => {
+  test('contains its text and its comments, with their authors', async () => {
     const issue = closed();
     github.comment(issue, 'ada-admin', 'Also by the API.', { author_association: 'CONTRIBUTOR' });
     github.comment(issue, 'bo', 'Thanks!', { author_association: 'CONTRIBUTOR' });
@@ -118,7 +118,7 @@ describe('an issue', () => {
     ]);
   });
 
-  test('of an account that was deleted, or without a text, is read all the same', async () => {
+  test('of a deleted account or without a text is read', async () => {
     const issue = github.addIssue(repository, null, null);
     github.comment(issue, null, 'Still there');
     github.comment(issue, 'cora', null);
@@ -129,7 +129,7 @@ describe('an issue', () => {
     });
   });
 
-  test('is read to the last page of its comments', async () => {
+  test('contains the comments of all pages', async () => {
     const issue = github.addIssue(repository, 'cora', 'First');
     for (let index = 1; index <= 205; index += 1) {
       github.comment(issue, 'cora', `Comment ${index}`);
@@ -140,7 +140,7 @@ describe('an issue', () => {
     expect(found?.completeness).toEqual({ reported: 205, fetched: 205 });
   });
 
-  test('has no comment of a bot or one that was hidden', async () => {
+  test('contains no comment of a bot and no hidden comment', async () => {
     const issue = github.addIssue(repository, 'cora', 'Question');
     github.comment(issue, 'stale[bot]', 'hush: stale', { user: { login: 'stale[bot]', type: 'Bot' } });
     github.comment(issue, 'troll', 'hush: abuse', { minimized: { reason: 'abuse' } });
@@ -151,7 +151,7 @@ describe('an issue', () => {
     expect(found?.completeness).toEqual({ reported: 3, fetched: 3 });
   });
 
-  test('that is open, a bot’s, declined, empty or of the team alone is skipped, and a pull request is none', async () => {
+  test('is skipped if it is open, declined, empty, of a bot or the team only, or a pull request', async () => {
     const open = github.addIssue(repository, 'cora', 'Open');
     const bots = closed('Bump', { user: { login: 'renovate[bot]', type: 'Bot' } });
     const declined = github.addIssue(repository, 'cora', 'Please');
@@ -178,12 +178,12 @@ describe('an issue', () => {
     expect(ticketsOf(await poll()).map(({ key }) => key)).toEqual([declined, duplicate].map(keyOf));
   });
 
-  test('tells how many comments are missing', async () => {
+  test('reports the number of missing comments', async () => {
     closed('Question', { withheld: 2 });
     expect(ticketsOf(await poll())[0]?.completeness).toEqual({ reported: 3, fetched: 1 });
   });
 
-  test('of which a comment is deleted meanwhile is not told as incomplete', async () => {
+  test('is complete if a comment was deleted in the meantime', async () => {
     const issue = closed();
     github.comment(issue, 'cora', 'Oops');
     let once = true;
@@ -198,7 +198,7 @@ describe('an issue', () => {
 });
 
 describe('a poll', () => {
-  test('misses nothing where issues move while the pages are read', async () => {
+  test('misses no issue that moves between pages during the poll', async () => {
     await open({ page: 5 });
     const issues: FakeIssue[] = [];
     for (let index = 0; index < 23; index += 1) {
@@ -216,7 +216,7 @@ describe('a poll', () => {
     expect(new Set(ticketsOf(batches).map(({ key }) => key))).toEqual(new Set(issues.map(keyOf)));
   });
 
-  test('misses nothing of many pages of one second while these move', async () => {
+  test('misses no issue of many pages with the same update time', async () => {
     await open({ page: 5 });
     const issues = Array.from({ length: 23 }, (_, index) => closed(`Issue ${index}`));
     await clock.advance(DAY);
@@ -230,7 +230,7 @@ describe('a poll', () => {
     expect(new Set(ticketsOf(await poll()).map(({ key }) => key))).toEqual(new Set(issues.map(keyOf)));
   });
 
-  test('asks for all states: what was opened again must not be sent', async () => {
+  test('lists issues of all states, because reopened ones must not be sent', async () => {
     const issue = closed();
     const first = await poll();
     await clock.advance(HOUR);
@@ -242,7 +242,7 @@ describe('a poll', () => {
     expect(ticketsOf(await poll(cursorOf(second)))[0]?.settledAt).toBe(START + 2 * HOUR);
   });
 
-  test('that finds nothing new costs nothing, and is not fooled by that', async () => {
+  test('uses ETags, so that polls without changes cost no rate limit', async () => {
     closed();
     await clock.advance(20 * MINUTE);
     const first = await poll();
@@ -257,14 +257,14 @@ describe('a poll', () => {
     expect(ticketsOf(await poll(cursorOf(second))).map(({ key }) => key)).toContain(keyOf(later));
   });
 
-  test('keeps no tag of what was given out and not kept', async () => {
+  test('stores no ETag of issues that were returned but not stored', async () => {
     const issue = closed();
     await clock.advance(20 * MINUTE);
     await poll();
     expect(ticketsOf(await poll()).map(({ key }) => key)).toEqual([keyOf(issue)]);
   });
 
-  test('keeps no tag of what may change within its second, nor of a page that is not all', async () => {
+  test('stores no ETag within the second of the last update, and none of a partial list', async () => {
     const issue = closed();
     const first = await poll();
     const second = await poll(cursorOf(first));
@@ -280,7 +280,7 @@ describe('a poll', () => {
     expect(JSON.stringify(cursorOf(await poll()))).not.toContain('etag');
   });
 
-  test('does not read again what was kept and has not changed', async () => {
+  test('does not fetch stored issues again without a change', async () => {
     closed('First');
     await clock.advance(20 * MINUTE);
     const first = await poll();
@@ -289,7 +289,7 @@ describe('a poll', () => {
     expect(github.requests.filter(({ path }) => /\/issues\/1\/comments$/.test(path))).toHaveLength(1);
   });
 
-  test('begins again, inclusively, where the last one that was kept ended', async () => {
+  test('continues from the last stored update time, inclusive', async () => {
     for (let index = 0; index < 45; index += 1) {
       closed(`Issue ${index}`);
       await clock.advance(3 * HOUR);
@@ -301,7 +301,7 @@ describe('a poll', () => {
     expect(keys).toHaveLength(46);
   });
 
-  test('has a cursor for each repository', async () => {
+  test('stores a cursor for each repository', async () => {
     const other = github.addRepository('acme/other');
     await reconnect({ repositories: ['acme/product', 'acme/other'] });
     closed('Here');
@@ -315,7 +315,7 @@ describe('a poll', () => {
     expect(ticketsOf(second).map(({ key }) => key)).toContain(keyOf(there));
   });
 
-  test('is not held up by a repository that is not there, and tells it', async () => {
+  test('reports a missing repository, and reads the others', async () => {
     await reconnect({ repositories: ['acme/nowhere', 'acme/product'] });
     closed();
     const batches: Batch[] = [];
@@ -330,14 +330,14 @@ describe('a poll', () => {
     expect(ticketsOf(batches)).toHaveLength(1);
   });
 
-  test('follows a repository that was renamed, and keeps the keys of its issues', async () => {
+  test('follows a renamed repository, and keeps the keys of its issues', async () => {
     const issue = closed();
     github.rename(repository, 'acme/renamed');
     expect(ticketsOf(await poll()).map(({ key }) => key)).toEqual([keyOf(issue)]);
     expect(github.count(/./, 301)).toBeGreaterThan(0);
   });
 
-  test('never follows a link that leads outside the configured address', async () => {
+  test('never follows a link to another host', async () => {
     await clock.run(source.close());
     github.rename(repository, 'acme/renamed');
     const elsewhere = Object.create(github, { baseUrl: { value: 'http://elsewhere.example' } });
@@ -347,7 +347,7 @@ describe('a poll', () => {
     expect(await failureOf(poll())).toBeInstanceOf(NotThePlatformError);
   });
 
-  test('finds its way below the path of an installation of one’s own', async () => {
+  test('keeps the base path of a self-hosted installation', async () => {
     await open({ prefix: '/api/v3', page: 2 });
     for (let index = 0; index < 5; index += 1) {
       closed(`Issue ${index}`);
@@ -356,7 +356,7 @@ describe('a poll', () => {
     expect(new Set(ticketsOf(await poll()).map(({ key }) => key)).size).toBe(5);
   });
 
-  test('tells as gone what was deleted or moved away between the list and its comments', async () => {
+  test('reports an issue as gone that was deleted or transferred before its comments were read', async () => {
     const deleted = closed('Deleted');
     const stays = closed('Stays');
     github.meanwhile = ({ path }) => {
@@ -369,7 +369,7 @@ describe('a poll', () => {
     expect(second).toMatchObject({ ticket: { key: keyOf(stays) } });
   });
 
-  test('gives out no batch of which a part cannot be had, and all of it the next time', async () => {
+  test('returns no partial batch after a failure, and the whole one in the next poll', async () => {
     Array.from({ length: 3 }, () => closed());
     github.malady = ({ path }) => (/\/2\/comments$/.test(path) ? 502 : null);
     expect(await failureOf(poll())).toBeInstanceOf(TransientError);
@@ -378,7 +378,7 @@ describe('a poll', () => {
   });
 
   test.each([500, 502, 'truncated', 'dropped', 'html'] as const)(
-    'gets over an answer that fails once (%s)',
+    'survives a response that fails once (%s)',
     async (malady) => {
       closed();
       github.malady = oncePerPath(malady);
@@ -387,8 +387,8 @@ describe('a poll', () => {
   );
 });
 
-describe('the rate', () => {
-  test.each([403, 429] as const)('that others used up (%i) is waited for until its reset', async (refusal) => {
+describe('the rate limit', () => {
+  test.each([403, 429] as const)('that others used up (%i) delays requests until its reset', async (refusal) => {
     await open({ refusal });
     closed();
     closed();
@@ -405,7 +405,7 @@ describe('the rate', () => {
     { status: 429 as const, retryAfter: 90, least: 90_000 },
     { status: 403 as const, least: MINUTE },
     { status: 429 as const, least: MINUTE },
-  ])('that no header shows ($status, retry-after $retryAfter) is waited for', async ({ least, ...refusal }) => {
+  ])('without rate headers ($status, retry-after $retryAfter) delays requests', async ({ least, ...refusal }) => {
     closed();
     closed();
     let refused = 0;
@@ -416,7 +416,7 @@ describe('the rate', () => {
     expect(Math.min(...others.map((one) => one.at))).toBeGreaterThanOrEqual(at + least);
   });
 
-  test('that stays used up is waited for ever longer', async () => {
+  test('that stays exceeded is retried with a growing backoff', async () => {
     closed();
     let refused = 0;
     github.secondary = ({ path }) => (COMMENTS.test(path) && refused++ < 3 ? { status: 403 } : null);
@@ -426,7 +426,7 @@ describe('the rate', () => {
     expect(waits).toEqual([MINUTE, 2 * MINUTE, 4 * MINUTE].map((wait) => expect.closeTo(wait, -2)));
   });
 
-  test('is not what a 403 means that refuses the token', async () => {
+  test('is not assumed for a 403 that refuses the token', async () => {
     closed();
     github.isForbidden = true;
     const failure = await failureOf(poll());
@@ -436,7 +436,7 @@ describe('the rate', () => {
   });
 });
 
-describe('an app', () => {
+describe('a GitHub App', () => {
   beforeEach(() => {
     const sign = crypto.subtle.sign.bind(crypto.subtle);
     // A signature is made beside the event loop: the clock stands still meanwhile, as for a request.
@@ -453,7 +453,7 @@ describe('an app', () => {
     vi.restoreAllMocks();
   });
 
-  test('asks for a token of its installation once, and again before that expires', async () => {
+  test('requests an installation token once, and again before it expires', async () => {
     await open(app(), asApp());
     closed();
     const first = await poll();
@@ -471,19 +471,19 @@ describe('an app', () => {
     ['PKCS #1', PEM],
     ['PKCS #8', KEYS.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()],
     ['one line', PEM.replaceAll('\n', '\\n')],
-  ])('has its key as %s', async (_, privateKey) => {
+  ])('accepts a key as %s', async (_, privateKey) => {
     await open(app(), asApp(privateKey));
     closed();
     expect(ticketsOf(await poll())).toHaveLength(1);
   });
 
-  test('is believed by a GitHub whose clock is a little behind', async () => {
+  test('signs tokens that a server with a slow clock accepts', async () => {
     await open({ ...app(), behind: 50_000 }, asApp());
     closed();
     expect(ticketsOf(await poll())).toHaveLength(1);
   });
 
-  test('uses its own token on each of two servers where the installations have the same id', async () => {
+  test('uses separate tokens for equal installation ids on two servers', async () => {
     await open(app(), asApp());
     const other = await new FakeGithub({ clock, ...app() }).listen();
     other.addRepository('acme/product');
@@ -499,7 +499,7 @@ describe('an app', () => {
     await other[Symbol.asyncDispose]();
   });
 
-  test('gets a new token where the one it has was withdrawn', async () => {
+  test('requests a new token after the old one was revoked', async () => {
     await open(app(), asApp());
     closed();
     const first = await poll();
@@ -509,7 +509,7 @@ describe('an app', () => {
     expect(github.count(ACCESS)).toBe(2);
   });
 
-  test('unknown to GitHub is reported', async () => {
+  test('is reported if GitHub does not know it', async () => {
     await open(app(8), asApp());
     const failure = await failureOf(poll());
     expect(failure).toBeInstanceOf(AuthError);
@@ -537,7 +537,7 @@ describe('an app', () => {
 });
 
 describe('a hint', () => {
-  test('leads to the issue as it is now', async () => {
+  test('returns the current issue', async () => {
     const issue = closed();
     expect(await fetchOne(hintOf(issue))).toMatchObject({ kind: 'ticket', ticket: { key: keyOf(issue) } });
     expect(await fetchOne('ACME/Product#1')).toMatchObject({ kind: 'ticket', ticket: { key: keyOf(issue) } });
@@ -545,7 +545,7 @@ describe('a hint', () => {
     expect(await fetchOne(hintOf(issue))).toEqual({ kind: 'skipped', key: keyOf(issue), reason: 'open' });
   });
 
-  test('to what was deleted or moved away tells what is gone', async () => {
+  test('for a deleted or transferred issue reports it as gone', async () => {
     const deleted = closed();
     github.remove(repository, deleted);
     expect(await fetchOne(hintOf(deleted))).toEqual({ kind: 'gone', key: keyOf(deleted) });
@@ -558,19 +558,19 @@ describe('a hint', () => {
     expect(await fetchOne(id)).toMatchObject({ kind: 'rejected', place: id });
   });
 
-  test('to a repository that is not configured any more tells that its issue is gone', async () => {
+  test('for a repository that is no longer configured reports its issue as gone', async () => {
     expect(await fetchOne('acme/other#1:I_1')).toEqual({ kind: 'gone', key: 'github/I_1' });
     expect(github.requests).toHaveLength(0);
   });
 
-  test('to a repository that is out of reach says nothing of the issue', async () => {
+  test('for an unreachable repository reports nothing about the issue', async () => {
     const issue = closed();
     const hint = hintOf(issue);
     github.repositories.splice(0);
     expect(await fetchOne(hint)).toMatchObject({ kind: 'rejected', reason: expect.stringContaining('acme/product') });
   });
 
-  test('at a pull request is refused', async () => {
+  test('for a pull request is refused', async () => {
     const issue = closed('A change', { isPullRequest: true });
     expect(await fetchOne(hintOf(issue))).toMatchObject({ kind: 'rejected' });
   });
@@ -601,20 +601,23 @@ describe('a webhook', () => {
     });
   }
 
-  test('is signed as in GitHub’s own example', () => {
+  test('matches the signature of GitHub’s example', () => {
     const signature = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
     // It is genuine, and no JSON.
     expect(hear('Hello, World!', { 'x-hub-signature-256': signature })).toMatchObject({ status: 400 });
     expect(hear('Hello, World?', { 'x-hub-signature-256': signature })).toMatchObject({ status: 401 });
   });
 
-  test.each(['closed', 'reopened', 'edited', 'deleted', 'transferred'])('hints at its issue: %s', (action) => {
-    const heard = { kind: 'hints', delivery: 'delivery-1', ids: ['Acme/Product#12:I_kwDO12'] };
-    expect(hear({ ...event, action })).toEqual(heard);
-    expect(hear({ ...event, comment: {} }, { 'x-github-event': 'issue_comment' })).toEqual(heard);
-  });
+  test.each(['closed', 'reopened', 'edited', 'deleted', 'transferred'])(
+    'returns a hint for its issue: %s',
+    (action) => {
+      const heard = { kind: 'hints', delivery: 'delivery-1', ids: ['Acme/Product#12:I_kwDO12'] };
+      expect(hear({ ...event, action })).toEqual(heard);
+      expect(hear({ ...event, comment: {} }, { 'x-github-event': 'issue_comment' })).toEqual(heard);
+    },
+  );
 
-  test('hints at nothing for a ping, another event, a pull request or another repository', () => {
+  test('returns no hint for a ping, another event, a pull request or another repository', () => {
     const nothing = { kind: 'hints', delivery: 'delivery-1', ids: [] };
     expect(hear({ zen: 'Keep it logically awesome.' }, { 'x-github-event': 'ping' })).toEqual(nothing);
     expect(hear(event, { 'x-github-event': 'star' })).toEqual(nothing);
@@ -622,7 +625,7 @@ describe('a webhook', () => {
     expect(hear({ ...event, repository: { full_name: 'other/product' } })).toEqual(nothing);
   });
 
-  test('is refused where the signature is missing, wrong or of another body', () => {
+  test('is refused if the signature is missing, wrong or of another body', () => {
     const good = createHmac('sha256', secret).update(JSON.stringify(event)).digest('hex');
     for (const signature of [
       undefined,
@@ -642,7 +645,7 @@ describe('a webhook', () => {
     expect(hear(event, { 'x-hub-signature-256': [`sha256=${good}`, 'x'] })).toMatchObject({ status: 401 });
   });
 
-  test('is refused for another content type, and for what is no event', () => {
+  test('is refused with another content type or an invalid event', () => {
     expect(hear(event, { 'content-type': 'application/x-www-form-urlencoded' })).toMatchObject({ status: 415 });
     expect(hear({ action: 'closed' })).toMatchObject({ kind: 'refused', status: 400 });
     expect(hear('{"action"')).toMatchObject({ kind: 'refused', status: 400 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { textOfHtml } from '../../src/conversations/model/html.ts';
 
-describe('the text of HTML', () => {
+describe('text from HTML', () => {
   it.each([
     ['<p>One</p><p>Two<br>Three</p>', 'One\n\nTwo\nThree'],
     ['<a href="https://x.example/a">the docs</a>', 'the docs (https://x.example/a)'],
@@ -21,7 +21,7 @@ describe('the text of HTML', () => {
     ['a&nbsp;&amp;&nbsp;&lt;b&gt; an\u200Ba@x.example', 'a & <b> ana@x.example'],
     ['a < b, and no HTML', 'a < b, and no HTML'],
     ['', ''],
-  ])('case %#', (html, text) => {
+  ])('is converted as expected (case %#)', (html, text) => {
     expect(textOfHtml(html)).toBe(text);
   });
 
@@ -34,18 +34,18 @@ describe('the text of HTML', () => {
     ['less-than signs', '<'.repeat(400_000)],
     ['attributes without end', `<a ${'a="b" '.repeat(50_000)}`],
     ['scripts without end', '<script>x'.repeat(20_000)],
-  ])('does not choke on %s', (_, html) => {
+  ])('is converted quickly from %s', (_, html) => {
     expect(textOfHtml(`seen<br>${html}`).startsWith('seen')).toBe(true);
   });
 
-  it('keeps the words where there are more elements than it parses', () => {
+  it('keeps the words beyond the element limit', () => {
     const text = textOfHtml(`<style>a{}</style><p>first</p>${'<i>w</i>'.repeat(20_000)}<p>a &amp; b</p>`);
     expect(text.startsWith('first\nww')).toBe(true);
     expect(text.endsWith('a & b')).toBe(true);
     expect(text).not.toContain('a{}');
   });
 
-  it('is bounded, and pictures inside the HTML do not use up the bound', () => {
+  it('is limited in length, and inline images do not count', () => {
     expect(textOfHtml('x'.repeat(5_000_000)).length).toBe(524_288);
     expect(textOfHtml(`<img src="data:image/png;base64,${'A'.repeat(1_000_000)}"><p>words</p>`)).toBe('words');
   });

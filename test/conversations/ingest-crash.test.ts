@@ -245,7 +245,7 @@ async function play(script: readonly Step[], store: Store, { death, tells }: Pla
 }
 
 test.each([true, false])(
-  'a process that dies at any of its writes; its source tells of deletions: %s',
+  'converges after a crash at any write, with a source that reports deletions: %s',
   async (tells) => {
     const undisturbed = await play(SCRIPT, openMemoryStore(), { tells });
     expect(undisturbed.writes).toBeGreaterThan(40);
@@ -309,7 +309,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ do: 'kill' as const }) },
 );
 
-test('any edits, hints, faults and deaths', async () => {
+test('converges after any edits, hints, faults and crashes', async () => {
   const numRuns = STRIDE === 1 ? 1000 : 100;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), fc.boolean(), async (script, tells) => {
@@ -319,7 +319,7 @@ test('any edits, hints, faults and deaths', async () => {
   );
 }, 300_000);
 
-test('nothing private in the state file', async () => {
+test('writes nothing private to the state file', async () => {
   const store = openSqliteStore(join(folder, 'octavo.db'));
   const world = await play(SCRIPT.slice(0, -1), store, { tells: true });
   expect(world.desk.log.length).toBeGreaterThan(10);

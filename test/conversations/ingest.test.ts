@@ -95,7 +95,7 @@ describe('from a source to the platform', () => {
     expect((await status())?.polledAgo).toBeLessThanOrEqual(5 * MINUTE);
   });
 
-  test('sends an edited ticket again, and an unchanged one not', async () => {
+  test('sends an edited ticket again, and an unchanged one only once', async () => {
     solve('1', '2');
     ingestion.start();
     await clock.advance(10 * MINUTE);
@@ -155,7 +155,7 @@ describe('hints', () => {
     expect(told).toContainEqual({ rejected: { source: 'desk', place: 'a hint', reason: 'no such ticket' } });
   });
 
-  test('to an inaccessible ticket are dropped, and do not delay polls', async () => {
+  test('for an inaccessible ticket are dropped, and do not delay polls', async () => {
     const fetch = desk.found.bind(desk);
     desk.found = (id) => {
       if (id === '1') {
@@ -171,7 +171,7 @@ describe('hints', () => {
     expect(await status()).toMatchObject({ hints: 0, error: null });
   });
 
-  test('are answered only once they are durable, and refused ones leave nothing', async () => {
+  test('are confirmed only once they are durable, and refused ones are not stored', async () => {
     expect(await deliver({ kind: 'refused', status: 401, reason: 'bad signature' })).toEqual({
       status: 401,
       reason: 'bad signature',
@@ -291,7 +291,7 @@ describe('reports', () => {
   });
 });
 
-test('a reset during a poll restarts it from the new position', async () => {
+test('follow a reset during a poll, which restarts it from the new position', async () => {
   solve('1', '2', '3', '4', '5', '6', '7');
   const source = desk.source();
   let resets = 0;
@@ -361,9 +361,9 @@ describe('records that cannot become a conversation', () => {
   test.each([
     ['a long id', { key: 'x'.repeat(256) }, { kind: 'rejected', reason: expect.stringContaining('256 characters') }],
     ['no id', { key: '' }, { kind: 'rejected', reason: expect.stringContaining('0 characters') }],
-    ['nothing in it', { parts: [{ role: 'user', body: ' \n' }] }, { kind: 'skipped', reason: 'empty' }],
+    ['no text', { parts: [{ role: 'user', body: ' \n' }] }, { kind: 'skipped', reason: 'empty' }],
     ['no customer', { parts: [{ role: 'team-member', body: 'News' }] }, { kind: 'skipped', reason: 'no-customer' }],
-  ] as const)('%s', (_what, over, expected) => {
+  ] as const)('with %s are not sent', (_what, over, expected) => {
     expect(converted(over)).toEqual({ key: ticket(over).key, ...expected });
   });
 
@@ -408,7 +408,7 @@ describe('records that cannot become a conversation', () => {
     ['a file', 'file:///etc/hosts', false],
     ['no address', 'desk.example/4711', false],
     ['a long one', `https://desk.example/${'x'.repeat(2048)}`, false],
-  ])('as the address of a ticket, %s: it is sent or left out', (_what, url, isSent) => {
+  ])('send a URL only if it is a web address: %s', (_what, url, isSent) => {
     const admission = convertTicket(ticket({ url }), {
       redactor: createConversationRedactor(),
       settleDelay: 0,
@@ -418,7 +418,7 @@ describe('records that cannot become a conversation', () => {
     expect(sent).toEqual(isSent ? { url } : undefined);
   });
 
-  test('an empty subject is left out, as is a time that is none', () => {
+  test('omit an empty subject and an invalid time', () => {
     const payload = (over: Partial<Ticket>) => {
       const admission = converted(over);
       return admission.kind === 'content' ? JSON.parse(admission.content.payload) : admission;
@@ -440,7 +440,7 @@ describe('records that cannot become a conversation', () => {
     });
   });
 
-  test('a ticket that was settled in the future waits no longer than others', () => {
+  test('with a settled time in the future wait no longer than others', () => {
     expect(
       convertTicket(ticket({ settledAt: 9e15 }), { redactor: testRedactor, settleDelay: 500, now: 1000 }),
     ).toMatchObject({ content: { notBefore: 1500 } });

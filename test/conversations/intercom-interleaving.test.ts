@@ -78,7 +78,7 @@ class Helpdesk {
   }
 }
 
-test('despite edits, kills and faults, the latest version of every conversation arrives, and nothing private', async () => {
+test('sends the latest version of every conversation despite edits, kills and faults, and nothing private', async () => {
   await fc.assert(
     fc.asyncProperty(interleavedSteps(edit, 200), fc.boolean(), async (steps, inclusive) => {
       using clock = createSocketClock(START);

@@ -24,7 +24,7 @@ function deliver(content: unknown, headers: Record<string, string | string[] | u
 }
 
 describe('an Intercom webhook', () => {
-  test('hints at its conversation, and nothing else of its body is used', () => {
+  test('returns a hint for its conversation, and uses nothing else of the body', () => {
     expect(deliver(CLOSED)).toEqual({ kind: 'hints', delivery: 'notif_8b1b1cb0', ids: ['215468'] });
     expect(deliver({ ...CLOSED, data: { item: { type: 'conversation', id: 215468 } } })).toMatchObject({
       ids: ['215468'],
@@ -47,15 +47,15 @@ describe('an Intercom webhook', () => {
       { type: 'notification_event', topic: 'ping', id: null, data: { item: { type: 'ping', message: 'hi' } } },
     ],
     ['another topic', { ...CLOSED, topic: 'contact.created' }],
-    ['a topic about something else than a conversation', { ...CLOSED, data: { item: { type: 'tag', id: '1' } } }],
-  ])('of %s hints at nothing', (_, body) => {
+    ['a topic that is not about a conversation', { ...CLOSED, data: { item: { type: 'tag', id: '1' } } }],
+  ])('of %s returns no hint', (_, body) => {
     expect(deliver(body)).toMatchObject({ kind: 'hints', ids: [] });
   });
 
   test.each([
     ['a signature of another secret', sign(Buffer.from(JSON.stringify(CLOSED)), 'other')],
     ['a signature of another body', sign(Buffer.from('{}'))],
-    ['a signature cut short', 'sha1=abc'],
+    ['a truncated signature', 'sha1=abc'],
     ['another algorithm', `sha256=${'0'.repeat(64)}`],
     ['no signature', undefined],
     ['two signatures', [sign(Buffer.from(JSON.stringify(CLOSED))), 'sha1=0']],
@@ -70,13 +70,13 @@ describe('an Intercom webhook', () => {
   });
 
   test.each([
-    ['half a JSON', Buffer.from('{"topic":')],
-    ['no UTF-8', Buffer.from([0x22, 0xff, 0x22])],
-    ['nothing', Buffer.alloc(0)],
+    ['truncated JSON', Buffer.from('{"topic":')],
+    ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+    ['no body', Buffer.alloc(0)],
     ['no topic', Buffer.from('{}')],
     ['no conversation', Buffer.from('{"topic":"conversation.admin.closed"}')],
     ['an id that is a path', Buffer.from('{"topic":"conversation.admin.closed","data":{"item":{"id":"../1"}}}')],
-  ])('with %s in it is refused, once its signature is good', (_, body) => {
+  ])('with a valid signature and %s is refused', (_, body) => {
     expect(deliver(body)).toMatchObject({ kind: 'refused', status: 400 });
     expect(deliver(body, { 'x-hub-signature': sign(body, 'other') })).toMatchObject({ status: 401 });
   });

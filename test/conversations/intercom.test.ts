@@ -77,7 +77,7 @@ const keyOf = ({ id }: { id: string }) => `intercom/ab12cd/${id}`;
 const wait = (milliseconds = 2000) => running().advance(milliseconds);
 
 describe('a conversation', () => {
-  test('has who wrote what, its people, where it is, and nothing personal in its attributes', async () => {
+  test('contains texts with authors, people and its URL, and no personal attributes', async () => {
     const conversation = helpdesk.begin(customer, 'How do I export?', {
       tags: ['export', 'billing'],
       title: 'Exports',
@@ -115,7 +115,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  test('never has a note, nor what was redacted, and every kind of part that says something', async () => {
+  test('contains every kind of part with text, except notes and redacted parts', async () => {
     const conversation = helpdesk.begin(customer, 'My card is PRIVATE');
     conversation.source.redacted = true;
     for (const part_type of ['note', 'note_and_reopen', 'language_detection_details', 'something_new']) {
@@ -134,7 +134,7 @@ describe('a conversation', () => {
     expect(JSON.stringify(read)).not.toContain('PRIVATE');
   });
 
-  test('of more parts than are given says how many are missing', async () => {
+  test('reports how many parts are missing', async () => {
     const conversation = helpdesk.begin(customer, 'Long');
     for (let n = 0; n < 620; n += 1) {
       helpdesk.add(conversation, customer, `part ${n}`);
@@ -144,7 +144,7 @@ describe('a conversation', () => {
     expect(ticketsOf(await poll())[0]?.completeness).toEqual({ reported: 620, fetched: 500 });
   });
 
-  test('is text, also where it came as HTML all the same, and keeps what a customer wrote of HTML', async () => {
+  test('is plain text, also if it came as HTML, and keeps HTML that a customer quoted', async () => {
     closed('<p>How do I <b>export</b>?</p><p>Thanks</p>');
     closed('Why does <div> not close?');
     await wait();
@@ -155,8 +155,8 @@ describe('a conversation', () => {
   });
 });
 
-describe('tickets that are not sent', () => {
-  test('is told with its reason, and costs no request where the search decides', async () => {
+describe('a conversation that is not sent', () => {
+  test('is reported with its reason, without a request if the search is sufficient', async () => {
     const reasons = new Map<string, string>();
     const expectReason = (conversation: FakeConversation, reason: string) => {
       if (reason !== 'open') {
@@ -182,7 +182,7 @@ describe('tickets that are not sent', () => {
     expect(helpdesk.count(ONE)).toBe(4);
   });
 
-  test('a campaign that a customer answered is sent', async () => {
+  test('is not a campaign that a customer answered', async () => {
     const campaign = helpdesk.begin(admin, 'News for everybody');
     helpdesk.add(campaign, customer, 'How does that work?');
     helpdesk.close(campaign);
@@ -190,7 +190,7 @@ describe('tickets that are not sent', () => {
     expect(ticketsOf(await poll())[0]?.parts.map(({ role }) => role)).toEqual(['team-member', 'user']);
   });
 
-  test('what was deleted is gone, while it is read and afterwards', async () => {
+  test('is reported as gone if it was deleted, during the read or later', async () => {
     await open({ page: 2 });
     const [early, late] = [closed(), closed()];
     closed();
@@ -212,7 +212,7 @@ describe('tickets that are not sent', () => {
     ]);
   });
 
-  test('deletions are read as far back as the window, over all pages', async () => {
+  test('is found in all pages of deletions since the start of the window', async () => {
     const old = closed();
     helpdesk.remove(old);
     await wait(40 * DAY);
@@ -226,14 +226,14 @@ describe('tickets that are not sent', () => {
     expect(helpdesk.count(DELETED)).toBe(3);
   });
 
-  test('a workspace without a list of deletions is read all the same', async () => {
+  test('does not need a list of deletions', async () => {
     await open({ lists: false });
     closed();
     await wait();
     expect(ticketsOf(await poll())).toHaveLength(1);
   });
 
-  test('a conversation that cannot be read is rejected with what is wrong with it, and the others are read', async () => {
+  test('is rejected with its problem if it is invalid, and the others are read', async () => {
     const broken = closed();
     const good = closed();
     Object.assign(broken, { title: { secret: 'S3cret' } });
@@ -246,7 +246,7 @@ describe('tickets that are not sent', () => {
 });
 
 describe('the window', () => {
-  test.each([true, false])('loses nothing at its ends, whether they are inclusive (%s) or not', async (inclusive) => {
+  test.each([true, false])('misses nothing at its ends, whether inclusive (%s) or not', async (inclusive) => {
     await open({ inclusive }, { lookback: 1000 });
     const seen = new Set<string>();
     const all: FakeConversation[] = [];
@@ -269,7 +269,7 @@ describe('the window', () => {
     expect(seen).toEqual(new Set(all.map(keyOf)));
   });
 
-  test('ends when the poll began, and the next begins there, not at the latest update', async () => {
+  test('ends at the start of the poll, where the next window begins', async () => {
     await open({}, { lookback: 1000 });
     closed();
     // Its time is ahead of everybody’s: whoever goes on from it misses what comes before.
@@ -284,7 +284,7 @@ describe('the window', () => {
     expect(ticketsOf(await poll(cursorOf(first))).map(({ key }) => key)).toContain(keyOf(between));
   });
 
-  test('has what was edited while it was read in the next one', async () => {
+  test('includes conversations that were edited during the previous poll', async () => {
     await open({ page: 2 });
     const conversations = Array.from({ length: 6 }, () => closed());
     const [a, , , , , f] = conversations as [FakeConversation, ...FakeConversation[]];
@@ -308,7 +308,7 @@ describe('the window', () => {
     expect(second).toContainEqual({ kind: 'skipped', key: keyOf(f as FakeConversation), reason: 'open' });
   });
 
-  test('has an old conversation that was only just closed', async () => {
+  test('includes an old conversation that was just closed', async () => {
     const old = helpdesk.begin(customer, 'Long ago');
     await wait(90 * DAY);
     const first = await poll(null, Number.POSITIVE_INFINITY, running().now() - 30 * DAY);
@@ -318,7 +318,7 @@ describe('the window', () => {
     expect(ticketsOf(await poll(cursorOf(first)))).toMatchObject([{ key: keyOf(old) }]);
   });
 
-  test('looks back, for what the search learns of late', async () => {
+  test('looks back for conversations that the search indexes late', async () => {
     await open({ indexing: 2 * 3600 });
     const late = closed();
     await wait();
@@ -328,7 +328,7 @@ describe('the window', () => {
     expect(ticketsOf(await poll(cursorOf(first)))).toMatchObject([{ key: keyOf(late) }]);
   });
 
-  test('is gone on with after a kill, from Intercom’s own position, and the next one follows', async () => {
+  test('continues after a kill from Intercom’s cursor, followed by the next window', async () => {
     await open({ page: 2 });
     const conversations = Array.from({ length: 6 }, () => closed());
     await wait();
@@ -345,7 +345,7 @@ describe('the window', () => {
     expect(cursorOf(batches)).toEqual({ account: 'ab12cd', bookmark: running().now() / 1000 });
   });
 
-  test('is read anew where its position is not taken any more', async () => {
+  test('restarts if its cursor is no longer accepted', async () => {
     await open({ page: 2 });
     const conversations = Array.from({ length: 4 }, () => closed());
     await wait();
@@ -356,7 +356,7 @@ describe('the window', () => {
     expect(helpdesk.count(SEARCH, 400)).toBe(1);
   });
 
-  test('leaves no gap when the clock is set back, and none of another workspace is gone on with', async () => {
+  test('leaves no gap when the clock is set back, and restarts for another workspace', async () => {
     closed();
     await wait();
     const future = { account: 'ab12cd', bookmark: START / 1000 + 90 * 86_400 };
@@ -364,7 +364,7 @@ describe('the window', () => {
     expect(ticketsOf(await poll({ ...future, account: 'other' }))).toHaveLength(1);
   });
 
-  test('that neither advances nor ends is an error, not a loop', async () => {
+  test('fails instead of looping if a cursor repeats', async () => {
     await open({ page: 1 });
     closed();
     closed();
@@ -385,8 +385,8 @@ describe('the window', () => {
   });
 });
 
-describe('trouble', () => {
-  test('of one conversation keeps its page from being taken for read, and the next poll reads it', async () => {
+describe('a failure', () => {
+  test('of one conversation keeps its page for the next poll', async () => {
     await open({ page: 2 });
     const conversations = Array.from({ length: 4 }, () => closed());
     await wait();
@@ -401,7 +401,7 @@ describe('trouble', () => {
     expect(ticketsOf(rest).map(({ key }) => key)).toEqual(conversations.slice(2).map(keyOf));
   });
 
-  test('with the list of deletions keeps the window open', async () => {
+  test('of the list of deletions keeps the window open', async () => {
     closed();
     await wait();
     helpdesk.malady = ({ path }) => (DELETED.test(path) ? 500 : null);
@@ -413,7 +413,7 @@ describe('trouble', () => {
   });
 
   test.each([500, 502, 409, 'truncated', 'dropped', 'html'] as const)(
-    'that passes (%s) is gone through',
+    'that is temporary (%s) is retried',
     async (malady) => {
       closed();
       await wait();
@@ -423,7 +423,7 @@ describe('trouble', () => {
     },
   );
 
-  test('with the token ends the poll at once, and nothing says the token', async () => {
+  test('of the token ends the poll at once, without revealing the token', async () => {
     await open({}, { token: 'ic-Wr0ng-token' });
     await wait();
     const error = await poll().catch((reason: unknown) => reason);
@@ -432,7 +432,7 @@ describe('trouble', () => {
     expect(helpdesk.requests).toHaveLength(1);
   });
 
-  test('from something other than Intercom stops the poll, and names what differs from the documentation', async () => {
+  test('of a response that is not Intercom’s stops the poll, and names the difference from the documentation', async () => {
     Reflect.set(helpdesk, 'handle', () => ({ status: 200, body: { conversation: 'S3cret' } }));
     const error = await poll().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(NotThePlatformError);
@@ -442,7 +442,7 @@ describe('trouble', () => {
 });
 
 describe('the rate limit', () => {
-  test('of ten seconds is kept to', async () => {
+  test('of ten seconds is respected', async () => {
     await open({ limit: 10 });
     Array.from({ length: 60 }, () => closed());
     await wait();
@@ -463,13 +463,13 @@ describe('one conversation by its id', () => {
     expect(await fetch(conversation.id)).toEqual(polled);
   });
 
-  test('is gone where there is none, and skipped where it is open', async () => {
+  test('is gone if it does not exist, and skipped if it is open', async () => {
     const conversation = helpdesk.begin(customer, 'Hello?');
     expect(await fetch('4711')).toEqual({ kind: 'gone', key: 'intercom/ab12cd/4711' });
     expect(await fetch(conversation.id)).toMatchObject({ kind: 'skipped', reason: 'open' });
   });
 
-  test.each(['deleted', 'search', '../admins', ''])('asks nothing for «%s»', async (id) => {
+  test.each(['deleted', 'search', '../admins', ''])('makes no request for the invalid id "%s"', async (id) => {
     expect(await fetch(id)).toMatchObject({ kind: 'rejected' });
     expect(helpdesk.requests).toEqual([]);
   });

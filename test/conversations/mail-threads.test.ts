@@ -81,7 +81,7 @@ const wordsOf = (conversation: Sent | undefined) =>
 const WHOLE = ['user: How do I export?', 'team-member: In the menu.', 'user: Thanks!'];
 
 describe('one mail per file', () => {
-  test('is one conversation in the order of dates, whichever order the files come in', async () => {
+  test('becomes one conversation ordered by date, for any order of files', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.shuffledSubarray([QUESTION, REPLY, THANKS], { minLength: 3 }),
@@ -103,7 +103,7 @@ describe('one mail per file', () => {
     );
   });
 
-  test('keeps the id under which the conversation was sent first', async () => {
+  test('keeps the id with which the conversation was first sent', async () => {
     const outbox = openOutbox();
     await take(outbox, THANKS);
     const [first] = await send(outbox);
@@ -114,7 +114,7 @@ describe('one mail per file', () => {
     expect(wordsOf(later)).toEqual(WHOLE);
   });
 
-  test('a reply of the team waits for what the customer wrote', async () => {
+  test('holds a reply of the team until the customer’s mail arrives', async () => {
     const outbox = openOutbox();
     await take(outbox, REPLY);
     expect(await send(outbox)).toEqual([]);
@@ -122,7 +122,7 @@ describe('one mail per file', () => {
     expect(wordsOf((await send(outbox))[0])).toEqual(WHOLE.slice(0, 2));
   });
 
-  test('the same file again, and an answer of a machine in between, change nothing', async () => {
+  test('ignores a repeated file and an automatic reply', async () => {
     const outbox = openOutbox();
     await take(outbox, QUESTION);
     await take(outbox, { ...REPLY, id: 'auto@acme', headers: ['Auto-Submitted: auto-replied'] });
@@ -131,7 +131,7 @@ describe('one mail per file', () => {
     expect(await send(outbox)).toEqual([]);
   });
 
-  test('two halves that were not known to be one become one', async () => {
+  test('joins two parts of a thread when a mail connects them', async () => {
     const outbox = openOutbox();
     await take(outbox, QUESTION);
     await take(outbox, THANKS);
@@ -140,14 +140,14 @@ describe('one mail per file', () => {
     expect((await send(outbox)).map(wordsOf)).toEqual([WHOLE]);
   });
 
-  test('redacts in earlier mails the people that a later mail names', async () => {
+  test('redacts people in earlier mails that a later mail names', async () => {
     const outbox = openOutbox();
     await take(outbox, { ...QUESTION, body: 'Zebulon Quartermaine told me to ask.' });
     await take(outbox, { ...REPLY, from: 'Zebulon Quartermaine <zq@acme.example>' });
     expect(JSON.stringify(await send(outbox))).not.toMatch(/Zebulon|Quartermaine/);
   });
 
-  test('bounds the mails of a thread, so that a hostile one costs no more and more', async () => {
+  test('limits the mails of a thread', async () => {
     const outbox = openOutbox();
     for (let index = 0; index < 503; index += 1) {
       await take(outbox, { id: `m${index}@x`, references: ['q1@x'], minute: index, body: `mail ${index}` });

@@ -85,7 +85,7 @@ describe('the client of a provider', () => {
     expect(await ask({ accepts: [404] })).toMatchObject({ status: 404, body: { error: 'gone' } });
   });
 
-  test.each([401, 403])('does not try %i again', async (status) => {
+  test.each([401, 403])('does not retry %i', async (status) => {
     provider.replies.push({ status, lasting: true });
     const error = await failure();
     expect(error).toBeInstanceOf(AuthError);
@@ -93,24 +93,21 @@ describe('the client of a provider', () => {
     expect(provider.requests).toHaveLength(1);
   });
 
-  test.each([301, 400, 404, 410, 422])('takes %i for the request’s own fault', async (status) => {
+  test.each([301, 400, 404, 410, 422])('reports %i as an error of the request', async (status) => {
     provider.replies.push({ status, lasting: true });
     expect(await failure()).toBeInstanceOf(RejectedError);
     expect(provider.requests).toHaveLength(1);
   });
 
-  test.each([408, 409, 500, 502, 503, 504])(
-    'goes through %i that passes, and gives up on one that lasts',
-    async (status) => {
-      provider.replies.push({ status }, { status });
-      expect(await ask()).toMatchObject({ status: 200 });
-      provider.replies.push({ status, lasting: true });
-      expect(await failure()).toBeInstanceOf(TransientError);
-      expect(provider.requests.length).toBe(3 + 5);
-    },
-  );
+  test.each([408, 409, 500, 502, 503, 504])('retries a temporary %i, and fails after a lasting one', async (status) => {
+    provider.replies.push({ status }, { status });
+    expect(await ask()).toMatchObject({ status: 200 });
+    provider.replies.push({ status, lasting: true });
+    expect(await failure()).toBeInstanceOf(TransientError);
+    expect(provider.requests.length).toBe(3 + 5);
+  });
 
-  test('waits as long as a refusal says, then retries once', async () => {
+  test('waits for Retry-After, then retries once', async () => {
     provider.replies.push({ status: 429, headers: { 'retry-after': '93' } });
     const before = clock.now();
     expect(await ask()).toMatchObject({ status: 200 });
@@ -118,7 +115,7 @@ describe('the client of a provider', () => {
     expect(provider.requests).toHaveLength(2);
   });
 
-  test('backs off after a refusal without a wait', async () => {
+  test('backs off after a 429 without Retry-After', async () => {
     for (let n = 0; n < 6; n += 1) {
       provider.replies.push({ status: 429 });
     }
@@ -128,13 +125,13 @@ describe('the client of a provider', () => {
     expect(clock.now() - before).toBeGreaterThan(10_000);
   });
 
-  test('takes for a refusal what the provider says is one', async () => {
+  test('recognizes a rate limit that the provider defines', async () => {
     provider.replies.push({ status: 403, headers: { 'x-ratelimit-remaining': '0', 'retry-after': '5' } });
     expect(await ask()).toMatchObject({ status: 200 });
     expect(provider.requests).toHaveLength(2);
   });
 
-  test.each(['truncated', 'dropped', 'html'] as const)('goes through an answer that is %s', async (malady) => {
+  test.each(['truncated', 'dropped', 'html'] as const)('retries a response that is %s', async (malady) => {
     let left = 2;
     provider.malady = () => (left-- > 0 ? malady : null);
     expect(await ask()).toMatchObject({ body: { fine: true } });

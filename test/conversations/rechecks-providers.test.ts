@@ -215,7 +215,7 @@ describe('Intercom', () => {
   }
 
   test.each([true, false])(
-    'what is deleted while it rests is never sent; the workspace lists it: %s',
+    'never sends a conversation that is deleted during its settle delay; the workspace lists deletions: %s',
     async (lists) => {
       const { helpdesk, closed, begin } = await open(lists);
       const [deleted, kept] = ['a', 'b'].map(closed) as [never, ReturnType<typeof closed>];

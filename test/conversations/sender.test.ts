@@ -117,18 +117,21 @@ describe('batches', () => {
 });
 
 describe('a refused batch', () => {
-  test.each([400, 413, 422])('%i: is halved until the bad item is alone, and the others are sent', async (status) => {
-    await put(...letters);
-    sink.fault = ({ ids }) => (ids.includes('k') ? status : null);
-    expect(await sendDue()).toEqual({ kind: 'idle' });
-    expect([...sink.contents.keys()].sort()).toEqual(letters.filter((key) => key !== 'k'));
-    expect(sink.attempts.length).toBeLessThan(12);
-    expect(await outbox.dead({}, 10)).toMatchObject([
-      { key: 'k', reason: `ingestConversations: the platform refused it (${status}): fault ${status}` },
-    ]);
-    expect(told).toHaveLength(1);
-    expect(sink.needless()).toEqual([]);
-  });
+  test.each([400, 413, 422])(
+    'with status %i is halved until the bad item is alone, and the others are sent',
+    async (status) => {
+      await put(...letters);
+      sink.fault = ({ ids }) => (ids.includes('k') ? status : null);
+      expect(await sendDue()).toEqual({ kind: 'idle' });
+      expect([...sink.contents.keys()].sort()).toEqual(letters.filter((key) => key !== 'k'));
+      expect(sink.attempts.length).toBeLessThan(12);
+      expect(await outbox.dead({}, 10)).toMatchObject([
+        { key: 'k', reason: `ingestConversations: the platform refused it (${status}): fault ${status}` },
+      ]);
+      expect(told).toHaveLength(1);
+      expect(sink.needless()).toEqual([]);
+    },
+  );
 
   test('is halved for several bad items', async () => {
     await put(...letters);
@@ -207,7 +210,7 @@ describe('a lost answer', () => {
     expect(taken()).toEqual(['ab', 'cb']);
   });
 
-  test('of an earlier process stays in doubt while the platform accepts nothing', async () => {
+  test('of an earlier process stays in doubt until the platform accepts requests', async () => {
     await put('a', 'b');
     await outbox.next({ items: 50, bytes: 1000, open: 1 }, clock.now());
     await put('c');
@@ -220,7 +223,7 @@ describe('a lost answer', () => {
     expect(tried()).toEqual(['ab', 'ab', 'c']);
   });
 
-  test('a platform that does not answer gets few batches, with backoff, and all once it recovers', async () => {
+  test('that repeats for every batch causes backoff, and all are sent after recovery', async () => {
     open({ maxConversations: 1, maxBytes: 1000 });
     await put(...letters);
     sink.fault = () => 500;
@@ -300,7 +303,7 @@ describe('a platform that accepts nothing', () => {
 });
 
 describe('stopping', () => {
-  test('lets the request in flight end, and records it', async () => {
+  test('waits for the request in flight and records it', async () => {
     await put('a');
     sender.start();
     await clock.advance(60);
@@ -309,7 +312,7 @@ describe('stopping', () => {
     expect(sender.state).toEqual({ kind: 'stopped' });
   });
 
-  test('leaves a request in doubt that does not end in time', async () => {
+  test('marks a request as in doubt that does not end in time', async () => {
     await put('a');
     sink.fault = () => 'drop-after';
     sender.start();
@@ -328,7 +331,7 @@ describe('stopping', () => {
   });
 });
 
-test('setting the wall clock back by a day delays nothing', async () => {
+test('does not delay requests when the wall clock is set back by a day', async () => {
   const { now } = clock;
   let back = 0;
   // As real ones: only the one that never goes back has parts of milliseconds.
@@ -345,7 +348,7 @@ test('setting the wall clock back by a day delays nothing', async () => {
   expect(taken()).toEqual(['ab', 'ab', 'c']);
 });
 
-test('an outcome that could not be recorded is recorded before anything else is sent', async () => {
+test('records a pending outcome before it sends anything else', async () => {
   let isBroken = true;
   const broken: Outbox = {
     ...outbox,

@@ -41,12 +41,12 @@ function deliver(content: unknown, { key = KEY, headers = {}, receivedAt = AT, t
 describe('a signature', () => {
   const conversation = { id: '1', parts: PARTS };
 
-  test('of the standard’s own library is good', () => {
+  test('of the reference library is valid', () => {
     expect(deliver(conversation)).toMatchObject({ kind: 'found', delivery: 'msg_1' });
     expect(deliver({ id: '1', parts: [{ ...PARTS[0], body: 'Größe – 日本語' }] })).toMatchObject({ kind: 'found' });
   });
 
-  test('may be by any of the keys, and one of several', () => {
+  test('is valid for any key, and as one of several', () => {
     const both = standardWebhook({ name: 'crm', secrets: [KEY, OTHER] });
     const good = new Signer(OTHER).sign('msg_1', new Date(AT), JSON.stringify(conversation));
     expect(deliver(conversation, { key: OTHER, to: both })).toMatchObject({ kind: 'found' });
@@ -63,12 +63,12 @@ describe('a signature', () => {
     ['empty', { 'webhook-signature': '' }],
     ['short', { 'webhook-signature': 'v1,AAAA' }],
     ['of another version', { 'webhook-signature': 'v2,AAAA' }],
-    ['sent twice', { 'webhook-signature': ['v1,AAAA', 'v1,AAAA'] }],
+    ['of a repeated header', { 'webhook-signature': ['v1,AAAA', 'v1,AAAA'] }],
     ['of another id', { 'webhook-id': 'msg_2' }],
     ['without an id', { 'webhook-id': undefined }],
     ['of another time', { 'webhook-timestamp': String(AT / 1000 + 1) }],
     ['without a time', { 'webhook-timestamp': undefined }],
-    ['of no time', { 'webhook-timestamp': `${AT / 1000}.0` }],
+    ['of an invalid time', { 'webhook-timestamp': `${AT / 1000}.0` }],
   ])('is refused: %s', (_, headers) => {
     const heard = deliver(conversation, { headers });
     expect(heard).toEqual({ kind: 'refused', status: 401, reason: 'the signature is missing, wrong or too old' });
@@ -111,7 +111,7 @@ describe('a signature', () => {
     expect(hear(forged)).toMatchObject({ status: 401 });
   });
 
-  test('costs one hash of the body for each key, however many signatures are sent', () => {
+  test('costs one hash of the body per key, for any number of signatures', () => {
     vi.mocked(createHmac).mockClear();
     const headers = { 'webhook-signature': 'v1,AAAA '.repeat(2000) };
     const both = standardWebhook({ name: 'crm', secrets: [KEY, OTHER] });
@@ -119,7 +119,7 @@ describe('a signature', () => {
     expect(createHmac).toHaveBeenCalledTimes(2);
   });
 
-  test('is over the bytes as they came', () => {
+  test('covers the received bytes', () => {
     const body = '{ "id": "1",  "parts": [] }';
     const signature = new Signer(KEY).sign('msg_1', new Date(AT), body);
     expect(deliver(body)).toMatchObject({ kind: 'found' });
@@ -133,12 +133,12 @@ describe('a signature', () => {
     [-300_000, 'found'],
     [300_001, 'refused'],
     [-300_001, 'refused'],
-  ])('that came in %i ms after its time is %s', (after, kind) => {
+  ])('that arrives %i ms after its timestamp is %s', (after, kind) => {
     expect(deliver(conversation, { receivedAt: AT + after })).toMatchObject({ kind });
   });
 
   test.each(['', 'whsec_', 'whsec_short', 'whsec_not base64 at all, not even nearly', 'hush-hush-hush-hush-hush-hush'])(
-    'needs a key that is one: %s',
+    'needs a valid key: %s',
     (secret) => {
       const make = () => standardWebhook({ name: 'crm', secrets: [secret] });
       expect(make).toThrow(ConfigError);
@@ -148,7 +148,7 @@ describe('a signature', () => {
 });
 
 describe('a body', () => {
-  test('is a conversation, or a list of them', () => {
+  test('can be a conversation or a list of them', () => {
     const full = {
       id: '17',
       subject: 'Export',
@@ -194,7 +194,7 @@ describe('a body', () => {
     [{ id: '1', parts: PARTS, metadata: { attributes: { hush: 1 } } }, 'metadata.attributes (invalid type)'],
     ['hush', 'the whole body (invalid type)'],
     [null, 'the whole body (invalid type)'],
-  ])('that is none is told as that, without a value of it: %j', (one, reason) => {
+  ])('with invalid content is rejected without quoting a value: %j', (one, reason) => {
     const good = { id: '2', parts: PARTS };
     const rejected = { kind: 'rejected', place: 'webhook/crm[0]', reason: `not a conversation: ${reason}` };
     // Alone, its sender is told; of a list, the rest is taken.
@@ -204,14 +204,14 @@ describe('a body', () => {
     expect(deliver([one, good])).toMatchObject({ found: [rejected, { kind: 'ticket' }] });
   });
 
-  test('with an id that is too long with what comes before it: its sender is told, and not that it is kept', () => {
+  test('with an id that is too long including its prefix is rejected', () => {
     const id = 'x'.repeat(243);
     expect(deliver({ id, parts: PARTS })).toMatchObject({ kind: 'found', found: [{ kind: 'ticket' }] });
     const reason = 'its id, with the account before it, has 256 characters; the platform accepts 1 to 255';
     expect(deliver({ id: `${id}x`, parts: PARTS })).toEqual({ kind: 'refused', status: 400, reason });
   });
 
-  test('without a word, or without a customer, is skipped', () => {
+  test('without text or without a customer is skipped', () => {
     const empty = { id: '1', parts: [{ type: 'message', role: 'user', body: ' ' }] };
     const alone = { id: '2', parts: [{ type: 'message', role: 'team-member', body: 'Hello?' }] };
     expect(deliver([empty, alone])).toMatchObject({
@@ -222,7 +222,7 @@ describe('a body', () => {
     });
   });
 
-  test('that is HTML is made text; Markdown stays', () => {
+  test('in HTML is converted to text, and Markdown stays unchanged', () => {
     const said = (body: string) => deliver({ id: '1', parts: [{ type: 'message', role: 'user', body }] });
     expect(said('<p>bo@<b>acme</b>.example</p>')).toMatchObject({
       found: [{ ticket: { parts: [{ body: 'bo@acme.example' }] } }],

@@ -20,15 +20,22 @@ describe('decide', () => {
   test.each<
     [string, Partial<SentBatch>, SendOutcome, Transition['change'], Transition['state'] | object, Transition['pause']]
   >([
-    ['a batch that is taken is sent', {}, taken, { kind: 'sent' }, sending, 0],
-    ['also after lost responses', { doubts: 3 }, taken, { kind: 'sent' }, sending, 0],
-    ['refused content is halved', {}, badContent, { kind: 'split' }, sending, 0],
-    ['alone, it is a dead letter', { items: 1 }, badContent, { kind: 'bury', reason }, sending, 0],
-    ['a lost response leaves a doubt', {}, lost, { kind: 'doubt', rest: 1 }, failing, 'backoff'],
-    ['which rests longer each time', { doubts: 4 }, lost, { kind: 'doubt', rest: 5 }, failing, 'backoff'],
-    ['even the sixth time, alone', { doubts: 5 }, lost, { kind: 'doubt', rest: 6 }, failing, 'backoff'],
+    ['marks an accepted batch as sent', {}, taken, { kind: 'sent' }, sending, 0],
+    ['marks a batch as sent that is accepted after lost responses', { doubts: 3 }, taken, { kind: 'sent' }, sending, 0],
+    ['splits a batch with refused content', {}, badContent, { kind: 'split' }, sending, 0],
+    ['makes a single refused item a dead letter', { items: 1 }, badContent, { kind: 'bury', reason }, sending, 0],
+    ['marks a batch as in doubt after a lost response', {}, lost, { kind: 'doubt', rest: 1 }, failing, 'backoff'],
+    ['rests longer after each lost response', { doubts: 4 }, lost, { kind: 'doubt', rest: 5 }, failing, 'backoff'],
     [
-      'five times, with others answered',
+      'keeps resting after six lost responses if no other batch was answered',
+      { doubts: 5 },
+      lost,
+      { kind: 'doubt', rest: 6 },
+      failing,
+      'backoff',
+    ],
+    [
+      'keeps resting after five lost responses while others were answered',
       { doubts: 4, othersAnswered: true },
       lost,
       { kind: 'doubt', rest: 5 },
@@ -36,7 +43,7 @@ describe('decide', () => {
       'backoff',
     ],
     [
-      'six times, with others answered, it is halved',
+      'splits a batch after six lost responses while others were answered',
       { doubts: 5, othersAnswered: true },
       lost,
       { kind: 'split' },
@@ -44,17 +51,24 @@ describe('decide', () => {
       'backoff',
     ],
     [
-      'alone, it is a dead letter then',
+      'makes a single item a dead letter after six lost responses while others were answered',
       { items: 1, doubts: 5, othersAnswered: true },
       lost,
       { kind: 'bury', reason: suspected },
       failing,
       'backoff',
     ],
-    ['what was not sent waits again', {}, notSent, { kind: 'release' }, failing, 'backoff'],
-    ['or rests, while an earlier attempt is in doubt', { doubts: 1 }, notSent, { kind: 'rest' }, failing, 'backoff'],
+    ['releases a batch that was not sent', {}, notSent, { kind: 'release' }, failing, 'backoff'],
     [
-      'refused credentials stop the sender',
+      'rests a batch that was not sent if an earlier attempt is in doubt',
+      { doubts: 1 },
+      notSent,
+      { kind: 'rest' },
+      failing,
+      'backoff',
+    ],
+    [
+      'stops the sender for refused credentials',
       {},
       refused(false),
       { kind: 'release' },
@@ -62,7 +76,7 @@ describe('decide', () => {
       10 * MINUTE,
     ],
     [
-      'an earlier doubt stays then',
+      'keeps an earlier doubt when credentials are refused',
       { doubts: 2 },
       refused(false),
       { kind: 'rest' },
@@ -70,7 +84,7 @@ describe('decide', () => {
       10 * MINUTE,
     ],
     [
-      'a refusal by something in between leaves a doubt',
+      'marks a batch as in doubt after a refusal by an intermediary',
       {},
       refused(true),
       { kind: 'doubt', rest: 0 },
@@ -78,15 +92,15 @@ describe('decide', () => {
       10 * MINUTE,
     ],
     [
-      'a platform without ingestion is tried every hour',
+      'retries a platform without ingestion every hour',
       {},
       unsupported(false),
       { kind: 'release' },
       { kind: 'unsupported', reason },
       60 * MINUTE,
     ],
-    ['a cancelled batch waits again', {}, cancelled, { kind: 'release' }, null, 1000],
-    ['a cancelled batch in doubt rests', { doubts: 1 }, cancelled, { kind: 'rest' }, null, 1000],
+    ['releases a cancelled batch', {}, cancelled, { kind: 'release' }, null, 1000],
+    ['rests a cancelled batch in doubt', { doubts: 1 }, cancelled, { kind: 'rest' }, null, 1000],
   ])('%s', (_, batch, outcome, change, state, pause) => {
     expect(decide({ items: 2, doubts: 0, othersAnswered: false, ...batch }, outcome)).toEqual({ change, state, pause });
   });

@@ -19,14 +19,14 @@ test.each([
   'file/drop/+1 415 555 0132',
   'file/drop/4155550132',
   'file/push/CUST-17',
-])('%s becomes a hash, the same every time', (key) => {
+])('replaces the id in %s with a stable hash', (key) => {
   const written = writableKey(key, redactor);
   expect(written).toMatch(/^(?:webhook|file)\/\w+\/hidden-[0-9a-f]{24}$/);
   expect(writableKey(key, redactor)).toBe(written);
   expect(writableKey(written, redactor)).toBe(written);
 });
 
-test('the name of one of its people is as private in an id as anywhere', () => {
+test('replaces an id that contains the name of a person', () => {
   const people = [{ names: ['Cora Zellweger'], emails: ['cz@shop.example'] }];
   for (const id of ['Cora Zellweger', 'zellweger-17', 'cz@shop.example']) {
     expect(writableKey(`file/drop/${id}`, redactor, people)).toMatch(/^file\/drop\/hidden-[0-9a-f]{24}$/);
@@ -44,11 +44,11 @@ test.each([
   'zendesk/acme/4155550132',
   'github/I_kwDOabc',
   'mail/0123456789abcdef0123456789abcdef01234567',
-])('%s stays', (key) => {
+])('keeps the id in %s', (key) => {
   expect(writableKey(key, redactor)).toBe(key);
 });
 
-test('guesses of an id cannot be tested without the key of the state file', () => {
+test('prevents tests of guessed ids without the key of the state file', () => {
   const address = 'kim@shop.example';
   const written = (key: Uint8Array) =>
     writableKey(`file/drop/${address}`, createConversationRedactor({}, createIdPseudonymizer(key)));
@@ -56,7 +56,7 @@ test('guesses of an id cannot be tested without the key of the state file', () =
   expect(written(randomBytes(32))).not.toBe(written(randomBytes(32)));
 });
 
-test('the key is created once per organization and state file', async () => {
+test('creates the key once per organization and state file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-ids-'));
   try {
     const told = new Set<string>();
@@ -75,7 +75,7 @@ test('the key is created once per organization and state file', async () => {
   }
 });
 
-test.each([null, 'x', {}, { key: 7 }, { key: 'short' }])('a note that is not a key is replaced: %j', async (kept) => {
+test.each([null, 'x', {}, { key: 7 }, { key: 'short' }])('replaces an invalid key note: %j', async (kept) => {
   const store = openMemoryStore();
   await store.note('conversation-ids/org_1').write(kept);
   const pseudonymize = await loadIdPseudonymizer(store, 'org_1', makeKey);

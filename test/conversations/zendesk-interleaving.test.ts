@@ -83,7 +83,7 @@ class Helpdesk {
   }
 }
 
-test('despite edits, kills and faults, the latest version of every ticket arrives, and nothing private', async () => {
+test('sends the latest version of every ticket despite edits, kills and faults, and nothing private', async () => {
   await fc.assert(
     fc.asyncProperty(interleavedSteps(edit, 100), async (steps) => {
       using clock = createSocketClock(START);

@@ -86,7 +86,7 @@ function failingNote(from: number): Note & { writes: number } {
 }
 
 describe('an access token', () => {
-  test('is made of the refresh token, and serves until shortly before it expires', async () => {
+  test('is requested with the refresh token, and used until shortly before it expires', async () => {
     await fetchOne();
     await clock.advance(54 * MINUTE);
     await fetchOne();
@@ -105,7 +105,7 @@ describe('an access token', () => {
     expect(second).not.toMatchObject({ refresh_token: refreshToken });
   });
 
-  test('of five minutes is good for most of these', async () => {
+  test('of five minutes is used for most of that time', async () => {
     await open(300);
     await fetchOne();
     await clock.advance(4 * MINUTE);
@@ -124,7 +124,7 @@ describe('an access token', () => {
     expect(renewals()).toBe(1);
   });
 
-  test('that is withdrawn before its time is renewed once, for however many requests', async () => {
+  test('that is revoked early is renewed once for any number of requests', async () => {
     await fetchOne();
     helpdesk.withdrawAccess();
     const signal = new AbortController().signal;
@@ -133,7 +133,7 @@ describe('an access token', () => {
     expect(renewals()).toBe(2);
   });
 
-  test('that is refused although it is new is an error, not a loop', async () => {
+  test('that is refused although it is new fails without a loop', async () => {
     helpdesk.meanwhile = ({ path }) => TICKET.test(path) && helpdesk.withdrawAccess();
     expect(await failure()).toBeInstanceOf(AuthError);
     expect([renewals(), helpdesk.count(TICKET, 401)]).toEqual([2, 2]);
@@ -141,7 +141,7 @@ describe('an access token', () => {
 });
 
 describe('the next refresh token', () => {
-  test('is durable before anything is asked with what came along with it', async () => {
+  test('is durable before the new access token is used', async () => {
     const seen: unknown[] = [];
     helpdesk.meanwhile = ({ path }) => {
       if (TICKET.test(path)) {
@@ -153,7 +153,7 @@ describe('the next refresh token', () => {
     expect(await seen[0]).toMatchObject({ refreshToken: helpdesk.tokens[0], access: { token: access } });
   });
 
-  test('that cannot be written is not lost: nothing is asked until it can, and it is not renewed again', async () => {
+  test('that cannot be written blocks requests until it can, without another renewal', async () => {
     const failing = failingNote(1);
     await restart({ note: failing });
     expect(await failure()).toBeInstanceOf(StoreError);
@@ -167,7 +167,7 @@ describe('the next refresh token', () => {
     expect(renewals()).toBe(1);
   });
 
-  test('serves the process after this one, as does the access token while it is good', async () => {
+  test('is used by the next process, as is a valid access token', async () => {
     await fetchOne();
     await restart();
     await fetchOne();
@@ -178,7 +178,7 @@ describe('the next refresh token', () => {
     expect(renewals()).toBe(2);
   });
 
-  test('that is on its way as the process is asked to end is waited for, and kept', async () => {
+  test('in flight during a shutdown is awaited and stored', async () => {
     let closing: Promise<void> | undefined;
     helpdesk.meanwhile = ({ path }) => {
       if (TOKENS.test(path)) {
@@ -206,7 +206,7 @@ describe('the next refresh token', () => {
     expect(helpdesk.count(TICKET)).toBe(0);
   });
 
-  test('is replaced by a new one in the configuration', async () => {
+  test('is replaced by a changed one in the configuration', async () => {
     await fetchOne();
     // Somebody let the client in once more, which ends what was before.
     const fresh = helpdesk.authorize();
@@ -220,10 +220,10 @@ describe('the next refresh token', () => {
   });
 });
 
-describe('a refresh token that does not serve', () => {
+describe('an invalid refresh token', () => {
   const asks = /set it as refreshToken$/;
 
-  test('as a process was killed between its use and the next being durable: the error says what to do', async () => {
+  test('after a kill before the next one was durable fails with advice', async () => {
     await fetchOne();
     await clock.advance(2 * HOUR);
     await restart({ note: failingNote(1) });
@@ -238,7 +238,7 @@ describe('a refresh token that does not serve', () => {
     expect(await fetchOne()).toMatchObject({ kind: 'skipped' });
   });
 
-  test('as the answer to its use was lost: the same error, and nothing is asked for tickets', async () => {
+  test('after a lost response fails with the same advice, and without requests for tickets', async () => {
     let lost = 0;
     helpdesk.malady = ({ path }) => {
       lost += TOKENS.test(path) ? 1 : 0;
@@ -249,12 +249,12 @@ describe('a refresh token that does not serve', () => {
     expect(helpdesk.count(TICKET)).toBe(0);
   });
 
-  test('as the client is another one: the error says so', async () => {
+  test('of another client fails with that reason', async () => {
     await restart({ clientSecret: 'wrong-secret' });
     expect((await failure()).message).toMatch(/\(invalid_client\): .*clientId and clientSecret/);
   });
 
-  test('for a fault of Zendesk’s is tried again', async () => {
+  test('is retried after a server error', async () => {
     let faults = 2;
     const refuse = Reflect.get(helpdesk, 'admit') as (request: { path: string }) => { status: number };
     Reflect.set(helpdesk, 'admit', (request: { path: string }) => {
@@ -267,7 +267,7 @@ describe('a refresh token that does not serve', () => {
   });
 });
 
-test('no error quotes a token or the client’s secret, whatever the answer says', async () => {
+test('is never quoted in an error, and neither is the client secret', async () => {
   const errors: unknown[] = [];
   const quoting = Reflect.get(helpdesk, 'handle') as (request: unknown) => unknown;
   for (const [status, member] of [
@@ -290,7 +290,7 @@ test('no error quotes a token or the client’s secret, whatever the answer says
   expect(told.join('\n')).not.toMatch(/zd-refresh|zd-access|zd-client-secret/);
 });
 
-test('a token that is renewed while a request is on its way: the request is made once more, and nothing renewed', async () => {
+test('repeats a request whose token was renewed in the meantime, without another renewal', async () => {
   const clock = createVirtualClock();
   let made = 0;
   const tokens = new RenewedToken(clock, async () => ({ token: `t${++made}`, until: clock.now() + MINUTE }));

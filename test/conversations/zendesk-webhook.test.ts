@@ -35,7 +35,7 @@ function deliver(content: unknown, headers: Record<string, string | string[] | u
 }
 
 describe('a Zendesk webhook', () => {
-  test('hints at its ticket', () => {
+  test('returns a hint for its ticket', () => {
     expect(deliver(EVENT)).toEqual({ kind: 'hints', delivery: '01FZJCXS6AVR4JNBW1ZFYSRWB2', ids: ['35436'] });
     expect(deliver({ ...EVENT, detail: { id: 35436 } })).toMatchObject({ ids: ['35436'] });
   });
@@ -49,14 +49,14 @@ describe('a Zendesk webhook', () => {
     expect(deliver(body, { 'x-zendesk-webhook-signature': swapped })).toMatchObject({ status: 401 });
   });
 
-  test('of any other event gives no hint', () => {
+  test('of any other event returns no hint', () => {
     expect(deliver({ ...EVENT, type: 'zen:event-type:user.active_changed' })).toMatchObject({ kind: 'hints', ids: [] });
     expect(deliver({ type: 'zen:event-type:ticket.created' })).toMatchObject({ kind: 'hints', ids: [] });
   });
 
   test.each([
     ['a signature of another secret', { 'x-zendesk-webhook-signature': sign(Buffer.from('{}'), AT, 'other') }],
-    ['a signature cut short', { 'x-zendesk-webhook-signature': 'QUJD' }],
+    ['a truncated signature', { 'x-zendesk-webhook-signature': 'QUJD' }],
     ['two signatures', { 'x-zendesk-webhook-signature': ['a', 'b'] }],
     ['no signature', { 'x-zendesk-webhook-signature': undefined }],
     ['no timestamp', { 'x-zendesk-webhook-signature-timestamp': undefined }],
@@ -76,7 +76,7 @@ describe('a Zendesk webhook', () => {
     [-300_000, undefined],
     [300_000, undefined],
     [300_001, 401],
-  ])('that comes in %i ms after its timestamp is answered %s', (late, status) => {
+  ])('that arrives %i ms after its timestamp gets %s', (late, status) => {
     expect(deliver(EVENT, {}, Date.parse(AT) + late)).toMatchObject(
       status === undefined ? { kind: 'hints' } : { status },
     );
@@ -99,13 +99,13 @@ describe('a Zendesk webhook', () => {
   );
 
   test.each([
-    ['half a JSON', Buffer.from('{"type":"zen:')],
-    ['no UTF-8', Buffer.from([0x22, 0xff, 0x22])],
-    ['nothing', Buffer.alloc(0)],
-    ['no mapping', Buffer.from('[1]')],
+    ['truncated JSON', Buffer.from('{"type":"zen:')],
+    ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+    ['no body', Buffer.alloc(0)],
+    ['a body that is not an object', Buffer.from('[1]')],
     ['no type', Buffer.from('{}')],
     ['an id that is a path', Buffer.from('{"type":"zen:event-type:ticket.x","detail":{"id":"../1"}}')],
-  ])('with %s in it is refused, once its signature is good', (_, body) => {
+  ])('with a valid signature and %s is refused', (_, body) => {
     expect(deliver(body)).toEqual({ kind: 'refused', status: 400, reason: 'the body is not an event' });
     expect(deliver(body, { 'x-zendesk-webhook-signature': 'x' })).toMatchObject({ status: 401 });
   });
@@ -116,7 +116,7 @@ describe('a Zendesk webhook', () => {
 });
 
 describe('Zendesk’s rate headers', () => {
-  test('are the account’s, per minute', () => {
+  test('describe the account limit per minute', () => {
     expect(
       readZendeskRate({
         'x-rate-limit': '700',
@@ -128,7 +128,7 @@ describe('Zendesk’s rate headers', () => {
     ).toEqual({ limit: 700, remaining: 699, reset: 41, retryAfter: null, date: null });
   });
 
-  test('are the endpoint’s own where less is left of that', () => {
+  test('describe the endpoint limit if less of it remains', () => {
     const headers = { 'ratelimit-limit': '700', 'ratelimit-remaining': '5', 'ratelimit-reset': '41' };
     const own = (remaining: number) => ({
       ...headers,

@@ -67,7 +67,7 @@ function solvedTicket(subject = 'Export', text = 'How do I export?') {
 const minute = () => clock.advance(61_000);
 
 describe('a ticket', () => {
-  test('has its customer and its team, its people, where it is, and nothing personal in its attributes', async () => {
+  test('contains customer, team, people and URL, and no personal attributes', async () => {
     const ticket = helpdesk.addTicket(customer, 'Export', 'How do I export?', {
       tags: ['export', 'billing'],
       assignee_id: agent.id,
@@ -97,7 +97,7 @@ describe('a ticket', () => {
     });
   });
 
-  test('is the same when Zendesk closes it by itself', async () => {
+  test('is unchanged when Zendesk closes it automatically', async () => {
     const ticket = solvedTicket();
     await minute();
     const before = await poll();
@@ -107,7 +107,7 @@ describe('a ticket', () => {
     expect(ticketsOf(await poll(cursorOf(before)))).toEqual(ticketsOf(before));
   });
 
-  test('never has an internal note, and all of its public comments, however many pages they fill', async () => {
+  test('contains all public comments of any number of pages, and no internal note', async () => {
     const ticket = helpdesk.addTicket(customer, 'Long', 'part 0');
     for (let n = 1; n < 250; n += 1) {
       helpdesk.comment(
@@ -127,7 +127,7 @@ describe('a ticket', () => {
     expect(helpdesk.count(COMMENTS)).toBe(3);
   });
 
-  test('has the end users that take part as customers, and the requester whoever that is', async () => {
+  test('treats participating end users and the requester as customers', async () => {
     const colleague = helpdesk.addUser('end-user', 'Cole', 'cole@customer.example');
     const ticket = helpdesk.addTicket(agent, 'Asked by one of the team', 'I ask.');
     helpdesk.comment(ticket, colleague, 'So do I.');
@@ -137,7 +137,7 @@ describe('a ticket', () => {
     expect(ticketsOf(await poll())[0]?.parts.map(({ role }) => role)).toEqual(['user', 'user', 'team-member']);
   });
 
-  test('takes the body where there is no plain one', async () => {
+  test('uses the body if there is no plain body', async () => {
     const ticket = solvedTicket();
     ticket.comments = ticket.comments.map((comment) => ({ ...comment, plain_body: null, body: 'written so' }));
     await minute();
@@ -177,7 +177,7 @@ describe('a ticket', () => {
     expect(helpdesk.count(LOG)).toBe(2);
   });
 
-  test('has its own people, and not those of the tickets beside it', async () => {
+  test('contains only its own people', async () => {
     const other = helpdesk.addUser('end-user', 'Otto', 'otto@customer.example');
     const copied = helpdesk.addUser('end-user', 'Copia', 'copia@customer.example');
     helpdesk.solve(helpdesk.addTicket(other, 'Another', 'Another matter.'));
@@ -188,7 +188,7 @@ describe('a ticket', () => {
     expect(people).toEqual([['Otto'], ['Cora Customer', 'Copia']]);
   });
 
-  test('has every comment once, however often its pages have to be asked for', async () => {
+  test('contains every comment once even if pages are requested again', async () => {
     const ticket = helpdesk.addTicket(customer, 'Long', 'part 0');
     for (let n = 1; n < 250; n += 1) {
       helpdesk.comment(ticket, customer, `part ${n}`);
@@ -205,7 +205,7 @@ describe('a ticket', () => {
     expect(helpdesk.count(COMMENTS)).toBe(6);
   });
 
-  test('that lacks comments says so', async () => {
+  test('reports missing comments', async () => {
     const ticket = solvedTicket();
     helpdesk.meanwhile = ({ path }) => {
       if (COMMENTS.test(path)) {
@@ -217,8 +217,8 @@ describe('a ticket', () => {
   });
 });
 
-describe('tickets that are not sent', () => {
-  test('is told with its reason, and costs no request where the ticket itself decides', async () => {
+describe('a ticket that is not sent', () => {
+  test('is reported with its reason, without a request if the ticket is sufficient', async () => {
     const open = helpdesk.addTicket(customer, 'Open', 'Hello?');
     const merged = solvedTicket();
     helpdesk.merge(merged);
@@ -245,7 +245,7 @@ describe('tickets that are not sent', () => {
     expect(helpdesk.count(COMMENTS)).toBe(3);
   });
 
-  test('a ticket that is deleted while it is read is gone', async () => {
+  test('is gone if it is deleted while it is read', async () => {
     const ticket = solvedTicket();
     helpdesk.meanwhile = ({ path }) => {
       if (COMMENTS.test(path)) {
@@ -256,7 +256,7 @@ describe('tickets that are not sent', () => {
     expect(foundOf(await poll())).toEqual([{ kind: 'gone', key: `zendesk/acme/${ticket.id}` }]);
   });
 
-  test('a ticket that cannot be read is rejected with what is wrong with it, and the others are read', async () => {
+  test('is rejected with its problem if it is invalid, and the others are read', async () => {
     const broken = solvedTicket();
     const good = solvedTicket();
     Object.assign(broken, { subject: { secret: 'S3cret' } });
@@ -270,7 +270,7 @@ describe('tickets that are not sent', () => {
     expect(found[1]).toMatchObject({ kind: 'ticket', ticket: { key: `zendesk/acme/${good.id}` } });
   });
 
-  test('a ticket whose comments are refused for good is rejected, and the others are read', async () => {
+  test('is rejected if its comments are permanently refused, and the others are read', async () => {
     const refused = solvedTicket();
     const good = solvedTicket();
     helpdesk.malady = ({ path }) => (path.includes(`/${refused.id}/`) ? 422 : null);
@@ -283,7 +283,7 @@ describe('tickets that are not sent', () => {
 });
 
 describe('the export', () => {
-  test('begins once, far enough back, and goes on from the cursor that was given', async () => {
+  test('starts once, far enough back, and continues from the returned cursor', async () => {
     solvedTicket();
     await minute();
     const first = await poll(null, Number.POSITIVE_INFINITY, START);
@@ -296,7 +296,7 @@ describe('the export', () => {
     expect(helpdesk.requests.filter(({ query }) => query.has('cursor'))).toHaveLength(1);
   });
 
-  test('stops at the end of the stream, though there is always a cursor to go on with', async () => {
+  test('stops at the end of the stream although there is always a next cursor', async () => {
     solvedTicket();
     await minute();
     const first = await poll();
@@ -306,7 +306,7 @@ describe('the export', () => {
     expect(helpdesk.count(EXPORT)).toBe(2);
   });
 
-  test('that neither advances nor ends is an error, not a loop', async () => {
+  test('fails instead of looping if a cursor repeats', async () => {
     solvedTicket();
     await minute();
     const batches = await poll();
@@ -336,7 +336,7 @@ describe('the export', () => {
     await clock.run(spinning.close());
   });
 
-  test('of nothing at all starts there again, and not at the present', async () => {
+  test('without tickets starts from the same time again', async () => {
     const first = await poll();
     expect(first).toEqual([{ found: [], cursor: { account: 'acme', cursor: null, at: (START - 30 * DAY) / 1000 } }]);
     // Solved right after that poll, and asked for within the minute that the export withholds.
@@ -348,7 +348,7 @@ describe('the export', () => {
     expect(ticketsOf(await poll(cursorOf(second)))).toMatchObject([{ key: `zendesk/acme/${ticket.id}` }]);
   });
 
-  test('has what happened in the minute that it withholds, later', async () => {
+  test('returns the withheld last minute later', async () => {
     solvedTicket('First');
     await minute();
     const first = await poll();
@@ -360,7 +360,7 @@ describe('the export', () => {
     expect(ticketsOf(await poll(cursorOf(none)))).toMatchObject([{ key: `zendesk/acme/${second.id}` }]);
   });
 
-  test('has the edits of automations, which leave the time of the last update as it was', async () => {
+  test('contains edits of automations, which do not change the update time', async () => {
     const ticket = helpdesk.addTicket(customer, 'Export', 'How?');
     await minute();
     const first = await poll();
@@ -372,7 +372,7 @@ describe('the export', () => {
     expect(ticketsOf(await poll(cursorOf(first)))).toMatchObject([{ key: `zendesk/acme/${ticket.id}` }]);
   });
 
-  test('has a ticket again that was edited while it was read, and the reopened and deleted ones', async () => {
+  test('contains a ticket again that was edited, reopened or deleted during the read', async () => {
     await open({ page: 2 });
     const tickets = Array.from({ length: 6 }, (_, n) => solvedTicket(`Ticket ${n}`));
     const [a, b, c] = tickets as [(typeof tickets)[0], (typeof tickets)[0], (typeof tickets)[0]];
@@ -398,7 +398,7 @@ describe('the export', () => {
     ]);
   });
 
-  test('whose cursor has expired starts anew from before what was seen last', async () => {
+  test('restarts before the last seen update if its cursor has expired', async () => {
     solvedTicket('First');
     await minute();
     const first = await poll();
@@ -414,7 +414,7 @@ describe('the export', () => {
     expect(foundOf(await poll(cursorOf(batches)))).toEqual([]);
   });
 
-  test('of another account begins anew', async () => {
+  test('restarts for another account', async () => {
     const ticket = solvedTicket();
     await minute();
     const foreign = { account: 'other', cursor: 'b3RoZXI=', at: START / 1000 + 10 };
@@ -423,8 +423,8 @@ describe('the export', () => {
   });
 });
 
-describe('trouble', () => {
-  test('of one ticket keeps its page from being taken for read, and the next poll reads it', async () => {
+describe('a failure', () => {
+  test('of one ticket keeps its page for the next poll', async () => {
     await open({ page: 2 });
     const tickets = Array.from({ length: 4 }, (_, n) => solvedTicket(`Ticket ${n}`));
     const ill = tickets[3];
@@ -443,7 +443,7 @@ describe('trouble', () => {
   });
 
   test.each([500, 502, 409, 'truncated', 'dropped', 'html'] as const)(
-    'that passes (%s) is gone through',
+    'that is temporary (%s) is retried',
     async (malady) => {
       const ticket = solvedTicket();
       await minute();
@@ -453,7 +453,7 @@ describe('trouble', () => {
     },
   );
 
-  test('with the token ends the poll at once, and nothing says the token', async () => {
+  test('of the token ends the poll at once, without revealing the token', async () => {
     await open({}, { token: 'zd-Wr0ng-token' });
     solvedTicket();
     await minute();
@@ -468,7 +468,7 @@ describe('trouble', () => {
     expect(said).not.toContain(Buffer.from(`${FakeZendesk.email}/token:zd-Wr0ng-token`).toString('base64'));
   });
 
-  test('an OAuth token is a bearer', async () => {
+  test('does not occur with an OAuth token as bearer token', async () => {
     await open({}, { oauth: true });
     solvedTicket();
     await minute();
@@ -476,7 +476,7 @@ describe('trouble', () => {
     expect(helpdesk.requests[0]?.headers.authorization).toBe(`Bearer ${FakeZendesk.token}`);
   });
 
-  test('an abort ends the poll', async () => {
+  test('by an abort ends the poll', async () => {
     solvedTicket();
     await minute();
     const stop = new AbortController();
@@ -495,7 +495,7 @@ describe('trouble', () => {
 });
 
 describe('rate limits', () => {
-  test('the export’s own is kept to, and the comments do not wait for it', async () => {
+  test('of the export are respected, without delaying comments', async () => {
     await open({ page: 1, exportLimit: 3 });
     Array.from({ length: 8 }, () => solvedTicket());
     await minute();
@@ -505,7 +505,7 @@ describe('rate limits', () => {
     expect(clock.now() - before).toBeLessThan(4 * 60_000);
   });
 
-  test('the account’s is kept to', async () => {
+  test('of the account are respected', async () => {
     await open({ limit: 20 });
     Array.from({ length: 50 }, () => solvedTicket());
     await minute();
@@ -513,7 +513,7 @@ describe('rate limits', () => {
     expect(helpdesk.count(/./, 429)).toBeLessThanOrEqual(2);
   });
 
-  test('a refusal is waited out for as long as it says, where no header told the limit before', async () => {
+  test('cause a wait for Retry-After if no header announced the limit', async () => {
     await open({ page: 1, exportLimit: 3, tells: false });
     Array.from({ length: 8 }, () => solvedTicket());
     await minute();
@@ -525,14 +525,14 @@ describe('rate limits', () => {
 describe('one ticket by its id', () => {
   const fetch = (id: string) => clock.run(source.fetch(id, new AbortController().signal));
 
-  test('is read as the export has it', async () => {
+  test('equals the ticket of the export', async () => {
     const ticket = solvedTicket();
     await minute();
     const [polled] = foundOf(await poll());
     expect(await fetch(String(ticket.id))).toEqual(polled);
   });
 
-  test('is gone where there is none, and skipped where it is open', async () => {
+  test('is gone if it does not exist, and skipped if it is open', async () => {
     const ticket = helpdesk.addTicket(customer, 'Open', 'Hello?');
     expect(await fetch('4711')).toEqual({ kind: 'gone', key: 'zendesk/acme/4711' });
     expect(await fetch(String(ticket.id))).toMatchObject({ kind: 'skipped', reason: 'open' });

@@ -18,12 +18,12 @@ test.each([
   '\ufeff.git/config',
   '.gi\u202et/config',
   '.ｇｉｔ/config',
-])('%j leads into a .git', (path) => {
+])('isInGitFolder returns true for %j', (path) => {
   expect(isInGitFolder(path)).toBe(true);
 });
 
 test.each(['git', 'a.git/config', '.github/x', '.gitignore', '.gitmodules', 'git~/x', '.git-blame', 'x/.gitx', ''])(
-  '%j does not',
+  'isInGitFolder returns false for %j',
   (path) => {
     expect(isInGitFolder(path)).toBe(false);
   },

@@ -5,7 +5,7 @@ import { hasUrlSecrets, maskUrls, maskUrlsIn } from '../../src/core/text/safe-ur
 const S = 's3cr3t-Value-0123';
 const mark = () => '***';
 
-describe('a URL shows no secret', () => {
+describe('maskUrls', () => {
   test.each([
     [`https://ana:${S}@acme.example/openapi.json`, 'https://***@acme.example/openapi.json'],
     [`https://${S}@acme.example`, 'https://***@acme.example'],
@@ -67,7 +67,7 @@ describe('a URL shows no secret', () => {
     'write to ana@acme.example: a://b',
     'a text of 1 :// 2',
     '',
-  ])('%s stays as it is', (url) => {
+  ])('returns %s unchanged', (url) => {
     expect(maskUrls(url)).toBe(url);
     expect(hasUrlSecrets(url)).toBe(false);
   });
@@ -100,7 +100,7 @@ describe('a URL shows no secret', () => {
   );
   const noise = fc.string({ unit: fc.constantFrom(...'ab1/?&=#:@;.% \n"<'), maxLength: 12 });
 
-  test('in any surrounding text', () => {
+  test('masks a secret in any surrounding text', () => {
     fc.assert(
       fc.property(secret, name, noise, noise, (value, parameter, before, after) => {
         const url = `https://acme.example/${before.replaceAll(/[\s"<]/g, '')}?${parameter}=${value}&x=1`;
@@ -142,7 +142,7 @@ describe('masking takes linear time', () => {
   ];
 
   // In proportion to its square, a megabyte would take hours.
-  test.each(shapes)('%s: a megabyte', { timeout: 20_000 }, (_name, text) => {
+  test.each(shapes)('masks a megabyte of %s', { timeout: 20_000 }, (_name, text) => {
     const given = text(1_000_000);
     expect(maskUrls(given, mark).length).toBeGreaterThan(0);
   });

@@ -79,9 +79,9 @@ interface Way {
 }
 
 const WAYS: Readonly<Record<string, Way>> = {
-  'from nothing': { from: () => ({ state: start, record: null }), to: FIRST },
-  'from one state to the next': { from: () => made, to: SECOND },
-  'from everything to nothing': { from: () => made, to: NOTHING },
+  'from an empty organization': { from: () => ({ state: start, record: null }), to: FIRST },
+  'from one declaration to the next': { from: () => made, to: SECOND },
+  'from a declaration to an empty one': { from: () => made, to: NOTHING },
 };
 
 /** The section of a site space is in its address: only an `id` that names one elsewhere makes it anew. */
@@ -152,7 +152,7 @@ async function writesOf(way: Way, source: BaseSource): Promise<number> {
 
 describe('a daemon killed at any write, with ownership in its record', () => {
   test.each(Object.keys(WAYS))(
-    '%s',
+    'converges after a restart, %s',
     async (name) => {
       const way = WAYS[name] as Way;
       const { state, record: contents } = way.from();
@@ -177,8 +177,8 @@ describe('a daemon killed at any write, with ownership in its record', () => {
 });
 
 describe('a daemon killed at a write to its record', () => {
-  test.each(['from nothing', 'from one state to the next'])(
-    '%s',
+  test.each(['from an empty organization', 'from one declaration to the next'])(
+    'converges after a restart, %s',
     async (name) => {
       const way = WAYS[name] as Way;
       const { state, record: contents } = way.from();
@@ -206,10 +206,10 @@ describe('a daemon killed at a write to its record', () => {
 
 describe('an apply killed at any write, with a git ref as base', () => {
   test.each([
-    ['from nothing', null],
-    ['from one state to the next', FIRST],
+    ['from an empty organization', null],
+    ['from one declaration to the next', FIRST],
   ] as const)(
-    '%s',
+    'converges after a restart, %s',
     async (name, base) => {
       const way = WAYS[name] as Way;
       const source = { manifests: base === null ? null : manifestsOf(base) };

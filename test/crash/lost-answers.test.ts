@@ -132,7 +132,7 @@ test('the space that was created with a section is owned although its own change
 test.each([
   ['translation', 'createTranslation', 'listTranslations'],
   ['section-group', 'createSectionGroup', 'getSiteStructure'],
-])('a %s that was made anew, and of which nothing more was heard, is owned', async (kind, create, look) => {
+])('a %s that was created again with a lost response is owned', async (kind, create, look) => {
   const first = `${BEFORE}\ntranslations: { r: { space: s, from: en, to: fr } }`;
   await world.settle(first, policy);
   world.emulator.setFaults([

@@ -20,8 +20,8 @@ const PROGRAMS = {
 } as const satisfies Record<string, () => Promise<Victim>>;
 
 const WAYS: Readonly<Record<string, readonly Model[]>> = {
-  'from nothing': [FIRST],
-  'from one state to the next': [FIRST, SECOND],
+  'from an empty organization': [FIRST],
+  'from one declaration to the next': [FIRST, SECOND],
 };
 
 /** Every STRIDE-th death of a way. */

@@ -58,7 +58,7 @@ async function probe(address: string, isOver: () => boolean): Promise<readonly A
 
 const passes = (daemon: OctavoProcess) => daemon.said('pass completed').length;
 
-test('while the main thread parses the largest manifest, health and metrics are answered, and SIGTERM ends it', async () => {
+test('serves health and metrics and stops on SIGTERM while the main thread parses the largest manifest', async () => {
   await using work = await openWorkspace();
   const { directory } = work.repository;
   const file = join(directory, 'teams.yaml');

@@ -48,7 +48,7 @@ async function withMany(clock: Clock): Promise<{ work: Workspace; daemon: Inside
   return { work, daemon };
 }
 
-test('a window that closes in the middle of an apply: what is begun ends, the rest waits for it to open', async () => {
+test('finishes changes in progress when a sync window closes, and applies the rest in the next window', async () => {
   const clock = new SetClock('2026-06-01T15:00:00Z');
   await using opened = await closing(withMany(clock));
   const { work, daemon } = opened;
@@ -69,7 +69,7 @@ test('a window that closes in the middle of an apply: what is begun ends, the re
   expect(work.emulator.requests.count('createTeam')).toBe(MANY.length + 1);
 });
 
-test.each([DAY, -DAY])('set by %d ms in the middle of an apply: it ends as declared, each made once', async (jump) => {
+test.each([DAY, -DAY])('creates each resource once when the clock is set by %d ms during an apply', async (jump) => {
   const clock = new SetClock('2026-06-01T13:00:00Z');
   await using opened = await closing(withMany(clock));
   const { work, daemon } = opened;

@@ -16,7 +16,7 @@ async function open(features = {}): Promise<Workspace> {
 const withClusters = (clusters: object) => ({ organization: { clusters: { enabled: true, ...clusters } } });
 const statuses = (work: Workspace) => (work.emulator.state().changeRequests ?? []).map(({ status }) => status);
 
-test('the daemon opens a change request on its schedule, once, and shows it in metrics and log', async () => {
+test('opens one change request on its schedule, and reports it in metrics and log', async () => {
   await using work = await open();
   const { cluster, space } = await withCluster(work);
   const settings = withClusters({ schedule: ALWAYS, defaultSpace: space });
@@ -47,7 +47,7 @@ test('the daemon opens a change request on its schedule, once, and shows it in m
   expect(statuses(work)).toEqual(['merged']);
 });
 
-test('run --once looks once; a dry run says what would be opened, and writes nothing', async () => {
+test('run --once processes clusters once, and a dry run only reports what it would open', async () => {
   await using work = await open();
   const { space } = await withCluster(work);
   const config = work.configure(withClusters({ defaultSpace: space }));
@@ -62,7 +62,7 @@ test('run --once looks once; a dry run says what would be opened, and writes not
   expect(statuses(work)).toEqual(['open']);
 });
 
-test('a space that nothing knows is refused at the start with its place; a key of the manifests is known', async () => {
+test('refuses an unknown space at startup with its position, and accepts a declared key', async () => {
   await using work = await open();
   await withCluster(work);
   const config = work.configure(withClusters({ defaultSpace: 'guidez' }));
@@ -79,7 +79,7 @@ test('a space that nothing knows is refused at the start with its place; a key o
   expect(statuses(work)).toEqual(['open']);
 });
 
-test('a platform without issue clusters: off with one line, and all else goes on', async () => {
+test('logs one line on a platform without issue clusters, and keeps reconciling', async () => {
   await using work = await open({ conversations: false });
   const daemon = await startDaemon(work, withClusters({ schedule: ALWAYS }));
   const line = await daemon.process.says('issue clusters are not supported');
@@ -91,7 +91,7 @@ test('a platform without issue clusters: off with one line, and all else goes on
   expect(work.emulator.requests.byOperation.listConversationClusters ?? 0).toBeLessThanOrEqual(1);
 });
 
-test('a source that cannot be read at the start: what it may declare is waited for, and all else goes on', async () => {
+test('waits for spaces that an unreadable source may declare, and opens other change requests', async () => {
   await using work = await open();
   const { space } = await withCluster(work);
   const source = { git: { url: `${work.repository.directory}-gone`, pollInterval: '1h' } };

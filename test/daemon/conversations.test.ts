@@ -35,7 +35,7 @@ async function withSources(): Promise<{ work: Workspace; drop: string; settings:
   return { work, drop, settings: { organization: { conversations: { sources, settleDelay: '0s' } } } };
 }
 
-test('what is dropped into a folder is sent redacted, once, and put away', async () => {
+test('sends files of a drop folder once and redacted, and moves them to processed', async () => {
   const { work, drop, settings } = await withSources();
   await using _work = work;
   const daemon = await startDaemon(work, settings);
@@ -66,7 +66,7 @@ test('what is dropped into a folder is sent redacted, once, and put away', async
   expect(log).not.toContain(EMAIL);
 });
 
-test('a signed webhook is kept before it is answered; a bad one is refused and leaves nothing', async () => {
+test('stores a signed webhook before it responds, and stores nothing of an invalid one', async () => {
   const { work, settings } = await withSources();
   await using _work = work;
   const daemon = await startDaemon(work, settings);
@@ -97,7 +97,7 @@ test('a signed webhook is kept before it is answered; a bad one is refused and l
   expect(metrics).not.toContain(EMAIL);
 });
 
-test('a platform without ingestion, or a token that may not: said once, and nothing else is harmed', async () => {
+test('warns once on a platform without ingestion, and keeps reconciling', async () => {
   const { work, drop, settings } = await withSources();
   await using _work = work;
   work.emulator.setFeatures({ conversations: false });
@@ -117,7 +117,7 @@ test('a platform without ingestion, or a token that may not: said once, and noth
   await eventually('the conversation', () => sent(work).length === 1);
 });
 
-test('doctor says where the token may not send conversations, if any are to be sent', async () => {
+test('doctor reports a token that cannot send conversations, only if sources are configured', async () => {
   const { work, settings } = await withSources();
   await using _work = work;
   work.emulator.setFeatures({ ingestionByUsers: false });
@@ -128,7 +128,7 @@ test('doctor says where the token may not send conversations, if any are to be s
   expect(without.stdout).not.toContain('ingestConversations');
 });
 
-test('files are pushed by hand, with and without a daemon; a refused one is a dead letter that is looked at', async () => {
+test('pushes files with and without a daemon, and lists refused conversations as dead letters', async () => {
   const { work, settings } = await withSources();
   await using _work = work;
   const config = work.configure(settings);
@@ -191,7 +191,7 @@ test('files are pushed by hand, with and without a daemon; a refused one is a de
   expect(unknown.stderr).toContain('source "other" not found; configured sources: drop, forms');
 });
 
-test('what is pushed to a daemon that sends nothing is said to wait, and why; the dead are listed up to a limit', async () => {
+test('reports why pushed conversations wait in a daemon that sends nothing, and lists dead letters up to a limit', async () => {
   const { work } = await withSources();
   await using _work = work;
   const config = work.configure();
@@ -232,7 +232,7 @@ test('what is pushed to a daemon that sends nothing is said to wait, and why; th
   expect((await run('dead', 'list', '--limit', '0')).stderr).toContain('It must be at least 1.');
 });
 
-test('a push that waits for room ends with the daemon, and says so', async () => {
+test('a push that waits for room ends with an error when the daemon stops', async () => {
   const { work } = await withSources();
   await using _work = work;
   work.emulator.setFeatures({ conversations: false });
@@ -249,7 +249,7 @@ test('a push that waits for room ends with the daemon, and says so', async () =>
   expect(code).toBe(1);
 });
 
-test('a push of more than the outbox holds sends meanwhile, and ends where nothing can be sent', async () => {
+test('a push that exceeds the outbox sends while it reads, and fails if nothing can be sent', async () => {
   const { work } = await withSources();
   await using _work = work;
   const config = work.configure({ organization: { conversations: { outbox: { maxItems: 1 } } } });
@@ -266,7 +266,7 @@ test('a push of more than the outbox holds sends meanwhile, and ends where nothi
   expect(stuck.code).toBe(1);
 });
 
-test('a push that is asked to end says what became of it', async () => {
+test('an interrupted push exits with a message', async () => {
   const { work } = await withSources();
   await using _work = work;
   const config = work.configure();
@@ -282,7 +282,7 @@ test('a push that is asked to end says what became of it', async () => {
   expect(code).toBe(1);
 });
 
-test('run --once polls once and sends what is due; trouble is in its exit code, and so is a platform that takes none', async () => {
+test('run --once polls and sends once, and fails if a source cannot be read or nothing can be sent', async () => {
   const { work, drop } = await withSources();
   await using _work = work;
   const conversations = { sources: [{ name: 'drop', folder: { path: drop } }], outbox: { maxItems: 1 } };
@@ -304,7 +304,7 @@ test('run --once polls once and sends what is due; trouble is in its exit code, 
   expect(missing.code).toBe(1);
 });
 
-test('an id that is an address is nowhere: not in the log, the metrics, the state file or a request', async () => {
+test('an id that is an email address never appears in the log, metrics, state file or requests', async () => {
   const { work, settings } = await withSources();
   await using _work = work;
   const daemon = await startDaemon(work, settings);
@@ -325,7 +325,7 @@ test('an id that is an address is nowhere: not in the log, the metrics, the stat
   expect([JSON.stringify(sent(work)), metrics, stderr, ...kept].filter((text) => text.includes(EMAIL))).toEqual([]);
 });
 
-test('a dry run of mails in files of their own shows one conversation, and says that no team is known', async () => {
+test('a dry run joins mail files into one conversation, and warns that no team is configured', async () => {
   await using work = await openWorkspace();
   const file = (name: string, lines: readonly string[]) => {
     const text = ['Date: Mon, 05 Jan 2026 10:00:00 +0000', ...lines, ''].join('\r\n');

@@ -10,7 +10,7 @@ function approve(work: Workspace, checksum: string) {
   return octavo(['approve', checksum, '--config', 'config.yaml'], { cwd: work.folder, env: work.env });
 }
 
-test('a held deletion waits for the approval of exactly that', async () => {
+test('a held deletion waits for an approval with its checksum', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', BOTH);
   work.repository.commit('Two');
@@ -38,7 +38,7 @@ test('a held deletion waits for the approval of exactly that', async () => {
   expect(again.stderr).toContain('nothing is held now');
 });
 
-test('nobody to approve: says where it looked', async () => {
+test('approve names the socket it tried when no daemon is running', async () => {
   await using work = await openWorkspace();
   work.configure();
   const { code, stderr } = await approve(work, 'sha256:0000');
@@ -47,7 +47,7 @@ test('nobody to approve: says where it looked', async () => {
   expect(code).toBe(3);
 });
 
-test('in a deny window it plans and does not apply', async () => {
+test('plans but does not apply in a deny window', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', teams('Writers'));
   work.repository.commit('One');
@@ -58,7 +58,7 @@ test('in a deny window it plans and does not apply', async () => {
   expect(work.writes()).toBe(0);
 });
 
-test('a dry run follows and never writes', async () => {
+test('a dry run follows commits and never writes', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', teams('Writers'));
   work.repository.commit('One');
@@ -70,7 +70,7 @@ test('a dry run follows and never writes', async () => {
   expect(work.writes()).toBe(0);
 });
 
-test('an organization whose token is refused disturbs no other', async () => {
+test('an organization with a refused token does not affect others', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', teams('Writers'));
   work.repository.commit('One');
@@ -93,7 +93,7 @@ test('an organization whose token is refused disturbs no other', async () => {
   expect(daemon.process.stderr).not.toContain('a-refused-token');
 });
 
-test('--once ends with what became of it', async () => {
+test('the exit code of --once tells whether changes were applied, held or failed', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', BOTH);
   work.repository.commit('Two');

@@ -12,7 +12,7 @@ async function withTeams(...titles: string[]): Promise<Workspace> {
   return work;
 }
 
-test('follows a commit; a pass with nothing to do writes nothing', async () => {
+test('applies a commit, and writes nothing without changes', async () => {
   await using work = await withTeams('Writers');
   const daemon = await startDaemon(work);
   await work.untilTeams('Writers');
@@ -65,7 +65,7 @@ test('undoes drift', async () => {
   expect(await daemon.metric('octavo_drifted_resources_total{organization="org_acme",kind="team"}')).toBe(1);
 });
 
-test('only reports drift where it is not to heal it, and still follows commits', async () => {
+test('only reports drift with selfHeal: false, and still applies commits', async () => {
   await using work = await withTeams('Writers');
   const daemon = await startDaemon(work, { organization: { selfHeal: false } });
   await work.untilTeams('Writers');
@@ -83,7 +83,7 @@ test('only reports drift where it is not to heal it, and still follows commits',
   await work.untilTeams('By hand', 'More');
 });
 
-test('survives a bad commit: the last good state stays in force, and the next good one is followed', async () => {
+test('keeps the last valid commit after an invalid one, and applies the next valid one', async () => {
   await using work = await withTeams('Writers');
   const daemon = await startDaemon(work);
   await work.untilTeams('Writers');
@@ -106,7 +106,7 @@ test('survives a bad commit: the last good state stays in force, and the next go
   await daemon.untilMetric('octavo_source_ready{organization="org_acme"}', 1);
 });
 
-test('a repository that is gone for a while changes nothing', async () => {
+test('changes nothing while the repository is unreachable', async () => {
   await using work = await withTeams('Writers');
   const daemon = await startDaemon(work);
   await work.untilTeams('Writers');
@@ -121,7 +121,7 @@ test('a repository that is gone for a while changes nothing', async () => {
   expect(work.writes()).toBe(before + 1);
 });
 
-test('a directory that is swapped as git-sync does it', async () => {
+test('follows a directory that git-sync replaces', async () => {
   await using work = await openWorkspace();
   const root = join(work.folder, 'sync');
   const swap = (name: string, text: string) => {

@@ -15,7 +15,7 @@ async function withMany(): Promise<Workspace> {
   return work;
 }
 
-test('healthy at once, ready after the first sync, and the designed metrics', async () => {
+test('is healthy immediately, is ready after the first sync, and exposes the documented metrics', async () => {
   await using work = await openWorkspace({ latency: 300 });
   work.repository.write('teams.yaml', teams('Writers'));
   work.repository.commit('One');
@@ -51,7 +51,7 @@ test('healthy at once, ready after the first sync, and the designed metrics', as
   expect((await process.stop('SIGINT')).code).toBe(0);
 });
 
-test('SIGTERM in the middle of an apply: leaves in time, and finishes after a restart without duplicates', async () => {
+test('stops in time on SIGTERM during an apply, and finishes without duplicates after a restart', async () => {
   await using work = await withMany();
   const first = await startDaemon(work);
   await eventually('the apply to be under way', () => work.teams().length > 5);
@@ -74,7 +74,7 @@ test('SIGTERM in the middle of an apply: leaves in time, and finishes after a re
   expect(work.writes()).toBe(before);
 });
 
-test('killed in the middle of an apply: the next start converges without duplicates', async () => {
+test('converges without duplicates after it was killed during an apply', async () => {
   await using work = await withMany();
   const first = await startDaemon(work);
   await eventually('the apply to be under way', () => work.teams().length > 5);
@@ -88,7 +88,7 @@ test('killed in the middle of an apply: the next start converges without duplica
   expect(work.teams()).toHaveLength(MANY.length);
 });
 
-test.concurrent('a platform that hangs does not keep it from leaving in time', async () => {
+test.concurrent('stops in time while the platform hangs', async () => {
   await using work = await withMany();
   work.emulator.setLatency(60_000);
   const daemon = await startDaemon(work);
@@ -98,7 +98,7 @@ test.concurrent('a platform that hangs does not keep it from leaving in time', a
   expect(performance.now() - asked).toBeLessThan(10_000);
 });
 
-test.concurrent('a git that hangs does not keep it from leaving in time, and is ended', async () => {
+test.concurrent('stops in time while git hangs, and ends git', async () => {
   await using work = await openWorkspace();
   const mark = join(work.folder, 'ssh-is-waiting');
   const config = work.configure({ organization: { source: { git: { url: 'git@git.example:acme/docs.git' } } } });
@@ -110,7 +110,7 @@ test.concurrent('a git that hangs does not keep it from leaving in time, and is 
   expect(performance.now() - asked).toBeLessThan(10_000);
 });
 
-test('a port that is taken is said, and nothing hangs', async () => {
+test('reports a port in use and exits', async () => {
   await using work = await openWorkspace();
   work.repository.write('teams.yaml', teams('Writers'));
   work.repository.commit('One');
@@ -125,7 +125,7 @@ test('a port that is taken is said, and nothing hangs', async () => {
   expect(code).toBe(3);
 });
 
-test('a restart in the middle of a window spends what is left of it, and is refused nothing', async () => {
+test('uses the rest of a rate-limit window after a restart, without a 429', async () => {
   await using work = await openWorkspace({ limits: { write: { kind: 'first-call', limit: 20, window: 86_400_000 } } });
   work.repository.write('teams.yaml', teams(...MANY.slice(0, 15)));
   work.repository.commit('Fifteen');

@@ -20,7 +20,7 @@ async function stopAndForget(work: Workspace, daemon: Awaited<ReturnType<typeof 
   rmSync(join(work.folder, 'state'), { recursive: true });
 }
 
-test('a daemon that has lost its state knows from the repository what it owns', async () => {
+test('a daemon without its state file reads from the repository what it owns', async () => {
   await using work = await openWorkspace();
   work.repository.write('teams.yaml', teams('A', 'B', 'C'));
   const first = work.repository.commit('Three');
@@ -40,7 +40,7 @@ test('a daemon that has lost its state knows from the repository what it owns', 
   await eventually('the ref', () => appliedCommit(work) === second);
 });
 
-test('what another folder of the organization declares is neither taken nor deleted', async () => {
+test('neither adopts nor deletes resources of another folder of the organization', async () => {
   await using work = await openWorkspace();
   work.repository.write('a/teams.yaml', teams('A', 'B'));
   work.repository.write('b/teams.yaml', teams('C'));
@@ -67,7 +67,7 @@ test('what another folder of the organization declares is neither taken nor dele
   expect(work.teams()).toEqual(['A', 'B', 'C']);
 });
 
-test('without such a ref it adopts what is declared, and deletes nothing', async () => {
+test('adopts declared resources and deletes nothing without the ref', async () => {
   await using work = await openWorkspace();
   work.repository.write('teams.yaml', teams('A', 'B'));
   work.repository.commit('Two');
@@ -86,7 +86,7 @@ test('without such a ref it adopts what is declared, and deletes nothing', async
   await work.untilTeams('B', 'D');
 });
 
-test('a dry run reads the ref, and takes nothing into the record', async () => {
+test('a dry run reads the ref and records nothing', async () => {
   await using work = await openWorkspace();
   work.repository.write('teams.yaml', teams('A', 'B'));
   work.repository.commit('Two');
@@ -105,7 +105,7 @@ test('a dry run reads the ref, and takes nothing into the record', async () => {
   expect(work.writes()).toBe(writes);
 });
 
-test('a repository that refuses the ref is told of, and stops nothing', async () => {
+test('warns about a repository that refuses the ref, and keeps applying', async () => {
   await using work = await openWorkspace();
   const hook = join(work.repository.directory, '.git', 'hooks', 'update');
   work.repository.write('teams.yaml', teams('A'));

@@ -49,7 +49,7 @@ const requests = (work: Workspace) =>
 const records = (work: Workspace) => (work.emulator.state().conversations ?? []).filter(({ site }) => site);
 
 test.each(['0.167', '0.201'] as const)(
-  '%s: tickets become context records, these topics, and each topic one change request, whatever is killed',
+  '%s: turns tickets into context records and each topic into one change request, despite kills',
   async (platform) => {
     const { work, settings, say } = await open(platform);
     await using _work = work;
@@ -109,7 +109,7 @@ test.each(['0.167', '0.201'] as const)(
   120_000,
 );
 
-test('a site that is not there: said once with its setting, the tickets wait, and all else goes on', async () => {
+test('warns once about a missing site with its setting, keeps the tickets, and keeps reconciling', async () => {
   const { work, settings, say } = await open('0.181');
   await using _work = work;
   const conversations = { ...settings.organization.conversations, site: 'nowhere' };

@@ -38,10 +38,10 @@ async function withState(...titles: string[]): Promise<Workspace> {
   return work;
 }
 
-describe('a state file that the daemon does not start with', () => {
+describe('startup with an unusable state file', () => {
   test.each<[string, (path: string) => void, string]>([
     ['random bytes', (path) => writeFileSync(path, 'neither text nor database \0\x01\x02'.repeat(300)), 'is damaged;'],
-    ['cut off in the middle', (path) => truncateSync(path, 4096 * 2), 'is damaged;'],
+    ['a truncated file', (path) => truncateSync(path, 4096 * 2), 'is damaged;'],
     [
       'a database of another program',
       (path) => {
@@ -53,7 +53,7 @@ describe('a state file that the daemon does not start with', () => {
       "is another program's database and was not touched;",
     ],
     [
-      'of a newer Octavo',
+      'a file of a newer Octavo',
       (path) => {
         const database = new DatabaseSync(path);
         database.exec('PRAGMA user_version = 99');
@@ -61,7 +61,7 @@ describe('a state file that the daemon does not start with', () => {
       },
       'was written by a newer Octavo (layout 99,',
     ],
-  ])('%s: said in a line; moved away, everything is adopted and nothing deleted', async (_what, spoil, words) => {
+  ])('reports %s in one line, and adopts everything after the file is moved away', async (_what, spoil, words) => {
     await using work = await withState('A', 'B', 'C');
     const path = stateOf(work);
     spoil(path);
@@ -76,7 +76,7 @@ describe('a state file that the daemon does not start with', () => {
     expect(work.teams()).toEqual(['A', 'B', 'C']);
   });
 
-  test('a folder, or a path below a file: another path is the way out', async () => {
+  test('reports a folder or a path below a file, and starts with another path', async () => {
     await using work = await withTeams('A');
     mkdirSync(stateOf(work), { recursive: true });
     expect(await refusal(work)).toContain(`octavo: ${stateOf(work)} cannot be opened; let store.path name a file`);
@@ -91,7 +91,7 @@ describe('a state file that the daemon does not start with', () => {
     expect(work.teams()).toEqual(['A']);
   });
 
-  test('an empty file is a new one', async () => {
+  test('uses an empty file as a new one', async () => {
     await using work = await withTeams('A');
     mkdirSync(join(work.folder, 'state'));
     writeFileSync(stateOf(work), '');
@@ -99,7 +99,7 @@ describe('a state file that the daemon does not start with', () => {
     expect(work.teams()).toEqual(['A']);
   });
 
-  test('one that another daemon has: the first one is undisturbed', async () => {
+  test('refuses a file of a running daemon, without affecting that daemon', async () => {
     await using work = await withTeams('A');
     const first = await startDaemon(work);
     await work.untilTeams('A');
@@ -117,7 +117,7 @@ describe('a state file that the daemon does not start with', () => {
   });
 });
 
-test('a folder for clones that cannot be made fails its passes, and says so', async () => {
+test('fails passes with a message if the folder for clones cannot be created', async () => {
   await using work = await withTeams('A');
   mkdirSync(join(work.folder, 'state'));
   const clones = join(work.folder, 'state', 'checkouts');
@@ -131,7 +131,7 @@ test('a folder for clones that cannot be made fails its passes, and says so', as
   await work.untilTeams('A');
 });
 
-test('a state that is gone: what is declared is adopted, nothing is deleted, and pruning begins again', async () => {
+test('adopts declared resources after the state file was deleted, and prunes only what is removed later', async () => {
   await using work = await withState('A', 'B', 'C');
   for (const end of ['', '-wal']) {
     rmSync(`${stateOf(work)}${end}`, { force: true });
@@ -151,11 +151,11 @@ test('a state that is gone: what is declared is adopted, nothing is deleted, and
   expect(work.emulator.requests.count('deleteTeam')).toBe(1);
 });
 
-describe('a state file that comes into trouble while the daemon runs', () => {
+describe('a state file that fails while the daemon runs', () => {
   const failing = (metrics: string) =>
     Number(/octavo_reconcile_passes_total\{organization="org_acme",outcome="failed"\} (\d+)/.exec(metrics)?.[1] ?? 0);
 
-  test('a full disk: nothing is sent that is not recorded, said once, and it goes on when there is room', async () => {
+  test('on a full disk sends only recorded changes, logs one error, and continues when there is space', async () => {
     await using work = await withTeams('First');
     await using daemon = await startInside(work);
     const pages = Number(daemon.database.prepare('PRAGMA page_count').get()?.page_count);
@@ -183,7 +183,7 @@ describe('a state file that comes into trouble while the daemon runs', () => {
     expect(daemon.log.at(-1)).toMatchObject({ msg: 'pass completed', outcome: 'done' });
   });
 
-  test('no room for the confirmation: the intent is enough for the next pass to find what was made', async () => {
+  test('finds created resources by their intent if their confirmation could not be written', async () => {
     await using work = await withTeams('First');
     await using daemon = await startInside(work);
     work.emulator.setFaults([
@@ -214,7 +214,7 @@ describe('a state file that comes into trouble while the daemon runs', () => {
     expect(work.teams()).toEqual(MANY.slice(5).toSorted());
   });
 
-  test('damage that is found while it runs: nothing is applied any more, and the way out is the same', async () => {
+  test('stops applying when the file is damaged, and recovers with a new file', async () => {
     await using work = await withTeams('A');
     {
       await using daemon = await startInside(work);
@@ -236,7 +236,7 @@ describe('a state file that comes into trouble while the daemon runs', () => {
   });
 });
 
-test('a real process that may write no more into the file: started again with room, nothing is made twice', async () => {
+test('creates nothing twice after a restart with space, when a process could not write its state file', async () => {
   await using work = await withTeams(...MANY);
   const config = work.configure();
   // A limit on the size of files stands for a disk that fails: what is written past it is an error for everybody.

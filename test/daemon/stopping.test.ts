@@ -44,7 +44,7 @@ function expectEachOnce(work: Workspace): void {
   expect(created(work)).toBe(THOUSAND.length);
 }
 
-test('SIGTERM in the middle of 1,000 queued writes: out in time, and the rest after a restart', async () => {
+test('stops in time on SIGTERM with 1,000 queued writes, and writes the rest after a restart', async () => {
   await using work = await withThousand();
   const first = await startDaemon(work);
   await inTheMiddle(work);
@@ -62,7 +62,7 @@ test('SIGTERM in the middle of 1,000 queued writes: out in time, and the rest af
   expectEachOnce(work);
 });
 
-test('a second SIGTERM forces, and the restart knows what was under way', async () => {
+test('stops at once on a second SIGTERM, and finds writes in flight after a restart', async () => {
   await using work = await withThousand();
   const first = await startDaemon(work);
   await inTheMiddle(work);
@@ -82,7 +82,7 @@ test('a second SIGTERM forces, and the restart knows what was under way', async 
   expect(work.teams()).toEqual(THOUSAND.toSorted());
 });
 
-test('SIGINT in the middle of an apply of 1,000: out in time, and a second apply makes the rest', async () => {
+test('an apply of 1,000 changes stops in time on SIGINT, and a second apply finishes it', async () => {
   await using work = await withThousand();
   const applying = work.begin('apply', work.repository.directory, '--yes');
   await inTheMiddle(work);

@@ -13,7 +13,7 @@ const TICKET = {
   parts: [{ role: 'user', body: 'The export is empty.' }],
 };
 
-test('with conversations alone: run --once ends with 0, and the daemon is healthy, ready and answers', async () => {
+test('runs with conversations only, is healthy and ready, and --once exits 0', async () => {
   await using work = await openWorkspace({ processing: PROCESSING });
   const drop = join(work.folder, 'drop');
   mkdirSync(drop, { recursive: true });
@@ -37,7 +37,7 @@ test('with conversations alone: run --once ends with 0, and the daemon is health
   expect(asked.code).toBe(0);
 });
 
-test('with issue clusters alone: a space is named by its id, and a change request is opened', async () => {
+test('runs with issue clusters only, and opens a change request in a space by its id', async () => {
   await using work = await openWorkspace({ processing: PROCESSING });
   const { space } = await withCluster(work);
   const config = work.configure({
@@ -55,7 +55,7 @@ test('with issue clusters alone: a space is named by its id, and a change reques
   expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('"guides" is neither the key')]);
 });
 
-test('with nothing to do it is refused, and the three ways out are named', async () => {
+test('refuses an organization without anything to do, and names the three settings', async () => {
   await using work = await openWorkspace();
   const refused = await work.run('run', '--once', '--config', work.configure({ organization: { source: undefined } }));
   expect(refused.code).toBe(3);

@@ -14,11 +14,11 @@ const OUTSIDE: readonly RegExp[] = [
 ];
 
 describe('citations', () => {
-  test('lead to headings that exist', () => {
+  test('point to existing headings', () => {
     expect(pages.flatMap(brokenCitations)).toEqual([]);
   });
 
-  test('are found in the code and in the pages', () => {
+  test('are found in code and pages', () => {
     const citing = pages.filter((page) => citationsIn(page).length > 0).map(({ path }) => path);
     expect(citing).toEqual(
       expect.arrayContaining(['src/queue/model/rate-headers.ts', 'test/vendor/judge.ts', 'docs/clusters.md']),
@@ -61,7 +61,7 @@ describe('a citation is reported', () => {
     ['at the end of a sentence', 'src/a.ts', 'See docs/platform-notes.md#rate-limits.'],
     ['as a link between pages', 'docs/a.md', '[limits](platform-notes.md#rate-limits)'],
     ['of another site', 'docs/a.md', '[limits](https://example.com/docs/page.md#rate)'],
-  ])('not when it is right: %s', (_what, path, text) => {
+  ])('not if it is valid: %s', (_what, path, text) => {
     expect(brokenCitations({ path, text })).toEqual([]);
   });
 });

@@ -34,7 +34,7 @@ function blocks(page: string, language: string): readonly string[] {
 }
 
 describe('every page', () => {
-  test.each(pages)('%s: links lead somewhere', (page) => {
+  test.each(pages)('%s: has no broken link', (page) => {
     const links = [...text(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
     const broken = links.filter(([, path = '', anchor]) => {
       const target = path === '' ? at(page) : new URL(path, at(page));
@@ -44,24 +44,24 @@ describe('every page', () => {
     expect(broken.map(([link]) => link)).toEqual([]);
   });
 
-  test.each(pages)('%s: commands are ones that there are', (page) => {
+  test.each(pages)('%s: shows only existing commands', (page) => {
     const lines = blocks(page, 'sh').flatMap(commandLinesIn);
     expect(lines.map((line) => [line, faultOf(line)]).filter(([, fault]) => fault !== null)).toEqual([]);
   });
 
-  test.each(pages)('%s: scripts are in package.json', (page) => {
+  test.each(pages)('%s: names only scripts of package.json', (page) => {
     const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> };
     const named = [...text(page).matchAll(/npm run ([a-z:]+)/g)].map((match) => match[1] ?? '');
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
   });
 
-  test.each(pages)('%s: YAML can be read', (page) => {
+  test.each(pages)('%s: has valid YAML', (page) => {
     const wrong = blocks(page, 'yaml').flatMap((block) => parseAllDocuments(block).flatMap(({ errors }) => errors));
     expect(wrong).toEqual([]);
   });
 });
 
-describe('the first YAML of every page', () => {
+describe('the first YAML block of every page', () => {
   const firsts = pages.flatMap((page) =>
     blocks(page, 'yaml')
       .slice(0, 1)
@@ -83,7 +83,7 @@ describe('the first YAML of every page', () => {
     expect(declared.size).toBeGreaterThan(0);
   });
 
-  test('is on the pages about what a configuration holds', () => {
+  test('is present on the pages about configuration', () => {
     const configured = firsts.filter(([, block]) => block.includes('organizations:')).map(([page]) => page);
     expect(configured).toEqual(
       expect.arrayContaining([
@@ -101,7 +101,7 @@ describe('README.md', () => {
     expect(first).toContain('npm ci && npm test');
   });
 
-  test('leads to every page of docs/', () => {
+  test('links every page of docs/', () => {
     const guides = pages.filter((page) => page.startsWith('docs/') && !page.startsWith('docs/decisions/0'));
     expect(guides.filter((page) => !text('README.md').includes(`](${page})`))).toEqual([]);
   });
@@ -111,7 +111,7 @@ describe('docs/decisions', () => {
   const folder = 'docs/decisions/';
   const records = pages.filter((page) => page.startsWith(`${folder}0`)).map((page) => page.slice(folder.length));
 
-  test('have a number of their own, and are listed in the index', () => {
+  test('have unique numbers and are listed in the index', () => {
     const numbers = records.toSorted().map((name) => Number(name.slice(0, 4)));
     expect(new Set(numbers).size).toBe(numbers.length);
     expect(records.filter((name) => !text(`${folder}README.md`).includes(`](${name})`))).toEqual([]);
@@ -180,7 +180,7 @@ describe('docs/manifests.md', () => {
 });
 
 describe('docs/configuration.md', () => {
-  test('holds the example with every setting, which its own test keeps whole', () => {
+  test('contains config.example.yaml', () => {
     expect(text('docs/configuration.md')).toContain(text('config.example.yaml').trimEnd());
   });
 });

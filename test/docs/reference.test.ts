@@ -10,19 +10,19 @@ const read = (path: string) => {
   }
 };
 
-describe('pages made from the source', () => {
-  test.each([...referencePages()])('%s is fresh', (path, text) => {
+describe('generated pages', () => {
+  test.each([...referencePages()])('%s is up to date', (path, text) => {
     expect(read(path) === text, `${path} is stale; run: npm run docs`).toBe(true);
   });
 
-  test('every command and every option has a description', () => {
+  test('describe every command and option', () => {
     const page = referencePages().get('docs/commands.md') ?? '';
     expect(page).not.toMatch(/\| {2}\|.*\|$\n^\| `-.*\| {2}\| {2}\|$/m);
     expect(page.match(/^## octavo /gm)?.length).toBeGreaterThan(8);
     expect(page).toContain('## octavo plan');
   });
 
-  test('every metric has a meaning', () => {
+  test('describe every metric', () => {
     const rows = (referencePages().get('docs/metrics.md') ?? '').split('\n').filter((line) => line.startsWith('| `'));
     expect(rows.length).toBeGreaterThan(10);
     expect(rows.filter((row) => !/\| [A-Z1][^|]+\. \|$/.test(row))).toEqual([]);

@@ -55,7 +55,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('the tour of the README works as it is written', () => {
+test('the commands of the tour in the README succeed', () => {
   expect(code, output).toBe(0);
 });
 
@@ -64,13 +64,13 @@ test.each([
   ['plans without a base', /there is no base, so nothing is deleted/],
   ['records what was applied', /as applied in refs\/octavo\/org_acme\/applied$/m],
   ['lists the operations of the platform', /^updateTeam +PATCH +\/v1\/orgs\/\{organizationId\}\/teams\/\{teamId\}/m],
-  ['asks the platform by hand', /^Writers$/m],
+  ['sends a request with octavo api', /^Writers$/m],
   ['plans a rename', /~ team\/writers .*\n +title +"Writers" → "Docs writers"/],
   ['holds a deletion', /- space\/playground .* held: deleting space needs approval/],
   ['applies the rest', /^exit code 4: something is held$/m],
   ['plans as Markdown', /^### Plan for `Acme/m],
-  ['makes a repository of what is there', /^\+ \S*\.github\/workflows\/octavo\.yaml$/m],
-  ['plans nothing for it', /^No changes, \d+ unchanged$/m],
+  ['creates a repository from an organization', /^\+ \S*\.github\/workflows\/octavo\.yaml$/m],
+  ['prints an empty plan for it', /^No changes, \d+ unchanged$/m],
   ['runs a daemon', /^octavo_reconcile_passes_total\{organization="org_acme",outcome="held"\} [1-9]/m],
 ])('it %s', (_what, words) => {
   expect(output).toMatch(words);

@@ -83,7 +83,7 @@ function violations(path: string, text: string): readonly string[] {
 }
 
 describe('plain language', () => {
-  test('no page, help text, message or comment has a phrase that must be read twice', () => {
+  test('no page, help text, message or comment contains a banned phrase', () => {
     expect(pages.flatMap(({ path, text }) => violations(path, text))).toEqual([]);
   });
 
@@ -114,7 +114,7 @@ describe('the standard term', () => {
     .join('\n')
     .toLowerCase();
 
-  test.each(TERMS)('"%s" is found by a search', (term) => {
+  test.each(TERMS)('"%s" occurs in docs or src', (term) => {
     expect(text.replaceAll(/\s+(?:\*\s+)?/g, ' ')).toMatch(new RegExp(`\\b${term}s?\\b`));
   });
 });

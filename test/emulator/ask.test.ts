@@ -79,8 +79,8 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-describe('what it says', () => {
-  test('first where the answer comes from, then ever more of it, at last all of it and what to ask next', async () => {
+describe('the answer', () => {
+  test('starts with its sources, grows with each event, and ends with the whole text and follow-up questions', async () => {
     const events = await ask(QUESTION, ALL);
     const answers = events.map((event) => event.answer.answer?.markdown);
     const whole = answers.at(-1);
@@ -98,7 +98,7 @@ describe('what it says', () => {
     ]);
   });
 
-  test('its sources are pages of the revision that there is, with the sections that say so', async () => {
+  test('names pages of the current revision and their matching sections as sources', async () => {
     const { revision } = (await made.call('GET', `/spaces/${ids.guides}`)).body;
     const events = await ask(QUESTION, { mode: 'specific', siteSpaceIds: [ids.inGuides] });
     expect(events.at(-1).answer.sources).toEqual([
@@ -113,14 +113,14 @@ describe('what it says', () => {
     ]);
   });
 
-  test('what the documentation does not say is not made up', async () => {
+  test('says that the documentation does not contain an answer', async () => {
     const events = await ask('Where is the moon?', ALL);
     expect(events.at(-1)).toMatchObject({
       answer: { answer: { markdown: 'The documentation does not say anything about that.' }, sources: [] },
     });
   });
 
-  test('a rich document where that is asked for', async () => {
+  test('is a rich document on request', async () => {
     const events = await ask(QUESTION, ALL, '?format=document');
     const { document, markdown } = events.at(-1).answer.answer;
     expect(markdown).toBeUndefined();
@@ -128,29 +128,29 @@ describe('what it says', () => {
   });
 
   test.each([
-    ['the default only shows the default content', { mode: 'default' }, ['Login']],
-    ['all is everything', ALL, ['Login', 'Exporter']],
+    ['uses only the default content by default', { mode: 'default' }, ['Login']],
+    ['uses all content with the scope all', ALL, ['Login', 'Exporter']],
   ])('%s', async (_, scope, titles) => {
     const markdown = (await ask('password', scope)).at(-1).answer.answer.markdown;
     expect([...markdown.matchAll(/\*\*(\w+)\*\*/g)].map((match) => match[1]).toSorted()).toEqual(titles.toSorted());
   });
 
-  test('what one is reading is in the default scope, and so is what else there is in its language', async () => {
+  test('uses the current page and other content in its language by default', async () => {
     const events = await ask('password', { mode: 'default', currentSiteSpace: ids.inFrench });
     const [source] = events.at(-1).answer.sources;
     expect(events.at(-1).answer.sources).toHaveLength(1);
     expect(source.space).not.toBe(ids.guides);
   });
 
-  test('nothing where the organization has AI features off', async () => {
+  test('is refused if the organization has disabled AI features', async () => {
     await made.org('PATCH', '', { ai: false });
     const path = `/orgs/${made.emulator.organization}/sites/${site}/ask`;
     expect((await made.call('POST', path, { question: QUESTION, scope: ALL })).status).toBe(403);
   });
 });
 
-describe('how it is sent', () => {
-  test('every piece before the next one is due', async () => {
+describe('the stream of an answer', () => {
+  test('sends each event before the next one is due', async () => {
     made.emulator.setLatency(100);
     const pending = asking();
     await until(() => made.clock.sleeping.length === 1);
@@ -168,7 +168,7 @@ describe('how it is sent', () => {
     expect(response.complete).toBe(true);
   });
 
-  test('no more once the client is gone', async () => {
+  test('ends when the client disconnects', async () => {
     const pauses: ('lasting' | 'ended')[] = [];
     const sleep: Clock['sleep'] = (_, signal) =>
       new Promise((resolve, reject) => {
@@ -197,7 +197,7 @@ describe('how it is sent', () => {
     { match: { operation: 'askSite' }, times: 1, fault: { kind } },
   ];
 
-  test('a connection that drops in the middle leaves whole pieces and half of one', async () => {
+  test('sends whole events and a partial one if the connection drops', async () => {
     made.emulator.setFaults(fault('truncate'));
     const { response, come, whole } = await asking();
     await whole;
@@ -208,7 +208,7 @@ describe('how it is sent', () => {
     expect(() => JSON.parse(pieces.at(-1)?.slice('data: '.length) ?? '')).toThrow();
   });
 
-  test('an answer that ends in the middle as if it were whole never says done', async () => {
+  test('sends no done event if it is cut off without an error', async () => {
     made.emulator.setFaults(fault('half'));
     const { response, come, whole } = await asking();
     await whole;
@@ -217,7 +217,7 @@ describe('how it is sent', () => {
     expect(eventsOf(come()).length).toBeGreaterThan(1);
   });
 
-  test('an answer that calls itself text is one all the same', async () => {
+  test('contains the events also with the content type text/plain', async () => {
     made.emulator.setFaults(fault('wrong-content-type'));
     const { response, come, whole } = await asking();
     await whole;
@@ -225,7 +225,7 @@ describe('how it is sent', () => {
     expect(come().endsWith('data: done\n\n')).toBe(true);
   });
 
-  test('a platform that restarts ends what is being sent', async () => {
+  test('ends when the platform restarts', async () => {
     made.emulator.setLatency(100);
     const pending = asking();
     await until(() => made.clock.sleeping.length === 1);

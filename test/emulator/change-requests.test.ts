@@ -32,7 +32,7 @@ async function start(options: EmulatorOptions = {}): Promise<World> {
 const subjects = async ({ org }: Fixture, query = ''): Promise<string[]> =>
   (await org('GET', `/change-requests${query}`)).items.map((item: Body) => item.subject);
 
-test('creation times say the order though the clock stands still, and numbers count within the space', async () => {
+test('creation times follow the order of creation while the clock is stopped, and numbers count per space', async () => {
   const made = await start();
   const other = (await made.org('POST', '/spaces', {})).id;
   const all = [
@@ -49,7 +49,7 @@ test('creation times say the order though the clock stands still, and numbers co
   expect(await subjects(made, `?status=draft&page=${page.next.page}`)).toEqual(['a']);
 });
 
-test('a change never says it was before the creation', async () => {
+test('an update never has a time before the creation', async () => {
   const made = await start();
   await made.at('POST', '/change-requests', { subject: 'a' });
   const { id, createdAt } = await made.at('POST', '/change-requests', { subject: 'b' });
@@ -60,7 +60,7 @@ test('a change never says it was before the creation', async () => {
   expect(Date.parse(later.updatedAt)).toBe(made.clock.now());
 });
 
-test('merging makes a revision of the space, and the others follow it by an update', async () => {
+test('a merge creates a revision of the space, which other change requests get by an update', async () => {
   const made = await start();
   const one = await made.at('POST', '/change-requests', { subject: 'one' });
   const two = await made.at('POST', '/change-requests', { subject: 'two' });
@@ -78,7 +78,7 @@ test('merging makes a revision of the space, and the others follow it by an upda
   expect((await made.at('POST', '/change-requests/2/update')).revision).toBe(pulled.revision);
 });
 
-test('what is archived is not merged before it is open again', async () => {
+test('an archived change request cannot be merged until it is reopened', async () => {
   const made = await start();
   await made.at('POST', '/change-requests', { subject: 'one' });
   await made.at('PATCH', '/change-requests/1', { status: 'archived' });
@@ -87,7 +87,7 @@ test('what is archived is not merged before it is open again', async () => {
   expect((await made.at('POST', '/change-requests/1/merge')).result).toBe('merge');
 });
 
-test('a space counts its change requests and open comments; locked, it takes none but keeps those it has', async () => {
+test('a space counts its change requests and open comments, and a locked one accepts no new change request', async () => {
   const made = await start();
   await made.at('POST', '/change-requests', { subject: 'one' });
   await made.at('POST', '/change-requests', { subject: 'two' });
@@ -107,7 +107,7 @@ test('a space counts its change requests and open comments; locked, it takes non
   expect(await made.at('PATCH', '/change-requests/1', { status: 'archived' })).toMatchObject({ status: 'archived' });
 });
 
-test('those of a deleted space are gone until it is restored', async () => {
+test('change requests of a deleted space are hidden until it is restored', async () => {
   const made = await start();
   const { id } = await made.at('POST', '/change-requests', { subject: 'one' });
   await made.at('DELETE', '');
@@ -117,7 +117,7 @@ test('those of a deleted space are gone until it is restored', async () => {
   expect(await subjects(made, '?status=draft')).toEqual(['one']);
 });
 
-test('without changeRequestLinks what comes along is taken and thrown away', async () => {
+test('without changeRequestLinks the link of a creation is accepted and ignored', async () => {
   const made = await start({ features: { changeRequestLinks: false } });
   const body = { subject: 's', conversationsIssuesCluster: made.cluster, description: document('d') };
   const record = await made.at('POST', '/change-requests', body);
@@ -125,7 +125,7 @@ test('without changeRequestLinks what comes along is taken and thrown away', asy
   await made.at('POST', '/change-requests', { ...body, conversationsIssuesCluster: 'none', description: 'none' });
 });
 
-test('an organization lists open ones unless a status is asked for', async () => {
+test('an organization lists open change requests unless a status is given', async () => {
   const made = await start();
   await made.at('POST', '/change-requests', { subject: 'draft' });
   const { id } = await made.at('POST', '/change-requests', { subject: 'open' });
@@ -135,7 +135,7 @@ test('an organization lists open ones unless a status is asked for', async () =>
   expect((await made.at('GET', '/change-requests?status=draft')).count).toBe(1);
 });
 
-test('with changeRequestDrafts and without changeRequestStatus it lists all of them, and takes no status', async () => {
+test('with changeRequestDrafts and without changeRequestStatus an organization lists all change requests and refuses a status', async () => {
   const made = await start({ features: { changeRequestDrafts: true, changeRequestStatus: false } });
   await made.at('POST', '/change-requests', { subject: 'draft' });
   expect(await subjects(made)).toEqual(['draft']);
@@ -143,7 +143,7 @@ test('with changeRequestDrafts and without changeRequestStatus it lists all of t
   expect(refused).toMatchObject({ status: 400, body: { error: { message: 'query.status: unknown parameter' } } });
 });
 
-test('without conversations change requests have no cluster, nor a filter by it', async () => {
+test('without conversations change requests have no cluster and no filter by cluster', async () => {
   const made = await start();
   await made.at('POST', '/change-requests', { subject: 's', conversationsIssuesCluster: made.cluster });
   made.emulator.setFeatures({ conversations: false });
@@ -153,7 +153,7 @@ test('without conversations change requests have no cluster, nor a filter by it'
   expect(filtered.status).toBe(400);
 });
 
-test('without requestedReviewers nobody can be asked', async () => {
+test('without requestedReviewers there are no reviewer operations', async () => {
   const made = await start({ features: { requestedReviewers: false } });
   await made.at('POST', '/change-requests', { subject: 's' });
   const path = `/spaces/${made.space}/change-requests/1/requested-reviewers`;
@@ -161,7 +161,7 @@ test('without requestedReviewers nobody can be asked', async () => {
   expect((await made.call('POST', path, { users: ['usr_0002'] })).status).toBe(404);
 });
 
-test('a creation whose answer was lost is there; one that was dropped before is not; limits count it', async () => {
+test('a creation with a lost response takes effect, a dropped one does not, and both count against limits', async () => {
   const made = await start();
   const create = (subject: string) => made.call('POST', `/spaces/${made.space}/change-requests`, { subject });
   const match = { operation: 'createChangeRequest' };
@@ -176,7 +176,7 @@ test('a creation whose answer was lost is there; one that was dropped before is 
   expect((await create('two')).status).toBe(429);
 });
 
-test('a reader may look and not touch; a token of nobody creates in nobody’s name', async () => {
+test('a read token cannot write, and a token without a user creates without an author', async () => {
   const made = await start({
     tokens: {
       reader: { user: 'cy@acme.example', permission: 'read' },
@@ -192,7 +192,7 @@ test('a reader may look and not touch; a token of nobody creates in nobody’s n
   expect(robot.body).not.toHaveProperty('createdBy');
 });
 
-test('everything goes on from the file', async () => {
+test('change requests are restored from the state file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'octavo-emulator-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = join(folder, 'state.json');

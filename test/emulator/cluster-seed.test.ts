@@ -12,7 +12,7 @@ async function start(): Promise<Fixture> {
 const cluster = (made: Fixture, id: string | undefined): Promise<Body> =>
   made.org('GET', `/conversations-clusters/${id}`);
 
-test('a cluster has the label, impact, pulse, sources and numbers that it was written with', async () => {
+test('a seeded cluster has the given label, impact, pulse, sources and numbers', async () => {
   const made = await start();
   const label = '**SSO** <script>alert(1)</script>';
   const [id] = made.emulator.writeClusters('org_acme', [
@@ -44,7 +44,7 @@ test('a cluster has the label, impact, pulse, sources and numbers that it was wr
   });
 });
 
-test('issues may be given one by one, and more come later', async () => {
+test('issues can be given individually and added later', async () => {
   const made = await start();
   const [id = ''] = made.emulator.writeClusters('org_acme', [
     {
@@ -66,7 +66,7 @@ test('issues may be given one by one, and more come later', async () => {
   expect(() => made.emulator.writeIssues('none', [])).toThrow('Cluster "none" not found');
 });
 
-test('a cluster written again is another with the same id', async () => {
+test('seeding a cluster again replaces it under the same id', async () => {
   const made = await start();
   made.emulator.writeClusters('org_acme', [{ id: 'clu_x', label: 'Export PDF tables', issues: 3 }]);
   made.emulator.writeClusters('org_acme', [{ id: 'clu_x', label: 'Import', issues: 2 }]);
@@ -74,7 +74,7 @@ test('a cluster written again is another with the same id', async () => {
   expect((await made.org('GET', '/conversations-clusters')).count).toBe(1);
 });
 
-test('conversations that come later join it by its words', async () => {
+test('later conversations with similar words join a seeded cluster', async () => {
   const made = await start();
   const [id] = made.emulator.writeClusters('org_acme', [{ label: 'PDF export tables', issues: 2 }]);
   const parts = [{ type: 'message', role: 'user', body: 'PDF export loses tables' }];
@@ -87,12 +87,12 @@ test.each([
   [{ issues: 2, sources: { email: 1 } }, 'not of 2 issues'],
   [{ issues: 2, conversations: 3 }, '2 issues are not of 3'],
   [{ sources: { email: 1, 'integration:a:1': 1 }, conversations: 1 }, '2 issues are not of 1'],
-])('numbers that contradict each other are refused: %j', async (numbers, says) => {
+])('refuses contradicting numbers: %j', async (numbers, says) => {
   const { emulator } = await start();
   expect(() => emulator.writeClusters('org_acme', [{ label: 'X', ...numbers }])).toThrow(says);
 });
 
-test('thousands are written at once, and survive in the state', async () => {
+test('thousands of clusters can be seeded at once and are saved in the state', async () => {
   const made = await start();
   made.emulator.writeClusters(
     'org_acme',

@@ -59,7 +59,7 @@ const arrivals = fc.array(
   { maxLength: 40 },
 );
 
-test('the same sequence gives the same state, though the emulator starts anew in between', () => {
+test('the same sequence gives the same state, even with a restart in between', () => {
   fc.assert(
     fc.property(arrivals, (sequence) => {
       const once = work(sequence).dump();
@@ -70,7 +70,7 @@ test('the same sequence gives the same state, though the emulator starts anew in
   );
 });
 
-test('after any edits: an issue for whoever says something, no cluster without issues, no word of what was edited away', () => {
+test('after any edits every conversation with text has an issue, no cluster is empty, and removed words are gone', () => {
   fc.assert(
     fc.property(arrivals, (sequence) => {
       const store = work(sequence);
@@ -102,7 +102,7 @@ function shuffled(seed: number): Arrival[] {
   return TICKETS.map((ticket, id) => ({ ticket, id, at: random() })).sort((a, b) => a.at - b.at);
 }
 
-test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('five topics in any order, and noise in none: order %i', (seed) => {
+test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('finds five topics without noise in any order: seed %i', (seed) => {
   const store = work(shuffled(seed));
   const topicOf = (issue: IssueRecord) =>
     TICKETS[Number(store.conversations.get(issue.conversation)?.externalId)]?.topic ?? 'noise';
@@ -122,7 +122,7 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('five topics in any order, and noise 
   ]);
 });
 
-test('one that came too early joins when the cluster has grown to be about it', () => {
+test('an early conversation joins when the cluster has grown to match it', () => {
   const ticket = (body: string): Ticket => ({ topic: null, body });
   const early = [ticket('sync branch stuck'), ticket('github sync repository commits missing')];
   const store = work(
@@ -132,7 +132,7 @@ test('one that came too early joins when the cluster has grown to be about it', 
   expect(store.conversationIssues.by('cluster', cluster?.id ?? '')).toHaveLength(3);
 });
 
-test('words that objects have by birth are words like others', () => {
+test('names of object members, such as constructor, are ordinary words', () => {
   const ticket: Ticket = { topic: null, body: 'constructor prototype __proto__ hasOwnProperty' };
   const store = work([0, 1, 2].map((id) => ({ id, ticket })));
   expect([...store.issuesClusters.all()]).toHaveLength(1);
@@ -169,7 +169,7 @@ test.each([
   ['The build fails', 'medium'],
   ['How do I change the logo?', 'low'],
   ['We lost interest in blocks of flats and deleted the app', 'low'],
-] as const)('impact of "%s": %s', (text, impact) => {
+] as const)('rates the impact of "%s" as %s', (text, impact) => {
   expect(rateText(text)).toBe(impact);
 });
 
@@ -181,6 +181,6 @@ test.each([
   [Array(9).fill('low'), 'low'],
   [Array(10).fill('low'), 'medium'],
   [Array(20).fill('medium'), 'high'],
-] as const)('impact of a cluster of %j: %s', (impacts, impact) => {
+] as const)('rates the impact of a cluster of %j as %s', (impacts, impact) => {
   expect(rateCluster(impacts)).toBe(impact);
 });

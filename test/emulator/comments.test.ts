@@ -33,7 +33,7 @@ async function start(family: 'space' | 'change request') {
 
 const both = ['space', 'change request'] as const;
 
-test.each(both)('on a %s one reacts with an emoji once, and takes back only what is one’s own', async (family) => {
+test.each(both)('on a %s a user adds each reaction once and removes only own ones', async (family) => {
   const { as, say, clock } = await start(family);
   const { id } = await say('ana', 'Well');
   await as('bo', 'PUT', `/comments/${id}`, { addedReactions: ['+1', 'eyes', '+1'] });
@@ -54,7 +54,7 @@ test.each(both)('on a %s one reacts with an emoji once, and takes back only what
   expect(editedAt).toBeUndefined();
 });
 
-test.each(both)('a comment on a %s counts its replies and who replied, until they go', async (family) => {
+test.each(both)('a comment on a %s counts its replies and their authors', async (family) => {
   const { as, say, clock, call, space } = await start(family);
   const { id } = await say('ana', 'Well');
   const reply = (who: 'bo' | 'cy', markdown: string) =>
@@ -87,7 +87,7 @@ test.each(both)('a comment on a %s counts its replies and who replied, until the
   expect((await call('GET', `/spaces/${space}${gone}/comments/${id}/replies`)).status).toBe(404);
 });
 
-test.each(both)('a comment on a %s is resolved by whoever was first, and opened again', async (family) => {
+test.each(both)('a comment on a %s keeps who resolved it first, and can be reopened', async (family) => {
   const { as, say, clock } = await start(family);
   const { id } = await say('ana', 'Well');
   await say('ana', 'Open');
@@ -107,7 +107,7 @@ test.each(both)('a comment on a %s is resolved by whoever was first, and opened 
   expect([opened.status, opened.resolvedAt, opened.resolvedBy]).toEqual(['open', undefined, undefined]);
 });
 
-test.each(both)('comments on a %s are listed by page, author and order', async (family) => {
+test.each(both)('comments on a %s can be filtered by page and author, and ordered', async (family) => {
   const { as, say, clock, page } = await start(family);
   await say('ana', 'a', { page, node: 'n1' });
   clock.advance(1000);
@@ -129,7 +129,7 @@ test.each(both)('comments on a %s are listed by page, author and order', async (
   expect(items[2].target).toMatchObject(target);
 });
 
-test.each(both)('commenters of a %s are members who said something there, each once', async (family) => {
+test.each(both)('commenters of a %s are the distinct members who commented', async (family) => {
   const { as, say, org } = await start(family);
   const { id } = await say('bo', 'Well');
   await say('bo', 'Again');
@@ -142,7 +142,7 @@ test.each(both)('commenters of a %s are members who said something there, each o
   expect(await names()).toEqual(['Cy']);
 });
 
-test('a comment on a page that only a change request has is a comment on the change request', async () => {
+test('a comment on a page of a change request belongs to the change request', async () => {
   const { emulator, space, call } = await start('space');
   const { pages } = emulator.writeContent(space, { pages: [{ title: 'New' }] }, { changeRequest: '1' });
   const body = { body: { markdown: 'Here' }, page: pages[0] };
@@ -152,7 +152,7 @@ test('a comment on a page that only a change request has is a comment on the cha
   expect(said.body.target).toMatchObject({ page: { id: pages[0] }, revision });
 });
 
-test('what was said in one form is read in the other', async () => {
+test('a comment can be written and read as Markdown or as a document', async () => {
   const { as, say } = await start('space');
   const { id } = await say('ana', 'So **it** is');
   expect((await as('ana', 'GET', `/comments/${id}?format=document`)).body.document.nodes).toMatchObject([

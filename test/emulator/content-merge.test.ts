@@ -16,23 +16,23 @@ const content = (pages: readonly PageRecord[], variables: Record<string, string>
 
 const titles = (merged: { content: Content }) => merged.content.pages.map(({ title }) => title);
 
-describe('one page', () => {
+describe('merging one page', () => {
   const base = content([page(1, 'as it was')]);
   const own = content([page(1, 'own')]);
   const others = content([page(1, 'others')]);
   const none = content([]);
 
   test.each([
-    ['nobody changed it', base, base, ['as it was'], false],
-    ['own change', own, base, ['own'], false],
-    ["others' change", base, others, ['others'], false],
-    ['the same change twice', own, own, ['own'], false],
-    ['two changes', own, others, ['own'], true],
-    ['own deletion', none, base, [], false],
-    ["others' deletion", base, none, [], false],
-    ['both deleted it', none, none, [], false],
-    ['changed here, deleted there', own, none, ['own'], true],
-    ['deleted here, changed there', none, others, [], true],
+    ['keeps an unchanged page', base, base, ['as it was'], false],
+    ['applies an own change', own, base, ['own'], false],
+    ['applies a change of others', base, others, ['others'], false],
+    ['applies the same change of both sides once', own, own, ['own'], false],
+    ['prefers the own change of two, with a conflict', own, others, ['own'], true],
+    ['applies an own deletion', none, base, [], false],
+    ['applies a deletion of others', base, none, [], false],
+    ['applies a deletion of both sides', none, none, [], false],
+    ['keeps an own change of a page that others deleted, with a conflict', own, none, ['own'], true],
+    ['keeps an own deletion of a page that others changed, with a conflict', none, others, [], true],
     [
       'two pages in one place',
       content([page(1, 'as it was'), page(2, 'b', 'new')]),
@@ -47,13 +47,13 @@ describe('one page', () => {
   });
 });
 
-test('when it was written says nothing about what was', () => {
+test('ignores differences of only the modification time', () => {
   const base = content([page(1, 'a')]);
   const touched = content([{ ...page(1, 'b'), updatedAt: '2026-02-02T00:00:00.000Z', emoji: undefined }]);
   expect(mergeContent(base, touched, content([page(1, 'b')])).hasConflicts).toBe(false);
 });
 
-test('variables are brought together one by one', () => {
+test('merges variables individually', () => {
   const base = content([], { a: '1', b: '1' });
   const merged = mergeContent(base, content([], { a: '2', b: '1' }), content([], { a: '1', c: '1' }));
   expect(merged).toMatchObject({ content: { variables: { a: '2', c: '1' } }, hasConflicts: false });
@@ -64,7 +64,7 @@ const some = fc
   .dictionary(fc.integer({ min: 1, max: 6 }).map(String), fc.constantFrom('x', 'y', 'z'))
   .map((pages) => content(Object.entries(pages).map(([id, title]) => page(Number(id), title))));
 
-test('where one side changed nothing, the other side is what comes of it', () => {
+test('returns the other side if one side is unchanged', () => {
   fc.assert(
     fc.property(some, some, (base, changed) => {
       expect(mergeContent(base, changed, base)).toEqual({ content: changed, hasConflicts: false });
@@ -74,7 +74,7 @@ test('where one side changed nothing, the other side is what comes of it', () =>
   );
 });
 
-test('conflicts do not depend on whose side it is, and every own change is kept', () => {
+test('finds the same conflicts from both sides, and keeps every own change', () => {
   fc.assert(
     fc.property(some, some, some, (base, own, others) => {
       const merged = mergeContent(base, own, others);

@@ -23,7 +23,7 @@ async function titlesIn(parent: string): Promise<string[]> {
   return (await call('GET', `/collections/${parent}/spaces`)).body.items.map((item: Body) => item.title);
 }
 
-test('spaces move before and after siblings, spaces or collections, and say so when nothing changes', async () => {
+test('spaces move before and after sibling spaces and collections, and a move without effect is refused', async () => {
   const parent = await collection('Moves');
   const [a, b, c] = [await space('a', parent), await space('b', parent), await space('c', parent)];
   const nested = await collection('n', parent);
@@ -42,7 +42,7 @@ test('spaces move before and after siblings, spaces or collections, and say so w
   expect(await move(a, {})).toBe(409);
 });
 
-test('a move to another parent goes to its end, or to the place asked for', async () => {
+test('a move to another parent appends, or uses the given position', async () => {
   const [from, to] = [await collection('From'), await collection('To')];
   const [a, b] = [await space('a', to), await space('b', to)];
   const [x, y] = [await space('x', from), await space('y', from)];
@@ -56,7 +56,7 @@ test('a move to another parent goes to its end, or to the place asked for', asyn
   expect(root.body).not.toHaveProperty('parent');
 });
 
-test('collections move too, but not into themselves', async () => {
+test('collections move, but not into themselves', async () => {
   const outer = await collection('Outer');
   const inner = await collection('Inner', outer);
   const innermost = await collection('Innermost', inner);
@@ -68,7 +68,7 @@ test('collections move too, but not into themselves', async () => {
   expect((await call('POST', `/collections/${innermost}/move`, before)).status).toBe(200);
 });
 
-test('deleting a collection deletes what is in it; its spaces can be restored, to the root', async () => {
+test('deleting a collection deletes its contents, whose spaces can be restored to the root', async () => {
   const outer = await collection('Outer');
   const inner = await collection('Inner', outer);
   const inside = await space('Inside', inner);
@@ -93,7 +93,7 @@ test('a deleted space is kept for 7 days', async () => {
   await made.emulator.close();
 });
 
-test('a deleted space leaves lists, counts and sites', async () => {
+test('a deleted space is removed from lists, counts and sites', async () => {
   const [a, b] = [await space('a'), await space('b')];
   const site = (await org('POST', '/sites', { spaces: [a, b] })).id;
   const before = (await org('GET', '/spaces')).count;
@@ -104,7 +104,7 @@ test('a deleted space leaves lists, counts and sites', async () => {
   expect(await org('GET', `/sites/${site}`)).toMatchObject({ siteSpaces: 1 });
 });
 
-test('a section goes with its last space', async () => {
+test('a section is deleted with its last space', async () => {
   const [a, b] = [await space('a'), await space('b')];
   const site = (await org('POST', '/sites', {})).id;
   await org('POST', `/sites/${site}/sections`, { spaceId: a, title: 'First' });
@@ -114,7 +114,7 @@ test('a section goes with its last space', async () => {
   expect(structure).toMatchObject([{ title: 'Second', default: true }]);
 });
 
-test('a collection is transferred with everything in it, unless a site shows some of it', async () => {
+test('a collection is transferred with its contents, unless a site shows one of its spaces', async () => {
   const outer = await collection('Outer');
   const inner = await collection('Inner', outer);
   const inside = await space('Inside', inner);
@@ -127,7 +127,7 @@ test('a collection is transferred with everything in it, unless a site shows som
   expect((await call('GET', '/orgs/org_two/collections')).body.count).toBe(2);
 });
 
-test('an emoji and an icon take turns, and null clears either', async () => {
+test('an emoji and an icon replace each other, and null clears both', async () => {
   const id = await space('Look');
   const patch = async (body: unknown) => (await call('PATCH', `/spaces/${id}`, body)).body;
   expect(await patch({ emoji: '1f4d6' })).toMatchObject({ emoji: '1f4d6' });
@@ -137,7 +137,7 @@ test('an emoji and an icon take turns, and null clears either', async () => {
   expect((await patch({ icon: null })).urls).not.toHaveProperty('icon');
 });
 
-test('somebody edits a space: a new revision', async () => {
+test('an edit of a space creates a revision', async () => {
   const id = await space('Edited');
   const before = (await call('GET', `/spaces/${id}`)).body;
   clock.advance(1000);

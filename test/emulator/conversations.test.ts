@@ -45,7 +45,7 @@ const clusters = async ({ org }: Fixture, query = ''): Promise<Body[]> =>
 const issues = async ({ org }: Fixture, query = ''): Promise<Body[]> =>
   (await org('GET', `/conversations-issues${query}`)).items;
 
-test('a conversation is shown at once as it was sent, and has no issue before it is processed', async () => {
+test('a conversation is readable at once, and has an issue once it is processed', async () => {
   const made = await start();
   const metadata = { url: 'https://desk.example/1', attributes: { plan: 'pro' }, createdAt: '2026-02-01T08:00:00Z' };
   const parts = [say('PDF is empty'), say('Which page?', 'team-member'), say('Hm', 'assistant')];
@@ -73,7 +73,7 @@ test('a conversation is shown at once as it was sent, and has no issue before it
   expect(await issues(made)).toHaveLength(1);
 });
 
-test('an id is of one conversation of its source, and what comes later replaces it', async () => {
+test('a later conversation with the same source and id replaces the earlier one', async () => {
   const made = await start();
   await ingest(made, [ticket('1', 'First'), ticket('1', 'Second')]);
   const first = conversation(made, '1');
@@ -89,7 +89,7 @@ test('an id is of one conversation of its source, and what comes later replaces 
   expect((await issues(made)).map((item) => item.issue.title)).toEqual(['Third']);
 });
 
-test('the same content again is counted, and not worked on again', async () => {
+test('unchanged content is counted and not processed again', async () => {
   const made = await start();
   await ingest(made, ticket('1', 'First'));
   const before = conversation(made, '1');
@@ -97,7 +97,7 @@ test('the same content again is counted, and not worked on again', async () => {
   expect(conversation(made, '1')).toEqual({ ...before, received: 2, repeats: 1 });
 });
 
-test('an edited conversation is unprocessed until its issue says the new', async () => {
+test('an edited conversation is unprocessed until its issue is updated', async () => {
   const made = await start();
   await ingest(made, ticket('1', 'Typo', 'A typo.'));
   const [before] = await issues(made);
@@ -108,14 +108,14 @@ test('an edited conversation is unprocessed until its issue says the new', async
   expect(await issues(made)).toMatchObject([{ issue: { id: before.issue.id, title: 'Data loss', impact: 'high' } }]);
 });
 
-test('a list with one bad conversation is refused whole', async () => {
+test('refuses a whole list with one invalid conversation', async () => {
   const made = await start();
   const reply = await made.call('POST', '/orgs/org_acme/conversations', [ticket('1', 'Good'), { id: '2' }]);
   expect(reply).toMatchObject({ status: 400, body: { error: { message: 'body.1.parts: required' } } });
   expect(made.emulator.state().conversations).toEqual([]);
 });
 
-test('413 beyond 5 MiB', async () => {
+test('responds 413 to more than 5 MiB', async () => {
   const { call, emulator } = await start();
   const empty = JSON.stringify(ticket('1', 'Long', '')).length;
   const most = 5 * 1024 * 1024 - empty;
@@ -126,7 +126,7 @@ test('413 beyond 5 MiB', async () => {
   expect((await call('POST', '/orgs/org_acme/conversations', ticket('1', 'Long', 'x'.repeat(most)))).status).toBe(204);
 });
 
-test('every credential is a source of its own', async () => {
+test('every credential is a separate source', async () => {
   const source = 'integration:zendesk:inst_1';
   const made = await start({ tokens: { zendesk: { user: 'bo@acme.example', permission: 'admin', source } } });
   const authorization = { Authorization: 'Bearer zendesk' };
@@ -140,7 +140,7 @@ test('every credential is a source of its own', async () => {
   ]);
 });
 
-test('a platform without conversations has none of their operations', async () => {
+test('a platform without conversations lacks all their operations', async () => {
   const made = await start();
   await ingest(made, EMPTY_PDF);
   expect((await made.call('POST', '/_emulator/features', { conversations: false })).status).toBe(204);
@@ -165,7 +165,7 @@ test('a platform without conversations has none of their operations', async () =
   expect((await made.call('POST', '/_emulator/features', { chat: true })).status).toBe(400);
 });
 
-test("a platform that takes conversations from integrations' tokens only refuses others", async () => {
+test('refuses tokens of users if only integrations may send conversations', async () => {
   const made = await start({
     features: { ingestionByUsers: false },
     tokens: {
@@ -183,7 +183,7 @@ test("a platform that takes conversations from integrations' tokens only refuses
   expect(made.emulator.state().conversations).toHaveLength(2);
 });
 
-test('a platform that takes one at a time refuses lists', async () => {
+test('refuses lists if only single conversations are supported', async () => {
   const { call, org } = await start({ features: { conversationLists: false } });
   expect(await call('POST', '/orgs/org_acme/conversations', EMPTY_PDF)).toMatchObject({
     status: 400,
@@ -192,7 +192,7 @@ test('a platform that takes one at a time refuses lists', async () => {
   await org('POST', '/conversations', EMPTY_PDF[0]);
 });
 
-test('ingestion has a limit of its own, else that of writes', async () => {
+test('ingestion uses its own rate limit, or that of writes if there is none', async () => {
   const fixed = (limit: number) => ({ kind: 'fixed', limit, window: 60_000 }) as const;
   const made = await start({ limits: { ingest: fixed(1), write: fixed(2) } });
   const post = async () => {
@@ -212,7 +212,7 @@ test('ingestion has a limit of its own, else that of writes', async () => {
   ]);
 });
 
-test('faults drop an ingestion before or after it was done', async () => {
+test('faults drop an ingestion before or after it takes effect', async () => {
   const made = await start();
   const post = (id: string) => made.call('POST', '/orgs/org_acme/conversations', ticket(id, 'PDF'));
   const match = { operation: 'ingestConversations' };
@@ -229,7 +229,7 @@ test('faults drop an ingestion before or after it was done', async () => {
   expect(made.emulator.requests.count('ingestConversations')).toBe(4);
 });
 
-test('an issue has a title, and valid details that lead to its conversation', async () => {
+test('an issue has a title and valid details that link its conversation', async () => {
   const made = await start();
   await ingest(made, [
     { id: '1', subject: 'Re: AW: Broken *export*', parts: [], metadata: { url: 'https://desk.example/1' } },
@@ -261,7 +261,7 @@ test('an issue has a title, and valid details that lead to its conversation', as
   expect(await issues(made)).toHaveLength(3);
 });
 
-test('a cluster says what it is about, how bad, how often and since when', async () => {
+test('a cluster has a label, an impact, numbers and a start', async () => {
   const made = await start();
   const ago = (days: number) => ({ createdAt: new Date(made.clock.now() - days * DAY).toISOString() });
   await ingest(made, [
@@ -297,7 +297,7 @@ test('a cluster says what it is about, how bad, how often and since when', async
   ]);
 });
 
-test('a cluster grows under its own id, and stays muted', async () => {
+test('a growing cluster keeps its id and stays muted', async () => {
   const made = await start();
   await ingest(made, EMPTY_PDF);
   const [before] = await clusters(made);
@@ -310,7 +310,7 @@ test('a cluster grows under its own id, and stays muted', async () => {
   expect(await clusters(made)).toMatchObject([{ muted: false }]);
 });
 
-test('an edited conversation changes clusters; one that all have left is gone', async () => {
+test('an edited conversation changes its cluster, and an empty cluster is deleted', async () => {
   const made = await start();
   await ingest(made, [...EMPTY_PDF, ticket('3', 'SSO login loop', 'Okta login loop')]);
   await ingest(made, ticket('4', 'Login loop with Okta', 'SSO'));
@@ -327,7 +327,7 @@ test('an edited conversation changes clusters; one that all have left is gone', 
   expect((await made.call('GET', `/orgs/org_acme/conversations-clusters/${pdf.id}`)).status).toBe(404);
 });
 
-test('clusters are paged by when they changed, the newest first unless asked otherwise', async () => {
+test('clusters are listed by their last change, newest first by default', async () => {
   const made = await start();
   const subjects = ['PDF export empty', 'Okta login loop', 'Webhook signature mismatch'];
   for (const [at, subject] of subjects.entries()) {
@@ -351,7 +351,7 @@ test('clusters are paged by when they changed, the newest first unless asked oth
   expect([page.count, page.items.length, page.next.page]).toEqual([7, 4, expect.any(String)]);
 });
 
-test('an organization sees its own only', async () => {
+test('an organization sees only its own conversations', async () => {
   const members = [{ email: 'ana@acme.example', role: 'admin' }] as const;
   const made = await start({
     seed: createState({ organizations: ['a', 'b'].map((id) => ({ id, title: id, members })) }),
@@ -366,7 +366,7 @@ test('an organization sees its own only', async () => {
   }
 });
 
-test('a restart forgets nothing: neither what waits nor what is like what', async () => {
+test('a restart keeps waiting conversations and clusters', async () => {
   const file = join(await mkdtemp(join(tmpdir(), 'emulator-')), 'state.json');
   const made = await fixture({ file });
   await ingest(made, EMPTY_PDF);
@@ -393,7 +393,7 @@ test('a restart forgets nothing: neither what waits nor what is like what', asyn
   expect(await clusters(again)).toMatchObject([{ id: before.id, stats: { issues: 4 } }]);
 });
 
-test('sixty tickets become the five topics that they are about', async () => {
+test('clusters sixty tickets into their five topics', async () => {
   const made = await start();
   const mixed = TICKETS.map((_, at) => TICKETS[(at * 7) % TICKETS.length]);
   await ingest(

@@ -30,7 +30,7 @@ const titles = async ({ at }: World, base = ''): Promise<string[]> =>
 
 const CR = '/change-requests/1';
 
-test('a change request has the content of its creation and what was changed in it, the space its own', async () => {
+test('a change request has the content from its creation and its own edits, apart from the space', async () => {
   const made = await start();
   const { emulator, space, at } = made;
   const [page = ''] = emulator.writePages(space, [{ title: 'One', body: 'first' }]);
@@ -52,7 +52,7 @@ test('a change request has the content of its creation and what was changed in i
   });
 });
 
-test('an update pulls what the space has become, a merge brings what was changed into it', async () => {
+test('an update pulls changes of the space, and a merge applies the change request to it', async () => {
   const made = await start();
   const { emulator, space, at } = made;
   emulator.writePages(space, [{ title: 'One' }]);
@@ -78,7 +78,7 @@ test('an update pulls what the space has become, a merge brings what was changed
   expect(await titles(made, CR)).toEqual(['One', 'Two', 'Three']);
 });
 
-test('changes that contradict each other are said to, and the change request’s are kept', async () => {
+test('reports conflicting changes, and keeps those of the change request', async () => {
   const made = await start();
   const { emulator, space, at } = made;
   const [page] = emulator.writePages(space, [{ title: 'One', body: 'first' }]);
@@ -98,7 +98,7 @@ test('changes that contradict each other are said to, and the change request’s
   expect(await at('GET', '/change-requests/2')).toMatchObject({ status: 'merged' });
 });
 
-test('a merged change request is written in no more; what is taken away has to be there', async () => {
+test('refuses edits of a merged change request and deletions of missing pages', async () => {
   const { emulator, space, at, call } = await start();
   const { files } = emulator.writeContent(space, { files: [{ name: 'a.txt', text: 'a' }] });
   await at('POST', '/change-requests', { subject: 's' });
@@ -118,7 +118,7 @@ test('a merged change request is written in no more; what is taken away has to b
   });
 });
 
-test('what the documentation writes is written', async () => {
+test('stores the content examples of the documentation', async () => {
   const { space, at, call } = await start();
   const page = await readFile(new URL('../../docs/embedded-platform.md', import.meta.url), 'utf8');
   const [, example = ''] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
@@ -132,7 +132,7 @@ test('what the documentation writes is written', async () => {
   });
 });
 
-test('whoever wrote in a change request contributes to it', async () => {
+test('authors of edits in a change request are its contributors', async () => {
   const { emulator, space, at, org } = await start();
   const people = (await org('GET', '/members?order=asc')).items.map((item: Body) => item.id);
   await at('POST', '/change-requests', { subject: 's' });
@@ -146,7 +146,7 @@ test('whoever wrote in a change request contributes to it', async () => {
   expect((await at('GET', `/change-requests?status=draft&creator=${people[1]}`)).count).toBe(0);
 });
 
-test('a template writes a page that links what it is given, into a change request too', async () => {
+test('a template creates a page that links its parameters, also in a change request', async () => {
   const { emulator, space, at, org, call } = await start();
   const other = (await org('POST', '/spaces', { title: 'Other' })).id;
   const { pages, files } = emulator.writeContent(space, {
@@ -202,7 +202,7 @@ const LINKED = [
   { title: 'Start', path: 'start', body: '## What it *is*' },
 ];
 
-test('links are what the pages say: there, broken, or in the app', async () => {
+test('lists the links of pages as valid, broken or in-app', async () => {
   const { emulator, space, at } = await start();
   const { pages } = emulator.writeContent(space, {
     pages: [...LINKED, { title: 'Away', type: 'link', target: { kind: 'space', space } }],
@@ -240,7 +240,7 @@ test('links are what the pages say: there, broken, or in the app', async () => {
   expect(onOther.stats).toEqual({ total: 1, broken: { total: 0, changeRequest: 0 } });
 });
 
-test('what refers to a file are the pages that link it or show it', async () => {
+test('lists the pages that link or show a file', async () => {
   const { emulator, space, at } = await start();
   const { files } = emulator.writeContent(space, { pages: LINKED, files: [{ name: 'a b.txt', text: 'a' }] });
   const { items } = await at('GET', `/content/files/${files[0]}/backlinks`);
@@ -257,7 +257,7 @@ test('what refers to a file are the pages that link it or show it', async () => 
   });
 });
 
-test('a link that a change request breaks is broken there alone, until it is merged', async () => {
+test('a link that a change request breaks is broken only there until the merge', async () => {
   const { emulator, space, at } = await start();
   const { pages, files } = emulator.writeContent(space, { pages: LINKED, files: [{ name: 'a b.txt', text: 'a' }] });
   await at('POST', '/change-requests', { subject: 's' });
@@ -289,7 +289,7 @@ async function textual() {
   return { ...made, read: async (query = '') => made.at('GET', `/content/page/${pages[0]}${query}`) };
 }
 
-test('a page is read as Markdown as it is written, evaluated, or with what it refers to', async () => {
+test('returns a page as raw, evaluated or resolved Markdown', async () => {
   const { read, emulator } = await textual();
   expect((await read()).markdown).toBe(TEXT);
   expect((await read('?evaluated=true')).markdown).toContain('In **version** 1.2 of Acme, ; see [Other](other.md#x');
@@ -304,7 +304,7 @@ test('a page is read as Markdown as it is written, evaluated, or with what it re
   expect(whole).toMatch(new RegExp(`!\\[A logo\\]\\(${emulator.url}/app/files/\\w+/\\w+/logo.svg\\)`));
 });
 
-test('a page is read as a rich document', async () => {
+test('returns a page as a rich document', async () => {
   const { read, space } = await textual();
   const { document } = await read('?format=document');
   expect(document).toMatchObject({
@@ -326,7 +326,7 @@ test('a page is read as a rich document', async () => {
   expect(document.nodes[0].nodes[1].leaves[0].marks).toEqual([{ object: 'mark', type: 'bold' }]);
 });
 
-test('every kind of Markdown comes as a block', async () => {
+test('converts every Markdown element to a block', async () => {
   const { emulator, space, at } = await start();
   const body = [
     '#### Deep\n\n- one\n- two\n\n3. three\n\n- [x] done\n\n> said\n>\n> ```\n> code\n> ```\n',
@@ -345,7 +345,7 @@ test('every kind of Markdown comes as a block', async () => {
   expect(nodes[7].nodes[0].nodes[0].leaves[0].text).toBe('| a |');
 });
 
-test('git metadata is of a synchronisation, is left out when nobody wants it, and goes with an edit', async () => {
+test('git metadata comes from a synchronization, can be left out, and is removed by an edit', async () => {
   const { emulator, space, at } = await start();
   const written = emulator.writeContent(space, {
     ...{ pages: [{ title: 'One', body: 'hello\n' }], files: [{ name: 'a.txt', text: 'a' }] },
@@ -366,7 +366,7 @@ test('git metadata is of a synchronisation, is left out when nobody wants it, an
   expect([after.git, after.pages[0].git, after.files[0].git?.path]).toEqual([undefined, undefined, 'files/a.txt']);
 });
 
-test('what is computed says from what, and is left out when nobody wants it', async () => {
+test('computed content names its source, and can be left out', async () => {
   const { emulator, space, at } = await start();
   const computed = { type: 'builtin:openapi', props: { doc: 'info', page: 'info' } };
   emulator.writePages(space, [{ title: 'API', body: 'Computed.', computed }]);
@@ -375,7 +375,7 @@ test('what is computed says from what, and is left out when nobody wants it', as
   expect(await read('?computed=false')).toMatchObject({ markdown: '', computed });
 });
 
-test('groups and links are pages of their own kind, and searches find only what has a text to be found', async () => {
+test('groups and links are separate page types that searches skip', async () => {
   const { emulator, space, at } = await start();
   emulator.writeContent(space, {
     pages: [
@@ -392,7 +392,7 @@ test('groups and links are pages of their own kind, and searches find only what 
   expect((await at('GET', '/search?query=zebra')).items.map((item: Body) => item.title)).toEqual(['Zebra one']);
 });
 
-test('a copy of a space contains copies; a space that is restored contains what it did', async () => {
+test('a copied space contains copies of pages, and a restored one its own pages', async () => {
   const made = await start();
   const { emulator, space, at, call } = made;
   emulator.writeContent(space, {
@@ -415,7 +415,7 @@ test('a copy of a space contains copies; a space that is restored contains what 
   expect(await at('GET', '/content')).toEqual(here);
 });
 
-test('content goes on from a state, and a change request of one that knew none has the space’s', async () => {
+test('content is restored from a state, and change requests of an older state get the content of the space', async () => {
   const made = await start();
   const { emulator, space, at } = made;
   emulator.writePages(space, [{ title: 'One' }]);
@@ -432,7 +432,7 @@ test('content goes on from a state, and a change request of one that knew none h
   expect(await at('POST', `${CR}/merge`)).toMatchObject({ result: 'merge' });
 });
 
-test('later versions list no links, and say that a template created something', async () => {
+test('later versions list no links, and respond 201 to a template', async () => {
   const latest = await start({ platform: '0.201' });
   const template = { id: 'T' };
   expect((await latest.call('GET', `/spaces/${latest.space}/links`)).status).toBe(404);

@@ -33,7 +33,7 @@ function objectsOf(file: Buffer): string[] {
 const shown = (file: Buffer) =>
   objectsOf(file).flatMap((object) => [...object.matchAll(/\(((?:\\.|[^\\)])*)\) Tj/g)].map((match) => match[1]));
 
-test('writes a PDF whose table and stream lengths are right', () => {
+test('writes a PDF with a correct cross-reference table and stream lengths', () => {
   const lines = Array.from({ length: 120 }, (_, at) => `line ${at}`);
   const objects = objectsOf(pdf(lines));
   expect(objects[1]).toContain('/Count 1');

@@ -38,7 +38,7 @@ test('starts with one organization and three people', async () => {
   ]);
 });
 
-test('a seed has any organizations; the same email is the same user', async () => {
+test('a seed creates organizations, with one user per email', async () => {
   const member = (role: 'admin' | null) => ({ email: 'Ana@acme.example', role });
   const { emulator, call } = await start({
     seed: createState({
@@ -57,14 +57,14 @@ test('a seed has any organizations; the same email is the same user', async () =
   expect(one.body.items[0].id).toBe(two.body.items[0].id);
 });
 
-test('the same calls give the same ids', async () => {
+test('the same calls return the same ids', async () => {
   const ids = async () => (await (await start()).org('PUT', '/teams', { title: 'T' })).id;
   const first = await ids();
   expect(first).toMatch(/^team_\w+$/);
   expect(await ids()).toBe(first);
 });
 
-test('goes on from its file, with what was under way', async () => {
+test('continues from its file, including background work', async () => {
   const file = join(await temporaryFolder(), 'state.json');
   const first = await fixture({ file });
   const { id } = await first.org('PUT', '/teams', { title: 'Kept' });
@@ -90,7 +90,7 @@ test('refuses a state of another format', async () => {
   await expect(fixture({ seed: other })).rejects.toThrow('other/1');
 });
 
-test('a state is a copy, and can be restored', async () => {
+test('returns a state as a copy that can be restored', async () => {
   const { emulator, org } = await start();
   const before = emulator.state();
   await org('PUT', '/teams', { title: 'T' });
@@ -107,14 +107,14 @@ test.each([
   ['structure', 'GET', '/sites/{site}/structure', undefined],
   ['structure', 'PATCH', '/sites/{site}/structure/sort', {}],
   ['spaceCreation', 'POST', '/spaces', {}],
-] as const)('without %s there is no %s %s', async (feature, method, path, body) => {
+] as const)('without %s responds 404 to %s %s', async (feature, method, path, body) => {
   const { call, org } = await start({ features: { [feature]: false } });
   const site = (await org('POST', '/sites')).id;
   const reply = await call(method, `/orgs/org_acme${path.replace('{site}', site)}`, body);
   expect(reply).toMatchObject({ status: 404, body: { error: { code: 404 } } });
 });
 
-test('without openapiText a text is refused', async () => {
+test('without openapiText refuses a specification as text', async () => {
   const { call } = await start({ features: { openapiText: false } });
   const put = (source: unknown) => call('PUT', '/orgs/org_acme/openapi/x', { source });
   expect(await put({ text: 'openapi: 3.1.0' })).toMatchObject({
@@ -138,7 +138,7 @@ async function delays(made: Fixture, times: number): Promise<number[]> {
   return seen;
 }
 
-test('latency is added to every answer, fixed or between bounds', async () => {
+test('adds a fixed or random latency to every response', async () => {
   const made = await start({ latency: 20 });
   expect(await delays(made, 2)).toEqual([20, 20]);
   made.emulator.setLatency({ min: 100, max: 200 });
@@ -148,7 +148,7 @@ test('latency is added to every answer, fixed or between bounds', async () => {
   expect(a).not.toBe(b);
 });
 
-test('the log has every request, and counts by operation and method', async () => {
+test('logs every request, and counts by operation and method', async () => {
   const { emulator, call, org } = await start();
   await org('GET', '/teams?limit=1');
   await org('GET', '/teams');
@@ -166,7 +166,7 @@ test('the log has every request, and counts by operation and method', async () =
   expect([requests.total, requests.entries, requests.count('listTeams')]).toEqual([0, [], 0]);
 });
 
-test('the control over HTTP does what the object does, neither logged nor limited nor delayed', async () => {
+test('the control API over HTTP equals the object API, and is not logged, limited or delayed', async () => {
   const { emulator, call, org, clock } = await start({
     limits: { all: { kind: 'fixed', limit: 2, window: 60_000 } },
     tokens: { other: { user: 'bo@acme.example', permission: 'admin' } },
@@ -193,7 +193,7 @@ test('the control over HTTP does what the object does, neither logged nor limite
   expect((await call('GET', '/_emulator/state', undefined, { Authorization: 'Bearer other' })).status).toBe(401);
 });
 
-test('two emulators do not know each other, and a closed one is gone', async () => {
+test('two emulators are independent, and a closed one stops responding', async () => {
   const [one, two] = [await start(), await fixture()];
   await one.org('PUT', '/teams', { title: 'T' });
   expect((await two.org('GET', '/teams')).count).toBe(0);
@@ -201,12 +201,12 @@ test('two emulators do not know each other, and a closed one is gone', async () 
   await expect(two.call('GET', '/orgs')).rejects.toThrow();
 });
 
-test('a port that is taken is an error', async () => {
+test('reports a port in use', async () => {
   const { emulator } = await start();
   await expect(fixture({ port: Number(new URL(emulator.url).port) })).rejects.toThrow('EADDRINUSE');
 });
 
-test('a restart drops what is under way, and goes on at the same address with all it remembered', async () => {
+test('a restart drops requests in flight, and keeps address and data', async () => {
   const { emulator, clock, call, org } = await start();
   await call('PUT', '/orgs/org_acme/teams', { title: 'Kept' });
   emulator.setLatency(1000);
@@ -228,7 +228,7 @@ test('a restart drops what is under way, and goes on at the same address with al
   expect((await org('GET', '/teams')).items).toMatchObject([{ title: 'Kept' }]);
 });
 
-test('the list of where its decisions are written is complete', async () => {
+test('the header of emulator.ts lists every file with decisions of the emulator', async () => {
   const folder = new URL('../../src/emulator/', import.meta.url);
   const [head = ''] = /^\/\*\*[\s\S]*?\*\//.exec(await readFile(new URL('emulator.ts', folder), 'utf8')) ?? [];
   const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.ts')).toSorted();

@@ -22,25 +22,25 @@ async function outcome(fault: FaultRule['fault']) {
   return { reply, done: (await count()) - before };
 }
 
-test('a status: not done', async () => {
+test('a status fault prevents the operation', async () => {
   const { reply, done } = await outcome({ kind: 'status', status: 503, message: 'Down' });
   expect(reply).toMatchObject({ status: 503, body: { error: { code: 503, message: 'Down' } } });
   expect(done).toBe(0);
 });
 
-test('a reset before: not done', async () => {
+test('a reset before the operation prevents it', async () => {
   expect(await outcome({ kind: 'reset-before' })).toEqual({ reply: 'dropped', done: 0 });
 });
 
-test('a reset after: done', async () => {
+test('a reset after the operation does not undo it', async () => {
   expect(await outcome({ kind: 'reset-after' })).toEqual({ reply: 'dropped', done: 1 });
 });
 
-test('an answer cut short: done', async () => {
+test('a truncated response follows a completed operation', async () => {
   expect(await outcome({ kind: 'truncate' })).toEqual({ reply: 'dropped', done: 1 });
 });
 
-test('half an answer, sent as if it were whole: done, and no JSON', async () => {
+test('a half response with a matching length is not valid JSON', async () => {
   const { emulator } = made;
   emulator.setFaults([{ fault: { kind: 'half' } }]);
   const reply = await fetch(`${emulator.url}/v1/orgs/${emulator.organization}/teams`, {
@@ -52,26 +52,26 @@ test('half an answer, sent as if it were whole: done, and no JSON', async () => 
   expect(emulator.state().teams).toContainEqual(expect.objectContaining({ title: 'Half' }));
 });
 
-test('a page of HTML: not done', async () => {
+test('an HTML page prevents the operation', async () => {
   const { reply, done } = await outcome({ kind: 'html' });
   expect(reply).toMatchObject({ status: 200, body: expect.stringContaining('<html>') });
   expect(done).toBe(0);
 });
 
-test('another content type: done', async () => {
+test('another content type follows a completed operation', async () => {
   const { reply, done } = await outcome({ kind: 'wrong-content-type' });
   expect(reply).toMatchObject({ status: 201, body: expect.stringContaining('"object":"team"') });
   expect(done).toBe(1);
 });
 
-test('a 429, with Retry-After where it is given', async () => {
+test('a 429 fault prevents the operation and sends a given Retry-After', async () => {
   const plain = await outcome({ kind: '429' });
   expect(plain).toMatchObject({ reply: { status: 429 }, done: 0 });
   const { reply } = await outcome({ kind: '429', retryAfter: 7 });
   expect(reply === 'dropped' ? undefined : reply.headers.get('retry-after')).toBe('7');
 });
 
-test('a delay: answered when the clock has gone on', async () => {
+test('a delay fault responds when the clock has advanced', async () => {
   made.emulator.setFaults([{ fault: { kind: 'delay', ms: 500 }, times: 1 }]);
   let answered = false;
   const pending = create().then((reply) => {
@@ -87,7 +87,7 @@ test('a delay: answered when the clock has gone on', async () => {
   expect((await pending).status).toBe(201);
 });
 
-test('hooks run before and after', async () => {
+test('hook faults run before and after the operation', async () => {
   const seen: number[] = [];
   const look = () => seen.push(made.emulator.state().teams?.length ?? 0);
   const before = await count();
@@ -99,7 +99,7 @@ test('hooks run before and after', async () => {
   expect(seen).toEqual([before, before + 1]);
 });
 
-test('rules match by method, operation and path, the nth time, so many times; the first one wins', () => {
+test('rules match by method, operation, path, occurrence and count, and the first match applies', () => {
   const status = (status: number) => ({ kind: 'status', status }) as const;
   const chosen = (rules: FaultRule[], requests: [string, string, string][]) => {
     const injector = new FaultInjector(rules, 1);
@@ -123,7 +123,7 @@ test('rules match by method, operation and path, the nth time, so many times; th
   expect(chosen(two, [get, get, get])).toEqual([500, 503, 0]);
 });
 
-test('a rate chooses the same requests for the same seed, and others for another', () => {
+test('a rate selects the same requests for the same seed', () => {
   const chosen = (seed: number) => {
     const injector = new FaultInjector([{ rate: 0.3, fault: { kind: 'reset-before' } }], seed);
     const request = { method: 'GET', operation: 'x', path: '/' };
@@ -136,13 +136,13 @@ test('a rate chooses the same requests for the same seed, and others for another
   expect(hits).toBeLessThan(80);
 });
 
-test('a rule may be for writes alone', async () => {
+test('a rule can be limited to writes', async () => {
   made.emulator.setFaults([{ match: { writes: true }, fault: { kind: 'status', status: 503 } }]);
   expect(await count()).toBeGreaterThan(0);
   expect((await create()).status).toBe(503);
 });
 
-test('what happens to a request by chance does not depend on those in between', () => {
+test('random faults of a request do not depend on other requests', () => {
   const rules: FaultRule[] = [{ rate: 0.5, fault: { kind: 'status', status: 500 } }];
   const one = Array.from({ length: 20 }, (_, index) => ({ method: 'GET', operation: 'o', path: `/${index % 4}` }));
   const chosen = (requests: typeof one) => {

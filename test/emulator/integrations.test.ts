@@ -50,8 +50,8 @@ beforeEach(() => {
   emulator.setFeatures({ ingestionByUsers: true, installationsByUsers: true });
 });
 
-describe('publishing', () => {
-  test('again raises the version and forgets what is no longer said', async () => {
+describe('publishing an integration', () => {
+  test('again increases the version and removes omitted settings', async () => {
     await publish({ summary: 'For support', secrets: { KEY: 'hush' }, icon: 'aWNvbg==', previewImages: ['YQ=='] });
     expect((await call('GET', NAME)).body).toMatchObject({
       version: 1,
@@ -65,12 +65,12 @@ describe('publishing', () => {
     expect(again.urls).not.toHaveProperty('icon');
   });
 
-  test('secrets and the script are never shown', async () => {
+  test('never returns secrets and the script', async () => {
     const answers = [await publish({ secrets: { KEY: 'hush' }, script: 'burrow()' }), await call('GET', NAME)];
     expect(JSON.stringify(answers)).not.toMatch(/hush|burrow/);
   });
 
-  test('is for members of the owner; a private one is nobody else’s to see', async () => {
+  test('requires a member of the owner, and hides a private one from others', async () => {
     expect((await call('POST', NAME, publication, as('stranger'))).status).toBe(403);
     await publish({ visibility: 'private' });
     expect((await call('GET', NAME, undefined, as('stranger'))).status).toBe(404);
@@ -80,7 +80,7 @@ describe('publishing', () => {
     expect((await call('DELETE', NAME, undefined, as('stranger'))).status).toBe(403);
   });
 
-  test('what is unlisted is found by its owner, by name or not at all', async () => {
+  test('as unlisted makes it visible to its owner, or by name', async () => {
     await publish({ visibility: 'unlisted' });
     const counts = async (query: string, headers = {}) =>
       (await call('GET', `/integrations${query}`, undefined, headers)).body.count;
@@ -90,7 +90,7 @@ describe('publishing', () => {
     expect((await call('GET', NAME, undefined, as('stranger'))).status).toBe(200);
   });
 
-  test('unpublishing takes installations, events and tokens along', async () => {
+  test('is undone by unpublishing, which deletes installations, events and tokens', async () => {
     await publish();
     const token = await tokenOf(await install());
     expect((await call('DELETE', NAME)).status).toBe(205);
@@ -104,7 +104,7 @@ describe('publishing', () => {
 });
 
 describe('events', () => {
-  test('tell of the setup, of each configuration and of the end, the newest first', async () => {
+  test('report setup, each configuration and removal, newest first', async () => {
     const properties = { key: { type: 'string' }, rate: { type: 'number', default: 1 } };
     await publish({ configurations: { account: { properties, required: ['key', 'rate'] } } });
     const installationId = await install();
@@ -125,7 +125,7 @@ describe('events', () => {
     expect(times).toEqual(times.toSorted().toReversed());
   });
 
-  test('have a trace of what the integration made of them', async () => {
+  test('contain a trace of their handling', async () => {
     await publish();
     await publish();
     const installation = await install();
@@ -142,7 +142,7 @@ describe('events', () => {
     ]);
   });
 
-  test('tell of a space’s new revision whoever may read its content, and nobody else', async () => {
+  test('report a new revision only to installations that may read the content', async () => {
     await publish();
     await publish({ scopes: ['openapi:read'], title: 'Other' }, '/integrations/other');
     const installationId = await install();
@@ -159,7 +159,7 @@ describe('events', () => {
     expect((await call('GET', '/integrations/other/events')).body.count).toBe(1);
   });
 
-  test('tell of a translation that ran again', async () => {
+  test('report a repeated translation', async () => {
     await publish();
     await install();
     const space = (await org('POST', '/spaces', { title: 'Guides', language: 'en' })).id;
@@ -175,7 +175,7 @@ describe('events', () => {
 });
 
 describe('tokens', () => {
-  test('of an installation ingest, and say where it comes from', async () => {
+  test('of an installation can ingest, and identify the source', async () => {
     emulator.setFeatures({ ingestionByUsers: false });
     await publish();
     const installation = await install();
@@ -190,7 +190,7 @@ describe('tokens', () => {
     ]);
   });
 
-  test('of an installation may what its scopes say, in its organization alone', async () => {
+  test('of an installation are limited to its scopes and its organization', async () => {
     await publish();
     const token = as(await tokenOf(await install()));
     const space = (await org('POST', '/spaces', { title: 'Guides' })).id;
@@ -224,7 +224,7 @@ describe('tokens', () => {
     expect((await call('POST', path, ticket, token)).status).toBe(403);
   });
 
-  test('of an installation end with their hour, and with it', async () => {
+  test('of an installation expire after an hour or with the installation', async () => {
     await publish();
     const installation = await install();
     const old = await tokenOf(installation);
@@ -238,7 +238,7 @@ describe('tokens', () => {
     expect((await call('GET', '/', undefined, as(later))).status).toBe(401);
   });
 
-  test('of an integration see where it is installed, and nothing of anybody else', async () => {
+  test('of an integration list only its own installations', async () => {
     emulator.setFeatures({ installationsByUsers: false });
     await publish();
     const installation = await install();
@@ -251,7 +251,7 @@ describe('tokens', () => {
     expect((await call('DELETE', NAME, undefined, as('zendesk'))).status).toBe(403);
   });
 
-  test('such as an integration has where it runs are handed out by the control, and last as long as it', async () => {
+  test('of an integration’s runtime are issued by the control API, and valid until it is unpublished', async () => {
     expect((await call('POST', '/_emulator/tokens/zendesk')).status).toBe(404);
     await publish();
     const { token } = (await call('POST', '/_emulator/tokens/zendesk')).body;
@@ -262,7 +262,7 @@ describe('tokens', () => {
     expect((await call('GET', '/', undefined, as(token))).status).toBe(401);
   });
 
-  test('survive a restart from what was remembered', async () => {
+  test('are kept in the state', async () => {
     await publish();
     const token = await tokenOf(await install());
     emulator.restore(emulator.state());

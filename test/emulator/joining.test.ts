@@ -22,7 +22,7 @@ async function people(): Promise<Record<string, unknown>> {
   return Object.fromEntries(items.map((member: Body) => [member.user.email, member.role]));
 }
 
-test('a stranger of an allowed domain joins once, with the default role', async () => {
+test('a user of an allowed domain joins once, with the default role', async () => {
   await org('PATCH', '', { emailDomains: ['docs.example'], defaultRole: 'comment' });
   expect((await call('POST', `${ORG}/join`, undefined, as('zoe'))).status).toBe(204);
   expect((await call('POST', `${ORG}/join`, undefined, as('zoe'))).status).toBe(204);
@@ -38,7 +38,7 @@ test('a stranger of an allowed domain joins once, with the default role', async 
   ]);
 });
 
-test('a guest joins where there is no default role', async () => {
+test('a user joins as a guest without a default role', async () => {
   await org('PATCH', '', { emailDomains: ['DOCS.example'] });
   await call('POST', `${ORG}/join`, undefined, as('zoe'));
   expect(await people()).toMatchObject({ 'Zoe.Doe@Docs.Example': null });
@@ -49,7 +49,7 @@ test.each([
   ['another domain', ['acme.example'], 'zoe', 'docs.example'],
   ['a domain above it', ['example'], 'zoe', 'docs.example'],
   ['a domain that only begins like it', ['docs.example'], 'eve', 'docs.example.evil.example'],
-])('nobody joins an organization that allows %s', async (_, emailDomains, token, domain) => {
+])('a user cannot join an organization that allows %s', async (_, emailDomains, token, domain) => {
   await org('PATCH', '', { emailDomains });
   const before = await people();
   const reply = await call('POST', `${ORG}/join`, undefined, as(token));
@@ -57,13 +57,13 @@ test.each([
   expect(await people()).toEqual(before);
 });
 
-test('who is a member already stays as they are, whatever their domain', async () => {
+test('an existing member of any domain stays unchanged', async () => {
   await org('PATCH', '', { defaultRole: 'admin' });
   expect((await call('POST', `${ORG}/join`, undefined, as('cy'))).status).toBe(204);
   expect(await people()).toMatchObject({ 'cy@acme.example': 'read' });
 });
 
-test('an invite link is redundant for whoever may as much already', async () => {
+test('an invite link is redundant for a member with an equal or higher role', async () => {
   await org('PATCH', '', { inviteLinks: true });
   const redundant = async (role: string | null, token?: string) => {
     const { id } = await org('POST', '/link-invites', { role });
@@ -77,7 +77,7 @@ test('an invite link is redundant for whoever may as much already', async () => 
   expect(await redundant(null, 'eve')).toBe(false);
 });
 
-test('links that were made stay where links are switched off, and no more are made', async () => {
+test('disabling invite links keeps existing ones and refuses new ones', async () => {
   await org('PATCH', '', { inviteLinks: true });
   const { id } = await org('POST', '/link-invites', { role: 'read' });
   await org('PATCH', '', { inviteLinks: false });
@@ -85,7 +85,7 @@ test('links that were made stay where links are switched off, and no more are ma
   expect((await org('GET', '/link-invites')).items).toEqual([{ object: 'invite', id, role: 'read', redundant: true }]);
 });
 
-test('a visit answers with claims of the visitor that anybody can read', async () => {
+test('a visit returns readable claims of the visitor', async () => {
   const { serviceVisitorClaims } = await org('POST', '/ping');
   const [header, claims, signature] = serviceVisitorClaims.split('.');
   const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
@@ -97,7 +97,7 @@ test('a visit answers with claims of the visitor that anybody can read', async (
   ]);
 });
 
-test('instructions for the agent are kept, with who wrote them', async () => {
+test('agent instructions are stored with their author', async () => {
   const { items } = await org('GET', '/members?search=cy');
   const instructions = { object: 'document', data: {}, nodes: [] };
   await call('PUT', `${ORG}/agent-instructions`, { instructions }, as('cy'));

@@ -62,7 +62,7 @@ describe.each(VERSIONS)('the embedded platform as %s', (version) => {
   });
   afterAll(() => emulator.close());
 
-  test.each(LATER)('%s %s %j, from %s on', async (method, path, body, since) => {
+  test.each(LATER)('%s %s %j is accepted from %s on', async (method, path, body, since) => {
     const { status } = await call(method, path, body);
     const isTaken = VERSIONS.indexOf(version) >= VERSIONS.indexOf(since);
     expect(status >= 200 && status < 300 ? 'taken' : status).toBe(isTaken ? 'taken' : 400);
@@ -83,7 +83,7 @@ describe.each(VERSIONS)('the embedded platform as %s', (version) => {
     '❤️',
     '0031-fe0f-20e3',
     '1faf1-1f3fb',
-  ])('an emoji is %s', async (emoji) => {
+  ])('accepts the emoji %s', async (emoji) => {
     expect(await call('PATCH', '/spaces/SPACE', { emoji })).toMatchObject({ status: 200, body: { emoji } });
   });
 });

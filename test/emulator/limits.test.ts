@@ -19,13 +19,13 @@ async function ask(method = 'GET', token = 'emulator-token'): Promise<[number, s
 const start = (limits: RateLimits) =>
   fixture({ limits, tokens: { t: { user: 'cy@acme.example', permission: 'read' } } });
 
-test('no limits, no headers', async () => {
+test('sends no headers without limits', async () => {
   made = await fixture();
   const reply = await made.call('GET', '/orgs');
   expect([...reply.headers.keys()].filter((name) => name.includes('rate'))).toEqual([]);
 });
 
-describe('fixed windows', () => {
+describe('fixed rate-limit windows', () => {
   test('are aligned to the clock', async () => {
     made = await start({ all: { kind: 'fixed', limit: 2, window: 60_000 } });
     made.clock.advance(45_000);
@@ -39,8 +39,8 @@ describe('fixed windows', () => {
   });
 });
 
-describe('windows from the first call', () => {
-  test('open with it, and again with the first one after', async () => {
+describe('rate-limit windows from the first call', () => {
+  test('open with the first request, and again with the first one after their end', async () => {
     made = await start({ all: { kind: 'first-call', limit: 1, window: 10_000 } });
     made.clock.advance(3000);
     expect(await ask()).toEqual([200, '0', 10]);
@@ -51,7 +51,7 @@ describe('windows from the first call', () => {
   });
 });
 
-describe('buckets', () => {
+describe('token buckets', () => {
   test('refill evenly, and reset when they are full', async () => {
     made = await start({ all: { kind: 'bucket', perSecond: 2, burst: 4, retryAfter: true } });
     for (const left of ['3', '2', '1', '0']) {
@@ -79,7 +79,7 @@ test('a 429 has the error body, names the wait, and sends Retry-After only when 
   expect((await made.call('GET', '/orgs')).headers.get('x-ratelimit-limit')).toBeNull();
 });
 
-test('reads, writes and all together; the tightest is announced', async () => {
+test('limits reads, writes and all requests, and announces the tightest limit', async () => {
   made = await start({
     read: { kind: 'fixed', limit: 5, window: 60_000 },
     write: { kind: 'fixed', limit: 1, window: 60_000 },
@@ -92,7 +92,7 @@ test('reads, writes and all together; the tightest is announced', async () => {
   expect((await ask())[0]).toBe(429);
 });
 
-test('every token has its own, and errors count and announce too', async () => {
+test('limits each token separately, and also counts and announces errors', async () => {
   made = await start({ all: { kind: 'fixed', limit: 1, window: 60_000 } });
   expect((await ask())[0]).toBe(200);
   expect((await ask('GET', 't')).slice(0, 2)).toEqual([200, '0']);

@@ -60,7 +60,7 @@ describe.each(Object.entries(tables))('%s', (_, rows) => {
   });
 });
 
-test('every operation is called well and badly by the tables', async () => {
+test('the tables call every operation with valid and invalid input', async () => {
   world.emulator.requests.reset();
   for (const [method, path, body] of Object.values(tables).flat()) {
     world.emulator.restore(state);
@@ -76,7 +76,7 @@ test('every operation is called well and badly by the tables', async () => {
   expect(names.filter((name) => !bad.has(name))).toEqual([]);
 });
 
-test('what is refused changes nothing', async () => {
+test('a refused request changes nothing', async () => {
   const changed: string[] = [];
   for (const [method, path, body, status] of Object.values(tables).flat()) {
     if (status >= 400) {
@@ -119,7 +119,7 @@ const unlocated: readonly Row[] = [
   ['POST', `${ORG}/translations`, { source: { space: '{two}', language: 'en' }, language: 'de' }, 201],
 ];
 
-test.each(unlocated.map(named))('$method $path sends none', async ({ method, path, body }) => {
+test.each(unlocated.map(named))('$method $path sends no Location', async ({ method, path, body }) => {
   const reply = await world.call(method, filled(path), filled(body));
   expect(reply.status).toBe(201);
   expect(reply.headers.get('location')).toBeNull();

@@ -27,11 +27,11 @@ async function roles(): Promise<Record<string, string>> {
   return Object.fromEntries(items.map((item: Body) => [item.organization.user.email.split('@')[0], item.team.role]));
 }
 
-test('the creator of a team is not added by itself', async () => {
+test('the creator of a team is not added automatically', async () => {
   expect(await roles()).toEqual({});
 });
 
-test('a bulk update adds by id or email, gives roles, and updates them', async () => {
+test('a bulk update adds people by id or email, and sets roles', async () => {
   await made.org('PUT', `/teams/${team}/members`, {
     add: [ana, 'BO@acme.example'],
     memberships: { [ana]: { role: 'owner' }, 'cy@acme.example': { role: 'member' } },
@@ -41,7 +41,7 @@ test('a bulk update adds by id or email, gives roles, and updates them', async (
   expect(await roles()).toEqual({ ana: 'owner', bo: 'owner', cy: 'member' });
 });
 
-test('who is to be added and removed is removed', async () => {
+test('a person to be added and removed is removed', async () => {
   await made.org('PUT', `/teams/${team}/members`, { add: [ana, bo], remove: ['ana@acme.example'] });
   expect(await roles()).toEqual({ bo: 'member' });
   await made.org('PUT', `/teams/${team}/members`, {
@@ -58,7 +58,7 @@ test('a bulk update with an unknown person changes nothing', async () => {
   expect(await roles()).toEqual({});
 });
 
-test('counts follow: members of a team, teams of a member, spaces of a member', async () => {
+test('the numbers of team members, and of teams and spaces of a member, are updated', async () => {
   await made.org('PUT', `/teams/${team}/members/${bo}`, { role: 'owner' });
   await made.org('POST', '/spaces', {});
   expect(await made.org('GET', `/teams/${team}`)).toMatchObject({ members: 1 });
@@ -75,7 +75,7 @@ test('removing a member takes them out of their teams', async () => {
   expect(await made.org('GET', `/teams/${team}`)).toMatchObject({ members: 1 });
 });
 
-test('the last admin stays one; of two, one may go', async () => {
+test('the last admin cannot be removed, but one of two can', async () => {
   expect((await made.call('PATCH', `/orgs/org_acme/members/${ana}`, { role: null })).status).toBe(400);
   expect((await made.call('DELETE', `/orgs/org_acme/members/${ana}`)).status).toBe(400);
   await made.org('PATCH', `/members/${ana}`, { role: 'admin' });
@@ -84,7 +84,7 @@ test('the last admin stays one; of two, one may go', async () => {
   expect((await made.call('DELETE', `/orgs/org_acme/members/${bo}`)).status).toBe(400);
 });
 
-test('members are listed newest first unless asked otherwise', async () => {
+test('members are listed newest first by default', async () => {
   const ids = async (query: string) => (await made.org('GET', `/members${query}`)).items.map((item: Body) => item.id);
   expect(await ids('')).toEqual([cy, bo, ana]);
   expect(await ids('?order=asc')).toEqual([ana, bo, cy]);
@@ -99,14 +99,14 @@ test('a SAML provider is active once it has all three settings', async () => {
   expect(await made.org('GET', '/sso')).toEqual({ items: [{ id, label: 'Okta', startURL: updated.service.startURL }] });
 });
 
-test('deleting a team clears it where a SAML provider gives it', async () => {
+test('deleting a team removes it from SAML providers', async () => {
   const { id } = await made.org('POST', '/saml', { label: 'Okta', defaultTeam: team });
   await made.org('DELETE', `/teams/${team}`);
   expect(await made.org('GET', `/saml/${id}`)).not.toHaveProperty('defaultTeam');
   expect((await made.org('GET', `/members/${bo}/teams`)).count).toBe(0);
 });
 
-test('a visit to the organization by somebody who is no member says nothing of them', async () => {
+test('a visit of a user who is not a member contains no membership', async () => {
   const stranger = await fixture({ tokens: { x: { user: 'zoe@acme.example', permission: 'admin' } } });
   const reply = await stranger.call('POST', '/orgs/org_acme/ping', undefined, { Authorization: 'Bearer x' });
   expect(reply).toMatchObject({ status: 200, body: {} });

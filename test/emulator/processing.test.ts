@@ -12,7 +12,7 @@ async function processed(slug: string, source: unknown): Promise<Body> {
   return org('GET', `/openapi/${slug}`);
 }
 
-test('a spec goes from pending over progress to complete', async () => {
+test('a specification is pending, then in progress, then complete', async () => {
   const states = [(await org('PUT', '/openapi/states', { source: { url: 'https://a.example' } })).processingState];
   for (let n = 0; n < 3; n += 1) {
     clock.advance(100);
@@ -28,7 +28,7 @@ test('a spec goes from pending over progress to complete', async () => {
   expect(spec).not.toHaveProperty('lastProcessErrorCode');
 });
 
-test('every update that processes well is another version', async () => {
+test('every processed update of a specification is another version', async () => {
   const first = await processed('versions', { text: 'openapi: 3.1.0' });
   const second = await processed('versions', { text: '{"swagger": "2.0"}' });
   const broken = await processed('versions', { text: 'nothing' });
@@ -57,7 +57,7 @@ test.each([
   [{ text: '- a list' }, 'PARSE_ERROR', 'not a mapping'],
   [{ text: ' ' }, 'PARSE_ERROR', 'not a mapping'],
   [{ text: bomb() }, 'PARSE_ERROR', 'repeats itself'],
-])('%j fails with %s', async (source, code, message) => {
+])('a specification of %j fails with %s', async (source, code, message) => {
   const spec = await processed('broken', source);
   expect(spec).toMatchObject({
     processingState: 'complete',
@@ -73,7 +73,7 @@ async function translate(language = 'fr'): Promise<{ path: string; space: string
   return { path: `/translations/${id}`, space };
 }
 
-test('a translation goes from pending over running to completed, with a new space', async () => {
+test('a translation is pending, then running, then completed with a new space', async () => {
   const { path } = await translate();
   const before = (await org('GET', '/spaces')).count;
   const states = [(await org('GET', path)).status];
@@ -93,14 +93,14 @@ test('a translation goes from pending over running to completed, with a new spac
   expect(stats).toMatchObject({ runs: 1, totalDuration: 600, latestRunDuration: 600, totalPages: 1 });
 });
 
-test('its space appears when it is due, though nobody asks for the translation', async () => {
+test('the space of a translation appears in time without a request for the translation', async () => {
   await translate('it');
   const before = (await org('GET', '/spaces')).count;
   clock.advance(600);
   expect((await org('GET', '/spaces')).count).toBe(before + 1);
 });
 
-test('another run gives the result another revision, and keeps the old one meanwhile', async () => {
+test('a repeated translation keeps the old revision until it has a new one', async () => {
   const { path } = await translate('de');
   clock.advance(600);
   const first = (await org('GET', path)).result;
@@ -113,7 +113,7 @@ test('another run gives the result another revision, and keeps the old one meanw
   expect(stats.runs).toBe(2);
 });
 
-test('deleting a translation leaves its space; deleting the source leaves both', async () => {
+test('deleting a translation keeps its space, and deleting the source keeps both', async () => {
   const { path, space } = await translate('es');
   clock.advance(600);
   const { result } = await org('GET', path);
@@ -141,7 +141,7 @@ test.each([
   [inDocument(block('code', { data: { syntax: 'ts' }, nodes: [block('code-line', { data: {}, nodes: [text] })] }))],
   [inParagraph(inline('link', { data: { ref: { kind: 'url', url: 'https://a.example' } }, nodes: [text] }))],
   [inParagraph(inline('emoji', { data: { code: '1f4d6' }, isVoid: true }), text)],
-])('a document: %j', (value) => {
+])('accepts %j as a document', (value) => {
   expect(findDocumentProblems(value, 'd')).toEqual([]);
 });
 
@@ -171,6 +171,6 @@ test.each([
   ],
   [inParagraph(inline('link', { nodes: [] })), 'd.nodes.0.nodes.0.data.ref: required'],
   [inParagraph(inline('emoji', { data: { code: 'x' } })), 'd.nodes.0.nodes.0.isVoid: must be true'],
-])('no document: %j', (value, fault) => {
+])('rejects %j as a document', (value, fault) => {
   expect(findDocumentProblems(value, 'd').join('\n')).toContain(fault);
 });

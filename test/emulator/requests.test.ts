@@ -13,14 +13,14 @@ const { emulator, call, org, clock } = await sharedFixture({
 });
 const ORG = `/orgs/${emulator.organization}`;
 
-test('401 without a token, with another scheme, and with an unknown token', async () => {
+test('responds 401 without a token, with another scheme, and to an unknown token', async () => {
   for (const header of ['', 'Basic abc', 'Bearer wrong', 'Bearer constructor', 'Bearer ']) {
     const reply = await call('GET', ORG, undefined, { Authorization: header });
     expect(reply).toMatchObject({ status: 401, body: { error: { code: 401, message: expect.any(String) } } });
   }
 });
 
-test('a read token is refused writes, and sees it in permissions', async () => {
+test('refuses writes of a read token, and shows its permissions', async () => {
   const reader = { Authorization: 'Bearer reader' };
   const read = await call('GET', ORG, undefined, reader);
   expect(read).toMatchObject({ status: 200, body: { permissions: { view: true, admin: false } } });
@@ -34,7 +34,7 @@ test('a read token is refused writes, and sees it in permissions', async () => {
   expect(seen.items).toMatchObject([{ user: { email: 'cy@acme.example' }, lastSeenAt: '2026-03-01T12:00:00.000Z' }]);
 });
 
-test('a token without permission is refused everything', async () => {
+test('refuses every request of a token without permissions', async () => {
   const reply = await call('GET', ORG, undefined, { Authorization: 'Bearer nobody' });
   expect(reply).toMatchObject({ status: 403, body: { error: { code: 403 } } });
 });
@@ -45,11 +45,11 @@ test.each([
   ['GET', `${ORG}/`],
   ['POST', `${ORG}/agent-instructions`],
   ['PUT', '/integrations'],
-])('404 for an operation that is not there: %s %s', async (method, path) => {
+])('responds 404 to an unknown operation: %s %s', async (method, path) => {
   expect(await call(method, path)).toMatchObject({ status: 404, body: { error: { code: 404 } } });
 });
 
-test('415 for a body of another type, 400 for one that is no JSON', async () => {
+test('responds 415 to another content type, and 400 to invalid JSON', async () => {
   const path = `${ORG}/teams`;
   const text = await call('PUT', path, '{"title":"T"}', { 'Content-Type': 'text/plain' });
   expect(text).toMatchObject({ status: 415, body: { error: { message: expect.stringContaining('Content-Type') } } });
@@ -62,7 +62,7 @@ test('415 for a body of another type, 400 for one that is no JSON', async () => 
   expect(charset.status).toBe(201);
 });
 
-test('413 for a body of more than 10 MB', async () => {
+test('responds 413 to a body of more than 10 MB', async () => {
   const text = 'x'.repeat(10 * 1024 * 1024);
   expect(await call('PUT', `${ORG}/openapi/big`, { source: { text } })).toMatchObject({
     status: 413,
@@ -70,30 +70,30 @@ test('413 for a body of more than 10 MB', async () => {
   });
 });
 
-test('a parameter given twice is refused where one is expected', async () => {
+test('refuses a repeated parameter that expects one value', async () => {
   const reply = await call('GET', `${ORG}/teams?title=a&title=b`);
   expect(reply).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('query.title') } } });
 });
 
-test('every problem of a request is named at once', async () => {
+test('names every problem of a request at once', async () => {
   const reply = await call('POST', `${ORG}/saml`, { label: '', entityId: 'x', ssoURL: 5 });
   expect(reply.body.error.message).toBe(
     'body.label: must be 1-30 characters; body.ssoURL: expected string, received number; body.entityId: unknown field',
   );
 });
 
-test('lengths count code points', async () => {
+test('counts lengths in code points', async () => {
   expect((await call('PUT', `${ORG}/teams`, { title: '📚'.repeat(64) })).status).toBe(201);
   expect((await call('PUT', `${ORG}/teams`, { title: '📚'.repeat(65) })).status).toBe(400);
   expect((await call('GET', `${ORG}/teams?__proto__=x`)).status).toBe(400);
 });
 
-test('every answer carries the date of the clock', async () => {
+test('every response has the date of the clock', async () => {
   const reply = await call('GET', '/nothing', undefined, { Authorization: '' });
   expect(reply.headers.get('date')).toBe(new Date(clock.now()).toUTCString());
 });
 
-test('a client that goes away while sending harms nobody', async () => {
+test('a client that disconnects while sending does not affect others', async () => {
   const { hostname, port } = new URL(emulator.url);
   const socket = connect(Number(port), hostname);
   await new Promise<void>((resolve) => {
@@ -115,7 +115,7 @@ async function pages(path: string, limit: number, between: () => Promise<void> =
   return found;
 }
 
-test('pages: cursors go on where the last one ended, whatever is added or deleted meanwhile', async () => {
+test('a cursor continues after the last item, even if items are added or deleted', async () => {
   const { items: before } = await org('GET', '/teams?limit=1000');
   for (const team of before) {
     await org('DELETE', `/teams/${team.id}`);
@@ -143,12 +143,12 @@ test('pages: cursors go on where the last one ended, whatever is added or delete
   expect(ids).toHaveLength(22);
 });
 
-test.each(['abc', '', 'eyJhIjoxfQ'])('a page that is none of this list is refused: "%s"', async (page) => {
+test.each(['abc', '', 'eyJhIjoxfQ'])('refuses an invalid cursor: "%s"', async (page) => {
   const reply = await call('GET', `${ORG}/teams?page=${page}`);
   expect(reply).toMatchObject({ status: 400, body: { error: { message: 'query.page: not a page of this list' } } });
 });
 
-test("a page of another list is refused, and one that has run out is the list's end", async () => {
+test('refuses the cursor of another list, and returns an empty page for one at the end', async () => {
   const { next } = await org('GET', '/teams?limit=1');
   expect((await call('GET', `${ORG}/members?page=${next.page}`)).status).toBe(400);
   const { items } = await org('GET', '/teams?limit=1000');
@@ -158,6 +158,6 @@ test("a page of another list is refused, and one that has run out is the list's 
   expect(await org('GET', `/teams?page=${next.page}`)).toEqual({ count: 0, items: [] });
 });
 
-test.each(['-1', '1001', '1.5', 'ten', ''])('limit=%s is refused', async (limit) => {
+test.each(['-1', '1001', '1.5', 'ten', ''])('refuses limit=%s', async (limit) => {
   expect((await call('GET', `${ORG}/teams?limit=${limit}`)).status).toBe(400);
 });

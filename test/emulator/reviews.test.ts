@@ -29,7 +29,7 @@ const review = (status: string, token: string, comment?: unknown) =>
 const shown = async (query = '') => (await call('GET', `${cr}/reviews${query}`)).body.items;
 
 describe('reviews', () => {
-  test('a later one of the same person takes the place of the earlier', async () => {
+  test('of the same person replace earlier ones', async () => {
     await review('changes-requested', 'bo');
     await review('approved', 'cy');
     await review('approved', 'bo');
@@ -42,7 +42,7 @@ describe('reviews', () => {
     expect(await shown('?outdated=false')).toHaveLength(2);
   });
 
-  test('say who asked for them, and of which revision they are', async () => {
+  test('name the requester and the revision', async () => {
     await call('POST', `${cr}/requested-reviewers`, { users: [bo] });
     const { revision } = (await call('GET', cr)).body;
     expect((await review('approved', 'bo')).body).toMatchObject({
@@ -52,7 +52,7 @@ describe('reviews', () => {
     expect((await review('approved', 'cy')).body).not.toHaveProperty('requestedBy');
   });
 
-  test('come with a comment of the change request, in either form', async () => {
+  test('contain a comment of the change request in both forms', async () => {
     const { body } = await review('changes-requested', 'bo', { document: document('Not yet') });
     const { items } = (await call('GET', `${cr}/comments`)).body;
     expect(items).toEqual([body.comment]);
@@ -61,7 +61,7 @@ describe('reviews', () => {
     expect((await call('GET', cr)).body.comments).toBe(1);
   });
 
-  test('are nobody’s whom the platform does not know, and none of what is archived', async () => {
+  test('are refused from unknown users and for archived change requests', async () => {
     expect((await review('approved', 'nobody')).status).toBe(403);
     await call('PATCH', cr, { status: 'archived' });
     expect(await review('approved', 'bo')).toMatchObject({ status: 400, body: { error: { code: 400 } } });
@@ -76,16 +76,20 @@ describe('merge rules', () => {
 
   test.each<[string, object, () => Promise<unknown>]>([
     ['a review', { rule: 'require_at_least_one_review' }, () => review('changes-requested', 'bo')],
-    ['reviewers', specific, async () => [await review('approved', 'bo'), await review('approved', 'cy')]],
-    ['a reviewer', someone, () => review('approved', 'cy')],
+    [
+      'approval of all reviewers',
+      specific,
+      async () => [await review('approved', 'bo'), await review('approved', 'cy')],
+    ],
+    ['approval of one reviewer', someone, () => review('approved', 'cy')],
     ['a subject', { rule: 'require_change_request_subject' }, () => call('PATCH', cr, { subject: 'Set' })],
     [
       'a description',
       { rule: 'require_change_request_description' },
       () => call('PATCH', cr, { description: document('D') }),
     ],
-    ['being up to date', { rule: 'require_up_to_date_change_request' }, () => call('POST', `${cr}/update`)],
-  ])('what is merged waits for %s', async (_, rule, meet) => {
+    ['an update from the space', { rule: 'require_up_to_date_change_request' }, () => call('POST', `${cr}/update`)],
+  ])('block a merge until there is %s', async (_, rule, meet) => {
     await call('PATCH', space, rules(rule));
     await call('PATCH', cr, { subject: '' });
     emulator.reviseSpace(space.slice('/spaces/'.length));
@@ -97,7 +101,7 @@ describe('merge rules', () => {
     expect((await merge()).status).toBe(200);
   });
 
-  test('all reviews are approved when everybody’s last one is', async () => {
+  test('accept the last review of each reviewer', async () => {
     await call('PATCH', space, rules({ rule: 'require_all_reviews_approved' }));
     await review('changes-requested', 'bo');
     expect((await merge()).status).toBe(400);
@@ -105,20 +109,20 @@ describe('merge rules', () => {
     expect((await merge()).status).toBe(200);
   });
 
-  test('every rule that is not met is named', async () => {
+  test('are all named when they are not met', async () => {
     await call('PATCH', space, rules(specific, { rule: 'require_change_request_description' }));
     expect((await merge()).body.error.message).toMatch(
       /cannot be merged yet: require_specific_reviewers, require_change_request_description$/,
     );
   });
 
-  test('who may bypass them does, and nobody else', async () => {
+  test('can be bypassed only with that permission', async () => {
     await call('PATCH', space, rules(specific, { rule: 'allow_bypass', users: [bo] }));
     expect((await merge('cy')).status).toBe(400);
     expect((await merge('bo')).status).toBe(200);
   });
 
-  test('a space that inherits them has its organization’s, and one with none has none', async () => {
+  test('are those of the organization for a space that inherits them', async () => {
     await org('PATCH', '', rules(specific));
     expect((await merge()).status).toBe(400);
     await call('PATCH', space, { mergeRules: { type: 'none' } });

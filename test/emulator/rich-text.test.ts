@@ -21,7 +21,7 @@ const both = [
   '',
 ];
 
-test.each(both)('there and back: %j', (markdown) => {
+test.each(both)('converts to a document and back: %j', (markdown) => {
   const document = convertFromMarkdown(markdown);
   expect(findDocumentProblems(document, 'document')).toEqual([]);
   expect(convertToMarkdown(document)).toBe(markdown);
@@ -54,7 +54,7 @@ describe('a rich document as Markdown', () => {
     expect(convertToMarkdown(inline(node))).toBe(expected);
   });
 
-  test('what Markdown has no word for comes with its text', () => {
+  test('unsupported nodes are rendered as their text', () => {
     const hint = { object: 'block', type: 'hint', data: { style: 'info' }, nodes: inline(text('Mind it')).nodes };
     const tabs = { object: 'block', type: 'tabs', nodes: [{ object: 'block', type: 'tabs-item', nodes: [hint] }] };
     expect(convertToMarkdown({ object: 'document', data: {}, nodes: [tabs] })).toBe('> Mind it');

@@ -29,14 +29,14 @@ test.each([
   ['an id with characters that end paths elsewhere', '/v1/spaces/a;b#c', 'a;b#c'],
   ['an id that looks like a parameter', '/v1/spaces/:spaceId', ':spaceId'],
   ['a very long id', `/v1/spaces/${'x'.repeat(10_000)}`, 'x'.repeat(10_000)],
-])('takes %s', (_, path, spaceId) => {
+])('decodes %s', (_, path, spaceId) => {
   expect(find('GET', path)).toEqual(['getSpace', { spaceId }]);
 });
 
 test.each([
   ['another method', 'PUT', '/v1/spaces/a'],
   ['HEAD', 'HEAD', '/v1/spaces/a'],
-  ['a method that is a name of every object', 'constructor', '/v1/spaces/a'],
+  ['a method that is a member of every object', 'constructor', '/v1/spaces/a'],
   ['an unknown path', 'GET', '/v1/none'],
   ['a longer path', 'GET', '/v1/spaces/a/b'],
   ['a trailing slash', 'GET', '/v1/spaces/a/'],

@@ -31,7 +31,7 @@ const found = async ({ org }: Fixture, query: string): Promise<[string, string[]
     item.pages.map((page: Body) => page.title),
   ]);
 
-test('an organization is searched by space, the best first, in titles before texts', async () => {
+test('searches an organization by space, best match first, titles before texts', async () => {
   const made = await start();
   expect(await found(made, 'webhooks are not sent')).toEqual([
     ['API', ['Webhooks']],
@@ -41,7 +41,7 @@ test('an organization is searched by space, the best first, in titles before tex
   expect(await found(made, 'Zeppelin')).toEqual([]);
 });
 
-test('a result has the sections that were found, its ancestors, and addresses', async () => {
+test('a result contains the matching sections, its ancestors and URLs', async () => {
   const made = await start();
   const { items } = await made.org('GET', '/search?query=okta');
   expect(items).toEqual([
@@ -72,7 +72,7 @@ test('a result has the sections that were found, its ancestors, and addresses', 
   expect(inSpace.body.items).toEqual(items[0].pages);
 });
 
-test('results come in pages, each once', async () => {
+test('returns each result once over several pages', async () => {
   const made = await start();
   const first = await made.org('GET', '/search?query=webhooks&limit=1');
   const second = await made.org('GET', `/search?query=webhooks&limit=1&page=${first.next.page}`);
@@ -80,13 +80,13 @@ test('results come in pages, each once', async () => {
   expect(second.next).toBeUndefined();
 });
 
-test('a deleted space is not searched', async () => {
+test('does not search deleted spaces', async () => {
   const made = await start();
   await made.call('DELETE', `/spaces/${made.spaces.api}`);
   expect(await found(made, 'webhooks')).toEqual([['Guides', ['Exports']]]);
 });
 
-test('pages are read as a tree; a copy of the space has copies of them', async () => {
+test('returns pages as a tree, and copies them with a space', async () => {
   const made = await start();
   const tree = async (space: string) => (await made.call('GET', `/spaces/${space}/content/pages`)).body.pages;
   expect(await tree(made.spaces.guides)).toMatchObject([
@@ -99,7 +99,7 @@ test('pages are read as a tree; a copy of the space has copies of them', async (
   expect(copied[0].id).not.toBe((await tree(made.spaces.guides))[0].id);
 });
 
-test('a page is written again in its place, over HTTP too', async () => {
+test('replaces a page in place, also over HTTP', async () => {
   const made = await start();
   const written = await made.call('POST', `/_emulator/pages/${made.spaces.api}`, [
     { title: 'Hooks', path: '/webhooks/' },
@@ -112,14 +112,14 @@ test('a page is written again in its place, over HTTP too', async () => {
   expect((await made.call('POST', `/_emulator/pages/${made.spaces.api}`, [{}])).status).toBe(400);
 });
 
-test('what looks like a heading in code is none', async () => {
+test('ignores headings in code blocks', async () => {
   const made = await start();
   made.emulator.writePages(made.spaces.api, [{ title: 'Code', body: '```\n# zebra\n```' }]);
   const [space] = (await made.org('GET', '/search?query=zebra')).items;
   expect(space.pages[0].sections).toMatchObject([{ title: '', body: '```\n# zebra\n```' }]);
 });
 
-test('the sections that say most about the question come first', async () => {
+test('orders sections by relevance', async () => {
   const made = await start();
   const body = 'Export a file.\n\n## Files\n\nAny file.\n\n## Export a PDF\n\nAs a PDF file, with pictures.';
   made.emulator.writePages(made.spaces.api, [{ title: 'Sections', body }]);
@@ -129,7 +129,7 @@ test('the sections that say most about the question come first', async () => {
   expect(items[0].sections.map((section: Body) => section.title)).toEqual(['Export a PDF', 'Files', '']);
 });
 
-test('pages are found by what they include and by values of expressions', async () => {
+test('finds pages by included content and values of expressions', async () => {
   const made = await start();
   made.emulator.writeContent(made.spaces.api, {
     pages: [{ title: 'Help', body: '{% include "Note" %}\n\nOf <code class="expression">space.vars.product</code>.' }],

@@ -124,7 +124,7 @@ describe.each([
 
 const LATER: readonly unknown[] = ['contextRecords', 'siteIssues', 'siteFindings'];
 
-test('every operation is called well and badly', async () => {
+test('the tables call every operation with valid and invalid input', async () => {
   emulator.requests.reset();
   for (const [version, each] of [
     ['0.181', rows],
@@ -150,7 +150,7 @@ test.each([
   ['0.167', ['topics', 'issues', 'context-records']],
   ['0.181', ['topics', 'findings', 'context-records']],
   ['0.201', ['topics', 'findings', 'context-records']],
-] as const)('%s has %j of them', async (version, has) => {
+] as const)('version %s has the operations %j', async (version, has) => {
   be(version);
   const lists = ['topics', 'issues', 'findings', 'context-records'].map((name) => [name, `/sites/${ids.site}/${name}`]);
   const there = [];
@@ -161,7 +161,7 @@ test.each([
   expect(there.sort()).toEqual([...has].sort());
 });
 
-test('records that are alike become a topic, each with a finding; what is like nothing has none', async () => {
+test('similar records become a topic with a finding each, and others have none', async () => {
   const { items } = await site('GET', '/topics');
   expect(items).toMatchObject([
     {
@@ -185,7 +185,7 @@ test('records that are alike become a topic, each with a finding; what is like n
   ]);
 });
 
-test('a record of the same id takes the place of the other; one that says the same is not worked on again', async () => {
+test('a record with the same id replaces the earlier one, and unchanged ones are not processed again', async () => {
   const [first] = EMPTY_PDF;
   await site('PUT', '/context-records', [first]);
   const records = () => emulator.state().conversations?.filter(({ externalId }) => externalId === '1') ?? [];
@@ -198,7 +198,7 @@ test('a record of the same id takes the place of the other; one that says the sa
   ]);
 });
 
-test('what is a site’s is no other site’s, and no organization’s', async () => {
+test('records of a site are not visible in other sites and organizations', async () => {
   const other = `/sites/${ids.bare}`;
   await world.org('PUT', `${other}/context-records`, EMPTY_PDF);
   clock.advance(DELAY);
@@ -214,7 +214,7 @@ test('what is a site’s is no other site’s, and no organization’s', async (
   }
 });
 
-test('a finding that is done is no open one, and updates its topic', async () => {
+test('a resolved finding is not listed as open, and updates its topic', async () => {
   const before = (await site('GET', `/topics/${ids.topic}`)).updatedAt;
   clock.advance(1000);
   expect(await site('PATCH', `/findings/${ids.finding}`, { status: 'done' })).toMatchObject({ status: 'done' });
@@ -224,7 +224,7 @@ test('a finding that is done is no open one, and updates its topic', async () =>
   expect((await site('GET', '/findings?status=open')).items).toHaveLength(2);
 });
 
-test('a change request for a finding is drafted in the background, once, and linked to both', async () => {
+test('drafts one change request for a finding in the background, linked to finding and topic', async () => {
   const path = `/findings/${ids.finding}/change-requests`;
   await site('POST', path);
   await site('POST', path);
@@ -251,7 +251,7 @@ test('a change request for a finding is drafted in the background, once, and lin
   expect((await site('GET', path)).items).toHaveLength(2);
 });
 
-test('a site without a space has nowhere to draft in; before 0.167 no change request has a topic', async () => {
+test('refuses to draft for a site without a space, and links no topic before 0.167', async () => {
   await world.org('PUT', `/sites/${ids.bare}/context-records`, [one]);
   clock.advance(DELAY);
   const [finding] = (await world.org('GET', `/sites/${ids.bare}/findings`)).items;

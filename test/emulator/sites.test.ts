@@ -28,7 +28,7 @@ async function tree(site: string): Promise<Body> {
   return (await org('GET', `${site}/structure`)).structure.map(show);
 }
 
-test('spaces given at creation become root site spaces in order, the first the default', async () => {
+test('spaces of a creation become root site spaces in order, with the first as default', async () => {
   const site = await newSite({ spaces: [b, a, c] });
   const { type, structure } = await org('GET', `${site}/structure`);
   expect(type).toBe('siteSpaces');
@@ -39,7 +39,7 @@ test('spaces given at creation become root site spaces in order, the first the d
   ]);
 });
 
-test('the first section takes in the root site spaces, after its own', async () => {
+test('the first section gets the root site spaces after its own', async () => {
   const site = await newSite({ spaces: [a, c] });
   const made = await section(site, b, 'Guides');
   expect(made).toMatchObject({ default: true, path: 'guides', siteSpaces: [{}, {}, {}] });
@@ -55,7 +55,7 @@ test('the first section takes in the root site spaces, after its own', async () 
   );
 });
 
-test('paths of sections are unique in the site, groups or not', async () => {
+test('section paths are unique in a site, also in groups', async () => {
   const site = await newSite();
   const first = await section(site, a);
   const second = await section(site, a);
@@ -66,7 +66,7 @@ test('paths of sections are unique in the site, groups or not', async () => {
   expect((await org('PATCH', `${site}/sections/${second.id}`, { path: 'erable-co-1' })).path).toBe('erable-co-1');
 });
 
-test('a site space without a section goes to the default one', async () => {
+test('a site space without a section is added to the default section', async () => {
   const site = await newSite();
   await section(site, a, 'First');
   const second = await section(site, b, 'Second');
@@ -74,7 +74,7 @@ test('a site space without a section goes to the default one', async () => {
   expect((await org('POST', `${site}/site-spaces`, { spaceId: c })).section).toBe(second.id);
 });
 
-test('defaults: of a section, of the site, and who takes over', async () => {
+test('sections and sites have a default, which passes on when it is deleted', async () => {
   const site = await newSite();
   const first = await section(site, a, 'First');
   const second = await section(site, b, 'Second');
@@ -90,7 +90,7 @@ test('defaults: of a section, of the site, and who takes over', async () => {
   expect((await org('GET', `${site}/sections`)).items).toMatchObject([{ id: first.id, default: true }]);
 });
 
-test('a section keeps at least one site space; the last section leaves an empty root', async () => {
+test('a section keeps at least one site space, and deleting the last section leaves an empty root', async () => {
   const site = await newSite();
   const only = await section(site, a);
   const last = await call('DELETE', `/orgs/org_acme${site}/site-spaces/${only.siteSpaces[0].id}`);
@@ -100,7 +100,7 @@ test('a section keeps at least one site space; the last section leaves an empty 
   expect((await org('GET', site)).siteSpaces).toBe(0);
 });
 
-test('sort reorders siblings, of either kind, and nothing else', async () => {
+test('sort reorders only siblings of both kinds', async () => {
   const site = await newSite();
   const one = (await section(site, a, 'one')).id;
   const two = (await section(site, b, 'two')).id;
@@ -125,7 +125,7 @@ test('sort reorders siblings, of either kind, and nothing else', async () => {
   expect(await tree(site)).toEqual([{ g: ['three'] }, 'two', 'one']);
 });
 
-test('site spaces are sorted within their section, and deprecated moves do the same', async () => {
+test('site spaces are sorted within their section, also by the deprecated move', async () => {
   const site = await newSite({ spaces: [a, b, c] });
   const { items } = await org('GET', `${site}/site-spaces`);
   const [first, , third] = items.map((item: Body) => item.id);
@@ -140,7 +140,7 @@ test('site spaces are sorted within their section, and deprecated moves do the s
   expect(await tree(site)).toEqual(['Érable & Co', 'C', 'Beta Guide']);
 });
 
-test('groups nest; deleting one hands its children to its parent, at the end', async () => {
+test('groups nest, and deleting one appends its children to its parent', async () => {
   const site = await newSite();
   const one = (await section(site, a, 'one')).id;
   const two = (await section(site, b, 'two')).id;
@@ -157,7 +157,7 @@ test('groups nest; deleting one hands its children to its parent, at the end', a
   expect(await tree(site)).toEqual(['two', 'one', { leaf: [] }]);
 });
 
-test('a section moves into a group from wherever it was, and out to the end of the root', async () => {
+test('a section moves into a group from anywhere, and out to the end of the root', async () => {
   const site = await newSite();
   const one = (await section(site, a, 'one')).id;
   const two = (await section(site, b, 'two')).id;
@@ -173,7 +173,7 @@ test('a section moves into a group from wherever it was, and out to the end of t
   expect(await tree(site)).toEqual([{ g: [] }, { h: ['two'] }, 'one']);
 });
 
-test('null clears a condition, an icon, a description and a proxy; absent keeps them', async () => {
+test('null clears a condition, an icon, a description and a proxy, and an absent field keeps them', async () => {
   const site = await newSite({ spaces: [a] });
   const [{ id }] = (await org('GET', `${site}/site-spaces`)).items;
   await org('PATCH', `${site}/site-spaces/${id}`, { condition: 'visitor.claims.beta' });
@@ -189,7 +189,7 @@ test('null clears a condition, an icon, a description and a proxy; absent keeps 
   expect(await org('PATCH', site, { proxy: null })).not.toHaveProperty('proxy');
 });
 
-test('a site is published once it shows something, and says where', async () => {
+test('a site with content can be published, and returns its URL', async () => {
   const empty = await newSite();
   expect((await call('POST', `/orgs/org_acme${empty}/publish`)).status).toBe(400);
   const site = await newSite({ spaces: [a] });
@@ -204,14 +204,14 @@ test('a site is published once it shows something, and says where', async () => 
   });
 });
 
-test("deleting a site clears it as the organization's default content", async () => {
+test('deleting a site removes it as default content of the organization', async () => {
   const { id } = await org('POST', '/sites', {});
   await org('PATCH', '', { defaultContent: { type: 'site', site: id } });
   await org('DELETE', `/sites/${id}`);
   expect(await org('GET', '')).not.toHaveProperty('defaultContent');
 });
 
-test('conditions are offered for boolean and enumerated claims, unsigned ones too', async () => {
+test('lists conditions for boolean and enumerated claims, also unsigned ones', async () => {
   const site = await newSite();
   await org('PUT', `${site}/adaptive-schema`, {
     jsonSchema: {
@@ -238,7 +238,7 @@ test('conditions are offered for boolean and enumerated claims, unsigned ones to
   ]);
 });
 
-test('a look that is written is what is published, deprecated parts or not', async () => {
+test('publishes the customization as written, including deprecated parts', async () => {
   const site = await newSite({ spaces: [a] });
   const { internationalization, ...settings } = await org('GET', `${site}/customization`);
   const { background, ...styling } = settings.styling;

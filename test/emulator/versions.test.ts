@@ -53,7 +53,7 @@ describe.each(Object.entries(versionRows))('%s', (version, rows) => {
   );
 });
 
-test('links to elsewhere are made, changed and taken away well and badly', async () => {
+test('the tables create, update and delete external links with valid and invalid input', async () => {
   world.emulator.requests.reset();
   for (const row of versionRows['0.201']) {
     be('0.201');
@@ -70,10 +70,10 @@ test('links to elsewhere are made, changed and taken away well and badly', async
   expect(names.filter((name) => !answered((status) => status >= 400).has(name))).toEqual([]);
 });
 
-describe('what is read', () => {
+describe('responses of a version', () => {
   const read = async (path: string) => (await call(['GET', path, undefined, 200])).body;
 
-  test('tells agentsContext until 0.167, hidden and links from their versions on', async () => {
+  test('contain agentsContext until 0.167, and hidden and links from their versions on', async () => {
     be('0.146');
     expect(await read(SITE)).toHaveProperty('agentsContext', 'included');
     expect((await read(`${SITE}/structure`)).structure).not.toContainEqual(
@@ -93,7 +93,7 @@ describe('what is read', () => {
     expect((await call(['PATCH', `${SITE}/site-spaces/{variant}`, { hidden: true }, 400])).status).toBe(400);
   });
 
-  test('shows a link where it was put, and leaves it when its group goes', async () => {
+  test('show a link at its position, and keep it when its group is deleted', async () => {
     be('0.201');
     await call(['PATCH', `${SITE}/external-links/{link}`, { parent: '{group}' }, 200]);
     const { structure } = await read(`${SITE}/structure`);
@@ -125,7 +125,7 @@ describe('prefer: return=minimal', () => {
   ];
 
   test.each(writes.map((row) => ({ row, named: `${row[0]} ${row[1]}`, status: row[3] })))(
-    '$named answers $status from 0.201 on, and as ever before',
+    '$named responds $status from 0.201 on, and as usual before',
     async ({ row, status }) => {
       be('0.201');
       const reply = await call(row, prefer);
@@ -140,13 +140,13 @@ describe('prefer: return=minimal', () => {
     },
   );
 
-  test('changes nothing about a refusal', async () => {
+  test('does not change a refusal', async () => {
     be('0.201');
     expect((await call(['PATCH', `${SITE}/sections/none`, {}, 404], prefer)).status).toBe(404);
   });
 });
 
-test.each(['0.146', '0.167', '0.181', '0.201'] as const)('%s says that it is', async (version) => {
+test.each(['0.146', '0.167', '0.181', '0.201'] as const)('version %s reports its version', async (version) => {
   be(version);
   expect(await call(['GET', '/', undefined, 200])).toMatchObject({ body: { version: `${version}.0` } });
 });

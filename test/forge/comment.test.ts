@@ -46,7 +46,7 @@ async function hostilePlan(text: string) {
 }
 
 describe('the marker', () => {
-  test('is read back, whatever the organization is called, and is one line that nobody sees', () => {
+  test('can be read back for any organization name, and is one invisible line', () => {
     const number = fc.nat();
     const text = fc.string({ unit: 'binary' });
     const scopes = fc.oneof(
@@ -67,13 +67,13 @@ describe('the marker', () => {
   });
 
   test.each(['', 'a comment', ' <!-- octavo:plan organization=a run=1.1 -->', '<!-- octavo:plan organization=a -->'])(
-    '%j has none',
+    'is not found in %j',
     (body) => {
       expect(readMarker(body)).toBeNull();
     },
   );
 
-  test('the later run is the greater', () => {
+  test('orders later runs after earlier ones', () => {
     expect(compareRuns([2, 1], [1, 9])).toBeGreaterThan(0);
     expect(compareRuns([2, 1], [2, 2])).toBeLessThan(0);
     expect(compareRuns([2, 1], [2, 1])).toBe(0);
@@ -81,7 +81,7 @@ describe('the marker', () => {
 });
 
 describe('the comment of a plan', () => {
-  test('begins with its marker and the summary; the plan is folded, and open where it is short', async () => {
+  test('starts with its marker and a summary, and folds a long plan', async () => {
     const short = planComment((await planOf({ manifests: teams(2), commit: COMMIT })).plan, MARKER, ROOM);
     expect(short.split('\n').slice(0, 6)).toEqual([
       writeMarker(MARKER),
@@ -98,7 +98,7 @@ describe('the comment of a plan', () => {
     expect(empty).toContain('\n<details><summary>');
   });
 
-  test('says what is held and what is refused', async () => {
+  test('shows held and refused changes', async () => {
     const held = await planOf({
       manifests: 'spaces: {}',
       base: 'spaces: { s: { title: S } }',
@@ -119,13 +119,13 @@ describe('the comment of a plan', () => {
     return skeleton;
   };
 
-  test.each(HOSTILE_TEXTS)('%j in titles, ids, files and members is code, and acts on nothing', async (text) => {
+  test.each(HOSTILE_TEXTS)('quotes %j in titles, ids, files and members as inactive code', async (text) => {
     const comment = await hostilePlan(text);
     expect(markdownSkeleton(comment)).toBe(await harmless());
     expect(comment).not.toMatch(ACTIVE);
   });
 
-  test('any text is code, and acts on nothing', async () => {
+  test('quotes any text as inactive code', async () => {
     const expected = await harmless();
     await fc.assert(
       fc.asyncProperty(hostile, async (parts) => {
@@ -140,7 +140,7 @@ describe('the comment of a plan', () => {
 
 describe('a comment that is too long', () => {
   test.each([1500, 4000, 65_535])(
-    'fits into %i characters, says so, and is still whole as Markdown',
+    'is shortened to %i characters with a note, and stays valid Markdown',
     async (longest) => {
       const { plan } = await planOf({ manifests: teams(2500) });
       const comment = planComment(plan, MARKER, { ...ROOM, longest });
@@ -185,7 +185,7 @@ describe('a comment that is too long', () => {
   };
   const planText = (comment: string) => codeIn(comment)[1] ?? '';
 
-  test('keeps what is held, every deletion and every access change, then updates, and counts the creations', async () => {
+  test('keeps held changes, deletions and access changes, then updates, and counts creations', async () => {
     const text = planText(planComment(await dangerous(5000, 300, 200), MARKER, ROOM));
     expect(text.match(/^ {2}- team\/gone-\d+ /gm)).toHaveLength(300);
     expect(text.match(/p\d+@acme\.example joins\s+team\/joined/g)).toHaveLength(200);
@@ -197,7 +197,7 @@ describe('a comment that is too long', () => {
     expect(text).toContain(`… not shown: ${5000 - shown} creations (${5000 - shown} team)`);
   });
 
-  test('leaves out creations before updates, those before access, and that before deletions, whatever the room', async () => {
+  test('omits creations first, then updates, access changes and deletions, for any limit', async () => {
     const plan = await dangerous(60, 40, 30);
     const order = ['- saml/okta', '- team/gone-', '~ team/joined', '~ space/kept', '+ team/a'];
     const totals = [1, 40, 1, 1, 60];
@@ -224,14 +224,14 @@ describe('a comment that is too long', () => {
     );
   });
 
-  test('shows the start of a change that has no room of its own', async () => {
+  test('shows the start of a change that does not fit', async () => {
     const text = planText(planComment(await dangerous(0, 0, 3000), MARKER, { ...ROOM, longest: 6000 }));
     expect(text).toContain('~ team/joined');
     expect(text).toMatch(/^ {6}…$/m);
     expect(text).toMatch(/access\s+changes\s+not\s+shown/);
   });
 
-  test('is cut between lines, whatever it says', () => {
+  test('is cut between lines, for any text', () => {
     fc.assert(
       fc.property(fc.array(hostile, { maxLength: 60 }), fc.integer({ min: 900, max: 3000 }), (lines, longest) => {
         const message = lines.map((parts) => parts.join('')).join('\n');
@@ -247,7 +247,7 @@ describe('a comment that is too long', () => {
     );
   });
 
-  test('a job without a page has its output', async () => {
+  test('refers to the output of a job without a page', async () => {
     const { plan } = await planOf({ manifests: teams(100) });
     expect(planComment(plan, MARKER, { longest: 1500, runUrl: null })).toContain(
       'the output of the job contains the whole text',
@@ -255,7 +255,7 @@ describe('a comment that is too long', () => {
   });
 });
 
-test('where there is no plan, the comment says why, and obeys none of it', () => {
+test('without a plan the comment shows the reason as inactive code', () => {
   const say = (text: string) => failureComment(`teams.yaml:1:2: team/a: ${text}`, COMMIT, MARKER, ROOM);
   expect(codeIn(say('no'))).toEqual(['org_1', '  teams.yaml:1:2: team/a: no']);
   fc.assert(

@@ -45,8 +45,8 @@ function reportOf(hostile: string): DriftReport {
 const plain = reportOf('plain');
 const shapeOf = (body: string) => markdownSkeleton(body).replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
 
-describe('whatever something is called', () => {
-  test('the description and the comment have the same shape, and quote it as code alone', () => {
+describe('arbitrary titles', () => {
+  test('are quoted as code in description and comment, without changing their structure', () => {
     fc.assert(
       fc.property(text, fc.boolean(), (hostile, isTaken) => {
         const { body } = driftPull(reportOf(hostile), 65_535, { isTaken });
@@ -71,7 +71,7 @@ describe('whatever something is called', () => {
     '[CI-Skip]',
     '[no ci]',
     '[skip actions]',
-  ])('a description is inert as a commit message, and to what looks into its code: %s', (hostile) => {
+  ])('do not act in a description, a commit message or a code block: %s', (hostile) => {
     const { body } = driftPull(reportOf(hostile), 65_535, { isTaken: true });
     expect(body).not.toMatch(
       /\b(?:clos|fix|resolv|implement)(?:e|es|ed|ing|s)?:? +(?:issues? +)?(?:\S*#\d|http|[A-Z]+-\d)/i,
@@ -80,12 +80,12 @@ describe('whatever something is called', () => {
     expect(codeIn(body)[1]).toContain(hostile.slice(-2));
   });
 
-  test('words that close nothing stay as they are', () => {
+  test('stay unchanged if they do not close issues', () => {
     const { body } = driftPull(reportOf('Fix the docs for ana@acme.example [draft]'), 65_535, { isTaken: false });
     expect(body).toContain('"Fix the docs for ana@acme.example [draft]"');
   });
 
-  test('the commit message is lines of plain words: no mention, no reference, no trailer of its own, no command', () => {
+  test('add no mention, reference, trailer or command to the commit message', () => {
     fc.assert(
       fc.property(text, (hostile) => {
         const message = driftMessage(reportOf(hostile), TREE);
@@ -102,7 +102,7 @@ describe('whatever something is called', () => {
     );
   });
 
-  test('the branch has a name that git and a shell take, and another organization another one', () => {
+  test('result in a valid, distinct branch name for each organization', () => {
     fc.assert(
       fc.property(text, text, (one, other) => {
         const branch = driftBranch(one);
@@ -115,7 +115,7 @@ describe('whatever something is called', () => {
   });
 });
 
-test('a description that is too long is cut in whole lines, and says so', () => {
+test('cuts a long description between lines, with a note', () => {
   const [resource] = plain.resources;
   const many = Array.from({ length: 3000 }, (_, at) => ({ ...(resource as never as object), address: `team/t${at}` }));
   const { body } = driftPull({ ...plain, resources: many as never }, 65_535, { isTaken: false });

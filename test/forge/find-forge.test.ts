@@ -17,7 +17,7 @@ describe('the forge of a repository', () => {
     ['/srv/github.com/docs.git', null],
     ['', null],
     [null, null],
-  ] as const)('cloned from %j: %s', (origin, forge) => {
+  ] as const)('of a clone from %j is %s', (origin, forge) => {
     expect(findForge(origin, () => false)).toBe(forge);
   });
 
@@ -27,7 +27,7 @@ describe('the forge of a repository', () => {
     ['.gitea', 'gitea'],
     ['.forgejo', 'gitea'],
     ['bitbucket-pipelines.yml', 'bitbucket'],
-  ] as const)('what is there goes before the remote: %s', (sign, forge) => {
+  ] as const)('is found by the file %s before the remote', (sign, forge) => {
     expect(findForge('https://github.com/acme/docs.git', (path) => path === sign)).toBe(forge);
   });
 });

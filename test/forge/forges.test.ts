@@ -14,7 +14,7 @@ describe.each(FORGES)('$name', ({ name, open, repository }) => {
     return forge;
   };
 
-  test('comments are written, read back, changed and removed', async () => {
+  test('creates, reads, updates and deletes comments', async () => {
     await using fake = await open();
     const forge = forgeAt(fake);
     const { id } = await forge.create('one');
@@ -28,7 +28,7 @@ describe.each(FORGES)('$name', ({ name, open, repository }) => {
     expect(fake.comments.map(({ body }) => body)).toEqual(['two']);
   });
 
-  test('only its own comments are its own, however many pages there are', async () => {
+  test('lists only its own comments, over all pages', async () => {
     await using fake = await open();
     const forge = forgeAt(fake);
     for (let at = 0; at < 250; at += 1) {
@@ -41,14 +41,14 @@ describe.each(FORGES)('$name', ({ name, open, repository }) => {
     expect(await forge.listOwn()).toEqual([{ id, body: 'mine' }]);
   });
 
-  test('to remove what is gone is no error, to change it is', async () => {
+  test('ignores a missing comment when it deletes, and fails when it updates', async () => {
     await using fake = await open();
     const forge = forgeAt(fake);
     await forge.remove(4711);
     await expect(forge.update(4711, 'x')).rejects.toMatchObject({ code: 'rejected', status: 404 });
   });
 
-  test('a commit status has its state, context and description', async () => {
+  test('sets a commit status with state, context and description', async () => {
     await using fake = await open();
     const forge = forgeAt(fake);
     for (const state of ['success', 'failure', 'error'] as const) {
@@ -59,7 +59,7 @@ describe.each(FORGES)('$name', ({ name, open, repository }) => {
     expect(fake.statuses).toEqual(expected.map((state) => ({ state, ...rest })));
   });
 
-  test('a token that may not write, or is unknown, is an authorization error', async () => {
+  test('reports an authorization error for an unknown token and one without permission', async () => {
     await using fake = await open();
     fake.may.comment = false;
     fake.may.status = false;
@@ -71,7 +71,7 @@ describe.each(FORGES)('$name', ({ name, open, repository }) => {
     await expect(unknown.create('x')).rejects.toMatchObject({ code: 'not-authorized', status: 401 });
   });
 
-  test('a comment of the longest size is taken, and a longer one refused where there is a limit', async () => {
+  test('accepts a comment of the maximum size, and refuses a longer one', async () => {
     await using fake = await open();
     const forge = forgeAt(fake);
     await forge.create('x'.repeat(forge.longest));
@@ -86,7 +86,7 @@ describe.each(FORGES)('$name', ({ name, open, repository }) => {
     [503, 'transient'],
     ['dropped', 'transient'],
     [422, 'rejected'],
-  ] as const)('%s is %s, and says nothing of what was sent', async (malady, code) => {
+  ] as const)('reports %s as %s, without quoting the request', async (malady, code) => {
     await using fake = await open();
     fake.malady = () => malady;
     const error = await forgeAt(fake)
@@ -97,7 +97,7 @@ describe.each(FORGES)('$name', ({ name, open, repository }) => {
   });
 });
 
-test('the token of a workflow at Gitea is nobody who could be asked for, and knows its comments all the same', async () => {
+test('finds its comments with a workflow token of Gitea, which has no user', async () => {
   const { open, name, repository } = FORGES[2];
   await using fake = await open();
   fake.self = -2;
@@ -107,7 +107,7 @@ test('the token of a workflow at Gitea is nobody who could be asked for, and kno
   expect((await forge?.listOwn())?.map(({ body }) => body)).toEqual(['mine']);
 });
 
-test('a token that GitHub does not say the owner of is an authorization error', async () => {
+test('reports an authorization error if GitHub does not return the owner of the token', async () => {
   const { open, name, repository } = FORGES[0];
   await using fake = await open();
   fake.may.identify = false;
@@ -126,7 +126,7 @@ test.each([
   ['a limit that resets soon', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1500000030' }, 30_000],
   ['a limit with a time to wait', { 'retry-after': '7' }, 7000],
   ['a secondary limit that only the documentation link identifies', {}, null],
-])('GitHub answers 403 for %s', async (_what, headers, after) => {
+])('reports a 403 of GitHub for %s as rate-limited', async (_what, headers, after) => {
   const date = new Date(1_500_000_000_000).toUTCString();
   const body = {
     message: 'Please wait a few minutes before you try again.',
@@ -142,16 +142,16 @@ test.each([
   [[{ type: 'RATE_LIMITED', message: 'API rate limit exceeded' }], 'rate-limited'],
   [[{ message: 'Something went wrong while executing your query' }], 'transient'],
   [[{ type: 'FORBIDDEN', message: 'Resource not accessible' }], 'not-authorized'],
-])('who the token is, GitHub may refuse to say: %j', async (errors, code) => {
+])('classifies a GraphQL error of GitHub: %j', async (errors, code) => {
   const { fake, forge } = await githubAt({ status: 200, body: { errors } }, /graphql/);
   await using _fake = fake;
   await expect(forge?.listOwn()).rejects.toMatchObject({ code });
 });
 
-describe('GitLab alone', () => {
+describe('GitLab', () => {
   const { open, name, repository } = FORGES[1];
 
-  test('reports a used-up limit as such, after one request', async () => {
+  test('reports an exceeded rate limit after one request', async () => {
     await using fake = await open();
     let sent = 0;
     fake.malady = () => {
@@ -163,7 +163,7 @@ describe('GitLab alone', () => {
     expect(sent).toBe(1);
   });
 
-  test('a link that is too long for a status is left out of it', async () => {
+  test('omits a link that is too long for a status', async () => {
     await using fake = await open();
     const runUrl = `https://gitlab.example/${'group/'.repeat(50)}docs/-/jobs/1`;
     const forge = openForge({ ...pullAt(fake, name, repository), runUrl }, FakeForge.token, signal, 'octavo/0');
@@ -175,7 +175,7 @@ describe('GitLab alone', () => {
 test.each([
   ['GitHub Enterprise Server', 'github', () => new FakeGitHubServer()],
   ['Gitea below a path', 'gitea', () => new FakeGiteaBelow()],
-] as const)('%s has its API elsewhere', async (_what, name, make) => {
+] as const)('uses the API address of %s', async (_what, name, make) => {
   await using fake = await make().listen();
   for (let at = 0; at < 150; at += 1) {
     fake.comment(STRANGER, 'somebody else');
@@ -188,7 +188,7 @@ test.each([
   expect(fake.statuses).toHaveLength(1);
 });
 
-test('at Bitbucket no comments are written', () => {
+test('writes no comments at Bitbucket', () => {
   const fake = { apiUrl: 'http://127.0.0.1:1' } as FakeForge;
   expect(openForge(pullAt(fake, 'bitbucket', 'acme/docs'), 'token', signal, 'octavo/0')).toBeNull();
 });

@@ -27,7 +27,7 @@ function pullsWith(errors: Error[]) {
   return { pulls, open };
 }
 
-test('one that was refused for a limit is opened when it is over', async () => {
+test('opens a pull request after a rate limit has passed', async () => {
   const { pulls, open } = pullsWith([new RateLimitedError('slow', 5000), new RateLimitedError('slow', null)]);
   const clock = createHastyClock();
   expect(await keepPull(pulls, BRANCHES, TEXT, clock)).toMatchObject({ became: 'opened' });
@@ -35,7 +35,7 @@ test('one that was refused for a limit is opened when it is over', async () => {
   expect(open).toHaveLength(1);
 });
 
-test('one that is refused, and is not there, is an error', async () => {
+test('reports a refused pull request that does not exist', async () => {
   const { pulls, open } = pullsWith([new RejectedError('no', 422)]);
   await expect(keepPull(pulls, BRANCHES, TEXT, createHastyClock())).rejects.toMatchObject({ status: 422 });
   expect(open).toEqual([]);

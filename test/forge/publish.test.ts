@@ -62,8 +62,8 @@ class MemoryForge implements Forge {
 const run = (forge: Forge, number: RunNumber, clock = createHastyClock()) =>
   publish(forge, { organization: ORGANIZATION, scope: '.', run: number }, bodyOf(number), clock);
 
-describe('one run after the other', () => {
-  test('the first creates, the next update, and nothing else is touched', async () => {
+describe('consecutive runs', () => {
+  test('create one comment, update it later, and change no other', async () => {
     const forge = new MemoryForge();
     forge.add('a person says something');
     forge.add(bodyOf([9, 1], 'org_2'));
@@ -74,14 +74,14 @@ describe('one run after the other', () => {
     expect(bodies).toEqual(['a person says something', bodyOf([9, 1], 'org_2'), bodyOf([2, 2])]);
   });
 
-  test('an earlier run that comes late changes nothing', async () => {
+  test('change nothing if a later run has commented', async () => {
     const forge = new MemoryForge();
     await run(forge, [5, 1]);
     expect(await run(forge, [4, 7])).toBe('outdated');
     expect(forge.comments.map(({ body }) => body)).toEqual([bodyOf([5, 1])]);
   });
 
-  test('a comment that somebody deleted is made again', async () => {
+  test('create a deleted comment again', async () => {
     const forge = new MemoryForge();
     await run(forge, [1, 1]);
     forge.comments = [];
@@ -89,7 +89,7 @@ describe('one run after the other', () => {
     expect(forge.comments).toHaveLength(1);
   });
 
-  test('a comment that is deleted while it is updated is made again', async () => {
+  test('create a comment again that is deleted during the update', async () => {
     const forge = new MemoryForge();
     await run(forge, [1, 1]);
     forge.turn = async (what) => {
@@ -99,7 +99,7 @@ describe('one run after the other', () => {
     expect(forge.comments.map(({ body }) => body)).toEqual([bodyOf([2, 1])]);
   });
 
-  test('what a run that was killed has left over goes, and what the latest said stays', async () => {
+  test('delete the extra comment of a killed run, and keep the latest', async () => {
     const forge = new MemoryForge();
     forge.add(bodyOf([1, 1]));
     forge.add(bodyOf([3, 1]));
@@ -108,15 +108,15 @@ describe('one run after the other', () => {
   });
 });
 
-describe('a forge in trouble', () => {
-  test('a create whose answer was lost is not made twice', async () => {
+describe('a failing forge', () => {
+  test('gets one comment after a lost response', async () => {
     const forge = new MemoryForge();
     forge.fate = (what) => (what === 'create' ? 'lost' : 'done');
     expect(await run(forge, [1, 1])).toBe('created');
     expect(forge.comments).toHaveLength(1);
   });
 
-  test('reads and updates are asked again, with pauses', async () => {
+  test('gets reads and updates again, with pauses', async () => {
     const forge = new MemoryForge();
     forge.add(bodyOf([1, 1]));
     const failed = new Set<string>();
@@ -130,7 +130,7 @@ describe('a forge in trouble', () => {
     expect(clock.waits).toEqual([1000, 1000]);
   });
 
-  test('one that stays down is given up, after as much patience as there is', async () => {
+  test('is abandoned after all retries', async () => {
     const clock = createHastyClock();
     const down = new TransientError('down', true);
     await expect(withRetries(clock, () => Promise.reject(down))).rejects.toBe(down);
@@ -138,16 +138,16 @@ describe('a forge in trouble', () => {
   });
 
   test.each([
-    ['as long as it is asked to', new RateLimitedError('slow', 30_000), [30_000, 30_000, 30_000]],
-    ['not for long', new RateLimitedError('slow', 3_600_000), []],
-    ['not at all where a person must act', new AuthError('no', 403), []],
-  ] as const)('waits %s', async (_what, error, waits) => {
+    ['waits as long as the forge requests', new RateLimitedError('slow', 30_000), [30_000, 30_000, 30_000]],
+    ['does not wait for a long time', new RateLimitedError('slow', 3_600_000), []],
+    ['does not wait if a person must act', new AuthError('no', 403), []],
+  ] as const)('%s', async (_what, error, waits) => {
     const clock = createHastyClock();
     await expect(withRetries(clock, () => Promise.reject(error))).rejects.toBe(error);
     expect(clock.waits).toEqual(waits);
   });
 
-  test('a comment that was refused for a limit is made later, once', async () => {
+  test('gets one comment after a rate limit has passed', async () => {
     const forge = new MemoryForge();
     const { create } = forge;
     const limits = [new RateLimitedError('slow', 2000), new RateLimitedError('slow', null)];
@@ -164,7 +164,7 @@ describe('a forge in trouble', () => {
     expect(forge.comments).toHaveLength(1);
   });
 
-  test('a comment that is there is not made again because the forge does not list it yet', async () => {
+  test('gets no second comment if it does not list the first one yet', async () => {
     const forge = new MemoryForge();
     const { listOwn } = forge;
     const stale = [[], [], []];
@@ -175,14 +175,14 @@ describe('a forge in trouble', () => {
     expect(asked.filter((what) => what === 'create')).toHaveLength(1);
   });
 
-  test('one that is never listed is not made again either', async () => {
+  test('gets no second comment if it never lists the first one', async () => {
     const forge = new MemoryForge();
     forge.listOwn = async () => [];
     await expect(run(forge, [1, 1])).rejects.toMatchObject({ code: 'transient' });
     expect(forge.comments).toHaveLength(1);
   });
 
-  test('comments that are deleted faster than they are written end with an error', async () => {
+  test('ends the run with an error if comments are always deleted', async () => {
     const forge = new MemoryForge();
     forge.turn = async (what) => {
       forge.comments = what === 'list' ? [] : forge.comments;
@@ -200,7 +200,7 @@ function atMost(most: number, fates: readonly ('done' | 'lost' | 'failed')[]): (
   });
 }
 
-test('a token that may not ask who it is knows its comments by the one that it writes', async () => {
+test('a token that cannot read its user finds its comments by the author of a new one', async () => {
   const { open, name, repository } = FORGES[2];
   await using fake = await open();
   fake.may.identify = false;
@@ -212,13 +212,13 @@ test('a token that may not ask who it is knows its comments by the one that it w
   expect(fake.comments.map(({ body }) => body)).toEqual([bodyOf([3, 1])]);
 });
 
-describe('runs at the same time', () => {
+describe('concurrent runs', () => {
   const runs = fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 2 })), {
     minLength: 2,
     maxLength: 4,
   });
 
-  test('in whatever order their requests are worked on, and whatever is lost, there is one comment, of one of them', async () => {
+  test('leave one comment, for any order of requests and lost responses', async () => {
     const fates = fc.array(fc.constantFrom('done', 'done', 'done', 'lost', 'failed'), { maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), runs, fates, fc.boolean(), async (scheduler, numbers, left, isFirst) => {
@@ -240,32 +240,29 @@ describe('runs at the same time', () => {
     );
   });
 
-  test.each(FORGES)(
-    'two runs that create at the same time at $name leave one comment',
-    async ({ name, open, repository }) => {
-      await using fake = await open();
-      const { signal } = new AbortController();
-      const forge = () => openForge(pullAt(fake, name, repository), FakeForge.token, signal, 'octavo/0') as Forge;
-      // Neither sees the other's before it has made its own.
-      let waiting: (() => void)[] = [];
-      const met = (inner: Forge): Forge => ({
-        ...inner,
-        create: async (body) => {
-          await new Promise<void>((resolve) => {
-            waiting.push(resolve);
-            if (waiting.length === 2) {
-              for (const go of waiting) {
-                go();
-              }
-              waiting = [];
+  test.each(FORGES)('leave one comment if two create at the same time at $name', async ({ name, open, repository }) => {
+    await using fake = await open();
+    const { signal } = new AbortController();
+    const forge = () => openForge(pullAt(fake, name, repository), FakeForge.token, signal, 'octavo/0') as Forge;
+    // Neither sees the other's before it has made its own.
+    let waiting: (() => void)[] = [];
+    const met = (inner: Forge): Forge => ({
+      ...inner,
+      create: async (body) => {
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve);
+          if (waiting.length === 2) {
+            for (const go of waiting) {
+              go();
             }
-          });
-          return inner.create(body);
-        },
-      });
-      await Promise.all([run(met(forge()), [1, 1]), run(met(forge()), [2, 1])]);
-      expect(fake.requests.filter((request) => /^POST .*(comments|notes)$/.test(request))).toHaveLength(2);
-      expect(fake.own.map(({ body }) => body)).toEqual([bodyOf([2, 1])]);
-    },
-  );
+            waiting = [];
+          }
+        });
+        return inner.create(body);
+      },
+    });
+    await Promise.all([run(met(forge()), [1, 1]), run(met(forge()), [2, 1])]);
+    expect(fake.requests.filter((request) => /^POST .*(comments|notes)$/.test(request))).toHaveLength(2);
+    expect(fake.own.map(({ body }) => body)).toEqual([bodyOf([2, 1])]);
+  });
 });

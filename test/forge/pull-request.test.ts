@@ -45,7 +45,7 @@ const GITLAB = {
 };
 
 describe('GitHub Actions', () => {
-  test('the pull request is that of the event', async () => {
+  test('returns the pull request of the event', async () => {
     expect(await jobOf(GITHUB)).toEqual({
       label: 'GitHub Actions',
       summaryFile: '/summary.md',
@@ -65,7 +65,7 @@ describe('GitHub Actions', () => {
     });
   });
 
-  test('a push is for no pull request', async () => {
+  test('returns no pull request for a push', async () => {
     expect(await jobOf(GITHUB, { ref: 'refs/heads/main' })).toEqual({
       label: 'GitHub Actions',
       summaryFile: '/summary.md',
@@ -79,29 +79,29 @@ describe('GitHub Actions', () => {
     ['a comment on an issue', { issue: { number: 12 } }, false],
     ['a workflow of a pull request', { workflow_run: { event: 'pull_request' } }, true],
     ['a workflow of a push', { workflow_run: { event: 'push' } }, false],
-  ])('after %s, the checkout may be that of a pull request', async (_, event, isProposal) => {
+  ])('detects whether the checkout is that of a pull request after %s', async (_, event, isProposal) => {
     const job = await jobOf({ ...GITHUB, GITHUB_SHA: MERGE }, event);
     expect(job).toMatchObject({ pull: null, proposal: isProposal ? { base: MERGE } : null });
   });
 
-  test('without a token there is none, and Octavo’s own name of it goes first', async () => {
+  test('returns no token without a variable, and prefers OCTAVO_FORGE_TOKEN', async () => {
     expect((await jobOf({ ...GITHUB, GITHUB_TOKEN: '' })).pull?.token).toBeNull();
     expect((await jobOf({ ...GITHUB, OCTAVO_FORGE_TOKEN: 'mine' })).pull?.token).toBe('mine');
   });
 
-  test('a link that could be more than a link is none', async () => {
+  test('ignores a link with unsafe characters', async () => {
     const { pull } = await jobOf({ ...GITHUB, GITHUB_RUN_ID: '1) @everyone [x](y' });
     expect(pull).toMatchObject({ runUrl: null, run: [0, 2] });
   });
 
   test.each([
-    ['no JSON', GITHUB, '{'],
-    ['a head that is no commit', GITHUB, { pull_request: { ...EVENT.pull_request, head: { sha: 'main; rm' } } }],
-    ['a number that is none', GITHUB, { pull_request: { ...EVENT.pull_request, number: '../1' } }],
+    ['an event that is not JSON', GITHUB, '{'],
+    ['a head that is not a commit', GITHUB, { pull_request: { ...EVENT.pull_request, head: { sha: 'main; rm' } } }],
+    ['an invalid number', GITHUB, { pull_request: { ...EVENT.pull_request, number: '../1' } }],
     ['a repository that is a path', { ...GITHUB, GITHUB_REPOSITORY: 'acme/docs/../x' }, EVENT],
     ['no API', { ...GITHUB, GITHUB_API_URL: undefined }, EVENT],
-    ['an API that is no address', { ...GITHUB, GITHUB_API_URL: 'file:///etc' }, EVENT],
-  ])('%s is refused', async (_what, env, event) => {
+    ['an API address with another scheme', { ...GITHUB, GITHUB_API_URL: 'file:///etc' }, EVENT],
+  ])('refuses %s', async (_what, env, event) => {
     await expect(jobOf(env, event)).rejects.toMatchObject({ code: 'invalid-config' });
   });
 });
@@ -111,14 +111,14 @@ describe('Gitea and Forgejo Actions', () => {
     [{ GITEA_ACTIONS: 'true' }],
     [{ FORGEJO_ACTIONS: 'true' }],
     [{ GITHUB_API_URL: 'https://git.example/api/v1' }],
-  ])('are known by %j', async (more) => {
+  ])('are detected by %j', async (more) => {
     const { label, pull } = await jobOf({ ...GITHUB, GITHUB_API_URL: 'https://git.example/api/v1', ...more });
     expect(label).toBe('Gitea Actions');
     expect(pull).toMatchObject({ forge: 'gitea', apiUrl: 'https://git.example/api/v1', number: 12, token: 'ghs_1' });
   });
 });
 
-test('the page of a run at Gitea is by its number in the repository', async () => {
+test('links the run of Gitea by its number in the repository', async () => {
   const env = { ...GITHUB, GITEA_ACTIONS: 'true', GITHUB_API_URL: 'https://git.example/sub/api/v1' };
   const server = { GITHUB_SERVER_URL: 'https://git.example/sub', GITHUB_RUN_NUMBER: '3' };
   const { pull } = await jobOf({ ...env, ...server });
@@ -130,7 +130,7 @@ test('the page of a run at Gitea is by its number in the repository', async () =
 });
 
 describe('GitLab CI', () => {
-  test('the merge request is that of the pipeline', async () => {
+  test('returns the merge request of the pipeline', async () => {
     expect(await jobOf(GITLAB)).toEqual({
       label: 'GitLab CI',
       summaryFile: null,
@@ -150,31 +150,31 @@ describe('GitLab CI', () => {
     });
   });
 
-  test('a pipeline of a merge is for the tip of the merge request, and one of a fork for the project it goes to', async () => {
+  test('returns the tip of the merge request for a merge pipeline, and the target project for a fork', async () => {
     const more = { CI_COMMIT_SHA: MERGE, CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: HEAD, CI_MERGE_REQUEST_PROJECT_ID: '3' };
     expect((await jobOf({ ...GITLAB, ...more })).pull).toMatchObject({ head: HEAD, repository: '3' });
   });
 
-  test('a pipeline of a merged result starts from where the target branch is by now', async () => {
+  test('uses the current target branch as base for a merged-result pipeline', async () => {
     const target = 'd'.repeat(40);
     expect((await jobOf({ ...GITLAB, CI_MERGE_REQUEST_TARGET_BRANCH_SHA: target })).pull?.base).toBe(target);
     expect((await jobOf({ ...GITLAB, CI_MERGE_REQUEST_TARGET_BRANCH_SHA: '' })).pull?.base).toBe(BASE);
   });
 
-  test('a branch is no merge request, and the job’s own token is not taken', async () => {
+  test('returns no merge request for a branch, and ignores the job token', async () => {
     expect((await jobOf({ ...GITLAB, CI_MERGE_REQUEST_IID: undefined })).pull).toBeNull();
     expect((await jobOf({ ...GITLAB, GITLAB_TOKEN: undefined })).pull?.token).toBeNull();
   });
 });
 
-test('Bitbucket Pipelines are known', async () => {
+test('detects Bitbucket Pipelines', async () => {
   const env = { BITBUCKET_BUILD_NUMBER: '8', BITBUCKET_REPO_FULL_NAME: 'acme/docs', BITBUCKET_COMMIT: HEAD };
   expect((await jobOf(env)).pull).toBeNull();
   const { pull } = await jobOf({ ...env, BITBUCKET_PR_ID: '12', BITBUCKET_PR_DESTINATION_BRANCH: 'main' });
   expect(pull).toMatchObject({ forge: 'bitbucket', number: 12, head: HEAD, base: 'origin/main', run: [8, 0] });
 });
 
-test('elsewhere there is no job', async () => {
+test('returns no job outside of CI', async () => {
   expect(await jobOf({ CI: 'true', GITHUB_TOKEN: 'x' })).toEqual({
     label: null,
     pull: null,

@@ -90,7 +90,7 @@ describe('a checkout', () => {
     ['without objects', (tree: string) => rmSync(join(tree, '.git', 'objects'), { recursive: true })],
     ['locked by a git that was killed', (tree: string) => writeFileSync(join(tree, '.git', 'index.lock'), '')],
     ['with a broken index', (tree: string) => writeFileSync(join(tree, '.git', 'index'), 'nonsense')],
-  ])('makes a copy that is %s anew', async (_name, damage) => {
+  ])('clones again if its copy is %s', async (_name, damage) => {
     const commit = origin.commit('First');
     const before = open();
     await before.sync();
@@ -101,7 +101,7 @@ describe('a checkout', () => {
     expect(runGit(checkout.repository, ['status', '--porcelain'])).toBe('');
   });
 
-  test('deletes no files of others', async () => {
+  test('never deletes files that it did not create', async () => {
     origin.commit('First');
     mkdirSync(join(folder, 'checkout'));
     writeFileSync(join(folder, 'checkout', 'thesis.txt'), 'years of work');
@@ -119,7 +119,7 @@ describe('a checkout runs nothing of the repository', () => {
     }
   };
 
-  test('no hook of its template or its .git', async () => {
+  test('such as a hook of its template or its .git', async () => {
     origin.commit('First');
     const proof = join(folder, 'hook-ran');
     plant(join(folder, 'template', 'hooks'), proof);
@@ -136,7 +136,7 @@ describe('a checkout runs nothing of the repository', () => {
     expect(existsSync(proof)).toBe(true);
   });
 
-  test('no submodule', async () => {
+  test('such as a submodule', async () => {
     const other = makeRepository(join(folder, 'other'));
     other.write('secret.yaml', 'x: 1');
     other.commit('Other');
@@ -147,7 +147,7 @@ describe('a checkout runs nothing of the repository', () => {
     expect(readdirSync(join(checkout.root, 'sub'))).toEqual([]);
   });
 
-  test('no filter and no conversion of line endings', async () => {
+  test('such as a filter or a conversion of line endings', async () => {
     const proof = join(folder, 'filter-ran');
     writeFileSync(
       join(folder, 'gitconfig'),

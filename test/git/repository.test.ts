@@ -80,16 +80,16 @@ describe('resolveManifestFolder', () => {
 
 describe('a work tree is compared without filters', () => {
   test.each([
-    ['nothing', () => {}, false],
+    ['an unchanged folder', () => {}, false],
     ['a change of the same size and time', () => repository.write('manifests/a.yaml', 'b'), true],
     ['a new file', () => repository.write('manifests/b.yaml', 'b'), true],
     ['an ignored file', () => repository.write('manifests/x.tmp', 'b'), false],
     ['a staged file', () => [repository.write('manifests/b.yaml', 'b'), repository.git('add', '--all')], true],
-    ['a file that is gone', () => rmSync(join(repository.directory, 'manifests/a.yaml')), true],
+    ['a deleted file', () => rmSync(join(repository.directory, 'manifests/a.yaml')), true],
     ['a change elsewhere', () => repository.write('elsewhere', 'b'), false],
     ['Windows line endings', () => repository.write('manifests/lines', 'a\r\nb\r\n'), false],
-    ['a folder with a name of magic', () => {}, false, ':(top)*'],
-  ] as const)('%s', async (_name, change, dirty, inside: string = 'manifests') => {
+    ['a folder name with pathspec magic', () => {}, false, ':(top)*'],
+  ] as const)('and distinguishes %s', async (_name, change, dirty, inside: string = 'manifests') => {
     repository.write('.gitignore', '*.tmp\n');
     repository.write('manifests/lines', 'a\nb\n');
     repository.write(':(top)*/c.yaml', 'c');
@@ -98,7 +98,7 @@ describe('a work tree is compared without filters', () => {
     expect(await readHead(join(repository.directory, inside))).toEqual({ commit, dirty, root: repository.directory });
   });
 
-  test('no command of its configuration and attributes runs', async () => {
+  test('runs no command of its configuration and attributes', async () => {
     const ran = join(folder, 'ran');
     repository.write('.gitattributes', '* filter=evil diff=evil merge=evil text\n');
     const commit = repository.commit('First');

@@ -35,7 +35,7 @@ const text = async (tree: FileTree, path: string) => Buffer.from(await tree.read
 const paths = async (tree: FileTree) => (await tree.list()).map((entry) => entry.path);
 
 describe('the tree of a commit', () => {
-  test('is that of the ref, whatever the work tree contains', async () => {
+  test('contains the files of the ref, regardless of the work tree', async () => {
     repository.write('manifests/a b/ü.yaml', 'old\n');
     repository.write('manifests/.hidden/x.yaml', 'x');
     repository.write('manifests/.octavoignore', 'x');
@@ -114,7 +114,7 @@ describe('links', () => {
       expect(await tree.resolve('folder/okta.pem')).toBe('certs/okta.pem');
     });
 
-    test("a link to a file is a file, whose version is its target's", async () => {
+    test('to a file are files with the version of their target', async () => {
       const entries = await (await open()).list();
       const of = (path: string) => entries.find((entry) => entry.path === path);
       expect(of('sub/link.yaml')?.version).toBe(of('real.yaml')?.version);

@@ -30,13 +30,13 @@ async function expectLinear(run: (n: number) => Promise<number>): Promise<void> 
   expect((shown[1] ?? 0) / (shown[0] ?? 1)).toBeLessThan(MOST);
 }
 
-test('loading, planning, ordering, showing and applying are linear in what is declared', async () => {
+test('loading, planning, ordering, rendering and applying take time linear in the declared resources', async () => {
   for (const [name, shape] of Object.entries<Shape>(shapes.SHAPES)) {
     await expectLinear((n) => pass.passOver(shape, n)).catch(withName(name));
   }
 });
 
-test('problems are found, and told, in time that is linear in the manifests', async () => {
+test('validation takes time linear in the manifests', async () => {
   for (const [name, files] of Object.entries<(n: number) => Files>(shapes.BROKEN)) {
     await expectLinear((n) => pass.loadBroken(files, n)).catch(withName(name));
   }

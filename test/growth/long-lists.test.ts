@@ -6,7 +6,7 @@ import { codeSpan, fenced } from '../../src/plan/render/markdown.ts';
 
 const MANY = 500_000;
 
-test('lists longer than the call stack are appended and compared', () => {
+test('appends and compares lists longer than the call stack', () => {
   const numbers = Array.from({ length: MANY }, (_, index) => index);
   const list: number[] = [];
   append(list, numbers);
@@ -14,12 +14,12 @@ test('lists longer than the call stack are appended and compared', () => {
   expect([largest([], 3), smallest([], 3)]).toEqual([3, 3]);
 });
 
-test('a title with a run of backticks for each character is code', () => {
+test('quotes a title of only backticks as code', () => {
   expect(codeSpan('`a'.repeat(MANY)).startsWith('`` `a')).toBe(true);
   expect(fenced('`a'.repeat(MANY)).startsWith('```text\n')).toBe(true);
 });
 
-test('slashes at the end are removed, and no others', () => {
+test('removes only trailing slashes', () => {
   expect(withoutTrailingSlashes('//a//b///')).toBe('//a//b');
   expect(withoutTrailingSlashes('///')).toBe('');
   expect(withoutTrailingSlashes(`${'/'.repeat(MANY)}a`)).toHaveLength(MANY + 1);
@@ -31,6 +31,6 @@ test.each([
   ['<https://a.example/2>; title="x, y"; rel="last next"', 'https://a.example/2'],
   ['<https://a.example/2>; rel="nextpage"', null],
   [`${'<'.repeat(MANY)}>; rel="next"`, null],
-])('the next page of %s', (link, next) => {
+])('finds the next page in the Link header %s', (link, next) => {
   expect(nextLink(link)).toBe(next);
 });

@@ -3,7 +3,7 @@ import { isSyntaxNode, visitSources } from './sources.ts';
 
 const METHODS = ['push', 'unshift', 'splice', 'concat', 'max', 'min', 'fromCharCode', 'fromCodePoint', 'apply'];
 
-test('no list is spread into the arguments of a call: a long one overflows the call stack', () => {
+test('no list is spread into call arguments, because long ones overflow the call stack', () => {
   const found: string[] = [];
   visitSources((node, place) => {
     const { callee } = node;

@@ -85,7 +85,7 @@ function shuffled({ kinds: found, ...rest }: Observation): Observation {
   return { ...rest, kinds: new Map([...found].reverse().map(([kind, actuals]) => [kind, actuals.toReversed()])) };
 }
 
-describe('titles of every sort', () => {
+describe('titles of every kind', () => {
   test('give an empty plan in any order, and nothing to write in a second import', async () => {
     await fc.assert(
       fc.asyncProperty(awkward, async (drawn) => {

@@ -152,7 +152,7 @@ test('reports invalid manifests, and writes nothing', async () => {
   expect(filesIn(work)).toEqual(['teams.yaml']);
 });
 
-describe('writes nothing that no plan would read', () => {
+describe('writes only files that a plan reads', () => {
   const cases: Readonly<
     Record<string, readonly [files: Readonly<Record<string, string>>, out: string[], message: RegExp]>
   > = {

@@ -243,7 +243,7 @@ ${last}`;
     },
   );
 
-  test('with a group inside a group, and another default at the same time: the search ends', async () => {
+  test('is found in bounded time with nested groups and another default', async () => {
     const section = (key: string, space: string, indent: string) =>
       `${indent}- section: ${key}\n${indent}  title: The ${key}\n${indent}  spaces: [{ key: s, space: ${space}, path: s${key} }]\n`;
     const groups = (inner: string) =>

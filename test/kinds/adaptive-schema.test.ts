@@ -39,7 +39,7 @@ const schemas = fc
   })
   .map((each) => JSON.parse(JSON.stringify(each)) as object);
 
-test('takes what the documents of the platform take, and nothing else', () => {
+test('accepts exactly the schemas that the documented format allows', () => {
   fc.assert(
     fc.property(schemas, (schema) => {
       const isTaken = adaptiveSchema.safeParse(schema).success;
@@ -59,7 +59,7 @@ const problemsOf = async (files: Record<string, string>) => {
 };
 
 describe('a schema that the platform would refuse', () => {
-  test('in a file is reported with its lines there, all problems at once', async () => {
+  test('in a file is reported with all problems and their lines', async () => {
     const text = JSON.stringify(
       { type: 'object', properties: { vip: { type: 'boolean' }, unsigned: { type: 'object', properties: {} } } },
       null,
@@ -81,7 +81,7 @@ describe('a schema that the platform would refuse', () => {
     ]);
   });
 
-  test('in place is reported at its line', async () => {
+  test('in a manifest is reported with its line', async () => {
     const problems = await problemsOf({
       'sites.yaml':
         'sites:\n  help:\n    title: Help\n    adaptiveSchema:\n      type: object\n      additionalProperties: false\n      properties:\n        plan:\n          type: string\n          description: Plan\n          format: date\n',

@@ -20,12 +20,12 @@ test.each([
   [true, { id: 's1', hidden: true }],
   [true, undefined],
   [false, { id: 's1' }],
-])('hidden: %s is taken where the answer is %j', (hidden, answer) => {
+])('hidden: %s succeeds for the response %j', (hidden, answer) => {
   expect(learned(hidden, answer)).toEqual([]);
 });
 
 test.each([{ id: 's1' }, { id: 's1', hidden: false }, { id: 's1', hidden: null }])(
-  'a platform that passes over hidden, and answers %j, cannot hide a site space',
+  'hidden: true fails for the response %j of a platform that ignores it',
   (answer) => {
     expect(() => learned(true, answer)).toThrow('cannot hide a site space');
   },

@@ -107,7 +107,7 @@ function nullables(): readonly string[] {
   return [...found].sort();
 }
 
-test('every field that takes null is looked at here', () => {
+test('covers every field that accepts null', () => {
   const section: Readonly<Record<string, string>> = { saml: 'saml', collection: 'collections', space: 'spaces' };
   const here = all.map((each) => {
     const [address = '', name = ''] = each.split(' ');
@@ -116,7 +116,7 @@ test('every field that takes null is looked at here', () => {
   expect(nullables()).toEqual([...new Set([...here, ...GIVEN])].sort());
 });
 
-test('a null that is declared is planned and sent when the resource is created', async () => {
+test('plans and sends a declared null when a resource is created', async () => {
   await fc.assert(
     fc.asyncProperty(fc.subarray(all), async (names) => {
       await world.begin();

@@ -30,11 +30,11 @@ describe.each([
   ['site spaces', siteSpaces, () => world.emulator.state().siteSpaces?.map((each) => [each.id, each.path])],
 ] as const)('paths of %s', (_name, manifests, pathsById) => {
   test.each([
-    ['passed on', ['a', 'b'], ['b', 'c']],
-    ['swapped', ['a', 'b'], ['b', 'a']],
-    ['swapped, beside one that stays', ['a', 'b', 'c'], ['b', 'a', 'c']],
-    ['passed round', ['a', 'b', 'c'], ['b', 'c', 'a']],
-    ['passed round the other way', ['a', 'b', 'c'], ['c', 'a', 'b']],
+    ['are passed on in one apply', ['a', 'b'], ['b', 'c']],
+    ['are swapped in one apply', ['a', 'b'], ['b', 'a']],
+    ['are swapped in one apply while a third stays', ['a', 'b', 'c'], ['b', 'a', 'c']],
+    ['are rotated in one apply', ['a', 'b', 'c'], ['b', 'c', 'a']],
+    ['are rotated the other way in one apply', ['a', 'b', 'c'], ['c', 'a', 'b']],
   ])('%s', async (_case, before, after) => {
     await world.settle(manifests(before), policy);
     const ids = pathsById()?.map(([id]) => id);
@@ -44,7 +44,7 @@ describe.each([
     expect((await world.plan(manifests(after), policy)).plan.changes).toEqual([]);
   });
 
-  test('one left aside by an apply that was cut off is brought home by the next', async () => {
+  test('are restored by the next apply if an interrupted one left a temporary path', async () => {
     await world.settle(manifests(['a', 'b']), policy);
     world.emulator.setFaults([
       { match: { method: 'PATCH', nth: 3 }, fault: { kind: 'status', status: 400, message: 'no' } },
@@ -57,7 +57,7 @@ describe.each([
   });
 });
 
-test('a space passed on inside a section is free before it is taken', async () => {
+test('a space that moves within a section is released before another site space shows it', async () => {
   const manifests = (spaces: string) =>
     `${SPACES}sites: { w: { title: Site, structure: [{ section: s, title: Section, spaces: [${spaces}] }] } }`;
   await world.settle(manifests('{ key: one, space: x, path: one }'), policy);

@@ -34,11 +34,11 @@ test.each<[string, Readonly<Record<string, string>>, RegExp]>([
     { 'a.yaml': 'organization:\n  mergeRules: { type: rules, rules: [{ rule: require_luck }] }\n' },
     /^a\.yaml:2 /,
   ],
-])('%s is refused before anything is sent', async (_what, files, problem) => {
+])('refuses %s before it sends anything', async (_what, files, problem) => {
   expect(await problemsOf(files)).toEqual([expect.stringMatching(problem)]);
 });
 
-test('what later versions of the platform take is valid', async () => {
+test('accepts values of later platform versions', async () => {
   const rules = '[{ rule: require_author_to_merge }, { rule: require_at_least_one_approved_review }]';
   const files = {
     'a.yaml': `organization: { mergeRules: { type: rules, rules: ${rules} } }

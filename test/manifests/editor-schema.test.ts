@@ -55,7 +55,7 @@ describe('the JSON Schema of manifests', () => {
   });
 
   test.each([...new Map(fields)].filter(([path]) => !path.endsWith(UNKNOWN)))(
-    '%s shows what one could write, where it is not one of a few',
+    '%s has an example unless it is an enum',
     (path, field) => {
       const open = alternatives(field).filter(
         ({ type, enum: few, examples, pattern }) =>

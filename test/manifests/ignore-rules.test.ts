@@ -113,7 +113,7 @@ describe('ignore rules', () => {
     expect(() => parseIgnoreRules(Buffer.from(text), { ...IGNORE_LIMITS, steps }).ignores(path)).not.toThrow();
   });
 
-  test('too many bytes, patterns or steps are rejected', () => {
+  test('refuse too many bytes, patterns or steps', () => {
     const parse = (text: string) => parseIgnoreRules(Buffer.from(text));
     expect(() => parse('a\n'.repeat(1000)).ignores('b')).not.toThrow();
     expect(() => parse('a\n'.repeat(1001))).toThrow(IgnoreError);

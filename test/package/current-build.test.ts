@@ -33,7 +33,7 @@ test.each<readonly [string, () => void, string]>([
   ['the dependencies changed', () => writeFileSync(join(root, 'package-lock.json'), '{}'), 'source'],
   ['there is no build', () => rmSync(join(root, 'dist'), { recursive: true }), 'source'],
   ['there is no source', () => rmSync(join(root, 'src'), { recursive: true }), 'build'],
-])('when %s, the right one runs', (_when, change, expected) => {
+])('runs the current code when %s', (_when, change, expected) => {
   change();
   expect(execFileSync(process.execPath, [join(root, 'bin/octavo.js')], { encoding: 'utf8' })).toBe(`${expected}\n`);
 });

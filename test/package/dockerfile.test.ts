@@ -57,14 +57,17 @@ const copies = all
   });
 
 describe('Dockerfile', () => {
-  test.each(copies.filter(({ from }) => from === null))('$source is there, and reaches the build', ({ source }) => {
-    expect(existsSync(join(ROOT, source))).toBe(true);
-    const rules = parseIgnoreRules(readFileSync(join(ROOT, '.dockerignore')));
-    const path = source.replace(/^\.\//, '');
-    expect(rules.ignores(path)).toBe(false);
-  });
+  test.each(copies.filter(({ from }) => from === null))(
+    '$source exists and is not ignored by the build',
+    ({ source }) => {
+      expect(existsSync(join(ROOT, source))).toBe(true);
+      const rules = parseIgnoreRules(readFileSync(join(ROOT, '.dockerignore')));
+      const path = source.replace(/^\.\//, '');
+      expect(rules.ignores(path)).toBe(false);
+    },
+  );
 
-  test.each(copies.filter(({ from }) => from !== null))('$source is made by the stage $from', ({ from, source }) => {
+  test.each(copies.filter(({ from }) => from !== null))('the stage $from creates $source', ({ from, source }) => {
     const stage = stages.find(({ name }) => name === from);
     const [, folder = '', made = ''] = /^(.*)\/([^/]+)$/.exec(source) ?? [];
     expect(stage?.instructions).toContainEqual({ name: 'WORKDIR', value: folder });

@@ -136,7 +136,7 @@ describe('examples/kubernetes', () => {
   test.each([
     ['livenessProbe', '/healthz'],
     ['readinessProbe', '/readyz'],
-  ] as const)('%s asks for a path that there is, on a port that answers', async (probe, path) => {
+  ] as const)('the %s requests an existing path on an open port', async (probe, path) => {
     const { app } = createServer({ registry: createMetrics().registry, health: () => [], ready: () => [] });
     expect(octavo[probe]?.httpGet.path).toBe(path);
     expect(octavo[probe]?.timeoutSeconds).toBeGreaterThan(1);
@@ -179,7 +179,7 @@ describe('examples/pull-request', () => {
     ['gitlab.yaml', ['validate .', 'plan . --comment', 'apply . --base applied --record --yes']],
     ['gitea.yaml', ['validate .', 'plan . --comment', 'apply . --base applied --record --yes']],
     ['bitbucket.yaml', ['validate .', 'plan . --comment', 'apply . --base applied --record --yes']],
-  ])('%s runs commands that there are', (name, expected) => {
+  ])('%s runs only existing commands', (name, expected) => {
     const path = `pull-request/${name}`;
     expect(parseAllDocuments(read(path)).flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
     const scripts: string[] = [];

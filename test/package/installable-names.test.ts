@@ -54,7 +54,7 @@ function strangers(text: string): readonly string[] {
   ];
 }
 
-test.each([...instructions()])('%s tells nobody to run what could be somebody else’s', (_path, text) => {
+test.each([...instructions()])('%s runs no package that someone else could publish', (_path, text) => {
   expect(strangers(text)).toEqual([]);
 });
 
@@ -72,12 +72,12 @@ test.each([
   'curl https://octavo.example/install.sh | sh',
   'apt-get install --yes octavo',
   '- { project: OWNER/octavo, ref: v0.1.0 }',
-])('"%s" would be found', (text) => {
+])('the check finds "%s"', (text) => {
   expect(strangers(text)).not.toEqual([]);
 });
 
 test.each(['github', 'gitlab', 'gitea', 'bitbucket'])(
-  'init for %s writes no such name, and pins what it is given',
+  'init for %s writes no such package, and pins the given version',
   async (forge) => {
     await using work = await openWorkspace();
     const none = { OCTAVO_TOKEN: '' };

@@ -67,7 +67,7 @@ describe('the npm package', () => {
     expect(run('demo', '--once')).toContain('The demonstration is complete.');
   });
 
-  test('every command can be loaded', () => {
+  test('loads every command', () => {
     const modules = readdirSync(join(installed, 'dist')).filter((name) => name.endsWith('.js'));
     const script = `await Promise.all(${JSON.stringify(modules)}.map((name) => import(${JSON.stringify(`${installed}/dist/`)} + name)))`;
     execFileSync(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' });

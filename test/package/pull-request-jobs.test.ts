@@ -340,21 +340,24 @@ describe('the scheduled drift job', () => {
     return { work, base, head: base };
   }
 
-  test.each(['github', 'gitea'] as const)('examples/pull-request/%s-drift.yaml', async (forge) => {
-    const drift = await openDrift();
-    await using work = drift.work;
-    const { directory } = work.repository;
-    await using fake = await (forge === 'github' ? new FakeGitHub(directory) : new FakeGitea(directory)).listen();
-    const machine = gitHubMachine(fake, drift, forge === 'gitea' ? { GITEA_ACTIONS: 'true' } : {});
-    const expressions = { ...machine.expressions, 'secrets.DRIFT_TOKEN': FakeForge.token };
-    const file = parseYaml(read(`examples/pull-request/${forge}-drift.yaml`)) as Workflow;
-    const ended = await runJob('drift', { ...machine, expressions }, file);
-    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining(' is opened: 1 resource ') });
-    expect(fake.pulls.open).toMatchObject([{ from: 'octavo/drift/org_acme', into: 'main' }]);
-    expect(runGit(directory, ['show', 'octavo/drift/org_acme:saml.yaml'])).toContain('entityID: by-hand');
-  });
+  test.each(['github', 'gitea'] as const)(
+    'of examples/pull-request/%s-drift.yaml opens a pull request for drift',
+    async (forge) => {
+      const drift = await openDrift();
+      await using work = drift.work;
+      const { directory } = work.repository;
+      await using fake = await (forge === 'github' ? new FakeGitHub(directory) : new FakeGitea(directory)).listen();
+      const machine = gitHubMachine(fake, drift, forge === 'gitea' ? { GITEA_ACTIONS: 'true' } : {});
+      const expressions = { ...machine.expressions, 'secrets.DRIFT_TOKEN': FakeForge.token };
+      const file = parseYaml(read(`examples/pull-request/${forge}-drift.yaml`)) as Workflow;
+      const ended = await runJob('drift', { ...machine, expressions }, file);
+      expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining(' is opened: 1 resource ') });
+      expect(fake.pulls.open).toMatchObject([{ from: 'octavo/drift/org_acme', into: 'main' }]);
+      expect(runGit(directory, ['show', 'octavo/drift/org_acme:saml.yaml'])).toContain('entityID: by-hand');
+    },
+  );
 
-  test('examples/pull-request/gitlab.yaml', async () => {
+  test('of examples/pull-request/gitlab.yaml opens a merge request for drift', async () => {
     const drift = await openDrift();
     await using work = drift.work;
     await using fake = await new FakeGitLab(work.repository.directory).listen();
@@ -394,7 +397,7 @@ describe('the scheduled drift job', () => {
 });
 
 test.each(['gitlab.yaml', 'github.yaml', 'github-drift.yaml', 'gitea.yaml', 'gitea-drift.yaml', 'bitbucket.yaml'])(
-  'examples/pull-request/%s puts no token into an address, which git would keep',
+  'examples/pull-request/%s puts no token into a URL, which git would store',
   (path) => {
     expect(read(`examples/pull-request/${path}`)).not.toMatch(/:\/\/[^\s/"]*@/);
   },

@@ -159,7 +159,7 @@ describe('failures', () => {
     [404, RejectedError, 'updateTeam: the platform refused it (404): no way'],
     [409, RejectedError, 'updateTeam: the platform refused it (409): no way'],
     [422, RejectedError, 'updateTeam: the platform refused it (422): no way'],
-  ])('%i', async (status, type, message) => {
+  ])('reports %i with its error class', async (status, type, message) => {
     nock(BASE).patch('/v1/orgs/org_1/teams/t').reply(status, body(status));
     const call = openWriter(connect(), caller).send(operations.updateTeam, {
       path: { teamId: 't' },
@@ -195,12 +195,12 @@ describe('failures', () => {
   test.each([
     ['a page of HTML', 200, { 'content-type': 'text/html' }, '<!doctype html><p>hi'],
     ['an error page', 404, { 'content-type': 'text/html' }, '<html></html>'],
-    ['something else', 200, { 'content-type': 'text/plain' }, 'hi'],
-    ['nothing', 200, {}, ''],
+    ['plain text', 200, { 'content-type': 'text/plain' }, 'hi'],
+    ['an empty response', 200, {}, ''],
     ['other JSON', 200, {}, '{"items":3}'],
     ['a redirect elsewhere', 302, { location: 'https://login.example/x?token=1' }, ''],
     ['a redirect inside', 308, { location: '/v1/orgs/' }, ''],
-  ])('%s is not the platform', async (_, status, headers, text) => {
+  ])('reports %s as not from the platform', async (_, status, headers, text) => {
     nock(BASE).get('/v1/orgs/org_1').reply(status, text, headers);
     const error = await failure(openReader(connect(), caller).get(operations.getOrganization));
     expect(error).toBeInstanceOf(NotThePlatformError);

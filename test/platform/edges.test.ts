@@ -90,18 +90,18 @@ const create = (writer: Writer) => writer.send(operations.createTeam, { body: { 
 
 describe('resets', () => {
   test.each([
-    ['before the answer', reset],
-    ['in the middle of it', half],
-  ])('%s: a read is made again', async (_, fail) => {
+    ['a reset before the response', reset],
+    ['a reset in the middle of the response', half],
+  ])('retries a read after %s', async (_, fail) => {
     const served = await serve(fail, good);
     expect(await read(client(served.base))).toEqual(ORGANIZATION);
     expect(served.times).toBe(2);
   });
 
   test.each([
-    ['before the answer', reset, 'closed the connection without an answer'],
-    ['in the middle of it', half, 'broke off in the middle of an answer'],
-  ])('%s: a write that may be repeated is; one that may not is left open', async (_, fail, message) => {
+    ['a reset before the response', reset, 'closed the connection without an answer'],
+    ['a reset in the middle of the response', half, 'broke off in the middle of an answer'],
+  ])('retries a repeatable write after %s, and reports another as possibly done', async (_, fail, message) => {
     const repeated = await serve(fail, good);
     expect((await change(client(repeated.base))).title).toBe('Acme');
     expect(repeated.times).toBe(2);
@@ -165,7 +165,7 @@ describe('redirects', () => {
     [{ location: '' }],
     [{ location: 'http://[' }],
     [{ location: '/v1/other' }],
-  ])('with %j', async (headers) => {
+  ])('reports a redirect with %j as not from the platform', async (headers) => {
     nock(BASE).get('/v1/orgs/org_1').reply(302, '', headers);
     expect((await failure(read(client()))).message).toContain(`${BASE} redirects elsewhere (302)`);
   });
@@ -178,7 +178,7 @@ describe('bodies', () => {
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
     ['GZIP', gzipSync],
-  ])('packed with %s are unpacked', async (encoding, pack) => {
+  ])('compressed with %s are decompressed', async (encoding, pack) => {
     const served = await serve((response) =>
       response.writeHead(200, { ...JSON_TYPE, 'content-encoding': encoding }).end(pack(text)),
     );
@@ -189,7 +189,7 @@ describe('bodies', () => {
     ['cut short', 'gzip', gzipSync(text).subarray(0, 20)],
     ['not packed at all', 'gzip', Buffer.from(text)],
     ['not packed at all', 'br', Buffer.from(text)],
-  ])('%s (%s) are not the platform', async (_, encoding, bytes) => {
+  ])('of %s (%s) are reported as not from the platform', async (_, encoding, bytes) => {
     const served = await serve((response) =>
       response.writeHead(200, { ...JSON_TYPE, 'content-encoding': encoding }).end(bytes),
     );
@@ -223,7 +223,7 @@ describe('bodies', () => {
     ['application/octet-stream', 200],
     ['application/vnd.api+json; charset=utf-8', 200],
     ['', 200],
-  ])('of type %j are taken for what they are', async (type, status) => {
+  ])('of type %j are parsed by their content', async (type, status) => {
     nock(BASE)
       .get('/v1/orgs/org_1')
       .reply(status, text, type === '' ? {} : { 'content-type': type });
@@ -237,7 +237,7 @@ describe('bodies', () => {
     ['a text of another kind', 'application/json', '[]', 'the answer is not what the platform documents'],
     ['null', 'application/json', 'null', 'the answer is not what the platform documents'],
     ['another resource', 'application/json', '{"items":[]}', 'id: '],
-  ])('that are %s are not the platform', async (_, type, body, message) => {
+  ])('that are %s are reported as not from the platform', async (_, type, body, message) => {
     nock(BASE).get('/v1/orgs/org_1').reply(200, body, { 'content-type': type });
     const error = await failure(read(client()));
     expect(error).toBeInstanceOf(NotThePlatformError);
@@ -267,7 +267,7 @@ describe('errors', () => {
     [500, 'application/json', said('boom'), TransientError, 'createTeam: the platform failed (500): boom'],
     [502, 'text/html', html, TransientError, 'createTeam: the platform failed (502)'],
     [503, 'text/html', html, TransientError, 'createTeam: the platform failed (503)'],
-  ])('%i as %s is named by what happens next', async (status, type, body, kind, message) => {
+  ])('reports %i as %s with the error class that determines retries', async (status, type, body, kind, message) => {
     nock(BASE).put('/v1/orgs/org_1/teams').reply(status, body, { 'content-type': type });
     const error = await failure(create(client()));
     expect(error).toBeInstanceOf(kind);
@@ -311,7 +311,7 @@ describe('pages', () => {
       .reply(200, { items: items.map((id) => ({ id })), ...(next === undefined ? {} : { next }) });
   const ids = async () => (await Array.fromAsync(client().pages(operations.listSpaces))).map((space) => space.id);
 
-  test.each([[undefined], [null], [{}], [{ page: null }], [{ page: '' }]])('end where next is %j', async (next) => {
+  test.each([[undefined], [null], [{}], [{ page: null }], [{ page: '' }]])('end if next is %j', async (next) => {
     page({}, ['a'], next);
     expect(await ids()).toEqual(['a']);
   });
@@ -325,7 +325,7 @@ describe('pages', () => {
   test.each([
     ['at once', ['2', '2']],
     ['after a while', ['2', '3', '2']],
-  ])('that repeat a cursor %s are an error, not a circle', async (_, cursors) => {
+  ])('fail instead of looping if a cursor repeats %s', async (_, cursors) => {
     page({}, ['a'], { page: cursors[0] });
     cursors.slice(1).forEach((cursor, at) => {
       page({ page: cursors[at] ?? '' }, ['b'], { page: cursor });

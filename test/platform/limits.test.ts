@@ -50,7 +50,7 @@ function takes(name: Name, body: object): boolean {
 }
 
 describe('lengths', () => {
-  test.each(LENGTHS)('%s: %s has %i to %i characters', (name, _, least, most, make) => {
+  test.each(LENGTHS)('%s accepts %s with %i to %i characters', (name, _, least, most, make) => {
     const of = (length: number) => takes(name, make('🦄'.repeat(length)));
     const around = [least, most, least - 1, most + 1].map((length) => (length < 0 ? 'none' : of(length)));
     expect(around).toEqual([true, true, least === 0 ? 'none' : false, false]);
@@ -60,7 +60,7 @@ describe('lengths', () => {
     ['updateOrganization', (logo: string) => ({ logo })],
     ['createSamlProvider', (ssoURL: string) => ({ label: 'L', ssoURL })],
     ['putOpenApiSpec', (url: string) => ({ source: { url } })],
-  ] as const)('%s: a URL has 2048 characters at most', (name, make) => {
+  ] as const)('%s accepts a URL of at most 2048 characters', (name, make) => {
     const url = (length: number) => `https://a.example/${'x'.repeat(length - 18)}`;
     expect([takes(name, make(url(2048))), takes(name, make(url(2049))), takes(name, make('no URL'))]).toEqual([
       true,
@@ -70,7 +70,7 @@ describe('lengths', () => {
   });
 });
 
-describe('how many', () => {
+describe('counts', () => {
   const many = (length: number) => Array.from({ length }, (_, at) => `k${at}`);
   const link = { url: 'https://a.example', label: 'A' };
 
@@ -84,7 +84,7 @@ describe('how many', () => {
       (n) => ({ ...INTEGRATION, secrets: Object.fromEntries(many(n).map((k) => [k, ''])) }),
     ],
     ['external ids', 'updateInstallation', 5, (n) => ({ externalIds: many(n) })],
-  ])('%s of %s: %i at most', (_, name, most, make) => {
+  ])('%s of %s are limited to %i', (_, name, most, make) => {
     expect([takes(name, make(most)), takes(name, make(most + 1))]).toEqual([true, false]);
   });
 
@@ -99,7 +99,7 @@ describe('how many', () => {
     }
   });
 
-  test.each(['searchSpace', 'searchOrganization'] as const)('%s: 512 characters at most', (name) => {
+  test.each(['searchSpace', 'searchOrganization'] as const)('%s accepts a query of at most 512 characters', (name) => {
     const looked = (length: number) => operations[name].query.safeParse({ query: 'x'.repeat(length) }).success;
     expect([looked(0), looked(1), looked(512), looked(513)]).toEqual([false, true, true, false]);
   });
@@ -115,7 +115,7 @@ describe('patterns', () => {
     ['-pet', false],
     ['pet_store', false],
     ['', false],
-  ])('the slug %j', (slug, fits) => {
+  ])('allow the slug %j only as documented', (slug, fits) => {
     expect(takes('createOpenApiSpec', { slug, source: { text: '{}' } })).toBe(fits);
   });
 
@@ -125,7 +125,7 @@ describe('patterns', () => {
     ['https://acme.example/docs', false],
     ['acme.example', false],
     [null, true],
-  ])('the proxy %j', (proxy, fits) => {
+  ])('allow the proxy %j only as documented', (proxy, fits) => {
     expect(takes('updateSite', { proxy })).toBe(fits);
   });
 
@@ -146,7 +146,7 @@ describe('patterns', () => {
     ['updateOrganization', { title: '  ' }],
     ['updateOrganization', { mergeRules: { type: 'inherit' } }],
     ['askSite', { question: 'Why?', scope: { mode: 'specific' } }],
-  ])('%s does not take %j', (name, body) => {
+  ])('%s refuses %j', (name, body) => {
     expect(takes(name, body)).toBe(false);
   });
 });

@@ -79,7 +79,7 @@ describe('clusters and issues', () => {
     ['with details instead of a summary', { id: 'k', details: 'text', icon: { light: 'a' }, stats: null }],
     ['with words that are not known', { id: 'k', impact: 'catastrophic', sources: { 'integration:x:y': 1, '': null } }],
     ['with an id alone', { id: 'k' }],
-  ])('a cluster %s is kept as it comes', async (_, answer) => {
+  ])('a cluster %s is returned unchanged', async (_, answer) => {
     nock(BASE).get('/v1/orgs/org_1/conversations-clusters/k').reply(200, answer);
     const read = await client().get(operations.getConversationCluster, { path: { clusterId: 'k' } });
     expect(read).toEqual(answer);

@@ -151,11 +151,14 @@ describe('a proxy from the environment', () => {
     await expect(failed).rejects.toBeInstanceOf(TransientError);
   });
 
-  test.each(['proxy:3128', 'ftp://proxy', 'http://a:%zz@proxy:1', 'not a url'])('cannot be %s', async (value) => {
-    vi.stubEnv('HTTPS_PROXY', value);
-    expect(() => open('https://platform.example')).toThrow(ConfigError);
-    expect(() => open('https://platform.example')).not.toThrow(value);
-  });
+  test.each(['proxy:3128', 'ftp://proxy', 'http://a:%zz@proxy:1', 'not a url'])(
+    'is refused if it is %s',
+    async (value) => {
+      vi.stubEnv('HTTPS_PROXY', value);
+      expect(() => open('https://platform.example')).toThrow(ConfigError);
+      expect(() => open('https://platform.example')).not.toThrow(value);
+    },
+  );
 
   test('serves a command and its forge without seeing their tokens', { timeout: 30_000 }, async () => {
     await using work = await openWorkspace();
@@ -210,18 +213,18 @@ describe('a proxy from the environment', () => {
 });
 
 describe('an address with another protocol', () => {
-  test('TLS to a port of plain HTTP', async () => {
+  test('is reported for TLS to a port of plain HTTP', async () => {
     const failed = open(`https://127.0.0.1:${await listen(createServer(answer))}`)();
     await expect(failed).rejects.toThrow(/does not speak TLS on this port/);
     await expect(failed).rejects.toBeInstanceOf(NotThePlatformError);
   });
 
-  test('plain HTTP to a port of TLS', async () => {
+  test('is reported for plain HTTP to a port of TLS', async () => {
     const failed = open(`http://127.0.0.1:${await tls(answer)}`)();
     await expect(failed).rejects.toThrow(/write https:\/\//);
   });
 
-  test('a server without HTTP', async () => {
+  test('is reported for a server without HTTP', async () => {
     const port = await listen(createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n')));
     const failed = open(`http://127.0.0.1:${port}`)();
     await expect(failed).rejects.toThrow(/does not respond with HTTP/);

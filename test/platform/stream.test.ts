@@ -153,7 +153,7 @@ describe('a stream', () => {
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ])('may come packed with %s, though nobody asked for that', async (encoding, pack) => {
+  ])('may be compressed with %s without a request for it', async (encoding, pack) => {
     const { base } = await serve((answer) =>
       answer.writeHead(200, { ...EVENTS, 'content-encoding': encoding }).end(pack(whole)),
     );
@@ -191,10 +191,10 @@ describe('a stream', () => {
 
 describe('a stream before its first event', () => {
   test.each([
-    ['a fault', (answer: ServerResponse) => answer.writeHead(503).end('busy')],
-    ['a refusal', (answer: ServerResponse) => answer.writeHead(429, { 'retry-after': '0' }).end('{}')],
+    ['a 503', (answer: ServerResponse) => answer.writeHead(503).end('busy')],
+    ['a 429', (answer: ServerResponse) => answer.writeHead(429, { 'retry-after': '0' }).end('{}')],
     ['a reset', (answer: ServerResponse) => answer.socket?.resetAndDestroy()],
-  ])('%s is tried again', async (_, fail) => {
+  ])('is retried after %s', async (_, fail) => {
     const { base, asked } = await serve((answer, times) =>
       times === 1 ? fail(answer) : answer.writeHead(200, EVENTS).end(whole),
     );
@@ -216,9 +216,9 @@ describe('a stream before its first event', () => {
       NotThePlatformError,
       'something else, not a stream of events (200)',
     ],
-    ['nothing', 204, {}, '', NotThePlatformError, 'something else, not a stream of events (204)'],
+    ['an empty response', 204, {}, '', NotThePlatformError, 'something else, not a stream of events (204)'],
     ['a redirect', 307, { location: 'https://login.example/x' }, '', NotThePlatformError, 'to https://login.example'],
-  ])('%s is an answer, and is not asked for again', async (_, status, headers, text, type, message) => {
+  ])('is not retried after %s', async (_, status, headers, text, type, message) => {
     const { base, asked } = await serve((answer) => answer.writeHead(status, headers).end(text));
     const { error } = await failure(ask(writer(base)));
     expect(error).toBeInstanceOf(type);
@@ -257,12 +257,12 @@ describe('a stream after its first event', () => {
       'askSite: the platform sent an event that is not JSON',
     ],
     [
-      'no object',
+      'an event that is not an object',
       (a) => a.end(line([1])),
       NotThePlatformError,
       'askSite: the answer is not what the platform documents',
     ],
-  ])('%s is an error, and it is not asked for again', async (_, end, type, message) => {
+  ])('fails without a retry after %s', async (_, end, type, message) => {
     const { base, asked } = await serve((answer) => {
       answer.writeHead(200, EVENTS).write(first, () => end(answer));
     });
@@ -275,9 +275,9 @@ describe('a stream after its first event', () => {
   });
 
   test.each([
-    ['cut short', gzipSync(whole).subarray(0, 40)],
-    ['no such thing', Buffer.from(whole)],
-  ])('what is packed and %s is not the platform', async (_, bytes) => {
+    ['truncated', gzipSync(whole).subarray(0, 40)],
+    ['not compressed', Buffer.from(whole)],
+  ])('is reported as not from the platform if it is declared compressed but %s', async (_, bytes) => {
     const { base } = await serve((answer) =>
       answer.writeHead(200, { ...EVENTS, 'content-encoding': 'gzip' }).end(bytes),
     );

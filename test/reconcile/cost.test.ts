@@ -175,7 +175,7 @@ describe('the seconds of a plan are within 10 % of what its apply takes', () => 
 
   // What a bucket gives cannot be seen from a handful of answers; its resets are in whole seconds.
   const windows = cases.filter(({ limit, before }) => !limit.includes('bucket') && !limit.includes('class') && !before);
-  test.each(windows)('$name, $limit, of which the plan’s own reads are the first that is known', async (each) => {
+  test.each(windows)('$name, $limit, first observed by the reads of the plan', async (each) => {
     const site = new Site({ limits: each.limits });
     await site.platform.clock.advance(12_345);
     expectRight(await site.run(each.after));

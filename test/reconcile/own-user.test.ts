@@ -38,14 +38,14 @@ describe('the user whose token is used', () => {
   });
 
   test.each([
-    ['nothing about members changes', `${ADMINS}teams:\n  writers: { title: Writers }\n`],
+    ['no member changes', `${ADMINS}teams:\n  writers: { title: Writers }\n`],
     ['a member becomes an admin', `${ADMINS}  cy@acme.example: { role: admin }\n`],
     ['a change is paused', ADMINS.replace('{ role: admin }', '{ role: edit, paused: { reason: later } }')],
-  ])('is not read where %s', async (_what, manifest) => {
+  ])('is not read if %s', async (_what, manifest) => {
     expect(await planWith(manifest)).toMatchObject({ state: 'ready', asked: 0 });
   });
 
-  test.each([403, 404, 405])('a platform that answers %i is planned against as before', async (status) => {
+  test.each([403, 404, 405])('is not protected if the platform responds %i', async (status) => {
     space.emulator.setFaults([{ match: { operation: 'getAuthenticatedUser' }, fault: { kind: 'status', status } }]);
     expect(await planWith(ADMINS.replace('role: admin', 'role: edit'))).toMatchObject({ state: 'ready', asked: 1 });
   });

@@ -39,10 +39,10 @@ const FAULTS: readonly Failing[] = [
   { name: 'reset before', fault: { kind: 'reset-before' }, isRetried: true },
   { name: 'reset after', fault: { kind: 'reset-after' }, isRetried: true },
   { name: '429', fault: { kind: '429', retryAfter: 0 }, isRetried: true },
-  { name: 'a truncated answer', fault: { kind: 'truncate' }, isRetried: true },
+  { name: 'a truncated response', fault: { kind: 'truncate' }, isRetried: true },
   { name: 'a refusal', fault: { kind: 'status', status: 400 }, isRetried: false },
-  { name: 'half an answer', fault: { kind: 'half' }, isRetried: false },
-  { name: 'a page of a proxy', fault: { kind: 'html' }, isRetried: false },
+  { name: 'half a response', fault: { kind: 'half' }, isRetried: false },
+  { name: 'an HTML page of a proxy', fault: { kind: 'html' }, isRetried: false },
 ];
 
 /** A request of a step that fails, and how. */
@@ -254,7 +254,9 @@ describe('changes derived from the schemas of all kinds', () => {
     expect(missing.map(([name]) => name)).toEqual([]);
   });
 
-  test(`success means an empty plan (seed ${SEED})`, { timeout: isFull ? 3_600_000 : 120_000 }, async () => {
+  test(`a successful apply is followed by an empty plan (seed ${SEED})`, {
+    timeout: isFull ? 3_600_000 : 120_000,
+  }, async () => {
     const cases = recorded.flatMap((each) => each.writes.flatMap((write) => casesOf(each, write)));
     const tried = isFull ? cases : sampleOf(cases, SAMPLE);
     let succeeded = 0;

@@ -184,7 +184,7 @@ describe('an intent', () => {
   const groups = () => (world.emulator.state().sectionGroups ?? []).map(({ title }) => title).sort();
 
   test.each([400, 401, 403, 404, 409, 422])(
-    'is withdrawn by a refusal (%i): the same by hand is not ours',
+    'is withdrawn by a refusal (%i), so that a manual creation is not owned',
     async (code) => {
       await world.settle('teams: { b: { title: B } }', policy);
       always('createTeam', status(code));
@@ -198,10 +198,10 @@ describe('an intent', () => {
   );
 
   test.each<[string, FaultRule['fault']]>([
-    ['a fault of the platform', status(500)],
-    ['a request that took too long', status(408)],
-    ['a connection that broke', { kind: 'reset-before' }],
-    ['a page of something in between', { kind: 'html' }],
+    ['a server error', status(500)],
+    ['a request timeout', status(408)],
+    ['a connection reset', { kind: 'reset-before' }],
+    ['an HTML page of an intermediary', { kind: 'html' }],
   ])('stays after %s', async (_name, fault) => {
     always('createTeam', fault);
     expect(await statuses('teams: { a: { title: A } }')).toEqual(['failed create team/a']);
@@ -212,7 +212,7 @@ describe('an intent', () => {
     ['team/a', 'createTeam', 'teams: { a: { title: A } }'],
     // The queue itself sends this one again.
     ['openapi/a', 'putOpenApiSpec', 'openapi: { a: { source: { url: "https://acme.example/a.json" } } }'],
-  ])('stays where an earlier answer was lost: %s', async (address, operation, manifests) => {
+  ])('of %s stays if an earlier response was lost', async (address, operation, manifests) => {
     fail([operation, { kind: 'reset-before' }], [operation, status(400)]);
     expect(await statuses(manifests)).toEqual([`failed create ${address}`]);
     expect(await begun()).toEqual([address]);
@@ -238,7 +238,7 @@ describe('an intent', () => {
     expect(Object.keys(await recorded())).toContain('site-space/w/x/e');
   });
 
-  test('of a replacement gives the old one back', async () => {
+  test('of a refused replacement restores the old resource', async () => {
     await world.settle(inside, policy);
     const before = await recorded();
     always('createSectionGroup', status(400));
@@ -250,7 +250,7 @@ describe('an intent', () => {
     expect(groups()).toEqual(['Inner', 'Outer']);
   });
 
-  test('of what has vanished gives back what was there, and of a half replacement its old half', async () => {
+  test('of a half-done replacement restores its predecessor if the new resource was deleted', async () => {
     await world.settle(inside, policy);
     const old = (await recorded())['section-group/w/inner']?.id;
     refuse('deleteSectionGroup');
@@ -270,7 +270,7 @@ describe('an intent', () => {
     expect(groups()).toEqual(['Outer']);
   });
 
-  test('of a replacement whose first half was not made either leaves the old one owned', async () => {
+  test('of a replacement that was not created keeps the old resource owned', async () => {
     await world.settle(inside, policy);
     always('createSectionGroup', status(500));
     await statuses(beside);
@@ -283,7 +283,7 @@ describe('an intent', () => {
     expect(groups()).toEqual(['Outer']);
   });
 
-  test('of a replacement that had to delete the old one first leaves nothing', async () => {
+  test('of a replacement that first deleted the old resource is withdrawn completely', async () => {
     const translation = (to: string) =>
       `spaces: { s: { title: S } }\ntranslations: { r: { space: s, from: en, to: ${to} } }`;
     await world.settle(translation('fr'), policy);

@@ -164,9 +164,9 @@ describe('a plan over a snapshot is the plan over the platform, byte for byte', 
   });
 
   test.each([
-    ['nothing is limited', {}],
-    ['so much is allowed that nothing waits', { all: { kind: 'fixed', limit: 1000, window: 60_000 } }],
-  ] as const)('its seconds included, where %s', async (_when, limits) => {
+    ['there are no rate limits', {}],
+    ['the rate limits delay nothing', { all: { kind: 'fixed', limit: 1000, window: 60_000 } }],
+  ] as const)('including its seconds, if %s', async (_when, limits) => {
     const platform = new VirtualPlatform({ rtt: 200, limits });
     const [way, other] = [platform.connect(), platform.connect('other token')];
     const read = await inputOf('teams: { a: { title: A }, b: { title: B } }\nsites: { c: { title: Site } }', null, {});
@@ -259,43 +259,43 @@ describe('refuses a file that is not a snapshot', () => {
 
   // biome-ignore lint/suspicious/noExplicitAny: files of every shape
   test.each<[string, (file: any) => unknown]>([
-    ['nothing', () => null],
-    ['a list', () => []],
-    ['another version', (file) => ({ ...file, format: 'octavo.snapshot/2' })],
-    ['a member more', (file) => ({ ...file, more: 1 })],
-    ['no time', (file) => ({ ...file, at: 'yesterday' })],
-    ['a kind less', (file) => ({ ...file, kinds: { ...file.kinds, team: undefined } })],
-    ['a kind more', (file) => ({ ...file, kinds: { ...file.kinds, more: { unread: '' } } })],
-    ['a kind of its own prototype', (file) => ({ ...file, kinds: JSON.parse('{"__proto__":{"unread":""}}') })],
-    ['a number for a kind', (file) => ({ ...file, kinds: { ...file.kinds, team: 7 } })],
-    ['a resource twice', (file) => withTeams(file, ([team]) => [team, team])],
-    ['a resource of another kind', (file) => withTeams(file, ([team]) => [within(team, { kind: 'space' })])],
-    ['a title that is none', (file) => withTeams(file, ([team]) => [within(team, { title: { $id: 'x' } })])],
-    ['fields that are a list', (file) => withTeams(file, ([team]) => [within(team, { fields: [] })])],
-    ['an answer less', (file) => withTeams(file, ([team]) => [{ ...team, details: {} }])],
+    ['with null', () => null],
+    ['with a list', () => []],
+    ['with another version', (file) => ({ ...file, format: 'octavo.snapshot/2' })],
+    ['with an additional member', (file) => ({ ...file, more: 1 })],
+    ['with an invalid time', (file) => ({ ...file, at: 'yesterday' })],
+    ['without a kind', (file) => ({ ...file, kinds: { ...file.kinds, team: undefined } })],
+    ['with an unknown kind', (file) => ({ ...file, kinds: { ...file.kinds, more: { unread: '' } } })],
+    ['with __proto__ as a kind', (file) => ({ ...file, kinds: JSON.parse('{"__proto__":{"unread":""}}') })],
+    ['with a number for a kind', (file) => ({ ...file, kinds: { ...file.kinds, team: 7 } })],
+    ['with a duplicate resource', (file) => withTeams(file, ([team]) => [team, team])],
+    ['with a resource of another kind', (file) => withTeams(file, ([team]) => [within(team, { kind: 'space' })])],
+    ['with an invalid title', (file) => withTeams(file, ([team]) => [within(team, { title: { $id: 'x' } })])],
+    ['with a list of fields', (file) => withTeams(file, ([team]) => [within(team, { fields: [] })])],
+    ['without the details of a resource', (file) => withTeams(file, ([team]) => [{ ...team, details: {} }])],
     [
-      'an answer that is not asked',
+      'with unknown details of a resource',
       (file) => withTeams(file, ([team]) => [{ ...team, details: { x: { requests: 1 } } }]),
     ],
     [
-      'parts of what has none',
+      'with parts of a resource that has none',
       (file) => withTeams(file, ([team]) => [{ ...team, details: { members: { requests: 1, parts: [team.actual] } } }]),
     ],
     [
-      'less than no request',
+      'with a negative number of requests',
       (file) => withTeams(file, ([team]) => [{ ...team, details: { members: { requests: -1 } } }]),
     ],
-    ['a pace that runs backwards', (file) => ({ ...file, pace: { rtt: -1, budgets: [] } })],
+    ['with a negative request rate', (file) => ({ ...file, pace: { rtt: -1, budgets: [] } })],
   ])('%s', (_what, change) => {
     const message = refusal(JSON.stringify(change(structuredClone(good))));
     expect(message).toMatch(/^snapshot\.json cannot be used as a snapshot: .*; take one with octavo snapshot --out$/);
   });
 
   test.each([
-    ['no JSON', '{'],
-    ['a list in a list, and so on', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
-    ['the same inside a field', ''],
-    ['text that would act on a terminal', '{"format":"\u001b[2J"}'],
+    ['that is not JSON', '{'],
+    ['with deep nesting', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
+    ['with deep nesting inside a field', ''],
+    ['with control characters', '{"format":"\u001b[2J"}'],
   ])('%s', (_what, text) => {
     const deep = `{"format":"octavo.snapshot/1","organization":${'['.repeat(5000)}${']'.repeat(5000)}}`;
     expect(refusal(text === '' ? deep : text)).not.toContain('\u001b');

@@ -32,12 +32,12 @@ describe('a feature that versions have in two ways', () => {
   });
 
   test.each([
-    ['the platform says no', refused(400), null, ['usual']],
-    ['it may have been done', new TransientError('lost', true), null, ['usual']],
+    ['the platform refuses the change', refused(400), null, ['usual']],
+    ['the response is lost', new TransientError('lost', true), null, ['usual']],
     ['the other way is refused too', refused(404), refused(404), ['usual', 'other']],
-    ['the other way is not understood', refused(404), refused(400), ['usual', 'other']],
+    ['the other way is invalid', refused(404), refused(400), ['usual', 'other']],
     ['the other way is lost', refused(404), new TransientError('lost', true), ['usual', 'other']],
-  ])('stays unknown where %s, and is tried by the next change', async (_, usual, other, expected) => {
+  ])('stays unknown if %s, and is tried by the next change', async (_, usual, other, expected) => {
     const memory = new VersionMemory();
     const tried: string[] = [];
     const first = memory.choose('groups', ways(tried, usual, other));
@@ -105,17 +105,17 @@ describe('a section that is moved into a group', () => {
   test.each([
     ['shows it there', group, { id: 'a1', sectionGroup: 'g1' }, ['addSectionToGroup', 'updateSection']],
     ['has no body', group, undefined, ['addSectionToGroup', 'updateSection']],
-    ['shows it in none', null, { id: 'a1' }, ['removeSectionFromGroup', 'updateSection']],
-    ['says none', null, { id: 'a1', sectionGroup: null }, ['removeSectionFromGroup', 'updateSection']],
-  ])('is there where the answer %s', async (_, to, answer, expected) => {
+    ['shows it in no group', null, { id: 'a1' }, ['removeSectionFromGroup', 'updateSection']],
+    ['contains null', null, { id: 'a1', sectionGroup: null }, ['removeSectionFromGroup', 'updateSection']],
+  ])('counts as moved if the response %s', async (_, to, answer, expected) => {
     expect(await moved(to, answer)).toEqual(expected);
   });
 
   test.each([
-    ['passes over the field', group, { id: 'a1' }],
+    ['omits the field', group, { id: 'a1' }],
     ['shows it elsewhere', group, { id: 'a1', sectionGroup: 'g2' }],
     ['shows it where it was', null, { id: 'a1', sectionGroup: 'g1' }],
-  ])('is not where the answer %s', async (_, to, answer) => {
+  ])('does not count as moved if the response %s', async (_, to, answer) => {
     await expect(moved(to, answer)).rejects.toThrow(
       /refused \(404\); updateSection: the platform answered, and did not/,
     );

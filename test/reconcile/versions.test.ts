@@ -102,7 +102,7 @@ describe.each(platforms)('$named', ({ version, between }) => {
     expect(untouched(start, world.emulator.state())).toBe(untouched(start, start));
   }
 
-  test('converges from any manifests to any others, and no link changes a plan or is lost', async () => {
+  test('converges between any two sets of manifests, without losing links or planning changes for them', async () => {
     await fc.assert(
       fc.asyncProperty(twoModels, fc.array(fc.nat(9), { maxLength: 8 }), async ([a, b], places) => {
         world.emulator.restore(start);

@@ -36,7 +36,7 @@ const report: fc.Arbitrary<Report> = fc.record({
 /** What must be in no output at all: it would act on whatever shows it. */
 const ACTIVE = /^\s*::|[\p{Cs}\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\u2028\u2029\ufeff]|[^\P{Cc}\n]|##\w*\[/mu;
 
-test('there are many hostile texts, each another', () => {
+test('the hostile texts are at least 40 and distinct', () => {
   expect(new Set(HOSTILE_TEXTS).size).toBe(HOSTILE_TEXTS.length);
   expect(HOSTILE_TEXTS.length).toBeGreaterThanOrEqual(40);
 });
@@ -53,14 +53,14 @@ describe('GitHub', () => {
     return { name, properties: Object.fromEntries(pairs), data: back(data).replaceAll('%25', '%') };
   }
 
-  test('a line for each problem, with its place', () => {
+  test('writes one line per problem with its position', () => {
     const problems = [{ file: 'a, b/c:d.yaml', line: 3, column: 5, address: 'team/a', message: '100 % wrong' }];
     expect(toGitHub({ files: [], problems })).toBe(
       '::error file=a%2C b/c%3Ad.yaml,line=3,col=5,title=team/a::team/a: 100 %25 wrong\n',
     );
   });
 
-  test('whatever is in a problem, it is one command, and says the place it has', () => {
+  test('writes exactly one workflow command per problem, for any text', () => {
     fc.assert(
       fc.property(report, (input) => {
         const output = toGitHub(input);
@@ -133,7 +133,7 @@ describe('SARIF', () => {
     ]),
   });
 
-  test('whatever is in a report, it has the shape of SARIF 2.1.0, and its messages are only text', () => {
+  test('writes valid SARIF 2.1.0 with plain-text messages, for any text', () => {
     fc.assert(
       fc.property(report, (input) => {
         const output = toSarif(input, TOOL);
@@ -152,14 +152,14 @@ describe('SARIF', () => {
     );
   });
 
-  test('a manifest without a problem is an artifact, and no result', () => {
+  test('lists a manifest without problems as an artifact only', () => {
     const [run] = shape.parse(JSON.parse(toSarif({ files: ['a b.yaml'], problems: [] }, TOOL))).runs;
     expect(run).toMatchObject({ artifacts: [{ location: { uri: 'a%20b.yaml' } }], results: [] });
   });
 });
 
 describe('JUnit', () => {
-  test('a test case for each manifest; one with problems fails with all of them', () => {
+  test('writes one test case per manifest, which fails with all of its problems', () => {
     const problems = [
       { file: 'a.yaml', line: 1, column: 2, address: 'team/a', message: 'is <wrong>' },
       { file: 'a.yaml', line: 3, column: 4, address: '', message: 'is wrong too' },
@@ -180,7 +180,7 @@ describe('JUnit', () => {
     });
   });
 
-  test('whatever is in a report, it is XML with the test cases it has, and no other', () => {
+  test('writes valid XML with exactly the expected test cases, for any text', () => {
     fc.assert(
       fc.property(report, (input) => {
         const output = toJUnit(input, TOOL);

@@ -78,7 +78,7 @@ async function shownFor(texts: readonly string[], isValid: boolean) {
 test.each([
   ['a plan', true, 0],
   ['problems', false, 3],
-] as const)('%s of hostile file names, titles and texts: nothing is obeyed', async (_name, isValid, code) => {
+] as const)('%s of hostile file names, titles and texts executes none of them', async (_name, isValid, code) => {
   const plain = await shownFor(
     HOSTILE_TEXTS.map((_, index) => `plain ${index}`),
     isValid,

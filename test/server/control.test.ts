@@ -35,7 +35,7 @@ const handlers = {
 };
 
 describe('the control socket', () => {
-  test('takes approvals, passes by hand and questions', async () => {
+  test('handles approvals, requested passes and other requests', async () => {
     control = await openControl(path, handlers);
     expect(await callControl(path, { ask: 'approve', checksum: 'sha256:1' })).toEqual({ approved: 'sha256:1' });
     expect(await callControl(path, { ask: 'reconcile', organization: 'org_1' })).toEqual({ asked: 'org_1' });
@@ -58,14 +58,14 @@ describe('the control socket', () => {
     );
   });
 
-  test('is for this user alone, and gone after close', async () => {
+  test('is accessible only to its user, and removed by close', async () => {
     control = await openControl(path, handlers);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     await control.close();
     expect(existsSync(path)).toBe(false);
   });
 
-  test('passes on why it refuses', async () => {
+  test('returns the reason of a refusal', async () => {
     control = await openControl(path, handlers);
     await expect(callControl(path, { ask: 'approve', checksum: 'sha256:2' })).rejects.toThrow(
       new RefusedPlanError('the daemon refused: no held plan has the checksum sha256:2'),
@@ -73,14 +73,14 @@ describe('the control socket', () => {
     await expect(callControl(path, { ask: 'approve', checksum: '' })).rejects.toThrow('checksum is missing');
   });
 
-  test('takes a question with as many files as a shell names', async () => {
+  test('accepts a push of 5,000 files', async () => {
     control = await openControl(path, handlers);
     const files = Array.from({ length: 5000 }, (_, index) => `/exports/tickets-of-a-long-year-${index}.json`);
     const question = { about: 'push', files, account: 'push' } as const;
     expect(await callControl(path, { ask: 'conversations', question })).toMatchObject({ files });
   });
 
-  test('tells what is no mistake of whoever asked from what is', async () => {
+  test('distinguishes temporary failures from invalid requests', async () => {
     const failing = (error: Error) => ({ ...handlers, status: () => Promise.reject(error) });
     const asked = async (error: Error) => {
       control = await openControl(path, failing(error));
@@ -111,7 +111,7 @@ describe('the control socket', () => {
     expect((error as Error).message).toContain(`no daemon responds on ${path}`);
   });
 
-  test('replaces a socket that a killed daemon left, and no other', async () => {
+  test('replaces the socket of a killed daemon, and refuses that of a running one', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const dead = createServer().listen(path, resolve);
     await promise;
@@ -124,7 +124,7 @@ describe('the control socket', () => {
     expect(await callControl(path, { ask: 'status' })).toEqual({ organizations: [] });
   });
 
-  test('names a path that is too long', async () => {
+  test('reports a path that is too long', async () => {
     await expect(openControl(join(folder, 'x'.repeat(120)), handlers)).rejects.toThrow(/too long for a socket/);
   });
 });

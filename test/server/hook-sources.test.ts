@@ -190,14 +190,14 @@ describe.each(Object.entries(KINDS))('the webhook of %s', (name, kind) => {
     ['more than is read, well signed', 413, large, kind.sign(large, AT)],
     ['half a JSON, well signed', 400, body.slice(0, -1), kind.sign(body.slice(0, -1), AT)],
     ['what it does not know, well signed', 400, '[7', kind.sign('[7', AT)],
-  ])('refuses %s (%i), and nothing is stored', async (_what, status, text, headers) => {
+  ])('refuses %s with %i, and stores nothing', async (_what, status, text, headers) => {
     const before = stored();
     expect(await post(name, text, headers)).toBe(status);
     expect(stored()).toEqual(before);
   });
 
   // Freshdesk signs nothing: what it sends is a secret and a number, and only the number's ticket is fetched.
-  test.skipIf(name === 'freshdesk')('refuses a body that was changed on its way, and nothing is stored', async () => {
+  test.skipIf(name === 'freshdesk')('refuses a modified body, and stores nothing', async () => {
     const before = stored();
     expect(await post(name, body.replace(':', ': '), good)).toBe(401);
     expect(await post(name, `${body} `, good)).toBe(401);
@@ -205,7 +205,7 @@ describe.each(Object.entries(KINDS))('the webhook of %s', (name, kind) => {
   });
 
   test.runIf(kind.hasTimestamp)(
-    'refuses what was signed too long ago or too far ahead, and nothing is stored',
+    'refuses a timestamp that is too old or too far in the future, and stores nothing',
     async () => {
       const before = stored();
       expect(await post(name, body, kind.sign(body, AT - 301_000))).toBe(401);
@@ -215,7 +215,7 @@ describe.each(Object.entries(KINDS))('the webhook of %s', (name, kind) => {
     },
   );
 
-  test('takes a delivery once: played again it is answered, and changes nothing', async () => {
+  test('stores a delivery once, and accepts a repetition without a change', async () => {
     expect(await post(name, body, good)).toBe(202);
     const before = stored();
     expect(await post(name, body, good)).toBe(202);
@@ -227,7 +227,7 @@ describe.each(Object.entries(KINDS))('the webhook of %s', (name, kind) => {
     }
   });
 
-  test('answers only once it is durable', async () => {
+  test('responds only after the delivery is durable', async () => {
     const durable = Promise.withResolvers<void>();
     gate = durable.promise;
     let answered = false;
@@ -249,7 +249,7 @@ describe.each(Object.entries(KINDS))('the webhook of %s', (name, kind) => {
     expect(await answer).toBe(202);
   });
 
-  test('gives up on a body that never ends, and nothing is stored', async () => {
+  test('times out on a body that never ends, and stores nothing', async () => {
     const { port, hostname } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }));
     const before = stored();
     const socket = connect(Number(port), hostname);

@@ -65,7 +65,7 @@ async function post(body: string, over: Record<string, string> = {}, url = hookP
 }
 
 describe('a webhook', () => {
-  test('hands on the bytes as they came in', async () => {
+  test('passes the received bytes on unchanged', async () => {
     const body = '{ "a":  1 }\r\n';
     expect(await post(body)).toMatchObject({ status: 202, text: '{"kept":true}' });
     expect(kept).toEqual([body]);
@@ -75,20 +75,20 @@ describe('a webhook', () => {
   test.each<[string, Record<string, string>, string | undefined, number]>([
     ['a bad signature', { 'x-signature': 'no' }, undefined, 401],
     ['another content type', { 'content-type': 'text/plain' }, undefined, 415],
-    ['a source that is not there', {}, hookPath('org_1', 'other'), 404],
-    ['an organization that is not there', {}, hookPath('org_2', 'desk'), 404],
-    ['a path that is none', {}, '/hooks/org_1/%2e%2e', 404],
-  ])('refuses %s, and keeps nothing', async (_name, headers, url, status) => {
+    ['an unknown source', {}, hookPath('org_1', 'other'), 404],
+    ['an unknown organization', {}, hookPath('org_2', 'desk'), 404],
+    ['an invalid path', {}, '/hooks/org_1/%2e%2e', 404],
+  ])('refuses %s, and stores nothing', async (_name, headers, url, status) => {
     expect((await post('{}', headers, url)).status).toBe(status);
     expect(kept).toEqual([]);
   });
 
-  test('refuses what is too large before it is checked', async () => {
+  test('refuses a body that is too large before it checks the signature', async () => {
     expect((await post('x'.repeat(LARGEST_HOOK + 1))).status).toBe(413);
     expect(kept).toEqual([]);
   });
 
-  test('answers only after it is durable', async () => {
+  test('responds only after the delivery is durable', async () => {
     let durable = () => {};
     const begun = new Promise<void>((isBegun) => {
       keep = () =>
@@ -108,7 +108,7 @@ describe('a webhook', () => {
     expect((await answer).status).toBe(202);
   });
 
-  test('is asked to come again where there is no room, or the state cannot be written', async () => {
+  test('responds 503 with Retry-After if the outbox is full or the state cannot be written', async () => {
     keep = async () => ({ status: 503, reason: 'outbox full; retry later' });
     expect(await post('{}')).toMatchObject({ status: 503, answered: { 'retry-after': '60' } });
     keep = () => Promise.reject(new StoreError('/var/lib/octavo.db: the disk is full'));
@@ -118,12 +118,12 @@ describe('a webhook', () => {
     expect(outcomes).toEqual(['org_1/desk full', 'org_1/desk failed']);
   });
 
-  test('a mistake of ours is not shown', async () => {
+  test('does not reveal the message of an internal error', async () => {
     keep = () => Promise.reject(new Error('the secret reason'));
     expect(await post('{}')).toMatchObject({ status: 500, text: '{"error":"internal error"}' });
   });
 
-  test('a body that never ends is given up', async () => {
+  test('times out on a body that never ends', async () => {
     const { port, hostname } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }));
     const socket = connect(Number(port), hostname);
     const head = ['POST /hooks/org_1/desk HTTP/1.1', 'host: x', 'content-type: application/json', 'content-length: 9'];

@@ -45,7 +45,7 @@ const PROBE = `
   })();
 `;
 
-test('health, readiness and metrics are answered while the main thread does nothing but work', async () => {
+test('serves health, readiness and metrics while the main thread is blocked', async () => {
   const address = await listen();
   const shared = new SharedArrayBuffer(4);
   const urls = ['/healthz', '/readyz', '/metrics'].map((path) => `${address}${path}`);
@@ -60,7 +60,7 @@ test('health, readiness and metrics are answered while the main thread does noth
   ]);
 });
 
-test('metrics are those of now where the main thread is free', async () => {
+test('serves current metrics while the main thread is responsive', async () => {
   const address = await listen();
   const first = await (await fetch(`${address}/metrics`)).text();
   const second = await (await fetch(`${address}/metrics`)).text();
@@ -90,7 +90,7 @@ async function openAlone(answer: (path: string) => Promise<string>, longestSilen
   return { listener, read };
 }
 
-test('while the main thread is silent its metrics are repeated with the time, and health fails in the end', async () => {
+test('repeats the last metrics with the blocked time while the main thread is blocked, and then fails the health check', async () => {
   let isBusy = false;
   const scrape = 'a 1\nocto 2\noctavo_main_thread_busy_seconds 0\nb 3\n';
   const { read } = await openAlone(
@@ -109,7 +109,7 @@ test('while the main thread is silent its metrics are repeated with the time, an
   expect((await read('/healthz'))[1]).toContain('the main thread has not answered for');
 });
 
-test('a request that waits for something else does not make the main thread silent', async () => {
+test('does not treat the main thread as blocked while one request waits', async () => {
   const { read } = await openAlone(async (path) => (path === '/slow' ? new Promise(() => {}) : path), 600);
   void read('/slow').catch(() => {});
   for (let turn = 0; turn < 10; turn += 1) {
@@ -118,7 +118,7 @@ test('a request that waits for something else does not make the main thread sile
   }
 });
 
-test('closing abandons a request that nobody answers', async () => {
+test('close aborts requests without a response', async () => {
   const { listener, read } = await openAlone(async (path) => (path === '/slow' ? new Promise(() => {}) : path));
   const waiting = read('/slow').catch((error: Error) => error);
   await read('/healthz');
@@ -126,7 +126,7 @@ test('closing abandons a request that nobody answers', async () => {
   expect(await waiting).toBeInstanceOf(Error);
 });
 
-test('an address that is taken is an error', async () => {
+test('reports an address in use', async () => {
   const address = new URL(await listen());
   const options = {
     registry: { contentType: 'text/plain', metrics: async () => '' },
@@ -138,7 +138,7 @@ test('an address that is taken is an error', async () => {
   );
 });
 
-test('every other request is forwarded', async () => {
+test('forwards every other request to the main thread', async () => {
   const address = await listen((app) => {
     app.post('/echo', async (request, reply) => reply.header('x-seen', request.headers['x-sent']).send(request.body));
   });

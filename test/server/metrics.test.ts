@@ -11,7 +11,7 @@ import { createMetrics } from '../../src/server/metrics.ts';
 import { failingChange, reasonOf } from '../../src/server/trouble.ts';
 
 describe('createMetrics', () => {
-  test('counts what it is told', async () => {
+  test('counts reported events', async () => {
     const metrics = createMetrics();
     metrics.pass({ organization: 'org_1', outcome: 'done', seconds: 1.5, at: 1_800_000_000_000 });
     metrics.pass({ organization: 'org_1', outcome: 'failed', seconds: 0.5, at: 1_900_000_000_000 });
@@ -48,7 +48,7 @@ describe('createMetrics', () => {
     );
   });
 
-  test('shows one good commit, also while the source is bad', async () => {
+  test('shows the last valid commit, also while the source is invalid', async () => {
     const metrics = createMetrics();
     metrics.source({ organization: 'org_1', isReady: true, commit: 'aaa' });
     metrics.source({ organization: 'org_1', isReady: true, commit: 'bbb' });
@@ -59,7 +59,7 @@ describe('createMetrics', () => {
     expect(text).not.toContain('"aaa"');
   });
 
-  test('forgets budgets that became one', async () => {
+  test('removes the budgets of classes that were joined', async () => {
     const metrics = createMetrics();
     const rest = { queue: 'org_1', waiting: {}, oldestSeconds: 0, isCircuitOpen: false };
     const budget = (name: string) => ({ class: name, limit: 60, remaining: 12, cooldownSeconds: 0 });
@@ -75,7 +75,7 @@ describe('createMetrics', () => {
     ]);
   });
 
-  test('names what fails, and only as long as it does', async () => {
+  test('lists failing changes and organizations only while they fail', async () => {
     const metrics = createMetrics();
     const named = async () =>
       (await metrics.registry.metrics())
@@ -110,7 +110,7 @@ describe('createMetrics', () => {
     expect(await named()).toHaveLength(101);
   });
 
-  test('each has a registry of its own', async () => {
+  test('creates a separate registry each time', async () => {
     createMetrics().rateLimited('read');
     expect(await createMetrics().registry.metrics()).not.toContain('octavo_rate_limited_total{');
   });
@@ -124,18 +124,18 @@ test.each([
   ['source', new SourceError('no')],
   ['state', new StoreError('no')],
   ['unknown', new Error('no')],
-])('a pass fails because of: %s', (reason, error) => {
+])('reasonOf returns %s for a failed pass with such an error', (reason, error) => {
   expect(reasonOf('failed', error, 0)).toBe(reason);
   // What went wrong on the way did not make it fail.
   expect(reasonOf('done', error, 0)).toBe(null);
 });
 
-test('a pass fails because of its changes, and not because it was stopped', () => {
+test('reasonOf returns changes for failed changes, and null for a stopped pass', () => {
   expect(reasonOf('failed', null, 2)).toBe('changes');
   expect(reasonOf('failed', null, 0)).toBe(null);
 });
 
-test('no email is shown', () => {
+test('failingChange never returns an email address', () => {
   const result = { action: 'update', status: 'failed', error: 'no', address: 'member/ana@acme.example' } as const;
   expect(failingChange({ ...result, id: 'usr_1' }, undefined)).toEqual({ kind: 'member', address: 'member/usr_1' });
   const hashed = failingChange({ ...result, id: null }, undefined);
@@ -144,7 +144,7 @@ test('no email is shown', () => {
   expect(failingChange(site, undefined)).toEqual({ kind: 'site-space', address: 'site-space/help/guides/en' });
 });
 
-test('fights are counted by kind, and gone when they are over', async () => {
+test('counts flapping fields by kind, and removes the count when they stop', async () => {
   const metrics = createMetrics();
   const shown = async () =>
     (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('octavo_flapping_fields{'));

@@ -46,7 +46,7 @@ const take = (source: string, rejected: number) =>
 test.each<[string, (source: string) => void]>([
   ['a poll', (source) => events.onPollEnd?.({ source, error: null, again: 1 })],
   ['a push', (source) => events.onFilesEnd?.({ source })],
-])('a file of 100,000 broken records is six lines at the end of %s', (_what, end) => {
+])('logs six lines for a file with 100,000 invalid records at the end of %s', (_what, end) => {
   for (let line = 1; line <= 100_000; line += 1) {
     reject('drop', `tickets.ndjson:${line}`);
     if (line % 100 === 0) {
@@ -69,7 +69,7 @@ test.each<[string, (source: string) => void]>([
   expect(warnings().slice(6)).toEqual([rejected('drop', 'next.csv:7')]);
 });
 
-test('a few in every batch of one file are six lines all the same', () => {
+test('logs six lines if every batch of a file has a few invalid records', () => {
   for (let line = 1; line <= 300; line += 1) {
     reject('drop', `tickets.ndjson:${line}`);
     if (line % 3 === 0) {
@@ -81,7 +81,7 @@ test('a few in every batch of one file are six lines all the same', () => {
   expect(warnings().slice(5)).toEqual([expect.objectContaining({ source: 'drop', records: 295 })]);
 });
 
-test('of many files the first few are named', () => {
+test('names the first few of many files', () => {
   for (let file = 1; file <= 12; file += 1) {
     reject('drop', `${file}.csv:1`);
   }
@@ -92,7 +92,7 @@ test('of many files the first few are named', () => {
   });
 });
 
-test('what a webhook brought at once is summed up at once: no end comes', () => {
+test('summarizes the rejected records of a webhook immediately', () => {
   const bring = (count: number) => {
     for (let index = 0; index < count; index += 1) {
       reject('forms', `webhook/forms[${index}]`);

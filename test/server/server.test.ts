@@ -16,7 +16,7 @@ function serve(health: string[] = [], ready: string[] = []) {
 }
 
 describe('the server', () => {
-  test('is alive, and ready when nothing is left to wait for', async () => {
+  test('is healthy at once, and ready when no reason is left to wait', async () => {
     const waiting = ['org_1: the first sync was not tried yet'];
     const { app } = serve([], waiting);
     expect((await app.inject('/healthz')).json()).toEqual({ healthy: true, reasons: [] });
@@ -27,17 +27,17 @@ describe('the server', () => {
     expect((await app.inject('/readyz')).statusCode).toBe(200);
   });
 
-  test('says when it should be restarted', async () => {
+  test('responds 503 to a health check with reasons', async () => {
     expect((await serve(['the loop stands still']).app.inject('/healthz')).statusCode).toBe(503);
   });
 
-  test('shows metrics as text', async () => {
+  test('returns metrics as text', async () => {
     const answer = await serve().app.inject('/metrics');
     expect(answer.headers['content-type']).toContain('text/plain; version=0.0.4');
     expect(answer.body).toContain('octavo_process_cpu_seconds_total');
   });
 
-  test('answers nothing else, and says nothing of itself', async () => {
+  test('refuses other requests without naming the server or its version', async () => {
     const { app } = serve();
     for (const [method, url] of [
       ['GET', '/'],
@@ -51,7 +51,7 @@ describe('the server', () => {
     }
   });
 
-  test('an error inside is not shown', async () => {
+  test('does not reveal the message of an internal error', async () => {
     const server = createServer({
       registry: { contentType: 'text/plain', metrics: () => Promise.reject(new Error('the secret reason')) },
       health: () => [],
@@ -62,7 +62,7 @@ describe('the server', () => {
     expect(answer.body).toBe('{"error":"internal error"}');
   });
 
-  test('listens, and names an address that is taken', async () => {
+  test('listens on an address, and reports one in use', async () => {
     const server = serve();
     const address = await server.listen({ host: '127.0.0.1', port: 0 });
     expect((await fetch(`${address}/healthz`)).status).toBe(200);

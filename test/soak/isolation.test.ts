@@ -59,7 +59,7 @@ test.each([400, 500])('a resource whose writes all return %i does not affect oth
 test.each([
   ['the same token', {}],
   ['a token of its own', { token: 'of-org_other' }],
-])('an organization that fails disturbs no other, with %s', async (_, other) => {
+])('an organization that fails does not affect another one with %s', async (_, other) => {
   const tokens = { 'of-org_other': { user: ANA.email, permission: 'admin' } } as const;
   await using work = await openWorkspace({ seed: two(), tokens });
   work.repository.write('all.yaml', MANIFEST);
@@ -78,7 +78,7 @@ test.each([
   expect(await daemon.metric('octavo_organization_failing{organization="org_other",reason="unauthorized"}')).toBe(1);
 });
 
-test('an operation that is rate limited again and again does not delay others', async () => {
+test('an operation that is always rate limited does not delay others', async () => {
   await using work = await openWorkspace();
   work.repository.write('all.yaml', MANIFEST);
   work.repository.commit('All');

@@ -116,7 +116,7 @@ describe('openSqliteStore', () => {
   test.each([
     ['is no database', () => writeFileSync(file, 'not a database, but long enough to look at '.repeat(40))],
     ['has a broken page', () => scribble(4096 + 40)],
-  ])('a file that %s is named, with a way out, and stays', async (_name, damage) => {
+  ])('reports a file that %s with advice, and does not change it', async (_name, damage) => {
     const store = openSqliteStore(file);
     await store.organization('org_1').put(Array.from({ length: 500 }, (_, n) => ({ ...entry, address: `team/${n}` })));
     await store.close();

@@ -138,7 +138,7 @@ describe('a file without write permission', () => {
   test.each([
     ['the file', 0o777, 0o444],
     ['the file and its folder', 0o555, 0o444],
-  ])('%s is read-only', (_what, ofFolder, ofFile) => {
+  ])('is reported as read-only at startup: %s', (_what, ofFolder, ofFile) => {
     chmodSync(file, ofFile);
     chmodSync(folder, ofFolder);
     const before = readFileSync(file);
@@ -152,13 +152,13 @@ describe('a file without write permission', () => {
   test.each([
     ['the folder is read-only', 0o555, 0o666],
     ['the file may not be read', 0o777, 0o000],
-  ])('%s', (_what, ofFolder, ofFile) => {
+  ])('reports the path and advice if %s', (_what, ofFolder, ofFile) => {
     chmodSync(file, ofFile);
     chmodSync(folder, ofFolder);
     expect(words(open())).toMatch(/^StoreError: FILE cannot be (opened|written)[;:] .*(store\.path|this user)/);
   });
 
-  test('a folder that does not exist and cannot be created', () => {
+  test('names a folder that does not exist and cannot be created', () => {
     chmodSync(folder, 0o555);
     file = join(folder, 'state', 'octavo.db');
     expect(words(open())).toMatch(/^StoreError: FILE cannot be used: EACCES: .*let store\.path name a file/);
@@ -217,7 +217,7 @@ describe('errors while the file is open', () => {
     await again.close();
   });
 
-  test('a file that becomes read-only', async () => {
+  test('a write to a file that became read-only fails with advice', async () => {
     const store = open();
     const record = store.organization('o');
     await record.put(entries(2));
@@ -244,7 +244,7 @@ describe('errors while the file is open', () => {
     expect(refusal()).toContain('is damaged');
   });
 
-  test.each(['fields', 'marks'])('an entry whose %s are not an object', async (column) => {
+  test.each(['fields', 'marks'])('an entry whose %s are not an object is reported as damage', async (column) => {
     const store = open();
     const record = store.organization('o');
     await record.put(entries(2));

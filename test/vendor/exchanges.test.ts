@@ -47,7 +47,7 @@ describe.each(VERSIONS)('%s', (version) => {
   });
 
   test.each(entriesOf(version).map((entry) => ({ entry, named: described(entry) })))(
-    'still so: $named',
+    'a listed difference still exists: $named',
     ({ entry }) => {
       expect((found.get(version) ?? []).some((one) => isKnown(entry, one))).toBe(true);
     },

@@ -259,7 +259,7 @@ const inRequests: readonly Planted[] = [
 describe.each([
   ['answers', inAnswers],
   ['requests', inRequests],
-] as const)('in %s it catches', (_, planted) => {
+] as const)('%s finds', (_, planted) => {
   test.each(planted)('%s', (_what, row, says) => {
     const said = judge.judge(row);
     expect(said).toHaveLength(says.length);

@@ -77,7 +77,7 @@ describe('values in requests', () => {
     expect(unknown.map(({ version, what, where }) => `${version} ${what} ${where}`)).toEqual([]);
   });
 
-  test.each(Object.entries(KNOWN))('still so: %s, as it is %s', (entry) => {
+  test.each(Object.entries(KNOWN))('the listed difference still exists: %s (%s)', (entry) => {
     expect(found.some(({ version, what }) => `${version} ${what}` === entry)).toBe(true);
   });
 

@@ -26,7 +26,7 @@ interface Bad {
 const HEAD = 'ticket_id,author_role,body';
 const CASES: readonly (readonly [string, Bad])[] = [
   [
-    'half a JSON',
+    'truncated JSON',
     {
       name: 'half.json',
       content: `[\n${record('1')},\n${record('2')},\n{"id":"3","parts":[{"ro`,
@@ -35,7 +35,7 @@ const CASES: readonly (readonly [string, Bad])[] = [
     },
   ],
   [
-    'half a line of NDJSON, and one that is none',
+    'a truncated line of NDJSON and one that is not JSON',
     {
       name: 'half.ndjson',
       content: `${record('1')}\n{"id":"2","par\n7\n${record('3')}\n`,
@@ -47,7 +47,7 @@ const CASES: readonly (readonly [string, Bad])[] = [
     },
   ],
   [
-    'columns that are not there',
+    'missing columns',
     {
       // What stands there may be no header, but somebody's name.
       name: 'columns.csv',
@@ -57,7 +57,7 @@ const CASES: readonly (readonly [string, Bad])[] = [
     },
   ],
   [
-    'rows with too many columns and with a role that is none',
+    'rows with too many columns and an unknown role',
     {
       name: 'rows.csv',
       content: `${HEAD}\n1,customer,How?\n2,customer,How?,more\n3,king,How?\n4,customer,How?\n`,
@@ -82,7 +82,7 @@ const CASES: readonly (readonly [string, Bad])[] = [
     },
   ],
   [
-    'another encoding in a table',
+    'another encoding in a CSV file',
     {
       name: 'latin.csv',
       content: Buffer.concat([
@@ -95,7 +95,7 @@ const CASES: readonly (readonly [string, Bad])[] = [
     },
   ],
   [
-    'parts that are empty, missing, or no parts',
+    'empty, missing and invalid parts',
     {
       name: 'parts.ndjson',
       content: [
@@ -116,7 +116,7 @@ const CASES: readonly (readonly [string, Bad])[] = [
     },
   ],
   [
-    'rows of a table that say nothing',
+    'CSV rows without text',
     {
       name: 'empty.csv',
       content: `${HEAD}\n1,customer,How?\n2,customer,\n3,customer,How?\n`,
@@ -210,7 +210,7 @@ describe.each(CASES)('%s', (_what, { name, content, rejects, taken }) => {
   const expected = rejects.map(([line, index, reason]) => ({ line, record: index, reason }));
   const keys = taken.map((id) => `file/drop/${id}`);
 
-  test('dropped', async () => {
+  test('is rejected with reasons in a drop folder', async () => {
     writeFileSync(join(folder, name), content);
     writeFileSync(join(folder, 'zz-good.ndjson'), record('good'));
     await drop();
@@ -218,7 +218,7 @@ describe.each(CASES)('%s', (_what, { name, content, rejects, taken }) => {
     expect(await waiting()).toEqual([...keys, 'file/drop/good']);
   });
 
-  test('pushed', async () => {
+  test('is rejected with reasons when pushed', async () => {
     writeFileSync(join(folder, name), content);
     expect(await push(name)).toMatchObject({
       tickets: taken.length,
@@ -230,8 +230,8 @@ describe.each(CASES)('%s', (_what, { name, content, rejects, taken }) => {
   });
 });
 
-describe('a file that cannot be read', () => {
-  test('dropped: is reported once in its reject file, across starts, and the others are read', async () => {
+describe('an unreadable file', () => {
+  test('in a drop folder is reported once in its reject file, also across restarts', async () => {
     mkdirSync(join(folder, 'folder.json'));
     symlinkSync(join(folder, 'nowhere'), join(folder, 'link.json'));
     writeFileSync(join(folder, 'good.ndjson'), record('good'));
@@ -244,7 +244,7 @@ describe('a file that cannot be read', () => {
     expect(await waiting()).toEqual(['file/drop/good']);
   });
 
-  test('or put away, dropped: the error says so without its name, which may say who wrote it', async () => {
+  test('that also cannot be moved is reported without its name, which may be private', async () => {
     writeFileSync(join(folder, 'processed'), '');
     writeFileSync(join(folder, 'letter of hush-1.ndjson'), record('1'));
     await open('move').pollOnce(signal);
@@ -253,7 +253,7 @@ describe('a file that cannot be read', () => {
     expect(String(failed.get('drop')?.stack)).not.toContain('hush-1');
   });
 
-  test('pushed: is reported in its reject file', async () => {
+  test('is reported in its reject file when pushed', async () => {
     mkdirSync(join(folder, 'folder.json'));
     expect(await push('folder.json')).toMatchObject({ tickets: 0, rejected: 1 });
     expect(rejectsOf('folder.json')).toEqual([{ line: 1, record: 0, reason: 'cannot be read: it is a directory' }]);

@@ -17,7 +17,7 @@ async function readLimited(content: string, held: number, passes: number): Promi
 }
 
 describe('CSV', () => {
-  it('groups rows that do not stand together, by date', async () => {
+  it('groups rows that are apart and orders them by date', async () => {
     const found = await read(
       'tickets.csv',
       file(
@@ -51,12 +51,12 @@ describe('CSV', () => {
   it.each([
     ['semicolon', ';'],
     ['tab', '\t'],
-  ])('finds out that the delimiter is a %s', async (_, delimiter) => {
+  ])('detects the delimiter %s', async (_, delimiter) => {
     const text = `"ticket_id,x"${delimiter}Ticket ID${delimiter}Author Role${delimiter}Body\na${delimiter}1${delimiter}user${delimiter}"x${delimiter}y, z"\n`;
     expect(ticketsOf(await read('x.csv', text))[0]?.parts).toEqual([{ role: 'user', body: `x${delimiter}y, z` }]);
   });
 
-  it('takes the columns and the delimiter that are configured, people, and a status', async () => {
+  it('uses the configured columns and delimiter, and reads people and status', async () => {
     const csv = { delimiter: '|', columns: { ticket_id: 'Case No.', body: 'Text', author_role: 'Who' } };
     const text = [
       'Case No.|Text|Who|author_name|author_email|status|url',
@@ -74,7 +74,7 @@ describe('CSV', () => {
     });
   });
 
-  it('says once which columns are missing, and which are there', async () => {
+  it('reports missing columns once, with the existing ones', async () => {
     expect(outline(await read('x.csv', 'id,body\n1,x\n2,y\n'))).toEqual([
       'x.csv:1 has no column ticket_id, author_role; the header row has: id, body',
     ]);
@@ -85,7 +85,7 @@ describe('CSV', () => {
     expect(outline(await read('x.csv', '"id\n'))).toEqual(['x.csv:1 has a quote that is not closed']);
   });
 
-  it('tells each row that it cannot read, with the line it begins on, and reads on', async () => {
+  it('rejects each invalid row with its first line, and continues', async () => {
     const found = await read(
       'x.csv',
       Buffer.concat([
@@ -109,14 +109,14 @@ describe('CSV', () => {
     ]);
   });
 
-  it('a quote that swallows more than a record may have costs one row', async () => {
+  it('rejects one row for an unclosed quote that exceeds the record limit', async () => {
     const rows = Array.from({ length: 300 }, (_, index) => `${index + 10},s,,user,word,`);
     const found = await read('x.csv', file('1,s,,user,"open,', ...rows), { longest: 2000 });
     expect(outline(found)[0]).toBe('x.csv:2 has a quote that is not closed');
     expect(ticketsOf(found)).toHaveLength(300);
   });
 
-  it('rejects a row and a ticket that are too large, and reads on', async () => {
+  it('rejects a row and a ticket that are too large, and continues', async () => {
     const long = 'x'.repeat(700);
     const found = await read(
       'x.csv',
@@ -135,13 +135,13 @@ describe('CSV', () => {
   const scattered = file(
     ...[0, 1].flatMap((part) => [1, 2, 3, 4].map((id) => `${id},s,,user,part ${part} ${'x'.repeat(300)},`)),
   );
-  it('reads over again what lies too far apart to be held', async () => {
+  it('reads the file again for tickets whose rows are too far apart', async () => {
     const found = await readLimited(scattered, 1100, 10);
     expect(outline(found).toSorted()).toEqual(['file/acme/1', 'file/acme/2', 'file/acme/3', 'file/acme/4']);
     expect(ticketsOf(found).every(({ parts }) => parts.length === 2)).toBe(true);
   });
 
-  it('says clearly where even that is too much', async () => {
+  it('rejects tickets whose rows are too far apart for several reads', async () => {
     expect(outline(await readLimited(scattered, 600, 2)).at(-1)).toBe(
       't.csv:1 has 2 tickets whose rows are too far apart; sort the file by ticket_id',
     );
@@ -169,8 +169,8 @@ const written = (all: readonly { ticket: string; role: string; body: string }[])
   );
 const byKey = (found: readonly SourceRecord[]) => ticketsOf(found).toSorted((a, b) => (a.key < b.key ? -1 : 1));
 
-describe('any tickets as CSV', () => {
-  it('are read as they were written, however their rows are shuffled', async () => {
+describe('generated tickets as CSV', () => {
+  it('are read unchanged from shuffled rows', async () => {
     await fc.assert(
       fc.asyncProperty(
         messages,
@@ -194,7 +194,7 @@ describe('any tickets as CSV', () => {
     );
   });
 
-  it('cut off anywhere, no complete row before the cut is lost', async () => {
+  it('lose no complete row if the file is truncated anywhere', async () => {
     await fc.assert(
       fc.asyncProperty(messages, fc.double({ min: 0, max: 1, noNaN: true }), async (all, share) => {
         const rows = written(all.map((each) => ({ ...each, role: 'user' })));
@@ -228,8 +228,8 @@ const cell = fc.string({ unit: fc.constantFrom('a', 'ß', '😀', '"', ';', ',',
 /** As RFC 4180 has a writer do it: quotes where they are needed, or always. */
 const write = (value: string, always: boolean) => (always || /[";\r\n]/.test(value) ? quote(value) : value);
 
-describe('any rows', () => {
-  it('that are written as in RFC 4180 are read as they were, each from its line', async () => {
+describe('generated rows', () => {
+  it('in the format of RFC 4180 are read unchanged, with their lines', async () => {
     const table = fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }), { maxLength: 8 });
     const places = fc.record({ block: fc.integer({ min: 1, max: 200 }), chunk: fc.integer({ min: 1, max: 40 }) });
     await fc.assert(
@@ -250,7 +250,7 @@ describe('any rows', () => {
     );
   });
 
-  it('with any quotes are the same however many are parsed at once', async () => {
+  it('with any quotes are parsed equally in batches of any size', async () => {
     const text = fc.string({ unit: fc.constantFrom('a', '"', '""', ';', '\n', ';"', '"\n'), maxLength: 40 });
     const longest = fc.integer({ min: 3, max: 50 });
     await fc.assert(
@@ -265,7 +265,7 @@ describe('any rows', () => {
     );
   });
 
-  it('may be longer than what is parsed at once, and one that is never closed costs itself alone', async () => {
+  it('may exceed the parse buffer, and an unclosed quote rejects only its row', async () => {
     const long = Array.from({ length: 9000 }, (_, index) => `line ${index} of a long one, ${'x'.repeat(50)}`).join(
       '\n',
     );

@@ -80,9 +80,9 @@ async function poll(source: ReturnType<typeof open>, from: Position = START, mos
   return { batches, found: outline(batches.flatMap(({ found }) => found)), position: batches.reduce(after, from) };
 }
 
-describe('when a file is settled', () => {
+describe('a file', () => {
   const stats = { size: 5, mtime: 1000, inode: 1 };
-  it('once it was not written to for long enough, as its own time says or as was seen', () => {
+  it('is settled when its modification time and content have been unchanged for long enough', () => {
     const first = readFileStat(undefined, stats, 1500);
     expect(isSettled(first, 1500, 2000)).toBe(false);
     expect(isSettled(first, 3000, 2000)).toBe(true);
@@ -94,7 +94,7 @@ describe('when a file is settled', () => {
   });
 
   it.each(['.x.json', 'x.json.tmp', 'x.part', '~x.csv', 'x.json~', 'x.crdownload'])(
-    'never, where it is called %s',
+    'is never settled with the name %s',
     (name) => {
       expect(isUnfinishedName(name)).toBe(true);
     },
@@ -102,7 +102,7 @@ describe('when a file is settled', () => {
 });
 
 describe('a drop folder', () => {
-  it('gives every file in batches, small files together, and then rests', async () => {
+  it('returns files in batches, with small files combined, then nothing', async () => {
     await put('b.ndjson', records('3', '4', '5'));
     await put('a.ndjson', records('1', '2'));
     await Promise.all(['a', 'b'].map((name) => utimes(join(folder, `${name}.ndjson`), 1, 1)));
@@ -117,13 +117,13 @@ describe('a drop folder', () => {
     expect((await poll(source, first.position)).batches).toEqual([]);
   });
 
-  it('gives the same keys under another name, where its account stays', async () => {
+  it('returns the same keys for a renamed file with the same account', async () => {
     await put('a.ndjson', records('1'));
     expect((await poll(open({ name: 'renamed', account: 'drop' }))).found).toEqual(keys('1'));
     expect((await poll(open({ name: 'renamed' }))).found).toEqual(['file/renamed/1']);
   });
 
-  it('gives long records in smaller batches', async () => {
+  it('returns long records in smaller batches', async () => {
     const long = (id: string) =>
       JSON.stringify({ id, parts: [{ role: 'user', body: 'x'.repeat(0.6 * LARGEST_BATCH) }] });
     await put('long.ndjson', ['1', '2', '3'].map(long).join('\n'));
@@ -131,7 +131,7 @@ describe('a drop folder', () => {
     expect(batches.map(({ found }) => found.length)).toEqual([2, 1]);
   });
 
-  it('leaves a file in the middle once it is asked to end', async () => {
+  it('stops in the middle of a file when aborted', async () => {
     await put('a.csv', 'ticket_id,author_role,body\n');
     const input = fileInput(join(folder, 'a.csv'), AbortSignal.abort());
     await expect(Array.fromAsync(input.open())).rejects.toThrow('aborted');
@@ -147,7 +147,7 @@ describe('a drop folder', () => {
     }
   });
 
-  it('knows a file by its content and time: one that was renamed is not read again', async () => {
+  it('identifies a file by content and time, and does not read a renamed file again', async () => {
     await put('a.ndjson', records('1'));
     const { position } = await poll(open());
     await rename(join(folder, 'a.ndjson'), join(folder, 'z.ndjson'));
@@ -162,7 +162,7 @@ describe('a drop folder', () => {
     await utimes(join(folder, name), 1_700_000_000 + seconds, 1_700_000_000 + seconds);
   };
 
-  it('reads files that wait together by age, then by name as people count', async () => {
+  it('reads files by age, then by name in natural order', async () => {
     await putAt(9, 'a.ndjson', records('newest'));
     await putAt(5, '10.ndjson', records('ten'));
     await putAt(5, '2.ndjson', records('two'));
@@ -170,7 +170,7 @@ describe('a drop folder', () => {
     expect((await poll(open())).found).toEqual(keys('oldest', 'two', 'ten', 'newest'));
   });
 
-  it('reads content again that returns to an earlier version under another name', async () => {
+  it('reads a file again that returns to an earlier version under another name', async () => {
     await putAt(1, 'first.ndjson', records('A'));
     await putAt(2, 'second.ndjson', records('B'));
     await putAt(3, 'third.ndjson', records('A'));
@@ -182,7 +182,7 @@ describe('a drop folder', () => {
     expect((await poll(open(), later.position)).batches).toEqual([]);
   });
 
-  it('reads content again that was replaced or removed meanwhile', async () => {
+  it('reads a file again that was replaced or removed in the meantime', async () => {
     await put('a.ndjson', records('1'));
     const first = await poll(open());
     await put('a.ndjson', records('2'));
@@ -194,7 +194,7 @@ describe('a drop folder', () => {
     expect((await poll(open(), third.position)).position).toEqual({ cursor: { file: null }, processed: new Set() });
   });
 
-  it('reads each of many small files once, however many stay in the folder', async () => {
+  it('reads each of many small files once while they stay in the folder', async () => {
     const names = Array.from({ length: 4200 }, (_, index) => `${index}`);
     for (const name of names) {
       await put(`${name}.ndjson`, record(name));
@@ -206,7 +206,7 @@ describe('a drop folder', () => {
     expect(afterRestart.batches).toEqual([]);
   });
 
-  it('keeps a record of many small files in space and writes that are linear in their number', async () => {
+  it('records many small files with space and writes linear in their number', async () => {
     const written = async (count: number) => {
       for (let index = 0; index < count; index++) {
         await put(`${index}.ndjson`, record(`${index}`));
@@ -218,7 +218,7 @@ describe('a drop folder', () => {
     expect((await written(400)) / once).toBeLessThan(2.2);
   });
 
-  it('finds a free name among many copies without trying all of them', async () => {
+  it('finds a free name among many copies without trying each', async () => {
     const reader = new FolderReader(folder, 'move', clock, 0);
     const copies = 300;
     await mkdir(join(folder, 'processed'));
@@ -232,7 +232,7 @@ describe('a drop folder', () => {
     expect(await readFile(join(folder, `processed/${copies + 1}-a.csv`), 'utf8')).toBe('new');
   });
 
-  it('moves or deletes a file once a cursor has come back that says it is done, and not before', async () => {
+  it('moves or deletes a file only after its final cursor is stored', async () => {
     await put('a.ndjson', records('1'));
     const first = await poll(open({ after: 'move' }));
     expect(await readdir(folder)).toEqual(['a.ndjson']);
@@ -249,7 +249,7 @@ describe('a drop folder', () => {
     expect(await readdir(folder)).toEqual(['processed']);
   });
 
-  it('waits for a file that is being written, and leaves it to the next poll where it goes on', async () => {
+  it('waits for a file that is being written, and defers it to the next poll if it keeps changing', async () => {
     await put('a.ndjson', records('1'));
     const path = join(folder, 'a.ndjson');
     await utimes(path, now / 1000, now / 1000);
@@ -263,7 +263,7 @@ describe('a drop folder', () => {
     expect((await poll(source)).found).toEqual(keys('1', '2'));
   });
 
-  it('reads a file again that was written to while it was read', async () => {
+  it('reads a file again that changed while it was read', async () => {
     await put('a.ndjson', records('1', '2', '3'));
     const source = open({ batch: 1 });
     let position = START;
@@ -278,7 +278,7 @@ describe('a drop folder', () => {
     expect(found).toContain('file/drop/4');
   });
 
-  it('refuses anything but its own regular files, once, and reads the rest', async () => {
+  it('rejects anything but regular files once, and reads the rest', async () => {
     const outside = await mkdtemp(join(tmpdir(), 'octavo-outside-'));
     try {
       await writeFile(join(outside, 'secret.ndjson'), records('no'));
@@ -304,7 +304,7 @@ describe('a drop folder', () => {
     }
   });
 
-  it('writes what it rejects to a reject file, which is none of its own files', async () => {
+  it('writes rejected records to a reject file, which it does not read', async () => {
     await put('a.ndjson', `${record('1')}{"half\n`);
     const elsewhere = join(folder, 'rejects');
     await mkdir(elsewhere);
@@ -316,12 +316,12 @@ describe('a drop folder', () => {
     expect(await readFile(join(elsewhere, 'a.ndjson.rejects.ndjson'), 'utf8')).toBe(line);
   });
 
-  it('says that the folder is not there, and that it has no single tickets', async () => {
+  it('reports a missing folder, and refuses to fetch single tickets', async () => {
     await expect(poll(open({ folder: join(folder, 'none') }))).rejects.toThrow(/cannot read the folder/);
     await expect(open().fetch('1', new AbortController().signal)).rejects.toThrow(/no single tickets/);
   });
 
-  it('notices a file that is moved in', async () => {
+  it('notices a file that is moved into it', async () => {
     const source = open();
     let told = 0;
     let heard = () => {};

@@ -47,7 +47,7 @@ describe('native JSON', () => {
     ['mark.json', `\uFEFF[${line('a')}]`],
     ['mark.ndjson', `\uFEFF${line('a')}\n`],
   ];
-  it.each(shapes)('%s, in chunks of any size: %#', async (name, text) => {
+  it.each(shapes)('reads %s in chunks of any size: %#', async (name, text) => {
     const whole = await read(name, text);
     expect(ticketsOf(whole)[0]).toEqual({
       key: 'file/acme/a',
@@ -69,7 +69,7 @@ describe('native JSON', () => {
     }
   });
 
-  it('is read in UTF-16, either way round', async () => {
+  it('reads UTF-16 in both byte orders', async () => {
     const little = Buffer.from(`\uFEFF[${line('a', 'Größe 😀')}]`, 'utf16le');
     for (const bytes of [little, Buffer.from(little).swap16()]) {
       for (const chunk of [1, 5, 4096]) {
@@ -78,7 +78,7 @@ describe('native JSON', () => {
     }
   });
 
-  it('makes text of HTML, leaves Markdown, and skips what says nothing', async () => {
+  it('converts HTML to text, keeps Markdown, and skips empty parts', async () => {
     const parts = (...each: [string, string][]) => ({ id: 'a', parts: each.map(([role, body]) => ({ role, body })) });
     const found = await read(
       'x.json',
@@ -92,7 +92,7 @@ describe('native JSON', () => {
     expect(outline(found).slice(1)).toEqual(['file/acme/a empty', 'file/acme/a no-customer']);
   });
 
-  it('tells what is wrong with a record, its line, and never what it says', async () => {
+  it('reports the problem and line of a record without its content', async () => {
     const secret = 'hunter2';
     const found = await read(
       'x.ndjson',
@@ -122,7 +122,7 @@ describe('native JSON', () => {
     ]);
   });
 
-  it('goes on behind a broken element of an array', async () => {
+  it('continues after an invalid element of an array', async () => {
     const found = await read('x.json', `[\n${line('a')},\n{"id": nope},\ntrue, 5,"s" ,\n}, ${line('b')}\n]`);
     expect(outline(found).map((each) => each.replace(/ .*/, ''))).toEqual([
       'file/acme/a',
@@ -135,7 +135,7 @@ describe('native JSON', () => {
     ]);
   });
 
-  it('rejects a line that is too long, holding none of it, and reads on', async () => {
+  it('rejects a line that is too long without buffering it, and continues', async () => {
     const long = 'x'.repeat(5000);
     const lines = await read('x.ndjson', `${line('a')}\n{"id":"${long}\n${line('b')}`, { longest: 1000 }, 64);
     expect(outline(lines)).toEqual(['file/acme/a', 'x.ndjson:2 is larger than 1000 bytes', 'file/acme/b']);
@@ -143,7 +143,7 @@ describe('native JSON', () => {
     expect(outline(array)).toEqual(['file/acme/a', 'x.json:2 is larger than 1000 bytes', 'file/acme/b']);
   });
 
-  it('rejects what is no UTF-8, alone', async () => {
+  it('rejects only the record that is not UTF-8', async () => {
     const bytes = Buffer.concat([
       Buffer.from(`${line('a')}\n`),
       Buffer.from(line('ü'), 'latin1'),
@@ -158,7 +158,7 @@ describe('a Zendesk export', () => {
     ['array', JSON.stringify([zendesk(1)])],
     ['list', JSON.stringify({ tickets: [zendesk(1)], count: 1 })],
     ['lines', `${JSON.stringify(zendesk(1))}\n`],
-  ])('as %s: public comments, roles, people', async (_, text) => {
+  ])('as %s is read with public comments, roles and people', async (_, text) => {
     expect(ticketsOf(await read('export.json', text))).toEqual([
       {
         key: 'zendesk/acme/1',
@@ -177,7 +177,7 @@ describe('a Zendesk export', () => {
     ]);
   });
 
-  it('skips what is not to be sent, and takes the account where the ticket names none', async () => {
+  it('skips ineligible tickets, and uses the account of the folder if the ticket names none', async () => {
     const own = { id: 1, author_id: 7, public: true, body: 'x' };
     const found = await read(
       'export.ndjson',
@@ -214,7 +214,7 @@ describe('a Zendesk export', () => {
     expect(ticketsOf(found).at(-1)?.completeness).toEqual({ reported: 9, fetched: 3 });
   });
 
-  it('orders comments by date, and makes text of HTML only where there is nothing else', async () => {
+  it('orders comments by date, and converts HTML only if there is no plain text', async () => {
     const comments = [
       { author_id: 9, public: true, html_body: '<p>Second</p>', created_at: '2026-01-02T05:00:00Z' },
       { author: { id: 3, role: 'end-user' }, public: true, body: 'First', created_at: '2026-01-02T03:00:00Z' },
@@ -249,7 +249,7 @@ const written = {
 };
 
 describe.each(Object.entries(written))('%s', (name, write) => {
-  it('reads what was written', async () => {
+  it('is read unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(natives, fc.integer({ min: 1, max: 100 }), async (all, chunk) => {
         const tickets = ticketsOf(await read(name, write(all), {}, chunk));
@@ -266,7 +266,7 @@ describe.each(Object.entries(written))('%s', (name, write) => {
     );
   });
 
-  it('cut off anywhere, keeps every record before the cut', async () => {
+  it('keeps every record before the end of a truncated file', async () => {
     await fc.assert(
       fc.asyncProperty(natives, fc.double({ min: 0, max: 1, noNaN: true }), async (all, share) => {
         const bytes = Buffer.from(write(all));

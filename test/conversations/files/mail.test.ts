@@ -43,7 +43,7 @@ const thread = [
 ];
 
 describe('a mailbox', () => {
-  it('has a ticket for each thread: by References, else In-Reply-To; by date; without quotations and signatures', async () => {
+  it('becomes one ticket per thread, ordered by date, without quotations and signatures', async () => {
     const mails = mbox(...thread, mail({ id: 'other@x', body: 'Same subject, another matter' }));
     const found = await read('x.mbox', mails, { teamDomains: ['acme.example'] });
     expect(ticketsOf(found)).toEqual([
@@ -72,7 +72,7 @@ describe('a mailbox', () => {
     ]);
   });
 
-  it('is the same in any order, in chunks of any size', async () => {
+  it('gives the same result in any order and in chunks of any size', async () => {
     const all = [...thread, mail({ id: 'other@x', at: '01 Jan 2026 10:00:00 +0000' })];
     const expected = ticketsOf(await read('x.mbox', mbox(...all))).toSorted((a, b) => (a.key < b.key ? -1 : 1));
     await fc.assert(
@@ -88,13 +88,13 @@ describe('a mailbox', () => {
     );
   });
 
-  it('has the same key when the mail that began the thread is not there', async () => {
+  it('keeps the key of a thread whose first mail is missing', async () => {
     const [whole] = ticketsOf(await read('x.mbox', mbox(...thread)));
     const [rest] = ticketsOf(await read('x.mbox', mbox(thread[1] as string), { teamDomains: ['x.example'] }));
     expect(rest?.key).toBe(whole?.key);
   });
 
-  it('knows the team by its domains and those below them, and takes nobody for it without any', async () => {
+  it('recognizes the team by its domains and subdomains only', async () => {
     const from = (address: string, id: string) =>
       mail({ id, from: address, headers: ['References: <root@x>'], body: address });
     const found = await read(
@@ -125,11 +125,11 @@ describe('a mailbox', () => {
     expect(ticket?.parts).toHaveLength(1);
   });
 
-  it('does not skip Auto-Submitted: no', async () => {
+  it('accepts Auto-Submitted: no', async () => {
     expect(ticketsOf(await read('x.mbox', mbox(mail({ headers: ['Auto-Submitted: no'] }))))).toHaveLength(1);
   });
 
-  it('takes back the escapes of mboxrd, and no line of a mail begins another', async () => {
+  it('removes the escapes of mboxrd, and splits mails only at separators', async () => {
     const body = 'See:\r\n\r\n>From the menu\r\n>>From here\r\nFrom now on it works\r\n\r\nFrom all of us, thanks';
     const found = await read('x.mbox', mbox(mail({ id: 'a@x', body })));
     expect(found).toHaveLength(1);
@@ -137,7 +137,7 @@ describe('a mailbox', () => {
     expect(ticketsOf(found)[0]?.parts[0]?.body).toContain('From the menu');
   });
 
-  it('rejects a mail that cannot be read, by its line, and reads on', async () => {
+  it('rejects an invalid mail with its line, and continues', async () => {
     const nested = Array.from(
       { length: 60 },
       (_, level) => `--b${level}\r\nContent-Type: multipart/mixed; boundary=b${level + 1}\r\n\r\n`,
@@ -152,7 +152,7 @@ describe('a mailbox', () => {
     ]);
   });
 
-  it('rejects a mail that is too large, and reads on', async () => {
+  it('rejects a mail that is too large, and continues', async () => {
     const large = mail({ id: 'l@x', body: 'x'.repeat(3000) });
     expect(outline(await read('x.mbox', mbox(large, mail({ id: 'z@x' })), { longest: 1000 }))).toEqual([
       'x.mbox:1 is larger than 2000 bytes',
@@ -160,7 +160,7 @@ describe('a mailbox', () => {
     ]);
   });
 
-  it('takes References in a circle, of itself and without an end', async () => {
+  it('accepts circular, self-referring and endless References', async () => {
     const circle = [
       mail({ id: 'a@x', headers: ['References: <b@x> <a@x>'] }),
       mail({ id: 'b@x', headers: ['References: <a@x>', `In-Reply-To: <${'x'.repeat(5000)}>`] }),
@@ -169,7 +169,7 @@ describe('a mailbox', () => {
     expect(ticketsOf(await read('x.mbox', mbox(...circle)))).toMatchObject([{ parts: { length: 3 } }]);
   });
 
-  it('cut off anywhere, keeps every mail before the cut', async () => {
+  it('keeps every mail before the end of a truncated file', async () => {
     const bytes = Buffer.from(mbox(mail({ id: '1@x' }), mail({ id: '2@x' }), mail({ id: '3@x' })));
     const whole = ticketsOf(await read('x.mbox', bytes));
     for (let cut = 0; cut < bytes.length; cut += 1) {
@@ -179,7 +179,7 @@ describe('a mailbox', () => {
     }
   });
 
-  it('is rejected if no line begins a mail', async () => {
+  it('is rejected without a separator line', async () => {
     expect(outline(await read('x.mbox', 'Dear all,\r\n\r\nhello\r\n'))).toEqual([
       'x.mbox:1 is not a mailbox: no line starts with "From " and contains a time',
     ]);
@@ -199,8 +199,8 @@ const conversations = fc.array(
   { minLength: 1, maxLength: 4 },
 );
 
-describe('any threads as a mailbox', () => {
-  it('are read as they were written, whatever the order of their mails', async () => {
+describe('generated threads as a mailbox', () => {
+  it('are read unchanged in any order of mails', async () => {
     await fc.assert(
       fc.asyncProperty(conversations, fc.boolean(), async (all, isReversed) => {
         const mails = all.flatMap(({ subject, mails: replies, first }, thread) =>
@@ -240,7 +240,7 @@ describe('any threads as a mailbox', () => {
 });
 
 describe('a mail', () => {
-  it('is decoded: charset, encoded words, quoted-printable; text before HTML', async () => {
+  it('is decoded from its charset, encoded words and quoted-printable, with text preferred to HTML', async () => {
     const bytes = Buffer.from(
       [
         'From: =?ISO-8859-1?Q?J=F6rg_M=FCller?= <j@x.example>',
@@ -266,7 +266,7 @@ describe('a mail', () => {
     ]);
   });
 
-  it('that has only HTML is made into text', async () => {
+  it('with only HTML is converted to text', async () => {
     const headers = ['MIME-Version: 1.0', 'Content-Type: text/html'];
     const body = '<p>See <a href="https://x.example/a">this</a></p><blockquote>asked</blockquote>';
     expect(ticketsOf(await read('x.eml', mail({ headers, body })))[0]?.parts[0]?.body).toBe(
@@ -283,7 +283,7 @@ describe('a mail', () => {
     ]);
   });
 
-  it('never throws, whatever the bytes', async () => {
+  it('never throws for any bytes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.constantFrom('x.eml', 'x.mbox'), async (bytes, name) => {
         const start = name === 'x.mbox' ? Buffer.from('From a 10:00\n') : Buffer.alloc(0);
@@ -294,7 +294,7 @@ describe('a mail', () => {
   });
 });
 
-describe('own words', () => {
+describe('a mail without quoted text', () => {
   it.each([
     ['Hi\n\nOn Mon, Jan 5, 2026 at 10:00 AM Ana <a@x.example>\nwrote:\n> asked\n> more', 'Hi'],
     ['Hallo\n\nAm 05.01.2026 um 10:00 schrieb Ana <a@x.example>:\n> gefragt', 'Hallo'],
@@ -303,7 +303,7 @@ describe('own words', () => {
     ['> only\n> quoted', ''],
     ['a > b\n\n\n\nc', 'a > b\n\nc'],
     [`${'long words '.repeat(200)}\n> ${'quoted '.repeat(200)}\n\nend`, `${'long words '.repeat(200).trim()}\nend`],
-  ])('case %#', (text, own) => {
+  ])('contains the expected text (case %#)', (text, own) => {
     expect(ownWords(text)).toBe(own);
   });
 
@@ -316,7 +316,7 @@ describe('own words', () => {
     ['years and froms', `${'1111from<'.repeat(27)}\n\n`.repeat(100)],
     ['on and at', `x ${'on at '.repeat(160)}\n\n`.repeat(30)],
     ['On and words', `On ${'a '.repeat(240)}\n\n`.repeat(120)],
-  ])('does not choke on %s', (_, text) => {
+  ])('is found quickly in %s', (_, text) => {
     expect(typeof ownWords(`seen\n\n${text}`)).toBe('string');
   });
 });

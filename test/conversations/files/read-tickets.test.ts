@@ -31,7 +31,7 @@ describe('the format of a file', () => {
     ['csv', 'ticket_id;author_role;body\na;user;x\n'],
     ['mbox', 'From a@x.example Mon Jan  5 10:00:00 2026\nFrom: a@x.example\nDate: x\n\nhello\n'],
     ['eml', 'Received: from x\nFrom: a@x.example\n\nhello\n'],
-  ])('is found out from its first bytes: %s (%#)', async (_, text) => {
+  ])('is detected from the first bytes: %s (%#)', async (_, text) => {
     const outlines = outline(await read('without-an-end', text));
     expect(outlines.some((each) => /^(?:file\/acme\/a|mail\/\w+)$/.test(each))).toBe(true);
   });
@@ -45,36 +45,36 @@ describe('the format of a file', () => {
     ['x.ndjson', Buffer.from(record, 'utf16le'), 'is not text; it looks like an archive or another binary file'],
     ['x', 'Dear all, hello', 'is not JSON, NDJSON, CSV, eml or mbox'],
     ['x', 'no\nformat', 'is not JSON, NDJSON, CSV, eml or mbox'],
-  ])('%s is refused once, with a reason (%#)', async (name, content, reason) => {
+  ])('of %s is rejected once with a reason (%#)', async (name, content, reason) => {
     expect(outline(await read(name, content))).toEqual([`${name}:1 ${reason}`]);
   });
 
-  it('is the given one, whatever the name', async () => {
+  it('is the given one, for any name', async () => {
     expect(outline(await read('x.txt', `${record}\n`, { format: 'ndjson' }))).toEqual(['file/acme/a']);
   });
 });
 
-describe('a file on the disk', () => {
+describe('a file on disk', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'octavo-files-'));
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('that is none, or a folder, or a link to nowhere is refused', async () => {
+  it('is rejected if it is missing, a folder or a broken link', async () => {
     await mkdir(join(folder, 'x.json'));
     await symlink(join(folder, 'nowhere'), join(folder, 'link.json'));
     expect(await readPath(join(folder, 'x.json'))).toEqual(['x.json:1 cannot be read: it is a directory']);
     expect(await readPath(join(folder, 'link.json'))).toEqual(['link.json:1 cannot be read: file not found']);
   });
 
-  it.skipIf(process.getuid?.() === 0)('without read permission is refused', async () => {
+  it.skipIf(process.getuid?.() === 0)('is rejected without read permission', async () => {
     await writeFile(join(folder, 'x.json'), record);
     await chmod(join(folder, 'x.json'), 0);
     expect(await readPath(join(folder, 'x.json'))).toEqual(['x.json:1 cannot be read: no permission (EACCES)']);
   });
 
-  it('that the disk fails on is to be tried again', async () => {
+  it('is retried after a disk error', async () => {
     let opened = 0;
     const input: FileInput = {
       name: 'x.ndjson',
@@ -94,7 +94,7 @@ describe('a file on the disk', () => {
     await expect(reading()).rejects.toThrow(SourceError);
   });
 
-  it('has its rejects beside it: lines and reasons, one after the other, and no content', async () => {
+  it('gets a reject file next to it with lines and reasons but no content', async () => {
     const path = join(folder, 'x.ndjson');
     const to = rejectFileOf(path);
     expect(to).toBe(`${path}.rejects.ndjson`);
@@ -112,7 +112,7 @@ describe('a file on the disk', () => {
 });
 
 describe('a line of 100 MB', () => {
-  it('is told by its number, and no more of it is held than the bound', async () => {
+  it('is reported by its number, without buffering more than the limit', async () => {
     const chunk = Buffer.alloc(1024 * 1024, 'x');
     async function* chunks() {
       yield Buffer.from('first\n');
@@ -132,7 +132,7 @@ describe('a line of 100 MB', () => {
     expect(most).toBeLessThan(17 * 1024 * 1024);
   });
 
-  it('affects no other record', async () => {
+  it('does not affect other records', async () => {
     const long = Buffer.alloc(20 * 1024 * 1024, 'x');
     const content = Buffer.concat([Buffer.from(`${record}\n"`), long, Buffer.from(`"\n${record}\n`)]);
     const outlines: string[] = [];

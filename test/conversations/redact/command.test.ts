@@ -35,7 +35,7 @@ async function run(args: readonly string[], isOutTerminal = false) {
   return { exit: await runCommandLine(args, around), out, err };
 }
 
-test('prints a text as it would be sent, with the rules of the configuration', async () => {
+test('prints the redacted text with the rules of the configuration', async () => {
   writeFileSync(join(folder, 'ticket.txt'), TEXT);
   expect(await run(['redact', 'ticket.txt'])).toEqual({
     exit: 0,
@@ -53,7 +53,7 @@ test('prints a text as it would be sent, with the rules of the configuration', a
   });
 });
 
-test('what would be taken out is shown on a terminal: place, type, placeholder, value; no control character', async () => {
+test('--explain shows position, type, placeholder and value on a terminal without control characters', async () => {
   writeFileSync(join(folder, 'ticket.txt'), TEXT);
   const { exit, out } = await run(['redact', '--explain', 'ticket.txt'], true);
   expect(exit).toBe(0);
@@ -68,7 +68,7 @@ test('what would be taken out is shown on a terminal: place, type, placeholder, 
   expect((await run(['redact', '--explain', 'hostile.txt'], true)).out).not.toContain('\u001b');
 });
 
-test('on a terminal a text cannot move the cursor; elsewhere it is as it would be sent', async () => {
+test('escapes control characters on a terminal only', async () => {
   writeFileSync(join(folder, 'hostile.txt'), 'a\u001b[2J\u009bb\u202e\tc\r\nd\r');
   expect((await run(['redact', 'hostile.txt'], true)).out).toBe('a·[2J·b·\tc\nd·');
   expect((await run(['redact', 'hostile.txt'])).out).toBe('a\u001b[2J\u009bb\u202e\tc\r\nd\r');

@@ -6,7 +6,7 @@ import {
 } from '../../../src/conversations/redact/credentials/credential-names.ts';
 import { marked, redactText } from './redacted.ts';
 
-describe('tokens that begin like a version', () => {
+describe('tokens with a version prefix', () => {
   it.each([
     'API_KEY=<<v1.1f699f10aa>>',
     'https://api.example/x?token=<<v8fV7mPp>>&page=2',
@@ -18,7 +18,7 @@ describe('tokens that begin like a version', () => {
     expect(redactText(text)).toBe(expected);
   });
 
-  it('are secrets after any name, header or parameter, whatever follows the version', () => {
+  it('are secrets after any name, header or parameter, with anything after the version', () => {
     const version = fc.stringMatching(/^v\d{1,2}[._]?$/);
     const rest = fc.stringMatching(/^[a-f0-9]{4}[A-Za-z0-9]{8,40}[0-9]$/);
     const place = fc.constantFrom(
@@ -44,7 +44,7 @@ describe('tokens that begin like a version', () => {
     'signature: base64url',
     'password: argon2id',
     'token: 24h',
-  ])('the name of an algorithm or a version alone stays: %s', (text) => {
+  ])('names of algorithms and versions stay: %s', (text) => {
     expect(redactText(text)).toBe(text);
   });
 });
@@ -129,12 +129,12 @@ describe('names in other languages', () => {
     },
   );
 
-  it('every language of the table has a sentence, and there are thirty at least', () => {
+  it('cover at least thirty languages with a sentence each', () => {
     expect(CREDENTIAL_LANGUAGES.length).toBeGreaterThanOrEqual(30);
     expect(CREDENTIAL_LANGUAGES.filter((language) => SENTENCES[language] === undefined)).toEqual([]);
   });
 
-  it('every name is found before a colon, a full-width colon, a cell, an element and as a combining spelling', () => {
+  it('are found before a colon, a full-width colon, a cell and an element, and with combining characters', () => {
     const value = fc.stringMatching(/^[a-hj-z]{4}[0-9]{4}[A-Z]{2}[a-z]{2}$/);
     fc.assert(
       fc.property(fc.constantFrom(...CREDENTIAL_NAMES), value, ({ name, kind }, secret) => {

@@ -19,7 +19,7 @@ const quotes = (findings: readonly Finding[]) => findings.map(({ type, shown }) 
 describe('redaction of generated tickets', () => {
   const corpus = generateCorpus(SEED, { private: 1600, disguised: 640, technical: 1000 });
 
-  test('the generator is reproducible and covers its locales and types', () => {
+  test('uses a reproducible generator that covers its locales and types', () => {
     expect(generateCorpus(SEED, { private: 5, disguised: 5, technical: 5 }).private).toEqual(
       corpus.private.slice(0, 5),
     );
@@ -40,12 +40,12 @@ describe('redaction of generated tickets', () => {
     expect(share(total(disguised)), quotes(missed)).toBeGreaterThanOrEqual(RECALL);
   });
 
-  test('removes nothing else from tickets with private data in 98 % of removals', () => {
+  test('has a precision of at least 98 % in tickets with private data', () => {
     const { precision, wrong } = measure(corpus.private);
     expect(share(total(precision)), quotes(wrong)).toBeGreaterThanOrEqual(0.98);
   });
 
-  test.each(['one', 'sixteen'] as const)('leaves 98 of 100 technical tickets as they are (%s)', (regions) => {
+  test.each(['one', 'sixteen'] as const)('leaves 98 of 100 technical tickets unchanged (%s)', (regions) => {
     const result = touched(corpus.technical, regions);
     expect(result.share, quotes(result.findings)).toBeLessThanOrEqual(TOUCHED);
   });

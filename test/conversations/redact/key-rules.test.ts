@@ -15,7 +15,7 @@ const isFound = (text: string, value: string) => {
 };
 
 describe('keys with a prefix', () => {
-  it.each(PREFIX_RULES)('$id is found whole', ({ prefixes, body }) => {
+  it.each(PREFIX_RULES)('finds $id completely', ({ prefixes, body }) => {
     fc.assert(
       fc.property(fc.constantFrom(...prefixes), matching(body), (prefix, rest) => {
         for (const text of [
@@ -31,7 +31,7 @@ describe('keys with a prefix', () => {
     );
   });
 
-  it.each(PREFIX_RULES)('$id: the prefix alone, a short value and the middle of a word stay', ({ prefixes, body }) => {
+  it.each(PREFIX_RULES)('ignores $id as a prefix alone, with a short value and within a word', ({ prefixes, body }) => {
     fc.assert(
       fc.property(fc.constantFrom(...prefixes), matching(body), (prefix, rest) => {
         const near = [
@@ -50,7 +50,7 @@ describe('keys with a prefix', () => {
   });
 
   it.each(PREFIX_RULES.filter(({ exact }) => exact))(
-    '$id: another letter or digit at its end makes it something else',
+    'ignores $id with another letter or digit at its end',
     ({ prefixes, body }) => {
       fc.assert(
         fc.property(fc.constantFrom(...prefixes), matching(body), (prefix, rest) => {
@@ -65,8 +65,8 @@ describe('keys with a prefix', () => {
   );
 });
 
-describe('keys that are told by their vendor', () => {
-  it.each(VENDOR_RULES)('$id is found where the vendor is named, and stays elsewhere', ({ vendors, value }) => {
+describe('keys recognized by a vendor name', () => {
+  it.each(VENDOR_RULES)('finds $id only near the vendor name', ({ vendors, value }) => {
     fc.assert(
       fc.property(fc.constantFrom(...vendors), matching(value), (vendor, key) => {
         for (const text of [
@@ -84,8 +84,8 @@ describe('keys that are told by their vendor', () => {
   });
 });
 
-describe('keys that are told by their middle or end', () => {
-  it.each(ANCHOR_RULES.filter(({ id }) => id !== 'private-key-base64'))('$id is found whole', ({ shape }) => {
+describe('keys recognized by their middle or end', () => {
+  it.each(ANCHOR_RULES.filter(({ id }) => id !== 'private-key-base64'))('finds $id completely', ({ shape }) => {
     fc.assert(
       fc.property(matching(shape), (key) => {
         expect(isFound(`see ${key} here`, key), key).toBe(true);
@@ -95,7 +95,7 @@ describe('keys that are told by their middle or end', () => {
     );
   });
 
-  it('private-key-base64: a private key is found, a certificate stays', () => {
+  it('finds a private key in base64, and ignores a certificate', () => {
     const encoded = (label: string) =>
       Buffer.from(`-----BEGIN ${label}-----\n${'MIIEpAIBAAKC'.repeat(8)}\n-----END ${label}-----\n`).toString('base64');
     expect(isFound(`tls.key: ${encoded('RSA PRIVATE KEY')}`, encoded('RSA PRIVATE KEY'))).toBe(true);
@@ -112,7 +112,7 @@ describe('the rules', () => {
     expect(rules.every(({ source }) => source.length > 0)).toBe(true);
   });
 
-  it('repeat nothing without a bound', () => {
+  it('contain only bounded repetitions', () => {
     const shapes = [
       ...PREFIX_RULES.map(({ body }) => body),
       ...VENDOR_RULES.map(({ value }) => value),
@@ -123,7 +123,7 @@ describe('the rules', () => {
     }
   });
 
-  it.each(PREFIX_RULES)('$id: the prefix again and again costs work linear in the text', ({ prefixes }) => {
+  it.each(PREFIX_RULES)('take linear time for repeated prefixes of $id', ({ prefixes }) => {
     for (const prefix of prefixes) {
       const short = charactersRead(() => findKeys(prefix.repeat(400)));
       const long = charactersRead(() => findKeys(prefix.repeat(1600)));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { redactText } from './redacted.ts';
 
-describe('technical text without secrets stays as it is', () => {
+describe('technical text without secrets', () => {
   it.each([
     // Placeholders, and what follows them
     'Use `Authorization: Bearer <token>` header. More text on the same line, 100% of it.',
@@ -77,7 +77,7 @@ describe('technical text without secrets stays as it is', () => {
     'パスワードを忘れた場合',
     'Authorization: enabled',
     'bypass: node2x, compass: 12north34',
-  ])('%s', (text) => {
+  ])('stays unchanged: %s', (text) => {
     expect(redactText(text)).toBe(text);
   });
 
@@ -90,7 +90,7 @@ describe('technical text without secrets stays as it is', () => {
     }
   });
 
-  it('keeps all that follows a placeholder on its line', () => {
+  it('keeps the rest of the line after a placeholder', () => {
     const placeholder = fc.constantFrom(
       '<token>',
       'YOUR_API_KEY',

@@ -45,7 +45,7 @@ const REGIONS = {
 const ALL = Object.keys(REGIONS) as (keyof typeof REGIONS)[];
 const SIXTEEN = 'US GB DE FR ES IT BR MX AR CO PE CN JP KR IN AU'.split(' ');
 
-describe.each(ALL)('a mobile number of %s as it is written there', (region) => {
+describe.each(ALL)('a mobile number of %s in a local format', (region) => {
   const number = getExampleNumber(region, examples);
   const written = [number?.formatNational() ?? '', number?.formatInternational() ?? ''];
   const label = REGIONS[region];
@@ -60,7 +60,7 @@ describe.each(ALL)('a mobile number of %s as it is written there', (region) => {
     (value: string) => `| Name | ${label} |\n|---|---|\n| Shop | ${value} |`,
     (value: string) => `Hello\n${value}\nbye`,
     (value: string) => `- ${value}`,
-  ])('is removed in layout %#', (layout) => {
+  ])('is redacted in layout %#', (layout) => {
     for (const value of written) {
       expect(redactText(layout(value), { regions: [region] })).toBe(layout('[PHONE_1]'));
     }
@@ -84,7 +84,7 @@ describe.each([[['US']], [SIXTEEN]])('with the regions %j', (regions) => {
     'https://git.example/runs/7123456789/job/19385743210',
     'heap 3 123 456 789 bytes',
     '123.456.789 rows',
-  ])('%s stays', (text) => {
+  ])('%s is not redacted', (text) => {
     expect(redactText(text, { regions })).toBe(text);
   });
 });

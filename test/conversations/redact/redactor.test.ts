@@ -37,7 +37,7 @@ describe('the corpus', () => {
     }
   });
 
-  it('has 300 examples at least, of every type 10, and 120 traps', () => {
+  it('has at least 300 examples, 10 of every type, and 120 traps', () => {
     expect(corpus.length).toBeGreaterThanOrEqual(300);
     expect(corpus.filter(({ marks }) => marks.length === 0).length).toBeGreaterThanOrEqual(120);
     for (const type of REDACTION_TYPES) {
@@ -47,29 +47,26 @@ describe('the corpus', () => {
     }
   });
 
-  it.each(REDACTION_TYPES)('%s: precision and recall are 0.98 at least', (type) => {
+  it.each(REDACTION_TYPES)('%s is found with a precision and recall of at least 0.98', (type) => {
     const row = figures.find((each) => each.type === type);
     expect(row?.precision, `taken by mistake: ${row?.wrong.join(' ')}`).toBeGreaterThanOrEqual(0.98);
     expect(row?.recall, `missed: ${row?.missed.join(' ')}`).toBeGreaterThanOrEqual(0.98);
   });
 
-  it.each(corpus)(
-    '$id: not one character of a value stays; redacted again it is the same',
-    ({ text, marks, people, options }) => {
-      const redactor = createConversationRedactor(options);
-      const ticket = ticketOf([`${text} .`], people);
-      const { conversation } = redactor.redact(ticket);
-      expect(redactor.redact(asTicket(ticket, conversation)).conversation).toEqual(conversation);
-      const spans = redactor.explain(ticket).flatMap((each) => each.spans);
-      for (const { start, end } of marks) {
-        expect(spans.some((span) => span.start <= start && end <= span.end)).toBe(true);
-      }
-    },
-  );
+  it.each(corpus)('$id leaves no character of a value, and is idempotent', ({ text, marks, people, options }) => {
+    const redactor = createConversationRedactor(options);
+    const ticket = ticketOf([`${text} .`], people);
+    const { conversation } = redactor.redact(ticket);
+    expect(redactor.redact(asTicket(ticket, conversation)).conversation).toEqual(conversation);
+    const spans = redactor.explain(ticket).flatMap((each) => each.spans);
+    for (const { start, end } of marks) {
+      expect(spans.some((span) => span.start <= start && end <= span.end)).toBe(true);
+    }
+  });
 });
 
 describe('placeholders', () => {
-  it('are the same for the same value in all parts, however it is written', () => {
+  it('are the same for all spellings of a value in all parts', () => {
     const { conversation } = createConversationRedactor().redact({
       ...ticketOf([
         'x@example.com and y@example.com',
@@ -88,13 +85,13 @@ describe('placeholders', () => {
     ]);
   });
 
-  it('are one for all the names and addresses of a person', () => {
+  it('are the same for all names and addresses of a person', () => {
     expect(redacted("Ana Smith <ana@acme.example>; Ana's, Bo Mueller, Muller", {}, PEOPLE)).toBe(
       "[PERSON_1] <[PERSON_1]>; [PERSON_1]'s, [PERSON_2], [PERSON_2]",
     );
   });
 
-  it('that exist already are kept, and not assigned to another value', () => {
+  it('that already exist in a text are kept, and not assigned to another value', () => {
     expect(redacted('[EMAIL_3] and x@example.com')).toBe('[EMAIL_3] and [EMAIL_4]');
   });
 });
@@ -115,7 +112,7 @@ describe('a conversation', () => {
     completeness: null,
   };
 
-  it('has what is sent: no empty subject, a part for each one of the ticket, an ISO date, and an address that still is one', () => {
+  it('has one part per ticket part, an ISO date, a valid URL, and no empty subject', () => {
     const { conversation, counts } = createConversationRedactor().redact(ticket);
     expect(conversation).toEqual({
       id: 'zendesk/acme/7',
@@ -132,7 +129,7 @@ describe('a conversation', () => {
     expect(counts).toEqual({ secret: 1, person: 1, email: 2 });
   });
 
-  it('has no attribute whose name is private, and no value that is private for its name', () => {
+  it('has no attribute with a private name, and no value that its name marks as private', () => {
     const attributes = { 'x@example.com': 'vip', password: 'hunter2', ' API Key': 'hunter3x9', status: 'solved' };
     const { conversation } = createConversationRedactor().redact({ ...ticket, attributes });
     expect(conversation.metadata?.attributes).toEqual({
@@ -143,13 +140,13 @@ describe('a conversation', () => {
     });
   });
 
-  it('has nothing in the path of its address that a pattern of the user finds', () => {
+  it('has a URL whose path matches no pattern of the user', () => {
     const redactor = createConversationRedactor({ patterns: [{ name: 'customer', pattern: 'CUST-\\d+' }] });
     const { conversation } = redactor.redact({ ...ticket, url: 'https://help.example/CUST-12/4155550132' });
     expect(conversation.metadata?.url).toBe('https://help.example/%5BCUSTOMER_1%5D/4155550132');
   });
 
-  it('has a subject of 512 characters at most, cut between graphemes, and never inside a placeholder', () => {
+  it('has a subject of at most 512 characters, without partial graphemes and placeholders', () => {
     const subjectOf = (subject: string) =>
       createConversationRedactor().redact({ ...ticket, subject }).conversation.subject ?? '';
     expect([...subjectOf('👩‍👩‍👧'.repeat(200))].length).toBe(510);
@@ -158,7 +155,7 @@ describe('a conversation', () => {
     expect(subjectOf(`${'a '.repeat(248)}41111111111111112222`)).not.toContain('4111111111111111');
   });
 
-  it('has no date that is none, and a part for each of the ticket', () => {
+  it('omits an invalid date, and keeps every part of the ticket', () => {
     const { conversation } = createConversationRedactor().redact({ ...ticketOf([' ', '\n']), createdAt: 'yesterday' });
     expect(conversation.metadata).toBeUndefined();
     expect(conversation.parts.map(({ body }) => body.trim())).toEqual(['', '']);
@@ -166,7 +163,7 @@ describe('a conversation', () => {
 });
 
 describe('options', () => {
-  it('leave what is allowed, and what is not looked for', () => {
+  it('keep allowed values and disabled types', () => {
     expect(redacted('a@acme.example b@sub.acme.example c@example.com', { allow: ['@acme.example'] })).toBe(
       'a@acme.example b@sub.acme.example [EMAIL_1]',
     );
@@ -176,7 +173,7 @@ describe('options', () => {
     expect(redacted('password: support@acme.example', { allow: ['@acme.example'] })).toBe('password: [SECRET_1]');
   });
 
-  it('change the version, as the rules do; the same options have the same', () => {
+  it('determine the version together with the rules', () => {
     const version = (options: RedactionOptions) => createConversationRedactor(options).version;
     expect(version({})).toMatch(/^[0-9a-f]{12}$/);
     expect(version({ allow: ['x@example.com'] })).toBe(version({ allow: ['x@example.com'] }));
@@ -210,7 +207,7 @@ describe('options', () => {
         { name: 'A', pattern: 'y' },
       ],
     },
-  ] satisfies RedactionOptions[])('%j is refused at the start', (options) => {
+  ] satisfies RedactionOptions[])('are refused at startup: %j', (options) => {
     expect(() => createConversationRedactor(options)).toThrow(ConfigError);
   });
 
@@ -220,7 +217,7 @@ describe('options', () => {
     [{ pattern: '^acct.\\d', flags: 'm' }, 'ACCT-1 acct-2\n[MINE_1]'],
     [{ pattern: '2.acct', flags: 's' }, 'ACCT-1 acct-[MINE_1].3'],
     [{ pattern: '\\p{Lu}{4}-', flags: 'u' }, '[MINE_1]1 acct-2\nacct.3'],
-  ])('a pattern may have flags: %j', (pattern, expected) => {
+  ])('may set flags of a pattern: %j', (pattern, expected) => {
     expect(redacted('ACCT-1 acct-2\nacct.3', { patterns: [{ name: 'mine', ...pattern }] })).toBe(expected);
   });
 
@@ -235,7 +232,7 @@ describe('options', () => {
     '(a|a)*b',
     '(a?){30}a{30}',
     'a*a*a*b',
-  ])('the pattern %s redacts, in time on hostile text', (pattern) => {
+  ])('may contain the pattern %s, which takes bounded time on hostile text', (pattern) => {
     const redactor = createConversationRedactor({ patterns: [{ name: 'mine', pattern }] });
     const start = performance.now();
     redactor.text(`${'a'.repeat(20_000)}-`);

@@ -140,7 +140,7 @@ const CALLS = 120;
 const CHARACTERS = 4000;
 const LENGTH = 2500;
 
-it.each(HOSTILE)('%j again and again: work grows as the text does', (piece) => {
+it.each(HOSTILE)('takes linear time for repetitions of %j', (piece) => {
   const redactor = createConversationRedactor(OPTIONS);
   const of = (length: number) => {
     const ticket = ticketOf([`x${piece.repeat(Math.ceil(length / piece.length))}`], PEOPLE);
@@ -158,7 +158,7 @@ it.each(HOSTILE)('%j again and again: work grows as the text does', (piece) => {
 const EVERYTHING =
   'ana@example.com é %40 authorization: basic x Secret auth login -key-data eyJ AKIA curl -u a | x_mmk ';
 
-it('no pattern that passes over a whole text repeats anything without a bound, but one character of a set', () => {
+it('patterns over a whole text repeat without a bound only single characters of a set', () => {
   const redactor = createConversationRedactor(OPTIONS);
   const { wide } = workOf(() => redactor.redact(ticketOf([`${EVERYTHING.repeat(300)}`], PEOPLE)));
   expect(wide.size).toBeGreaterThan(30);
