@@ -89,7 +89,7 @@ const WHERE = `Commands that need the platform read its address and token from t
 2. the variables \`OCTAVO_TOKEN\`, \`OCTAVO_ORGANIZATION\` and \`OCTAVO_BASE_URL\` (default \`https://api.gitbook.com\`)
 3. \`config.yaml\` in the working directory
 
-See [Which file is read](configuration.md#which-file-is-read) for which configuration is trusted.`;
+See [Configuration file](configuration.md#configuration-file) for which configuration is trusted.`;
 
 function commandPart(command: Command): string {
   const rows = [...command.registeredArguments.map(argumentRow), ...command.options.map(optionRow)];
@@ -115,7 +115,7 @@ function row(name: string, meaning: string, fallback: unknown): string {
   return `| \`${name}\` | ${cell(capital(meaning))} | ${fallback === undefined ? '' : `\`${String(fallback)}\``} |`;
 }
 
-const TRUST = `## Which file is read
+const TRUST = `## Configuration file
 
 Octavo reads the first of these that applies:
 
@@ -134,7 +134,7 @@ Octavo reads the first of these that applies:
 
 Octavo does not read \`.env\` files. [Tokens](token.md) shows how to create a token.
 
-### In jobs of pull requests
+### Configuration in pull-request jobs
 
 The author of a pull request must not choose where a token goes. This applies to every CI job for a pull request, with or
 without \`--comment\`: GitHub, Gitea and Forgejo Actions, GitLab CI and Bitbucket Pipelines.
@@ -178,7 +178,7 @@ All other settings have defaults. [Tokens](token.md) shows how to create the tok
 
 ${TRUST}
 
-## Every setting
+## All settings
 
 This is [config.example.yaml](../config.example.yaml):
 
@@ -186,7 +186,7 @@ This is [config.example.yaml](../config.example.yaml):
 ${example}
 \`\`\`
 
-[Concepts](concepts.md#what-waits) explains which changes wait for approval, and [The daemon](daemon.md) when it applies.
+[Concepts](concepts.md#held-refused-and-pending-changes) explains which changes wait for approval, and [The daemon](daemon.md) when it applies.
 `;
 }
 

@@ -6,15 +6,15 @@ const SRC = new URL('../src/', import.meta.url);
 
 /** Interfaces whose optional members the page lists, with the heading of each table. */
 const INTERFACES = [
-  ['Of a field', 'kinds/model/field-table.ts', 'Field'],
-  ['Of a field, for the planner', 'plan/model/rules.ts', 'FieldRules'],
-  ['Of a listed kind', 'kinds/model/listed-kind.ts', 'ListedKind'],
-  ['Of the operations of a listed kind', 'kinds/model/listed-kind.ts', 'ItemOperations'],
-  ['Of a single kind', 'kinds/model/single-kind.ts', 'SingleKind'],
-  ['Of a sample', 'kinds/model/kind.ts', 'KindSample'],
-  ['Of any kind', 'kinds/model/kind.ts', 'Kind'],
-  ['Of any kind, for the planner', 'plan/model/rules.ts', 'KindRules'],
-  ['Of a part of a site', 'kinds/site/part.ts', 'StructurePart'],
+  ['Members of a field', 'kinds/model/field-table.ts', 'Field'],
+  ['Members of a field, for the planner', 'plan/model/rules.ts', 'FieldRules'],
+  ['Members of a listed kind', 'kinds/model/listed-kind.ts', 'ListedKind'],
+  ['Members of the operations of a listed kind', 'kinds/model/listed-kind.ts', 'ItemOperations'],
+  ['Members of a single kind', 'kinds/model/single-kind.ts', 'SingleKind'],
+  ['Members of a sample', 'kinds/model/kind.ts', 'KindSample'],
+  ['Members of any kind', 'kinds/model/kind.ts', 'Kind'],
+  ['Members of any kind, for the planner', 'plan/model/rules.ts', 'KindRules'],
+  ['Members of a part of a site', 'kinds/site/part.ts', 'StructurePart'],
 ] as const;
 
 /** One optional member of an interface, with its docstring. */

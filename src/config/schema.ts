@@ -6,14 +6,14 @@ import { conversationsSchema } from './conversations.ts';
 import { choice, count, cron, flag, positive, setting, text, token } from './settings.ts';
 import { PUBLIC_API, readBaseUrl, readEmail, readListen, readText, readTimezone } from './values.ts';
 
-/** Resources of a kind that a plan may delete. See docs/concepts.md#what-is-deleted. */
+/** Resources of a kind that a plan may delete. See docs/concepts.md#ownership-and-deletion. */
 export type Prune = 'owned' | 'never' | 'all';
 const PRUNES = ['owned', 'never', 'all'] as const;
 
 /** Properties of a resource kind that the settings depend on. The registry of kinds lists all of them. */
 export interface ConfigKind {
   readonly name: string;
-  /** Deletions need approval by default. See docs/concepts.md#what-waits. */
+  /** Deletions need approval by default. See docs/concepts.md#held-refused-and-pending-changes. */
   readonly deletionNeedsApproval?: boolean;
 }
 
@@ -101,7 +101,7 @@ function organizationSchema(known: readonly ConfigKind[]) {
 
 /**
  * Schema of `config.yaml`: checks, types and defaults in one place. `kinds` are the resource kinds of the registry.
- * See docs/configuration.md#every-setting.
+ * See docs/configuration.md#all-settings.
  */
 export function configSchema(kinds: readonly ConfigKind[]) {
   return z.strictObject({

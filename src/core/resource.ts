@@ -14,7 +14,7 @@ export interface Source {
  */
 export type Fields = JsonObject;
 
-/** Pause of a resource: its changes are shown but not applied until `until`. See docs/concepts.md#what-is-deleted. */
+/** Pause of a resource: its changes are shown but not applied until `until`. See docs/concepts.md#ownership-and-deletion. */
 export interface Pause {
   readonly reason: string;
   /**

@@ -1,7 +1,7 @@
 /**
  * The embedded platform: the API in one process, stateful and strict.
  *
- * Its rules come from these sources, in this order (docs/platform-notes.md#how-facts-are-known):
+ * Its rules come from these sources, in this order (docs/platform-notes.md#sources-of-facts):
  * 1. the API document: resources, operations, limits, states;
  * 2. the vendor's OpenAPI document of 0.146: enumerations, lengths, write codes, filters, structure sort, rich
  *    documents;

@@ -220,7 +220,7 @@ class ChangeDrafter {
   }
 }
 
-/** Returns the prune setting of one kind. See docs/concepts.md#what-is-deleted. */
+/** Returns the prune setting of one kind. See docs/concepts.md#ownership-and-deletion. */
 export function pruneOf(prune: PrunePolicy, kind: string): 'owned' | 'never' | 'all' {
   return typeof prune === 'string' ? prune : (prune[kind] ?? 'owned');
 }

@@ -8,7 +8,7 @@ import { normalizeValue } from './model/diff.ts';
 import type { KindRules, LockOutContext } from './model/rules.ts';
 import type { Policy } from './policy.ts';
 
-/** Number of owned resources from which the percentage limit applies. See docs/concepts.md#what-waits. */
+/** Number of owned resources from which the percentage limit applies. See docs/concepts.md#held-refused-and-pending-changes. */
 const SHARE_FROM = 10;
 
 /** The plan that changes belong to. */
@@ -130,7 +130,7 @@ function describeLost(actual: Actual, before: string | undefined): string {
   return before === undefined ? `would also delete: ${one}` : `${before}, ${one}`;
 }
 
-/** Decides whether the plan as a whole may be applied. See docs/concepts.md#what-waits. */
+/** Decides whether the plan as a whole may be applied. See docs/concepts.md#held-refused-and-pending-changes. */
 export function judge(changes: readonly Change[], checksum: string, context: GuardContext): Verdict {
   const { base, policy } = context;
   const owned = base?.size ?? 0;
@@ -164,7 +164,7 @@ function isDamaging({ action, fields }: Change): boolean {
   return action === 'move' ? fields.some((field) => field.path !== 'position') : action !== 'create';
 }
 
-/** Returns the reasons why the plan would lock people out; empty if it would not. See docs/concepts.md#what-waits. */
+/** Returns the reasons why the plan would lock people out; empty if it would not. See docs/concepts.md#held-refused-and-pending-changes. */
 function findLockOuts(changes: readonly Change[], { kinds, observation, policy }: GuardContext): string[] {
   const due = Map.groupBy(
     changes.filter((change) => change.paused === null),

@@ -9,7 +9,7 @@ export interface RecordEntry {
   readonly id: string | null;
   /** Declared fields, normalized. */
   readonly fields: JsonObject;
-  /** True: not deleted until a commit that sets it to false was applied. See docs/concepts.md#what-is-deleted. */
+  /** True: not deleted until a commit that sets it to false was applied. See docs/concepts.md#ownership-and-deletion. */
   readonly protect: boolean;
   /** State that cannot be read back from the platform: content hashes, revisions. */
   readonly marks: JsonObject;

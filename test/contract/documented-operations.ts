@@ -1,6 +1,6 @@
 /**
  * The documented operations, written separately from the code: by section, as method and path. `ORG`, `SPACE`, `CR` and
- * `SITE` stand for the beginnings of paths. Source: docs/platform-notes.md#how-facts-are-known
+ * `SITE` stand for the beginnings of paths. Source: docs/platform-notes.md#sources-of-facts
  */
 
 const BASES: Readonly<Record<string, string>> = {

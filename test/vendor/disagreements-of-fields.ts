@@ -3,7 +3,7 @@ import { LATER } from './sources.ts';
 
 const NEWER = {
   because: 'The field came after the version that the API document describes.',
-  says: 'docs/platform-notes.md#how-facts-are-known',
+  says: 'docs/platform-notes.md#sources-of-facts',
 };
 const customization = [
   ...lacks('SiteCustomizationSettingsBase', 'socialAccounts'),

@@ -5,7 +5,7 @@ import { BOTH, FIRST, GONE, LATER } from './sources.ts';
 
 /*
  * The known differences between the vendor's OpenAPI documents and this code, one by one. The API document wins over
- * the OpenAPI documents. Source: docs/platform-notes.md#how-facts-are-known
+ * the OpenAPI documents. Source: docs/platform-notes.md#sources-of-facts
  */
 
 const statuses: readonly Known[] = [

@@ -4,7 +4,7 @@ import { invalid } from './answers.ts';
 
 /**
  * The platform of the API document with all operations of the OpenAPI document of 0.146. Later features are off.
- * Source: docs/platform-notes.md#how-facts-are-known
+ * Source: docs/platform-notes.md#sources-of-facts
  */
 export const ALL_FEATURES = {
   /**

@@ -59,7 +59,7 @@ export interface WrittenResource {
   readonly common: CommonFields;
 }
 
-/** Properties that every resource of a manifest may have. See docs/manifests.md#on-every-resource. */
+/** Properties that every resource of a manifest may have. See docs/manifests.md#fields-of-every-resource. */
 export interface CommonFields {
   readonly id?: string | undefined;
   readonly renamedFrom?: string | undefined;

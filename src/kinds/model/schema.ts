@@ -206,7 +206,7 @@ function parseMapping(content: string): Record<string, unknown> | null {
   }
 }
 
-/** Properties that every resource may have. See docs/manifests.md#on-every-resource. */
+/** Properties that every resource may have. See docs/manifests.md#fields-of-every-resource. */
 export const commonShape = {
   id: text({ min: 1, max: 255, example: 'spc_9x' })
     .optional()

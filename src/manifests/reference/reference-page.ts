@@ -26,7 +26,7 @@ export function manifestReference(kinds: readonly Kind[]): string {
   ];
   if (first !== undefined) {
     const rows = rowsOf(entrySchema(first, schema, words), '', words).filter(({ field }) => isCommon(field));
-    parts.push('## On every resource', table(rows));
+    parts.push('## Fields of every resource', table(rows));
   }
   return `${parts.join('\n\n')}\n`;
 }

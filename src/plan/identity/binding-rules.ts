@@ -10,7 +10,7 @@ type BindingRule = (state: BindingState) => void;
 
 /**
  * The rules that bind keys, in order: a key is bound by the first rule that finds its resource, and what none of them
- * binds is created. See docs/concepts.md#which-resource-a-key-means.
+ * binds is created. See docs/concepts.md#resource-identity.
  */
 export const BINDING_RULES: readonly BindingRule[] = [
   reserveReplaced,

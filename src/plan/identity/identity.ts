@@ -6,7 +6,7 @@ import { BINDING_RULES } from './binding-rules.ts';
 import { BindingState, type BindingTables } from './binding-state.ts';
 import { addressOfId, lookUp } from './lookup.ts';
 
-/** Result of resolving each key to a resource. See docs/concepts.md#which-resource-a-key-means. */
+/** Result of resolving each key to a resource. See docs/concepts.md#resource-identity. */
 export interface Identity {
   /** Resource of each declared address; absent if it is to be created. */
   readonly bound: ReadonlyMap<Address, Actual>;

@@ -94,7 +94,7 @@ export interface KindRules {
   readonly creatable: boolean;
   /** False for the organization. */
   readonly deletable: boolean;
-  /** Keys that identify a resource without an id, best first. See docs/concepts.md#which-resource-a-key-means. */
+  /** Keys that identify a resource without an id, best first. See docs/concepts.md#resource-identity. */
   naturalKeys(fields: Fields, address: Address): readonly NaturalKey[];
   /** The same for what the platform answers. References inside `fields` have been looked up. */
   actualKeys(actual: Actual, fields: Fields): readonly NaturalKey[];

@@ -97,7 +97,7 @@ export class SimulatedBudget {
     return Math.min(this.#limit, this.#left + refilled);
   }
 
-  /** Returns when the next simulated call is released. See docs/rate-limiting.md#sending. */
+  /** Returns when the next simulated call is released. See docs/rate-limiting.md#request-pacing. */
   #releaseTime(now: number, left: number, length: number): number {
     const decision =
       this.#refill === null

@@ -13,7 +13,7 @@ import type { ServerClock } from './server-clock.ts';
 /**
  * Budget of the requests that share one rate limit: what was learned about the limit, the requests in flight, and the
  * cooldown after a 429. Decides whether a request may be sent. All times are monotonic milliseconds.
- * See docs/rate-limiting.md#sending.
+ * See docs/rate-limiting.md#request-pacing.
  */
 export class Budget {
   /** Rate-limit keys that share the budget: classes, or operations of a class. */

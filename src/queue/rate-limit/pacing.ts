@@ -14,7 +14,7 @@ const WHY = 'requests are paced over the rate limit';
 /** Waits for a response to the requests in flight. */
 export const AFTER_RESPONSE: Decision = { kind: 'wait', until: Number.POSITIVE_INFINITY, why: WHY };
 
-/** Share at the end of a window in which nothing is reserved. See docs/rate-limiting.md#sending. */
+/** Share at the end of a window in which nothing is reserved. See docs/rate-limiting.md#request-pacing. */
 const UNRESERVED_SHARE = 0.1;
 /** Share of a token bucket that is reserved for urgent requests. */
 const BUCKET_RESERVE = 0.2;
