@@ -75,19 +75,19 @@ describe('decideReopen', () => {
   ])('%s', (_, requests, issues, why) => {
     const some = requests.map(someRequest);
     for (const list of [some, some.toReversed()]) {
-      const fate = decideReopen(list, { issues, issuesAtMerge: new Map([['cr_1', 5]]), reopenGrowth: 2 });
-      expect(fate.may ? null : fate.why).toBe(why);
+      const decision = decideReopen(list, { issues, issuesAtMerge: new Map([['cr_1', 5]]), reopenGrowth: 2 });
+      expect(decision.may ? null : decision.why).toBe(why);
     }
   });
 
   test('reopens a cluster with two issues if it had none at the merge', () => {
-    const fate = (issues: number) =>
+    const decision = (issues: number) =>
       decideReopen([someRequest({ status: 'merged' })], {
         issues,
         issuesAtMerge: new Map([['cr_1', 0]]),
         reopenGrowth: 2,
       }).may;
-    expect([fate(0), fate(1), fate(2)]).toEqual([false, false, true]);
+    expect([decision(0), decision(1), decision(2)]).toEqual([false, false, true]);
   });
 });
 

@@ -3,9 +3,8 @@ import type { ClusterChangeRequest } from '../model/change-request.ts';
 import { compareCreation, decideReopen, isActive, type ReopenOptions } from './reopen-policy.ts';
 
 /**
- * Delay between the last draft and the list by which claims are decided, in milliseconds. It is as long as the
- * resolution of the platform's timestamps may be coarse, so that everything with an earlier timestamp than a draft is
- * in the list.
+ * Delay in milliseconds between the creation of the last draft and the list that decides claims. It covers the
+ * resolution of the platform's timestamps, so that the list contains everything that is older than a draft.
  */
 export const SETTLE_DELAY = 2_000;
 
@@ -43,16 +42,17 @@ export interface ClaimDecision {
 }
 
 /**
- * Decides which own drafts are opened. A draft is a claim. Each daemon decides about its own drafts, by a list of all
- * change requests of clusters that it made after them. `claims`: own drafts by id, with the number of issues of their
- * clusters. The order of the list does not matter.
+ * Decides which of this daemon's drafts are opened. A draft is a claim on its cluster. The daemon lists all change
+ * requests of clusters after it has created its drafts, and decides by that list, in which the order does not matter.
+ * `claims`: own drafts by id, with the number of issues of their clusters.
  *
- * A draft yields to an open change request of its cluster and to an earlier draft. It also yields if a limit is
- * reached, assuming that every earlier draft is opened, one for each cluster.
+ * A draft yields to an open change request of its cluster and to an earlier draft of it. It also yields if a limit
+ * would be exceeded, assuming that every earlier draft is opened, one for each cluster.
  *
- * Why no two change requests are opened for one cluster, and no limit is exceeded: consider the last created of all
- * that are open at some time. All others were created before it, so the list by which it was decided contained them,
- * open or as drafts. It would have yielded to one of its cluster, and it counted all of them.
+ * This opens at most one change request per cluster and respects the limits. Proof: take any set of change requests
+ * that are open at the same time, and the one of them that was created last. All others existed when it was decided, so
+ * its list contained them, open or as drafts. It would have yielded to one of the same cluster, and it counted all of
+ * them.
  */
 export function decideClaims(
   list: readonly ClusterChangeRequest[],
@@ -65,11 +65,11 @@ export function decideClaims(
   for (const draft of drafts) {
     const before = list.filter((other) => other.id !== draft.id && !isLaterDraft(other, draft));
     const rivals = before.filter(({ cluster }) => cluster === draft.cluster);
-    const fateOptions: ReopenOptions = { ...options, issues: claims.get(draft.id) ?? 0 };
-    const fate = decideReopen(rivals, fateOptions);
+    const reopenOptions: ReopenOptions = { ...options, issues: claims.get(draft.id) ?? 0 };
+    const decision = decideReopen(rivals, reopenOptions);
     const limit = describeReachedLimit(before, draft, options.limits);
-    if (!fate.may) {
-      superseded.push({ request: draft, why: `the cluster ${fate.why}`, to: fate.request });
+    if (!decision.may) {
+      superseded.push({ request: draft, why: `the cluster ${decision.why}`, to: decision.request });
     } else if (limit !== null) {
       superseded.push({ request: draft, why: limit, to: null });
     } else {
@@ -80,8 +80,8 @@ export function decideClaims(
 }
 
 /**
- * Returns whether another change request is a later draft, which has no precedence. Anything else has, even if it is
- * later.
+ * Returns whether another change request is a later draft. Only a later draft does not take precedence; any other
+ * change request does, whenever it was created.
  */
 function isLaterDraft(other: ClusterChangeRequest, draft: ClusterChangeRequest): boolean {
   return other.status === 'draft' && compareCreation(other, draft) > 0;
@@ -113,7 +113,10 @@ export function describeReachedLimit(
   );
 }
 
-/** Counts drafts of one cluster once, and not in addition to an open change request: only one of them is opened. */
+/**
+ * Counts change requests. Several drafts of a cluster count once, and not at all if the cluster has another change
+ * request, because at most one of them is opened.
+ */
 function countOf(requests: readonly ClusterChangeRequest[]): number {
   const others = requests.filter(({ status }) => status !== 'draft');
   const clusters = new Set(others.map(({ cluster }) => cluster));

@@ -68,7 +68,9 @@ export function compareCreation(a: ClusterChangeRequest, b: ClusterChangeRequest
   return a.createdAt - b.createdAt || (a.id < b.id ? -1 : Number(a.id > b.id));
 }
 
-/** Compares by last update. If two ended at the same time, the archived one decides, because it blocks another one. */
+/**
+ * Compares by last update. At the same time, an archived change request counts as later, because it blocks another one.
+ */
 function isLater(one: ClusterChangeRequest, other: ClusterChangeRequest | null): boolean {
   if (other === null || one.updatedAt !== other.updatedAt) {
     return other === null || one.updatedAt > other.updatedAt;

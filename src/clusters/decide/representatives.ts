@@ -2,8 +2,8 @@ import { append } from '../../core/lists.ts';
 import { type ClusterIssue, impactWeight } from '../model/cluster.ts';
 
 /**
- * Picks up to `most` issues that represent a cluster: highest impact first; within it, one of each conversation before
- * a second one of any, newest first. The order of the input does not matter.
+ * Picks up to `most` issues that represent a cluster: those of the highest impact first, then one per conversation
+ * before a second one of any, then the newest. The order of the input does not matter.
  */
 export function pickRepresentatives(issues: readonly ClusterIssue[], most: number): readonly ClusterIssue[] {
   const sorted = [...issues].sort(

@@ -12,7 +12,7 @@ export interface TargetSpace {
   readonly key: string | null;
   /** False if it is locked or deleted. */
   readonly usable: boolean;
-  /** It is declared, but its id is not known yet: its change requests wait. */
+  /** True if it is declared but does not exist yet; its change requests wait. */
   readonly waits: boolean;
   /** Reason why it is not usable, such as "locked". */
   readonly why: string | null;
@@ -27,7 +27,7 @@ export type Route =
   | {
       readonly space: null;
       readonly why: string;
-      /** The space does not exist yet. */
+      /** True if the space does not exist yet. */
       readonly waits: boolean;
     };
 
@@ -60,7 +60,7 @@ function matches(cluster: IssueCluster, pattern: Pattern | null, source: string 
   return isFrom && (pattern === null || pattern.test(cluster.label));
 }
 
-/** Returns whether no route applies to a cluster, so that a search is needed for its space. */
+/** Returns whether no route matches a cluster, so that a search must find its space. */
 export function needsSearch(cluster: IssueCluster, routing: Routing, spaces: Spaces): boolean {
   if (!routing.search.enabled || routing.search.spaces.some((name) => spaces.get(name)?.waits === true)) {
     return false;
@@ -70,9 +70,9 @@ export function needsSearch(cluster: IssueCluster, routing: Routing, spaces: Spa
 }
 
 /**
- * Selects the space for a cluster: the first rule that matches, else the best search result among the allowed spaces,
- * else the default. A space that cannot be used is skipped, and the reason is reported. A declared space that does not
- * exist yet is waited for. `ranked` is null when no search was made. See docs/clusters.md.
+ * Selects the space for a cluster: that of the first matching route, else the best search result among the allowed
+ * spaces, else the default. An unusable space is skipped with a reason. If a declared space does not exist yet, the
+ * cluster waits for it. `ranked` is null if no search was made. See docs/clusters.md.
  */
 export function chooseSpace(
   cluster: IssueCluster,
@@ -96,7 +96,7 @@ export function chooseSpace(
 
 interface OpeningDecision {
   readonly space: TargetSpace | null;
-  /** It would go to a space that does not exist yet. */
+  /** True if the space does not exist yet. */
   readonly waits: boolean;
   readonly why: string;
   /** Rejected spaces, with reasons. */

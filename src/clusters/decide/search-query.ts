@@ -51,10 +51,9 @@ export interface RankedSpace {
 }
 
 /**
- * Ranks the spaces of search results, best first. The platform returns an order without scores: the space at position 1
- * gets 1, the next 1/2, and so on. Each of its pages adds the reciprocal of the sum of the positions of the space and
- * the page, so a space with many pages beats one with a single page that came just before. Equal scores keep their
- * order.
+ * Ranks the spaces of search results, best first. The platform returns an order without scores, so a space at position
+ * n gets 1/n. Each of its pages at position m adds 1/(n+m), so that a space with many matching pages can rank above the
+ * space before it. Equal scores keep their order.
  */
 export function rankSpaces(results: readonly SearchAnswer[]): readonly RankedSpace[] {
   const spaces = new Map<string, { title: string; score: number; pages: RelatedPage[] }>();

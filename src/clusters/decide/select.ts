@@ -10,8 +10,8 @@ export interface SelectionReason {
   /** Text such as "2 issues, at least 3 required". */
   readonly words: string;
   /**
-   * Time from which this may change without an update of the cluster, in milliseconds since the epoch; 0 for any time,
-   * null for never.
+   * Time from which this may no longer hold without an update of the cluster, in milliseconds since the epoch; 0: any
+   * time; null: never.
    */
   readonly until: number | null;
 }
@@ -26,7 +26,7 @@ export interface SelectionRule {
   readonly settings: ClustersConfig['select'];
   readonly include: readonly Pattern[];
   readonly exclude: readonly Pattern[];
-  /** Equal for equal rules; results under another hash are evaluated again. */
+  /** Hash of the rule; results under another hash are evaluated again. */
   readonly hash: string;
 }
 
@@ -66,7 +66,7 @@ const CHECKS: readonly Check[] = [
   exclude,
 ];
 
-/** Muting may not update a cluster's timestamp: that is not documented. */
+/** Returns a reason if a cluster is muted. Muting may not change the cluster's timestamp: that is not documented. */
 function muted(cluster: IssueCluster): SelectionReason | null {
   return cluster.muted ? { what: 'muted', words: 'muted', until: 0 } : null;
 }
@@ -111,8 +111,8 @@ function age({ createdAt }: IssueCluster, { settings }: SelectionRule, now: numb
 }
 
 /**
- * Detects a rise by week. The pulse shifts every week, so older issues can make it rise without a new issue, but not if
- * it is empty.
+ * Returns a reason unless the issues increase by week. The pulse shifts every week, so that older issues can become an
+ * increase without a new issue. That is impossible if there are no issues in these weeks.
  */
 function rising(
   { weeklyPulse }: IssueCluster,
@@ -163,7 +163,7 @@ const SPANS: readonly (readonly [number, string])[] = [
   [1_000, 's'],
 ];
 
-/** "3d", "5h": rounded down to the largest unit that fits. */
+/** Formats a duration as "3d" or "5h", rounded down to the largest unit that fits. */
 function spanOf(milliseconds: number): string {
   const [unit, name] = SPANS.find(([unit]) => milliseconds >= unit) ?? [1_000, 's'];
   return `${Math.max(0, Math.floor(milliseconds / unit))}${name}`;

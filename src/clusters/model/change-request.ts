@@ -8,16 +8,16 @@ export interface ClusterChangeRequest {
   readonly space: string;
   /** `clusterKey` of the cluster. */
   readonly cluster: string;
-  /** `draft`, `open`, `merged`, `archived`, or a word that Octavo does not know. */
+  /** `draft`, `open`, `merged`, `archived`, or an unknown value. */
   readonly status: string;
   readonly subject: string;
   readonly url: string | null;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** It was archived because another one superseded it; this is not a decision about the cluster. */
+  /** True if it was archived because another one superseded it, which is not a decision about the cluster. */
   readonly superseded: boolean;
-  /** It was merged without any edit, so that nothing was fixed. */
+  /** True if it was merged without any edit, so that nothing was fixed. */
   readonly isEmptyMerge: boolean;
 }
 
@@ -39,12 +39,12 @@ export interface ChangeRequestAnswer {
   readonly urls?: Readonly<Record<string, string | null | undefined>> | null | undefined;
 }
 
-/** Returns the cluster or topic that the platform itself links to a change request; null if there is no link. */
+/** Returns the id of the cluster or topic that the platform links to a change request; null if there is no link. */
 function platformLink(answer: Pick<ChangeRequestAnswer, 'conversationsIssuesCluster' | 'siteTopic'>): string | null {
   return answer.conversationsIssuesCluster || answer.siteTopic?.topic || null;
 }
 
-/** Stored facts about a change request, in addition to the platform's answer. */
+/** Stored data about a change request, in addition to the platform's response. */
 export interface KnownLink {
   readonly cluster: string;
   readonly superseded: boolean;

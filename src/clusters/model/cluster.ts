@@ -4,9 +4,9 @@ import { webUrl } from './text-sanitizing.ts';
 export interface IssueCluster {
   readonly id: string;
   readonly label: string;
-  /** `low`, `medium`, `high`, or a word that Octavo does not know; null if the platform returns none. */
+  /** `low`, `medium`, `high`, or an unknown value; null if the platform returns none. */
   readonly impact: string | null;
-  /** Muted for change requests, on the platform. */
+  /** True if it is muted for change requests on the platform. */
   readonly muted: boolean;
   readonly createdAt: number | null;
   readonly updatedAt: number | null;
@@ -101,7 +101,7 @@ export function impactWeight(impact: string | null): number {
   return IMPACT_WEIGHTS.get(impact) ?? 0;
 }
 
-/** Converts the platform's response, in either of its shapes. No field is required; missing ones become empty. */
+/** Converts the platform's response of any version. No field is required; missing ones become empty. */
 export function toCluster(answer: ClusterAnswer): IssueCluster {
   return {
     id: answer.id,

@@ -8,7 +8,7 @@ import { cut } from './text-sanitizing.ts';
 export interface OwnershipMarker {
   /** Id of the cluster. */
   readonly cluster: string;
-  /** The change request was superseded by another one of the cluster, or exceeded a limit. */
+  /** True if another change request of the cluster superseded it, or a limit was exceeded. */
   readonly superseded: boolean;
   /** Random word that distinguishes drafts of two daemons for one cluster; null for none. */
   readonly claim: string | null;
@@ -20,8 +20,8 @@ const CLAIM = ' (claim ';
 const MARKED = /^(\S+)(?: \(claim ([a-z0-9]+)\))?$/;
 
 /**
- * Builds the last paragraph of a description, which `readMarker` reads back. The id is formatted as code, which no
- * inserted label or title can be.
+ * Builds the last paragraph of a description, which `readMarker` reads. The id is formatted as code; labels and titles
+ * are inserted as plain text, so they cannot imitate it.
  */
 export function markerParagraph({ cluster, superseded, claim }: OwnershipMarker): RichNode {
   const own = claim === null ? [] : [leafOf(`${CLAIM}${claim})`, new Set())];
@@ -39,7 +39,7 @@ export function readMarker(description: unknown): OwnershipMarker | null {
 /** Maximum length of an id that is used unchanged: with its claim, it fits in a subject of 100 characters. */
 const LONGEST_ID = 60;
 
-/** Returns the name of a cluster in markers: its id, or a digest if the id is too long or contains white space. */
+/** Returns the id of a cluster for markers, or its digest if the id is too long or contains white space. */
 export function clusterKey(id: string): string {
   if (id.length <= LONGEST_ID && /^\S+$/.test(id)) {
     return id;

@@ -91,8 +91,8 @@ function redactNames(sources: IssueCluster['sources'], redaction: Redaction): Is
 }
 
 /**
- * Returns a rich document or text unchanged if nothing in it is private: neither its Markdown, nor its plain text, nor
- * an address. Otherwise returns its redacted plain text, with one paragraph per line.
+ * Returns a rich document or text unchanged if nothing in it is private: not its Markdown, its plain text, or a URL in
+ * it. Otherwise returns its redacted plain text, with one paragraph per line.
  */
 function redactSummary(summary: unknown, redaction: Redaction): unknown {
   const markdown = typeof summary === 'string' ? summary : isObject(summary) ? toMarkdown(summary) : '';
@@ -129,7 +129,7 @@ function wordsOf({ leaves = [], nodes = [] }: RichNode): string {
   return leaves.map(({ text }) => text).join('') + nodes.map(wordsOf).join('');
 }
 
-/** Returns all text in the data of a node and its children: addresses, titles, alternative texts. */
+/** Returns all text in the data of a node and its children: URLs, titles, alternative texts. */
 function addressesOf({ data, nodes = [] }: RichNode): readonly string[] {
   return [...textsIn(data), ...nodes.flatMap(addressesOf)];
 }

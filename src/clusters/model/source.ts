@@ -20,12 +20,12 @@ export interface ClusterPage {
 }
 
 /**
- * Source of clusters: the organization's issue clusters, or the topics of a site. All other code works with clusters
- * from either. Every method throws AppError. Source: docs/platform-notes.md#topics
+ * Source of clusters: the organization's issue clusters, or the topics of a site. All other code is independent of it.
+ * Every method throws AppError. Source: docs/platform-notes.md#topics
  */
 export interface ClusterSource {
   readonly kind: 'clusters' | 'topics';
-  /** The organization's list of change requests accepts several statuses at once. */
+  /** True if the organization's list of change requests accepts several statuses at once. */
   readonly takesStatuses: boolean;
   /** Additional filters that this list needs to be complete. */
   readonly listQuery: NonNullable<Input<typeof operations.listOrganizationChangeRequests>['query']>;
@@ -33,14 +33,14 @@ export interface ClusterSource {
    * Reads a page, newest-updated first; `page` null for the first one. Returns null if the platform has no clusters.
    */
   page(page: string | null): Promise<ClusterPage | null>;
-  /** Reads the cluster with this id; null if there is none. */
+  /** Reads the cluster with this id; null if it does not exist. */
   one(id: string): Promise<IssueCluster | null>;
-  /** Reads its issues, or enough of them to describe it. */
+  /** Reads the issues of a cluster, or enough of them to describe it. */
   issues(id: string): Promise<readonly ClusterIssue[]>;
-  /** Mutes or unmutes it for change requests; returns whether it is muted afterwards. */
+  /** Mutes or unmutes a cluster for change requests. Returns whether it is muted afterwards. */
   mute(writer: Writer, id: string, muted: boolean): Promise<boolean>;
   /** Fields of a new change request that link it to the cluster on the platform. */
   link(id: string): { readonly conversationsIssuesCluster?: string };
-  /** Lists those of its change requests that a list of all may omit. */
+  /** Lists the change requests of a cluster that the list of all may omit. */
   requestsOf(id: string): Promise<readonly ChangeRequestItem[]>;
 }

@@ -1,4 +1,4 @@
-/** Length to which a text is cut before it is processed: longer than any valid one. */
+/** Maximum length that is processed, in UTF-16 code units: longer than any valid text. */
 const ENOUGH = 2_000;
 
 /**
@@ -28,7 +28,7 @@ export function cut(text: string, most: number, words = false): string {
   }
   let kept = 0;
   let word = 0;
-  // One unit more than needed, so that a character that the slice has cut is not mistaken for a whole one.
+  // The slice may end inside a character, so it is longer than needed.
   for (const { segment, index } of new Intl.Segmenter().segment(text.slice(0, most + ENOUGH))) {
     if (index + segment.length > most - 1) {
       break;

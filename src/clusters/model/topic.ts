@@ -76,7 +76,7 @@ export function findingToIssue(finding: FindingAnswer): ClusterIssue {
   };
 }
 
-/** Returns whether a finding is open. A finding without a status is. */
+/** Returns whether a finding is open, as is one without a status. */
 export function isOpen({ status }: FindingAnswer): boolean {
   return (status ?? 'open') === 'open';
 }

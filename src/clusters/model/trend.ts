@@ -1,5 +1,5 @@
 const BARS = '▁▂▃▄▅▆▇█';
-/** Number of weeks that are compared with the same number before. */
+/** Number of weeks that are compared with the same number of weeks before. */
 const WINDOW = 3;
 const NUMBERS = ['no', 'one', 'two', 'three'];
 

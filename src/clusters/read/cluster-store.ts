@@ -11,15 +11,15 @@ export type ListMode = (typeof LIST_MODES)[number];
 const numbers = { issues: z.number(), conversations: z.number(), impact: z.string().nullable() };
 
 /**
- * A change request that Octavo created for a cluster, or began to create. It is stored before it is requested: when the
- * answer is lost, Octavo searches for the change request and never requests it twice.
+ * A change request that Octavo created or requested for a cluster. It is stored before it is requested: after a lost
+ * response, Octavo searches for it and never requests it again.
  */
 const ownRequest = z.object({
   cluster: z.string(),
   label: z.string(),
-  /** Random word in its description. Distinguishes change requests of two daemons for one cluster. */
+  /** Random word in its description, which distinguishes change requests of two daemons for one cluster. */
   claim: z.string(),
-  /** Id of the change request; null until an answer or a list contains it. */
+  /** Id of the change request; null until a response or a list contains it. */
   id: z.string().nullable(),
   /** Id of the space. */
   space: z.string(),
@@ -30,17 +30,17 @@ const ownRequest = z.object({
   /** Time of the request, in milliseconds since the epoch of the platform's clock. */
   at: z.number(),
   state: z.enum(['begun', 'draft', 'open', 'merged', 'archived']),
-  /** Requested by a person; limits do not apply. */
+  /** True if a person requested it; limits do not apply. */
   isManual: z.boolean(),
   /** Reason for the space. */
   why: z.string(),
-  /** Reviews are still to be requested. */
+  /** True if reviews must still be requested. */
   reviewersDue: z.boolean(),
   /** Numbers that its description or last progress comment reported, and when. */
   reported: z.object({ ...numbers, at: z.number() }),
   /** Numbers of the cluster as last read. */
   seen: z.object(numbers),
-  /** The cluster is still to be muted after the merge. */
+  /** True if the cluster must still be muted after the merge. */
   muteDue: z.boolean(),
   /** Time since when the platform no longer has it, for example because its space was deleted; null if it exists. */
   missingSince: z.number().nullable(),
@@ -69,7 +69,7 @@ const memory = z.object({
   format: z.literal(1),
   /** Version of the redaction rules that its texts passed. */
   redactedBy: z.string().default(''),
-  /** Hash of the settings behind these results. Other settings make all clusters be checked again. */
+  /** Hash of the settings of these results. With other settings, all clusters are checked again. */
   settings: z.string(),
   reading: reading.nullable(),
   /** In the order of creation. */
@@ -86,7 +86,7 @@ const memory = z.object({
     .default(null),
   /** Time of the last list of all change requests, in milliseconds since the epoch. */
   listedAt: z.number().nullable().default(null),
-  /** The last list had a draft of Octavo that is not stored here. Such a draft is archived after an hour. */
+  /** True if the last list had a draft of Octavo that is not stored here. Such a draft is archived after an hour. */
   hasStrayDrafts: z.boolean().default(false),
   /** See `StampSkew`. */
   skew: z.object({ milliseconds: z.number(), isExact: z.boolean() }).nullable().default(null),
@@ -113,7 +113,7 @@ const MAX_FINISHED = 2000;
 
 /**
  * Stored state of an organization's clusters, in one note. An optimization: without it, the platform's lists show which
- * clusters have a change request. A change is on disk when its promise resolves. Every write throws StoreError.
+ * clusters have a change request. Each change is durable when its promise resolves. Every write throws StoreError.
  */
 export class ClusterStore {
   readonly #note: Note;
@@ -127,8 +127,8 @@ export class ClusterStore {
   }
 
   /**
-   * Opens the stored state; state that cannot be read counts as empty. Results under other settings are dropped, and
-   * texts redacted by other rules are redacted again. `keeps` false: nothing is written.
+   * Opens the stored state; an unreadable state counts as empty. Results of other settings are dropped, and texts that
+   * were redacted with other rules are redacted again. `keeps` false: nothing is written.
    */
   static async open(
     note: Note,
@@ -175,7 +175,7 @@ export class ClusterStore {
     return this.active.find((each) => each.cluster === cluster) ?? null;
   }
 
-  /** Applies a change; writes nothing if it changes nothing. */
+  /** Applies a change; without an effect, nothing is written. */
   async change(change: Partial<Omit<Memory, 'format' | 'entries' | 'superseded'>>): Promise<void> {
     const next = { ...this.#memory, ...change, merges: newest({ ...this.#memory.merges, ...change.merges }) };
     if (JSON.stringify(next) !== JSON.stringify(this.#memory)) {
@@ -220,7 +220,7 @@ export class ClusterStore {
   }
 }
 
-/** Redacts stored labels, subjects and reasons again: they come from tickets, and the rules have changed. */
+/** Redacts stored labels, subjects and reasons with the current rules, because they come from tickets. */
 function redacted(known: Memory, { version, text }: Pick<Redaction, 'version' | 'text'>): Memory {
   const entries = known.entries.map((each) => ({
     ...each,

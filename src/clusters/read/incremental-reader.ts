@@ -4,7 +4,7 @@ import { evaluateCluster, type SelectionRule, type SelectionVerdict } from '../d
 import type { IssueCluster } from '../model/cluster.ts';
 import type { ClusterPage, ClusterSource } from '../model/source.ts';
 
-/** State that the next reading continues from. */
+/** State from which the next read continues. */
 export interface ReaderState {
   /** Hash of the selection rule. */
   readonly rule: string;
@@ -14,15 +14,15 @@ export interface ReaderState {
   readonly waiting: Readonly<Record<string, number>>;
   /** Number of clusters, as far as known. */
   readonly total: number;
-  /** Time of the last full reading. */
+  /** Time of the last full read. */
   readonly fullAt: number;
 }
 
 const HOUR = 3_600_000;
 const WEEK = 168 * HOUR;
-/** Interval of full readings, which correct for undocumented behavior of the platform. */
+/** Interval of full reads, which correct for undocumented behavior of the platform. */
 const FULL_INTERVAL = 24 * HOUR;
-/** Overlap with the last reading, because timestamps may be written shortly before they become visible. */
+/** Overlap with the last read, because timestamps may be written shortly before they become visible. */
 const OVERLAP = 600_000;
 
 /** A cluster with the verdict of the selection rule. */
@@ -32,16 +32,16 @@ export interface JudgedCluster {
 }
 
 /**
- * Reading of the clusters, newest-updated first, that stops as early as is safe. Add pages with `addPage` while it returns
- * true, then each cluster of `idsToFetch`. After that, `judged` contains every selected cluster, except those passed to
- * `toState` as lasting.
+ * Reads the clusters, newest-updated first, and stops as early as is safe. Add pages with `addPage` while it returns
+ * true, then each cluster of `idsToFetch`. After that, `judged` contains every selected cluster, except those that were
+ * passed to `toState` as lasting.
  *
- * Why stopping is safe: let N be the newest `updatedAt` on the first page of the previous reading. Everything updated since
- * then has a later timestamp and comes first in the list. Everything after the first timestamp before N is unchanged since
- * it was evaluated under the same rule. Its verdict can change only through time, or through changes that may leave no
- * timestamp. Those clusters are in `waiting` and are fetched one by one. If the rule requires a rise over some weeks, a
- * cluster without an update in these weeks has no issue in them, and cannot rise before its next update. A list in another
- * order is read to its end.
+ * Stopping is safe. Let N be the newest `updatedAt` on the first page of the previous read. Everything updated since
+ * then has a later timestamp and comes first in the list. Everything from the first timestamp before N on is unchanged
+ * since it was evaluated under the same rule. Its verdict can change only through time, or through changes that may not
+ * change the timestamp. Those clusters are in `waiting` and are fetched by id. If the rule requires an increase over
+ * some weeks, a cluster without an update in these weeks has no issue in them, and cannot be selected before its next
+ * update. A list in another order is read to its end.
  */
 export class IncrementalReader {
   readonly #rule: SelectionRule;
@@ -56,10 +56,10 @@ export class IncrementalReader {
   #pages = 0;
   #pageSize = 1;
   #isComplete = false;
-  /** The clusters that were not read do not rise, and cannot without an update. */
+  /** True once no unread cluster can have an increase before its next update. */
   #isPastRise = false;
 
-  /** `before`: state of the last reading; ignored if it is under another rule or too old. */
+  /** `before`: state of the last read; ignored if it is of another rule or too old. */
   constructor(rule: SelectionRule, before: ReaderState | null, now: number) {
     const isOld = before === null || now - before.fullAt >= FULL_INTERVAL || now < before.fullAt;
     this.#rule = rule;
@@ -83,7 +83,7 @@ export class IncrementalReader {
     return !isLast && !this.#mayStop();
   }
 
-  /** Clusters that were not read and may be selected by now. Each must be fetched by its id. */
+  /** Ids of unread clusters that may be selected by now. Each must be fetched. */
   get idsToFetch(): readonly string[] {
     return this.#isComplete || this.#isPastRise ? [] : this.#due();
   }
@@ -103,7 +103,7 @@ export class IncrementalReader {
   }
 
   /**
-   * Returns the state for the next reading. `lasting`: selected clusters that need no check before their next update,
+   * Returns the state for the next read. `lasting`: selected clusters that need no check before their next update,
    * because they have or had a change request.
    */
   toState(lasting: ReadonlySet<string>): ReaderState {

@@ -32,7 +32,7 @@ export class SiteTopics implements ClusterSource {
     this.#name = name;
   }
 
-  /** With findings, the list omits the platform's own drafts for them unless requested (0.202). */
+  /** Filter that includes the platform's own drafts for findings, which the list omits by default (0.202). */
   get listQuery(): ClusterSource['listQuery'] {
     return this.#name.is === 'findings' ? { finding: 'all' } : {};
   }
@@ -92,7 +92,7 @@ export class SiteTopics implements ClusterSource {
       ['findings', () => Array.fromAsync(pages(operations.listSiteFindings, input))],
       ['issues', () => Array.fromAsync(pages(operations.listSiteIssues, input))],
     ] as const;
-    // The known name first; the platform may have been upgraded since.
+    // Try the known name first, then the other one: the platform may have been upgraded.
     for (const [name, list] of this.#name.is === 'issues' ? tries.toReversed() : tries) {
       const findings = await list().catch(nullWhereNotThere);
       this.#name.is = findings === null ? null : name;

@@ -10,7 +10,7 @@ import { oneLine } from '../model/text-sanitizing.ts';
 
 /** Space as declared by its manifest. */
 export interface DeclaredSpace {
-  /** Id set in the manifest; null if it is bound by its title or once it is created. */
+  /** Id that the manifest sets; null if the space is matched by its title, or is created. */
   readonly id: string | null;
   readonly title: string | null;
 }
@@ -69,9 +69,9 @@ function declaredSpace({ id, fields }: Pick<Declared, 'id' | 'fields'>): Declare
 /** Spaces on the platform, and names in the settings that match none of them. */
 export interface SpacesRead {
   readonly spaces: Spaces;
-  /** Names that are neither a manifest key nor an id; empty if that cannot be known. */
+  /** Names in the settings that are neither a manifest key nor an id; empty if that cannot be determined. */
   readonly unknown: readonly PlacedName[];
-  /** Every name that means a space, including declared spaces that do not exist yet. */
+  /** Every valid name of a space, including declared spaces that do not exist yet. */
   readonly known: readonly string[];
 }
 
@@ -201,7 +201,7 @@ export function unknownSpacesError(unknown: readonly PlacedName[], known: readon
   return new ConfigError(lines.join('\n'));
 }
 
-/** Describes an unknown space name, with the likely intended one. */
+/** Describes an unknown space name, with a suggestion. */
 export function unknownSpaceMessage(name: string, known: readonly string[]): string {
   return `${quote(name)} is neither the key of a space’s manifest nor the id of a space${didYouMean(name, known)}`;
 }

@@ -38,23 +38,23 @@ export interface AutomationOptions {
   readonly events: ClusterEvents;
 }
 
-/** Time until a platform without clusters is checked again, in milliseconds. */
+/** Interval in which a platform without clusters is checked again, in milliseconds. */
 const RECHECK_INTERVAL = 86_400_000;
 /**
- * The same for a site without topics: the site may be created by the manifests. A little less than an hour, the interval
- * of the default schedule.
+ * Interval in which a site without topics is checked again, in milliseconds: the manifests may create the site. A
+ * little less than an hour, the interval of the default schedule.
  */
 const SITE_RECHECK_INTERVAL = 3_000_000;
 
 const NO_NUMBERS: RunNumbers = { read: 0, passing: 0, opened: 0, superseded: 0, commented: 0, skipped: {}, open: 0 };
 
-/** An organization's issue clusters: runs, and requests of the control API. One at a time. */
+/** Cluster automation of an organization: runs, and requests of the control API, one at a time. */
 export class ClusterAutomation {
   readonly #options: AutomationOptions;
   #turn: Promise<unknown> = Promise.resolve();
-  /** On the monotonic scale; null while the platform has clusters, as far as known. */
+  /** Time on the monotonic clock since when the platform lacks clusters; null if it has them or that is unknown. */
   #absentSince: number | null = null;
-  /** Every space in the settings has been found, so that a run without news need not read spaces. */
+  /** True if every space in the settings has been found, so that a run without changes need not read spaces. */
   #areSpacesKnown: boolean;
   readonly #probe: ConversationsProbe;
   readonly #findings: FindingsName = { is: null };
@@ -116,8 +116,8 @@ export class ClusterAutomation {
   }
 
   /**
-   * Checks that every space in the settings exists, as far as that can be known now; the first run reports the rest.
-   * Throws ConfigError with the place of each unknown space.
+   * Checks that every space in the settings exists. What cannot be checked yet is checked by the first run. Throws
+   * ConfigError with the position of each unknown space.
    */
   async checkSpaces(): Promise<void> {
     const { config, names } = this.#options;
@@ -164,7 +164,7 @@ export class ClusterAutomation {
     }
   }
 
-  /** Runs over topics if there are no longer clusters, or the other way around. */
+  /** Repeats a run with topics if there are no clusters any more, or with clusters if there are no topics. */
   async #tryOtherSource({ source }: ClusterSession, open: () => Promise<ClusterSession>): Promise<RunNumbers | null> {
     this.#probe.forget();
     if ((this.#options.site ?? null) === null) {

@@ -12,35 +12,38 @@ import type { ChangeRequestItem, ClusterSource } from '../model/source.ts';
 import { type ClusterStore, LIST_MODES, type ListMode } from '../read/cluster-store.ts';
 import { isNotFound } from '../read/spaces.ts';
 
-/** A change request of a cluster, with the signs that Octavo made it. */
+/** A change request of a cluster, with evidence of whether Octavo created it. */
 export interface ListedRequest extends ClusterChangeRequest {
-  /** Its description has Octavo's ownership marker. */
+  /** True if its description has Octavo's ownership marker. */
   readonly isDescribed: boolean;
-  /** Its subject is one that Octavo gives to drafts. */
+  /** True if its subject is that of an Octavo draft. */
   readonly isDraftSubject: boolean;
 }
 
 /** Change requests of an organization at one time. */
 export interface RequestList {
-  /** Those of clusters. */
+  /** Change requests of clusters. */
   readonly requests: readonly ListedRequest[];
   /** Every listed change request, by id. */
   readonly answers: Answers;
-  /** Start of the list, on the clock's monotonic scale. */
+  /** Start of the request, on the monotonic clock. */
   readonly at: number;
 }
 
 type Answers = ReadonlyMap<string, ChangeRequestItem>;
 
-/** Time for which a detected list mode is kept, in milliseconds: platforms are upgraded, and `spaces` costs most. */
+/**
+ * Time for which a detected list mode is used, in milliseconds. It is shorter for `spaces`, which needs the most
+ * requests, because an upgraded platform may support another mode.
+ */
 const MODE_LIFETIME = { statuses: 7 * 86_400_000, status: 7 * 86_400_000, all: 7 * 86_400_000, spaces: 86_400_000 };
 /** Number of spaces that are listed at the same time. */
 const MAX_CONCURRENT = 10;
 
 const ALL = ['draft', 'open', 'merged', 'archived'] as const;
 /**
- * Statuses in the order in which a change request passes through them, so that one that changes during the listing is
- * listed at least once. Change requests that a person reopens meanwhile are listed at the end.
+ * Statuses in the usual order of changes, so that a change request whose status changes during the listing is listed at
+ * least once. Those that a person reopens meanwhile are found by listing `open` again at the end.
  */
 const ONE_BY_ONE = [...ALL, 'open'] as const;
 type Status = (typeof ALL)[number];
@@ -59,7 +62,10 @@ interface ListParts {
 /** Lists of an organization's change requests. Every method that reads throws AppError. */
 export class ChangeRequestLists {
   readonly #parts: ListParts;
-  /** Each returns null if the platform refuses the list, or lists something else than was requested. */
+  /**
+   * List functions by mode. Each returns null if the platform refuses the list, or lists something else than was
+   * requested.
+   */
   readonly #modes: Readonly<Record<ListMode, () => Promise<Answers | null>>> = {
     statuses: () => this.#listOrganization(ALL),
     status: () => this.#listEachStatus(),
@@ -76,9 +82,9 @@ export class ChangeRequestLists {
   }
 
   /**
-   * Lists every change request in any status: in one list of all statuses, else one list per status, else a list without
-   * a status filter that shows more than open ones, else the lists of every space. The first mode that works is stored.
-   * A list without any draft hides drafts, so it is not used while own drafts are missing from it.
+   * Lists the change requests in every status: in one list of all statuses, else in one list per status, else in a list
+   * without a status filter that is not limited to open ones, else in one list per space. The first mode that works is
+   * stored. A platform may hide drafts in a list: a list that lacks an own draft is not used.
    */
   async all(): Promise<RequestList> {
     const { store, clock, time } = this.#parts;
@@ -121,7 +127,7 @@ export class ChangeRequestLists {
     return { requests, answers, at };
   }
 
-  /** The modes to try, the last one that worked first. */
+  /** Returns the modes to try, the last one that worked first. */
   #orderedModes(): readonly ListMode[] {
     const { store, clock, source } = this.#parts;
     const modes = LIST_MODES.filter((mode) => mode !== 'statuses' || source.takesStatuses);

@@ -17,7 +17,7 @@ import type { ClusterSession } from './session.ts';
 const cluster = z.string().min(1);
 const dryRun = z.boolean();
 
-/** Schema of a request about clusters, which a daemon handles or, if none runs, the command itself. */
+/** Schema of a request about clusters. A running daemon handles it, otherwise the command itself. */
 export const clusterRequest = z.discriminatedUnion('about', [
   z.strictObject({ about: z.literal('list') }),
   /** `space`: manifest key or id of the target space; null to use the routes. */
@@ -26,7 +26,7 @@ export const clusterRequest = z.discriminatedUnion('about', [
 ]);
 export type ClusterRequest = z.output<typeof clusterRequest>;
 
-/** Number of clusters whose target space a list looks up: each may take two requests. */
+/** Maximum number of clusters whose target space a list determines: each may take two requests. */
 const MAX_ROUTED = 50;
 
 /**
@@ -74,7 +74,7 @@ async function listClusters(session: ClusterSession): Promise<JsonObject> {
   return { clusters };
 }
 
-/** Returns why a cluster gets no change request, as far as that is known without its space; null if it may get one. */
+/** Returns the reason why a cluster gets no change request, checked without its space; null if there is none. */
 function whyNotOpened(
   { rules }: ClusterSession,
   { cluster, verdict }: JudgedCluster,

@@ -13,7 +13,7 @@ import { toReportedNumbers } from '../write/progress-comment.ts';
 import { type ClusterEvents, isRefusal } from './events.ts';
 import type { Proposal } from './proposals.ts';
 
-/** Result of creating a draft. `lost`: no answer came, so it is unknown whether the draft exists. */
+/** Result of creating a draft. `lost`: without a response, it is unknown whether the draft exists. */
 export type DraftResult = { readonly is: 'created' | 'lost' } | { readonly is: 'refused'; readonly why: string };
 
 /** Parts that `DraftCreator` needs. */
@@ -37,8 +37,8 @@ export class DraftCreator {
   }
 
   /**
-   * Stores the draft, then requests it, and never requests it again: after a lost answer, a list finds it by its
-   * subject. Throws AppError for errors that are not about this draft.
+   * Stores the draft, then requests it, and never requests it again: after a lost response, a list finds it by its
+   * subject. Throws AppError for errors that do not concern this draft.
    */
   async create(proposal: Proposal, space: TargetSpace, isManual: boolean): Promise<DraftResult> {
     const { writer, source, store, settings, time } = this.#parts;

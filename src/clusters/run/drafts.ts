@@ -57,9 +57,9 @@ export class Drafts {
   }
 
   /**
-   * Opens drafts whose claim is valid, and archives those that are superseded. `list`: made after the last draft; null to
-   * make one, after a delay that makes everything created before the drafts visible in it. `proposals`: contents of
-   * drafts by cluster, as far as known.
+   * Opens drafts whose claim is valid, and archives those that are superseded. `list` must have been requested after
+   * the last draft; null requests one, after a delay, so that it contains everything that was created before the
+   * drafts. `proposals`: contents of drafts by cluster, if known.
    */
   async settle(list: RequestList | null, proposals: ReadonlyMap<string, Proposal>): Promise<DraftOutcome> {
     const current = list ?? (await this.#listAfterDelay());
@@ -114,7 +114,7 @@ export class Drafts {
     return tracker.listAll();
   }
 
-  /** Own drafts in a list, in the order of creation, which is the order of severity. */
+  /** Returns the own drafts in a list, in the order of creation, which is the order of severity. */
   #draftsIn({ requests }: RequestList): readonly Draft[] {
     return requests.toSorted(compareCreation).flatMap((request) => {
       const own = this.#parts.store.findById(request.id);
@@ -122,7 +122,7 @@ export class Drafts {
     });
   }
 
-  /** No limit and no earlier merge applies to drafts that a person requested. */
+  /** Decides which own drafts are opened. Limits and earlier merges do not apply to drafts that a person requested. */
   #decide(list: RequestList): ClaimDecision {
     const { clock, store, config } = this.#parts;
     if (clock.monotonic() - list.at > MAX_LIST_AGE) {
@@ -142,7 +142,7 @@ export class Drafts {
     };
   }
 
-  /** Prepares the content of an earlier run's draft, or returns why it is no longer to be opened. */
+  /** Prepares the content of a draft of an earlier run, or returns the reason why it must no longer be opened. */
   async #contentOf({ cluster: id, space }: OwnRequest): Promise<Proposal | string> {
     const cluster = await this.#parts.source.one(id);
     if (cluster === null || cluster.muted) {
@@ -171,7 +171,7 @@ export class Drafts {
     return { opened: [open], superseded: [] };
   }
 
-  /** Archives a draft with the reason, in a form that differs from one that a person archived. */
+  /** Archives a draft with the reason. Its subject and description distinguish it from one that a person archived. */
   async #archive({ request, why, to }: SupersededDraft): Promise<readonly SupersededDraft[]> {
     const { store, events } = this.#parts;
     const description = buildSupersededDescription(request.cluster, why, to);
@@ -190,7 +190,7 @@ export class Drafts {
     return [{ request, why, to }];
   }
 
-  /** Returns the address in the answer, which may be empty; null if the platform refused the update. */
+  /** Returns the URL in the response, which may be empty; null if the platform refused the update. */
   #update({ id, space, cluster }: ClusterChangeRequest, body: Update): Promise<string | null> {
     const { writer, events } = this.#parts;
     return nullIfRefused(events, cluster, async () => {

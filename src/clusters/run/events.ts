@@ -5,22 +5,22 @@ import type { OwnRequest } from '../read/cluster-store.ts';
 
 /** Reason why nothing is opened for a selected cluster, for logs and metrics. */
 export type SkipReason =
-  /** It has an open change request or a draft. */
+  /** The cluster has an open change request or a draft. */
   | 'exists'
-  /** A person archived its change request. */
+  /** A person archived the change request of the cluster. */
   | 'archived'
-  /** Its change request was merged, and it has not grown enough since. */
+  /** The change request of the cluster was merged, and the cluster has not grown enough since. */
   | 'merged'
   | 'muted'
-  /** No route, search result or default gives a space that can be written to. */
+  /** No route, search result or default leads to a usable space. */
   | 'unrouted'
-  /** Its space is declared but does not exist yet. */
+  /** The space is declared but does not exist yet. */
   | 'waiting'
   | 'limit-run'
   | 'limit-open'
   | 'limit-space'
   | 'limit-day'
-  /** The platform refused it. */
+  /** The platform refused the change request. */
   | 'failed';
 
 /** A change request of a cluster, as events report it. */
@@ -81,12 +81,15 @@ export interface ClusterEvents {
     readonly reason: SkipReason;
     readonly why: string;
   }): void;
-  /** A problem that a person should check and that stops nothing else. */
+  /** A problem that a person should check; the run continues. */
   onTrouble?(trouble: { readonly cluster: string | null; readonly message: string }): void;
   onRunEnd?(end: RunEnd): void;
 }
 
-/** Adds redaction of messages to listeners. `own`: words of the configuration, such as emails, that stay. */
+/**
+ * Adds redaction of messages to listeners. `own`: values of the configuration, such as email addresses, that are not
+ * redacted.
+ */
 export function redactEvents(events: ClusterEvents, redaction: Redaction, own: readonly string[]): ClusterEvents {
   return {
     ...events,

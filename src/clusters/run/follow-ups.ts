@@ -41,8 +41,8 @@ export class FollowUps {
   }
 
   /**
-   * Comments on open change requests whose clusters grew. Each comment is stored before it is posted: after a lost answer
-   * it may be missing, but it is never posted twice. Returns the number of comments.
+   * Comments on open change requests whose clusters grew. Each comment is stored before it is posted: after a lost
+   * response it may be missing, but it is never posted twice. Returns the number of comments.
    */
   async postProgressComments(): Promise<number> {
     const { writer, store, clock, events } = this.#parts;

@@ -14,7 +14,7 @@ import type { SkipReason } from './events.ts';
 export interface Skip {
   readonly reason: SkipReason;
   readonly why: string;
-  /** Stays true until the cluster is updated, or for long, so that no check is needed before. */
+  /** True if no check is needed until the cluster is updated. */
   readonly lasts: boolean;
 }
 
@@ -32,7 +32,10 @@ export class OpeningRules {
     this.#config = config;
   }
 
-  /** Returns why a cluster gets no change request, or null. Without a list, stored results that still hold count. */
+  /**
+   * Returns the reason why a cluster gets no change request, or null. Without a list, stored results that still hold
+   * are used.
+   */
   findSkip(cluster: IssueCluster, list: RequestList | null): Skip | null {
     const own = this.#store.findActive(cluster.id);
     if (own !== null) {
@@ -53,7 +56,7 @@ export class OpeningRules {
       : null;
   }
 
-  /** Returns the routed space if one more change request may be opened there, else why not. */
+  /** Returns the routed space if one more change request may be opened there, else the reason. */
   findSpace(route: Route, planned: RequestList['requests']): TargetSpace | Skip {
     if (route.space === null) {
       return { reason: route.waits ? 'waiting' : 'unrouted', why: route.why, lasts: !route.waits };
@@ -79,7 +82,7 @@ export class OpeningRules {
     return null;
   }
 
-  /** A change request that is about to be created, as a list would show it. */
+  /** Returns a change request that will be created, in the form of a listed one. */
   plan(cluster: string, space: string): ListedRequest {
     const at = this.#clock.now();
     return {
@@ -107,7 +110,7 @@ export class OpeningRules {
   }
 }
 
-/** Returns whether a cluster is as it was. Timestamps may be coarse, so the number of issues is compared too. */
+/** Returns whether a cluster is unchanged. Timestamps may be coarse, so the number of issues is compared too. */
 export function isUnchanged(known: KnownSkip, { updatedAt, issues }: IssueCluster): boolean {
   return known.updatedAt === updatedAt && known.issues === issues;
 }

@@ -15,7 +15,7 @@ import {
 } from './change-request-lists.ts';
 import { type ClusterEvents, toEvent } from './events.ts';
 
-/** Time in which the platform may still process a request whose answer was lost, in milliseconds. */
+/** Time in which the platform may still process a request with a lost response, in milliseconds. */
 const LOST_AFTER = 600_000;
 /** Time for which a deleted space can be restored, in milliseconds. Source: docs/platform-notes.md#deletions */
 const RESTORABLE = 7 * 86_400_000;
@@ -31,7 +31,7 @@ interface TrackerParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly redaction: Pick<Redaction, 'text'>;
   readonly events: ClusterEvents;
-  /** Mute the cluster after a merge. */
+  /** True if clusters are muted after a merge. */
   readonly muteMerged: boolean;
 }
 
@@ -49,9 +49,9 @@ export class RequestTracker {
   }
 
   /**
-   * Lists all change requests if something may be opened, a draft is undecided, or the last list is a day old. Otherwise
-   * returns null after one list that shows what happened to open ones, so that a run without news costs the same for any
-   * number of spaces. `mayOpen`: whether something may be opened, by what is stored.
+   * Lists all change requests if something may be opened, a draft is undecided, or the last list is a day old.
+   * Otherwise one request updates the open ones and the result is null, so that a run without changes takes the same
+   * number of requests for any number of spaces. `mayOpen`: returns whether something may be opened, by stored data.
    */
   async listIfNeeded(hasSelected: boolean, mayOpen: () => boolean): Promise<RequestList | null> {
     const { store, lists } = this.#parts;
@@ -73,8 +73,8 @@ export class RequestTracker {
   }
 
   /**
-   * Finds change requests whose answer was lost, and records which were opened, merged or archived. Reads those one by
-   * one that are not in the list. Returns the list with the clusters known by then.
+   * Finds change requests with a lost response, and records which were opened, merged or archived. Those that the list
+   * lacks are read individually. Returns the list with the clusters that are known afterwards.
    */
   async track(list: RequestList): Promise<RequestList> {
     const { store, lists, redaction } = this.#parts;
@@ -87,7 +87,7 @@ export class RequestTracker {
     for (const own of store.memory.entries) {
       if (own.id !== null && own.state !== 'merged') {
         const isOpenable = own.state === 'draft' || own.state === 'open';
-        // A missing one is listed again after its space was restored.
+        // A change request of a restored space is listed again.
         const answer =
           list.answers.get(own.id) ?? (isOpenable && own.missingSince === null ? await this.#read(own) : null);
         const seen = answer === null ? null : toListedRequest(answer, links, redaction);
@@ -107,7 +107,7 @@ export class RequestTracker {
     return isPending || hasStrayDrafts || (isDue && (hasSelected || store.active.length > 0));
   }
 
-  /** Finds the change request whose answer was lost, or removes it once it is certain that it was not created. */
+  /** Finds a change request with a lost response, or removes it once it is certain that it was not created. */
   async #findLost(own: OwnRequest, { answers }: RequestList): Promise<void> {
     const { store, clock, events } = this.#parts;
     const found = [...answers.values()].find((answer) => claimOf(answer) === own.claim);
@@ -128,7 +128,7 @@ export class RequestTracker {
     return nullIfNotFound(this.#parts.reader.get(operations.getChangeRequest, { path }));
   }
 
-  /** Keeps a missing change request while its space can be restored; until then it blocks another one. */
+  /** Keeps a missing change request while its space can be restored; for that time it blocks another one. */
   async #recordMissing(own: OwnRequest, isOpenable: boolean): Promise<void> {
     const { store, clock, events } = this.#parts;
     if (!isOpenable) {
@@ -174,7 +174,7 @@ export class RequestTracker {
   }
 }
 
-/** The claim in the description or the subject of a change request. */
+/** Returns the claim in the description or the subject of a change request. */
 function claimOf({ description, subject }: ChangeRequestItem): string | null {
   return readMarker(description)?.claim ?? readDraftMarker(subject)?.claim ?? null;
 }

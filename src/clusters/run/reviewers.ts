@@ -42,7 +42,7 @@ export class Reviewers {
     }
   }
 
-  /** A refusal of the platform is reported, and the request is not repeated. */
+  /** Requests reviews once. A refusal of the platform is reported, and the request is not repeated. */
   async #request(own: OwnRequest, isRepeated: boolean): Promise<void> {
     const { writer, store, events } = this.#parts;
     const path = { spaceId: own.space, changeRequestId: own.id ?? '' };

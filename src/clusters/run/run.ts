@@ -15,8 +15,8 @@ import type { ClusterSession } from './session.ts';
 export type RunNumbers = Pick<RunEnd, 'read' | 'passing' | 'opened' | 'superseded' | 'commented' | 'skipped' | 'open'>;
 
 /**
- * Runs the automation once over an organization's clusters. Returns null when the platform has none. Throws AppError;
- * what was done until then is stored, and the next run continues from there. See docs/clusters.md.
+ * Runs the automation once over an organization's clusters. Returns null if the platform has none. Throws AppError;
+ * everything done until then is stored, and the next run continues from there. See docs/clusters.md.
  */
 export async function runClusters(
   session: ClusterSession,
@@ -32,7 +32,7 @@ class Run {
   readonly #skips: Record<string, Memory['skips'][string]> = {};
   /** Clusters that need no check before their next update. */
   readonly #lasting = new Set<string>();
-  /** Clusters that cost requests without a result. */
+  /** Number of clusters that took requests without a result. */
   #failedAttempts = 0;
   #opened = 0;
   #superseded = 0;
@@ -165,7 +165,7 @@ class Run {
     return null;
   }
 
-  /** Creates the draft, or reports it in a dry run. Returns why that failed, or null. */
+  /** Creates the draft, or reports it in a dry run. Returns the reason of a failure, or null. */
   async #claim(proposal: Proposal, space: TargetSpace): Promise<Skip | null> {
     const { writes, events } = this.#session;
     if (writes === null) {
@@ -244,7 +244,7 @@ const DAY = 86_400_000;
 /** Failed attempts before a run gives up, such as when the token cannot write or the spaces are full. */
 const MAX_FAILED_ATTEMPTS = 20;
 
-/** Returns the number of issues of the cluster for each change request that is seen merged for the first time. */
+/** Returns the number of issues for each change request that was first seen as merged now. */
 function newMerges(
   selected: readonly IssueCluster[],
   list: RequestList | null,

@@ -36,10 +36,13 @@ export interface ClusterSession {
   readonly source: ClusterSource;
   readonly rule: SelectionRule;
   readonly store: ClusterStore;
-  /** `now` is the platform's time, by which every time is compared and stored. */
+  /** Clock whose `now` is the platform's time, in which all times are compared and stored. */
   readonly clock: Clock;
   readonly events: ClusterEvents;
-  /** Spaces, read once, and again for a name that is not in the settings. Throws ConfigError for an unknown setting. */
+  /**
+   * Reads the spaces once, and again for a name that is not in the settings. Throws ConfigError for an unknown name in
+   * the settings.
+   */
   readonly spaces: (additional?: string) => Promise<Spaces>;
   readonly lists: ChangeRequestLists;
   readonly tracker: RequestTracker;
@@ -125,13 +128,16 @@ export async function openSession(options: SessionOptions): Promise<ClusterSessi
   };
 }
 
-/** Verdicts about clusters are not valid for topics, nor the other way around: each has its own rule. */
+/**
+ * Returns the selection rule. Its hash includes the kind of source, because verdicts about clusters do not apply to
+ * topics.
+ */
 function ruleFor(config: ClustersConfig, { kind }: ClusterSource): SelectionRule {
   const rule = createSelectionRule(config);
   return kind === 'clusters' ? rule : { ...rule, hash: `${rule.hash} ${kind}` };
 }
 
-/** Hash of the settings that decide about clusters: stored results are valid for one hash only. */
+/** Returns a hash of the settings that affect stored results. */
 function settingsHash({ select, routes, search, defaultSpace, afterMerge }: ClustersConfig): string {
   const text = canonicalJson({ select, routes, search, defaultSpace, afterMerge });
   return createHash('sha256').update(text).digest('hex');

@@ -48,7 +48,7 @@ Issues: {{issues}}; conversations: {{conversations}}; since {{since}}; from {{so
 {{url}}
 `;
 
-/** Explanation of each impact. Source: docs/platform-notes.md#enumerations */
+/** Explanations of the impacts. Source: docs/platform-notes.md#enumerations */
 const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['low', 'minor friction'],
   ['medium', 'partly blocking, with workarounds'],
@@ -109,7 +109,7 @@ export function templateValues(cluster: IssueCluster): LineValues {
   };
 }
 
-/** "2026-11-21", in UTC. */
+/** Formats a day in UTC as "2026-11-21". */
 function dayOf(time: number | null): string {
   return time === null ? 'unknown' : new Date(time).toISOString().slice(0, 10);
 }
@@ -120,7 +120,7 @@ function contentOf(summary: unknown): readonly RichNode[] {
   return toDocument(cut(markdown.toWellFormed(), LONGEST_SUMMARY)).nodes.map(harmlessNode);
 }
 
-/** Replaces characters only in texts; elsewhere in the Markdown, a space could have a meaning. */
+/** Replaces characters only in text nodes, because a space elsewhere in Markdown can have a meaning. */
 function harmlessNode(node: RichNode): RichNode {
   const { nodes, leaves } = node;
   return {

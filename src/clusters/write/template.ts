@@ -12,7 +12,7 @@ export type LineValues = Readonly<Record<LineName, string>>;
 /** Values of the variables that are blocks. */
 export type BlockValues = Readonly<Record<BlockName, readonly RichNode[]>>;
 
-/** Prefix of a variable inside a link address: a token alone would not be an address. */
+/** Prefix of a variable inside a link address, because a token alone is not a valid address. */
 const ADDRESS = 'https://template.invalid/';
 /** Matches the text right before the address of a link. */
 const BEFORE_ADDRESS = /(?:\]\(\s*|\]:\s*)<?$/;
@@ -35,7 +35,10 @@ export function fillTemplate(template: string, lines: LineValues, blocks: BlockV
   return toDocument(marked.join('')).nodes.flatMap((node) => filler.block(node));
 }
 
-/** Returns letters that the template does not contain. Markdown treats them as plain text, also inside an address. */
+/**
+ * Returns a word of letters that the template does not contain. Markdown treats it as plain text, also inside an
+ * address.
+ */
 function unusedWord(template: string): string {
   let word = 'octavoname';
   while (template.includes(word)) {

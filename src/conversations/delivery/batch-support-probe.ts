@@ -1,4 +1,4 @@
-/** Refused batches, with none accepted, after which batches count as unsupported. */
+/** Number of refused batches, with none accepted, after which batches count as unsupported. */
 const ENOUGH = 6;
 
 /**

@@ -17,9 +17,9 @@ const SPEAKERS: Readonly<Record<AuthorRole, string>> = {
 
 /**
  * Converts a conversation to a context record. The body is Markdown with the parts in order, each after its speaker.
- * The subject becomes the title. A subject that is too long is kept whole in the description, and a missing one is
- * replaced by the first words. The record contains nothing that is not in the redacted conversation.
- * Source: docs/platform-notes.md#context-records
+ * The subject becomes the title. If the subject is too long, the description contains all of it; if it is missing, the
+ * title is the first line of text. The record contains nothing that is not in the redacted conversation. Source:
+ * docs/platform-notes.md#context-records
  */
 export function toContextRecord(conversation: Conversation): ContextRecordInput {
   const { id, subject = '', parts, metadata = {} } = conversation;
@@ -38,7 +38,7 @@ export function toContextRecord(conversation: Conversation): ContextRecordInput 
   };
 }
 
-/** Returns the first line of the customer, else of anybody, else the id, which is never empty. */
+/** Returns the first line of the customer, else of anyone, else the id, which is never empty. */
 function firstWords({ id, parts }: Conversation): string {
   const said = [...parts.filter(({ role }) => role === 'user'), ...parts];
   const lines = said.flatMap(({ body }) => body.split('\n').map(oneLine));

@@ -28,9 +28,9 @@ export interface DestinationOptions {
 }
 
 /**
- * Sends to the organization's conversations or, on a platform without them, to the context records of a site. The
- * platform is asked once which of them it has, before the first conversation is sent. Without a configured site,
- * conversations are the only option and no request is made. Source: docs/platform-notes.md#context-records
+ * Sends to the organization's conversations or, on a platform without them, to the context records of a site. One
+ * request detects which of them the platform has, before the first conversation is sent. Without a configured site
+ * there is no alternative, and no such request is made. Source: docs/platform-notes.md#context-records
  */
 export class PlatformDestination implements Destination {
   readonly #options: DestinationOptions;
@@ -121,7 +121,7 @@ function noSuchSite(error: RejectedError, siteId: string): RejectedError {
 const NAME_A_SITE =
   '; from 0.167 on, platforms take context records of a site instead: name the site in conversations.site';
 
-/** Splits records into lists of at most `bytes`: a record may be longer than the conversation it was made from. */
+/** Splits records into lists of at most `bytes`: a record may be longer than its conversation. */
 function withinBytes(records: readonly ContextRecordInput[], bytes: number): ContextRecordInput[][] {
   const lists: ContextRecordInput[][] = [];
   let room = 0;

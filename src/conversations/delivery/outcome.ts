@@ -30,7 +30,7 @@ export function classifyError(error: unknown): SendOutcome {
     return { kind: 'refused', reason: error.message, maybeTaken: false };
   }
   if (error instanceof NotThePlatformError) {
-    // Something between Octavo and the platform answered; it may have forwarded the request.
+    // A proxy or gateway responded; it may have forwarded the request.
     return { kind: 'refused', reason: error.message, maybeTaken: true };
   }
   if (error instanceof CancelledError) {

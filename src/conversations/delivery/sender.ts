@@ -29,15 +29,15 @@ const FIRST_PAUSE = 1000;
 const LONGEST_PAUSE = 5 * 60_000;
 /** Longest sleep in milliseconds: the wall clock, by which content is due, may be set in the meantime. */
 const CHECK_INTERVAL = 60_000;
-/** Maximum number of batches in doubt while nothing is answered; occasionally one more is tried. */
+/** Maximum number of batches in doubt while the platform does not respond; one more is tried from time to time. */
 const OPEN = 4;
 const ANY = Number.MAX_SAFE_INTEGER;
 
-/** Sends what is due, one batch at a time. `decide` maps each response to its consequences. */
+/** Sends due conversations, one batch at a time. `decide` maps each response to its consequences. */
 export class ConversationSender {
   readonly #options: SenderOptions;
   #state: SenderState = { kind: 'stopped' };
-  /** Write of the last outcome, until it succeeds. */
+  /** Pending write of the last outcome, which is repeated until it succeeds. */
   #unrecorded: (() => Promise<void>) | null = null;
   #isRecovered = false;
   /** Consecutive failures. */
@@ -50,7 +50,7 @@ export class ConversationSender {
   #pausedUntil = Number.NEGATIVE_INFINITY;
   readonly #stopping = new AbortController();
   readonly #aborting = new AbortController();
-  /** The request in flight has reached the network. */
+  /** True if the request in flight has left the queue. */
   #isOnTheWay = false;
   /** Offset of the wall clock from the monotonic clock. */
   #wall: number;
@@ -71,7 +71,7 @@ export class ConversationSender {
     this.#running ??= this.#run();
   }
 
-  /** Ends the pause, because its cause was fixed. */
+  /** Ends the pause, after its cause was fixed. */
   resume(): void {
     this.#pausedUntil = Number.NEGATIVE_INFINITY;
     this.#options.work.notify();
@@ -87,7 +87,7 @@ export class ConversationSender {
     this.#enter({ kind: 'stopped' });
   }
 
-  /** Sends everything that is due now, and returns the state: `idle`, or what prevents sending the rest. */
+  /** Sends everything that is due. Returns the state: `idle`, or why the rest cannot be sent. */
   sendDue(): Promise<SenderState> {
     const sending = this.#sendDue();
     this.#once = sending;
@@ -121,8 +121,8 @@ export class ConversationSender {
     try {
       return await this.#step();
     } catch (error) {
-      // The state file may recover without help, for example when there is space on the disk again. The message of
-      // another error may quote a conversation.
+      // The state file may recover on its own, for example when the disk has space again. The message of any other
+      // error may quote a conversation.
       const reason = error instanceof StoreError ? error.message : 'unexpected error while sending conversations';
       this.#enter({ kind: 'failing', reason });
       return this.#pause('backoff');
@@ -144,7 +144,7 @@ export class ConversationSender {
       return at === null ? CHECK_INTERVAL : Math.max(1, at - clock.now());
     }
     const pause = this.#settle(batch, await this.#send(batch));
-    // The outcome is recorded before anything else starts, however many attempts that takes.
+    // Record the outcome before anything else starts, with any number of attempts.
     await this.#record();
     return pause;
   }
@@ -215,7 +215,7 @@ export class ConversationSender {
     }
   }
 
-  /** Returns the write that makes a change durable; it may be repeated. */
+  /** Returns the write that makes a change durable. It may be repeated. */
   #writeOf(id: number, change: BatchChange): () => Promise<void> {
     const { outbox, clock, random } = this.#options;
     const now = clock.now();

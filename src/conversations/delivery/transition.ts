@@ -5,10 +5,10 @@ import type { SendOutcome } from './outcome.ts';
 const REFUSED_PAUSE = 10 * 60_000;
 const UNSUPPORTED_PAUSE = 60 * 60_000;
 const CANCELLED_PAUSE = 1000;
-/** Lost responses after which the batch itself is suspected, if other batches were answered in between. */
+/** Number of lost responses after which the batch itself is suspected, if other batches were answered in between. */
 const POISONED = 6;
 
-/** The sender's knowledge of a batch that it sent. */
+/** State of a batch that was sent. */
 export interface SentBatch {
   /** Conversations in the batch. */
   readonly items: number;
@@ -22,7 +22,7 @@ export interface SentBatch {
 export type BatchChange =
   | { readonly kind: 'sent' | 'split' | 'release' | 'rest' }
   | { readonly kind: 'bury'; readonly reason: string }
-  /** `rest`: lost responses by which the backoff of the batch grows; 0: it may be sent again at once. */
+  /** `rest`: number of lost responses, which determines the backoff of the batch; 0: it may be sent again at once. */
   | { readonly kind: 'doubt'; readonly rest: number };
 
 /** Consequences of one outcome for a batch and the sender. */
@@ -72,7 +72,10 @@ export function decide(batch: SentBatch, outcome: SendOutcome): Transition {
   }
 }
 
-/** Returns the change of a batch that was not accepted this time; an earlier attempt may have been. */
+/**
+ * Returns the change of a batch that was not accepted this time. If an earlier attempt is in doubt, it may have been
+ * accepted.
+ */
 function putBack({ doubts }: SentBatch): BatchChange {
   return { kind: doubts > 0 ? 'rest' : 'release' };
 }

@@ -8,7 +8,10 @@ import { pushFile } from './push.ts';
 
 const filter = { source: z.string().optional(), key: z.string().optional() };
 
-/** Requests about conversations, answered by a running daemon or from a state file that no daemon has locked. */
+/**
+ * Schema of a request about conversations. A running daemon handles it; otherwise the command does, with the state
+ * file.
+ */
 export const conversationRequest = z.discriminatedUnion('about', [
   z.strictObject({ about: z.literal('status') }),
   z.strictObject({
@@ -21,7 +24,7 @@ export const conversationRequest = z.discriminatedUnion('about', [
   z.strictObject({ about: z.literal('drop'), ...filter }),
   /** `since`: milliseconds since the epoch. */
   z.strictObject({ about: z.literal('resync'), source: z.string(), since: z.number() }),
-  /** Absolute paths on the machine of the process that answers. */
+  /** Absolute paths on the machine of the process that handles the request. */
   z.strictObject({
     about: z.literal('push'),
     files: z.array(z.string()),

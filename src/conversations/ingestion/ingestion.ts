@@ -19,7 +19,10 @@ export interface IngestionSource {
   readonly name: string;
   readonly polling: PollingSource | null;
   readonly webhook: Webhook | null;
-  /** Calls `onNew` when there is something to poll; the returned function stops it. Absent: polled by interval only. */
+  /**
+   * Calls `onNew` when there is something to poll; the returned function stops that. Absent: the source is polled only
+   * by interval.
+   */
   readonly watch?: (onNew: () => void) => () => Promise<void>;
   /** Milliseconds from the start of a poll to the start of the next. */
   readonly every: number;
@@ -35,7 +38,7 @@ export interface IngestionOptions {
   readonly writer: Writer | null;
   /** Returns the id of the site that receives context records on a platform without conversations; null: not configured. */
   readonly site?: (() => Promise<string>) | null;
-  /** Shared by everything that depends on whether the platform has conversations. */
+  /** Shared detection of whether the platform has conversations. */
   readonly probe?: ConversationsProbe;
   /** Delay between solving a ticket and sending it, in milliseconds. */
   readonly settleDelay: number;
@@ -66,7 +69,7 @@ export interface IngestionStatus {
   })[];
 }
 
-/** Milliseconds after which a single run checks for progress without a notification. */
+/** Interval in which a single run checks for progress without a notification, in milliseconds. */
 const CHECK_INTERVAL = 1000;
 
 /** Ingestion of one organization: sources, outbox and sender. */
@@ -79,7 +82,7 @@ export class Ingestion {
   readonly #loops = new Map<string, SourceLoop>();
   readonly #webhooks: ReadonlyMap<string, Webhook>;
   readonly #stopping = new AbortController();
-  /** Sources that wait for a full outbox. */
+  /** Sources that wait because the outbox is full. */
   readonly #pressed = new Set<string>();
   #running: readonly Promise<void>[] = [];
   readonly #watches: (() => Promise<void>)[] = [];
@@ -159,14 +162,14 @@ export class Ingestion {
       async (signal) => (await this.pollOnce(signal)).size === 0 && !signal.aborted,
     );
     const state = await this.sender?.sendDue();
-    // A platform without conversations is not a failure: what was found stays in the outbox.
-    // Source: docs/platform-notes.md#changes-by-version
+    // A platform without conversations is not a failure: the conversations stay in the outbox. Source:
+    // docs/platform-notes.md#changes-by-version
     return isPolled && !(state !== undefined && 'reason' in state && state.kind !== 'unsupported');
   }
 
   /**
-   * Sends what is due while `take` runs, and after it. If the outbox is full and nothing can be sent, the signal aborts
-   * with a TransientError, because no room would become free. Throws the errors of `take`, and StoreError.
+   * Sends due conversations while `take` runs, and after it. If the outbox is full and nothing can be sent, the signal
+   * aborts with a TransientError, because the outbox cannot drain. Throws the errors of `take`, and StoreError.
    */
   async sendWhile<T>(take: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { outbox, clock } = this.#options;

@@ -28,8 +28,8 @@ export interface PushOptions {
 const BATCH = 100;
 
 /**
- * Ingests a file. Content that is unchanged since an earlier push is not sent again. Resolves when all of it is durable.
- * Throws SourceError, StoreError, and CancelledError once the signal aborts.
+ * Ingests a file. Content that is unchanged since an earlier push is not sent again. Resolves when everything is
+ * durable. Throws SourceError, StoreError, and CancelledError after the signal aborts.
  */
 export async function pushFile(path: string, { read, intake, signal }: PushOptions): Promise<PushedFile> {
   const counts = { ticket: 0, skipped: 0, gone: 0, rejected: 0 };

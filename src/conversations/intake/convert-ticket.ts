@@ -45,9 +45,9 @@ export function convertTicket(ticket: Ticket, options: ConvertOptions): Converte
     const name = error instanceof Error ? error.name : 'error';
     return { kind: 'rejected', key, reason: `it cannot be redacted (${name})` };
   }
-  // 3. Mails join their thread, which other files may have begun.
+  // 3. Add mails to their thread, which other files may have started.
   const thread = threadAddition(ticket, redacted.conversation, options);
-  // 4. Leave out what the platform refuses, and skip a conversation without a customer.
+  // 4. Omit what the platform refuses, and skip a conversation without a customer.
   const conversation = fitToPlatform(redacted.conversation, key);
   if (conversation.parts.length === 0) {
     return { kind: 'skipped', key, reason: 'empty' };
@@ -64,7 +64,7 @@ export function convertTicket(ticket: Ticket, options: ConvertOptions): Converte
     hash: createHash('sha256').update(payload).digest('hex'),
     redactor: redactor.version,
     payload,
-    // The clock of the source may be ahead; it delays nothing for longer than the quiet period.
+    // The clock of the source may be ahead, so the delay is never longer than the settle delay from now.
     notBefore: ticket.settledAt === null ? null : Math.min(ticket.settledAt, now) + settleDelay,
     ...(thread === null ? {} : { thread }),
     ...(ticket.recheck === undefined ? {} : { recheck: ticket.recheck }),
@@ -72,7 +72,7 @@ export function convertTicket(ticket: Ticket, options: ConvertOptions): Converte
   return { kind: 'content', key, content, counts: redacted.counts };
 }
 
-/** Leaves out empty parts and members, and a URL that redaction has made invalid. */
+/** Omits empty parts and members, and a URL that redaction has made invalid. */
 function fitToPlatform({ subject, parts, metadata }: Conversation, id: string): Conversation {
   const { url, attributes, createdAt } = metadata ?? {};
   const time = createdAt === undefined ? Number.NaN : Date.parse(createdAt);
@@ -91,7 +91,10 @@ function fitToPlatform({ subject, parts, metadata }: Conversation, id: string): 
   };
 }
 
-/** Reports whether a URL leads to a page. A file may contain any URL, and a person may follow it: scripts are excluded. */
+/**
+ * Reports whether a URL is that of a web page. A file may contain any URL, and a person may open it: scripts are
+ * excluded.
+ */
 function isWebAddress(url: string): boolean {
   return url.length <= LONGEST_URL && /^https?:$/.test(URL.parse(url)?.protocol ?? '');
 }

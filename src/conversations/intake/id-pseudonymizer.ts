@@ -2,19 +2,21 @@ import { createHmac } from 'node:crypto';
 import { isObject } from '../../core/json.ts';
 import type { Note, Store } from '../../store/store.ts';
 
-/** Returns the pseudonym of a private id: always the same, and guesses cannot be tested without the key. */
+/**
+ * Returns the pseudonym of a private id. It is always the same, and guesses of the id cannot be tested without the key.
+ */
 export type PseudonymizeId = (id: string) => string;
 
 const KEY_BYTES = 32;
 const DIGITS = 24;
 
-/** Creates a pseudonymizer. `key` is random and secret: with it, guesses of an id can be tested. */
+/** Creates a pseudonymizer. `key` must be random and secret, because it allows tests of guessed ids. */
 export function createIdPseudonymizer(key: Uint8Array): PseudonymizeId {
   return (id) => `hidden-${createHmac('sha256', key).update(id).digest('hex').slice(0, DIGITS)}`;
 }
 
 /**
- * Loads the pseudonymizer of an organization, whose key is generated once and kept in the state file. `makeKey` returns
+ * Loads the pseudonymizer of an organization. Its key is generated once and stored in the state file. `makeKey` returns
  * random bytes. Throws StoreError.
  */
 export async function loadIdPseudonymizer(

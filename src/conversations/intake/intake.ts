@@ -39,18 +39,17 @@ interface Prepared {
   readonly shortfalls: readonly Shortfall[];
 }
 
-/** Milliseconds after which a full outbox is checked again without a notification. */
+/** Interval in which a full outbox is checked without a notification, in milliseconds. */
 const CHECK_INTERVAL = 30_000;
-/** Milliseconds of work after which the event loop gets a turn. */
+/** Maximum time of synchronous work before yielding to the event loop, in milliseconds. */
 const LONGEST_TURN = 10;
 
 /**
- * Takes the records of one source into the outbox:
- *
- * 1. Each ticket is redacted and converted (`convertTicket`). Nothing earlier is written or reported.
- * 2. The entries become durable in one transaction with the cursor, hints and numbers that belong to them.
- * 3. What happened is reported.
- * 4. The sender is notified.
+ * Moves the records of one source into the outbox:
+ * 1. Redact and convert each ticket (`convertTicket`). Nothing is written or reported before that.
+ * 2. Store the entries in one transaction with the cursor, hints and numbers that belong to them.
+ * 3. Report events.
+ * 4. Notify the sender.
  */
 export class Intake {
   readonly #options: IntakeOptions;
@@ -59,15 +58,15 @@ export class Intake {
     this.#options = options;
   }
 
-  /** Takes the records if there is room. Throws StoreError. */
+  /** Stores the records if there is room. Throws StoreError. */
   async offer(records: readonly SourceRecord[], context: DepositContext = {}): Promise<Kept['kind']> {
     return this.#put(await this.#prepare(records, context));
   }
 
   /**
-   * Takes the records, and waits for room if the outbox is full. `meanwhile` is called before each wait and may make
-   * room. It returns the keys that were fetched after these records; their records are left out. Throws StoreError, and
-   * the signal's reason.
+   * Stores the records, and waits for room if the outbox is full. `meanwhile` is called before each wait and may make
+   * room. It returns the keys of tickets that were fetched later, whose records are omitted. Throws StoreError, and the
+   * signal's reason.
    */
   async take(
     records: readonly SourceRecord[],
@@ -95,7 +94,10 @@ export class Intake {
     }
   }
 
-  /** Takes a webhook request, which may be answered once this resolves. `full`: retry later. Throws StoreError. */
+  /**
+   * Stores a webhook request. When this resolves, the request may be confirmed. `full`: the sender should retry later.
+   * Throws StoreError.
+   */
   async takeWebhook(result: Exclude<WebhookResult, { kind: 'refused' }>): Promise<'kept' | 'known' | 'full'> {
     const { outbox, source, clock, hints } = this.#options;
     // The sender chose the id: its length and content are not trusted.
@@ -171,7 +173,7 @@ function withoutKeys(prepared: Prepared, keys: ReadonlySet<string>): Prepared {
 type Counts = Omit<IntakeCounts, 'source' | 'waiting' | 'unchanged' | 'withdrawn'>;
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Sorts records into entries for the outbox, counts and reports. */
+/** Sorts records into outbox entries, counts and reports. */
 class RecordSorter {
   readonly entries: (NewContent | Withdrawal)[] = [];
   readonly rejected: Rejection[] = [];

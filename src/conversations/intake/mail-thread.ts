@@ -1,4 +1,4 @@
-/** Turns the redacted mails of one file into an addition to their thread, which other files may have begun. */
+/** Converts the redacted mails of one file to an addition to their thread, which other files may have started. */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../core/json.ts';
 import type { ThreadAddition, ThreadMail } from '../../store/outbox.ts';
@@ -10,7 +10,7 @@ export interface ThreadOptions {
   readonly redactor: Redactor;
   /** Delay after the last mail, in milliseconds. */
   readonly settleDelay: number;
-  /** Milliseconds since the epoch; mails with a later date count as of now. */
+  /** Milliseconds since the epoch. A later date of a mail counts as this time. */
   readonly now: number;
 }
 

@@ -3,8 +3,8 @@ import { NotThePlatformError, RejectedError } from '../../core/errors.ts';
 import type { SourceRecord } from './ticket.ts';
 
 /**
- * Parses a response that later steps depend on, such as a page of tickets. Throws NotThePlatformError, which
- * names the members that differ from the documentation, and no value.
+ * Parses a response that later steps depend on, such as a page of tickets. Throws NotThePlatformError with the names of
+ * the members that differ from the documentation, and without values.
  */
 export function readAnswer<Schema extends z.ZodType>(schema: Schema, body: unknown, what: string): z.output<Schema> {
   const read = schema.safeParse(body);

@@ -1,6 +1,6 @@
 import { AppError, SourceError } from '../../core/errors.ts';
 
-/** Converts an error to an AppError. The message of any other error may quote a conversation, and is left out. */
+/** Converts an error to an AppError. The message of any other error is omitted, because it may quote a conversation. */
 export function toAppError(error: unknown, source: string): AppError {
   if (error instanceof AppError) {
     return error;

@@ -2,7 +2,7 @@ import { compile, type Formatter } from 'html-to-text';
 
 /** Longest HTML that is read and longest resulting text, in UTF-16 units; the rest is left out. */
 const LONGEST = 512 * 1024;
-/** Longest address that is written after the text of a link; longer ones are for tracking. */
+/** Longest URL that is written after the text of a link; longer ones are used for tracking. */
 const LONGEST_LINK = 1024;
 
 /** Maximum number of tags to parse: the parser's time is quadratic in unclosed tags, which hostile HTML could use. */
@@ -27,7 +27,9 @@ const HIDDEN = [
   '[style*="display: none"i]',
 ];
 
-/** Writes the text of a link, then its address. A link around an image only, such as a tracking pixel, is left out. */
+/**
+ * Writes the text of a link, then its URL. A link that contains only an image, such as a tracking pixel, is omitted.
+ */
 const link: Formatter = (element, walk, builder) => {
   let words = '';
   builder.pushWordTransform((word) => {
@@ -37,7 +39,7 @@ const link: Formatter = (element, walk, builder) => {
   walk(element.children, builder);
   builder.popWordTransform();
   const address = linkAddress(element.attribs?.href ?? '');
-  // The parser drops the spaces between words; an address has none.
+  // The parser removes the spaces between words; a URL has none.
   if (words !== '' && address !== '' && address !== words && address !== `${words}/`) {
     builder.addInline(` (${address})`, { noWordTransform: true });
   }
@@ -57,7 +59,7 @@ const headings = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selec
 const convert = compile({
   wordwrap: false,
   whitespaceCharacters: ' \t\r\n\f',
-  // Bounds the cost of hostile, deeply nested HTML; real mail is far below this.
+  // Limits the cost of hostile, deeply nested HTML; real mail is far below this.
   limits: { ellipsis: '', maxDepth: 100, maxInputLength: LONGEST },
   formatters: { link },
   selectors: [
@@ -73,9 +75,9 @@ const convert = compile({
   ],
 });
 
-/** Embedded images: they would use up the limit without any text. */
+/** Embedded images, which would use up the limit without any text. */
 const DATA_ADDRESS = /(["'])data:[^"']*\1/gi;
-/** Invisible characters: senders pad previews with them, and they would split values that redaction searches for. */
+/** Invisible characters. Senders pad previews with them, and they would split private values. */
 const INVISIBLE = /\u00AD|\u034F|\u200B|\u2060|\uFEFF/g;
 
 const ELEMENT = /<\/?[a-z]/gi;
@@ -94,8 +96,8 @@ function isTooMuch(html: string): boolean {
 }
 
 /**
- * Converts HTML to plain text: links as `words (address)`, without images, hidden elements and markup, and at most half
- * 512 Ki characters. Never throws: text that is not HTML is returned unchanged.
+ * Converts HTML to plain text: links as `words (URL)`, without images, hidden elements and markup, and at most 512 Ki
+ * UTF-16 units. Never throws: text that is not HTML is returned unchanged.
  */
 export function textOfHtml(html: string): string {
   const source = html

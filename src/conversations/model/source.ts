@@ -1,9 +1,9 @@
-/** Interfaces of a source: one that is polled, and the webhook that makes it faster or replaces it. */
+/** Interfaces of a source: polling, and a webhook that speeds it up or replaces it. */
 import type { Json } from '../../core/json.ts';
 import type { ProcessedChange } from '../../store/outbox.ts';
 import type { SourceRecord } from './ticket.ts';
 
-/** Records up to a cursor. The cursor may be stored only in one transaction with the records. */
+/** Records up to a cursor, which must be stored in the same transaction as the records. */
 export interface Batch {
   readonly found: readonly SourceRecord[];
   /** The provider's cursor, or a position; opaque outside the source. */
@@ -17,12 +17,15 @@ export interface PollOptions {
   readonly cursor: Json;
   /** Start of the first poll, in milliseconds since the epoch. */
   readonly since: number;
-  /** Items that were read to their end, for a source without an order that a cursor could follow; absent: none. */
+  /** Items that were completely read, for a source whose order no cursor can follow; absent: none. */
   readonly processed?: ReadonlySet<string>;
   readonly signal: AbortSignal;
 }
 
-/** A source that is polled. Polling alone finds everything; a webhook is only a hint that makes it faster. */
+/**
+ * A source that is polled. Polling alone finds everything; a webhook only provides hints, so that changes are found
+ * sooner.
+ */
 export interface PollingSource {
   /** As configured; unique in its organization. */
   readonly name: string;

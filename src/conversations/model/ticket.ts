@@ -23,9 +23,11 @@ export interface Ticket {
   readonly subject: string;
   /** ISO 8601; null if the source does not report it. */
   readonly createdAt: string | null;
-  /** When it was solved or closed, in milliseconds since the epoch. The quiet period starts here; null: there is none. */
+  /**
+   * When it was solved or closed, in milliseconds since the epoch. The settle delay starts here; null: there is none.
+   */
   readonly settledAt: number | null;
-  /** Address of the ticket for the team, or null. */
+  /** URL of the ticket for the team, or null. */
   readonly url: string | null;
   /** Properties without personal data: status, channel, tags, brand. */
   readonly attributes: Readonly<Record<string, string>>;
@@ -35,8 +37,8 @@ export interface Ticket {
   /** Number of parts that the source reports and that it returned; null if it does not report a number. */
   readonly completeness: { readonly reported: number; readonly fetched: number } | null;
   /**
-   * Id for fetching the ticket again at the end of its quiet period, because the source's polls do not report that a
-   * ticket was deleted or marked as spam. Absent: polls report it.
+   * Id for fetching the ticket again at the end of its settle delay. Set if the source's polls do not report that a
+   * ticket was deleted or marked as spam.
    */
   readonly recheck?: string;
   /** Set if the parts are mails. More may be added later: other files may contain mails of the same thread. */
@@ -77,12 +79,12 @@ export type TicketSkipReason =
 /** One record of a source. */
 export type SourceRecord =
   | { readonly kind: 'ticket'; readonly ticket: Ticket }
-  /** A ticket that must not be sent in its current state. Content of it that waits is withdrawn. */
+  /** A ticket that must not be sent in its current state. Its waiting content is withdrawn. */
   | {
       readonly kind: 'skipped';
       readonly key: string;
       readonly reason: TicketSkipReason;
-      /** Set if other records may have the same key, which this one does not affect: the mails of a thread. */
+      /** Set if other records may have the same key and are not affected by this one: the mails of a thread. */
       readonly isOneOfMany?: true;
       /** Position in a file (`tickets.csv:17`), for a record without content that the file's owner should know about. */
       readonly place?: string;

@@ -5,9 +5,9 @@ import type { Person } from './ticket.ts';
 const CHOSEN_ID = /^((?:webhook|file)\/[^/]*\/)(.+)$/s;
 
 /**
- * Returns the key of a ticket in the form in which it may be written, logged and sent: an id that is itself private, such
- * as a customer's address, phone number or name, becomes a keyed hash. The result depends on the key and the people
- * only, so that it is the same for every kind of record.
+ * Returns the key of a ticket in a form that may be written, logged and sent: an id that is itself private, such as a
+ * customer's email address, phone number or name, becomes a keyed hash. The result depends only on the key and the
+ * people, so that it is the same for every kind of record.
  */
 export function writableKey(
   key: string,

@@ -8,15 +8,15 @@ const IS_NEXT = /;\s*rel\s*=\s*(?:"[^"]*\bnext\b|next\b)/i;
 /** Maximum length of the header that is read, in characters. */
 const LONGEST = 16_384;
 
-/** Returns the address of the next page (`Link: <…>; rel="next"`), or null. */
+/** Returns the URL of the next page (`Link: <…>; rel="next"`), or null. */
 export function nextLink(link: string | readonly string[] | undefined): string | null {
   const links = [link ?? []].flat().join(', ').slice(0, LONGEST).matchAll(LINK);
   return [...links].find(([, , parameters = '']) => IS_NEXT.test(parameters))?.[1] ?? null;
 }
 
 /**
- * Returns the path below the base address of a link in a response. Throws NotThePlatformError if the link leads
- * elsewhere, so that no request is sent there.
+ * Returns the path of a link in a response below the base URL. Throws NotThePlatformError if the link leads elsewhere,
+ * so that no request is sent there.
  */
 export function pathBelow(baseUrl: string, address: string, label: string): string {
   const base = new URL(baseUrl);

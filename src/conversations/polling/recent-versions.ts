@@ -28,7 +28,7 @@ export class RecentVersions {
 
   /** Adds a version: the time of the last change. */
   add(id: string, version: string, batch: number): void {
-    // Insertion order is the order of age, so that the oldest are found without a scan.
+    // Insertion order is age order, so that the oldest are found without a scan.
     this.#seen.delete(id);
     this.#seen.set(id, { version, batch });
   }

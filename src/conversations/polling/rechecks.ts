@@ -18,11 +18,11 @@ export interface RechecksOptions {
   readonly events: ConversationEvents;
 }
 
-/** Tickets that are fetched and stored together. */
+/** Maximum number of tickets that are fetched and stored together. */
 const RECHECKS = 20;
 const FIRST_PAUSE = 5000;
 const LONGEST_PAUSE = 15 * 60_000;
-/** Failures without any success after which the provider, not the tickets, is considered the cause. */
+/** Number of failures without a success after which the provider counts as the cause, not the tickets. */
 const MOST_FAILURES = 3;
 
 interface Failure {
@@ -36,8 +36,8 @@ interface Failure {
 
 /**
  * Fetches each ticket again at the end of its settle delay, for sources whose polls do not report that a ticket was
- * deleted or marked as spam. An unchanged ticket may then be sent; a changed one replaces it, and a deleted one withdraws
- * it. A ticket that cannot be fetched is retried with backoff, without delaying the others.
+ * deleted or marked as spam. An unchanged ticket is released for sending, a changed one replaces it, and a deleted one
+ * withdraws it. A ticket that cannot be fetched is retried with backoff, without delaying others.
  */
 export class Rechecks {
   /** Time of the next recheck on the monotonic clock, as of the last `follow`. */
@@ -73,7 +73,7 @@ export class Rechecks {
     }
     const at = await outbox.recheckAt(source.name);
     if (at !== null) {
-      // Tickets that became due in the meantime wait, so that this never turns into a busy loop.
+      // Tickets that became due in the meantime wait, which prevents a busy loop.
       const pause = at > clock.now() ? at - clock.now() : FIRST_PAUSE;
       this.dueAt = Math.max(this.#closedUntil, clock.monotonic() + pause);
     }
@@ -148,7 +148,7 @@ async function fetched(
   }
 }
 
-/** Reports whether an error concerns the whole source, not one ticket. */
+/** Reports whether an error affects the whole source, not one ticket. */
 function isOfAll(error: AppError): boolean {
   return error instanceof RateLimitedError || (error instanceof AuthError && error.status !== 403);
 }

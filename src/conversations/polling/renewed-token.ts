@@ -7,7 +7,7 @@ export interface FreshToken {
   readonly until: number;
 }
 
-/** Token that expires and is renewed by one request, however many requests wait for it. */
+/** Token that expires. One request renews it for all requests that wait for it. */
 export class RenewedToken {
   readonly #clock: Clock;
   readonly #renew: (isRefused: boolean) => Promise<FreshToken>;
@@ -61,7 +61,7 @@ export class RenewedToken {
     try {
       this.#current = await this.#renew(this.#isRefused);
     } catch (error) {
-      // Without a token no request is possible: this must not look like the rejection of a single ticket.
+      // Without a token no request is possible, so this must not be classified as the rejection of a single ticket.
       throw error instanceof RejectedError ? new AuthError(error.message, 401, { cause: error }) : error;
     }
     this.#isRefused = false;

@@ -22,8 +22,8 @@ interface Hmac {
 }
 
 /**
- * Reports whether one of the given signatures is the HMAC of the chunks, in its only canonical encoding. Every signature
- * is compared in constant time, and the HMAC is computed once, however many are given.
+ * Reports whether one of the given signatures is the HMAC of the chunks, in canonical encoding. Every signature is
+ * compared in constant time, and the HMAC is computed once for all of them.
  */
 export function isSignedBy(
   given: readonly string[],

@@ -31,14 +31,14 @@ const LONGEST_PAUSE = 15 * 60_000;
 const REFUSED_PAUSE = 15 * 60_000;
 /** Longest sleep in milliseconds: timers are limited to 25 days, poll intervals and Retry-After are not. */
 const LONGEST_SLEEP = 24 * 3_600_000;
-/** Hints that are read from the outbox at once. */
+/** Number of hints that are read from the outbox at once. */
 const HINTS = 50;
-/** Attempts after which a hint is dropped: polling finds the ticket anyway. */
+/** Number of attempts after which a hint is dropped: polling finds the ticket anyway. */
 const MOST_FETCHES = 5;
 
 /**
- * Polls one source periodically. Between polls it follows hints, and fetches tickets again at the end of their settle
- * delay if needed. It does one thing at a time, so that an earlier version of a ticket never replaces a later one.
+ * Polls one source periodically. Between polls it follows hints and does rechecks. It works on one thing at a time, so
+ * that an earlier version of a ticket never replaces a later one.
  */
 export class SourceLoop {
   readonly #options: SourceLoopOptions;
@@ -78,7 +78,7 @@ export class SourceLoop {
     this.#options.hints.notify();
   }
 
-  /** Makes the loop check for rechecks. */
+  /** Makes the loop look for due rechecks. */
   wake(): void {
     this.#options.hints.notify();
   }

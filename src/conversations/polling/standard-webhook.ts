@@ -16,14 +16,16 @@ export interface StandardWebhookOptions {
 /** Maximum difference between the timestamp and the time of receipt, in milliseconds. */
 const TOLERANCE = 300_000;
 /**
- * Longest id of a conversation, in characters. The id in a webhook must be shorter, since the account is put before it.
- * Source: docs/platform-notes.md#limits
+ * Longest id of a conversation, in characters, including the account that is prepended to the id of a webhook. Source:
+ * docs/platform-notes.md#limits
  */
 const LONGEST_ID = 255;
-/** Conversations in one request: each is redacted before the response, which reports the invalid ones. */
+/**
+ * Maximum number of conversations in one request. All are redacted before the response, which reports the invalid ones.
+ */
 const LONGEST_LIST = 1000;
 
-// Unknown members are refused, not ignored: one may mark something as private.
+// Unknown members are refused and not ignored, because one may mark something as private.
 const partSchema = z.strictObject({
   type: z.literal('message'),
   role: z.enum(['user', 'assistant', 'team-member']),
@@ -95,7 +97,7 @@ function isGenuine({ headers, body, receivedAt }: Delivery, id: string, keys: re
     const [version, signature = ''] = one.split(',');
     return version === 'v1' ? [signature] : [];
   });
-  // Every key is tried, so that the time does not reveal which one matched.
+  // Try every key, so that the time does not reveal which one matched.
   return keys
     .map((secret) =>
       isSignedBy(given, { algorithm: 'sha256', secret, encoding: 'base64' }, `${id}.${timestamp}.`, body),
@@ -140,7 +142,7 @@ function textOf(body: string): string {
   return /^<(?:!doctype\b|[a-z][a-z0-9]*[\s/>])[\s\S]*>$/i.test(text) ? textOfHtml(text) : text;
 }
 
-/** Returns the invalid members and what is wrong with them; never a value, and never a name that the sender chose. */
+/** Returns the invalid members with their problems, without any value or name that the sender chose. */
 function reasonOf({ issues }: z.ZodError): string {
   const reasons = issues.map(({ path, code }) => {
     const member = path[1] === 'attributes' ? path.slice(0, 2) : path;

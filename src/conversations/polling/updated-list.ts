@@ -25,7 +25,7 @@ export interface UpdatedList<T> {
   readonly mostPages: number;
 }
 
-/** Consecutive records, and the time from which a new list contains everything after them, inclusively. */
+/** Consecutive records, and the time from which a new list contains everything after them, inclusive. */
 export interface PageStretch<T> {
   readonly items: readonly T[];
   readonly since: string;
@@ -33,23 +33,25 @@ export interface PageStretch<T> {
 }
 
 /**
- * Number of records after which the cursor advances, once all their children are stored.
- * Source: docs/helpdesk-notes.md#delivery-rules
+ * Number of records after which the cursor advances, when all their children are stored. Source:
+ * docs/helpdesk-notes.md#delivery-rules
  */
 const STRETCH = 20;
 
 /**
- * Reads such a list while it changes. An edited record moves to the end, so that all records after it move up by one and
- * the first record of the next page is now on the page that was read. Therefore the second page is never requested: the
- * list is requested again from the last time seen, inclusively. The time advances only as far as no record can be missed.
+ * Reads such a list while it changes. An edited record moves to the end, so that all records after it move up by one,
+ * and the first record of the second page moves to the first page, which was already read. Therefore the second page is
+ * not requested: the list is requested again from the last time seen, inclusive. That time advances only so far that no
+ * record can be missed.
  *
  * | page | next |
  * |---|---|
  * | the last | done |
- * | full, and ends later than it was requested from | request again from its end |
- * | full of one instant | read on to the page where the instant ends, then back to the first: meets records that move up |
+ * | full, and ends later than the requested time | request the list from that time |
+ * | full of records with the same time | read on to the page where this time ends, then back to the first page, to find
+ * records that move up |
  *
- * Throws RejectedError if an instant has more pages than the provider returns.
+ * Throws RejectedError if one time has more pages than the provider returns.
  */
 export async function* scanUpdated<T extends Listed>(
   list: UpdatedList<T>,
@@ -75,7 +77,7 @@ export async function* scanUpdated<T extends Listed>(
   }
 }
 
-/** Splits a page into pieces, each with the time that is safe once it is stored. */
+/** Splits a page into segments, each with the time that is safe once it is stored. */
 function* stretches<T extends Listed>(page: UpdatedPage<T>, since: string): Generator<PageStretch<T>> {
   let reached = since;
   for (let start = 0; start < page.items.length; start += STRETCH) {
@@ -85,7 +87,9 @@ function* stretches<T extends Listed>(page: UpdatedPage<T>, since: string): Gene
   }
 }
 
-/** Yields all pages that start with one instant, from the last to the first. Returns the time that is safe after them. */
+/**
+ * Yields all pages that start with the same time, from the last to the first. Returns the time that is safe after them.
+ */
 async function* scanInstant<T extends Listed>(
   list: UpdatedList<T>,
   since: string,

@@ -34,8 +34,8 @@ export interface PollProgress {
 }
 
 /**
- * Milliseconds after its last change at which a record counts as complete. Times are in whole seconds, so a second edit
- * may have the time of the first; and children of a record may become readable later than the record.
+ * Time after its last change at which a record counts as complete, in milliseconds. Times are in whole seconds, so a
+ * second edit may have the same time as the first; and children may become readable later than the record.
  */
 export const SETTLING = 600_000;
 

@@ -3,10 +3,13 @@ import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/
 import { ConfigError } from '../../core/errors.ts';
 import type { PrivateValue } from './model/found.ts';
 
-/** Predicate for values to keep: values in any spelling, all addresses of `@domain`, networks such as `10.0.0.0/8`. */
+/**
+ * Predicate for values that are kept: values in any spelling, all email addresses of `@domain`, networks such as
+ * `10.0.0.0/8`.
+ */
 export type AllowList = (found: Pick<PrivateValue, 'type' | 'key'>) => boolean;
 
-/** Reads an allow list. Throws ConfigError for an empty entry and an invalid network. */
+/** Parses an allow list. Throws ConfigError for an empty entry and an invalid network. */
 export function allowList(entries: readonly string[], regions: readonly string[]): AllowList {
   const values = new Set<string>();
   const domains: string[] = [];

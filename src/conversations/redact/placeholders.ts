@@ -1,11 +1,16 @@
 import { PLACEHOLDER, type PrivateValue } from './model/found.ts';
 
-/** Gives equal values of one conversation equal placeholders, in order of first appearance. */
+/**
+ * Assigns placeholders to values: equal values of a conversation get equal placeholders, numbered by first appearance.
+ */
 export interface Placeholders {
   for(found: PrivateValue): string;
 }
 
-/** Creates placeholders. `texts` is the original conversation, whose existing placeholders are not reused. */
+/**
+ * Creates placeholders. `texts` are those of the original conversation; placeholders that they contain are not used
+ * again.
+ */
 export function placeholdersFor(texts: readonly string[]): Placeholders {
   const last = new Map<string, number>();
   for (const text of texts) {

@@ -33,7 +33,7 @@ import { cutSubject, fieldsOf, nameAt, type TicketField } from './ticket-fields.
 import { inUrl, spansOfUrl } from './ticket-url.ts';
 import { patternFinders, type UserPattern } from './user-patterns.ts';
 
-/** Version of the rules. Increase it with every change of what is found or how it is replaced. */
+/** Version of the rules. Increase it with every change of the values that are found or of their replacement. */
 const RULES = 6;
 
 export interface RedactionOptions {
@@ -54,7 +54,7 @@ export interface RedactedSpan {
   readonly placeholder: string;
 }
 
-/** Redacted parts of one text, with their values; shown only to the user who requested them. */
+/** Redacted parts of one text, with their values. Shown only to the user who requested them. */
 export interface Explained {
   /** `text`, or the position in the ticket: `subject`, `parts[0]`, `attributes.channel`, `url`. */
   readonly place: string;
@@ -66,7 +66,7 @@ export interface Explained {
 
 /** Redactor that can also show what it does. `version` depends on the rules and the options. */
 export interface ExplainingRedactor extends Redactor {
-  /** Returns what would be redacted, and the redacted text. */
+  /** Returns the parts that would be redacted, and the redacted text. */
   explain(what: string | Ticket): readonly Explained[];
 }
 
@@ -99,7 +99,10 @@ export function createConversationRedactor(
 
 type ScanFor = (people: readonly Person[], announced: readonly string[]) => Scan;
 
-/** Returns a function that builds the scan of a ticket: its finders in order of precedence, with the names of its people. */
+/**
+ * Returns a function that creates the scan of a ticket: its finders in order of precedence, including one for its
+ * people.
+ */
 function scansFor({ patterns = [], allow = [], regions = ['US'], off = [] }: RedactionOptions): ScanFor {
   const isAllowed = allowList(allow, regions);
   const taken = new Set([...REDACTION_TYPES.map((type) => type.toUpperCase()), 'FILE']);
@@ -137,7 +140,7 @@ function noId(): never {
   throw new Error('this redactor was made for texts: it has no key for ids');
 }
 
-/** Assigns addresses to the ticket's people, like their names. */
+/** Assigns email addresses to the ticket's people, so that they share placeholders with the names. */
 function emailsOf(
   found: readonly PrivateValue[],
   ownerOf: (email: PrivateValue) => string | undefined,
@@ -161,7 +164,7 @@ interface Survey {
 /** Maximum number of rounds in which redacted names reveal further names. */
 const NAME_ROUNDS = 4;
 
-/** Scans the fields until no text introduces a name that was not searched for, so that redaction is idempotent. */
+/** Scans the fields until no text announces a name that was not searched for, so that redaction is idempotent. */
 function surveyWith(scanFor: ScanFor, fields: readonly TicketField[], people: readonly Person[]): Survey {
   let names = announcedNames(fields.flatMap(({ text }) => spellings(text)));
   let survey = surveyOf(fields, scanFor(people, names));
@@ -235,7 +238,7 @@ function redactTicket(
   return { conversation, counts: countsOf(explained) };
 }
 
-/** Redacts a value that is private because of the name of its attribute, such as `password`. */
+/** Redacts an attribute whose name marks its value as private, such as `password`. */
 function besideName(name: string, value: string, again: (text: string) => string): string {
   const start = `${name.trim()}: `;
   const pair = again(start + value);

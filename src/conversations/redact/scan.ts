@@ -11,7 +11,7 @@ export interface Scan {
 /** Maximum number of rounds. Each finds values that only show after the redaction of others; two are usual. */
 const ROUNDS = 16;
 
-/** Lines before and after a change that are scanned again: a label may be on the line before. */
+/** Number of lines before and after a change that are scanned again: a label may be on the line before. */
 const LINES_AROUND = 2;
 /** Maximum length that is scanned again on each side, in characters. */
 const REACH = 600;
@@ -50,7 +50,7 @@ function scanStretch(text: string, { finders, isAllowed }: Scan): readonly Priva
 
 type Stretch = readonly [from: number, to: number];
 
-/** Returns the lines around some spans, merged and by position. */
+/** Returns the lines around spans, merged and by position. */
 function linesAround(text: string, places: readonly Stretch[]): readonly Stretch[] {
   const stretches: [number, number][] = [];
   for (const [start, end] of places) {
@@ -94,7 +94,7 @@ function lineEnd(text: string, place: number): number {
   return at;
 }
 
-/** Replaces the spans of a text by one placeholder per type, and maps positions between both texts. */
+/** Replaces the spans of a text with one placeholder per type, and maps positions between both texts. */
 function draftOf(
   text: string,
   spans: readonly PrivateValue[],

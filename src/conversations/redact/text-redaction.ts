@@ -8,7 +8,7 @@ export interface TextRedaction {
   /** Version of the rules and the options. */
   readonly version: string;
   text(text: string): string;
-  /** Returns the URL, or null if it contains private data: without that it would not work. */
+  /** Returns the URL, or null if it contains private data, because a redacted URL would not work. */
   url(url: string): string | null;
 }
 

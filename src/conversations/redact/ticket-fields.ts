@@ -22,7 +22,7 @@ export function fieldsOf({ subject, parts, attributes, url }: Ticket): readonly 
   ];
 }
 
-/** Returns the position of an attribute's name, which the sender chooses, like its value. */
+/** Returns the position of an attribute's name. The sender chooses the name, so it is redacted too. */
 export function nameAt(index: number): string {
   return `attribute names[${index}]`;
 }
@@ -31,8 +31,8 @@ export function nameAt(index: number): string {
 const LONGEST_SUBJECT = 512;
 
 /**
- * Shortens a redacted subject, between graphemes. If the cut creates something that looks like a private value (the
- * first 16 digits of 20), that is redacted too.
+ * Shortens a redacted subject, between graphemes. A cut can create text that looks like a private value (the first 16
+ * digits of 20), which is redacted too.
  */
 export function cutSubject(subject: string, redact: (text: string) => string): string {
   const short = cut(subject);

@@ -5,8 +5,8 @@ const HEAD = /^([a-z][a-z0-9+.-]{0,30}:\/\/)([^/?#]*)([^?#]*)/i;
 const IN_PATH: ReadonlySet<string> = new Set(['secret', 'email', 'person', 'pattern']);
 
 /**
- * Returns the values to redact in the URL of a ticket: everything in the user info, query and fragment, and values that
- * are not numbers in the path. The host is kept, so that the URL still works.
+ * Returns the values to redact in the URL of a ticket: everything in the user info, query and fragment, and values
+ * other than numbers in the path. The host is kept, so that the URL still works.
  */
 export function spansOfUrl(url: string, found: readonly PrivateValue[]): readonly PrivateValue[] {
   const match = HEAD.exec(url);

@@ -17,9 +17,10 @@ const LONGEST_MATCH = 256;
 const WINDOW = 4 * LONGEST_MATCH;
 
 /**
- * Creates finders for the user's patterns. One search of RE2 takes linear time, but finding all matches of a pattern
- * such as `a(.*b)?` can take quadratic time. Windows bound that: each takes at most constant time, so the time for a
- * text is linear in its length. Throws ConfigError for a pattern that RE2 cannot run or that matches the empty text.
+ * Creates finders for the user's patterns. One search with RE2 takes linear time, but finding all matches of a pattern
+ * such as `a(.*b)?` can take quadratic time. Therefore a text is searched in windows: each takes bounded time, so the
+ * total is linear in the length of the text. Throws ConfigError for a pattern that RE2 does not support or that matches
+ * the empty text.
  */
 export function patternFinders(patterns: readonly UserPattern[], taken: ReadonlySet<string>): readonly Finder[] {
   const seen = new Set<string>();

@@ -5,7 +5,7 @@ import { cellsUnder } from '../model/table-columns.ts';
 /** Numeric date, in either order and with any separator, also with Chinese, Japanese and Korean characters. */
 const FIGURES =
   /(?:\d{4}[-./ ]{1,2}\d{1,2}[-./ ]{1,2}\d{1,2}|\d{1,2}[-./ ]{1,2}\d{1,2}[-./ ]{1,2}(?:\d{4}|\d{2})|\d{8})(?:\.|T[\d:.]{5,12}Z?)?(?![\w-]|[./]\d)|(?:(?:昭和|平成|令和|大正|民国|民國) ?)?(?:\d{1,4}|元)\s?[年년]\s?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日号號일]?/uy;
-/** Date with the name of a month, before or after the day or in the order of another language. */
+/** Date with the name of a month, before or after the day. */
 const NAMED =
   /(?:\d{1,2}(?:st|nd|rd|th|er|º|ª|\.)?[ -](?:de |of |d['’]|ng |tháng )?\p{L}[\p{L}\p{M}.׳'’]{1,14}\.?,?[ -](?:de |del |năm |ค\.ศ\. ?|พ\.ศ\. ?)?\d{2,4}(?: (?:г|р)\.?| года| року)?|\d{1,2} tháng \d{1,2},? (?:năm )?\d{4}|\p{L}[\p{L}\p{M}]{2,14}\.? \d{1,2}(?:st|nd|rd|th|\.)?,? \d{4}|\d{4}[. ]{1,3}\p{L}[\p{L}\p{M}]{2,14}\.? \d{1,2}\.?)(?![\p{L}\p{N}])/uy;
 
@@ -28,25 +28,25 @@ const LABELS = labelsFrom(
     'วันเกิด|วันเดือนปีเกิด|เกิดวันที่|เกิด|出生日期|出生年月|出生年月日|生日|出生于|出生於|出生|生于|生年月日|誕生日|生まれ|생년월일|생일|출생일|태어난 날|출생',
 );
 
-/** Words after a date of birth. */
+/** Words after a date that mark it as a date of birth. */
 const BORN_AFTER = /^\s?(?:生まれ|生(?![\p{L}])|출생|doğumlu|geboren|né\b|nascid)/u;
 /** Name of a month before the day, with the characters in between. */
 const MONTH_BEFORE = /(?<![\p{L}\p{N}])\p{L}[\p{L}\p{M}]{2,14}\.? $/u;
 /** An era before a year: 昭和55年. */
 const ERA_BEFORE = /(?:昭和|平成|令和|大正|民国|民國) ?$/;
-/** Other signs of a date of birth: `(* 12.03.1980)` in German, `nata a Roma il 12.03.1980` in Italian, an element. */
+/** Other marks of a date of birth: `(* 12.03.1980)` in German, `nata a Roma il 12.03.1980` in Italian, an element. */
 const BORN_SIGN =
   /\(\* ?$|(?<!\p{L})nat[oa] a [\p{L}' ]{2,30} il["':：*_|\t ]{0,4}$|<(?:birth[_-]?da(?:te|y)|dob|date[_-]?of[_-]?birth|geburtsdatum)(?: [^<>]{0,40})?>\s?$/iu;
-/** Text before the cell after a date of birth that is already redacted. */
+/** Text before a cell that follows an already redacted date of birth. */
 const NEXT_CELL = /\[BIRTHDATE_\d{1,7}\]["' ]{0,2}[|\t,;]["' ]{0,2}$/;
 /** Longest distance from a label to its date, in characters. */
 const SIGN_REACH = 60;
 const DIGITS = /\d{1,8}/g;
-/** Character directly before a number that makes it part of a word, unless the script has no spaces (`UNSPACED`). */
+/** Character that makes a number after it part of a word, unless the script has no spaces (`UNSPACED`). */
 const RUNS_ON = /[\p{L}\p{N}_]/u;
 const UNSPACED = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Thai}]/u;
 
-/** Finds dates of birth by the words around them, which are searched first. Other dates are kept. */
+/** Finds dates of birth by the words around them, which are searched first. Other dates are not redacted. */
 export const findBirthDates: Finder = (text) => {
   const found: PrivateValue[] = [];
   let done = 0;

@@ -15,7 +15,7 @@ const ISSUERS: readonly { readonly prefix: RegExp; readonly lengths: readonly nu
 
 const FEWEST = 13;
 const MOST = 19;
-/** One space, dash, dot or line end between groups; lines may be quoted. */
+/** Separator between groups: a space or two, a dash, a dot or a line end; lines may be quoted. */
 const SEPARATOR = /^(?: {1,2}|-|\.| - |\s?\r?\n[ >]{0,4})$/;
 
 /** Finds payment cards by the issuer's prefix and length and the Luhn check digit (ISO/IEC 7812-1, annex B). */
@@ -40,7 +40,7 @@ function isCard(digits: string): boolean {
   return isIssued && passesLuhn(digits);
 }
 
-/** Reports whether the group sizes are those of a card: three or more each, except the last, and few of three. */
+/** Reports whether the group sizes are those of a card number: at least three digits each, except the last. */
 function isShaped(sizes: readonly number[]): boolean {
   const threes = sizes.filter((size) => size === 3).length;
   return (

@@ -64,10 +64,10 @@ for (const prose of ['at', 'et', 'bei', 'chez']) {
   SPOKEN_WORDS.delete(prose);
 }
 const GLYPHS = new RegExp(`${AT_GLYPHS}|${DOT_GLYPHS}`);
-/** First characters and lengths of those words: a quick test that excludes most words. */
+/** First characters and lengths of those words, for a quick test that excludes most words. */
 const SHAPES = new Set([...SPOKEN_WORDS].map((word) => (word.length << 16) | word.charCodeAt(0)));
 
-/** Reports whether a text contains a word for @ or for a full stop, without which the slow pattern finds nothing. */
+/** Reports whether a text contains a word for @ or for a full stop. Without one, the slow pattern finds nothing. */
 function isSpoken(text: string): boolean {
   let from = 0;
   for (let to = text.indexOf(' '); to >= 0; to = text.indexOf(' ', from)) {
@@ -160,7 +160,7 @@ function isMeant(
 const QUOTED =
   /(?<![\p{L}\p{N}._%+=-])((?:[\p{L}\p{N}._%+-]|=(?:2[BDE]|5F|[89A-F][0-9A-F])){1,64})=40((?:[\p{L}\p{N}.-]|=2[DE]|=\r?\n){3,253})/giu;
 
-/** Returns addresses in quoted-printable, where an @ is `=40`. */
+/** Returns email addresses in quoted-printable, where an @ is `=40`. */
 function quotedPrintable(text: string): readonly PrivateValue[] {
   if (!text.includes('=40')) {
     return [];
@@ -169,7 +169,7 @@ function quotedPrintable(text: string): readonly PrivateValue[] {
     const [whole, local, domain] = match as unknown as readonly [string, string, string];
     const named = nameOf(decode(domain));
     const end = match.index + whole.length;
-    // The end is exact only if the whole text after the @ is a domain; otherwise the adjoining text is removed too.
+    // The end is known only if the whole text after the @ is a domain; otherwise the adjacent text is redacted too.
     return named === null ? [] : [email(match.index, end, `${decode(local)}@${named.name}`)];
   });
 }

@@ -1,4 +1,4 @@
-/** Recognizes real e-mail domains, and creates the results of the address finders. */
+/** Recognizes real email domains, and creates the results of the email finders. */
 import { parse } from 'tldts';
 import type { PrivateValue } from '../model/found.ts';
 

@@ -5,7 +5,7 @@ import { email, isDomain } from './email-domain.ts';
 /** Longest local part and domain (RFC 5321, section 4.5.3.1). */
 const LOCAL = 64;
 const DOMAIN = 253;
-/** Maximum number of labels in a domain; the rest is text without a space in between. */
+/** Maximum number of labels in a domain; further ones are adjacent text. */
 const LABELS = 10;
 
 const LOCAL_CHARACTER = /[\p{L}\p{N}\p{M}._%+'-]/u;
@@ -32,7 +32,7 @@ function plain(text: string): readonly PrivateValue[] {
   return found;
 }
 
-/** Returns the start of an address, after a sentence that adjoins it in a script without spaces. */
+/** Returns the start of an email address. In a script without spaces, a sentence may adjoin it. */
 function afterUnspaced(text: string, start: number, at: number, domain: string): number {
   const local = text.slice(start, at);
   const tail = /^[\0-\x7f]*$/.test(domain) ? ASCII_TAIL.exec(local)?.[0] : undefined;
@@ -95,10 +95,10 @@ function longestDomain(name: string): string | null {
   return null;
 }
 
-/** Reports whether it is the user info of a URL, `git@host:path` or a shell prompt instead of a person's address. */
+/** Reports whether it is the user info of a URL, `git@host:path` or a shell prompt, and not the address of a person. */
 function isAddressOfMachine(text: string, start: number, at: number, end: number): boolean {
   if (/:\/\/[^\s/?#"'<>]{0,200}$/.test(text.slice(Math.max(0, start - 220), start))) {
-    // The user info of a URL: a secret, and its host may stay.
+    // The user info of a URL is redacted as a secret; its host may be kept.
     return true;
   }
   const next = text.slice(end, end + 2);

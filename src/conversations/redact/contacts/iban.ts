@@ -19,7 +19,7 @@ export const findIbans: Finder = (text) => {
   return found;
 };
 
-/** Takes `length` letters and digits, ignoring separators; null if there are fewer. */
+/** Reads `length` letters and digits across separators; null if there are fewer. */
 function take(text: string, start: number, length: number): { readonly value: string; readonly end: number } | null {
   let value = '';
   let at = start;

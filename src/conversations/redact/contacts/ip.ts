@@ -11,16 +11,16 @@ const VERSION =
 /** Products whose versions have four parts. */
 const PRODUCTS =
   /(?<![\p{L}\p{N}])(?:firefox|chrom(?:e|ium)|chromedriver|safari|opera|brave|vivaldi|browser|webview2?|windows|win(?:10|11)?|android|ios|ipados|macos|java|jdk|jre|openjdk|\.net|dotnet|asp\.net|powershell|internet explorer|visual studio|vscode|docker desktop|sql server|openssl|teams|zoom|slack|outlook|office|word|excel|acrobat|reader|flash|photoshop|unity|unreal|directx|cuda|cudnn|bios|uefi|plug-?in|extension|add-?on|package|installer|hotfix|service pack|wordpress|skype|anydesk|teamviewer|boost|log4j|electron|wireshark|putty|filezilla|vlc)(?:\/|[ ,:(-]{1,2}(?:x64|x86|64-bit|32-bit|esr|beta|stable|dev)?[ ,:(-]{0,2}v?| ?\| ?)$|(?<![\p{L}\p{N}])edge ?[|/] ?$/iu;
-/** An attribute or a constant of a program: `AssemblyVersion("9.9.2.3")`. */
+/** Attribute or constant in source code: `AssemblyVersion("9.9.2.3")`. */
 const VERSION_OF = /[a-z_]Version\)?["'(:= ]{1,4}$/;
 /** The heading of a release in a changelog: `## [2.13.9.1] - 2025-01-28`. */
 const RELEASE = /(?:^|\n)#{1,4} \[?$/;
 const RELEASED = /^\]?(?:\([^()\s]{1,200}\))? {1,2}(?:[-–—] |\()(?:19|20)\d\d-\d\d/;
 const PRODUCT = /(?<![\w.])[A-Za-z][A-Za-z_-]{1,30}\/$/;
-/** Characters before an address that are read as its context. */
+/** Number of characters before an address that are read as its context. */
 const CONTEXT = 40;
 
-/** Finds IP addresses, as `node:net` reads them. Keeps addresses that are the same everywhere, such as loopback. */
+/** Finds IP addresses that `node:net` accepts, except those with the same meaning everywhere, such as loopback. */
 export const findIps: Finder = (text) => {
   const four = [...text.matchAll(FOUR)];
   const versions = new Set(four.length === 0 ? [] : versionColumns(text));
@@ -50,7 +50,7 @@ function ip(start: number, value: string): PrivateValue {
   return { type: 'ip', label: 'IP', start, end: start + value.length, key: value.toLowerCase() };
 }
 
-/** Checks an IPv6 address: a sentence may end with a colon, and `a::b` may be code. */
+/** Checks an IPv6 address. A sentence may end with a colon, and `a::b` may be code. */
 function six({ 0: whole, 1: address = '', index }: RegExpExecArray): PrivateValue | null {
   const value = address.replace(/(?<!:):$/, '');
   const isAddress = isIPv6(value) && /\d/.test(value) && !/^::1?$/.test(value);
@@ -61,7 +61,7 @@ function canonical(value: string): string {
   return new URL(`http://[${value}]/`).hostname.slice(1, -1);
 }
 
-/** Reports whether an address is a loopback or unspecified address, or a mask. */
+/** Reports whether an address is a loopback address, an unspecified address or a mask. */
 function isEverywhere(value: string): boolean {
   return /^(?:127\.|0\.0\.0\.0$|255\.)/.test(value);
 }

@@ -3,7 +3,7 @@ import { isHeading, labelBefore, labelsFrom } from '../model/label-words.ts';
 import { cellsUnder } from '../model/table-columns.ts';
 import { passesLuhn } from './card.ts';
 
-/** At least five letters and digits, with at most single separators, and with at least one digit. */
+/** Value: at least five letters and digits, one of them a digit, with at most single separators. */
 const VALUE =
   /[A-Z]{0,6}-?\d[A-Z0-9]{0,24}(?:[ ./-](?=[A-Z0-9.-]{0,6}\d)[A-Z0-9]{1,12}){0,6}(?:-[A-Z0-9]|\([0-9A]\))?(?![\p{L}\p{N}_])/iuy;
 const FEWEST = 5;
@@ -30,10 +30,10 @@ const LABELS = labelsFrom(
 );
 
 const DIGITS = /\d{1,40}/g;
-/** Letters of a number directly before its first digit, unless another word or number adjoins them. */
+/** Letters that belong to a number, directly before its first digit, unless another word or number adjoins them. */
 const HEAD = /(?<![\p{L}\p{N}_./-])[A-Z]{0,6}-?$/iu;
 
-/** Finds numbers of identity documents, taxes and insurance by the label before them, which is searched first. */
+/** Finds numbers of identity documents, taxes and insurance by the label before them. Labels are searched first. */
 export const findNationalIds: Finder = (text) => {
   const found: PrivateValue[] = [];
   let done = 0;
@@ -85,7 +85,7 @@ const SHAPES: ReadonlyMap<string, (key: string) => boolean> = new Map([
   ['c.c', (key) => /^\d{6,10}$/.test(key)],
 ]);
 
-/** Returns the start of the number with this first digit; -1 if it is the end of something longer. */
+/** Returns the start of the number with this first digit; -1 if it is the end of a longer value. */
 function startOfNumber(text: string, digit: number): number {
   const before = text.charCodeAt(digit - 1);
   if (before === SPACE || digit === 0) {

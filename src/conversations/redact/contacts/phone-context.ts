@@ -1,13 +1,13 @@
-/** Tells phone numbers from other numbers by the text around them. */
+/** Distinguishes phone numbers from other numbers by the text around them. */
 import { labelBefore, labelsFrom } from '../model/label-words.ts';
 
-/** Characters before a number that are read as its context. */
+/** Number of characters before a number that are read as its context. */
 const CONTEXT = 40;
 
 /** English verbs and phrases before a number, and protocols. */
 const CALLED =
   /(?<![a-z])(?:call(?:ed|ing)?|phone|tel(?:efon|ephone)?|mobile?|mobil|cell|fax|whats ?app|sms|text(?:ed)?|ring|dial|hotline|contact|reach|handy|rufnummer|(?:my|our|new|the) n(?:umber|ummer|o)|t[eé]l[eé]phone|wa\.me\/|port\.\s?:)[^\d\n]{0,24}$/i;
-/** Nouns for a phone, in the languages of helpdesks. */
+/** Nouns for a phone, in many languages. */
 const PHONE = labelsFrom(
   'phone|phones|telephone|numărul meu|ring meg på|ring mig på|ring mig|rufen sie mich an unter|rückruf unter|appelez-moi au|appelez moi au|llamarme al|llámenme al|me ligar no|ligue para|me liga no|chiamatemi al|chiamami al|bel me op|bel mij op|zadzwoń pod|proszę dzwonić pod|zavolejte na|zavolajte na|hívjon|sunați la|sunati-ma la|soittakaa|soita|nås på|når meg på|träffas på|treffes på|telefonujte|dzwonić|καλέστε με στο|beni arayın|numaram|اتصل بي على|اتصلوا بي على|התקשרו אליי|התקשר אלי|gọi cho tôi|hubungi saya di|hubungi|โทรหาฉันที่|โทรหา|ติดต่อ|tel|tél|ph|mob|mobile|mobil|cell|cellphone|cell phone|phone number|fax|fon|gsm|whatsapp|whats app|wa|viber|telegram|wechat|hp|contact number|phone no|mobile number|mobile no|landline|hotline|direct line|' +
     'telefon|telefonnummer|tel-nr|telnr|tel nr|telefonnr|handy|handynummer|handynr|mobilnummer|mobiltelefon|mobilfunk|rufnummer|festnetz|durchwahl|rückruf|natel|' +
@@ -37,13 +37,13 @@ const COUNTED_NOUNS = labelsFrom(
     '订单|订单号|訂單|訂單號|订单编号|发票|發票|工单|编号|單號|单号|快递|运单|案件|序列号|流水号|注文|注文番号|請求書|伝票|管理番号|会員番号|シリアル|주문|주문번호|송장|운송장|송장번호|운송장번호|접수번호|일련번호|คำสั่งซื้อ|ใบแจ้งหนี้|' +
     'breakpoint|breakpoints|sizes|widths|width|height|heights|dimensions|dimension|resolution|resolutions|ratio|ratios|viewport|viewports|coordinates|range|ranges|ports|pids|ids|values|numbers|sequence|port|root|account|konto|kontonummer|cuenta|conta|compte|conto|счёт|账号|帳號|口座|계좌|계좌번호|isbn|issn|ean|gtin|upc|asin|vin|imei|iccid|oid|doi|pmid|rfc|port|pid|ppid|uid|gid|tid|thread|request|session|run|job|pipeline|commit|revision|build|version|release|code|error|status|exit|line|row|col|column|offset|size|length|count|total|timestamp|epoch|time|date|seed|hash|checksum|crc|id|ids|key|index|number of|version code|api|decimal|value|max|min|limit|range|from|page|chapter|section|post code|zip',
 );
-/** Words that mark another kind of number. */
+/** Words before a number that mark another kind of number. */
 const COUNTED =
   /(?:#|№|[$€£¥₩₹₽₺]\s?|(?<![a-z])(?:orders?|invoices?|tickets?|cases?|tracking|parcel|shipment|refs?|reference|ids?|uuid|sku|isbn|imei|serial|batch|parts?|model|transaction|txn|payment|account|acct|customer|receipt|policy|claim|po|build|version|commit|timestamp|epoch|unix|time|bytes?|size|offset|line|pid|port|zip|usd|eur|bestellung|bestellnummer|rechnung|\w{0,20}id|code|key|duration|amount|total|hash|trace|span|request)[ \t]{0,2}(?:number|no|nr|id|code|is|was|#)?\.?["']?[ \t]{0,2}[:=#.]{0,2}[ \t]{0,2}["'#]{0,2})$/i;
 /** Units after an amount, a size or a duration. */
 const UNIT =
   /^\s?(?:%|°|[$€£¥₩₹₽₺]|(?:[kmgtp]i?b|bytes?|bits?|[mnµu]?s(?:ec(?:ond)?s?)?|min(?:ute)?s?|hours?|days?|px|r?em|pt|ms|rows?|records?|users?|requests?|items?|tokens?|lines?|chars?|characters?|times?|points?|views?|hits?|pieces|units?|km|cm|mm|kg|usd|eur|gbp|jpy|cny|inr|brl|krw|btc|eth|sats?|gwei|wei|sol|ada|xrp|ltc|doge|usdt|usdc|円|元|원|руб|aufrufe|zeilen|stück|mal)(?![\p{L}\p{N}]))/iu;
-/** Field of code or a record; its value is a phone number only if its name is that of a phone. */
+/** Field of code or a record. Its value is a phone number only if its name is that of a phone. */
 const FIELD = /(?:[A-Za-z_]\w{0,40} ?=|[A-Za-z_]\w{0,40}["'] ?[:=]) ?["']?$/;
 /** Code directly before a number: an operator, the opening bracket of a call, an array. */
 const CODE = /(?:[\w\])]\(|[[{<>=&|^!?;`]|[\w)\]] [*+/%&|^=<>-]{1,3} |\breturn |\bcase |0x[\da-f]+[ (]{1,2})$/i;
@@ -53,7 +53,7 @@ const CODE_AFTER = /^[\])}]? ?(?:[=<>*/%&|^]|[)\]];|\) ?[{=])/;
 const TECHNICAL = /[=:{}<>\\/_`#[\]|$&;*+%"]|\d[\d.:-]{3}|\b(?:0x|id|ids|log|code|error|line|at)\b/i;
 /** The end of a sentence or of a clause. */
 const LAST = /^[\s.,;:!?)\]"'*_|]*(?:\n|$)|^[.,;:!?)\]]/;
-/** The start and the end of a line, of a table's cell, or of a list's item. */
+/** The start of a line, a table cell or a list item. */
 const OPENS = /(?:^|[\n\t|｜>]|(?:^|\n)[ \t]{0,8}(?:[-*•·–]|\d{1,2}[.)]))[ \t*_]{0,8}$/;
 const CLOSES = /^[*_]{0,3}[ \t]{0,8}[.,;]?[ \t]{0,2}(?:\r?\n|[\t|｜<]|$)/;
 
@@ -61,23 +61,23 @@ const CLOSES = /^[*_]{0,3}[ \t]{0,8}[.,;]?[ \t]{0,2}(?:\r?\n|[\t|｜<]|$)/;
 export interface PhoneContext {
   /** Text directly before it. */
   readonly before: string;
-  /** Words nearby mark it as a phone number. */
+  /** True if words nearby mark it as a phone number. */
   readonly isCalled: boolean;
-  /** A noun for a phone precedes it. */
+  /** True if a noun for a phone precedes it. */
   readonly isLabelled: boolean;
-  /** It is between the separators of a record. */
+  /** True between the separators of a record. */
   readonly isCell: boolean;
-  /** It has a line, a cell or an item of its own. */
+  /** True if it makes up a line, a cell or an item. */
   readonly isAlone: boolean;
-  /** Words or signs mark it as another kind of number. */
+  /** True if words or characters mark it as another kind of number. */
   readonly isCounted: boolean;
-  /** It is the value of a field in code or a record. */
+  /** True if it is the value of a field in code or a record. */
   readonly isField: boolean;
-  /** A number without separators in source code. */
+  /** True for a number without separators in source code. */
   readonly isCode: boolean;
-  /** Its line has no sign of source code, a path or a record nearby. */
+  /** True if its line has no characters of source code, a path or a record nearby. */
   readonly isProse: boolean;
-  /** Nothing but punctuation or an end follows. */
+  /** True if only punctuation or an end follows. */
   readonly isLast: boolean;
 }
 

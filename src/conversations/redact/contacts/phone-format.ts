@@ -1,10 +1,10 @@
-/** Compares the groups of a written number with the way people write numbers of its country. */
+/** Compares the digit groups of a number with the usual notation of its country. */
 
 import type { PhoneNumber } from 'libphonenumber-js/max';
 import { largest } from '../../../core/lists.ts';
 import type { DigitSequence } from '../model/digits.ts';
 
-/** Maximum number of groups in which a number with an identifying prefix may be split in any way. */
+/** Maximum number of groups of a number with an international prefix, which may be split in any way. */
 const GROUPS = 5;
 
 /**
@@ -42,7 +42,10 @@ export function isLikeAmount(written: string): boolean {
   return /^\d{1,3}(?:([ .,'])\d{3})(?:\1\d{3})+$/.test(written) && !written.startsWith('0');
 }
 
-/** Reports whether a number is a size or limit (round, or a power of two) or an example (equal or ascending digits). */
+/**
+ * Reports whether a number is probably a size or limit (round, or a power of two) or an example (equal or ascending
+ * digits).
+ */
 export function isRound(digits: string): boolean {
   return /0{6}$|^(.)\1+$|^0?123456789/.test(digits) || Number.isInteger(Math.log2(Number(digits)));
 }
@@ -62,7 +65,7 @@ export function isLikeVersion(written: string, sizes: readonly number[]): boolea
   );
 }
 
-/** Returns the boundaries of groups, in digits from the end, because the prefix is optional. */
+/** Returns the boundaries of groups, counted in digits from the end, because the prefix is optional. */
 function borders(sizes: readonly number[]): readonly number[] {
   let sum = 0;
   return sizes

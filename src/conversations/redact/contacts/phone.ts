@@ -15,7 +15,7 @@ import { isLikeAmount, isLikeList, isLikeVersion, isRound, matchesFormat } from 
 /** Minimum and maximum number of digits (E.164, and the prefix for international calls). */
 const FEWEST = 7;
 const MOST = 17;
-/** Maximum number of groups of one digit, which are prefixes and area codes; more of them are a list. */
+/** Maximum number of groups of one digit, which are prefixes and area codes; more of them form a list. */
 const SINGLES = 3;
 const GROUPS = 6;
 const SEPARATOR =
@@ -24,21 +24,24 @@ const SEPARATOR =
 const NEXT = /^ ?(?:\/|,|;|or|oder|ou|o|y|et|und|eller|или|або|veya|и|、|或) ?$/i;
 /** Text after a number that makes it part of a word or of another number. */
 const RUNS_ON = /^(?:[\p{L}\p{N}_%@\\]|[-.:/][\p{L}\p{N}]|,\p{N})/u;
-/** The next cell of a record, after a number with a plus or with separators that has a cell of its own. */
+/** The next cell of a record, after a number with a plus or separators that makes up a cell. */
 const NEXT_CELL = /^,["']?\p{N}/u;
 /** Scripts without a space between a number and a word. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}]$/u;
 const UNSPACED_NEXT = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}]/u;
-/** Minimum digits: after a leading zero, after a label but of no configured country, without separators, in groups. */
+/**
+ * Minimum numbers of digits: after a leading zero, after a label but of no configured country, without separators, in
+ * groups.
+ */
 const TRUNK_FEWEST = 9;
 const LABELLED_FEWEST = 8;
 const BARE_FEWEST = 10;
 const GROUPED_FEWEST = 9;
 const EXTENSION = /^[ ,]{0,2}(?:x|ext\.?|extension|#)\s?\d{1,6}(?![\w-])/i;
 
-/** Digits from which a labelled number counts as a phone number, even if it is not assigned. */
+/** Number of digits from which a labelled number counts as a phone number, even if it is not assigned. */
 const TOLD = 10;
-/** Dates and times in any notation, and seconds since the epoch. */
+/** Dates and times in any notation, including seconds since the epoch. */
 const DATED =
   /(?:19|20)\d\d[-./](?:0?[1-9]|1[0-2])[-./](?:0?[1-9]|[12]\d|3[01])(?!\d)|(?<!\d)(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)\d\d(?!\d)/;
 const EPOCH = /^1[4-9]\d{8}$/;
@@ -46,8 +49,8 @@ const EPOCH = /^1[4-9]\d{8}$/;
 const LIMIT = /^(?:214748364[5-9]|429496729[3-7])$/;
 
 /**
- * Creates a finder of phone numbers by the metadata of libphonenumber: of any country with a plus, of the regions
- * without one. Throws ConfigError for an unknown region.
+ * Creates a finder of phone numbers with the metadata of libphonenumber: numbers of any country with a plus, and those
+ * of the configured regions without one. Throws ConfigError for an unknown region.
  */
 export function phoneFinder(regions: readonly string[]): Finder {
   const countries = regions.map((region) => countryOf(region));
@@ -73,13 +76,16 @@ export function phoneFinder(regions: readonly string[]): Finder {
 
 interface Country {
   readonly code: CountryCode;
-  /** Numbers are dialed with a leading zero: a number without it is rarely a phone number. */
+  /** True if numbers are dialed with a leading zero; a number without it is rarely a phone number. */
   readonly hasTrunkZero: boolean;
-  /** Reports whether digits can be a number of this country, with its prefix or calling code: quick, not exact. */
+  /**
+   * Reports whether digits may be a number of this country, with its prefix or calling code: a quick test that is not
+   * exact.
+   */
   mayBe(digits: string): boolean;
 }
 
-/** Metadata of a country that the types of the library do not declare. */
+/** Metadata of a country that the library's types do not declare. */
 interface NumberingPlan {
   nationalPrefix(): string | undefined;
   nationalNumberPattern(): string;
@@ -96,7 +102,7 @@ function countryOf(region: string): Country {
   const plan = metadata.numberingPlan as unknown as NumberingPlan;
   const own = new RegExp(`^(?:${plan.nationalNumberPattern()})$`);
   const prefix = plan.nationalPrefix();
-  // With the code of a carrier, or of a mobile network between area and number.
+  // With a carrier code, or a mobile prefix between the area code and the number.
   const dialled = new RegExp(`^(?:${plan.nationalPrefixForParsing() ?? '(?!)'})`);
   const calling = getCountryCallingCode(code);
   return {
@@ -168,13 +174,15 @@ function placeOf(text: string, { start: first, end, sizes }: DigitSequence, last
   return isGlued ? null : { start, end, written: text.slice(start, end), isInternational, context };
 }
 
-/** Reports whether a spaced slash or dash is between two numbers (`01296 335361 / 07985 379024`), not after an area code. */
+/** Reports whether a spaced slash or dash separates two numbers (`01296 335361 / 07985 379024`), not an area code. */
 function isTwoNumbers(written: string): boolean {
   const [left = 0, right = 0] = written.split(/ [-–/] /, 2).map((part) => part.replaceAll(/\D/g, '').length);
   return left < written.length && right > 0 && (left >= 8 || (left >= 6 && right >= 6));
 }
 
-/** Reports whether a number is part of rows of figures, a drawing or a dump: among other numbers, or over two lines. */
+/**
+ * Reports whether a number is part of a table of figures, a drawing or a dump: among other numbers, or over two lines.
+ */
 function isInTable(text: string, start: number, end: number): boolean {
   const isSplit = text.slice(start, end).includes('\n');
   return (
@@ -184,7 +192,7 @@ function isInTable(text: string, start: number, end: number): boolean {
   );
 }
 
-/** Returns the number as E.164, or its digits if it fits no configured country; null if it is not a phone number. */
+/** Returns the number as E.164, or its digits if it matches no configured country; null if it is not a phone number. */
 function numberOf(sequence: DigitSequence, place: Place, countries: readonly Country[]): string | null {
   if (place.isInternational) {
     const number = parsePhoneNumberFromString(`+${place.written.replaceAll(/\(0\)|\D/g, '')}`);
@@ -222,7 +230,7 @@ function ownNumber(sequence: DigitSequence, place: Place, country: Country): Pho
   return isOwn ? own : null;
 }
 
-/** Reports whether a valid number is meant as a phone number, by its label or its format. */
+/** Reports whether a valid number is used as a phone number, by its label or its format. */
 function isMeant(
   own: PhoneNumber,
   sequence: DigitSequence,

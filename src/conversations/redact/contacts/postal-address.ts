@@ -3,10 +3,10 @@ import type { Finder, PrivateValue } from '../model/found.ts';
 import { cellsUnder, isTechnicalTable } from '../model/table-columns.ts';
 import { isAddressLabel } from './postal-labels.ts';
 
-/** Sign of an address: a number, or a word for a street, a square or a district. */
+/** Mark of an address: a number, or a word for a street, a square or a district. */
 const PLACE =
   /[\p{L}].*\d|\d.*[\p{L}]|[省市区區县縣镇鎮乡鄉村街路巷弄号號楼樓室都道府県町丁目番地]|[시군구동읍면리로길]\s|(?:street|road|avenue|lane|straße|strasse|platz|weg|rue|avenida|calle|praça|piazza|via|ulica|улица|проспект)/iu;
-/** Signs that a text is not an address: code, links, hexadecimal numbers, placeholders, machine-written text. */
+/** Marks of text that is not an address: code, links, hexadecimal numbers, placeholders, machine-written text. */
 const NO_PLACE =
   /[{}<>=;\\`$*]|:\/\/|0x[\da-f]|\(\)|^\W*\[|^(?:true|false|null|none|undefined|string|text|object|required|optional|localhost)\b|^[\d.:]+$|^[\da-f:]{11,}$|@|^\S+\.\S+$|^\S+$(?<![\p{Script=Han}\p{Script=Hangul}\p{L}]\d.*|\d[\p{Script=Han}].*)/iu;
 /** Punctuation and words between a label and its value. */
@@ -59,7 +59,7 @@ function inColumns(text: string): readonly PrivateValue[] {
   );
 }
 
-/** Reports whether a line may be a label as a whole: it ends in a letter, markup aside. */
+/** Reports whether a whole line may be a label: it ends in a letter, ignoring markup. */
 function isEndOfLabel(text: string, at: number): boolean {
   return /[\p{L}\p{M}][*_ \r]{0,4}$/u.test(text.slice(Math.max(0, at - 8), at));
 }
@@ -67,7 +67,7 @@ function isEndOfLabel(text: string, at: number): boolean {
 const DIGITS = /(?<!\d)\d{1,5}(?!\d)/g;
 /** Longest distance from the introducing phrase to the first number of an address, in characters. */
 const LIVING_REACH = 64;
-/** Phrases before an address, and its beginning up to the first number. */
+/** Phrases before an address, and the address up to its first number. */
 const LIVING =
   /(?:(?<![\p{L}])(?:live at|reside at|residing at|[Ss]hip(?: it)? to|[Dd]eliver(?: it)? to|[Ww]ohnhaft in|[Ii]ch wohne in|j['’]habite(?: au)?|demeurant(?: au)?|[Vv]ivo en|[Mm]oro na|[Rr]esidente in|[Aa]bito in|أسكن في|أعيش في|أقيم في|אני גר ב|אני גרה ב|mieszkam w|bydlím na|jag bor på|jeg bor på|jeg bor i|проживаю по адресу|ik woon op|asun osoitteessa|mieszkam przy|[Mm]ój adres to|[Aa]dresim|[Ss]end (?:it|them|this) to|(?:[Pp]ostal|[Hh]ome|[Mm]ailing|[Ss]hipping|[Bb]illing|[Dd]elivery|[Ss]treet) address)[ :：]{1,3}|(?:居住在|住在)[ :：]{0,2})([^\n\d:：]{0,32})$/u;
 
@@ -110,7 +110,7 @@ const FURTHER =
   /^(?:\p{L}{0,3}-?\d{3,7}[ -]\p{Lu}|(?:[Ss]uite|[Aa]pt|[Aa]partment|[Uu]nit|[Ff]loor|[Bb]uilding|[Cc]\/[Oo]|[Pp]\.?[Oo]\.? [Bb]ox|[Ee]tage|[Éé]tage|[Pp]iso|[Aa]pp?\.|кв|дом)(?![\p{L}])|\p{Lu}[\p{L}.' -]{1,30},? (?:[A-Z]{2}(?![\p{L}])|\p{Lu}{0,2}\d{3,6})|\p{Lu}[\p{L}.' -]{1,30}, \p{Lu}[\p{L}.' -]{1,30}$)/u;
 const LINE = /\r?\n[ \t>]{0,8}([^\r\n<|"]{0,80})(?=(<\/[a-z]|["|])?)/uy;
 
-/** Returns the end of an address's lines. After a label, every possible line belongs to it. */
+/** Returns the end of the lines of an address. Below a label, every possible line belongs to it. */
 function furtherLines(stretch: string, first: number, isBelow: boolean): number {
   let end = first;
   for (let line = 1; line < LINES; line += 1) {

@@ -18,10 +18,10 @@ const LABELS = labelsFrom(
     'địa chỉ|địa chỉ nhà|địa chỉ giao hàng|nơi ở|alamat|alamat rumah|alamat pengiriman|alamat lengkap|alamat penghantaran|tirahan|address ko|anwani|makazi|aadress|postiaadress|elukoht|tarneaadress|adresas|gyvenamoji vieta|pristatymo adresas|adrese|dzīvesvieta|piegādes adrese|adreça|domicili|helbidea|adresa e shtëpisë|cyfeiriad|' +
     'ที่อยู่|ที่อยู่จัดส่ง|ที่อยู่บ้าน|บ้านเลขที่|地址|家庭地址|住址|收货地址|通讯地址|邮寄地址|联系地址|收件地址|寄送地址|公司地址|住在|聯絡地址|戶籍地址|住所|ご住所|現住所|お届け先|送付先|配送先|所在地|주소|집주소|배송지|배송주소|거주지|자택주소',
 );
-/** Addresses of machines and programs, and links. */
+/** Labels of the addresses of machines and programs, and of links. */
 const NOT_POSTAL =
   /(?:^|[^\p{L}])(?:ip|ipv[46]|e-?mail|mail|mac|web|memory|wallet|server|host|bind|listen|listening|url|uri|network|site|contract|base|remote|local|source|src|dest|destination|gateway|dns|start|end|bus|i2c|device|register|physical|virtual|token|eth|btc|bitcoin|ethereum|internet|page|http|https|socket|peer|client|broadcast|loopback|multicast|subnet|load|return|entry|jump|fault|ipfs|node|endpoint|callback|redirect|proxy|smtp|courriel|électronique|correo|electrónico|elettronica|elettronico|posta elettronica|почты|почта|эл|электронный|e-posta|eposta|メール|邮箱|邮件|이메일|电子)(?:[ \t_.-]{1,2}(?:of |de |d['’]|di |da )?(?:the )?\p{L}{0,12}|addr\p{L}*)$/iu;
-/** Reports whether a label precedes: a few words with one for an address, as in `Adres do faktury`. */
+/** Reports whether a label precedes: a few words, one of them for an address, as in `Adres do faktury`. */
 export function isAddressLabel(text: string, at: number): boolean {
   const all = phraseBefore(text, at, LAST_WORDS);
   const words = all.length > PHRASE ? afterColon(text, at, all) : all;
@@ -46,7 +46,7 @@ function afterColon(text: string, at: number, words: readonly string[]): readonl
 
 /** Maximum number of words in a label with a word for an address. */
 const PHRASE = 4;
-/** Word for an address in Thai, which has no spaces; it starts the label. */
+/** Word for an address in Thai, which has no spaces between words; the label starts with it. */
 const THAI = 'ที่อยู่';
 const ADDRESS_WORDS = new Set(
   (
@@ -54,7 +54,7 @@ const ADDRESS_WORDS = new Set(
     'адрес адреса διευθυνση العنوان عنوان آدرس نشانی כתובת כתובתי पता ठिकाना alamat anwani aadress adresas adrese adreca helbidea naslov prebivaliste adresy adresu rechnungsadresse lieferadresse factuuradres fakturaadresse fakturaadress adresata đia'
   ).split(' '),
 );
-/** Words that a label of an address ends in. */
+/** Words at the end of a label of an address. */
 const LAST_WORDS = new Set([
   ...LABELS.lastWords,
   ...ADDRESS_WORDS,

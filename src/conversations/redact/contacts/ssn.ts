@@ -1,10 +1,10 @@
 import type { Finder, PrivateValue } from '../model/found.ts';
 
 const WRITTEN = /(?<![A-Za-z0-9_.-])(\d{3})([- .])(\d{2})\2(\d{4})(?![A-Za-z0-9_]|[-.]\w)/g;
-/** Label before nine digits without separators, which are ambiguous otherwise. */
+/** Label before nine digits without separators, which are ambiguous without one. */
 const NAMED =
   /(?<![A-Za-z])(?:ssn|social security(?: (?:number|no\.?|#))?)["']?[ :=#]{0,3}(?:is |was )?["']?(\d{3})(\d{2})(\d{4})(?!\d)/dgi;
-/** Numbers printed on sample cards, in advertisements and in forms, which are kept. */
+/** Numbers on sample cards, in advertisements and in forms, which are not redacted. */
 const SAMPLES = new Set(['078051120', '219099999', '457555462', '123456789', '111111111', '333333333', '666666666']);
 
 /** Finds US social security numbers by the valid range of each group (SSA: invalid and unassigned numbers). */

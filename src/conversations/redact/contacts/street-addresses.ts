@@ -1,10 +1,10 @@
 /** Finds postal addresses without a label, as in signatures: a street with a number, a postal code with a place. */
 import type { Finder, PrivateValue } from '../model/found.ts';
 
-/** Words for a street, separate or as the last part of its name. */
+/** Words for a street, as separate words or as the last part of a name. */
 const STREET =
   /(?<![\p{L}])(?:street|st|road|rd|lane|ln|drive|dr|avenue|ave|av|avda|avd|blvd|boulevard|bd|way|court|ct|square|sq|terrace|crescent|close|gardens|grove|parade|highway|hwy|parkway|pkwy|place|pl|rue|allée|chemin|quai|impasse|cours|route|calle|c\/|avenida|paseo|plaza|camino|carrera|rua|travessa|praça|alameda|estrada|via|viale|vicolo|piazza|corso|largo|ulica|ul|al|aleja|os|náměstí|nám|třída|utca|út|tér|körút|strada|str|bulevardul|calea|weg|platz|gasse|allee|ring|straße|strasse|damm|ufer|markt)(?![\p{L}])|\p{L}(?:straße|strasse|str\.|gasse|weg|platz|allee|ring|damm|ufer|markt|straat|laan|gracht|plein|kade|dijk|singel|gatan|vägen|gata|veien|vegen|gate|vej|gade|allé|katu|tie|kuja|polku|utca|tér)(?![\p{L}])/iu;
-/** Words before a number of a program or a document, which is not a house number. */
+/** Words before a number that is not a house number. */
 const NO_STREET =
   /(?<![\p{L}])(?:version|chapter|page|section|figure|table|part|step|release|edition|error|line|node|port|issue|ticket|order|invoice|build|row|column|item|level|phase|day|week|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|januar|februar|märz|mai|juni|juli|oktober|dezember|monday|tuesday|wednesday|thursday|friday|saturday|sunday|http|status|code|and|or|the|with|from|after|before)(?![\p{L}])/iu;
 
@@ -21,14 +21,14 @@ const CODE_LAST =
 /** A street with its number, up to its place. */
 const BEFORE_CODE =
   /(?:^|[\n|•·>\t;:(] ?|, )((?:(?:(?:ul|al|os|pl|nám|str|bd|via|c\/)\.? )?\p{Lu}[\p{L}\p{M}.'’/ -]{2,40}?,? (?:[Nn][.o°º]{1,2}:? ?)?\d{1,5} ?[a-zA-Z]?(?:[/-]\d{1,4}[a-z]?)?|\d{1,5}[a-zA-Z]?(?: (?:bis|ter))?,? (?:\p{L}[\p{L}\p{M}.'’-]*[ ,]{1,2}){0,5}\p{L}[\p{L}\p{M}.'’-]*)(?:,? [^,\n|]{1,25}){0,2}?)(?:, ?| [-–|•·] ?|\s?\r?\n[ \t>]{0,8})$/u;
-/** The same, with the place before the code. */
+/** A street with its number, up to its postal code, with the place before the code. */
 const BEFORE_PLACE = new RegExp(
   BEFORE_CODE.source.replace(/\$$/, "\\p{Lu}[\\p{L}\\p{M}.'’ -]{1,30}(?:,| -)?\\s$"),
   'u',
 );
 const REACH = 130;
 
-/** Addresses that are recognized by the words for their parts, in scripts and languages that write such words. */
+/** Addresses in scripts and languages that write words for their parts, such as a district. */
 const WHOLE: readonly { readonly script: RegExp; readonly address: RegExp }[] = [
   {
     script: /[а-яё]/i,
@@ -96,7 +96,7 @@ function byCode(text: string, code: RegExp, before: RegExp): readonly PrivateVal
   });
 }
 
-/** Checks an address without a word for a street: it has lines of its own, and a code that is not a year. */
+/** Checks an address without a word for a street: it must make up whole lines, and its code must not be a year. */
 function isStreet(value: string, place: string, text: string, end: number): boolean {
   if (NO_STREET.test(value) || /[\p{L}]{3}/u.test(value) === false) {
     return false;

@@ -3,9 +3,9 @@
 const ANY = /^\//;
 
 /**
- * Hosts, and the beginning of a path that is public. What follows it, with the query and the fragment, is the key to the
- * file. A host matches its subdomains too: `zendesk.com` matches `acme.zendesk.com`. Based on each vendor's examples of
- * attachment and share links: documentation, issue and product pages on the same hosts do not match.
+ * Hosts, with the public start of a path. Everything after it, including query and fragment, is the key to the file. A
+ * host matches its subdomains too: `zendesk.com` matches `acme.zendesk.com`. Based on each vendor's examples of
+ * attachment and share links. Documentation, issue and product pages on the same hosts do not match.
  */
 export const ACCESS_HOSTS: Readonly<Record<string, RegExp>> = {
   // Helpdesks

@@ -6,29 +6,29 @@ import { ACCESS_HOSTS } from './access-hosts.ts';
 /** Longest link that is read, in characters. */
 const LONGEST = 4096;
 /**
- * A host, an optional port, and the rest up to the next link; user info is found separately. A decoded space is part of
+ * A host, an optional port, and the rest up to the next link; user info is found separately. A decoded space belongs to
  * a file name before a query.
  */
 const LINK =
   /(?:[^\s/?#"'<>`\\@]{0,200}@)?([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)(?::\d{1,5})?([/?#](?:[^\s"'<>`\\|^{}:]|:(?!\/\/)| (?=(?:[^\s?"'<>]{1,60} ){0,6}[^\s?"'<>]{1,60}\.[a-z]{2,5}\?[a-z_-]{1,20}=)){0,4096})/iy;
 /** A path as written in logs and API documentation. */
 const REQUEST = /(?<![A-Za-z])(?:GET|POST|PUT|PATCH|DELETE|HEAD) (\/[^\s"'<>`\\|^{}]{1,2000})/g;
-/** A link without a scheme: only for file shares whose links are often pasted like this. */
+/** A link without a scheme, only for file shares whose links are often pasted this way. */
 const BARE =
   /(?:zendesk\.com|intercomcdn\.com|freshdesk\.com|slack\.com|slack-files\.com|githubusercontent\.com|github\.com|google\.com|dropbox\.com|1drv\.ms|sharepoint\.com|wetransfer\.com|we\.tl|loom\.com|box\.com|amazonaws\.com|windows\.net|icloud\.com|zoom\.us)\//gi;
-/** Subdomains before such a host, for links without a scheme. */
+/** Subdomains before such a host. */
 const SUBDOMAINS = /(?<![\w@/.:-])(?:[a-z0-9-]{1,63}\.){0,3}$/i;
 
-/** The signature or grant of a signed URL, whatever its host. */
+/** The signature or token of a signed URL on any host. */
 const SIGNED =
   /[?&#;](?:x-amz-signature|x-amz-credential|x-amz-security-token|awsaccesskeyid|x-goog-signature|x-goog-credential|googleaccessid|ossaccesskeyid|x-oss-signature|x-oss-credential|q-signature|x-cos-security-token|x-obs-signature|x-bce-signature|key-pair-id|sig(?=[^#]{0,2000}[?&](?:se|sv|sp|sr)=)|(?:se|sv|sp|sr)=[^#]{0,2000}[?&]sig|hdnt[ls]|__token__|__gda__|_signature|signature|sign|hmac|verify|policy(?=[^#]{0,2000}[?&]signature=))=/i;
-/** Parameters that grant access to anyone who has their value. */
+/** Query parameters whose value grants access to anyone who has it. */
 const PARAMETER =
   /[?&#;]((?:[a-z0-9]{1,20}[-_.]){0,3}(?:token|tok|jwt|authkey|auth|authuser_token|access|accesskey|key|k|code|secret|sig|hash|sid|session|sessionid|ticket|otp|nonce|magic|invite|invitation|invitecode|inv|verification|verify|confirm|confirmation|confirmationtoken|activation|reset|resetkey|resettoken|resetpasswordtoken|passwordresettoken|pwd|passcode|password|share|shareid|sharekey|resourcekey|rlkey|usp_token|expires_token|t|s|h|st|e_token|ct|oobcode|state|id_token|samlresponse|login|loginkey|loginhint|uid_token|optout|unsubscribe|subscription|user_id_hash|download_token|link))=([^&#;\s]{6,2048})/gi;
-/** Path segments after which a key follows. */
+/** Path segments that precede a key. */
 const IN_PATH =
   /\/(?:attachments?\/(?:token|download|view|blob)|attachments?|uploads|files?\/(?:download|shared?|public|private|token)|download(?:s|-file)?|object\/sign|reset[-_]?password|password[-_]?reset|passwords?(?:\/(?:reset|edit|new|change|confirm))?|forgot[-_]?password|recover(?:y|-account)?|reset|set[-_]password|magic[-_]?(?:link|login)?|invit(?:e|es|ation|ations)|accept[-_]?invit(?:e|ation)|join|verif(?:y|ication)(?:[-_]email)?|email[-_]?verif(?:y|ication)|confirm(?:ation)?(?:[-_]email)?|activat(?:e|ion)|unsubscribe|opt-?out|one[-_]time(?:[-_]\w{1,20})?|login\/(?:token|link|magic|email)|sign-?in\/(?:token|link|magic|email)|auth\/(?:token|magic|verify|callback|email|link)|share|shared|sharing|share-?link|secret|token|guest|webhooks?|hooks?)\/([A-Za-z0-9_~.=%+-]{10,512})/gi;
-/** Uploads, whose name is always their key: GitLab's and Redmine's uploads, Nextcloud's shares. */
+/** Paths of uploads whose name is always their key: GitLab, Redmine, Nextcloud shares. */
 const UPLOAD =
   /\/(?:uploads\/[0-9a-f]{32}|index\.php\/s\/[A-Za-z0-9]{10,20}|-\/(?:uploads|project\/\d+\/uploads)\/[0-9a-f]{32})/i;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i;
@@ -117,7 +117,7 @@ for (const [hosts, path] of Object.entries(ACCESS_HOSTS)) {
   }
 }
 
-/** Reports whether the rest of a link is a key: on these hosts everything but a placeholder is. */
+/** Reports whether the rest of a link is a key: on these hosts, everything is except a placeholder. */
 function isKey(rest: string): boolean {
   return (
     rest.length >= 4 &&
@@ -164,7 +164,7 @@ function queryKeys(tail: string): readonly (readonly [number, number])[] {
   });
 }
 
-/** Reports whether a value is random: an id, a hash, base64, a JSON Web Token. Hyphenated words and dates are not. */
+/** Reports whether a value is random: an id, a hash, base64, a JSON Web Token, but not hyphenated words and dates. */
 function isRandom(value: string): boolean {
   if (UUID.test(value)) {
     return true;

@@ -6,7 +6,7 @@ import type { TextSpan } from './spans.ts';
 interface Tool {
   /** Names of the command, separated by `|`. */
   readonly names: string;
-  /** Patterns with one group: the credential. They see the command up to the end of its line. */
+  /** Patterns with one group, the credential. They are matched against the command up to the end of its line. */
   readonly options: readonly string[];
 }
 
@@ -100,13 +100,13 @@ const OPTIONS: ReadonlyMap<string, readonly RegExp[]> = new Map(
     ),
   ]),
 );
-/** Quick test for an option, or a command that takes credentials without an option: most texts have neither. */
+/** Quick test for options, and for commands that take credentials without an option; most texts contain neither. */
 const MAY_HAVE_OPTIONS =
   /\s-[A-Za-z-]|sqlplus|impdp|expdp|sqlldr|rman|net use|config set|configure set|rabbitmqctl|freerdp/;
 /** Longest command, in characters. */
 const LONGEST = 4000;
 
-/** Finds the credentials. Pure; takes linear time: each option is searched from its command to the next one. */
+/** Finds the credentials. Pure; takes linear time, because each option is searched only up to the next command. */
 export function findCommandSecrets(text: string): readonly TextSpan[] {
   if (!MAY_HAVE_OPTIONS.test(text)) {
     return [];
@@ -120,7 +120,7 @@ export function findCommandSecrets(text: string): readonly TextSpan[] {
   });
 }
 
-/** Returns the end of the command's line, including lines that a backslash continues. */
+/** Returns the end of the command, including lines that a backslash continues. */
 function endOfCommand(text: string, from: number, until: number): number {
   for (let at = text.indexOf('\n', from); at >= 0 && at < until; at = text.indexOf('\n', at + 1)) {
     if (!/[\\^`]\r?$/.test(text.slice(Math.max(from, at - 2), at))) {
@@ -136,7 +136,7 @@ function credentialsIn(command: string, option: RegExp, offset: number): readonl
     const [start, end] = match.indices?.[group] ?? [0, 0];
     const value = match[group] ?? '';
     const secret = value.slice(value.indexOf(':') + 1);
-    // `docker run -u 1000:1000`: ids are not credentials.
+    // `docker run -u 1000:1000`: user and group ids are not credentials.
     const isNone =
       isPlaceholder(value.replace(/:$/, '')) ||
       isPlaceholder(secret) ||

@@ -29,7 +29,7 @@ const USER =
   'user(?:[ _-]?(?:name|id))?|login|account|e-?mail|benutzer(?:name)?|usuario|usuário|utilisateur|utente|gebruiker|логин';
 const PASSWORD = 'pass(?:word|wd)?|pw|pwd|passwort|kennwort|contraseña|mot de passe|mdp|senha|wachtwoord|hasło|пароль';
 
-/** Credentials whose name is elsewhere: in the statement, the heading, or the rest of the line. */
+/** Credentials whose name is not directly before them: in the statement, the heading, or the rest of the line. */
 const OTHERS: readonly RegExp[] = [
   // IDENTIFIED BY 'x', WITH PASSWORD 'x'
   /(?<![A-Za-z])(?:identified\s{1,4}(?:with\s{1,4}\S{1,40}\s{1,4})?(?:by|as)|password)\s{1,4}(?:password\s{1,4})?N?'([^'\r\n]{1,256})'/dgi,
@@ -55,10 +55,10 @@ const OTHERS: readonly RegExp[] = [
 const SECRET_KIND = /(?<![A-Za-z])kind["']?[ \t]{0,3}:[ \t]{0,3}["']?Secret(?![A-Za-z])/g;
 const DATA_ENTRY = /(?<=\n)([ \t]{1,16})["']?[\w.-]{1,128}["']?:[ \t]{1,3}["']?([^\s"'#|>{][^\s"']{3,20000})/dy;
 const DATA = /(?<=\n)[ \t]{0,8}(?:stringData|data):[ \t]{0,4}\r?(?=\n)/g;
-/** Longest distance from the kind of a secret to its data, in characters. */
+/** Longest distance from the kind of a Kubernetes secret to its data, in characters. */
 const NEAR = 2000;
 
-/** Returns all values of a Kubernetes secret, with any name. */
+/** Returns all values of a Kubernetes secret, with any key. */
 function kubernetesSecrets(text: string): readonly TextSpan[] {
   const kinds = text.includes('Secret') ? [...text.matchAll(SECRET_KIND)].map(({ index }) => index) : [];
   if (kinds.length === 0) {

@@ -7,12 +7,12 @@ const LANGUAGES: readonly CredentialLanguage[] = [...LATIN_LANGUAGES, ...OTHER_L
 
 export type NameKind = 'password' | 'pin' | 'token';
 
-/** A name in one spelling: `api key`, `api_key`, `api-key` and `apikey` are four. */
+/** A name in one spelling: `api key`, `api_key`, `api-key` and `apikey` are four names. */
 export interface CredentialName {
   readonly name: string;
   readonly language: string;
   readonly kind: NameKind;
-  /** Up to six letters of inflection may follow. */
+  /** True if up to six letters of inflection may follow. */
   readonly isStem: boolean;
 }
 

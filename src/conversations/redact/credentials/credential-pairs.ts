@@ -14,10 +14,10 @@ import {
 import { type CredentialCandidate, isSecretValue, type Link } from './credential-values.ts';
 import type { TextSpan } from './spans.ts';
 
-/** Names that are too short to be part of a longer word. */
+/** Names that are so short that they must be whole words. */
 const WHOLE_WORDS = new Set(['pin', 'psk', 'mdp', 'sig', 'pw', 'pass']);
 
-/** Words for "is" that are also English words: they link only names of a language that has them. */
+/** Words for "is" that are also English words: they only link names of a language that has them. */
 const ENGLISH_WORDS = new Set(['to', 'on', 'da', 'ni', 'e', 'er']);
 const LANGUAGES_OF: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   [...Map.groupBy(LINK_WORDS, ([word]) => fold(word).text)].map(([word, rows]) => [
@@ -29,7 +29,7 @@ const LANGUAGES_OF: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 /** "I changed the password to …", "reset my password to …". */
 const CHANGED = /(?<![A-Za-z])(?:chang|set|reset|updat)[a-z]{0,5} (?:[A-Za-z]{1,20} ){0,4}$/i;
 
-/** Finds the pairs. Pure; takes linear time. */
+/** Finds pairs of name and value. Pure; takes linear time. */
 export function findPairs(text: string, view: Folded): readonly TextSpan[] {
   const found: TextSpan[] = [];
   const names = OTHER_LETTERS.test(view.text) ? ALL_NAMES : ASCII_NAMES;
@@ -101,7 +101,7 @@ function pairAt(text: string, view: Folded, at: number, name: string): Pair | un
   return isSecretValue(candidate) && !isElsewhere() ? { secret: place, resume: end } : undefined;
 }
 
-/** Reports whether the value is the name of a credential, as in a translation file or the headings of a table. */
+/** Reports whether the value is itself the name of a credential, as in a translation file or in table headings. */
 function isLabel(text: string): boolean {
   const [label = ''] = text.split(/[\r\n"'`<|,;()]/, 1);
   return NAMES.has(label.trim());
@@ -112,7 +112,7 @@ function isAfterUser(text: string, at: number): boolean {
   return /[a-z]\s?[/&+]\s?$/.test(text.slice(Math.max(0, at - 6), at));
 }
 
-/** Reports whether the name is in a placeholder of an earlier pass: `[SECRET_1]`. */
+/** Reports whether the name is part of an existing placeholder: `[SECRET_1]`. */
 function isInPlaceholder(text: string, at: number): boolean {
   const open = text.slice(Math.max(0, at - 25), at).lastIndexOf('[');
   return open >= 0 && PLACEHOLDER_END.test(text.slice(Math.max(0, at - 25) + open, at + 40));
@@ -137,11 +137,11 @@ interface Linked {
   readonly at: number;
   readonly name: string;
   readonly between: string;
-  /** Linking word as written (`é` is not `e`); empty if there is none. */
+  /** Word for "is" as written (`é` is not `e`); empty if there is none. */
   readonly is: string;
 }
 
-/** Returns the kind of link between a name and a value, if there is one. */
+/** Returns the kind of link between a name and a value; undefined if there is none. */
 function linkOf(text: string, { at, name, between, is }: Linked): Link | undefined {
   if (is === 'to' && CHANGED.test(text.slice(Math.max(0, at - 60), at))) {
     return 'word';
@@ -154,7 +154,7 @@ function linkOf(text: string, { at, name, between, is }: Linked): Link | undefin
     return 'option';
   }
   const hasSign = /[:=>→(]/.test(between.replaceAll(/<[^<>]*>/g, ''));
-  // "PASS: suite" is the result of a test.
+  // "PASS: suite" is a test result.
   if (name === 'pass' && (!hasSign || text.startsWith('PASS: ', at))) {
     return undefined;
   }
@@ -182,10 +182,12 @@ function isStrong(text: string, at: number, between: string): boolean {
   );
 }
 
-/** Maximum number of characters of a line in which quotation marks are counted. */
+/** Maximum length of a line in which quotation marks are counted. */
 const LONGEST_LINE = 300;
 
-/** Reports whether a quotation mark opens a string, not closes that around the name: `input("Password: ")`. */
+/**
+ * Reports whether a quotation mark opens a string and does not close the one around the name: `input("Password: ")`.
+ */
 function opensString(text: string, at: number): boolean {
   const quote = text[at] ?? '';
   if (!/["'`]/.test(quote)) {
@@ -205,7 +207,7 @@ function opensString(text: string, at: number): boolean {
   return count % 2 === 0;
 }
 
-/** Returns the length of an unquoted value, without the end of a sentence, a list or a parameter. */
+/** Returns the length of an unquoted value, without the end of a sentence, a list or a parameter after it. */
 function bareLength(value: string, link: Link): number {
   const [head = ''] = value.split(
     link === 'cell' ? /\|/ : /&(?=[\w.-]{1,40}=)|[;,](?=[\w.-]{1,40}[=:])|\\[nrt]|[。、،؛।]/,

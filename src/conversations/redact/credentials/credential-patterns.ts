@@ -2,7 +2,7 @@
 import { fold } from '../model/fold.ts';
 import { CREDENTIAL_NAMES, type CredentialName, LINK_WORDS, POSSESSIVES } from './credential-names.ts';
 
-/** Names that the tables lack. `pass` counts only with punctuation after it, and not in `compass` or `bypass`. */
+/** Names that are not in the tables. `pass` counts only before punctuation, and not in `compass` or `bypass`. */
 const SHORT_NAMES: readonly CredentialName[] = ['pass', 'pw', 'creds'].map((name) => ({
   name,
   language: 'en',
@@ -24,7 +24,7 @@ const anyOf = (names: readonly string[]) =>
     .join('|');
 /** Names in ASCII. */
 export const ASCII_NAMES = new RegExp(anyOf([...NAMES.keys()].filter(isAscii)), 'g');
-/** Names in all scripts; those that start with a letter outside ASCII are tried only at such a letter. */
+/** Names in all scripts. Those that start with a non-ASCII letter are tried only at such a letter. */
 export const ALL_NAMES = new RegExp(
   `${anyOf([...NAMES.keys()].filter((name) => isAscii(name.slice(0, 1))))}|(?=[^ -~\\s])(?:${anyOf([...NAMES.keys()].filter((name) => !isAscii(name.slice(0, 1))))})`,
   'g',
@@ -37,7 +37,9 @@ function escapeLiteral(literal: string): string {
   return literal.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 }
 
-/** Returns the folded words as alternatives of a pattern, longest first. */
+/**
+ * Returns the folded words as alternatives of a pattern, longest first: those of scripts without spaces, or the others.
+ */
 function folded(words: ReadonlyMap<string, readonly string[]>, isGlued: boolean): string {
   return [...words.keys()]
     .filter((word) => GLUED.test(word) === isGlued)
@@ -81,16 +83,16 @@ const QUOTED =
   '\\\\{0,2}"((?:[^"\\\\\\r\\n]|\\\\(?!["\\s])[^\\r\\n]|\\\\"(?=[^,;}\\s\\\\)\\]])){1,512})|\\\\{0,2}\'([^\'\\r\\n]{1,512})|`([^`\\r\\n]{1,512})|[“„‟«‹‘‚「『]([^“”»›’」』\\r\\n]{1,256})';
 /** The text of an element, which may have spaces: <password>…</password> */
 const ELEMENT = '(?<=[>[])([^<>\\r\\n\\]]{1,256})(?=<\\/|\\]\\]>)';
-/** A quotation mark inside a value is part of it; one at its end is not. */
+/** Unquoted value. A quotation mark inside it is part of it; one at its end is not. */
 const BARE = '((?:[^\\s"\'`<>“”„«»「」]|(?<=[\\w!@#$%^&*])["\'`](?=[\\w!@#$%^&*])){1,512})';
-/** Environments and versions at the end of a name: `DB_PASSWORD_PROD`, `password2`. */
+/** Environment or version at the end of a name: `DB_PASSWORD_PROD`, `password2`. */
 const SUFFIX =
   '(?:[_-]?(?:\\d{1,2}|prod|production|dev|development|test|staging|live|main|new|old|value|plain|plaintext|raw|current|confirm|confirmation|again|again|repeat))?';
 
 /** Words of other languages after a name that is also English: "password temporanea", "token de acces". */
 const QUALIFIERS =
   "(?:temporane[ao]|temporaire|temporal|temporari[ao]|provis[a-z]{4,6}|inicial|initiale?|iniziale|sementara|tymczasow[ey]|docasne|actuel|attuale|atual|aktuell|d[ei] acces[os]{0,2}|d'acces|akses|dostepu|доступа|доступу|за достъп|دسترسی)";
-/** Pattern for words that qualify the name and follow it: "mot de passe temporaire", "hasło dostępu". */
+/** Returns a pattern for words after a name that qualify it: "mot de passe temporaire", "hasło dostępu". */
 const qualified = (words: string) =>
   `(?<kind>\\s${words}(?=\\s{0,2}(?:[([][^()[\\]\\r\\n]{1,40}[)\\]])?${AROUND}(?:${GAP}${TAG}){0,2}\\s{0,2}(?:[:=|\\t]|->|→)|\\s{0,2}<\\/t[dh]>|\\s(?:${folded(LINK_WORDS, false)})[\\s:]))?`;
 const ANY_WORDS = "[\\p{L}\\p{M}'\\u200c-]{2,14}(?:\\s[\\p{L}\\p{M}'\\u200c-]{2,14}){0,2}";

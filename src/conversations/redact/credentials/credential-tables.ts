@@ -25,7 +25,7 @@ interface Table {
   readonly width: number;
 }
 
-/** Finds the credentials. Pure; takes linear time: each line is split at most twice. */
+/** Finds the credentials. Pure; takes linear time, because each line is split at most twice. */
 export function findTableSecrets(text: string, view: Folded): readonly TextSpan[] {
   if (!text.includes('\n') || !HEADING.test(`\n${view.text}`)) {
     return [];
@@ -65,7 +65,7 @@ function headingOf(line: string, from: number): Table | undefined {
   return columns.size === 0 || cells.length < 2 ? undefined : { separator, columns, width: cells.length };
 }
 
-/** Returns the kind of credential that a heading names, with or without emphasis and quotes. */
+/** Returns the kind of credential that a heading names, ignoring emphasis and quotes. */
 function kindOf(heading: string): NameKind | undefined {
   const name = fold(heading.replaceAll(/^[*_`"']{1,3}|[*_`"']{1,3}$/g, '')).text;
   return KINDS.get(name) ?? (name.endsWith('s') ? KINDS.get(name.slice(0, -1)) : undefined);
@@ -80,7 +80,7 @@ function cellsOf(line: string, separator: string, from: number): readonly Cell[]
     cells.push({ text, start: at, end: at + text.length });
     start += part.length + separator.length;
   }
-  // The lines around a Markdown table make empty cells at its ends.
+  // The borders of a Markdown table create empty cells at its ends.
   return separator === '|'
     ? cells.filter(({ text }, index) => text !== '' || (index > 0 && index < cells.length - 1))
     : cells;

@@ -11,7 +11,7 @@ export type Link = 'strong' | 'sign' | 'word' | 'cell' | 'line' | 'option' | 'sp
 
 export interface CredentialCandidate {
   readonly kind: NameKind;
-  /** The name is a plural: `tokens`. */
+  /** True if the name is a plural: `tokens`. */
   readonly isPlural: boolean;
   readonly value: string;
   readonly isQuoted: boolean;
@@ -31,12 +31,12 @@ export function isSecretValue(candidate: CredentialCandidate): boolean {
   return kind === 'password' ? isPassword(candidate) : kind === 'pin' ? isPin(candidate) : isToken(candidate);
 }
 
-/** Returns the character directly after a value, which identifies a call or a path in code. */
+/** Returns the character directly after a value, which may identify a call or a path in code. */
 function signAfter(rest: string): string {
   return rest.startsWith('::') ? '::' : rest.slice(0, 1).trim();
 }
 
-/** Reports whether a value is a word of prose; a quoted value in mixed case is not. */
+/** Reports whether a value is a word of prose. A quoted value in mixed case is not. */
 function isProseValue({ value, isQuoted }: CredentialCandidate): boolean {
   return isQuoted ? (isProse(value) && value === value.toLowerCase()) || isSentence(value) : isProse(value);
 }
@@ -74,7 +74,9 @@ function isOddlyCased(value: string): boolean {
   );
 }
 
-/** Reports whether a value is a PIN (at least four digits) or a password: some languages use one word for both. */
+/**
+ * Reports whether a value is a PIN (at least four digits) or a password, because some languages use one word for both.
+ */
 function isPin(candidate: CredentialCandidate): boolean {
   const { value, link, rest } = candidate;
   if (/\d/.test(value) && /\p{L}/u.test(value) && value.length >= 8 && /^(?:sign|cell|line|word)$/.test(link)) {

@@ -4,7 +4,7 @@ import { isAlgorithm, isExpression, isPlaceholder, isProse } from './non-secrets
 import type { TextSpan } from './spans.ts';
 import { matchSpans } from './spans.ts';
 
-/** Words of these headers, for a quick test: most texts have none. */
+/** Words of these headers, for a quick test; most texts contain none. */
 const HEADER_WORD = /authorization|bearer|basic|digest|cookie/i;
 
 export function findHeaderSecrets(text: string): readonly TextSpan[] {
@@ -26,7 +26,7 @@ const SCHEME =
   /^(?:bearer|basic|token|digest|negotiate|apikey|api-key|key|ntlm|hawk|splunk|sso-key|ssws|geniekey|jwt|oauth|aws4-hmac-sha256)$/i;
 const BEARER = /(?<![A-Za-z0-9])bearer:?\s{1,3}["'`]?([A-Za-z0-9._~+/=-]{8,4000})/dgi;
 const BASIC = /(?<![A-Za-z0-9])basic\s{1,3}["'`]?([A-Za-z0-9+/_-]{6,2000}={0,2})/dgi;
-/** Response and nonces of a digest. */
+/** Response and nonces of digest authentication. */
 const DIGEST =
   /(?=(?:response|cnonce|opaque)=)(?<=digest\s[^\r\n]{0,400}[\s,])[a-z]{6,8}=\\{0,2}["']?([0-9a-f]{16,128})/dgi;
 const COOKIE = /(?<![A-Za-z0-9])(?:set-)?cookie["']?\s{0,3}:\s{0,3}["']?([A-Za-z0-9_.-]{1,80}=[^\r\n"'`]{4,4000})/dgi;
@@ -45,7 +45,10 @@ function authorizations(text: string): readonly TextSpan[] {
   return found;
 }
 
-/** Reports whether a value is a credential: not a word after a known scheme; otherwise long or with a digit. */
+/**
+ * Reports whether a value is a credential. After a known scheme it must not be a word; otherwise it must be long or
+ * contain a digit.
+ */
 function isCredentials(value: string, scheme: string): boolean {
   if (SCHEME.test(value) || isProse(value) || isPlaceholder(value) || isAlgorithm(value) || isExpression(value)) {
     return false;
@@ -66,13 +69,13 @@ function isBearer(value: string): boolean {
   );
 }
 
-/** Reports whether a value is a name, a colon and a password as base64. Two words of prose are not. */
+/** Reports whether a value is `name:password` in base64. Two words of prose are not. */
 export function isBasicCredentials(value: string): boolean {
   const decoded = Buffer.from(value, 'base64').toString('latin1');
   return decoded.includes(':') && /^[\x20-\x7e\xa0-\xff]{3,}$/.test(decoded);
 }
 
-/** Reports whether a cookie has a value that is neither a placeholder nor an attribute of the cookie. */
+/** Reports whether a cookie has a value that is neither a placeholder nor a cookie attribute. */
 function isCookie(line: string): boolean {
   return line.split(';').some((pair) => {
     const [name = '', value = ''] = pair.trim().split(/=(.*)/s);

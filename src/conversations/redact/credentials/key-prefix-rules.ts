@@ -1,6 +1,6 @@
-/** Rules for keys with a distinctive prefix: the facts (prefix, alphabet, length) that secret scanners publish. */
+/** Rules for keys with a distinctive prefix, with the prefixes, alphabets and lengths that secret scanners publish. */
 
-/** Rule set from which a rule was taken; `vendor`: the documentation of the vendor. */
+/** Source of a rule. `vendor`: the documentation of the vendor. */
 export type RuleSource = 'gitleaks' | 'detect-secrets' | 'secrets-patterns-db' | 'vendor';
 
 /** A key that starts with one of the prefixes, without a letter or digit before it. */
@@ -10,9 +10,9 @@ export interface PrefixRule {
   readonly prefixes: readonly string[];
   /** Source of the regular expression after the prefix. Every repeat is bounded, and there is no lookaround. */
   readonly body: string;
-  /** No letter or digit may follow the body. Set for prefixes that are ambiguous. */
+  /** True if no letter or digit may follow the body, for ambiguous prefixes. */
   readonly exact: boolean;
-  /** The body must contain a digit. Set for prefixes that also start ordinary words. */
+  /** True if the body must contain a digit, for prefixes that also start ordinary words. */
   readonly digit: boolean;
 }
 
@@ -23,7 +23,9 @@ const ALNUM = '[A-Za-z0-9]';
 const URLSAFE = '[A-Za-z0-9_-]';
 const HEX = '[0-9a-fA-F]';
 
-/** Prefixes are separated by spaces. Flags: `exact`, `digit`. Lengths are lower bounds where vendors lengthen keys. */
+/**
+ * Prefixes are separated by spaces. Flags: `exact`, `digit`. Lengths are lower bounds if vendors have made keys longer.
+ */
 const ROWS: readonly Row[] = [
   [
     '1password-secret-key',

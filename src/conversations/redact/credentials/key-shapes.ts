@@ -3,7 +3,7 @@ import { PREFIX_RULES } from './key-prefix-rules.ts';
 import { ANCHOR_RULES, VENDOR_RULES } from './key-vendor-rules.ts';
 import type { TextSpan } from './spans.ts';
 
-/** Finds keys that a rule describes, and JSON Web Tokens. Pure; takes linear time. */
+/** Finds keys that match a rule, and JSON Web Tokens. Pure; takes linear time. */
 export function findKeys(text: string): readonly TextSpan[] {
   const runs = longRuns(text);
   if (runs.length === 0) {
@@ -18,7 +18,7 @@ export function findKeys(text: string): readonly TextSpan[] {
   ];
 }
 
-/** Shortest key, in characters. Most words are shorter and are not searched. */
+/** Length of the shortest key, in characters. Most words are shorter and are not searched. */
 const SHORTEST = 14;
 /** Minimum length of a key without a digit. */
 const LONG_ENOUGH = 30;
@@ -27,7 +27,7 @@ const KEY_CHARACTERS = new Set(
 );
 const IS_KEY_CHARACTER = Array.from({ length: 128 }, (_, code) => KEY_CHARACTERS.has(code));
 
-/** Returns the spans that can contain a key: consecutive key characters, with a digit unless the span is long. */
+/** Returns the spans that may contain a key: consecutive key characters, with a digit unless the span is long. */
 function longRuns(text: string): readonly TextSpan[] {
   const runs: TextSpan[] = [];
   let start = 0;
@@ -63,7 +63,7 @@ interface CredentialCandidate {
 }
 
 const ALL_PREFIXES = PREFIX_RULES.flatMap(({ prefixes }) => prefixes);
-/** Prefixes that do not themselves start with a shorter one: each occurrence of a key starts with exactly one. */
+/** Prefixes that do not start with a shorter one, so that each occurrence of a key starts with exactly one of them. */
 const ROOTS = [...new Set(ALL_PREFIXES)].filter(
   (prefix) => !ALL_PREFIXES.some((other) => other !== prefix && prefix.startsWith(other)),
 );
@@ -89,7 +89,7 @@ function escapeLiteral(literal: string): string {
 
 function byPrefix(text: string, run: TextSpan): readonly TextSpan[] {
   const found: TextSpan[] = [];
-  // The character before the run shows whether a word starts with it.
+  // The character before the run shows whether it starts a word.
   const from = Math.max(0, run.start - 1);
   const window = text.slice(from, run.end);
   ROOT_PATTERN.lastIndex = run.start - from;
@@ -117,7 +117,7 @@ function longestFrom(text: string, start: number, root: string): number {
   return end;
 }
 
-/** Reports whether the rest of a key is a sample: `xxxxxxxx`, `00000000`, `…EXAMPLE`, words without a digit. */
+/** Reports whether the rest of a key is that of a sample: `xxxxxxxx`, `00000000`, `…EXAMPLE`, words without a digit. */
 function isSample(body: string, needsDigit: boolean): boolean {
   return (needsDigit && !/\d/.test(body)) || /EXAMPLE|example|x{6}|X{6}|0{12}|(?:your|YOUR)[_-]/.test(body);
 }
@@ -132,11 +132,11 @@ const VENDOR_SHAPES: ReadonlyMap<string, readonly RegExp[]> = new Map(
     ),
   ]),
 );
-/** Assignment after a vendor: the rest of the name, a sign, and a value that is long enough for a key. */
+/** Assignment after a vendor name: the rest of the name, a sign, and a value that is long enough for a key. */
 const ASSIGNED =
   /[ \t\w.-]{0,20}[\s'"`]{0,3}(?:=>|:{1,3}=|\?=|\|\||[=:>,])[`'"\s=]{0,5}([\w.=/+%|:~-]{10,200})(?=[`'"\s;,)\]}<]|\\[nr]|$)/dy;
 
-/** Longest distance from the vendor to a value, in characters. */
+/** Longest distance from a vendor name to a value, in characters. */
 const VENDOR_REACH = 60;
 
 function byVendor(text: string, run: TextSpan): readonly TextSpan[] {
@@ -172,7 +172,7 @@ function byAnchor(text: string): readonly TextSpan[] {
   );
 }
 
-/** Reports whether PEM in base64 is a private key; a certificate is not a secret. */
+/** Reports whether base64-encoded PEM is a private key; a certificate is not a secret. */
 function isRealKey(value: string): boolean {
   const isPem = value.startsWith('LS0tLS1CRUdJTi');
   return (
@@ -182,7 +182,7 @@ function isRealKey(value: string): boolean {
 }
 
 const AWS_ID = /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g;
-/** Secret access key of AWS, which has no prefix: the access key id before it identifies it. */
+/** Secret access key of AWS. It has no prefix, so the access key id before it identifies it. */
 const AWS_SECRET = /(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/g;
 /** Longest distance from an access key id to its secret, in characters. */
 const AWS_REACH = 300;

@@ -1,7 +1,7 @@
 /** Recognizes values after a credential name that are not secrets: placeholders, code, schema words and prose. */
 import { FORM_WORDS } from '../model/form-words.ts';
 
-/** Reports whether a value is a placeholder of documentation for the real one. */
+/** Reports whether a value is a placeholder for a credential, as in documentation. */
 export function isPlaceholder(value: string): boolean {
   return (
     TEMPLATE.test(value) ||
@@ -12,7 +12,7 @@ export function isPlaceholder(value: string): boolean {
   );
 }
 
-/** Only words around a template expression: `prefix-${TOKEN}`, `NAME: ${{ secrets.NAME }}`. */
+/** Template expression with only words around it: `prefix-${TOKEN}`, `NAME: ${{ secrets.NAME }}`. */
 const INTERPOLATED = /^[A-Za-z_: -]{0,64}\$\{[^}]{1,80}\}\}?[A-Za-z_-]{0,32}$/;
 
 /**

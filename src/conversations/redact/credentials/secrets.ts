@@ -30,7 +30,7 @@ const PEM_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const PEM_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 /** Longest private key, in characters. */
 const PEM_LONGEST = 20_000;
-/** Piece of a PEM block without an end: base64, a header, or the characters around its lines. */
+/** Part of an incomplete PEM block: base64, a header, or the characters around its lines. */
 const PEM_PIECE =
   /\\n|[\s>|"']{1,64}|[A-Za-z0-9+/=]{16,256}|[A-Za-z0-9+/=]{1,15}(?=\\n|\r?\n|$)|(?:Proc-Type|DEK-Info|Version|Comment):[^\n]{0,200}\n/y;
 
@@ -70,10 +70,10 @@ function endOfRest(text: string, start: number): number {
   return end;
 }
 
-/** User info of a URL. A password that is not encoded may contain a slash or an @. */
+/** User info of a URL. An unencoded password may contain a slash or an @. */
 const AUTHORITY = /:\/\/([^\s/?#"'<>`\\]{1,512}(?=@)|[^\s/:@"'<>`]{1,64}:(?!\d{1,5}\/)[^\s@"'<>`]{1,128}(?=@))/dg;
 const SSH_USER = /^(?:git|hg|svn)$/;
-/** User info of documentation: `user:password@`, `${USER}:${PASSWORD}@`. */
+/** User info in documentation: `user:password@`, `${USER}:${PASSWORD}@`. */
 const SAMPLE_USER =
   /^(?:user(?:name)?|usr|me|name|login|my-?user|your-?user(?:name)?|x-access-token|oauth2)?:(?:pass|pwd)$/i;
 
@@ -84,7 +84,7 @@ function userInfo(text: string): readonly TextSpan[] {
   });
 }
 
-/** Query parameters with codes that grant access to anyone who has them. */
+/** Query parameters whose code grants access to anyone who has it. */
 const GRANT =
   /[?&](?:code|key|auth|sid|session|state|otp|magic|invite|invitation|ticket|hash)=([A-Za-z0-9._~-]{16,512})/dg;
 /** Password in a list of accounts: `ana@example.com:password`. */

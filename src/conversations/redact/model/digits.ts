@@ -1,4 +1,4 @@
-/** Consecutive groups of digits with at most a few separators between them, as numbers are usually written. */
+/** Consecutive groups of digits with at most a few separators between them, as numbers are written. */
 export interface DigitRun {
   /** Position of each group. */
   readonly groups: readonly { readonly start: number; readonly end: number }[];
@@ -7,8 +7,8 @@ export interface DigitRun {
 const GROUP = /\d{1,64}/g;
 
 /**
- * Returns the runs of a text: groups of digits with only an allowed separator between neighbors. Each digit is in one
- * run, so all runs together are at most as long as the text.
+ * Returns the runs of a text: groups of digits with only an allowed separator between them. Each digit is in one run,
+ * so that all runs together are at most as long as the text.
  */
 export function findDigitRuns(text: string, separator: RegExp, longestSeparator: number): readonly DigitRun[] {
   const runs: { start: number; end: number }[][] = [];

@@ -1,4 +1,4 @@
-/** Folds a text for comparison with names: lower case, no accents, one spelling for each character. */
+/** Folds a text for comparison with names: lower case, without accents, with one spelling per character. */
 
 /** A folded text, and the mapping of its spans to the original text. */
 export interface Folded {
@@ -32,7 +32,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   ʻ: "'",
 };
 
-/** Cyrillic and Greek letters that look like a Latin letter, and are read as such next to Latin letters. */
+/** Cyrillic and Greek letters that look like a Latin letter, and count as that letter next to Latin letters. */
 const LOOKALIKES: Readonly<Record<string, string>> = {
   а: 'a',
   в: 'b',
@@ -91,7 +91,7 @@ export function fold(text: string): Folded {
   };
 }
 
-/** A cluster whose length changes: in the folded text from `start` to `end`, in the text from `from` to `to`. */
+/** A cluster whose length changes: from `start` to `end` in the folded text, from `from` to `to` in the original. */
 interface Shift {
   readonly start: number;
   readonly end: number;
@@ -99,7 +99,7 @@ interface Shift {
   readonly to: number;
 }
 
-/** Returns the span of the text from which one unit of the folded text was made. */
+/** Returns the span of the original text for one unit of the folded text. */
 function originOf(shifts: readonly Shift[], at: number): { readonly start: number; readonly end: number } {
   let low = 0;
   let high = shifts.length;

@@ -1,4 +1,4 @@
-/** Words after a label in forms and messages that are not a value: "required", "invalid", "forgotten". */
+/** Words that follow a label in forms and messages and are not a value: "required", "invalid", "forgotten". */
 export const FORM_WORDS: readonly string[] = (
   'deleted blank recommended mandatory obligatory editable n/a ' +
   'erforderlich pflichtfeld notwendig optional ungültig falsch leer abgelaufen geändert vergessen gesperrt fehlt unbekannt ' +

@@ -23,9 +23,8 @@ interface Interval {
 }
 
 /**
- * Resolves overlaps of the finders: the first finder in the list determines the type, and the result covers all
- * overlapping values, so that no part of any remains. Placeholders are kept, and so are allowed values outside of
- * secrets.
+ * Resolves overlaps between finders. The first finder in the list determines the type, and the result covers all
+ * overlapping values completely. Placeholders are kept, and so are allowed values outside of secrets.
  *
  * @returns the values by position, without overlaps
  */
@@ -72,7 +71,7 @@ function joined(intervals: readonly Interval[]): readonly Interval[] {
   return merged;
 }
 
-/** Returns the parts of a value outside of placeholders that are not empty. */
+/** Returns the non-empty parts of a value outside of placeholders. */
 function outside(item: PrivateValue, kept: readonly Interval[], text: string): readonly PrivateValue[] {
   const inside = within(kept, item);
   if (inside.length === 0) {
@@ -90,7 +89,7 @@ function outside(item: PrivateValue, kept: readonly Interval[], text: string): r
   return pieces;
 }
 
-/** Returns the intervals that overlap another, by binary search: there may be thousands. */
+/** Returns the intervals that overlap a given one, by binary search: there may be thousands. */
 function within(sorted: readonly Interval[], { start, end }: Interval): readonly Interval[] {
   let low = 0;
   let high = sorted.length;

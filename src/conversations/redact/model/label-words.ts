@@ -4,7 +4,7 @@
 export interface Labels {
   /** Whole labels in scripts with spaces between words. */
   readonly phrases: ReadonlySet<string>;
-  /** Labels in scripts without spaces: a run of characters that ends in one is a label. */
+  /** Labels in scripts without spaces: characters that end in one form a label. */
   readonly glyphs: ReadonlySet<string>;
   /** Last words of all phrases, for a quick test that excludes most words. */
   readonly lastWords: ReadonlySet<string>;
@@ -42,7 +42,7 @@ export function labelsFrom(list: string): Labels {
 
 function plainWord(word: string): string {
   const lower = word.toLowerCase().replaceAll('’', "'");
-  // Decomposed Hangul would be other characters; only Latin, Greek and Cyrillic have accents that people leave out.
+  // Decomposed Hangul would be different characters; only Latin, Greek and Cyrillic have accents that people omit.
   return /^[\0-\x7f]*$/.test(lower)
     ? lower
     : lower
@@ -64,8 +64,8 @@ const FILLERS = new Set(
 const GLYPH_FILLER = /(?:号码|號碼|番号|번호|号|號|[はがもの은는이가]|是|为|為|คือ)$/u;
 
 /**
- * Returns the label before a position as written in the list, or null. Signs (`: " | **`) and a few words such as "is"
- * and "number" may be in between.
+ * Returns the label before a position, as written in the list, or null. Punctuation (`: " | **`) and a few words such
+ * as "is" and "number" may be in between.
  */
 export function labelBefore(text: string, at: number, labels: Labels): string | null {
   if (!mayEndLabel(text, at, labels.lastWords)) {
@@ -90,12 +90,14 @@ export function isHeading(heading: string, labels: Labels): boolean {
   return labelBefore(`${heading}:`, heading.length + 1, labels) !== null;
 }
 
-/** Returns the folded words of the line before a position, nearest last; none unless the nearest is one of `last`. */
+/** Returns the folded words of the line before a position, nearest last; none unless the nearest one is in `last`. */
 export function phraseBefore(text: string, at: number, last: ReadonlySet<string>): readonly string[] {
   return mayEndLabel(text, at, last) ? nearWords(text, at) : [];
 }
 
-/** Tests quickly whether the word before a position may end a label. Words with other letters or inner capitals may. */
+/**
+ * Tests quickly whether the word before a position may end a label. Words with non-ASCII letters or inner capitals may.
+ */
 function mayEndLabel(text: string, at: number, lastWords: ReadonlySet<string>): boolean {
   const end = endOfWord(text, at);
   if (end < 0) {
@@ -127,13 +129,16 @@ function isAsciiLetter(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 }
 
-/** Returns the end of the word before a position, across signs and spaces but not across a number; -1 if none is near. */
+/**
+ * Returns the end of the word before a position, across punctuation and spaces but not across a number; -1 if none is
+ * near.
+ */
 function endOfWord(text: string, at: number): number {
   let inTag = false;
   for (let index = at - 1; index >= 0 && index > at - SIGNS; index -= 1) {
     const code = text.charCodeAt(index);
     if (inTag || code === 62 || code === 41) {
-      // The content of a tag or a remark in brackets in between does not count.
+      // The content of a tag or of brackets in between does not count.
       inTag = !(code === 60 || code === 40 || code === 10);
       continue;
     }
@@ -203,7 +208,10 @@ function wordsBefore(before: string): string[] {
 
 const BREAKS = new Set([...'\n;,{}!?。、，'].map((sign) => sign.charCodeAt(0)));
 
-/** Returns the end of the last sentence, cell or bracket before the value, ignoring the separator of label and value. */
+/**
+ * Returns the end of the last sentence, cell or bracket before the value, ignoring the separator between label and
+ * value.
+ */
 function lastBreak(before: string): number {
   // The line before may be the label of this one.
   let index = before.trimEnd().length - 1;

@@ -1,6 +1,6 @@
 /** Reads tables in a text (Markdown, tab-, semicolon- and comma-separated), to find values by the heading of their column. */
 
-/** A cell of a table, without spaces and quotes around it. */
+/** Content of a table cell, without surrounding spaces and quotes. */
 export interface TableCell {
   readonly text: string;
   readonly start: number;
@@ -16,10 +16,10 @@ const SEPARATORS = ['|', '\t', ';', ','] as const;
 /** Longest line that is read as a row, and longest heading, in characters. */
 const LONGEST_ROW = 2000;
 const LONGEST_HEADING = 40;
-/** Maximum number of lines of the same width before the headings. */
+/** Maximum number of lines with the same number of cells before the headings. */
 const LEADING_ROWS = 3;
 
-/** Headings of tables that describe an interface, a type or memory, and contain no people or places. */
+/** Headings of tables that describe an interface, a type or memory, and contain no personal data. */
 const TECHNICAL =
   /^(?:(?:data ?)?type|typ|tipo|default|required|path|method|endpoint|format|parameter|field|register|offset|size|bytes?|bits?|reset|protocol)$/i;
 
@@ -94,7 +94,7 @@ function cellsOf(line: string, separator: string, offset: number): readonly Tabl
     cells.push({ text, start: at, end: at + text.length });
     start = end + 1;
   }
-  // The lines around a Markdown table make empty cells at its ends.
+  // The borders of a Markdown table create empty cells at its ends.
   return separator === '|'
     ? cells.filter(({ text }, index) => text !== '' || (index > 0 && index < cells.length - 1))
     : cells;

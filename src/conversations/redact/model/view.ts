@@ -5,15 +5,16 @@ export interface View {
   place(start: number, end: number): { readonly start: number; readonly end: number };
 }
 
-/** Quick test for text that may be displayed differently than it is written; most texts do not match. */
+/** Quick test for text that may be displayed differently than written; most texts do not match. */
 const DISGUISE = /[&%\u0080-\uffff]|=\r?\n|\\[uxnt_.@+-]|<(?:wbr|!--|br)|>[@.]</i;
 
 /**
- * Escapes and disguises of characters: entities (`&#64;`, also escaped twice), percent-encoded ASCII (`%40`,
- * `%2540`), escapes of JSON and JavaScript (`\u0040`, `\x40`), escaped punctuation of Markdown (`\.`), line ends of
- * JSON and HTML and tabs of JSON (`\n`, `<br>`, `\t`), optional line breaks and empty comments of HTML, invisible
- * characters, soft line ends of quoted-printable, and characters that look like an ASCII one. Each represents at
- * most one character. The padding of base64 at the end of a line is not a soft line end: `==`, or a header follows.
+ * Escaped and disguised characters: entities (`&#64;`, also escaped twice), percent-encoded ASCII (`%40`, `%2540`),
+ * escapes of JSON and JavaScript (`\u0040`, `\x40`), escaped punctuation of Markdown (`\.`), line ends and tabs of JSON
+ * and HTML (`
+ * `, `<br>`, `\t`), optional line breaks and empty comments of HTML, invisible characters, soft line ends of
+ * quoted-printable, and characters that look like an ASCII character. Each represents at most one character. The
+ * padding of base64 at the end of a line is not a soft line end: it is `==`, or a header follows.
  */
 const ESCAPES =
   /&(?:amp;){0,4}(?:#0{0,4}(\d{2,6})|#[xX]0{0,4}([0-9a-fA-F]{1,5})|([A-Za-z]{2,10}));|%(?:25){0,4}([2-7][0-9a-fA-F])|\\{1,4}(?:u00|u\{|x)([2-7][0-9a-fA-F])\}?|\\{1,4}([_.@+-])|(\\{1,4}t|\\{1,4}(?:r\\{1,4})?n|<br ?\/?>(?:\r?\n)?)|<(?:span|b|i|em|strong)(?: [^<>\n]{0,40})?>([@.])<\/(?:span|b|i|em|strong)>|<wbr ?\/?>|<!--[^>\n]{0,20}-->|(?<!=)=\r?\n(?![A-Za-z][A-Za-z0-9-]{1,40}:[ \t])/u;
@@ -99,7 +100,7 @@ function pieces(): RegExp {
   return known;
 }
 
-/** Returns the characters of the basic plane that `plainest` changes, as the content of a character class. */
+/** Returns the characters of the Basic Multilingual Plane that `plainest` changes, as a character class. */
 function lookalikes(): string {
   const hex = (point: number) => `\\u${point.toString(16).padStart(4, '0')}`;
   const ranges: string[] = [];

@@ -1,4 +1,4 @@
-/** Finds the names that a conversation announces: after a greeting, under a closing, after "my name is". */
+/** Finds names that a conversation announces: after a greeting, below a closing, after "my name is". */
 import { append } from '../../../core/lists.ts';
 import { CLOSINGS, GREETINGS, INTRODUCTIONS, NOT_A_NAME, PARTICLES, TITLES } from './greeting-words.ts';
 import { labelledNames } from './labelled-names.ts';
@@ -8,12 +8,12 @@ import { NEVER } from './name-words.ts';
 const PARTICLE = `(?:${PARTICLES})`;
 const TOKEN = "(?:\\p{Lu}\\p{M}?(?:[\\p{L}\\p{M}]|['’.-](?=\\p{L})){0,30}\\.?|\\p{Lo}[\\p{L}\\p{M}]{1,20})";
 const NAME = `(?:${PARTICLE}[ ’']){0,3}${TOKEN}(?:[ \\u00a0]${PARTICLE}){0,3}(?:[ \\u00a0](?:${PARTICLE}[ ’']){0,3}${TOKEN}){0,3}`;
-/** A name after a greeting, up to a sign or the end of the line. */
+/** A name after a greeting, up to punctuation or the end of the line. */
 const GREETED = new RegExp(
   `[ \\t,]{1,3}(?:(?:${TITLES})\\.? {1,2}){0,2}(${NAME})(?=[ \\t]{0,3}(?:[,!:;.،，！—–]|\\r?\\n|$| -| (?:and|und|et|y|e|og|och|en|&|и|і) ))`,
   'uy',
 );
-/** A name that is a whole line, or the start of a line with a role or a company. */
+/** A name that makes up a line, or starts a line with a role or a company. */
 const SIGNED = new RegExp(
   `[ \\t>*_~–—-]{0,8}(?:(?:${TITLES})\\.? {1,2}){0,2}(${NAME})[*_]{0,2}[ \\t.]{0,3}(?=\\r?\\n|$|[,|(/•·–—]| [|–—-])`,
   'uy',
@@ -26,7 +26,7 @@ const WEAK = new RegExp(
 const WORD_AT = /^[\p{L}\p{M}]{1,14}/u;
 /** Longest greeting and closing, in words. */
 const WORDS = 4;
-/** Maximum number of characters of a line that are read. */
+/** Maximum number of characters that are read of a line. */
 const LINE = 120;
 
 /** Returns the names that any of the texts announces, without duplicates, longest first. */
@@ -66,7 +66,7 @@ function introduced(text: string): readonly string[] {
   return names;
 }
 
-/** Removes a verb after a Thai name: only a space separates the name from the rest of the sentence. */
+/** Removes a verb after a Thai name, because only a space separates the name from the sentence. */
 function withoutVerb(name: string): string {
   return /^\p{Script=Thai}/u.test(name) ? name.split(' ', 2).join(' ') : name;
 }
@@ -76,14 +76,14 @@ function wordAt(text: string, at: number): string {
 }
 
 const LONGEST_FIRST = 14;
-/** First words of all introductions, with their character classes of two letters expanded. */
+/** First words of all introductions, with character classes of two letters expanded. */
 const INTRODUCTION_STARTS = new Set(
   `${INTRODUCTIONS}|I|[Ii]t|[Tt]his|[Ii]ch|[Hh]ier|[Jj]e|[Ss]oy|[Ss]ou|[Ss]ono|[Ii]k|[Jj]ag|[Jj]eg|[Oo]len|[Jj]estem|[Яя]`
     .split('|')
     .map((introduction) => /^(?:\[(\p{L})\p{L}\])?([\p{L}\p{M}]*)/u.exec(introduction) ?? [])
     .map(([, head = '', rest = '']) => `${head}${rest}`.toLowerCase()),
 );
-/** Signs after which a clause may begin. */
+/** Characters after which a clause may begin. */
 const CLAUSE_SIGNS = new Set([...'\n.!?,;:()"“”«»>|-–—*_'].map((sign) => sign.charCodeAt(0)));
 const ASCII_SIGNS = Uint8Array.from({ length: 128 }, (_, code) => (CLAUSE_SIGNS.has(code) ? 1 : 0));
 /** Words after which a clause may begin: "Hello and my name is". */
@@ -151,7 +151,7 @@ function isDash(text: string, start: number, from: number): boolean {
   return /^[ \t>]{0,4}(?:[–—~]|--)[ \t]?$/.test(text.slice(start, from));
 }
 
-/** Reports whether a line is the separator before a signature in mail: `-- `. */
+/** Reports whether a line is the separator before an email signature: `-- `. */
 function isDashes(text: string, start: number, end: number): boolean {
   return end - start <= 6 && /^(?:--|__|—) ?\r?$/.test(text.slice(start, end));
 }
@@ -191,7 +191,7 @@ function isClosing(line: string): boolean {
 /** Longest sentence that counts as a closing, in characters. */
 const LONGEST_CLOSING = 60;
 
-/** Returns the text of a line after its last full stop; empty if it is one sentence. */
+/** Returns the text of a line after its last full stop; empty if it contains only one sentence. */
 function lastSentence(line: string): string {
   const stop = Math.max(line.lastIndexOf('. '), line.lastIndexOf('! '), line.lastIndexOf('? '));
   return stop < 0 ? '' : line.slice(stop + 2);
@@ -199,7 +199,7 @@ function lastSentence(line: string): string {
 
 const ONLY_TITLES = new RegExp(`^(?:(?:${TITLES})\\.? ?){1,3}$`, 'u');
 
-/** Reports whether a phrase is a name, and not only capitals, a role or a word that starts sentences. */
+/** Reports whether a phrase is a name, and not an acronym, a role or a word that starts sentences. */
 function isName(name: string): boolean {
   const words = name
     .toLowerCase()

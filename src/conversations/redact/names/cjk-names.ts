@@ -1,4 +1,4 @@
-/** Finds Chinese, Japanese and Korean names: the parts of known names, and names with an honorific or a phrase. */
+/** Finds Chinese, Japanese and Korean names: parts of known names, and names with an honorific or a phrase. */
 import {
   CHINESE_FAMILY,
   CHINESE_FAMILY_TWO,
@@ -28,7 +28,7 @@ export function hasCjk(text: string): boolean {
   return SCRIPT.test(text);
 }
 
-/** Returns patterns for a known name and its parts; none for a name in another script. */
+/** Returns patterns for a known name and its parts; none for names in other scripts. */
 export function patternsOfName(name: string): readonly string[] {
   const parts = name
     .normalize('NFC')
@@ -53,7 +53,7 @@ export function patternsOfName(name: string): readonly string[] {
   return [...(parts.length > 1 || only.length > 1 ? [whole, reversed] : []), ...split.map((part) => partPattern(part))];
 }
 
-/** Returns the family and given names of a name in one word, for every common split. */
+/** Returns the family and given names in a name without spaces, for every common split. */
 function splitsOf(name: string): readonly string[] {
   const cut = (at: number) => [name.slice(0, at), name.slice(at)];
   if (name.length < 2) {
@@ -86,7 +86,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
-/** Family names that are also parts of other words: no other character may precede them. */
+/** Family names that also occur inside words: no other character may precede them. */
 const AMBIGUOUS = '于向许許任方高金孔';
 const JAPANESE_LONG = JAPANESE_FAMILY.split('|')
   .filter((family) => family.length > 1)
@@ -125,7 +125,7 @@ export interface CjkName {
   readonly end: number;
 }
 
-/** Returns the names with an honorific or a phrase, and the position of name and honorific. */
+/** Returns the names with an honorific or a phrase, with the position of both. */
 export function namesGivenAway(text: string): readonly CjkName[] {
   if (!hasCjk(text)) {
     return [];

@@ -1,6 +1,6 @@
 /** Common family names of Chinese, Korean and Japanese, and honorifics after names. Data for `cjk-names.ts`. */
 
-/** Chinese family names by frequency in the censuses, in simplified and traditional form. */
+/** Chinese family names by census frequency, in simplified and traditional form. */
 export const CHINESE_FAMILY =
   '王李张張刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何林高罗羅郑鄭梁谢謝宋唐许許邓鄧韩韓冯馮曹彭曾肖蕭田董潘袁蔡蒋蔣余于杜叶葉程魏苏蘇吕呂丁任卢盧姚沈钟鍾姜崔谭譚陆陸范汪廖石金韦韋贾賈夏付傅方邹鄒熊白孟秦邱江尹薛闫閻段雷侯龙龍史陶黎贺賀毛郝顾顧龚龔邵万萬覃武钱錢戴严嚴莫孔向汤湯温溫康施章洪翁庄莊樊倪涂尤詹柯';
 export const CHINESE_FAMILY_TWO =
@@ -29,7 +29,7 @@ export const NO_NAMES = new Set(
   ).split(' '),
 );
 
-/** Given names of two syllables that are also words: names only before an honorific. */
+/** Given names of two syllables that are also words: they are names only before an honorific. */
 export const KOREAN_WORDS = new Set(
   '지원 사랑 하나 우리 보람 이슬 나라 자유 정보 주소 진행 수정 지수 유지 상태 가을 여름 봄 하늘 바다 은혜 소망 미래 현재 이상 정상 수신 발신 전송 사용 설정 신청 기본 인증 공유 생성 삭제 문서 영상 시우 도경 주연 세연 상현 성공 재현 구현 표현 시연 지연 주의 유의 한정 선정 의지 의미 시간 서현 가능 안내 연결 연동 주문 배송 대기 처리 완료 확인 관리 현상 동일 가장 다시'.split(
     ' ',

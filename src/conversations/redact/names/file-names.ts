@@ -4,7 +4,7 @@ import { GIVEN_NAMES } from './given-names.ts';
 
 const ENDING =
   /\.(?:pdf|docx?|odt|rtf|pages|png|jpe?g|heic|heif|tiff?|webp|gif|bmp|xlsx?|ods|csv|pptx?|key|zip|rar|7z|eml|msg|vcf|ics|mp[34]|mov|avi|wav|m4a|txt)(?![\p{L}\p{N}_]|\.\w)/giu;
-/** Characters of a file name; spaces only with a word for a document. */
+/** Characters of a file name, including spaces only if it contains a word for a document. */
 const STEM = /[\p{L}\p{N}][\p{L}\p{M}\p{N}._'’+%-]{1,100}$/u;
 const SPACED = /(?:^|[\s"'(/\\[:：=>,*`])((?:[\p{L}\p{M}\p{N}._'’+()-]{1,30} ){1,5}[\p{L}\p{M}\p{N}._'’+()-]{1,40})$/u;
 
@@ -16,7 +16,7 @@ const PAPERS = new Set(
     'паспорт резюме снилс договор справка диплом права удостоверение kimlik ehliyet özgeçmiş ozgecmis sözleşme invoice receipt order booking ticket boarding invitation report record file form claim 护照 简历 身份证 合同 パスポート 履歴書 免許証 契約書 여권 이력서 신분증 계약서'
   ).split(' '),
 );
-/** Common words of file names that are not names of people. */
+/** Common words in file names that are not names of people. */
 const COMMON = new Set(
   (
     'the a an of for and or to in on at with from by copy final draft new old signed unsigned scan scanned front back page pages part version rev v img image images pic picture screenshot screen shot capture screencast doc docs document documents file files photo photos attachment att download export import backup archive report reports summary overview guide manual readme notes note list data table template templates sample samples example examples test tests demo blank empty form forms instructions info information details policy policies terms conditions privacy ' +
@@ -26,7 +26,7 @@ const COMMON = new Set(
   ).split(' '),
 );
 
-/** Finds file names that contain the name of a person; they are redacted as a whole. */
+/** Finds file names that contain the name of a person, and redacts them as a whole. */
 export const findNamedFiles: Finder = (text) => {
   const found: PrivateValue[] = [];
   for (const { index, 0: ending } of text.matchAll(ENDING)) {
@@ -41,7 +41,10 @@ export const findNamedFiles: Finder = (text) => {
   return found;
 };
 
-/** Returns the name without its extension if it names a person, else null; spaces only from a document word on. */
+/**
+ * Returns the file name without its extension if it contains the name of a person, else null. Spaces are included only
+ * from a word for a document on.
+ */
 function stemOf(before: string): string | null {
   const plain = STEM.exec(before)?.[0];
   if (plain !== undefined && namesPerson(plain)) {
@@ -59,7 +62,7 @@ function stemOf(before: string): string | null {
   return null;
 }
 
-/** Returns the start of the name, including words before it that may be names of the same person. */
+/** Returns the start of the name, including preceding words that may be names of the same person. */
 function fromFirst(words: readonly string[], from: number): number {
   let first = from;
   while (first > 0 && words.length - first < 5 && isNameWord(words[first - 1] as string)) {

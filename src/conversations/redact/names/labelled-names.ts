@@ -21,7 +21,7 @@ const LABELS = labelsFrom(
     'nimi|täisnimi|kontaktisik|vardas|vardas ir pavardė|pavardė|kontaktinis asmuo|vārds|vārds uzvārds|uzvārds|kontaktpersona|nom i cognoms|cognoms|izena|izen abizenak|emri|emri dhe mbiemri|' +
     'ชื่อ|ชื่อ-นามสกุล|ชื่อลูกค้า|ผู้ติดต่อ|นามสกุล|姓名|名字|联系人|聯絡人|客户姓名|客户|收件人|收货人|负责人|申请人|氏名|お名前|名前|担当者|ご担当者|お客様名|ご氏名|宛名|契約者|契約者名|이름|성명|성함|담당자|고객명|수신인|신청자|예금주',
 );
-/** Labels after which a single word is a name. */
+/** Labels after which even a single word is a name. */
 const SINGLE =
   /^(?:first|last|given|family|sur|vor|nach|pr[ée]nom|apellido|sobrenome|cognome|f[oö]r|ef|et|suku|imi|nazw|im|фам|имя|им|ім|пр|През|επ|soy|שם|الاسم|اسم|नाम|ชื่อ|姓名|名字|联系人|聯絡人|氏名|お名前|名前|이름|성명|성함|담당자)/iu;
 const WORD =
@@ -31,13 +31,13 @@ const VALUE = new RegExp(
   'uy',
 );
 const SEPARATOR = /[:：|\t]| [-–—](?= )/g;
-/** Labels of contact data. A plain "Name" counts only near them, as in forms about people. */
+/** Labels of contact data. A plain "Name" counts only near one of them, as in forms about people. */
 const CONTACT =
   /(?:e-?mail|mail|phone|telephone|telefon|tel|mobile|mobil|cell|handy|fax|whats ?app|address|adresse|anschrift|date of birth|birth ?date|birthday|dob|born|geb\.|geboren|geburtsdatum)[^\n:：|\t]{0,20}?(?:[:：|\t]| - )/iu;
 /** Longest distance from a name to contact data, in characters. */
 const NEAR = 200;
 
-/** Labels that mean the family name if the given name has its own field. */
+/** Labels that mean the family name if there is a separate field for the given name. */
 const FAMILY = new Set(['name', 'nom', 'nombre', 'nome', 'naam', 'namn', 'navn', 'nume']);
 const GIVEN =
   /(?<!\p{L})(?:first name|given name|vorname|pr[ée]nom|apellidos?|sobrenome|apelido|cognome|voornaam|förnamn|fornavn|prenume)[ \t]?[:：|\t]/iu;
@@ -73,7 +73,7 @@ function columnNames(text: string): readonly string[] {
   const isContact = (headings: readonly string[]) => headings.some((each) => CONTACT.test(`${each}:`));
   return cellsUnder(text, (heading, headings) => {
     const label = headingLabel(heading);
-    // A table of two columns may be a form, with the labels in the first one.
+    // A table with two columns may be a form, with the labels in the first one.
     const isClear = label !== 'name' && headings.length > 2;
     return label !== null && (isClear || isContact(headings)) && !isTechnicalTable(headings);
   }).flatMap(({ cell, heading }) => {

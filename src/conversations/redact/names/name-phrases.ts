@@ -2,18 +2,18 @@
 import { fold } from './fold-name.ts';
 import { NEVER, WORDS } from './name-words.ts';
 
-/** Minimum letters of a first or last name that is searched for alone. */
+/** Minimum length of a first or last name that is searched for on its own. */
 const FEWEST = 3;
 
-/** A name as words, each folded. */
+/** A name as a list of folded words. */
 export interface Phrase {
   readonly words: readonly string[];
   readonly key: string;
-  /** Evidence that is required for a name: none, a capital letter, or also the position. */
+  /** Evidence that is required for a match: none, a capital letter, or also the position. */
   readonly needs: 'nothing' | 'capital' | 'place';
 }
 
-/** Returns the spellings of a name: whole, joined, with umlauts spelled out, and each part that is long enough. */
+/** Returns the spellings of a name: complete, joined, with umlauts spelled out, and each part that is long enough. */
 export function phrasesOf(name: string): readonly (readonly string[])[] {
   const spellings = [name, name.replaceAll(/[äöüÄÖÜ]/g, (umlaut) => `${fold(umlaut).text}e`)];
   return [...new Set(spellings)].flatMap((spelling) => phrasesOfSpelling(spelling));
@@ -70,7 +70,7 @@ function wordsOf(text: string): readonly string[] {
   return text.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** Reports whether a folded name is also a common word. */
+/** Reports whether a folded name is also an ordinary word. */
 export function isWordToo(name: string): boolean {
   return WORDS.has(name);
 }
@@ -87,7 +87,7 @@ export function isMeant({ needs }: Phrase, text: string, start: number, end: num
   );
 }
 
-/** Reports whether a word is used as a name: capitalized in a sentence, greeted, possessive, or on its own line. */
+/** Reports whether a word is used as a name: capitalized in a sentence, greeted, possessive, or alone on its line. */
 function isNameHere(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - 30), start);
   const after = text.slice(end, end + 4);

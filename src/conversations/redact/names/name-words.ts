@@ -10,7 +10,7 @@ export const NEVER = new Set(
     'anonymous unknown nobody company inc ltd llc gmbh corp group technical product marketing finance legal hr'
   ).split(' '),
 );
-/** Names that are also words: they match only where they are written and placed like a name. */
+/** Names that are also words: they match only if they are capitalized and placed like a name. */
 export const WORDS = new Set(
   (
     'meer mark will bill may june april august grace hope faith joy rose lily daisy iris ivy art frank jack rob bob pat sue drew ' +

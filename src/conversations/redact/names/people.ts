@@ -6,7 +6,9 @@ import { isMeant, isWordToo, type Phrase, phrasesOf } from './name-phrases.ts';
 
 /** Gap between two words of a name. */
 const GAP = /^(?:['’`´.\-_ \t]|\s?\r?\n[ \t>]?|, ?|\. ){0,3}$/;
-/** Up to this many different first words are searched for one by one, which is faster than checking every word. */
+/**
+ * Maximum number of distinct first words that are searched for one by one, which is faster than checking every word.
+ */
 const FEW = 64;
 
 /** Matcher for names and addresses of people; all those of one person share a placeholder such as `[PERSON_1]`. */
@@ -27,8 +29,8 @@ interface Names {
 }
 
 /**
- * Creates a matcher for the names of the ticket's own people, as whole words regardless of case, accents and line ends.
- * Names that the conversation announces match only where they are written and placed like names.
+ * Creates a matcher for the names of the ticket's people, as whole words regardless of case, accents and line ends.
+ * Names that the conversation announces match only if they are capitalized and placed like names.
  */
 export function createPeopleMatcher(
   people: readonly Person[],
@@ -56,7 +58,9 @@ export function createPeopleMatcher(
   return { finder: (text) => findPeople(text, names), ownerOf: (email) => owners.get(email) };
 }
 
-/** Returns the person of an introduced name if it is known, in full or in part. */
+/**
+ * Returns the key of an announced name: that of the known person with this name or a part of it, otherwise a new one.
+ */
 function announcedKey({ known }: Names, name: string): string {
   const words = phrasesOf(name);
   return words.map((each) => known.get(each.join(' '))).find((key) => key !== undefined) ?? `person ${name}`;
@@ -66,7 +70,7 @@ function addName({ phrases, known, patterns }: Names, name: string, key: string,
   for (const source of patternsOfName(name)) {
     patterns.push({ pattern: new RegExp(source, 'gu'), key });
   }
-  // Names of two letters match only if they are announced.
+  // Names of two letters match only if the conversation announces them.
   const short = isAnnounced && /^\p{Lu}\p{Ll}$/u.test(name) ? [[name.toLowerCase()]] : [];
   for (const words of [...phrasesOf(name), ...short]) {
     const id = words.join(' ');
@@ -90,7 +94,7 @@ function addName({ phrases, known, patterns }: Names, name: string, key: string,
   }
 }
 
-/** Returns the key of a person. Entries with the same name and no different addresses are the same person. */
+/** Returns the key of a person. Entries with the same name and without different addresses are the same person. */
 function keyOf(person: Person, index: number, people: readonly Person[]): string {
   const names = new Set(person.names.map((name) => fold(name).text.trim()).filter((name) => name.includes(' ')));
   const same = people.findIndex((other) => other.names.some((name) => names.has(fold(name).text.trim())));
@@ -158,7 +162,7 @@ interface Start {
   readonly word: string;
 }
 
-/** Yields the positions of first words as whole words, in order. */
+/** Yields the positions of the first words as whole words, in order. */
 function startsOf(text: string, phrases: ReadonlyMap<string, unknown>): readonly Start[] {
   if (phrases.size > FEW) {
     return [...text.matchAll(WORD)]
@@ -201,7 +205,7 @@ function endOf({ words }: Phrase, text: string, start: number): number | null {
   return end;
 }
 
-/** Returns the number of characters up to the next word, if it is small enough for a gap within a name. */
+/** Returns the distance to the next word if it is small enough within a name. */
 function gapAt(text: string, from: number): number {
   let gap = 0;
   while (gap < 8 && from + gap < text.length && !isLetter(text, from + gap)) {

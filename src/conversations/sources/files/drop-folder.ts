@@ -40,9 +40,9 @@ const STABLE = 2000;
 const BATCH = 100;
 
 /**
- * Opens a drop folder. A poll reads every file that is completely written. A file that is refused as a whole is reported
- * once. A file is moved or deleted by the first poll that receives its digest as processed, not before: only then are
- * all of its records durable. The work of a poll is linear in the number of files.
+ * Opens a drop folder. A poll reads every completely written file. A file that is rejected as a whole is reported once.
+ * A file is moved or deleted by the first poll that receives its digest as processed: before that, its records may not
+ * be durable. The work of a poll is linear in the number of files.
  */
 export function openDropFolder(options: DropFolderOptions): DropFolder {
   const reader = new FolderReader(options.folder, options.after, options.clock, options.stable ?? STABLE);
@@ -85,7 +85,7 @@ async function* pollFolder(options: DropFolderOptions, reader: FolderReader, pol
         yield await tray.empty();
       }
     }
-    // A file that was changed in the meantime is a different file, which the next poll reads.
+    // A file that changed in the meantime counts as a different file, which the next poll reads.
     if (await reader.isAsListed(file)) {
       tray.finish(digest);
     }
@@ -133,7 +133,7 @@ class Tray {
     this.ledger = { file: null };
   }
 
-  /** Drops the digests of files that are no longer in the folder. */
+  /** Removes the digests of files that are no longer in the folder. */
   forget(digests: readonly string[]): void {
     this.#forgotten = digests;
   }
@@ -188,7 +188,7 @@ function watchFolder(options: DropFolderOptions, onNew: () => void): () => Promi
     followSymlinks: false,
     ignored: (path) => resolve(path) !== folder && isUnfinishedName(basename(path)),
   });
-  // Files that were dropped between the first poll and now cause no event.
+  // Files that were added between the first poll and now cause no event.
   watcher.on('add', onNew).on('change', onNew).on('ready', onNew);
   // The next poll reports the error of the directory.
   watcher.on('error', () => {});

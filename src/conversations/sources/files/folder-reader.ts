@@ -22,19 +22,19 @@ export interface Refused {
 
 /** Subdirectory of files that were read. */
 const PROCESSED = 'processed';
-/** Number of checks of a file that is still being written, one per stable time, before it waits for the next poll. */
+/** Number of checks of a file that is still being written before it waits for the next poll. */
 const LOOKS = 2;
-/** Digits of a SHA-256 that are kept: a cursor may contain thousands. */
+/** Number of stored digits of a SHA-256: a cursor may contain thousands of digests. */
 const DIGITS = 24;
 
-/** Lists, checks, moves and deletes the files of one directory; remembers their last status. */
+/** Lists, checks, moves and deletes the files of one directory, and caches their status. */
 export class FolderReader {
   readonly #folder: string;
   readonly #after: 'keep' | 'move' | 'delete';
   readonly #clock: Clock;
   readonly #stable: number;
   #looks = new Map<string, FileStat>();
-  /** Digests by the status of the file, so that files that stay in the directory are not read at every poll. */
+  /** Digests by status of the file, so that files that stay in the directory are not read in every poll. */
   #digests = new Map<string, { readonly look: FileStat; readonly digest: string }>();
   #told = new Map<string, string>();
 
@@ -149,7 +149,7 @@ export class FolderReader {
     return stats !== null && isSameLook(look, { size: stats.size, mtime: stats.mtimeMs, inode: stats.ino });
   }
 
-  /** Moves or deletes a file that was read to its end. Returns false if it stays. Throws SourceError. */
+  /** Moves or deletes a completely read file. Returns false if it stays. Throws SourceError. */
   async putAway(file: Dropped): Promise<boolean> {
     if (this.#after === 'keep' || !(await this.isAsListed(file))) {
       return false;
@@ -166,7 +166,7 @@ export class FolderReader {
     }
   }
 
-  /** Moves a file, with a number in its name if the name exists: nothing is overwritten. */
+  /** Moves a file. If the name exists, a number is added; nothing is overwritten. */
   async #move({ name, path }: Dropped): Promise<void> {
     const folder = join(dirname(path), PROCESSED);
     await mkdir(folder, { recursive: true });
@@ -175,7 +175,10 @@ export class FolderReader {
   }
 }
 
-/** Finds a free number by exponential and binary search: a name that is dropped every hour has thousands of copies. */
+/**
+ * Finds a free number by exponential and binary search: there may be thousands of copies of a file that is dropped
+ * hourly.
+ */
 async function firstFree(isFree: (number: number) => Promise<boolean>): Promise<number> {
   let taken = 0;
   let free = 1;

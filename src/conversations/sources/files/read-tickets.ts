@@ -7,7 +7,7 @@ import { readJson, readNdjson } from './formats/json.ts';
 import { readEml, readMbox } from './formats/mailbox.ts';
 import { type Format, type ReadOptions, rejected, type TicketRecord } from './formats/record.ts';
 
-/** Bytes of a file that are read to detect its format. */
+/** Number of bytes that are read to detect the format of a file. */
 const LOOK = 1024 * 1024;
 const READERS: Readonly<Record<Format, (input: FileInput, options: ReadOptions) => AsyncGenerator<SourceRecord>>> = {
   json: readJson,
@@ -26,9 +26,9 @@ const EXTENSIONS: Readonly<Record<string, Format>> = {
 };
 
 /**
- * Reads the tickets of a file of any size one by one. A record that cannot be read is yielded as rejected, with its
- * line, and reading continues after it. A file that cannot be read at all is one rejected record. Throws SourceError if
- * reading fails in the middle.
+ * Reads the tickets of a file of any size one by one. An invalid record is yielded as rejected, with its line, and
+ * reading continues after it. An unreadable file is one rejected record. Throws SourceError if reading fails in the
+ * middle.
  */
 export async function* readTickets(source: string | FileInput, options: ReadOptions): AsyncGenerator<TicketRecord> {
   const input = typeof source === 'string' ? fileInput(source) : source;

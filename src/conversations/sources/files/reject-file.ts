@@ -33,10 +33,13 @@ export async function appendRejects(path: string, records: readonly TicketRecord
   return lines.length;
 }
 
-/** Largest reject file that is searched for an existing entry. */
+/** Size of the largest reject file that is searched for an existing entry, in bytes. */
 const LOOKED_THROUGH = 64 * 1024;
 
-/** Writes once why a file is refused: every start finds the file again. Throws the errors of the file system. */
+/**
+ * Writes the reason why a file is rejected as a whole, unless the reject file contains it: every start finds the file
+ * again. Throws the errors of the file system.
+ */
 export async function noteRefusal(path: string, reason: string): Promise<void> {
   const line = `${JSON.stringify({ line: 1, record: 0, reason })}\n`;
   const kept = await stat(path).then(

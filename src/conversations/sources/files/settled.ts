@@ -8,7 +8,7 @@ export interface FileStat {
   readonly since: number;
 }
 
-/** Returns the current status of a file; the last one if nothing has changed. */
+/** Returns the current status of a file, or the last one if nothing has changed. */
 export function readFileStat(last: FileStat | undefined, stats: Omit<FileStat, 'since'>, now: number): FileStat {
   const { size, mtime, inode } = stats;
   const isSame = last !== undefined && last.size === size && last.mtime === mtime && last.inode === inode;
@@ -16,9 +16,9 @@ export function readFileStat(last: FileStat | undefined, stats: Omit<FileStat, '
 }
 
 /**
- * Reports whether a file is completely written: it did not change for `stable` milliseconds, by its modification time or
- * by the checks. A file that was moved into the directory keeps its modification time, and is read at once. A file that
- * changes later is read again, and its unchanged records are not sent again.
+ * Reports whether a file is completely written: it has not changed for `stable` milliseconds, by its modification time
+ * or by the checks. A file that is moved into the directory keeps its modification time, and is read at once. A file
+ * that changes later is read again, and its unchanged records are not sent again.
  */
 export function isSettled(look: FileStat, now: number, stable: number): boolean {
   return now - look.since >= stable || now - look.mtime >= stable;

@@ -191,7 +191,7 @@ class Freshdesk implements PollingSource {
     return [...byId.values()];
   }
 
-  /** Returns the names of the authors: messages contain their numbers only, and redaction needs names. */
+  /** Returns the authors with their names: messages contain only their ids, and redaction needs names. */
   async #authors(
     { requester_id: requester }: FreshdeskTicket,
     conversations: readonly FreshdeskConversation[],

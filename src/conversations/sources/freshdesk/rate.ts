@@ -1,8 +1,8 @@
 import { type RateHeaders, readRateHeaders } from '../../../queue/model/rate-headers.ts';
 
 /**
- * Length of a window, in seconds. Freshdesk does not report when a window ends: a minute from now is never too early.
- * Source: docs/helpdesk-notes.md#freshdesk
+ * Length of a window, in seconds. Freshdesk does not report when a window ends, so a whole minute is assumed, which is
+ * never too short. Source: docs/helpdesk-notes.md#freshdesk
  */
 const WINDOW = 60;
 

@@ -41,8 +41,8 @@ function reasonOf({ spam, status }: FreshdeskTicket): TicketSkipReason | null {
 
 /**
  * Converts a Freshdesk ticket. `authors` are the known authors of its conversations, by id. The status and the time of
- * the last update are not attributes: a resolved ticket is closed automatically some days later, and would be sent again
- * without a change.
+ * the last update are not attributes: a resolved ticket is closed automatically some days later, and would otherwise be
+ * sent again.
  */
 export function ticketOf(
   domain: string,
@@ -132,7 +132,7 @@ function peopleOf(
   return people.all();
 }
 
-/** `Bo Example <bo@example.org>`, or the address alone. */
+/** Adds a person from `Bo Example <bo@example.org>` or an address alone. */
 function addAddress(people: PeopleCollector, address: string): void {
   const trimmed = address.trim();
   const start = trimmed.indexOf('<');

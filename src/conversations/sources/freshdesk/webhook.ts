@@ -11,7 +11,7 @@ export interface FreshdeskWebhookOptions {
 }
 
 const id = z.union([z.number().int().positive(), z.string().regex(/^\d{1,15}$/)]);
-/** The author of an automation rule writes its body; these are Freshdesk's default and the simple forms. */
+/** The body is written by the author of the automation rule; these are Freshdesk's default and the simple forms. */
 const bodySchema = z.union([
   z.object({ freshdesk_webhook: z.object({ ticket_id: id }) }).transform((body) => body.freshdesk_webhook.ticket_id),
   z.object({ ticket_id: id }).transform((body) => body.ticket_id),

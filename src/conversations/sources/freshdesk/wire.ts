@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 const id = z.number().int().nonnegative();
 const text = z.string().nullish();
-/** Any value but `false` counts as `true`: nothing becomes public because a flag is invalid. */
+/** Flag that counts as `true` unless it is `false`, so that nothing becomes public because a flag is invalid. */
 const guarded = z.boolean().nullish().catch(true);
 
 /** Members of a ticket that the scan needs; the others are read for each ticket. */

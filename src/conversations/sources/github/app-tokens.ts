@@ -22,10 +22,10 @@ export interface AppTokens {
   close(): Promise<void>;
 }
 
-/** Seconds by which a claim is backdated, because GitHub's clock may be behind, and its longest lifetime. */
+/** Seconds by which a claim is backdated, in case GitHub's clock is slow, and the maximum lifetime of a claim. */
 const BEHIND = 60;
 const LIFE = 600;
-/** Milliseconds before its expiry at which a token is renewed. */
+/** Time before its expiry at which a token is renewed, in milliseconds. */
 const EARLY = 300_000;
 
 const tokenSchema = z.object({ token: z.string().min(1), expires_at: z.string() });

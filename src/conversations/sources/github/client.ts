@@ -8,7 +8,7 @@ import { isGithubRefusal, LEAST_WAIT, readGithubRate } from './rate.ts';
 
 export interface GithubClientOptions {
   readonly baseUrl: string;
-  /** Token; either this or `app` is set. */
+  /** Access token; either this or `app` is set. */
   readonly token?: string;
   readonly app?: { readonly id: number; readonly installationId: number; readonly privateKey: string };
   readonly userAgent: string;
@@ -64,7 +64,7 @@ class Client implements GithubClient {
   readonly #client: ProviderClient;
   readonly #tokens: AppTokens | null;
   #refusals = 0;
-  /** Monotonic time before which nothing is sent. */
+  /** Time on the monotonic clock before which no request is sent. */
   #closedUntil = Number.NEGATIVE_INFINITY;
 
   constructor({ baseUrl, clock }: GithubClientOptions, client: ProviderClient, tokens: AppTokens | null) {

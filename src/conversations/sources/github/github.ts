@@ -28,7 +28,7 @@ export interface GithubOptions extends Omit<GithubSettings, 'webhookSecret'> {
 /** Position in one repository. */
 type Place = {
   readonly reached: PollPosition;
-  /** Tag of the first page when everything was read, or null. */
+  /** ETag of the first page, if everything was read; otherwise null. */
   readonly tag: Tag | null;
 };
 
@@ -47,7 +47,7 @@ const REPOSITORY_GONE = new Set([404, 410, 451]);
 
 /**
  * Opens the source of GitHub issues: the issues of each repository in the order of their last change, then the comments
- * of each closed one. Open issues are listed, too, since a reopened issue must not be sent. Throws ConfigError for an
+ * of each closed one. Open issues are listed too, because a reopened issue must not be sent. Throws ConfigError for an
  * unreadable key.
  */
 export function openGithub(options: GithubOptions): PollingSource {
@@ -147,7 +147,8 @@ class Github implements PollingSource {
       ({ reached, batch } = now);
       yield { found, batch, place: { reached, tag: null } satisfies Place };
     }
-    // Only now, because all records of the tag were yielded and are durable when this cursor is.
+    // Yield the ETag last: by then, all records that it covers were yielded and become durable with this cursor or
+    // before.
     if (list.tag !== null && !sameJson(list.tag, place.tag)) {
       yield { found: [], batch, place: { reached, tag: list.tag } satisfies Place };
     }

@@ -1,11 +1,11 @@
-/** An issue as named by a hint: `acme/product#12:I_kwDOabc`, or without the node id if a person writes it. */
+/** An issue in a hint: `acme/product#12:I_kwDOabc`, or without the node id if a person wrote it. */
 export interface HintedIssue {
   readonly repository: string;
   readonly number: number;
   readonly nodeId: string | null;
 }
 
-/** Formats a hint. With the node id, a deletion is recognized when the number leads nowhere or to another issue. */
+/** Formats a hint. The node id reveals a deletion if the number leads nowhere or to another issue. */
 export function hintOf(repository: string, issue: { readonly number: number; readonly node_id: string }): string {
   return `${repository}#${issue.number}:${issue.node_id}`;
 }

@@ -6,7 +6,7 @@ import { SETTLING } from '../../polling/updated-poll.ts';
 import type { GithubClient } from './client.ts';
 import { type ListedIssue, listSchema } from './wire.ts';
 
-/** Version of a page at an address when it was last read. */
+/** ETag of a page at a URL when it was last read. */
 export type Tag = {
   readonly path: string;
   readonly etag: string;
@@ -15,7 +15,7 @@ export type Tag = {
 export interface IssueListOptions {
   readonly client: GithubClient;
   readonly repository: string;
-  /** Tag of the last poll, whose records are all durable. */
+  /** ETag of the last poll, whose records are all durable. */
   readonly tag: Tag | null;
   readonly clock: Clock;
   readonly baseUrl: string;
@@ -27,9 +27,9 @@ const NAME = 'list issues';
 /** Lists the issues of one repository, including pull requests, in the order of their last change. */
 export class IssueList implements UpdatedList<ListedIssue> {
   readonly label: string;
-  /** Pages after which an endless list is reported as an error. */
+  /** Number of pages after which an endless list is reported as an error. */
   readonly mostPages = 1000;
-  /** Tag with which the next list may be skipped; null: it must be read. */
+  /** ETag that can make the next list unnecessary; null: it must be read. */
   tag: Tag | null = null;
   readonly #options: IssueListOptions;
   #pages = 0;
@@ -60,7 +60,7 @@ export class IssueList implements UpdatedList<ListedIssue> {
     const next = nextLink(answer.headers.link);
     const { etag } = answer.headers;
     const settled = items.every((item) => at - Date.parse(item.updated_at) >= SETTLING);
-    // A tag covers one page only, and recent issues may change without a new tag.
+    // An ETag covers one page only, and recent issues may change without a new ETag.
     const isWhole = this.#pages === 1 && next === null && settled;
     this.tag = isWhole && typeof etag === 'string' ? { path, etag } : null;
     return { items, next: next === null ? null : pathBelow(baseUrl, next, this.label), at };

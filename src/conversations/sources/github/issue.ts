@@ -8,7 +8,7 @@ export interface IssueRules {
    * Logins of the team, in lower case: private members appear as contributors. Source: docs/helpdesk-notes.md#github
    */
   readonly team: ReadonlySet<string>;
-  /** Sends issues that were closed as not planned or as duplicates, too. */
+  /** True if issues that were closed as not planned or as duplicates are sent too. */
   readonly declined: boolean;
 }
 
@@ -58,7 +58,7 @@ export function ticketOf(
       parts,
       people: peopleOf([issue, ...comments]),
       completeness: issue.comments == null ? null : { reported: issue.comments, fetched: comments.length },
-      // The list of comments has no deleted, transferred or hidden ones.
+      // The list omits deleted, transferred and hidden issues.
       recheck: hintOf(repository, issue),
     },
   };

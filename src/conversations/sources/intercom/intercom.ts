@@ -32,13 +32,13 @@ export interface IntercomOptions {
 const VERSION = '2.16';
 const PAGE = 50;
 const DELETED_PAGE = 60;
-/** Statuses for a position that has expired. */
+/** Statuses for an expired cursor. */
 const NO_POSITION = [400, 404, 422];
 
 /**
- * Opens the Intercom source. It reads the conversations that were deleted since the start of a fixed window of update
- * times, then searches the window, oldest first, and reads each closed conversation in full. A deletion during a window
- * is found with the next one, which overlaps it.
+ * Opens the Intercom source. A poll reads the conversations that were deleted since the start of a fixed window of
+ * update times, then searches the window, oldest first, and reads each closed conversation in full. A deletion during
+ * the poll is found by the next one, whose window overlaps.
  */
 export function openIntercom(options: IntercomOptions): PollingSource {
   const suffix = options.region === 'us' ? '' : `${options.region}.`;
@@ -62,7 +62,7 @@ class Intercom implements PollingSource {
   readonly #lookback: number;
   readonly #clock: Clock;
   readonly #client: ProviderClient;
-  /** Set if the workspace has a list of deleted conversations. */
+  /** True if the workspace has a list of deleted conversations. */
   #tellsDeleted = false;
 
   constructor({ name, lookback, clock }: IntercomOptions, workspace: Workspace, client: ProviderClient) {
@@ -115,7 +115,7 @@ class Intercom implements PollingSource {
     }
   }
 
-  /** Reads a page of a window; the first one if the position has expired. */
+  /** Reads a page of a window, or the first page if the cursor has expired. */
   async #search(position: Window, signal: AbortSignal) {
     let { after } = position;
     let answer = await this.#searchAfter(position, after, signal);
@@ -141,7 +141,7 @@ class Intercom implements PollingSource {
         query: {
           operator: 'AND',
           value: [
-            // Documentation and behavior differ on whether this includes equality, so the code does not depend on it.
+            // Documentation and behavior differ on whether this includes equality, so the code works with both.
             { field, operator: '>', value: from - 1 },
             { field, operator: '<', value: until },
           ],
@@ -182,8 +182,8 @@ class Intercom implements PollingSource {
   }
 
   /**
-   * Returns the conversations deleted since a time, newest first: a deletion in the meantime moves others to later pages
-   * only. Null if the workspace has no such list.
+   * Returns the conversations deleted since a time, newest first, so that a deletion in the meantime only moves others
+   * to later pages. Null if the workspace has no such list.
    */
   async #deleted(since: number, signal: AbortSignal): Promise<SourceRecord[] | null> {
     const found: SourceRecord[] = [];

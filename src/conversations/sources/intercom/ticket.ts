@@ -5,7 +5,7 @@ import type { IntercomAuthor, IntercomConversation, IntercomPart } from './wire.
 
 /** Types of parts that may be messages; notes and unknown types are excluded. */
 const MESSAGES = new Set(['open', 'comment', 'quick_reply', 'close', 'assignment']);
-/** A body that is HTML from start to end: plain text is requested, but not always returned. */
+/** A body that is HTML as a whole: plain text is requested, but not always returned. */
 const HTML = /^\s*<(p|div|h[1-6]|ul|ol|blockquote)\b[^>]*>[\s\S]*<\/(?:p|div|h[1-6]|ul|ol|blockquote)>\s*$/i;
 
 /** A workspace and the address of its inbox. */

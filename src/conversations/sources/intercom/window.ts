@@ -4,14 +4,14 @@ import { isObject, type Json } from '../../../core/json.ts';
 export interface Window {
   readonly from: number;
   readonly until: number;
-  /** Intercom's position inside the window, verbatim; null: at its start. */
+  /** Intercom's cursor inside the window, verbatim; null: the start. */
   readonly after: string | null;
 }
 
 /**
- * Progress of polling. Between windows it is the time up to which everything is read: the start of the last window,
- * never the latest update seen. Inside a window it is the window itself, so that reading can continue.
- * Source: docs/helpdesk-notes.md#intercom
+ * Progress of polling. Between windows it is the time up to which everything is read: the start of the last poll, never
+ * the latest update seen. Inside a window it is the window itself, so that reading can continue. Source:
+ * docs/helpdesk-notes.md#intercom
  */
 export type Stand = { readonly bookmark: number } | Window;
 

@@ -21,7 +21,7 @@ export interface OauthTokensOptions {
   /** Name of the source in messages. */
   readonly name: string;
   readonly baseUrl: string;
-  /** Storage of the tokens; private to this source. */
+  /** Storage of the tokens of this source. */
   readonly note: Note;
   readonly userAgent: string;
   readonly clock: Clock;
@@ -53,18 +53,17 @@ const refusalSchema = z.object({ error: z.string().regex(/^[a-z_]{1,40}$/) });
 
 const RENEW = 'renew the access token';
 const REFUSED = [400, 401, 403];
-/**
- * Milliseconds before its expiry at which an access token is renewed; at most a tenth of its lifetime.
- */
+/** Time before its expiry at which an access token is renewed, in milliseconds; at most a tenth of its lifetime. */
 const EARLY = 300_000;
 const NEVER = Number.MAX_SAFE_INTEGER;
 /** Time limit in milliseconds for a renewal in flight on shutdown. */
 const CLOSING = 2000;
 
 /**
- * Opens the access tokens of Zendesk's refresh token grant. A refresh token can be used once, and its answer has the
- * next one; the previous access token ends then. The next refresh token is therefore stored before the new access token
- * is used. A new refresh token in the configuration replaces the stored one. Source: docs/helpdesk-notes.md#zendesk
+ * Opens the access tokens of Zendesk's refresh token grant. A refresh token can be used once: the response contains the
+ * next one, and invalidates the previous access token. The next refresh token is therefore stored before the new access
+ * token is used. A new refresh token in the configuration replaces the stored one. Source:
+ * docs/helpdesk-notes.md#zendesk
  */
 export function openOauthTokens(options: OauthTokensOptions): OauthTokens {
   const { baseUrl, userAgent, clock, random } = options;
@@ -93,7 +92,7 @@ class TokenChain {
   readonly #client: ProviderClient;
   readonly #closing = new AbortController();
   #kept: Kept | null = null;
-  /** The current tokens are stored. */
+  /** True if the current tokens are stored. */
   #isDurable = true;
   /** Renewal in flight. */
   #renewal: Promise<FreshToken> | undefined;
@@ -103,9 +102,7 @@ class TokenChain {
     this.#client = client;
   }
 
-  /**
-   * Lets a renewal in flight end, and stores its tokens: the refresh token that it used is no longer valid.
-   */
+  /** Waits for a renewal in flight and stores its tokens, because the refresh token that it used is no longer valid. */
   async close(): Promise<void> {
     await endsWithin(this.#options.clock, CLOSING, [this.#renewal?.catch(() => undefined)]);
     this.#closing.abort();

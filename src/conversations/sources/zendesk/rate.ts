@@ -6,8 +6,8 @@ const OF_ENDPOINT = 'zendesk-ratelimit-';
 
 /**
  * Reads Zendesk's headers: the limit of the account (`X-Rate-Limit…`, `ratelimit-…`, per minute) and the limit of the
- * endpoint, if it has one (`zendesk-ratelimit-…: total=10; remaining=9; resets=41`). The one with less remaining counts.
- * Source: docs/helpdesk-notes.md#zendesk
+ * endpoint, if it has one (`zendesk-ratelimit-…: total=10; remaining=9; resets=41`). The limit with less remaining
+ * applies. Source: docs/helpdesk-notes.md#zendesk
  */
 export function readZendeskRate(headers: HeaderRecord): RateHeaders {
   const { retryAfter, date } = readRateHeaders(headers);

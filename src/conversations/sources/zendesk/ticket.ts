@@ -3,7 +3,7 @@ import { PeopleCollector } from '../../model/people.ts';
 import type { AuthorRole, Part, SourceRecord, TicketSkipReason } from '../../model/ticket.ts';
 import type { ZendeskComment, ZendeskEvent, ZendeskTicket, ZendeskUser } from './wire.ts';
 
-/** Everything that was read about one ticket. */
+/** The data that was read for one ticket. */
 export interface ZendeskThread {
   readonly comments: readonly ZendeskComment[];
   /** Conversation log of a messaging ticket; null if it was not read. */
@@ -47,7 +47,7 @@ export function needsLog(ticket: ZendeskTicket, comments: readonly ZendeskCommen
 
 /**
  * Converts a Zendesk ticket. The status and the time of the last update are not attributes: a solved ticket is closed
- * automatically some days later, and would be sent again without a change.
+ * automatically some days later, and would otherwise be sent again.
  */
 export function ticketOf(subdomain: string, wire: ZendeskTicket, thread: ZendeskThread): SourceRecord {
   const key = keyOf(subdomain, wire.id);
@@ -153,7 +153,7 @@ function peopleOf(wire: ZendeskTicket, { comments, log, users }: ZendeskThread) 
   }
   for (const via of [wire.via, ...comments.map((comment) => comment.via)]) {
     people.add([via?.source?.from?.name], [via?.source?.from?.address]);
-    // The name next to the receiving address is usually that of the product.
+    // The name of the receiving address is usually that of the product.
     people.add([], [via?.source?.to?.address]);
   }
   for (const { author } of log ?? []) {

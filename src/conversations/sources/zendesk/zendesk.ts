@@ -44,8 +44,8 @@ interface Position {
 }
 
 /**
- * Tickets in one page. The export allows 10 requests a minute, and each ticket takes a request for its comments.
- * Source: docs/helpdesk-notes.md#zendesk
+ * Number of tickets in one page. The export allows 10 requests a minute, and each ticket takes a request for its
+ * comments. Source: docs/helpdesk-notes.md#zendesk
  */
 const PAGE = 100;
 const CHILDREN = 100;
@@ -62,7 +62,7 @@ const NO_CURSOR = [400, 404, 410, 422];
 
 /**
  * Opens the Zendesk source: the cursor-based export of tickets, then the comments of each settled ticket. The export is
- * ordered by `generated_timestamp` and nothing is filtered here, since system edits change no other time.
+ * ordered by `generated_timestamp`, and is not filtered by time here, because system edits change no other timestamp.
  * Source: docs/helpdesk-notes.md#zendesk
  */
 export function openZendesk(options: ZendeskOptions): PollingSource {
@@ -272,7 +272,7 @@ function byId(users: readonly unknown[] | null | undefined): ReadonlyMap<number,
   return new Map(readable(userSchema, users).map((user) => [user.id, user]));
 }
 
-/** Returns the ids of the people in one ticket, because a page contains the users of all its tickets. */
+/** Returns the ids of the people in one ticket: a page contains the users of all its tickets. */
 function partakers(ticket: ZendeskTicket): Set<number> {
   const single = [ticket.requester_id, ticket.submitter_id, ticket.assignee_id].filter((id) => id != null);
   return new Set([

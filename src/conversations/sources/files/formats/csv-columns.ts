@@ -47,7 +47,7 @@ export function columnsOf(header: readonly string[], options: CsvOptions): Colum
   if (missing.length === 0) {
     return columns;
   }
-  // The first line of a file without a header has a customer's words, and a person's name looks like a column name.
+  // Without a header, the first line contains a customer's text and names, which must not be quoted.
   const isHeader = Object.keys(columns).length > 0;
   const names = header.map((name) => name.trim()).filter((name) => /^[\p{L}][\p{L}\d _.-]{0,39}$/u.test(name));
   const has = isHeader ? names.slice(0, 30).join(', ') : 'no column names';
@@ -65,7 +65,7 @@ const ROLES = new Map<string, AuthorRole>([
 ]);
 const PUBLIC = new Set(['', 'true', 'yes', 'y', '1', 'public']);
 
-/** Reads a row as a message, or returns what is wrong with it. Only explicitly public rows are public. */
+/** Reads a row as a message, or returns its problem. Only rows that are explicitly marked as public are public. */
 export function messageOf(fields: readonly string[], columns: Columns, width: number): Message | { problem: string } {
   if (fields.length !== width) {
     return { problem: `has ${fields.length} columns; the header row has ${width}` };

@@ -9,9 +9,9 @@ export type Row =
   | { readonly line: number; readonly fields: readonly string[] }
   | { readonly line: number; readonly problem: string };
 
-/** Maximum number of lines in one row: an unclosed quote loses one row, not the rest of the file. */
+/** Maximum number of lines in one row. An unclosed quote costs one row, not the rest of the file. */
 const MOST_LINES = 10_000;
-/** Bytes that are parsed at once, unless a row is longer. */
+/** Number of bytes that are parsed at once, unless a row is longer. */
 const BLOCK = 256 * 1024;
 
 const NOT_CLOSED = 'has a quote that is not closed';
@@ -27,8 +27,8 @@ type Problem = keyof typeof PROBLEMS;
 
 /**
  * Yields the rows of CSV (RFC 4180) in order, including the first line, in blocks as they were parsed; empty rows are
- * left out. After a row that cannot be read, reading continues with the line after its first one. `longest` and `block`
- * are in bytes; `block` affects the speed only.
+ * omitted. After an invalid row, reading continues with the line after its first one. `longest` and `block` are in
+ * bytes; `block` only affects the speed.
  */
 export async function* rowsOf(
   input: FileInput,
@@ -44,9 +44,9 @@ export async function* rowsOf(
 }
 
 /**
- * Collects lines and parses them in blocks of whole lines; a row that has not ended in one is the start of the next. Each
- * block is a complete document for the parser, because its stream ends at the first error. Blocks are large, because
- * starting a parse costs as much as some hundred rows.
+ * Collects lines and parses them in blocks of whole lines. A row that does not end in a block starts the next one. Each
+ * block is a complete document for the parser, whose stream ends at the first error. Blocks are large, because starting
+ * a parse costs as much as some hundred rows.
  */
 class WaitingLines {
   readonly #delimiter: string;
@@ -54,7 +54,7 @@ class WaitingLines {
   readonly #block: number;
   #lines: Line[] = [];
   #size = 0;
-  /** Bytes of the next block: doubled each time a row has not ended in it. */
+  /** Size of the next block in bytes, doubled each time a row does not end in it. */
   #enough: number;
 
   constructor(delimiter: string, longest: number, block: number) {
@@ -79,7 +79,7 @@ class WaitingLines {
     }
   }
 
-  /** Yields the last rows. A row that is still open at the end was never closed. */
+  /** Yields the last rows. A row that is still open at the end is rejected. */
   *end(): Generator<readonly Row[]> {
     while (this.#lines.length > 0) {
       yield this.#next(true);

@@ -7,7 +7,7 @@ import { LONGEST, largerThan, placed, type ReadOptions, rejected } from './recor
 
 /** Maximum size of the incomplete tickets that one pass holds in memory, in UTF-16 units. */
 const HELD = 32 * 1024 * 1024;
-/** Maximum number of tickets in one file: each takes some hundred bytes while it is read. */
+/** Maximum number of tickets in one file: each takes some hundred bytes of memory while it is read. */
 const MOST_TICKETS = 1_000_000;
 /** Maximum number of passes over a file for tickets with distant rows. */
 const MOST_PASSES = 100;
@@ -22,9 +22,9 @@ export interface CsvLimits {
 }
 
 /**
- * Reads CSV: each row is a message, and the rows of a ticket need not be adjacent. The first pass counts the rows of each
- * ticket; later passes hold a ticket until its last row. Tickets that do not fit into memory wait for the next pass:
- * nothing is written to disk before redaction.
+ * Reads CSV: each row is a message, and the rows of a ticket need not be adjacent. The first pass counts the rows of
+ * each ticket. Later passes hold a ticket until its last row; tickets that do not fit into memory wait for the next
+ * pass. Nothing is written to disk, because nothing is redacted yet.
  */
 export async function* readCsv(
   input: FileInput,
@@ -90,7 +90,7 @@ async function* onePass(reader: CsvReader, counts: Map<string, number>, most: nu
         : reader.found(ticket.messages, ticket.line);
     }
   }
-  // In a file that changes during the read, no ticket might ever be complete.
+  // If the file changes during the read, some tickets may never be complete.
   for (const [id, { line }] of open) {
     counts.delete(id);
     yield reader.rejected(line, 'has rows that went away while the file was read');
@@ -151,7 +151,7 @@ class CsvReader {
   }
 }
 
-/** Builds a ticket from its rows, ordered by date if all have one, otherwise in file order. */
+/** Builds a ticket from its rows, ordered by date if all rows have one, otherwise in file order. */
 function foundOf(rows: readonly Message[], account: string): SourceRecord {
   const isDated = rows.every(({ at }) => at !== null);
   const messages = isDated ? rows.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0)) : rows;

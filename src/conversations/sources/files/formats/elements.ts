@@ -16,8 +16,8 @@ const TAIL = 128;
 
 /**
  * Splits a JSON document into the values that it lists: those of an array, of an object's `tickets` or `conversations`,
- * or a sequence of values. It finds only their bounds, so that an invalid or too long value does not affect the others;
- * the caller parses them.
+ * or a sequence of values. It finds only their bounds, and the caller parses them, so that an invalid or too long value
+ * does not affect the others.
  */
 export class ElementSplitter {
   readonly #longest: number;
@@ -58,7 +58,7 @@ export class ElementSplitter {
       if (ends !== null) {
         this.#keep(chunk.subarray(from, ends));
         this.#close(found, true);
-        // The byte that ended the value may close the list, too, and is read again.
+        // The byte that ended the value may also close the list, and is processed again.
         at = ends - 1;
         this.#line -= ends <= at + 1 && byte === NEWLINE ? 1 : 0;
       }

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-/** Bytes of a file, which can be read several times and from any position. */
+/** A file whose bytes can be read several times and from any position. */
 export interface FileInput {
   /** Name in places: `tickets.csv`. Its extension determines the format. */
   readonly name: string;
@@ -24,7 +24,7 @@ export function fileInput(path: string, signal?: AbortSignal): FileInput {
 /** Code of the error for a path that is neither a file nor a directory. */
 export const NOT_REGULAR = 'NOT_REGULAR';
 
-/** Flags for opening without waiting for the writer of a FIFO and without adopting a terminal. */
+/** Flags for opening a file without waiting for the writer of a FIFO and without acquiring a controlling terminal. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
 /** Reads regular files only: anything else could block forever. */
@@ -62,7 +62,9 @@ export async function firstBytes(input: FileInput, length: number): Promise<Buff
   return Buffer.concat(pieces).subarray(0, length);
 }
 
-/** Converts to UTF-8 without a byte order mark. The mark distinguishes UTF-8 and UTF-16; without one it is UTF-8. */
+/**
+ * Converts to UTF-8 without a byte order mark. The mark identifies UTF-8 and UTF-16; without one, the text is UTF-8.
+ */
 export async function* asUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let head: Buffer | null = Buffer.alloc(0);
   let decoder: Decoder | null = null;
@@ -95,7 +97,7 @@ function decoderOf(bytes: Buffer): Decoder | null {
   return bytes[0] === 0xfe && bytes[1] === 0xff ? new TextDecoder('utf-16be') : null;
 }
 
-/** Removes the mark of UTF-8; the decoder of UTF-16 removes its own. */
+/** Removes the byte order mark of UTF-8; the decoder of UTF-16 removes its own. */
 function withoutMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }

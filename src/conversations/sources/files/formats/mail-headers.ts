@@ -11,7 +11,10 @@ export interface MailThreading {
 /** Header fields that are read, and the maximum length of each. */
 const WANTED = /^(message-id|references|in-reply-to|date):/i;
 const LONGEST_VALUE = 64 * 1024;
-/** Maximum number of earlier mails to keep: the first, which names the thread, and the latest, which connect it. */
+/**
+ * Maximum number of earlier mails to keep: the first one, which identifies the thread, and the latest, which connect
+ * it.
+ */
 const MOST_PARENTS = 100;
 const MESSAGE_ID = /<[^<>\s]{1,1000}>/g;
 
@@ -49,7 +52,9 @@ export class HeaderReader {
     }
   }
 
-  /** Returns the threading: References names all earlier mails, In-Reply-To only the last (RFC 5322, section 3.6.4). */
+  /**
+   * Returns the threading: References contains all earlier mails, In-Reply-To only the last (RFC 5322, section 3.6.4).
+   */
   threading(): MailThreading {
     const ids = (name: string) => (this.#values.get(name)?.match(MESSAGE_ID) ?? []).map(copyOf);
     const references = ids('references');

@@ -10,14 +10,14 @@ export interface Mail {
   readonly from: string;
   /** Milliseconds since the epoch. */
   readonly at: number | null;
-  /** Text of the sender, without quotations and signature. */
+  /** Text without quotations and signature. */
   readonly words: string;
   readonly people: readonly Person[];
   /** Reason to skip the mail, or null. */
   readonly skip: TicketSkipReason | null;
 }
 
-/** Reads a mail (RFC 5322, MIME), or returns what is wrong with it. Never throws. */
+/** Reads a mail (RFC 5322, MIME), or returns its problem. Never throws. */
 export async function mailOf(bytes: Uint8Array): Promise<Mail | { readonly problem: string }> {
   let email: Email;
   try {

@@ -13,11 +13,14 @@ const LONGEST_LINE = 1024 * 1024;
 const MOST_MAILS = 1_000_000;
 /** Factor of the size limit for mails, which include attachments. */
 const MAIL_FACTOR = 2;
-/** `From ana@acme.example Sat Jan  3 01:05:34 2026`: a line that a person starts with "From" has no such time. */
+/**
+ * Separator line: `From ana@acme.example Sat Jan  3 01:05:34 2026`. A sentence that starts with "From" contains no such
+ * time.
+ */
 const SEPARATOR = /^From .*\d{1,2}:\d\d/;
 const ESCAPED = /^>+From /;
 
-/** Reads one mail as a thread of its own. */
+/** Reads one mail as a thread. */
 export async function* readEml(input: FileInput, options: ReadOptions): AsyncGenerator<SourceRecord> {
   const header = new HeaderReader();
   let end = 0;
@@ -172,7 +175,7 @@ function foundOf(thread: MailThread, mails: readonly ReadMail[], teamDomains: re
   return { kind: 'ticket', ticket };
 }
 
-/** Returns the name of a thread; a mail without a Message-ID is identified by its content. */
+/** Returns the id of a thread; a mail without a Message-ID is identified by its content. */
 function rootName({ root }: MailThread, mails: readonly ReadMail[]): string {
   return root === '' ? JSON.stringify(mails.map(({ mail }) => contentOf(mail))) : root;
 }
@@ -185,7 +188,10 @@ function idOf({ threading }: Envelope, mail: Mail): string {
   return digest(threading.id === '' ? JSON.stringify(contentOf(mail)) : threading.id);
 }
 
-/** Returns hashes of the ids of these mails and of those that they refer to, by which mails of other files find them. */
+/**
+ * Returns hashes of the ids of these mails and of the mails that they refer to, by which mails of other files are
+ * matched.
+ */
 function linksOf(mails: readonly ReadMail[]): readonly string[] {
   return [
     ...new Set(

@@ -19,8 +19,8 @@ const schema = z.object({
 const HTML = /^\s*<(?:!doctype|html|body|div|p|span|table|ul|ol|br|h[1-6]|blockquote)\b/i;
 
 /**
- * Converts a conversation in the platform's own format to a ticket, or returns what is wrong with it.
- * Source: docs/platform-notes.md#conversations
+ * Converts a conversation in the platform's own format to a ticket, or returns its problem. Source:
+ * docs/platform-notes.md#conversations
  */
 export function foundOfNative(value: object, account: string): SourceRecord | { readonly problem: string } {
   const parsed = schema.safeParse(value);
@@ -52,7 +52,7 @@ export function foundOfNative(value: object, account: string): SourceRecord | { 
   return { kind: 'ticket', ticket };
 }
 
-/** Returns what is wrong and where; names of attributes may be private, and are left out. */
+/** Returns the problems with their positions, without names of attributes, which may be private. */
 function problemOf(error: z.ZodError): string {
   const issue = error.issues[0];
   const path = (issue?.path ?? []).slice(0, issue?.path[0] === 'metadata' ? 2 : 3).join('.');

@@ -1,9 +1,9 @@
 import EmailReplyParser from 'email-reply-parser';
 
 /**
- * Limit of the text that the parser receives: its patterns take superlinear time in the length of a line and in the number
- * of certain words. Lines that are too long to introduce a quotation are replaced before; in mails that are longer or have
- * more of those words than real ones, only quoted lines are removed.
+ * Limit of the text that the parser receives, in UTF-16 units. The parser takes superlinear time in the length of a
+ * line and in the number of certain words. Lines that are too long to introduce a quotation are hidden from it. If a
+ * mail is too long or has too many of these words, only its quoted lines are removed.
  */
 const LONGEST = 32 * 1024;
 const LONGEST_LINE = 1000;
@@ -11,14 +11,14 @@ const LONGEST_WITH_ADDRESS = 250;
 const MOST_WORDS = 30;
 const COSTLY_START = /^[^\S\n]*(?:Op|W dniu|Dnia|在|[a-z]{3,4}\.)/gm;
 const COSTLY_WORD = /schreef|pisze|napisał|写道|skrev/g;
-/** Placeholder of a line that is hidden from the parser: private-use characters, which no mail contains. */
+/** Placeholder of a hidden line, in private-use characters, which no mail contains. */
 const STAND_IN = /\uE0F0(\d+)\uE0F1/g;
 
-/** Returns the text of the sender, without quotations and signature. */
+/** Returns the text without quotations and signature. */
 export function ownWords(text: string): string {
   const lines = text.replace(/\r\n?/g, '\n').split('\n');
   const tidy = lines
-    // Only in the separator of signatures is a trailing space significant.
+    // A trailing space is significant only in the signature separator.
     .map((line) => (line === '-- ' ? line : line.trimEnd()))
     .join('\n')
     .replace(/\n{3,}/g, '\n\n')
@@ -32,7 +32,7 @@ export function ownWords(text: string): string {
     .map((line) => (isLong(line) ? `${line[0] === '>' ? '>' : ''}\uE0F0${long.push(line) - 1}\uE0F1` : line))
     .join('\n');
   const own = new EmailReplyParser().parseReply(short).trim();
-  // The parser removes everything from some mails; then only their quoted lines are removed.
+  // If the parser removes the whole mail, only its quoted lines are removed.
   return own === '' ? unquoted(tidy) : own.replace(STAND_IN, (_, index) => long[Number(index)] ?? '');
 }
 

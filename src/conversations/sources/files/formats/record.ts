@@ -2,7 +2,7 @@ import { problemOfKey, type SourceRecord } from '../../../model/ticket.ts';
 
 /** One record of a file. */
 export interface TicketRecord {
-  /** Index, from 0. Reading the same bytes with the same options gives the same records in the same order. */
+  /** Index, from 0. The same bytes and options always give the same records in the same order. */
   readonly index: number;
   readonly found: SourceRecord;
 }
@@ -12,7 +12,7 @@ export type Format = (typeof FORMATS)[number];
 
 /** Options for CSV. */
 export interface CsvOptions {
-  /** One character; by default detected from the first line: comma, semicolon or tab. */
+  /** One character. By default detected from the first line: comma, semicolon or tab. */
   readonly delimiter?: string;
   /** Names of columns in the file that differ from the default: `{ ticket_id: 'Case No.' }`. */
   readonly columns?: Readonly<Partial<Record<string, string>>>;
@@ -30,10 +30,10 @@ export interface ReadOptions {
   readonly longest?: number;
 }
 
-/** 16 MiB: longer than any real ticket, and a few of them fit into memory. */
+/** Default of `longest`: longer than any real ticket, and a few of them fit into memory. */
 export const LONGEST = 16 * 1024 * 1024;
 
-/** Maximum text of one deposit, in UTF-16 units: it is in memory several times. */
+/** Maximum length of the text in one deposit, in UTF-16 units: memory holds it several times. */
 export const LARGEST_BATCH = 1024 * 1024;
 
 /** Returns the length of a record's text, in UTF-16 units. */
@@ -48,7 +48,7 @@ export function rejected(name: string, line: number, reason: string): SourceReco
 
 /**
  * Adds the position to an empty record; `line` counts from 1. A record whose id is too long can never be sent, and is
- * rejected, so that it is listed in the reject file.
+ * rejected, so that the reject file lists it.
  */
 export function placed(found: SourceRecord, name: string, line: number): SourceRecord {
   const problem = found.kind === 'ticket' ? problemOfKey(found.ticket.key) : null;
@@ -67,7 +67,7 @@ export function rejectionOf({ found }: TicketRecord): { readonly line: number; r
   return { line, reason: found.kind === 'rejected' ? found.reason : 'skipped: no part has any text' };
 }
 
-/** Formats `larger than 16 MiB`, or in bytes below 1 MiB. */
+/** Formats a limit as `larger than 16 MiB`, or in bytes below 1 MiB. */
 export function largerThan(bytes: number): string {
   return `is larger than ${bytes < 2 ** 20 ? `${bytes} bytes` : `${Math.floor(bytes / 2 ** 20)} MiB`}`;
 }

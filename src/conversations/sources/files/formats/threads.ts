@@ -19,8 +19,8 @@ export interface MailThread {
 }
 
 /**
- * Groups mails that refer to each other, by References or else In-Reply-To, into threads; subjects do not count.
- * References may be incomplete, out of order or circular.
+ * Groups mails into threads by References, or else In-Reply-To; subjects do not count. References may be incomplete,
+ * out of order or circular.
  */
 export function threadsOf(mails: readonly Envelope[]): MailThread[] {
   const sets = new DisjointSets();
@@ -60,7 +60,7 @@ function byDate(a: Envelope, b: Envelope): number {
   if (x !== y) {
     return x < y ? -1 : 1;
   }
-  // The thread is the same in any order of the mails.
+  // The result does not depend on the order of the mails.
   return a.threading.id < b.threading.id ? -1 : a.threading.id > b.threading.id ? 1 : a.start - b.start;
 }
 

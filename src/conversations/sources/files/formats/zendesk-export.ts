@@ -51,9 +51,9 @@ const schema = z.object({
 type Exported = z.output<typeof schema>;
 
 /**
- * Converts a ticket of a Zendesk export, or returns what is wrong with it. The result equals what the Zendesk source
- * makes of the same ticket, so that a ticket from both is recognized as unchanged. The account comes from the ticket's
- * own URL, if it has one. Source: docs/helpdesk-notes.md#zendesk
+ * Converts a ticket of a Zendesk export, or returns its problem. The result equals that of the Zendesk source for the
+ * same ticket, so that it is recognized as unchanged. The account comes from the ticket's own URL, if it has one.
+ * Source: docs/helpdesk-notes.md#zendesk
  */
 export function foundOfExport(value: object, account: string): SourceRecord | { readonly problem: string } {
   const parsed = schema.safeParse(value);
@@ -90,7 +90,7 @@ function commentsOf({ comments }: Exported): ZendeskComment[] {
   }));
 }
 
-/** Returns the people by id; people without an id have a number that is not a valid id. */
+/** Returns the people by id. People without an id get a number that is not a valid id. */
 function usersOf({ requester, submitter, assignee, collaborator, comments }: Exported): Map<number, ZendeskUser> {
   const users = new Map<number, ZendeskUser>();
   const named = [requester, submitter, assignee, ...(collaborator ?? []), ...comments.map(({ author }) => author)];
