@@ -80,18 +80,18 @@ export function chooseSpace(
   spaces: Spaces,
   ranked: readonly RankedSpace[] | null,
 ): Route {
-  const passed: string[] = [];
+  const rejected: string[] = [];
   for (const decideOpening of [byRules, bySearch, byDefault]) {
     const found = decideOpening(cluster, routing, spaces, ranked);
-    append(passed, found.passed);
+    append(rejected, found.rejected);
     if (found.space !== null) {
-      return { space: found.space, why: [found.why, ...passed].join('; ') };
+      return { space: found.space, why: [found.why, ...rejected].join('; ') };
     }
     if (found.waits) {
-      return { space: null, why: passed.join('; '), waits: true };
+      return { space: null, why: rejected.join('; '), waits: true };
     }
   }
-  return { space: null, why: passed.join('; ') || 'no route matches', waits: false };
+  return { space: null, why: rejected.join('; ') || 'no route matches', waits: false };
 }
 
 interface OpeningDecision {
@@ -100,21 +100,21 @@ interface OpeningDecision {
   readonly waits: boolean;
   readonly why: string;
   /** Rejected spaces, with reasons. */
-  readonly passed: readonly string[];
+  readonly rejected: readonly string[];
 }
 
 function byRules(cluster: IssueCluster, { rules }: Routing, spaces: Spaces): OpeningDecision {
-  const passed: string[] = [];
+  const rejected: string[] = [];
   for (const [index, rule] of rules.entries()) {
     if (rule.matches(cluster)) {
-      const { space, waits } = usable(rule.space, spaces, passed, `route ${index + 1}`);
+      const { space, waits } = usable(rule.space, spaces, rejected, `route ${index + 1}`);
       if (space !== null || waits) {
-        return { space, waits, why: `route ${index + 1}`, passed };
+        return { space, waits, why: `route ${index + 1}`, rejected };
       }
     }
   }
-  const nothing = rules.length === 0 ? [] : passed.length > 0 ? passed : ['no route matches'];
-  return { space: null, waits: false, why: '', passed: nothing };
+  const nothing = rules.length === 0 ? [] : rejected.length > 0 ? rejected : ['no route matches'];
+  return { space: null, waits: false, why: '', rejected: nothing };
 }
 
 function bySearch(
@@ -123,45 +123,50 @@ function bySearch(
   spaces: Spaces,
   ranked: readonly RankedSpace[] | null,
 ): OpeningDecision {
-  const passed: string[] = [];
+  const rejected: string[] = [];
   const later = search.enabled ? search.spaces.find((name) => spaces.get(name)?.waits === true) : undefined;
   if (later !== undefined) {
-    return { ...usable(later, spaces, passed, 'the search'), why: '', passed };
+    return { ...usable(later, spaces, rejected, 'the search'), why: '', rejected };
   }
   if (!search.enabled || ranked === null) {
-    return { space: null, waits: false, why: '', passed };
+    return { space: null, waits: false, why: '', rejected };
   }
   const allowed = new Set(search.spaces.map((name) => spaces.get(name)?.id));
   const candidates = ranked.filter(({ id }) => allowed.size === 0 || allowed.has(id));
   for (const [index, { id, pages }] of candidates.entries()) {
-    const { space } = usable(id, spaces, passed, 'the search');
+    const { space } = usable(id, spaces, rejected, 'the search');
     if (space !== null) {
       const found = `${pages.length} ${pages.length === 1 ? 'page' : 'pages'}`;
       const rank = index === 0 ? 'first' : 'first of the usable spaces';
-      return { space, waits: false, why: `ranked ${rank} in the search (${found})`, passed };
+      return { space, waits: false, why: `ranked ${rank} in the search (${found})`, rejected };
     }
   }
   const nothing = ranked.length === 0 ? 'the search found nothing' : 'the search found no allowed space';
-  return { space: null, waits: false, why: '', passed: candidates.length === 0 ? [nothing] : passed };
+  return { space: null, waits: false, why: '', rejected: candidates.length === 0 ? [nothing] : rejected };
 }
 
 function byDefault(_: IssueCluster, routing: Routing, spaces: Spaces): OpeningDecision {
   if (routing.default === null) {
-    return { space: null, waits: false, why: '', passed: ['no default is set'] };
+    return { space: null, waits: false, why: '', rejected: ['no default is set'] };
   }
-  const passed: string[] = [];
-  return { ...usable(routing.default, spaces, passed, 'the default'), why: 'the default', passed };
+  const rejected: string[] = [];
+  return { ...usable(routing.default, spaces, rejected, 'the default'), why: 'the default', rejected };
 }
 
 /**
- * Returns the space with this name if it is usable. Otherwise adds the reason to `passed` and reports whether to wait
+ * Returns the space with this name if it is usable. Otherwise adds the reason to `rejected` and reports whether to wait
  * for it.
  */
-function usable(name: string, spaces: Spaces, passed: string[], by: string): Pick<OpeningDecision, 'space' | 'waits'> {
+function usable(
+  name: string,
+  spaces: Spaces,
+  rejected: string[],
+  by: string,
+): Pick<OpeningDecision, 'space' | 'waits'> {
   const space = spaces.get(name);
   if (space?.usable === true) {
     return { space, waits: false };
   }
-  passed.push(`${by} names ${name}, which is ${space === undefined ? 'not found' : (space.why ?? 'not usable')}`);
+  rejected.push(`${by} names ${name}, which is ${space === undefined ? 'not found' : (space.why ?? 'not usable')}`);
   return { space: null, waits: space?.waits === true };
 }

@@ -19,7 +19,7 @@ export interface Redaction {
 }
 
 /** Maximum number of cached texts: labels are read in every run. */
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 /** Maximum length of a text, in characters; the rest is dropped. */
 const LONGEST = 100_000;
 
@@ -31,7 +31,7 @@ export function memoizeRedaction(redaction: Redaction): Redaction {
     const before = known.get(given);
     const result = before ?? redaction.text(given);
     if (before === undefined) {
-      if (known.size >= MOST_REMEMBERED) {
+      if (known.size >= MAX_REMEMBERED) {
         known.clear();
       }
       known.set(given, result);

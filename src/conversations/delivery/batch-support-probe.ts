@@ -1,5 +1,5 @@
 /** Number of refused batches, with none accepted, after which batches count as unsupported. */
-const ENOUGH = 6;
+const MIN_REFUSALS = 6;
 
 /**
  * Detects whether the platform accepts more than one conversation in a request. Without this, every batch would be
@@ -19,6 +19,6 @@ export class BatchSupportProbe {
     } else {
       this.#refused += 1;
     }
-    this.isUnsupported = this.#taken === 0 && this.#refused >= ENOUGH && this.#singles > 1;
+    this.isUnsupported = this.#taken === 0 && this.#refused >= MIN_REFUSALS && this.#singles > 1;
   }
 }

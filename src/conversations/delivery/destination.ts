@@ -34,7 +34,7 @@ export interface DestinationOptions {
  */
 export class PlatformDestination implements Destination {
   readonly #options: DestinationOptions;
-  #told: 'conversations' | 'context-records' | null = null;
+  #reported: 'conversations' | 'context-records' | null = null;
 
   constructor(options: DestinationOptions) {
     this.#options = options;
@@ -76,7 +76,7 @@ export class PlatformDestination implements Destination {
 
   async #sendConversations(conversations: readonly Conversation[], call: CallOptions, hint: string): Promise<void> {
     const [only] = conversations;
-    this.#tell('conversations', null);
+    this.#report('conversations', null);
     // The schema's types have no readonly arrays.
     const body = (conversations.length === 1 ? only : conversations) as never;
     try {
@@ -91,7 +91,7 @@ export class PlatformDestination implements Destination {
   /** Sends context records. A record replaces the one with the same id, so that sending it again is safe. */
   async #sendRecords(conversations: readonly Conversation[], siteId: string, call: CallOptions): Promise<void> {
     const { writer, probe, bytes } = this.#options;
-    this.#tell('context-records', siteId);
+    this.#report('context-records', siteId);
     for (const body of withinBytes(conversations.map(toContextRecord), bytes)) {
       try {
         await writer.send(operations.putContextRecords, { path: { siteId }, body }, call);
@@ -105,9 +105,9 @@ export class PlatformDestination implements Destination {
     }
   }
 
-  #tell(kind: 'conversations' | 'context-records', site: string | null): void {
-    if (this.#told !== kind) {
-      this.#told = kind;
+  #report(kind: 'conversations' | 'context-records', site: string | null): void {
+    if (this.#reported !== kind) {
+      this.#reported = kind;
       this.#options.events.onDestination?.({ kind, site });
     }
   }

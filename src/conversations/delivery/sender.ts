@@ -30,7 +30,7 @@ const LONGEST_PAUSE = 5 * 60_000;
 /** Longest sleep in milliseconds: the wall clock, by which content is due, may be set in the meantime. */
 const CHECK_INTERVAL = 60_000;
 /** Maximum number of batches in doubt while the platform does not respond; one more is tried from time to time. */
-const OPEN = 4;
+const MAX_IN_DOUBT = 4;
 const ANY = Number.MAX_SAFE_INTEGER;
 
 /** Sends due conversations, one batch at a time. `decide` maps each response to its consequences. */
@@ -133,7 +133,7 @@ export class ConversationSender {
     const { outbox, batch: limits, clock } = this.#options;
     await this.#record();
     await this.#prepare();
-    const open = this.#failures % OPEN === 0 ? ANY : OPEN;
+    const open = this.#failures % MAX_IN_DOUBT === 0 ? ANY : MAX_IN_DOUBT;
     const items = this.#batchSupport.isUnsupported ? 1 : limits.maxConversations;
     const batch = await outbox.next({ items, bytes: limits.maxBytes, open }, clock.now());
     if (batch === null) {

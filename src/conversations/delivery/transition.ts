@@ -57,18 +57,18 @@ export function decide(batch: SentBatch, outcome: SendOutcome): Transition {
     case 'lost':
       return { change: lose(batch, outcome.reason), state: failing(outcome.reason), pause: 'backoff' };
     case 'not-sent':
-      return { change: putBack(batch), state: failing(outcome.reason), pause: 'backoff' };
+      return { change: returnBatch(batch), state: failing(outcome.reason), pause: 'backoff' };
     case 'refused':
     case 'unsupported': {
       const { kind, reason, maybeTaken } = outcome;
       return {
-        change: maybeTaken ? { kind: 'doubt', rest: 0 } : putBack(batch),
+        change: maybeTaken ? { kind: 'doubt', rest: 0 } : returnBatch(batch),
         state: { kind, reason },
         pause: kind === 'refused' ? REFUSED_PAUSE : UNSUPPORTED_PAUSE,
       };
     }
     case 'cancelled':
-      return { change: putBack(batch), state: null, pause: CANCELLED_PAUSE };
+      return { change: returnBatch(batch), state: null, pause: CANCELLED_PAUSE };
   }
 }
 
@@ -76,7 +76,7 @@ export function decide(batch: SentBatch, outcome: SendOutcome): Transition {
  * Returns the change of a batch that was not accepted this time. If an earlier attempt is in doubt, it may have been
  * accepted.
  */
-function putBack({ doubts }: SentBatch): BatchChange {
+function returnBatch({ doubts }: SentBatch): BatchChange {
   return { kind: doubts > 0 ? 'rest' : 'release' };
 }
 

@@ -83,7 +83,7 @@ export class Ingestion {
   readonly #webhooks: ReadonlyMap<string, Webhook>;
   readonly #stopping = new AbortController();
   /** Sources that wait because the outbox is full. */
-  readonly #pressed = new Set<string>();
+  readonly #blocked = new Set<string>();
   #running: readonly Promise<void>[] = [];
   readonly #watches: (() => Promise<void>)[] = [];
 
@@ -116,7 +116,7 @@ export class Ingestion {
     const events: ConversationEvents = {
       ...this.#options.events,
       onPressure: (pressure) => {
-        this.#pressed[pressure.isFull ? 'add' : 'delete'](pressure.source);
+        this.#blocked[pressure.isFull ? 'add' : 'delete'](pressure.source);
         this.#options.events.onPressure?.(pressure);
       },
     };
@@ -144,7 +144,7 @@ export class Ingestion {
     this.sender?.start();
     this.#running = [...this.#loops.values()].map((loop) => loop.run(this.#stopping.signal));
     for (const { name, watch } of this.#options.sources) {
-      const end = watch?.(() => this.#loops.get(name)?.hurry());
+      const end = watch?.(() => this.#loops.get(name)?.pollSoon());
       append(this.#watches, end === undefined ? [] : [end]);
     }
   }
@@ -184,7 +184,7 @@ export class Ingestion {
     while (isTaking && !this.#stopping.signal.aborted) {
       const seen = this.#work.count;
       const state = await this.sender?.sendDue();
-      if (this.#pressed.size > 0 && this.#work.count === seen && (await outbox.status()).isFull) {
+      if (this.#blocked.size > 0 && this.#work.count === seen && (await outbox.status()).isFull) {
         const why = state !== undefined && 'reason' in state ? state.reason : 'everything in it is in its quiet period';
         ending.abort(new TransientError(`the outbox is full and nothing can be sent now: ${why}`, false));
       }
@@ -224,7 +224,7 @@ export class Ingestion {
   /** Polls a source at once from `since`, in milliseconds since the epoch. */
   async resync(source: string, since: number): Promise<void> {
     await this.#options.outbox.reset(source, since);
-    this.#loops.get(source)?.hurry();
+    this.#loops.get(source)?.pollSoon();
   }
 
   /** Queues dead letters again. Returns their number. */

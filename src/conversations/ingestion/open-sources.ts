@@ -24,45 +24,45 @@ export interface SourceContext {
 }
 
 type SourceConfig = ConversationsConfig['sources'][number];
-type Ways = Pick<IngestionSource, 'polling' | 'webhook' | 'watch'>;
+type SourceParts = Pick<IngestionSource, 'polling' | 'webhook' | 'watch'>;
 
 /** Creates the configured sources without connecting to them. This is the only list of source types. */
-export function openSources(config: ConversationsConfig, around: SourceContext): readonly IngestionSource[] {
+export function openSources(config: ConversationsConfig, context: SourceContext): readonly IngestionSource[] {
   return config.sources.map((source) => ({
     name: source.name,
     every: source.pollInterval,
     since: source.since,
-    ...waysOf(source, { ...around, name: source.name }),
+    ...openSource(source, { ...context, name: source.name }),
   }));
 }
 
-function waysOf(source: SourceConfig, around: SourceContext & { readonly name: string }): Ways {
-  const { name, clock } = around;
+function openSource(source: SourceConfig, context: SourceContext & { readonly name: string }): SourceParts {
+  const { name, clock } = context;
   const { zendesk, intercom, freshdesk, github, webhook, folder } = source;
   const signed = <T>(secret: T | undefined, make: (secret: T) => Webhook) =>
     secret === undefined ? null : make(secret);
   if (zendesk !== undefined) {
     return {
-      polling: openZendesk({ ...zendesk, ...around, note: around.note(`tokens/${name}`) }),
+      polling: openZendesk({ ...zendesk, ...context, note: context.note(`tokens/${name}`) }),
       webhook: signed(zendesk.webhookSecret, (secret) => zendeskWebhook({ name, secret })),
     };
   }
   if (intercom !== undefined) {
     return {
-      polling: openIntercom({ ...intercom, ...around }),
+      polling: openIntercom({ ...intercom, ...context }),
       webhook: signed(intercom.clientSecret, (secret) => intercomWebhook({ name, secret })),
     };
   }
   if (freshdesk !== undefined) {
     const { webhookHeader: header, webhookSecret } = freshdesk;
     return {
-      polling: openFreshdesk({ ...freshdesk, ...around }),
+      polling: openFreshdesk({ ...freshdesk, ...context }),
       webhook: signed(webhookSecret, (secret) => freshdeskWebhook({ name, header, secret })),
     };
   }
   if (github !== undefined) {
     return {
-      polling: openGithub({ ...github, ...around }),
+      polling: openGithub({ ...github, ...context }),
       webhook: signed(github.webhookSecret, (secret) =>
         githubWebhook({ name, secret, repositories: github.repositories }),
       ),

@@ -6,7 +6,7 @@ const LONGEST = 512 * 1024;
 const LONGEST_LINK = 1024;
 
 /** Maximum number of tags to parse: the parser's time is quadratic in unclosed tags, which hostile HTML could use. */
-const MOST_TAGS = 20_000;
+const MAX_TAGS = 20_000;
 
 const HIDDEN = [
   'head',
@@ -92,7 +92,7 @@ function flattened(html: string): string {
 }
 
 function isTooMuch(html: string): boolean {
-  return (html.match(ELEMENT)?.length ?? 0) > MOST_TAGS;
+  return (html.match(ELEMENT)?.length ?? 0) > MAX_TAGS;
 }
 
 /**

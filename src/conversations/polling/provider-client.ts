@@ -63,7 +63,7 @@ export interface ProviderClientOptions {
 
 const PRIORITY: Priority = 'ingestion';
 const TIMEOUT = 30_000;
-const CLOSING = 2000;
+const CLOSE_TIMEOUT = 2000;
 /** Largest response that is read, in bytes. */
 const LARGEST = 64 * 1024 * 1024;
 
@@ -91,7 +91,7 @@ export function openProviderClient(options: ProviderClientOptions): ProviderClie
         attempt: (signal) => attempt(options, dispatcher, prefix, request, signal),
       }),
     async close() {
-      await queue.drain(CLOSING);
+      await queue.drain(CLOSE_TIMEOUT);
       await dispatcher.destroy();
     },
   };

@@ -23,7 +23,7 @@ const RECHECKS = 20;
 const FIRST_PAUSE = 5000;
 const LONGEST_PAUSE = 15 * 60_000;
 /** Number of failures without a success after which the provider counts as the cause, not the tickets. */
-const MOST_FAILURES = 3;
+const MAX_FAILURES = 3;
 
 interface Failure {
   /** Consecutive failures. */
@@ -67,7 +67,7 @@ export class Rechecks {
       if (!isMore) {
         this.#forgetOthers(due, clock.now());
       }
-      for (const key of await this.#lookAt(due, signal)) {
+      for (const key of await this.#fetchAll(due, signal)) {
         looked.add(key);
       }
     }
@@ -90,7 +90,7 @@ export class Rechecks {
     }
   }
 
-  async #lookAt(due: readonly Recheck[], signal: AbortSignal): Promise<readonly string[]> {
+  async #fetchAll(due: readonly Recheck[], signal: AbortSignal): Promise<readonly string[]> {
     const { source, intake, clock } = this.#options;
     const lookedAt = clock.now();
     const looks = await Promise.all(
@@ -112,8 +112,8 @@ export class Rechecks {
     if (rechecked.length > 0) {
       await intake.take(found, { lookedAt, rechecked }, signal);
     }
-    const isOver = failures.length >= MOST_FAILURES && rechecked.length === 0;
-    const pauses = failures.filter(({ error }) => isOver || isOfAll(error)).map(({ pause }) => pause);
+    const isOver = failures.length >= MAX_FAILURES && rechecked.length === 0;
+    const pauses = failures.filter(({ error }) => isOver || affectsSource(error)).map(({ pause }) => pause);
     this.#closedUntil = Math.max(this.#closedUntil, clock.monotonic() + largest(pauses));
     return rechecked;
   }
@@ -127,7 +127,7 @@ export class Rechecks {
     await outbox.postponeRecheck(source.name, key, until);
     const failure = { times, error, pause, until };
     this.#failures.set(key, failure);
-    if (times === 1 && error.disposition === 'stall' && !isOfAll(error)) {
+    if (times === 1 && error.disposition === 'stall' && !affectsSource(error)) {
       const reason = `cannot read the ticket again before sending it: ${error.message}`;
       events.onRejected?.({ source: source.name, place: key, reason });
     }
@@ -149,6 +149,6 @@ async function fetched(
 }
 
 /** Reports whether an error affects the whole source, not one ticket. */
-function isOfAll(error: AppError): boolean {
+function affectsSource(error: AppError): boolean {
   return error instanceof RateLimitedError || (error instanceof AuthError && error.status !== 403);
 }

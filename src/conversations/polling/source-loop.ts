@@ -34,7 +34,7 @@ const LONGEST_SLEEP = 24 * 3_600_000;
 /** Number of hints that are read from the outbox at once. */
 const HINTS = 50;
 /** Number of attempts after which a hint is dropped: polling finds the ticket anyway. */
-const MOST_FETCHES = 5;
+const MAX_FETCHES = 5;
 
 /**
  * Polls one source periodically. Between polls it follows hints and does rechecks. It works on one thing at a time, so
@@ -73,7 +73,7 @@ export class SourceLoop {
   }
 
   /** Makes the next poll due immediately. */
-  hurry(): void {
+  pollSoon(): void {
     this.#pollAt = Number.NEGATIVE_INFINITY;
     this.#options.hints.notify();
   }
@@ -178,8 +178,8 @@ export class SourceLoop {
       this.#fetches.set(hint.id, fetches);
       const why = toAppError(error, source.name);
       // Status 403 may concern this ticket only.
-      const isOfAll = why instanceof AuthError && why.status !== 403;
-      if (signal.aborted || (why.disposition !== 'stall' && fetches < MOST_FETCHES) || isOfAll) {
+      const affectsSource = why instanceof AuthError && why.status !== 403;
+      if (signal.aborted || (why.disposition !== 'stall' && fetches < MAX_FETCHES) || affectsSource) {
         throw error;
       }
       found = { kind: 'rejected', place: 'a hint', reason: why.message };

@@ -26,7 +26,7 @@ export interface UpdatedList<T> {
 }
 
 /** Consecutive records, and the time from which a new list contains everything after them, inclusive. */
-export interface PageStretch<T> {
+export interface PageSegment<T> {
   readonly items: readonly T[];
   readonly since: string;
   readonly at: number;
@@ -36,7 +36,7 @@ export interface PageStretch<T> {
  * Number of records after which the cursor advances, when all their children are stored. Source:
  * docs/helpdesk-notes.md#delivery-rules
  */
-const STRETCH = 20;
+const SEGMENT_SIZE = 20;
 
 /**
  * Reads such a list while it changes. An edited record moves to the end, so that all records after it move up by one,
@@ -56,7 +56,7 @@ const STRETCH = 20;
 export async function* scanUpdated<T extends Listed>(
   list: UpdatedList<T>,
   from: string,
-): AsyncGenerator<PageStretch<T>> {
+): AsyncGenerator<PageSegment<T>> {
   for (let since = from; ; ) {
     const path = list.first(since);
     const page = await list.page(path);
@@ -69,7 +69,7 @@ export async function* scanUpdated<T extends Listed>(
       since = reached;
       continue;
     }
-    yield* stretches(page, since);
+    yield* segmentsOf(page, since);
     if (page.next === null || end === null) {
       return;
     }
@@ -78,10 +78,10 @@ export async function* scanUpdated<T extends Listed>(
 }
 
 /** Splits a page into segments, each with the time that is safe once it is stored. */
-function* stretches<T extends Listed>(page: UpdatedPage<T>, since: string): Generator<PageStretch<T>> {
+function* segmentsOf<T extends Listed>(page: UpdatedPage<T>, since: string): Generator<PageSegment<T>> {
   let reached = since;
-  for (let start = 0; start < page.items.length; start += STRETCH) {
-    const items = page.items.slice(start, start + STRETCH);
+  for (let start = 0; start < page.items.length; start += SEGMENT_SIZE) {
+    const items = page.items.slice(start, start + SEGMENT_SIZE);
     reached = later(items.at(-1)?.updated_at ?? reached, reached);
     yield { items, since: reached, at: page.at };
   }
@@ -95,7 +95,7 @@ async function* scanInstant<T extends Listed>(
   since: string,
   path: string,
   first: UpdatedPage<T>,
-): AsyncGenerator<PageStretch<T>, string> {
+): AsyncGenerator<PageSegment<T>, string> {
   const paths = [path];
   let page = first;
   for (let end: string | null = since; page.next !== null && end !== null && !isLater(end, since); ) {
@@ -114,9 +114,9 @@ async function* scanInstant<T extends Listed>(
   for (const [back, each] of paths.reverse().entries()) {
     const again: UpdatedPage<T> = back === 0 ? page : await list.page(each);
     reached ??= endOf(list, again);
-    for (const stretch of stretches(again, since)) {
+    for (const segment of segmentsOf(again, since)) {
       // The time advances only when the first page is done.
-      yield { ...stretch, since };
+      yield { ...segment, since };
     }
   }
   const safe = later(reached ?? since, since);

@@ -220,7 +220,7 @@ function redactTicket(
   const subject = cutSubject(at.get('subject') ?? '', again);
   const attributes = Object.keys(ticket.attributes).map((name, index) => {
     const value = at.get(`attributes.${name}`) ?? '';
-    return [at.get(nameAt(index)) ?? '', besideName(name, value, again)] as const;
+    return [at.get(nameAt(index)) ?? '', redactByName(name, value, again)] as const;
   });
   const url = at.get('url');
   const created = ticket.createdAt === null ? Number.NaN : Date.parse(ticket.createdAt);
@@ -239,7 +239,7 @@ function redactTicket(
 }
 
 /** Redacts an attribute whose name marks its value as private, such as `password`. */
-function besideName(name: string, value: string, again: (text: string) => string): string {
+function redactByName(name: string, value: string, again: (text: string) => string): string {
   const start = `${name.trim()}: `;
   const pair = again(start + value);
   return pair.startsWith(start) ? pair.slice(start.length) : value;

@@ -48,13 +48,13 @@ function scanStretch(text: string, { finders, isAllowed }: Scan): readonly Priva
   return settle(wanted, allowed, view.text).map((found) => ({ ...found, ...view.place(found.start, found.end) }));
 }
 
-type Stretch = readonly [from: number, to: number];
+type LineRange = readonly [from: number, to: number];
 
 /** Returns the lines around spans, merged and by position. */
-function linesAround(text: string, places: readonly Stretch[]): readonly Stretch[] {
-  const stretches: [number, number][] = [];
+function linesAround(text: string, places: readonly LineRange[]): readonly LineRange[] {
+  const ranges: [number, number][] = [];
   for (const [start, end] of places) {
-    const last = stretches.at(-1);
+    const last = ranges.at(-1);
     if (last !== undefined && end <= last[1]) {
       continue;
     }
@@ -63,10 +63,10 @@ function linesAround(text: string, places: readonly Stretch[]): readonly Stretch
     if (last !== undefined && from <= last[1]) {
       last[1] = Math.max(last[1], to);
     } else {
-      stretches.push([from, to]);
+      ranges.push([from, to]);
     }
   }
-  return stretches;
+  return ranges;
 }
 
 function lineStart(text: string, place: number): number {

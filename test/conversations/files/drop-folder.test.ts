@@ -228,7 +228,7 @@ describe('a drop folder', () => {
     }
     await put('a.csv', 'new');
     const { files } = await reader.list(signal);
-    expect(await reader.putAway(files[0] as Dropped)).toBe(true);
+    expect(await reader.moveOrDelete(files[0] as Dropped)).toBe(true);
     expect(await readFile(join(folder, `processed/${copies + 1}-a.csv`), 'utf8')).toBe('new');
   });
 

@@ -53,9 +53,9 @@ export const findDisguisedEmails: Finder = (text) => [...spelledOut(text), ...qu
 
 function spelledOut(text: string): readonly PrivateValue[] {
   return [
-    ...around(text, BRACKETED),
-    ...(text.includes('@') ? around(text, SIGN) : []),
-    ...around(text, isSpoken(text) ? SPOKEN : BEFORE_DOMAIN),
+    ...emailsAround(text, BRACKETED),
+    ...(text.includes('@') ? emailsAround(text, SIGN) : []),
+    ...emailsAround(text, isSpoken(text) ? SPOKEN : BEFORE_DOMAIN),
   ];
 }
 
@@ -86,7 +86,7 @@ function isSpoken(text: string): boolean {
 const ASCII_TAIL =
   /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}])[a-z0-9][a-z0-9._%+ -]*$/iu;
 
-function around(text: string, pattern: RegExp): readonly PrivateValue[] {
+function emailsAround(text: string, pattern: RegExp): readonly PrivateValue[] {
   const found: PrivateValue[] = [];
   for (const match of text.matchAll(pattern)) {
     const from = match.index + match[0].length;
@@ -100,7 +100,7 @@ function around(text: string, pattern: RegExp): readonly PrivateValue[] {
     const spoken = before === '' ? undefined : LOCAL.exec(before)?.[0];
     const local = spoken === undefined ? undefined : (ASCII_TAIL.exec(spoken)?.[0] ?? spoken);
     const named = domain === undefined || local === undefined ? null : nameOf(domain);
-    if (domain !== undefined && local !== undefined && named !== null && isMeant(local, match[0], domain, named)) {
+    if (domain !== undefined && local !== undefined && named !== null && isAddress(local, match[0], domain, named)) {
       const key = `${local.replaceAll(DOTS, '.')}@${named.name}`;
       found.push(email(at - local.length, from + named.length, key));
     }
@@ -135,7 +135,7 @@ function latin(name: string): string {
 
 const CYRILLIC_ENDS: Readonly<Record<string, string>> = { ру: '.ru', ком: '.com', нет: '.net', орг: '.org', юа: '.ua' };
 
-function isMeant(
+function isAddress(
   local: string,
   at: string,
   written: string,

@@ -5,7 +5,7 @@ import { labelBefore, labelsFrom } from '../model/label-words.ts';
 const CONTEXT = 40;
 
 /** English verbs and phrases before a number, and protocols. */
-const CALLED =
+const PHONE_PHRASES =
   /(?<![a-z])(?:call(?:ed|ing)?|phone|tel(?:efon|ephone)?|mobile?|mobil|cell|fax|whats ?app|sms|text(?:ed)?|ring|dial|hotline|contact|reach|handy|rufnummer|(?:my|our|new|the) n(?:umber|ummer|o)|t[eé]l[eé]phone|wa\.me\/|port\.\s?:)[^\d\n]{0,24}$/i;
 /** Nouns for a phone, in many languages. */
 const PHONE = labelsFrom(
@@ -28,7 +28,7 @@ const PHONE = labelsFrom(
     '전화|전화번호|휴대폰|휴대전화|핸드폰|핸드폰번호|휴대폰번호|연락처|폰|팩스|대표번호|모바일',
 );
 /** Nouns for other things that have a number. */
-const COUNTED_NOUNS = labelsFrom(
+const OTHER_NUMBER_NOUNS = labelsFrom(
   'pedido|encomenda|fatura|factura|compra|caso|cliente|referência|referencia|rastreio|rastreamento|guía|envío|expediente|commande|facture|colis|dossier|référence|suivi|client|' +
     'bestellung|bestellnummer|rechnung|rechnungsnummer|auftrag|auftragsnummer|kundennummer|sendungsnummer|vorgang|vorgangsnummer|artikelnummer|seriennummer|ticketnummer|fall|' +
     'ordine|fattura|ordinazione|spedizione|pratica|bestelling|ordernummer|factuur|factuurnummer|klantnummer|zendingsnummer|order|ordrenummer|fakturanummer|faktura|kundnummer|tilaus|tilausnumero|lasku|' +
@@ -38,7 +38,7 @@ const COUNTED_NOUNS = labelsFrom(
     'breakpoint|breakpoints|sizes|widths|width|height|heights|dimensions|dimension|resolution|resolutions|ratio|ratios|viewport|viewports|coordinates|range|ranges|ports|pids|ids|values|numbers|sequence|port|root|account|konto|kontonummer|cuenta|conta|compte|conto|счёт|账号|帳號|口座|계좌|계좌번호|isbn|issn|ean|gtin|upc|asin|vin|imei|iccid|oid|doi|pmid|rfc|port|pid|ppid|uid|gid|tid|thread|request|session|run|job|pipeline|commit|revision|build|version|release|code|error|status|exit|line|row|col|column|offset|size|length|count|total|timestamp|epoch|time|date|seed|hash|checksum|crc|id|ids|key|index|number of|version code|api|decimal|value|max|min|limit|range|from|page|chapter|section|post code|zip',
 );
 /** Words before a number that mark another kind of number. */
-const COUNTED =
+const OTHER_NUMBER_WORDS =
   /(?:#|№|[$€£¥₩₹₽₺]\s?|(?<![a-z])(?:orders?|invoices?|tickets?|cases?|tracking|parcel|shipment|refs?|reference|ids?|uuid|sku|isbn|imei|serial|batch|parts?|model|transaction|txn|payment|account|acct|customer|receipt|policy|claim|po|build|version|commit|timestamp|epoch|unix|time|bytes?|size|offset|line|pid|port|zip|usd|eur|bestellung|bestellnummer|rechnung|\w{0,20}id|code|key|duration|amount|total|hash|trace|span|request)[ \t]{0,2}(?:number|no|nr|id|code|is|was|#)?\.?["']?[ \t]{0,2}[:=#.]{0,2}[ \t]{0,2}["'#]{0,2})$/i;
 /** Units after an amount, a size or a duration. */
 const UNIT =
@@ -52,9 +52,9 @@ const CODE_AFTER = /^[\])}]? ?(?:[=<>*/%&|^]|[)\]];|\) ?[{=])/;
 /** Characters and words of code, paths, records and logs. */
 const TECHNICAL = /[=:{}<>\\/_`#[\]|$&;*+%"]|\d[\d.:-]{3}|\b(?:0x|id|ids|log|code|error|line|at)\b/i;
 /** The end of a sentence or of a clause. */
-const LAST = /^[\s.,;:!?)\]"'*_|]*(?:\n|$)|^[.,;:!?)\]]/;
+const CLAUSE_END = /^[\s.,;:!?)\]"'*_|]*(?:\n|$)|^[.,;:!?)\]]/;
 /** The start of a line, a table cell or a list item. */
-const OPENS = /(?:^|[\n\t|｜>]|(?:^|\n)[ \t]{0,8}(?:[-*•·–]|\d{1,2}[.)]))[ \t*_]{0,8}$/;
+const LINE_START = /(?:^|[\n\t|｜>]|(?:^|\n)[ \t]{0,8}(?:[-*•·–]|\d{1,2}[.)]))[ \t*_]{0,8}$/;
 const CLOSES = /^[*_]{0,3}[ \t]{0,8}[.,;]?[ \t]{0,2}(?:\r?\n|[\t|｜<]|$)/;
 
 /** Context of a number. */
@@ -62,7 +62,7 @@ export interface PhoneContext {
   /** Text directly before it. */
   readonly before: string;
   /** True if words nearby mark it as a phone number. */
-  readonly isCalled: boolean;
+  readonly isNearPhoneWord: boolean;
   /** True if a noun for a phone precedes it. */
   readonly isLabelled: boolean;
   /** True between the separators of a record. */
@@ -70,7 +70,7 @@ export interface PhoneContext {
   /** True if it makes up a line, a cell or an item. */
   readonly isAlone: boolean;
   /** True if words or characters mark it as another kind of number. */
-  readonly isCounted: boolean;
+  readonly isOtherNumber: boolean;
   /** True if it is the value of a field in code or a record. */
   readonly isField: boolean;
   /** True for a number without separators in source code. */
@@ -88,8 +88,8 @@ export function contextOf(text: string, start: number, end: number, isNext: bool
   let labelled: boolean | undefined;
   return {
     before,
-    get isCalled() {
-      return isNext || this.isLabelled || CALLED.test(before);
+    get isNearPhoneWord() {
+      return isNext || this.isLabelled || PHONE_PHRASES.test(before);
     },
     get isLabelled() {
       labelled ??= labelBefore(text, start, PHONE) !== null;
@@ -99,10 +99,12 @@ export function contextOf(text: string, start: number, end: number, isNext: bool
       return /[^\s\d][,;]$/.test(before) && /^(?:[,;]\S|\s*(?:\n|$))/.test(after);
     },
     get isAlone() {
-      return OPENS.test(before) && CLOSES.test(after);
+      return LINE_START.test(before) && CLOSES.test(after);
     },
-    get isCounted() {
-      return COUNTED.test(before) || UNIT.test(after) || labelBefore(text, start, COUNTED_NOUNS) !== null;
+    get isOtherNumber() {
+      return (
+        OTHER_NUMBER_WORDS.test(before) || UNIT.test(after) || labelBefore(text, start, OTHER_NUMBER_NOUNS) !== null
+      );
     },
     get isField() {
       return FIELD.test(before);
@@ -115,7 +117,7 @@ export function contextOf(text: string, start: number, end: number, isNext: bool
       return !TECHNICAL.test(line) && /(?:^|\p{L}{2,}[ ,]{1,2})$/u.test(before);
     },
     get isLast() {
-      return LAST.test(after);
+      return CLAUSE_END.test(after);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { PhoneNumber } from 'libphonenumber-js/max';
 import { largest } from '../../../core/lists.ts';
 import type { DigitSequence } from '../model/digits.ts';
 
-/** Maximum number of groups of a number with an international prefix, which may be split in any way. */
+/** Maximum number of groups of a number with a leading zero, which may be split in any way. */
 const GROUPS = 5;
 
 /**

@@ -40,7 +40,7 @@ const GROUPED_FEWEST = 9;
 const EXTENSION = /^[ ,]{0,2}(?:x|ext\.?|extension|#)\s?\d{1,6}(?![\w-])/i;
 
 /** Number of digits from which a labelled number counts as a phone number, even if it is not assigned. */
-const TOLD = 10;
+const LABELLED_DIGITS = 10;
 /** Dates and times in any notation, including seconds since the epoch. */
 const DATED =
   /(?:19|20)\d\d[-./](?:0?[1-9]|1[0-2])[-./](?:0?[1-9]|[12]\d|3[01])(?!\d)|(?<!\d)(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)\d\d(?!\d)/;
@@ -167,11 +167,14 @@ function placeOf(text: string, { start: first, end, sizes }: DigitSequence, last
   const isInternational = head.includes('+');
   const isNext = lastEnd >= 0 && start - lastEnd < 6 && NEXT.test(text.slice(lastEnd, start));
   const context = contextOf(text, start, end, isNext);
-  if (isTwoNumbers(text.slice(first, end)) || (!isInternational && !context.isCalled && isInTable(text, first, end))) {
+  if (
+    isTwoNumbers(text.slice(first, end)) ||
+    (!isInternational && !context.isNearPhoneWord && isInTable(text, first, end))
+  ) {
     return null;
   }
-  const isGlued = !isInternational && /[\p{L}][-./]$/u.test(near) && !context.isCalled;
-  return isGlued ? null : { start, end, written: text.slice(start, end), isInternational, context };
+  const isAttached = !isInternational && /[\p{L}][-./]$/u.test(near) && !context.isNearPhoneWord;
+  return isAttached ? null : { start, end, written: text.slice(start, end), isInternational, context };
 }
 
 /** Reports whether a spaced slash or dash separates two numbers (`01296 335361 / 07985 379024`), not an area code. */
@@ -201,8 +204,8 @@ function numberOf(sequence: DigitSequence, place: Place, countries: readonly Cou
   const abroad = /^(?:00|011)([1-9]\d{6,14})$/.exec(sequence.digits)?.[1];
   const number = abroad === undefined ? undefined : parsePhoneNumberFromString(`+${abroad}`);
   const isLong = sequence.digits.length >= LABELLED_FEWEST;
-  const isTold = sequence.digits.length >= TOLD && place.context.isCalled;
-  const possible = countries.filter(({ mayBe }) => isTold || mayBe(sequence.digits));
+  const isLabelledNumber = sequence.digits.length >= LABELLED_DIGITS && place.context.isNearPhoneWord;
+  const possible = countries.filter(({ mayBe }) => isLabelledNumber || mayBe(sequence.digits));
   const mayBe = number !== undefined || possible.length > 0 || (isLong && place.context.isLabelled);
   if (!mayBe || isSomethingElse(place, sequence)) {
     return null;
@@ -225,19 +228,19 @@ function ownNumber(sequence: DigitSequence, place: Place, country: Country): Pho
   if (own === undefined) {
     return null;
   }
-  const isTold = sequence.digits.length >= TOLD && place.context.isCalled;
-  const isOwn = own.isValid() ? isMeant(own, sequence, place, country) : isTold && own.isPossible();
+  const isLabelledNumber = sequence.digits.length >= LABELLED_DIGITS && place.context.isNearPhoneWord;
+  const isOwn = own.isValid() ? isUsedAsPhone(own, sequence, place, country) : isLabelledNumber && own.isPossible();
   return isOwn ? own : null;
 }
 
 /** Reports whether a valid number is used as a phone number, by its label or its format. */
-function isMeant(
+function isUsedAsPhone(
   own: PhoneNumber,
   sequence: DigitSequence,
   { written, context }: Place,
   { hasTrunkZero }: Country,
 ): boolean {
-  if (context.isCalled) {
+  if (context.isNearPhoneWord) {
     return true;
   }
   if (sequence.sizes.length === 1) {
@@ -260,10 +263,10 @@ function isSomethingElse({ written, context }: Place, { sizes }: DigitSequence):
   if (DATED.test(written)) {
     return true;
   }
-  if (context.isCalled) {
+  if (context.isNearPhoneWord) {
     return false;
   }
-  if (/\/$/.test(context.before) || isLikeVersion(written, sizes) || isLikeList(written) || context.isCounted) {
+  if (/\/$/.test(context.before) || isLikeVersion(written, sizes) || isLikeList(written) || context.isOtherNumber) {
     return true;
   }
   const isPlain = /^\d+$/.test(written);

@@ -90,7 +90,7 @@ function valueAfter(text: string, from: number): Value | null {
   if (isBelow && !isAddressLine(first)) {
     return null;
   }
-  const value = stretch.slice(0, furtherLines(stretch, first.length, isBelow)).replace(/[\s.,"'*_\\]+$/, '');
+  const value = stretch.slice(0, endOfContinuation(stretch, first.length, isBelow)).replace(/[\s.,"'*_\\]+$/, '');
   const plain = value.replaceAll(/\s*\n[ \t>]*/g, ' ');
   return plain.length >= 6 && PLACE.test(plain) && !NO_PLACE.test(plain) ? { start, end: start + value.length } : null;
 }
@@ -106,18 +106,18 @@ function endOfFirst(stretch: string, gap: string): number {
 }
 
 /** Continuation line of an address: a postal code and a place, a suite, a city and its state. */
-const FURTHER =
+const CONTINUATION =
   /^(?:\p{L}{0,3}-?\d{3,7}[ -]\p{Lu}|(?:[Ss]uite|[Aa]pt|[Aa]partment|[Uu]nit|[Ff]loor|[Bb]uilding|[Cc]\/[Oo]|[Pp]\.?[Oo]\.? [Bb]ox|[Ee]tage|[Éé]tage|[Pp]iso|[Aa]pp?\.|кв|дом)(?![\p{L}])|\p{Lu}[\p{L}.' -]{1,30},? (?:[A-Z]{2}(?![\p{L}])|\p{Lu}{0,2}\d{3,6})|\p{Lu}[\p{L}.' -]{1,30}, \p{Lu}[\p{L}.' -]{1,30}$)/u;
 const LINE = /\r?\n[ \t>]{0,8}([^\r\n<|"]{0,80})(?=(<\/[a-z]|["|])?)/uy;
 
 /** Returns the end of the lines of an address. Below a label, every possible line belongs to it. */
-function furtherLines(stretch: string, first: number, isBelow: boolean): number {
+function endOfContinuation(stretch: string, first: number, isBelow: boolean): number {
   let end = first;
   for (let line = 1; line < LINES; line += 1) {
     LINE.lastIndex = end;
     const next = LINE.exec(stretch);
     const text = next?.[1]?.replace(/\\+$/, '') ?? '';
-    if (next === null || !isAddressLine(text) || !(FURTHER.test(text) || isBelow)) {
+    if (next === null || !isAddressLine(text) || !(CONTINUATION.test(text) || isBelow)) {
       break;
     }
     end = next.index + next[0].length;

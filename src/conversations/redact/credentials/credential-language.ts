@@ -10,5 +10,5 @@ export interface CredentialLanguage {
   /** Forms of "is" between a name and its value. */
   readonly is?: string;
   /** Possessives that may follow the name: "kata sandi saya". */
-  readonly mine?: string;
+  readonly possessives?: string;
 }

@@ -10,7 +10,7 @@ export const LATIN_LANGUAGES: readonly CredentialLanguage[] = [
     token:
       'api key|api token|api secret|access key|access key id|access token|account key|secret key|secret access key|shared access key|shared access signature|private key|client secret|signing key|signing secret|encryption key|license key|licence key|auth key|auth token|authtoken|bearer token|token|secret|signature|credential|sig|session id|sessid|session key|code verifier|refresh token|app key|app secret|application key|consumer key|consumer secret|master key|subscription key|webhook secret|recovery code|recovery phrase|seed phrase|backup code|personal access token|service key|storage key|hmac key|jwt secret|secret key base|instrumentation key',
     is: 'is|was|will be|equals|reads|changed to|set to|now',
-    mine: 'of mine',
+    possessives: 'of mine',
   },
   {
     language: 'de',
@@ -67,7 +67,7 @@ export const LATIN_LANGUAGES: readonly CredentialLanguage[] = [
     pin: 'cod pin|codul pin|cod de acces',
     token: 'cheie api|cheia api|cheie secretă|cheia secretă|jeton de acces',
     is: 'este|e|era',
-    mine: 'mea|noastră',
+    possessives: 'mea|noastră',
   },
   {
     language: 'nl',
@@ -83,7 +83,7 @@ export const LATIN_LANGUAGES: readonly CredentialLanguage[] = [
     pin: 'pin-kod*|pinkod*',
     token: 'api-nyckel*|api nyckel*|hemlig nyckel|åtkomstnyckel*|åtkomsttoken|licensnyckel*|hemlighet*',
     is: 'är|var',
-    mine: 'mitt|vårt',
+    possessives: 'mitt|vårt',
   },
   {
     language: 'da',
@@ -91,7 +91,7 @@ export const LATIN_LANGUAGES: readonly CredentialLanguage[] = [
     pin: 'pinkode*|pin-kode*',
     token: 'api-nøgle*|api nøgle*|hemmelig nøgle|adgangsnøgle*|adgangstoken|licensnøgle*|hemmelighed*',
     is: 'er|var',
-    mine: 'min|mit|vores',
+    possessives: 'min|mit|vores',
   },
   {
     language: 'nb',
@@ -99,7 +99,7 @@ export const LATIN_LANGUAGES: readonly CredentialLanguage[] = [
     pin: 'pinkode*|pin-kode*',
     token: 'api-nøkkel*|api nøkkel*|hemmelig nøkkel|tilgangsnøkkel*|tilgangstoken|lisensnøkkel*',
     is: 'er|var',
-    mine: 'mitt|vårt|min',
+    possessives: 'mitt|vårt|min',
   },
   { language: 'is', password: 'lykilorð*|aðgangsorð*', token: 'api-lykill|api lykill|leynilykill', is: 'er|var' },
   {
@@ -138,7 +138,7 @@ export const LATIN_LANGUAGES: readonly CredentialLanguage[] = [
     token:
       'klucz api|klucz dostępu|klucz prywatny|tajny klucz|klucz tajny|token dostępu|klucz licencyjny|tokenem|tokena|sekret',
     is: 'to|jest|było|brzmi',
-    mine: 'moje|nasze',
+    possessives: 'moje|nasze',
   },
   {
     language: 'cs',
@@ -146,7 +146,7 @@ export const LATIN_LANGUAGES: readonly CredentialLanguage[] = [
     pin: 'kód pin|pin kód|přístupový kód',
     token: 'api klíč|klíč api|tajný klíč|přístupový klíč|přístupový token|licenční klíč|tajemství klienta',
     is: 'je|bylo|zní',
-    mine: 'moje|naše',
+    possessives: 'moje|naše',
   },
   {
     language: 'sk',
@@ -186,14 +186,20 @@ export const LATIN_LANGUAGES: readonly CredentialLanguage[] = [
   },
   { language: 'az', password: 'parol|parolum|şifrə|şifrəm|şifrəniz', token: 'api açarı|gizli açar' },
   { language: 'uz', password: "parolim|maxfiy so‘z|maxfiy so'z", token: 'api kaliti|maxfiy kalit' },
-  { language: 'sq', password: 'fjalëkalim*|fjalëkalimi', token: 'çelësi api|çelësi sekret', is: 'është', mine: 'im' },
+  {
+    language: 'sq',
+    password: 'fjalëkalim*|fjalëkalimi',
+    token: 'çelësi api|çelësi sekret',
+    is: 'është',
+    possessives: 'im',
+  },
   {
     language: 'vi',
     password: 'mật khẩu|mat khau|mật mã',
     pin: 'mã pin|ma pin',
     token: 'khóa api|khoá api|khóa bí mật|khoá bí mật|mã thông báo|mã truy cập',
     is: 'là',
-    mine: 'của tôi|của em|của mình|của anh|cũ|mới',
+    possessives: 'của tôi|của em|của mình|của anh|cũ|mới',
   },
   {
     language: 'id',
@@ -201,7 +207,7 @@ export const LATIN_LANGUAGES: readonly CredentialLanguage[] = [
     pin: 'kode pin|kode akses',
     token: 'kunci api|kunci rahasia|token akses|kunci akses',
     is: 'adalah|ialah|yaitu|yakni',
-    mine: 'saya|aku|kami',
+    possessives: 'saya|aku|kami',
   },
   {
     language: 'ms',
@@ -209,15 +215,15 @@ export const LATIN_LANGUAGES: readonly CredentialLanguage[] = [
     pin: 'kod pin|nombor pin',
     token: 'kunci api|kunci rahsia|token akses',
     is: 'ialah|adalah',
-    mine: 'saya|kami',
+    possessives: 'saya|kami',
   },
-  { language: 'tl', password: 'hudyat|kontrasenyas', token: 'lihim na susi', is: 'ay', mine: 'ko|namin' },
+  { language: 'tl', password: 'hudyat|kontrasenyas', token: 'lihim na susi', is: 'ay', possessives: 'ko|namin' },
   {
     language: 'sw',
     password: 'nenosiri|neno la siri|nywila',
     token: 'ufunguo wa api|ufunguo wa siri',
     is: 'ni',
-    mine: 'langu|yangu',
+    possessives: 'langu|yangu',
   },
   { language: 'cy', password: 'cyfrinair|gyfrinair', token: 'allwedd api', is: 'yw' },
   { language: 'ga', password: 'pasfhocal|focal faire', token: 'eochair api', is: 'ná' },

@@ -17,7 +17,7 @@ export const OTHER_LANGUAGES: readonly CredentialLanguage[] = [
     token:
       'ключ api|api-ключ|api ключ|апи-ключ|ключ доступа|секретный ключ|закрытый ключ|приватный ключ|токен|токена|токеном|токен доступа|токен доступу|секрет|секрет клиента|лицензионный ключ',
     is: 'это|есть|был|будет|теперь',
-    mine: 'мой|наш|у меня|от почты|от аккаунта|от сайта|от сервера',
+    possessives: 'мой|наш|у меня|от почты|от аккаунта|от сайта|от сервера',
   },
   {
     language: 'uk',
@@ -25,7 +25,7 @@ export const OTHER_LANGUAGES: readonly CredentialLanguage[] = [
     pin: 'пін|пін-код|пінкод',
     token: 'ключ доступу|секретний ключ|api ключ|таємний ключ',
     is: 'це|є|був',
-    mine: 'у мене',
+    possessives: 'у мене',
   },
   {
     language: 'bg',
@@ -33,7 +33,7 @@ export const OTHER_LANGUAGES: readonly CredentialLanguage[] = [
     pin: 'пин код',
     token: 'таен ключ|ключ за достъп|апи ключ',
     is: 'е|беше',
-    mine: 'ми|ни',
+    possessives: 'ми|ни',
   },
   { language: 'mk', password: 'лозинката', token: 'таен клуч|апи клуч', is: 'е|беше' },
   {
@@ -42,7 +42,7 @@ export const OTHER_LANGUAGES: readonly CredentialLanguage[] = [
     pin: 'κωδικός pin|αριθμός pin',
     token: 'κλειδί api|μυστικό κλειδί|κλειδί πρόσβασης|διακριτικό|διακριτικό πρόσβασης',
     is: 'είναι|ήταν',
-    mine: 'μου|σας|του',
+    possessives: 'μου|σας|του',
   },
   { language: 'ka', password: 'პაროლი|პაროლია|პაროლის', token: 'api გასაღები|საიდუმლო გასაღები', is: 'არის' },
   { language: 'hy', password: 'գաղտնաբառ*', token: 'api բանալի|գաղտնի բանալի', is: 'է' },
@@ -54,7 +54,7 @@ export const OTHER_LANGUAGES: readonly CredentialLanguage[] = [
     token:
       'مفتاح api|مفتاح واجهة برمجة التطبيقات|المفتاح السري|مفتاح سري|مفتاح الوصول|رمز الوصول|التوكن|توكن|الرمز المميز|رمز مميز',
     is: 'هي|هو|كانت|كان',
-    mine: 'الخاصة بي|الخاص بي|الخاصة بنا|حقي',
+    possessives: 'الخاصة بي|الخاص بي|الخاصة بنا|حقي',
   },
   {
     language: 'he',
@@ -62,23 +62,23 @@ export const OTHER_LANGUAGES: readonly CredentialLanguage[] = [
     pin: 'קוד סודי|הקוד הסודי|קוד גישה',
     token: 'מפתח api|מפתח ה-api|מפתח סודי|מפתח גישה|טוקן|הטוקן|אסימון|אסימון גישה',
     is: 'היא|הוא|הייתה|זה',
-    mine: 'שלי|שלנו',
+    possessives: 'שלי|שלנו',
   },
   {
     language: 'fa',
     password: 'رمز عبور|رمز ورود|گذرواژه|گذر واژه|کلمه عبور|پسورد',
     token: 'کلید api|کلید مخفی|توکن',
     is: 'است|هست|برابر',
-    mine: 'من',
+    possessives: 'من',
   },
-  { language: 'ur', password: 'پاس ورڈ|پاسورڈ|خفیہ لفظ', token: 'api کلید|خفیہ کلید', is: 'ہے', mine: 'میرا' },
+  { language: 'ur', password: 'پاس ورڈ|پاسورڈ|خفیہ لفظ', token: 'api کلید|خفیہ کلید', is: 'ہے', possessives: 'میرا' },
   {
     language: 'hi',
     password: 'पासवर्ड|कूटशब्द|पास वर्ड',
     pin: 'पिन|पिन कोड',
     token: 'api कुंजी|एपीआई कुंजी|गुप्त कुंजी|टोकन',
     is: 'है|था',
-    mine: 'मेरा',
+    possessives: 'मेरा',
   },
   { language: 'mr', password: 'संकेतशब्द', token: 'api की|गुप्त की', is: 'आहे' },
   { language: 'bn', password: 'পাসওয়ার্ড|পাসওয়ার্ড|গোপন শব্দ', token: 'এপিআই কী|api কী|টোকেন', is: 'হল|হলো|হচ্ছে' },
@@ -92,7 +92,7 @@ export const OTHER_LANGUAGES: readonly CredentialLanguage[] = [
     pin: 'รหัสพิน|รหัส pin',
     token: 'คีย์ api|คีย์ลับ|โทเค็น|โทเคน',
     is: 'คือ|เป็น',
-    mine: 'ของฉัน|ของผม|ของดิฉัน',
+    possessives: 'ของฉัน|ของผม|ของดิฉัน',
   },
   {
     language: 'ja',

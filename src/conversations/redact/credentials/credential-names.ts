@@ -30,7 +30,7 @@ export const CREDENTIAL_NAMES: readonly CredentialName[] = LANGUAGES.flatMap(
 /** Forms of "is", each with the languages that have it. */
 export const LINK_WORDS: ReadonlyMap<string, readonly string[]> = byWord(({ is = '' }) => is);
 /** Possessives, each with the languages that have it. */
-export const POSSESSIVES: ReadonlyMap<string, readonly string[]> = byWord(({ mine = '' }) => mine);
+export const POSSESSIVES: ReadonlyMap<string, readonly string[]> = byWord(({ possessives = '' }) => possessives);
 
 function byWord(list: (language: CredentialLanguage) => string): ReadonlyMap<string, readonly string[]> {
   const words = new Map<string, string[]>();

@@ -7,9 +7,9 @@ import {
   AFTER_STEM,
   ALL_NAMES,
   ASCII_NAMES,
-  GLUED,
   NAMES,
   OTHER_LETTERS,
+  UNSPACED,
 } from './credential-patterns.ts';
 import { type CredentialCandidate, isSecretValue, type Link } from './credential-values.ts';
 import type { TextSpan } from './spans.ts';
@@ -215,6 +215,6 @@ function bareLength(value: string, link: Link): number {
   );
   // "비밀번호는 abc123입니다": text in a script without spaces is not part of the value.
   const own = /^[!-~]/.test(head) ? (/^[!-~]+/.exec(head)?.[0] ?? head) : head;
-  const plain = GLUED.test(head.slice(own.length, own.length + 1)) ? own : head;
+  const plain = UNSPACED.test(head.slice(own.length, own.length + 1)) ? own : head;
   return plain.replace(/(?:[.,;:)}\]]|\\){1,8}$/, '').length;
 }

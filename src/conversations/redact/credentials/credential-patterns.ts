@@ -40,16 +40,16 @@ function escapeLiteral(literal: string): string {
 /**
  * Returns the folded words as alternatives of a pattern, longest first: those of scripts without spaces, or the others.
  */
-function folded(words: ReadonlyMap<string, readonly string[]>, isGlued: boolean): string {
+function folded(words: ReadonlyMap<string, readonly string[]>, isUnspaced: boolean): string {
   return [...words.keys()]
-    .filter((word) => GLUED.test(word) === isGlued)
+    .filter((word) => UNSPACED.test(word) === isUnspaced)
     .map((word) => escapeLiteral(fold(word).text))
     .toSorted(byLength)
     .join('|');
 }
 
 /** Scripts without spaces between a name, a particle and a value. */
-export const GLUED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
+export const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
 /** Quotes and emphasis around names and values; a backslash where JSON is inside a string. */
 const AROUND = '[\\\\"\'`*_]{0,4}';

@@ -199,7 +199,7 @@ function lastSentence(line: string): string {
 
 const ONLY_TITLES = new RegExp(`^(?:(?:${TITLES})\\.? ?){1,3}$`, 'u');
 
-/** Reports whether a phrase is a name, and not an acronym, a role or a word that starts sentences. */
+/** Reports whether a phrase is a name, and not only capitals, a role or a word that starts sentences. */
 function isName(name: string): boolean {
   const words = name
     .toLowerCase()

@@ -126,7 +126,7 @@ export interface CjkName {
 }
 
 /** Returns the names with an honorific or a phrase, with the position of both. */
-export function namesGivenAway(text: string): readonly CjkName[] {
+export function namesInContext(text: string): readonly CjkName[] {
   if (!hasCjk(text)) {
     return [];
   }

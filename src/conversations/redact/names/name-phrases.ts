@@ -79,7 +79,7 @@ const GREETING =
   /(?:^|\W)(?:hi|hello|hey|dear|hallo|liebe[r]?|bonjour|hola|thanks|thank you|thx|cheers|regards|mr|mrs|ms|dr|from|by|with|to|for|cc|ask|tell|told|@)[,:.]?\s{1,3}$/i;
 
 /** Reports whether a phrase is used as a name here. */
-export function isMeant({ needs }: Phrase, text: string, start: number, end: number): boolean {
+export function isUsedAsName({ needs }: Phrase, text: string, start: number, end: number): boolean {
   return (
     needs === 'nothing' ||
     (needs === 'capital' && /^[\p{Lu}\p{Lo}]/u.test(text.slice(start, start + 2))) ||

@@ -1,8 +1,8 @@
 import type { Person } from '../../model/ticket.ts';
 import type { Finder, PrivateValue } from '../model/found.ts';
-import { hasCjk, namesGivenAway, patternsOfName } from './cjk-names.ts';
+import { hasCjk, namesInContext, patternsOfName } from './cjk-names.ts';
 import { fold } from './fold-name.ts';
-import { isMeant, isWordToo, type Phrase, phrasesOf } from './name-phrases.ts';
+import { isUsedAsName, isWordToo, type Phrase, phrasesOf } from './name-phrases.ts';
 
 /** Gap between two words of a name. */
 const GAP = /^(?:['’`´.\-_ \t]|\s?\r?\n[ \t>]?|, ?|\. ){0,3}$/;
@@ -115,7 +115,7 @@ function findPeople(text: string, { phrases, patterns }: Names): readonly Privat
     }
     for (const phrase of phrases.get(word) ?? []) {
       const end = endOf(phrase, folded.text, start);
-      const isHere = end !== null && isMeant(phrase, text, folded.from(start), folded.to(end));
+      const isHere = end !== null && isUsedAsName(phrase, text, folded.from(start), folded.to(end));
       if (end !== null && isHere) {
         found.push({
           type: 'person',
@@ -148,10 +148,10 @@ function findCjk(text: string, patterns: Names['patterns']): readonly PrivateVal
         }),
       ),
   );
-  const away = namesGivenAway(text).map(
+  const inContext = namesInContext(text).map(
     ({ name, start, end }): PrivateValue => ({ type: 'person', label: 'PERSON', key: `person ${name}`, start, end }),
   );
-  return [...known, ...away];
+  return [...known, ...inContext];
 }
 
 const WORD = /[\p{L}\p{N}]+/gu;

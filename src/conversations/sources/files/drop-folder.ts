@@ -57,10 +57,10 @@ export function openDropFolder(options: DropFolderOptions): DropFolder {
 
 async function* pollFolder(options: DropFolderOptions, reader: FolderReader, poll: PollOptions): AsyncGenerator<Batch> {
   const { processed = new Set() } = poll;
-  const tray = new Tray(options, ledgerOf(poll.cursor));
+  const batch = new BatchBuilder(options, ledgerOf(poll.cursor));
   const { files, refused } = await reader.list(poll.signal);
   for (const each of refused) {
-    await tray.refuse(each);
+    await batch.refuse(each);
   }
   /** Digests of the files that stay in the folder. */
   const present = new Set<string>();
@@ -68,7 +68,7 @@ async function* pollFolder(options: DropFolderOptions, reader: FolderReader, pol
     poll.signal.throwIfAborted();
     const digest = await reader.digest(file, poll.signal);
     if (processed.has(digest)) {
-      if (!(await reader.putAway(file))) {
+      if (!(await reader.moveOrDelete(file))) {
         present.add(digest);
       }
       continue;
@@ -77,28 +77,28 @@ async function* pollFolder(options: DropFolderOptions, reader: FolderReader, pol
       continue;
     }
     present.add(digest);
-    const from = tray.ledger.file?.digest === digest ? tray.ledger.file.index : 0;
+    const from = batch.ledger.file?.digest === digest ? batch.ledger.file.index : 0;
     const input = fileInput(file.path, poll.signal);
     for await (const record of readTickets(input, { ...options.read, account: options.account ?? options.name })) {
       poll.signal.throwIfAborted();
-      if (record.index >= from && tray.put(file, digest, record)) {
-        yield await tray.empty();
+      if (record.index >= from && batch.put(file, digest, record)) {
+        yield await batch.flush();
       }
     }
     // A file that changed in the meantime counts as a different file, which the next poll reads.
     if (await reader.isAsListed(file)) {
-      tray.finish(digest);
+      batch.finish(digest);
     }
-    await tray.keepRejects();
+    await batch.keepRejects();
   }
-  tray.forget([...processed].filter((digest) => !present.has(digest)));
-  if (tray.isWorthIt()) {
-    yield await tray.empty();
+  batch.forget([...processed].filter((digest) => !present.has(digest)));
+  if (batch.hasProgress()) {
+    yield await batch.flush();
   }
 }
 
 /** Collects the next batch: records of one large file or of many small ones. */
-class Tray {
+class BatchBuilder {
   ledger: Ledger;
   found: SourceRecord[] = [];
   readonly #options: DropFolderOptions;
@@ -145,13 +145,13 @@ class Tray {
     this.found.push(rejected(name, 1, reason));
   }
 
-  isWorthIt(): boolean {
+  hasProgress(): boolean {
     const isMoved = this.ledger.file !== this.#given.file;
     return this.found.length > 0 || isMoved || this.#finished.length > 0 || this.#forgotten.length > 0;
   }
 
   /** Returns the batch. Reject files are durable before the cursor. Throws SourceError. */
-  async empty(): Promise<Batch> {
+  async flush(): Promise<Batch> {
     await this.keepRejects();
     const processed = { add: this.#finished, remove: this.#forgotten };
     const { found } = this;

@@ -12,7 +12,7 @@ import { type FileStat, isSettled, isUnfinishedName, readFileStat } from './sett
 export interface Dropped {
   readonly name: string;
   readonly path: string;
-  readonly look: FileStat;
+  readonly status: FileStat;
 }
 
 export interface Refused {
@@ -23,7 +23,7 @@ export interface Refused {
 /** Subdirectory of files that were read. */
 const PROCESSED = 'processed';
 /** Number of checks of a file that is still being written before it waits for the next poll. */
-const LOOKS = 2;
+const MAX_CHECKS = 2;
 /** Number of stored digits of a SHA-256: a cursor may contain thousands of digests. */
 const DIGITS = 24;
 
@@ -33,10 +33,10 @@ export class FolderReader {
   readonly #after: 'keep' | 'move' | 'delete';
   readonly #clock: Clock;
   readonly #stable: number;
-  #looks = new Map<string, FileStat>();
+  #checks = new Map<string, FileStat>();
   /** Digests by status of the file, so that files that stay in the directory are not read in every poll. */
-  #digests = new Map<string, { readonly look: FileStat; readonly digest: string }>();
-  #told = new Map<string, string>();
+  #digests = new Map<string, { readonly status: FileStat; readonly digest: string }>();
+  #reported = new Map<string, string>();
 
   constructor(folder: string, after: 'keep' | 'move' | 'delete', clock: Clock, stable: number) {
     this.#folder = folder;
@@ -49,21 +49,21 @@ export class FolderReader {
   async list(
     signal: AbortSignal,
   ): Promise<{ readonly files: readonly Dropped[]; readonly refused: readonly Refused[] }> {
-    let listed = await this.#look();
-    for (let looks = 1; listed.isBusy && looks < LOOKS; looks++) {
+    let listed = await this.#scan();
+    for (let checks = 1; listed.isBusy && checks < MAX_CHECKS; checks++) {
       await this.#clock.sleep(this.#stable, signal);
-      listed = await this.#look();
+      listed = await this.#scan();
     }
-    this.#digests = new Map([...this.#digests].filter(([name]) => this.#looks.has(name)));
-    const refused = listed.refused.filter(({ name, reason }) => this.#told.get(name) !== reason);
-    this.#told = new Map(listed.refused.map(({ name, reason }) => [name, reason]));
+    this.#digests = new Map([...this.#digests].filter(([name]) => this.#checks.has(name)));
+    const refused = listed.refused.filter(({ name, reason }) => this.#reported.get(name) !== reason);
+    this.#reported = new Map(listed.refused.map(({ name, reason }) => [name, reason]));
     return { files: listed.files.toSorted(byAge), refused };
   }
 
-  async #look() {
+  async #scan() {
     const files: Dropped[] = [];
     const refused: Refused[] = [];
-    const looks = new Map<string, FileStat>();
+    const checks = new Map<string, FileStat>();
     let isBusy = false;
     for (const name of await this.#names()) {
       const path = join(this.#folder, name);
@@ -75,15 +75,15 @@ export class FolderReader {
         continue;
       }
       const { size, mtimeMs: mtime, ino: inode } = inspected;
-      const look = readFileStat(this.#looks.get(name), { size, mtime, inode }, this.#clock.now());
-      looks.set(name, look);
-      if (isSettled(look, this.#clock.now(), this.#stable)) {
-        files.push({ name, path, look });
+      const status = readFileStat(this.#checks.get(name), { size, mtime, inode }, this.#clock.now());
+      checks.set(name, status);
+      if (isSettled(status, this.#clock.now(), this.#stable)) {
+        files.push({ name, path, status });
       } else {
         isBusy = true;
       }
     }
-    this.#looks = looks;
+    this.#checks = checks;
     return { files, refused, isBusy };
   }
 
@@ -125,12 +125,12 @@ export class FolderReader {
    * Returns the digest of a file's content and modification time: a later file with the same content is a different file,
    * and is read again. Throws SourceError.
    */
-  async digest({ name, path, look }: Dropped, signal: AbortSignal): Promise<string> {
+  async digest({ name, path, status }: Dropped, signal: AbortSignal): Promise<string> {
     const known = this.#digests.get(name);
-    if (known !== undefined && isSameLook(known.look, look)) {
+    if (known !== undefined && isSameStatus(known.status, status)) {
       return known.digest;
     }
-    const hash = createHash('sha256').update(`${look.mtime}\n`);
+    const hash = createHash('sha256').update(`${status.mtime}\n`);
     try {
       for await (const piece of fileInput(path, signal).open()) {
         hash.update(piece);
@@ -139,18 +139,18 @@ export class FolderReader {
       throw new SourceError(`cannot read ${path}: ${messageOf(error)}`, { cause: error });
     }
     const digest = hash.digest('hex').slice(0, DIGITS);
-    this.#digests.set(name, { look, digest });
+    this.#digests.set(name, { status, digest });
     return digest;
   }
 
   /** Reports whether the file did not change since it was listed. */
-  async isAsListed({ path, look }: Dropped): Promise<boolean> {
+  async isAsListed({ path, status }: Dropped): Promise<boolean> {
     const stats = await stat(path).catch(() => null);
-    return stats !== null && isSameLook(look, { size: stats.size, mtime: stats.mtimeMs, inode: stats.ino });
+    return stats !== null && isSameStatus(status, { size: stats.size, mtime: stats.mtimeMs, inode: stats.ino });
   }
 
   /** Moves or deletes a completely read file. Returns false if it stays. Throws SourceError. */
-  async putAway(file: Dropped): Promise<boolean> {
+  async moveOrDelete(file: Dropped): Promise<boolean> {
     if (this.#after === 'keep' || !(await this.isAsListed(file))) {
       return false;
     }
@@ -201,9 +201,9 @@ const naturally = new Intl.Collator('en', { numeric: true });
 
 /** Orders files by modification time; with the same time, `2.eml` comes before `10.eml`. */
 function byAge(a: Dropped, b: Dropped): number {
-  return a.look.mtime - b.look.mtime || naturally.compare(a.name, b.name) || (a.name < b.name ? -1 : 1);
+  return a.status.mtime - b.status.mtime || naturally.compare(a.name, b.name) || (a.name < b.name ? -1 : 1);
 }
 
-function isSameLook(a: Omit<FileStat, 'since'>, b: Omit<FileStat, 'since'>): boolean {
+function isSameStatus(a: Omit<FileStat, 'since'>, b: Omit<FileStat, 'since'>): boolean {
   return a.size === b.size && a.mtime === b.mtime && a.inode === b.inode;
 }

@@ -8,7 +8,7 @@ import { readEml, readMbox } from './formats/mailbox.ts';
 import { type Format, type ReadOptions, rejected, type TicketRecord } from './formats/record.ts';
 
 /** Number of bytes that are read to detect the format of a file. */
-const LOOK = 1024 * 1024;
+const HEAD_SIZE = 1024 * 1024;
 const READERS: Readonly<Record<Format, (input: FileInput, options: ReadOptions) => AsyncGenerator<SourceRecord>>> = {
   json: readJson,
   ndjson: readNdjson,
@@ -35,7 +35,7 @@ export async function* readTickets(source: string | FileInput, options: ReadOpti
   let index = 0;
   let head: Buffer;
   try {
-    head = await firstBytes(input, LOOK);
+    head = await firstBytes(input, HEAD_SIZE);
   } catch (error) {
     yield { index, found: rejected(input.name, 1, `cannot be read: ${codeOf(error)}`) };
     return;
@@ -74,17 +74,17 @@ function codeOf(error: unknown): string {
 }
 
 /** Returns the format of a file: the given one, by its extension, or by its first bytes. */
-async function formatOf(name: string, head: Buffer, told: Format | undefined): Promise<Format | { problem: string }> {
+async function formatOf(name: string, head: Buffer, given: Format | undefined): Promise<Format | { problem: string }> {
   if (head.length === 0) {
     return { problem: 'the file is empty' };
   }
   const extension = EXTENSIONS[extname(name).toLowerCase()];
-  const isMail = extension === 'eml' || extension === 'mbox' || told === 'eml' || told === 'mbox';
+  const isMail = extension === 'eml' || extension === 'mbox' || given === 'eml' || given === 'mbox';
   const text = await textOfHead(head);
   if (text === null && !isMail) {
     return { problem: 'is not text; it looks like an archive or another binary file' };
   }
-  return told ?? extension ?? formatOfText(text ?? '') ?? { problem: 'is not JSON, NDJSON, CSV, eml or mbox' };
+  return given ?? extension ?? formatOfText(text ?? '') ?? { problem: 'is not JSON, NDJSON, CSV, eml or mbox' };
 }
 
 /** Decodes the first bytes of a file; null if they are not text. */

@@ -34,7 +34,7 @@ export async function appendRejects(path: string, records: readonly TicketRecord
 }
 
 /** Size of the largest reject file that is searched for an existing entry, in bytes. */
-const LOOKED_THROUGH = 64 * 1024;
+const LARGEST_SEARCHED = 64 * 1024;
 
 /**
  * Writes the reason why a file is rejected as a whole, unless the reject file contains it: every start finds the file
@@ -43,7 +43,8 @@ const LOOKED_THROUGH = 64 * 1024;
 export async function noteRefusal(path: string, reason: string): Promise<void> {
   const line = `${JSON.stringify({ line: 1, record: 0, reason })}\n`;
   const kept = await stat(path).then(
-    ({ size }) => (size <= LOOKED_THROUGH ? readRegularFile(path, { limit: LOOKED_THROUGH }).toString('utf8') : line),
+    ({ size }) =>
+      size <= LARGEST_SEARCHED ? readRegularFile(path, { limit: LARGEST_SEARCHED }).toString('utf8') : line,
     () => '',
   );
   if (!kept.includes(line)) {

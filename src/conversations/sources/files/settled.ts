@@ -20,8 +20,8 @@ export function readFileStat(last: FileStat | undefined, stats: Omit<FileStat, '
  * or by the checks. A file that is moved into the directory keeps its modification time, and is read at once. A file
  * that changes later is read again, and its unchanged records are not sent again.
  */
-export function isSettled(look: FileStat, now: number, stable: number): boolean {
-  return now - look.since >= stable || now - look.mtime >= stable;
+export function isSettled(status: FileStat, now: number, stable: number): boolean {
+  return now - status.since >= stable || now - status.mtime >= stable;
 }
 
 /** Reports whether a name in a drop folder is that of a temporary or hidden file. */

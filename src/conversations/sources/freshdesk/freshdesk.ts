@@ -36,11 +36,11 @@ export interface FreshdeskOptions extends Omit<FreshdeskSettings, 'webhookHeader
 
 const PAGE = 100;
 /** Last page of a list that Freshdesk returns. Source: docs/helpdesk-notes.md#freshdesk */
-const MOST_PAGES = 300;
+const MAX_PAGES = 300;
 /** Maximum number of pages with messages of one ticket. */
-const MOST_CHILD_PAGES = 1000;
+const MAX_CHILD_PAGES = 1000;
 /** Maximum number of people whose names are cached. */
-const MOST_PEOPLE = 10_000;
+const MAX_PEOPLE = 10_000;
 const LIST = 'list tickets';
 
 /** Opens the Freshdesk source: tickets in the order of their last change, then the messages of each settled one. */
@@ -119,7 +119,7 @@ class Freshdesk implements PollingSource {
   #list(signal: AbortSignal): UpdatedList<ListedTicket> {
     return {
       label: `Freshdesk: ${LIST}`,
-      mostPages: MOST_PAGES,
+      mostPages: MAX_PAGES,
       first: (since) => {
         // Newer accounts list no description unless it is requested. Source: docs/helpdesk-notes.md#freshdesk
         const include = 'description,requester,stats';
@@ -176,7 +176,7 @@ class Freshdesk implements PollingSource {
     const byId = new Map<number, FreshdeskConversation>();
     let path: string | null = `/api/v2/tickets/${ticket}/conversations`;
     for (let pages = 0; path !== null; pages += 1) {
-      if (pages >= MOST_CHILD_PAGES) {
+      if (pages >= MAX_CHILD_PAGES) {
         throw new TransientError('Freshdesk: list conversations: the list does not end', false);
       }
       const { answer, next }: Page = await this.#page(path, 'list conversations', 'read', [404], signal);
@@ -216,7 +216,7 @@ class Freshdesk implements PollingSource {
     if (known !== undefined) {
       return known;
     }
-    if (this.#people.size >= MOST_PEOPLE) {
+    if (this.#people.size >= MAX_PEOPLE) {
       this.#people.clear();
     }
     const asked = this.#ask(path, kind, signal);

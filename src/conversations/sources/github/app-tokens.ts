@@ -23,10 +23,10 @@ export interface AppTokens {
 }
 
 /** Seconds by which a claim is backdated, in case GitHub's clock is slow, and the maximum lifetime of a claim. */
-const BEHIND = 60;
+const CLOCK_TOLERANCE = 60;
 const LIFE = 600;
 /** Time before its expiry at which a token is renewed, in milliseconds. */
-const EARLY = 300_000;
+const RENEWAL_MARGIN = 300_000;
 
 const tokenSchema = z.object({ token: z.string().min(1), expires_at: z.string() });
 
@@ -50,7 +50,7 @@ export function openAppTokens({ app, baseUrl, userAgent, clock, random }: AppTok
     const path = `/app/installations/${app.installationId}/access_tokens`;
     const { body } = await client.request({ name, method: 'POST', path, signal: closing.signal });
     const { token, expires_at: expires } = readAnswer(tokenSchema, body, `GitHub: ${name}`);
-    return { token, until: (Date.parse(expires) || 0) - EARLY };
+    return { token, until: (Date.parse(expires) || 0) - RENEWAL_MARGIN };
   };
   return {
     access: new RenewedToken(clock, ask),
@@ -63,7 +63,7 @@ export function openAppTokens({ app, baseUrl, userAgent, clock, random }: AppTok
 
 /** Signs a claim. `now` is milliseconds since the epoch. */
 function claim(app: number, key: KeyObject, now: number): Promise<string> {
-  const issuedAt = Math.floor(now / 1000) - BEHIND;
+  const issuedAt = Math.floor(now / 1000) - CLOCK_TOLERANCE;
   return new SignJWT()
     .setProtectedHeader({ alg: 'RS256' })
     .setIssuedAt(issuedAt)

@@ -4,7 +4,7 @@ import { isObject } from '../../../core/json.ts';
 import { pathBelow } from '../../polling/next-link.ts';
 import { openProviderClient, type ProviderAnswer, type ProviderClient } from '../../polling/provider-client.ts';
 import { type AppTokens, openAppTokens } from './app-tokens.ts';
-import { isGithubRefusal, LEAST_WAIT, readGithubRate } from './rate.ts';
+import { isGithubRefusal, MIN_WAIT, readGithubRate } from './rate.ts';
 
 export interface GithubClientOptions {
   readonly baseUrl: string;
@@ -33,9 +33,9 @@ export interface GithubClient {
 }
 
 const MOVED = [301, 302, 307, 308];
-const MOST_MOVES = 5;
+const MAX_MOVES = 5;
 /** Consecutive refusals after which the request fails. */
-const MOST_REFUSALS = 5;
+const MAX_REFUSALS = 5;
 
 /** Creates the client. Throws ConfigError if the key of an app cannot be read. */
 export function openGithubClient(options: GithubClientOptions): GithubClient {
@@ -76,7 +76,7 @@ class Client implements GithubClient {
 
   async get(request: GithubRequest): Promise<ProviderAnswer> {
     let { path } = request;
-    for (let moves = 0; moves <= MOST_MOVES; moves += 1) {
+    for (let moves = 0; moves <= MAX_MOVES; moves += 1) {
       const answer = await this.#authorized({ ...request, path });
       if (!MOVED.includes(answer.status)) {
         return answer;
@@ -113,9 +113,9 @@ class Client implements GithubClient {
       }
       if (sentAt >= this.#closedUntil) {
         this.#refusals += 1;
-        this.#closedUntil = this.#clock.monotonic() + LEAST_WAIT * 2 ** (this.#refusals - 1);
+        this.#closedUntil = this.#clock.monotonic() + MIN_WAIT * 2 ** (this.#refusals - 1);
       }
-      if (this.#refusals >= MOST_REFUSALS) {
+      if (this.#refusals >= MAX_REFUSALS) {
         throw new RateLimitedError(`GitHub: ${name}: rate limit exceeded repeatedly`, this.#wait());
       }
     }

@@ -41,7 +41,7 @@ type Places = {
 /** Overlap of consecutive polls in milliseconds, because lists are updated late; known versions are not read again. */
 const LOOKBACK = 3_600_000;
 /** Maximum number of pages with comments of one issue. */
-const MOST_CHILD_PAGES = 1000;
+const MAX_CHILD_PAGES = 1000;
 const GONE = [404, 410];
 const REPOSITORY_GONE = new Set([404, 410, 451]);
 
@@ -197,7 +197,7 @@ class Github implements PollingSource {
     const name = 'list comments';
     let path: string | null = `/repos/${repository}/issues/${number}/comments?per_page=100`;
     for (let pages = 0; path !== null; pages += 1) {
-      if (pages >= MOST_CHILD_PAGES) {
+      if (pages >= MAX_CHILD_PAGES) {
         throw new TransientError(`GitHub: ${name}: the list does not end`, false);
       }
       const answer = await this.#client.get({ name, path, accepts: GONE, signal });

@@ -6,7 +6,7 @@ type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefin
  * Minimum wait after a rate limit without a wait or reset in the response, in milliseconds. Source:
  * docs/helpdesk-notes.md#github
  */
-export const LEAST_WAIT = 60_000;
+export const MIN_WAIT = 60_000;
 
 /**
  * Reads GitHub's rate-limit headers. `retryAfter` applies if the request was rate limited: without `Retry-After` and
@@ -15,7 +15,7 @@ export const LEAST_WAIT = 60_000;
 export function readGithubRate(headers: HeaderRecord): RateHeaders {
   const read = readRateHeaders(headers);
   const endsAtReset = read.remaining === 0 && read.reset !== null;
-  return { ...read, retryAfter: read.retryAfter ?? (endsAtReset ? null : LEAST_WAIT) };
+  return { ...read, retryAfter: read.retryAfter ?? (endsAtReset ? null : MIN_WAIT) };
 }
 
 /**

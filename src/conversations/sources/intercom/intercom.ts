@@ -8,7 +8,7 @@ import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
 import type { SourceRecord } from '../../model/ticket.ts';
 import { openProviderClient, type ProviderAnswer, type ProviderClient } from '../../polling/provider-client.ts';
 import { decidedByState, keyOf, ticketOf, type Workspace } from './ticket.ts';
-import { openWindow, standOf, type Window } from './window.ts';
+import { openWindow, readProgress, type Window } from './window.ts';
 import { conversationSchema, deletedSchema, itemSchema, searchSchema } from './wire.ts';
 
 export interface IntercomOptions {
@@ -33,7 +33,7 @@ const VERSION = '2.16';
 const PAGE = 50;
 const DELETED_PAGE = 60;
 /** Statuses for an expired cursor. */
-const NO_POSITION = [400, 404, 422];
+const EXPIRED_CURSOR = [400, 404, 422];
 
 /**
  * Opens the Intercom source. A poll reads the conversations that were deleted since the start of a fixed window of
@@ -63,7 +63,7 @@ class Intercom implements PollingSource {
   readonly #clock: Clock;
   readonly #client: ProviderClient;
   /** True if the workspace has a list of deleted conversations. */
-  #tellsDeleted = false;
+  #hasDeletionList = false;
 
   constructor({ name, lookback, clock }: IntercomOptions, workspace: Workspace, client: ProviderClient) {
     this.name = name;
@@ -75,16 +75,16 @@ class Intercom implements PollingSource {
 
   async *poll({ cursor, since, signal }: PollOptions): AsyncIterable<Batch> {
     const now = Math.floor(this.#clock.now() / 1000);
-    const stand = standOf(cursor, this.#workspace.appId);
-    if (stand === null) {
+    const progress = readProgress(cursor, this.#workspace.appId);
+    if (progress === null) {
       yield* this.#readWindow({ from: Math.floor(since / 1000), until: now, after: null }, signal);
       return;
     }
-    if (!('bookmark' in stand)) {
+    if (!('bookmark' in progress)) {
       // Continue the window of an earlier poll.
-      yield* this.#readWindow(stand, signal);
+      yield* this.#readWindow(progress, signal);
     }
-    const bookmark = 'bookmark' in stand ? stand.bookmark : stand.until;
+    const bookmark = 'bookmark' in progress ? progress.bookmark : progress.until;
     yield* this.#readWindow(openWindow(bookmark, this.#lookback, now), signal);
   }
 
@@ -101,16 +101,16 @@ class Intercom implements PollingSource {
   async *#readWindow(window: Window, signal: AbortSignal): AsyncIterable<Batch> {
     const account = this.#workspace.appId;
     const deleted = await this.#deleted(window.from, signal);
-    this.#tellsDeleted = deleted !== null;
-    let told: readonly SourceRecord[] = deleted ?? [];
+    this.#hasDeletionList = deleted !== null;
+    let pending: readonly SourceRecord[] = deleted ?? [];
     let position: Window | null = window;
     while (position !== null) {
       const { from, until }: Window = position;
       const { items, next } = await this.#search(position, signal);
       const found = await readAll(items, signal, (item, ended) => this.#read(item, ended));
       const cursor = next === null ? { account, bookmark: until } : { account, from, until, after: next };
-      yield { found: [...told, ...found], cursor };
-      told = [];
+      yield { found: [...pending, ...found], cursor };
+      pending = [];
       position = next === null ? null : { from, until, after: next };
     }
   }
@@ -149,7 +149,7 @@ class Intercom implements PollingSource {
         sort: { field, order: 'ascending' },
         pagination: { per_page: PAGE, ...(after === null ? {} : { starting_after: after }) },
       },
-      accepts: after === null ? [] : NO_POSITION,
+      accepts: after === null ? [] : EXPIRED_CURSOR,
       signal,
     });
   }
@@ -175,7 +175,7 @@ class Intercom implements PollingSource {
         return { kind: 'gone', key };
       }
       const found = ticketOf(this.#workspace, readRecord(conversationSchema, answer.body));
-      return found.kind !== 'ticket' || this.#tellsDeleted
+      return found.kind !== 'ticket' || this.#hasDeletionList
         ? found
         : { kind: 'ticket', ticket: { ...found.ticket, recheck: id } };
     });

@@ -38,8 +38,8 @@ export function ticketOf(workspace: Workspace, wire: IntercomConversation): Sour
   if (!parts.some(({ role }) => role === 'user')) {
     return { kind: 'skipped', key, reason: reasonWithoutCustomer(wire, messages) };
   }
-  const { conversation_parts: told, statistics, created_at: created, updated_at: updated } = wire;
-  const reported = statistics?.count_conversation_parts ?? told.total_count ?? null;
+  const { conversation_parts: list, statistics, created_at: created, updated_at: updated } = wire;
+  const reported = statistics?.count_conversation_parts ?? list.total_count ?? null;
   const closed = statistics?.last_close_at ?? updated ?? null;
   return {
     kind: 'ticket',
@@ -52,15 +52,15 @@ export function ticketOf(workspace: Workspace, wire: IntercomConversation): Sour
       attributes: attributesOf(wire),
       parts,
       people: peopleOf(wire),
-      completeness: reported === null ? null : { reported, fetched: told.conversation_parts.length },
+      completeness: reported === null ? null : { reported, fetched: list.conversation_parts.length },
     },
   };
 }
 
 /** Returns the first message and the following ones, without those redacted in Intercom. */
-function messagesOf({ source, conversation_parts: told }: IntercomConversation): IntercomPart[] {
+function messagesOf({ source, conversation_parts: list }: IntercomConversation): IntercomPart[] {
   const first = source == null ? [] : [{ ...source, part_type: 'open' }];
-  return [...first, ...told.conversation_parts].filter(
+  return [...first, ...list.conversation_parts].filter(
     (part) => MESSAGES.has(part.part_type) && part.redacted !== true && textOf(part.body) !== '',
   );
 }
@@ -89,11 +89,11 @@ function roleOf(author: IntercomAuthor): AuthorRole | null {
 }
 
 function reasonWithoutCustomer(
-  { conversation_parts: told }: IntercomConversation,
+  { conversation_parts: list }: IntercomConversation,
   messages: readonly IntercomPart[],
 ): TicketSkipReason {
   if (messages.length === 0) {
-    const isNoted = told.conversation_parts.some(({ part_type: type, body }) => type.startsWith('note') && body);
+    const isNoted = list.conversation_parts.some(({ part_type: type, body }) => type.startsWith('note') && body);
     return isNoted ? 'private' : 'empty';
   }
   return messages.every(({ author }) => author?.type === 'bot') ? 'bot' : 'no-customer';
@@ -112,11 +112,11 @@ function attributesOf({ source, tags }: IntercomConversation): Record<string, st
   };
 }
 
-function peopleOf({ source, teammates, conversation_parts: told }: IntercomConversation) {
+function peopleOf({ source, teammates, conversation_parts: list }: IntercomConversation) {
   const people = new PeopleCollector();
   const authors = [
     source?.author,
-    ...told.conversation_parts.map(({ author }) => author),
+    ...list.conversation_parts.map(({ author }) => author),
     ...(teammates?.admins ?? []),
   ];
   for (const author of authors) {

@@ -13,10 +13,10 @@ export interface Window {
  * the latest update seen. Inside a window it is the window itself, so that reading can continue. Source:
  * docs/helpdesk-notes.md#intercom
  */
-export type Stand = { readonly bookmark: number } | Window;
+export type SearchProgress = { readonly bookmark: number } | Window;
 
 /** Reads a cursor of this workspace; null if it is missing or belongs to another. */
-export function standOf(cursor: Json, account: string): Stand | null {
+export function readProgress(cursor: Json, account: string): SearchProgress | null {
   if (!isObject(cursor) || cursor.account !== account) {
     return null;
   }

@@ -34,13 +34,13 @@ export interface OauthTokens {
 }
 
 /** Stored tokens. Times are milliseconds since the epoch. */
-const keptSchema = z.object({
+const storedSchema = z.object({
   /** Digest of the settings; with other settings the stored tokens are not used. */
   origin: z.string(),
   refreshToken: z.string().min(1),
   access: z.object({ token: z.string().min(1), until: z.number() }).nullable(),
 });
-type Kept = z.output<typeof keptSchema>;
+type StoredTokens = z.output<typeof storedSchema>;
 
 const grantSchema = z.object({
   access_token: z.string().min(1),
@@ -54,10 +54,10 @@ const refusalSchema = z.object({ error: z.string().regex(/^[a-z_]{1,40}$/) });
 const RENEW = 'renew the access token';
 const REFUSED = [400, 401, 403];
 /** Time before its expiry at which an access token is renewed, in milliseconds; at most a tenth of its lifetime. */
-const EARLY = 300_000;
+const RENEWAL_MARGIN = 300_000;
 const NEVER = Number.MAX_SAFE_INTEGER;
 /** Time limit in milliseconds for a renewal in flight on shutdown. */
-const CLOSING = 2000;
+const CLOSE_TIMEOUT = 2000;
 
 /**
  * Opens the access tokens of Zendesk's refresh token grant. A refresh token can be used once: the response contains the
@@ -91,7 +91,7 @@ class TokenChain {
   readonly #options: OauthTokensOptions;
   readonly #client: ProviderClient;
   readonly #closing = new AbortController();
-  #kept: Kept | null = null;
+  #kept: StoredTokens | null = null;
   /** True if the current tokens are stored. */
   #isDurable = true;
   /** Renewal in flight. */
@@ -104,7 +104,7 @@ class TokenChain {
 
   /** Waits for a renewal in flight and stores its tokens, because the refresh token that it used is no longer valid. */
   async close(): Promise<void> {
-    await endsWithin(this.#options.clock, CLOSING, [this.#renewal?.catch(() => undefined)]);
+    await endsWithin(this.#options.clock, CLOSE_TIMEOUT, [this.#renewal?.catch(() => undefined)]);
     this.#closing.abort();
   }
 
@@ -130,11 +130,11 @@ class TokenChain {
     return fresh;
   }
 
-  async #load(): Promise<Kept> {
+  async #load(): Promise<StoredTokens> {
     const { oauth, baseUrl, note } = this.#options;
     const own = [baseUrl, oauth.clientId, oauth.refreshToken];
     const origin = createHash('sha256').update(JSON.stringify(own)).digest('hex');
-    const kept = keptSchema.safeParse(await note.read());
+    const kept = storedSchema.safeParse(await note.read());
     return kept.data?.origin === origin ? kept.data : { origin, refreshToken: oauth.refreshToken, access: null };
   }
 
@@ -145,7 +145,7 @@ class TokenChain {
     }
   }
 
-  async #ask(kept: Kept): Promise<{ readonly next: Kept; readonly access: FreshToken }> {
+  async #ask(kept: StoredTokens): Promise<{ readonly next: StoredTokens; readonly access: FreshToken }> {
     const { oauth, clock } = this.#options;
     const askedAt = clock.now();
     const answer = await this.#client.request({
@@ -166,7 +166,7 @@ class TokenChain {
     }
     const grant = readAnswer(grantSchema, answer.body, `Zendesk: ${RENEW}`);
     const life = grant.expires_in == null ? null : grant.expires_in * 1000;
-    const until = life === null ? NEVER : askedAt + life - Math.min(EARLY, life / 10);
+    const until = life === null ? NEVER : askedAt + life - Math.min(RENEWAL_MARGIN, life / 10);
     const access = { token: grant.access_token, until };
     return { next: { ...kept, refreshToken: grant.refresh_token ?? kept.refreshToken, access }, access };
   }

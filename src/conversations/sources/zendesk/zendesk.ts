@@ -54,11 +54,11 @@ const SIDE_LOADS = 'users,metric_sets,comment_count';
  * Minimum age of the start time of an export, in seconds. Zendesk requires one minute; the local clock may be ahead.
  * Source: docs/helpdesk-notes.md#zendesk
  */
-const YOUNGEST_START = 120;
+const MIN_START_AGE = 120;
 /** Lookback of an export whose cursor has expired, in seconds. Source: docs/helpdesk-notes.md#delivery-rules */
-const RESEED = 300;
+const EXPIRED_LOOKBACK = 300;
 /** Response statuses that mean that the cursor has expired. */
-const NO_CURSOR = [400, 404, 410, 422];
+const EXPIRED_CURSOR = [400, 404, 410, 422];
 
 /**
  * Opens the Zendesk source: the cursor-based export of tickets, then the comments of each settled ticket. The export is
@@ -171,14 +171,14 @@ class Zendesk implements PollingSource {
     let from = position;
     let answer = await this.#export(from, signal);
     if (answer.status >= 400) {
-      from = { ...position, cursor: null, at: position.at - RESEED };
+      from = { ...position, cursor: null, at: position.at - EXPIRED_LOOKBACK };
       answer = await this.#export(from, signal);
     }
     return { from, page: readAnswer(exportSchema, answer.body, 'Zendesk: export tickets') };
   }
 
   #export({ cursor, at }: Position, signal: AbortSignal): Promise<ProviderAnswer> {
-    const start = Math.max(0, Math.min(at, Math.floor(this.#clock.now() / 1000) - YOUNGEST_START));
+    const start = Math.max(0, Math.min(at, Math.floor(this.#clock.now() / 1000) - MIN_START_AGE));
     const query = new URLSearchParams({
       ...(cursor === null ? { start_time: String(start) } : { cursor }),
       per_page: String(PAGE),
@@ -188,7 +188,7 @@ class Zendesk implements PollingSource {
       name: 'export tickets',
       path: `/api/v2/incremental/tickets/cursor?${query}`,
       class: 'search',
-      accepts: cursor === null ? [] : NO_CURSOR,
+      accepts: cursor === null ? [] : EXPIRED_CURSOR,
       signal,
     });
   }
@@ -214,7 +214,7 @@ class Zendesk implements PollingSource {
     const log = needsLog(ticket, comments)
       ? await this.#children(ticket.id, 'conversation_log', {}, logSchema, signal)
       : null;
-    const own = [...partakers(ticket)].flatMap((id) => users.get(id) ?? []);
+    const own = [...participantIds(ticket)].flatMap((id) => users.get(id) ?? []);
     const beside = read.flatMap((page) => readable(userSchema, page.users));
     return ticketOf(this.#subdomain, ticket, {
       comments,
@@ -273,7 +273,7 @@ function byId(users: readonly unknown[] | null | undefined): ReadonlyMap<number,
 }
 
 /** Returns the ids of the people in one ticket: a page contains the users of all its tickets. */
-function partakers(ticket: ZendeskTicket): Set<number> {
+function participantIds(ticket: ZendeskTicket): Set<number> {
   const single = [ticket.requester_id, ticket.submitter_id, ticket.assignee_id].filter((id) => id != null);
   return new Set([
     ...single,

@@ -10,7 +10,7 @@ export type Row =
   | { readonly line: number; readonly problem: string };
 
 /** Maximum number of lines in one row. An unclosed quote costs one row, not the rest of the file. */
-const MOST_LINES = 10_000;
+const MAX_LINES = 10_000;
 /** Number of bytes that are parsed at once, unless a row is longer. */
 const BLOCK = 256 * 1024;
 
@@ -74,7 +74,7 @@ class WaitingLines {
         this.#size += sizeOf(line);
       }
     }
-    while (this.#size >= this.#enough || this.#lines.length >= MOST_LINES) {
+    while (this.#size >= this.#enough || this.#lines.length >= MAX_LINES) {
       yield this.#next(false);
     }
   }
@@ -88,7 +88,7 @@ class WaitingLines {
 
   #next(isEnd: boolean): readonly Row[] {
     const lines = this.#nextLines();
-    const isAll = lines.length === MOST_LINES || (isEnd && lines.length === this.#lines.length);
+    const isAll = lines.length === MAX_LINES || (isEnd && lines.length === this.#lines.length);
     const { rows, done } = new Block(lines, this.#delimiter, this.#longest).read();
     const open = lines[done];
     if (open !== undefined && done === 0 && isAll) {
@@ -103,7 +103,7 @@ class WaitingLines {
   #nextLines(): readonly Line[] {
     let size = 0;
     let count = 0;
-    for (; size < this.#enough && count < Math.min(MOST_LINES, this.#lines.length); count++) {
+    for (; size < this.#enough && count < Math.min(MAX_LINES, this.#lines.length); count++) {
       size += sizeOf(this.#lines[count] as Line);
     }
     return this.#lines.slice(0, count);

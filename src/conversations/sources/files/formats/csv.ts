@@ -6,11 +6,11 @@ import { linesOf } from './lines.ts';
 import { LONGEST, largerThan, placed, type ReadOptions, rejected } from './record.ts';
 
 /** Maximum size of the incomplete tickets that one pass holds in memory, in UTF-16 units. */
-const HELD = 32 * 1024 * 1024;
+const MEMORY_LIMIT = 32 * 1024 * 1024;
 /** Maximum number of tickets in one file: each takes some hundred bytes of memory while it is read. */
-const MOST_TICKETS = 1_000_000;
+const MAX_TICKETS = 1_000_000;
 /** Maximum number of passes over a file for tickets with distant rows. */
-const MOST_PASSES = 100;
+const MAX_PASSES = 100;
 const SETTLED = new Set(['', 'solved', 'closed', 'resolved', 'done']);
 
 const noAttributes: Ticket['attributes'] = {};
@@ -29,7 +29,7 @@ export interface CsvLimits {
 export async function* readCsv(
   input: FileInput,
   options: ReadOptions,
-  limits: CsvLimits = { held: HELD, tickets: MOST_TICKETS, passes: MOST_PASSES },
+  limits: CsvLimits = { held: MEMORY_LIMIT, tickets: MAX_TICKETS, passes: MAX_PASSES },
 ): AsyncGenerator<SourceRecord> {
   const longest = options.longest ?? LONGEST;
   const delimiter = options.csv?.delimiter ?? (await delimiterOf(input, longest));

@@ -15,7 +15,7 @@ const LONGEST_VALUE = 64 * 1024;
  * Maximum number of earlier mails to keep: the first one, which identifies the thread, and the latest, which connect
  * it.
  */
-const MOST_PARENTS = 100;
+const MAX_PARENTS = 100;
 const MESSAGE_ID = /<[^<>\s]{1,1000}>/g;
 
 /** Reads a header line by line. */
@@ -59,9 +59,7 @@ export class HeaderReader {
     const ids = (name: string) => (this.#values.get(name)?.match(MESSAGE_ID) ?? []).map(copyOf);
     const references = ids('references');
     const kept =
-      references.length > MOST_PARENTS
-        ? [...references.slice(0, 1), ...references.slice(1 - MOST_PARENTS)]
-        : references;
+      references.length > MAX_PARENTS ? [...references.slice(0, 1), ...references.slice(1 - MAX_PARENTS)] : references;
     const at = Date.parse((this.#values.get('date') ?? '').replace(/\([^()]*\)/g, '').trim());
     return {
       id: ids('message-id')[0] ?? '',

@@ -10,7 +10,7 @@ import { type Envelope, type MailThread, threadsOf } from './threads.ts';
 /** Longest line that is kept; real lines are shorter. */
 const LONGEST_LINE = 1024 * 1024;
 /** Maximum number of mails in one file: each takes some hundred bytes while it is read. */
-const MOST_MAILS = 1_000_000;
+const MAX_MAILS = 1_000_000;
 /** Factor of the size limit for mails, which include attachments. */
 const MAIL_FACTOR = 2;
 /**
@@ -43,8 +43,8 @@ export async function* readMbox(input: FileInput, options: ReadOptions): AsyncGe
     isEmpty = false;
     if (mail.start === mail.end) {
       yield rejected(input.name, mail.line, 'is not a mail: nothing follows its "From " line');
-    } else if (mails.push(mail) > MOST_MAILS) {
-      yield rejected(input.name, 1, `has more than ${MOST_MAILS} mails; split the file (nothing was read)`);
+    } else if (mails.push(mail) > MAX_MAILS) {
+      yield rejected(input.name, 1, `has more than ${MAX_MAILS} mails; split the file (nothing was read)`);
       return;
     }
   }

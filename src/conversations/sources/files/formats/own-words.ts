@@ -8,11 +8,11 @@ import EmailReplyParser from 'email-reply-parser';
 const LONGEST = 32 * 1024;
 const LONGEST_LINE = 1000;
 const LONGEST_WITH_ADDRESS = 250;
-const MOST_WORDS = 30;
+const MAX_WORDS = 30;
 const COSTLY_START = /^[^\S\n]*(?:Op|W dniu|Dnia|在|[a-z]{3,4}\.)/gm;
 const COSTLY_WORD = /schreef|pisze|napisał|写道|skrev/g;
 /** Placeholder of a hidden line, in private-use characters, which no mail contains. */
-const STAND_IN = /\uE0F0(\d+)\uE0F1/g;
+const PLACEHOLDER = /\uE0F0(\d+)\uE0F1/g;
 
 /** Returns the text without quotations and signature. */
 export function ownWords(text: string): string {
@@ -33,7 +33,7 @@ export function ownWords(text: string): string {
     .join('\n');
   const own = new EmailReplyParser().parseReply(short).trim();
   // If the parser removes the whole mail, only its quoted lines are removed.
-  return own === '' ? unquoted(tidy) : own.replace(STAND_IN, (_, index) => long[Number(index)] ?? '');
+  return own === '' ? unquoted(tidy) : own.replace(PLACEHOLDER, (_, index) => long[Number(index)] ?? '');
 }
 
 function isLong(line: string): boolean {
@@ -45,7 +45,7 @@ function isCostly(text: string): boolean {
   return (
     text.length > LONGEST ||
     text.includes('\uE0F0') ||
-    (count(COSTLY_WORD) > 0 && Math.max(count(COSTLY_START), count(COSTLY_WORD)) > MOST_WORDS)
+    (count(COSTLY_WORD) > 0 && Math.max(count(COSTLY_START), count(COSTLY_WORD)) > MAX_WORDS)
   );
 }
 
