@@ -99,7 +99,7 @@ describe('findImports', () => {
     ['const b = await import(path);', null],
     // biome-ignore lint/suspicious/noTemplateCurlyInString: source code of a template literal
     ['const b = await import(`./${name}.ts`);', null],
-  ])('%s', (text, specifier) => {
+  ])('finds the import in %s', (text, specifier) => {
     expect(findImports('a.ts', text)).toEqual([{ specifier, line: 1 }]);
   });
 
@@ -171,7 +171,7 @@ describe('findTableProblems', () => {
     ['a folder without a layer', [layer('core')], 'src/queue/a.ts: has no layer'],
     ['a layer without files', [layer('core'), layer('queue'), layer('old')], 'old: has no files'],
     ['an unknown import', [layer('core', 'old'), layer('queue')], 'core: imports old, which is not listed above it'],
-    ['a wrong order', [layer('core', 'queue'), layer('queue')], 'core: imports queue, which is not listed above it'],
+    ['an invalid order', [layer('core', 'queue'), layer('queue')], 'core: imports queue, which is not listed above it'],
     [
       'an import of itself',
       [layer('core', 'core'), layer('queue')],

@@ -310,15 +310,15 @@ describe('other platform versions', () => {
   });
 
   test.each([
-    ['takes one status', {}, { listOrganizationChangeRequests: 10 }],
+    ['accepts one status', {}, { listOrganizationChangeRequests: 10 }],
     // The list of one status and the list of all, which is empty at first, once; then the lists of both spaces.
     [
-      'takes no status and lists all',
+      'accepts no status and contains all change requests',
       { changeRequestStatus: false, changeRequestDrafts: true },
       { listOrganizationChangeRequests: 2, listSpaceChangeRequests: 10 + 10 },
     ],
     [
-      'takes no status and lists open ones',
+      'accepts no status and contains open ones only',
       { changeRequestStatus: false },
       { listOrganizationChangeRequests: 2, listSpaceChangeRequests: 10 + 10 },
     ],

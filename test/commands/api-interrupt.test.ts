@@ -87,7 +87,7 @@ describe('octavo api as an interrupted process', () => {
   }
 
   test.each([
-    ['no answer yet', ['GET', '/x/silent'], 'octavo: interrupted\n'],
+    ['waiting for a response', ['GET', '/x/silent'], 'octavo: interrupted\n'],
     ['retrying', ['GET', '/x/broken'], 'octavo: interrupted\n'],
     ['waiting for the rate limit', ['GET', '/x/limited'], 'octavo: interrupted\n'],
     ['pages', ['GET', '/x/silent', '--paginate'], 'octavo: interrupted\n'],

@@ -130,7 +130,7 @@ describe('completion', () => {
     ['methods', ['api', 'P'], ['POST', 'PUT', 'PATCH']],
     ['operations', ['api', 'getTeam'], ['getTeam']],
     ['paths of a method', ['api', 'PUT', '/v1/orgs/org_1/te'], ['/v1/orgs/org_1/teams', '/v1/orgs/org_1/teams/']],
-    ['what follows an id', ['api', 'PATCH', '/v1/orgs/:org/teams/t1'], ['/v1/orgs/:org/teams/t1']],
+    ['the path after an id', ['api', 'PATCH', '/v1/orgs/:org/teams/t1'], ['/v1/orgs/:org/teams/t1']],
     [
       'paths without the version',
       ['api', 'orgs/{organization}/openapi'],
@@ -140,8 +140,8 @@ describe('completion', () => {
     ['fields of a path', ['api', 'PATCH', '/orgs/o/members/m', '-F', ''], ['role=']],
     ['values of a field', ['api', 'updateSite', 's', '-f', 'visibility=un'], ['visibility=unlisted']],
     ['methods as an option', ['api', '-X', 'D'], ['DELETE']],
-    ['nothing where nothing fits', ['api', 'GET', '/v1/orgs', ''], []],
-  ])('%s', (_what, line, values) => {
+    ['nothing without a possible argument', ['api', 'GET', '/v1/orgs', ''], []],
+  ])('suggests %s', (_what, line, values) => {
     expect(words(...line)).toEqual(values);
   });
 

@@ -36,10 +36,10 @@ describe('request target', () => {
   test.each([
     ['a method and a path', ['GET', '/v1/orgs/{organization}/teams'], '/teams'],
     ['a path alone, sent with GET', ['/v1/orgs/{org}/teams'], '/teams'],
-    ['the version left out', ['get', '/orgs/:org/teams'], '/teams'],
-    ['no slash before it', ['GET', 'orgs/:organization/teams/'], '/teams'],
+    ['a path without the version', ['get', '/orgs/:org/teams'], '/teams'],
+    ['a path without a leading slash', ['GET', 'orgs/:organization/teams/'], '/teams'],
     ["the document's own placeholder", ['GET', '/v1/orgs/{organizationId}/teams'], '/teams'],
-    ['the name of an operation', ['listTeams'], '/teams'],
+    ['an operation name', ['listTeams'], '/teams'],
     ['an operation name in any case', ['listteams'], '/teams'],
     ['an id after a name', ['getTeam', 'team 1/x'], '/teams/team%201%2Fx'],
     ['an id as a field', ['getTeam', '-f', 'teamId=t1'], '/teams/t1'],
@@ -52,7 +52,7 @@ describe('request target', () => {
       '/sites?type=basic&type=premium',
     ],
     ['a method as an option', ['-X', 'DELETE', '/orgs/:org/teams/t1'], '/teams/t1'],
-  ])('%s', async (_what, args, path) => {
+  ])('accepts %s', async (_what, args, path) => {
     expect(await dry(...args)).toMatchObject({ url: `${space.emulator.url}/v1/orgs/${org()}${path}`, body: null });
   });
 
@@ -65,25 +65,33 @@ describe('request target', () => {
   });
 
   test.each([
-    ['nothing', [], 'no request given'],
-    ['a word of an operation', ['ask'], 'no operation "ask"; did you mean "askSite"?'],
-    ['a word of several', ['team'], 'no operation "team"; run octavo api --list team to list operations'],
+    ['an empty command line', [], 'no request given'],
+    ['a part of an operation name', ['ask'], 'no operation "ask"; did you mean "askSite"?'],
+    [
+      'a part of several operation names',
+      ['team'],
+      'no operation "team"; run octavo api --list team to list operations',
+    ],
     ['a misspelled operation', ['listTeam'], 'no operation "listTeam"; did you mean "listTeams"?'],
     ['a misspelled path', ['GET', '/orgs/:org/team'], 'did you mean /v1/orgs/{organizationId}/teams?'],
     ['another method', ['POST', '/orgs/:org/teams'], 'this path supports GET (listTeams), PUT (createTeam)'],
-    ['no method', ['FETCH', '/orgs'], '"FETCH" is not a supported method'],
+    ['an unknown method', ['FETCH', '/orgs'], '"FETCH" is not a supported method'],
     ['a method alone', ['GET'], 'GET needs a path'],
     ['a missing id', ['getTeam'], 'teamId is missing'],
     ['too many ids', ['getTeam', 'a', 'b'], 'getTeam takes teamId, but got 2 arguments'],
-    ['too many words', ['GET', '/orgs', 'x'], '"x" is an extra argument'],
+    ['too many arguments', ['GET', '/orgs', 'x'], '"x" is an extra argument'],
     ['dots', ['GET', '/orgs/../x'], 'it has a segment of only dots'],
     ['encoded dots', ['GET', '/orgs/%2E%2e/x'], 'it has a segment of only dots'],
     ['a body with a read', ['listTeams', '-d', '{}'], '-d cannot be used with GET'],
     ['a field without a value', ['createTeam', '-f', 'title'], 'expected key=value'],
-    ['a body that is no JSON', ['createTeam', '-d', '{\n title: 1}'], 'not valid JSON (line 2, column 2)'],
-    ['a file that is not there', ['createTeam', '-d', '@nowhere.json'], 'cannot read nowhere.json'],
-    ['fields over a list', ['createTeam', '-d', '[]', '-f', 'a=b'], 'can add fields only to an object'],
-    ['pages of what has none', ['getTeam', 't', '--paginate'], 'getTeam is not a paginated list'],
+    ['a body that is not JSON', ['createTeam', '-d', '{\n title: 1}'], 'not valid JSON (line 2, column 2)'],
+    ['a missing file', ['createTeam', '-d', '@nowhere.json'], 'cannot read nowhere.json'],
+    ['fields with a list as body', ['createTeam', '-d', '[]', '-f', 'a=b'], 'can add fields only to an object'],
+    [
+      '--paginate with an operation that is not a list',
+      ['getTeam', 't', '--paginate'],
+      'getTeam is not a paginated list',
+    ],
     ['a broken jq program', ['listTeams', '--jq', '.['], '--jq: syntax error'],
   ])('refuses %s, and sends nothing', async (_what, args, message) => {
     const before = space.emulator.requests.total;
@@ -110,15 +118,15 @@ describe('request body', () => {
     ['fields inside fields', ['-f', 'a[b][c]=d', '-f', 'a[e]=f'], { a: { b: { c: 'd' }, e: 'f' } }],
     ['lists', ['-f', 'a[]=x', '-F', 'a[]=2', '-f', 'b[]'], { a: ['x', 2], b: [] }],
     [
-      'lists of objects, as gh has them',
+      'lists of objects in the notation of gh',
       ['-f', 'p[][k]=1', '-f', 'p[][v]=2', '-f', 'p[][k]=3'],
       { p: [{ k: '1', v: '2' }, { k: '3' }] },
     ],
-    ['a body with fields laid over it', ['-d', '{"a":1,"b":2}', '-f', 'b=x'], { a: 1, b: 'x' }],
+    ['a body with fields that override it', ['-d', '{"a":1,"b":2}', '-f', 'b=x'], { a: 1, b: 'x' }],
     ['a list as the body', ['-d', '[{"a":1}]'], [{ a: 1 }]],
     ['an equals sign in a value', ['-f', 'a=b=c'], { a: 'b=c' }],
-    ['a name that objects have of their own', ['-f', '__proto__[x]=y'], JSON.parse('{"__proto__":{"x":"y"}}')],
-  ])('%s', async (_what, args, body) => {
+    ['a field named __proto__', ['-f', '__proto__[x]=y'], JSON.parse('{"__proto__":{"x":"y"}}')],
+  ])('builds a body from %s', async (_what, args, body) => {
     expect(await dry('POST', '/anything', ...args)).toMatchObject({ method: 'POST', body });
   });
 
@@ -171,10 +179,10 @@ describe('checks of requests', () => {
       ['listTeams', '-f', 'name=x'],
       'name: no such field; valid fields: limit, owner, page, title',
     ],
-    ['a body where there is none', ['deleteTeam', 't', '-f', 'title=x'], 'deleteTeam has no body'],
+    ['a body for an operation without one', ['deleteTeam', 't', '-f', 'title=x'], 'deleteTeam has no body'],
     ['alternatives', ['askSite', 's', '-f', 'question=q', '-f', 'scope[mode]=defalt'], 'did you mean "default"?'],
-    ['the whole', ['moveSpace', 's'], 'the body must have a parent or a position'],
-  ])('%s', async (_what, args, message) => {
+    ['a rule about the whole body', ['moveSpace', 's'], 'the body must have a parent or a position'],
+  ])('checks %s', async (_what, args, message) => {
     const before = space.emulator.requests.total;
     const { code, stderr } = await api([...args, '--yes']);
     expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining(message) });
@@ -251,11 +259,15 @@ describe('responses', () => {
   });
 
   test.each([
-    ['texts come out as they are', ['--jq', '.items[].title'], 'Writers\nEditors\nReaders\n'],
-    ['other values as JSON, a line each', ['--jq', '.items[0] | {title}, .members'], '{"title":"Writers"}\n0\n'],
-    ['nothing is nothing', ['--jq', 'empty'], ''],
+    ['prints texts without quotes', ['--jq', '.items[].title'], 'Writers\nEditors\nReaders\n'],
     [
-      'from each item, with --paginate',
+      'prints other values as JSON, one per line',
+      ['--jq', '.items[0] | {title}, .members'],
+      '{"title":"Writers"}\n0\n',
+    ],
+    ['prints nothing for an empty result', ['--jq', 'empty'], ''],
+    [
+      'filters each item with --paginate',
       ['--paginate', '-f', 'limit=2', '-q', 'select(.title != "Editors").title'],
       'Writers\nReaders\n',
     ],

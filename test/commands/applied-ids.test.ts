@@ -99,7 +99,7 @@ const ids = (record: Record<string, unknown>) => record.ids as Record<string, st
 test.each<[string, (record: Record<string, unknown>) => unknown, string]>([
   ['is not JSON', () => '{', 'it is not JSON'],
   ['is of another version', (record) => ({ ...record, format: 'octavo.applied/9' }), 'format: '],
-  ['has members that nobody knows', (record) => ({ ...record, more: 1 }), 'more'],
+  ['has unknown members', (record) => ({ ...record, more: 1 }), 'more'],
   ['is of another organization', (record) => ({ ...record, organization: 'org_2' }), 'it is of another organization'],
   [
     'names another commit',

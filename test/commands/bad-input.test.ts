@@ -21,7 +21,7 @@ const MANIFESTS: readonly (readonly [string, Readonly<Record<string, string>>, r
   ],
   ['an unknown key', { 'a.yaml': 'teams:\n  one: { tilte: One }\n' }, ['a.yaml:2:10: team/one: ', '"title"']],
   ['an unknown section', { 'a.yaml': 'team:\n  one: { title: One }\n' }, ['a.yaml:1:1: ', '"teams"']],
-  ['a wrong type', { 'a.yaml': 'teams:\n  one: { title: [One] }\n' }, ['a.yaml:2:17: team/one']],
+  ['an invalid type', { 'a.yaml': 'teams:\n  one: { title: [One] }\n' }, ['a.yaml:2:17: team/one']],
   ['a title too long', { 'a.yaml': `teams:\n  one: { title: ${'x'.repeat(300)} }\n` }, ['a.yaml:2:17: team/one']],
   [
     'a bad slug',
@@ -30,7 +30,7 @@ const MANIFESTS: readonly (readonly [string, Readonly<Record<string, string>>, r
   ],
   ['a bad role', { 'a.yaml': 'members:\n  ana@acme.example: { role: amdin }\n' }, ['a.yaml:2:29: ', 'admin']],
   [
-    'a reference to nothing',
+    'an unknown reference',
     {
       'a.yaml': 'spaces:\n  api: { title: API, collection: handbok }\ncollections:\n  handbook: { title: Handbook }\n',
     },
@@ -63,7 +63,7 @@ const MANIFESTS: readonly (readonly [string, Readonly<Record<string, string>>, r
   ['nothing', {}, ['no manifests found below ', 'create one with a section (']],
 ];
 
-test.each(MANIFESTS)('%s', async (_what, files, words) => {
+test.each(MANIFESTS)('reports %s with its position', async (_what, files, words) => {
   await using work = await openWorkspace();
   for (const [name, text] of Object.entries(files)) {
     work.repository.write(name, text);

@@ -7,35 +7,35 @@ const BREAKS = ' \t\n"\'><=;|&(:';
 
 describe('an unfinished command line', () => {
   test.each([
-    ['nothing yet', 'octavo ', ['']],
-    ['a word', 'octavo pl', ['pl']],
-    ['spaces around it', '  octavo   api  ', ['api', '']],
+    ['no argument', 'octavo ', ['']],
+    ['a partial word', 'octavo pl', ['pl']],
+    ['spaces around words', '  octavo   api  ', ['api', '']],
     ['an open quote', "octavo api '/v1/{o", ['api', '/v1/{o']],
     ['an open double quote with an escape', 'octavo api "a\\"b', ['api', 'a"b']],
     ['a quote in the middle', "octavo -f visibility='un", ['-f', 'visibility=un']],
     ['a closed quote', "octavo api 'a b' c", ['api', 'a b', 'c']],
     ['an empty word', "octavo api '' c", ['api', '', 'c']],
     ['an escaped space', 'octavo api a\\ b', ['api', 'a b']],
-    ['a variable, which stays one', 'octavo api /v1/orgs/$ORG/te', ['api', '/v1/orgs/$ORG/te']],
+    ['a variable, unexpanded', 'octavo api /v1/orgs/$ORG/te', ['api', '/v1/orgs/$ORG/te']],
     ['assignments before the command', 'A=1 B=2 octavo api', ['api']],
-  ])('%s', (_what, line, words) => {
+  ])('is split into words: %s', (_what, line, words) => {
     expect(readLine(line, 'bash', BREAKS).words).toEqual(words);
   });
 
   test.each([
     ['a plain word', 'octavo api getT', 'getTeam', 'getTeam'],
-    ['after a separator of bash', 'octavo -f visibility=un', 'visibility=unlisted', 'unlisted'],
-    ['after a colon', 'octavo api /v1/orgs/:org/te', '/v1/orgs/:org/teams', 'org/teams'],
+    ['a value after a separator of bash', 'octavo -f visibility=un', 'visibility=unlisted', 'unlisted'],
+    ['a value after a colon', 'octavo api /v1/orgs/:org/te', '/v1/orgs/:org/teams', 'org/teams'],
     [
-      'in an open quote, separators do not count',
+      'a value in an open quote, ignoring separators',
       "octavo -f 'visibility=un",
       'visibility=unlisted',
       'visibility=unlisted',
     ],
-    ['after a quote in the middle', "octavo -f visibility='un", 'visibility=unlisted', 'unlisted'],
-    ['a variable stays as it was typed', 'octavo api $ORG/te', '$ORG/te ms', '$ORG/te\\ ms'],
-    ['what cannot stand in single quotes', "octavo api 'a", "a'b", null],
-    ['what has to be escaped in double quotes', 'octavo api "a', 'a"$b', 'a\\"\\$b'],
+    ['a value after a quote inside a word', "octavo -f visibility='un", 'visibility=unlisted', 'unlisted'],
+    ['a value after a variable, which stays unexpanded', 'octavo api $ORG/te', '$ORG/te ms', '$ORG/te\\ ms'],
+    ['nothing for a value that single quotes cannot contain', "octavo api 'a", "a'b", null],
+    ['a value that is escaped in double quotes', 'octavo api "a', 'a"$b', 'a\\"\\$b'],
   ])('inserts %s', (_what, line, value, inserted) => {
     expect(readLine(line, 'bash', BREAKS).insert(value)).toBe(inserted);
   });

@@ -107,7 +107,7 @@ describe('config.yaml in the working directory, without --config', () => {
       'a variable by an alias',
       (url) => `x: &a "\${env:OCTAVO_FORGE_TOKEN}"\n${configuration(url, 'mine', ', token: *a')}`,
     ],
-    ['a file beside the folder', (url) => configuration(url, '$' + '{file:../secret}')],
+    ['a file next to the folder', (url) => configuration(url, '$' + '{file:../secret}')],
     ['a file by its absolute path', (url) => configuration(url, '$' + '{file:/proc/self/environ}')],
     ['a file of the repository', (url) => configuration(url, '$' + '{file:.git/config}')],
     [

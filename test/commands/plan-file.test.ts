@@ -129,12 +129,12 @@ function sealed(content: { plan: Json; declared: Json; base: Json }): string {
 
 const HEAD = { organization: 'org_acme', commit: null, base: null, checksum: 'sha256:0', verdict: { state: 'ready' } };
 test.each<[string, Json, Json, Json]>([
-  ['no head', {}, [], null],
-  ['nothing declared', { ...HEAD, changes: [] }, null, null],
+  ['no header', {}, [], null],
+  ['no declared resources', { ...HEAD, changes: [] }, null, null],
   ['no changes', HEAD, [], null],
-  ['changes of nothing', { ...HEAD, changes: [{}] }, [], null],
-  ['a declaration of nothing', { ...HEAD, changes: [] }, [{}], null],
-  ['a base that is none', { ...HEAD, changes: [] }, [], {}],
+  ['empty changes', { ...HEAD, changes: [{}] }, [], null],
+  ['an empty declaration', { ...HEAD, changes: [] }, [{}], null],
+  ['an invalid base', { ...HEAD, changes: [] }, [], {}],
 ])('refuses a sealed file with %s', (_what, plan, declared, base) => {
   expect(() => readPlanFile(sealed({ plan, declared, base }), 'plan.json')).toThrow(
     'plan.json is not a plan file of this version',

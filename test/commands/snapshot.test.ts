@@ -25,7 +25,7 @@ async function openOrganization(): Promise<Workspace> {
 }
 
 test.each(['text', 'markdown', 'json'])(
-  'plan --snapshot --format %s is the plan over the platform, with and without a base, and asks nothing',
+  'plan --snapshot --format %s equals the plan from the platform, with and without a base, and sends no request',
   async (format) => {
     await using work = await openOrganization();
     const { code } = await work.inside(['snapshot', '--out', '../snapshot.json']);

@@ -202,7 +202,7 @@ describe('refuses an invalid setting with its position', () => {
       ],
     ],
     ['schedule: hourly', ['6:17: ….schedule: "hourly" is not valid; expected a cron expression such as "*/5 * * * *"']],
-  ])('%s', (clusters, problems) => {
+  ])('refuses %s', (clusters, problems) => {
     expect(problemsOf(clusters)).toEqual(problems);
   });
 

@@ -47,7 +47,7 @@ describe('windowState', () => {
       false,
       '2027-01-04T08:00:00Z',
     ],
-  ])('%s', (_name, windows, now, open, until) => {
+  ])('finds the state and its end: %s', (_name, windows, now, open, until) => {
     const state = windowState(windows, at(now));
     expect(state.open).toBe(open);
     expect(state.until).toBe(until === null ? null : at(until));

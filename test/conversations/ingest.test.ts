@@ -404,9 +404,9 @@ describe('records that cannot become a conversation', () => {
     ['a page', 'https://desk.example/4711', true],
     ['a page without encryption', 'http://desk.example/4711', true],
     ['a script', "javascript:alert('hello')", false],
-    ['a document of its own', 'data:text/html,hello', false],
+    ['a data URL', 'data:text/html,hello', false],
     ['a file', 'file:///etc/hosts', false],
-    ['no address', 'desk.example/4711', false],
+    ['a URL without a scheme', 'desk.example/4711', false],
     ['a long one', `https://desk.example/${'x'.repeat(2048)}`, false],
   ])('send a URL only if it is a web address: %s', (_what, url, isSent) => {
     const admission = convertTicket(ticket({ url }), {

@@ -48,7 +48,7 @@ describe('maskUrls', () => {
       `see https://x.example/?token=${S}, and "https://u:${S}@y.example" too`,
       'see https://x.example/?token=*** and "https://***@y.example" too',
     ],
-  ])('%s', (url, shown) => {
+  ])('masks the secret in %s', (url, shown) => {
     expect(maskUrls(url, mark)).toBe(shown);
     expect(hasUrlSecrets(url)).toBe(true);
     expect(maskUrls(url)).not.toContain(S);

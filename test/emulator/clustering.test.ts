@@ -154,7 +154,7 @@ describe('words', () => {
     ['https://acme.example/path ana@acme.example [EMAIL_1] [PHONE_12] 12345', []],
     ['[the guide](https://docs.example/webhooks)', ['guid']],
     ['Поиск не работает', ['поиск', 'не', 'работает']],
-  ])('%s', (body, expected) => {
+  ])('extracts the words of %s', (body, expected) => {
     expect(terms(body)).toEqual(expected);
   });
 });

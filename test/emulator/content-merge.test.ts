@@ -34,7 +34,7 @@ describe('merging one page', () => {
     ['keeps an own change of a page that others deleted, with a conflict', own, none, ['own'], true],
     ['keeps an own deletion of a page that others changed, with a conflict', none, others, [], true],
     [
-      'two pages in one place',
+      'keeps the own one of two new pages at the same position, with a conflict',
       content([page(1, 'as it was'), page(2, 'b', 'new')]),
       content([page(1, 'as it was'), page(3, 'c', 'new')]),
       ['as it was', 'b'],

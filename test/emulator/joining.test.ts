@@ -48,7 +48,7 @@ test.each([
   ['no domain at all', [], 'zoe', 'docs.example'],
   ['another domain', ['acme.example'], 'zoe', 'docs.example'],
   ['a domain above it', ['example'], 'zoe', 'docs.example'],
-  ['a domain that only begins like it', ['docs.example'], 'eve', 'docs.example.evil.example'],
+  ['a domain that is only a prefix', ['docs.example'], 'eve', 'docs.example.evil.example'],
 ])('a user cannot join an organization that allows %s', async (_, emailDomains, token, domain) => {
   await org('PATCH', '', { emailDomains });
   const before = await people();

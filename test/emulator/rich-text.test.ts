@@ -50,7 +50,7 @@ describe('a rich document as Markdown', () => {
     ['code that is bold', text('x', 'bold', 'code'), '**`x`**'],
     ['no text', text('', 'bold'), ''],
     ['a mention', { object: 'inline', type: 'mention', data: { ref: { kind: 'user', user: 'u' } }, isVoid: true }, ''],
-  ])('%s', (_, node, expected) => {
+  ])('renders %s', (_, node, expected) => {
     expect(convertToMarkdown(inline(node))).toBe(expected);
   });
 

@@ -86,9 +86,9 @@ describe('a checkout', () => {
   });
 
   test.each([
-    ['half made', (tree: string) => rmSync(join(tree, '.git', 'HEAD'))],
+    ['incomplete', (tree: string) => rmSync(join(tree, '.git', 'HEAD'))],
     ['without objects', (tree: string) => rmSync(join(tree, '.git', 'objects'), { recursive: true })],
-    ['locked by a git that was killed', (tree: string) => writeFileSync(join(tree, '.git', 'index.lock'), '')],
+    ['locked by a killed git', (tree: string) => writeFileSync(join(tree, '.git', 'index.lock'), '')],
     ['with a broken index', (tree: string) => writeFileSync(join(tree, '.git', 'index'), 'nonsense')],
   ])('clones again if its copy is %s', async (_name, damage) => {
     const commit = origin.commit('First');
@@ -165,13 +165,9 @@ describe('a checkout runs nothing of the repository', () => {
 
 describe('a checkout that fails', () => {
   test.each([
-    ['a ref that is not there', { ref: 'mian' }, /cannot fetch .*origin: it has no branch or tag "mian"/],
-    ['a folder that is not there', { path: 'docs' }, /commit [0-9a-f]{7} has no directory "docs"/],
-    [
-      'a repository that is not there',
-      { url: '/nowhere/at/all' },
-      /cannot reach \/nowhere\/at\/all: .*not appear to be a git/,
-    ],
+    ['a missing ref', { ref: 'mian' }, /cannot fetch .*origin: it has no branch or tag "mian"/],
+    ['a missing folder', { path: 'docs' }, /commit [0-9a-f]{7} has no directory "docs"/],
+    ['a missing repository', { url: '/nowhere/at/all' }, /cannot reach \/nowhere\/at\/all: .*not appear to be a git/],
   ])('names %s', async (_name, over, message) => {
     origin.commit('First');
     const error = await open(over)

@@ -86,7 +86,7 @@ describe('a work tree is compared without filters', () => {
     ['an ignored file', () => repository.write('manifests/x.tmp', 'b'), false],
     ['a staged file', () => [repository.write('manifests/b.yaml', 'b'), repository.git('add', '--all')], true],
     ['a deleted file', () => rmSync(join(repository.directory, 'manifests/a.yaml')), true],
-    ['a change elsewhere', () => repository.write('elsewhere', 'b'), false],
+    ['a change outside the folder', () => repository.write('elsewhere', 'b'), false],
     ['Windows line endings', () => repository.write('manifests/lines', 'a\r\nb\r\n'), false],
     ['a folder name with pathspec magic', () => {}, false, ':(top)*'],
   ] as const)('and distinguishes %s', async (_name, change, dirty, inside: string = 'manifests') => {

@@ -107,7 +107,7 @@ describe('one field', () => {
     ['folded', 'teams:\n  a:\n    title: >-\n      A\n', 'teams:\n  a:\n    title: B\n'],
   ];
 
-  test.each(cases)('%s', async (_name, before, after) => {
+  test.each(cases)('writes a change of a field: %s', async (_name, before, after) => {
     await world.settle('teams: { a: { title: A } }', { policy: UNLIMITED });
     await world.settle('teams: { a: { title: B } }', { policy: UNLIMITED });
     expect(await driftFrom(before)).toMatchObject({ after, open: [] });

@@ -49,7 +49,7 @@ describe('entries', () => {
     ['{ paused: { reason: x, until: soon } }', '2:36: team/a: paused.until is not a date in the form YYYY-MM-DD'],
     ['{ ignore: [titel] }', '2:17: team/a: cannot ignore "titel": no such field; did you mean "title"?'],
     ['text', '2:3: team/a: the entry must be a mapping, not "text"'],
-  ])('%s', async (entry, problem) => {
+  ])('reports the problem of %s', async (entry, problem) => {
     expect(await teamProblems(entry)).toEqual([`a.yaml:${problem}`]);
   });
 

@@ -33,11 +33,7 @@ const parts = [
 ];
 
 const rows: readonly (readonly [string, PlanCase, readonly string[]])[] = [
-  [
-    'makes no change for a declared resource that is the same',
-    { manifests: WRITERS, actuals: [team('t1', 'Writers')] },
-    [],
-  ],
+  ['makes no change for an unchanged resource', { manifests: WRITERS, actuals: [team('t1', 'Writers')] }, []],
   [
     'updates a declared resource that differs',
     { manifests: WRITERS, base: WRITERS, ids: { 'team/writers': 't1' }, actuals: [team('t1', 'Others')] },
@@ -231,11 +227,11 @@ describe('protection', () => {
 
   test.each<[string, PlanCase]>([
     [
-      'when the declaration vanished',
+      'when the declaration was removed',
       { manifests: 'teams: {}', base: protectedTeam, actuals: [team('t1', 'Writers')] },
     ],
     [
-      'as the record says',
+      'according to the record',
       { manifests: 'teams: {}', base: WRITERS, recordedProtection: ['team/writers'], actuals: [team('t1', 'Writers')] },
     ],
   ])('holds %s, and no approval helps', async (_name, input) => {

@@ -100,7 +100,7 @@ const cases: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     [],
   ],
   [
-    'keeps a resource in its place among equals, whatever the order of keys',
+    'keeps a resource in its position among equal titles, in any order of keys',
     {
       manifests:
         'collections: { a: { title: Notes, parent: null }, b: { title: Notes, parent: top }, top: { title: Top } }',

@@ -198,8 +198,8 @@ describe('failures', () => {
     ['plain text', 200, { 'content-type': 'text/plain' }, 'hi'],
     ['an empty response', 200, {}, ''],
     ['other JSON', 200, {}, '{"items":3}'],
-    ['a redirect elsewhere', 302, { location: 'https://login.example/x?token=1' }, ''],
-    ['a redirect inside', 308, { location: '/v1/orgs/' }, ''],
+    ['a redirect to another host', 302, { location: 'https://login.example/x?token=1' }, ''],
+    ['a redirect to the same host', 308, { location: '/v1/orgs/' }, ''],
   ])('reports %s as not from the platform', async (_, status, headers, text) => {
     nock(BASE).get('/v1/orgs/org_1').reply(status, text, headers);
     const error = await failure(openReader(connect(), caller).get(operations.getOrganization));

@@ -25,12 +25,12 @@ function platform(...answers: readonly (Error | null)[]): { readonly reader: Rea
 const refused = (status: number) => new RejectedError('refused', status);
 
 test.each([
-  ['a list', null, true],
-  ['404', refused(404), false],
-  ['405', refused(405), false],
-  ['410', refused(410), false],
-  ['another refusal: it is there', refused(400), true],
-  ['no permission: it is there', new AuthError('no permission', 403), true],
+  ['reports conversations after a list', null, true],
+  ['reports no conversations after 404', refused(404), false],
+  ['reports no conversations after 405', refused(405), false],
+  ['reports no conversations after 410', refused(410), false],
+  ['reports conversations after another refusal', refused(400), true],
+  ['reports conversations after a missing permission', new AuthError('no permission', 403), true],
 ] as const)('%s', async (_, answer, has) => {
   const asked = platform(answer);
   const probe = new ConversationsProbe();

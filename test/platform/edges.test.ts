@@ -186,9 +186,9 @@ describe('bodies', () => {
   });
 
   test.each([
-    ['cut short', 'gzip', gzipSync(text).subarray(0, 20)],
-    ['not packed at all', 'gzip', Buffer.from(text)],
-    ['not packed at all', 'br', Buffer.from(text)],
+    ['truncated compressed data', 'gzip', gzipSync(text).subarray(0, 20)],
+    ['uncompressed data', 'gzip', Buffer.from(text)],
+    ['uncompressed data', 'br', Buffer.from(text)],
   ])('of %s (%s) are reported as not from the platform', async (_, encoding, bytes) => {
     const served = await serve((response) =>
       response.writeHead(200, { ...JSON_TYPE, 'content-encoding': encoding }).end(bytes),

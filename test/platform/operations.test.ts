@@ -77,7 +77,7 @@ describe('clusters and issues', () => {
     ['as documented', cluster],
     ['of another version', { id: 'k', label: 'L', summary: 'text', stats: { issues: 1, tasksTotal: 4 }, urls: null }],
     ['with details instead of a summary', { id: 'k', details: 'text', icon: { light: 'a' }, stats: null }],
-    ['with words that are not known', { id: 'k', impact: 'catastrophic', sources: { 'integration:x:y': 1, '': null } }],
+    ['with unknown values', { id: 'k', impact: 'catastrophic', sources: { 'integration:x:y': 1, '': null } }],
     ['with an id alone', { id: 'k' }],
   ])('a cluster %s is returned unchanged', async (_, answer) => {
     nock(BASE).get('/v1/orgs/org_1/conversations-clusters/k').reply(200, answer);

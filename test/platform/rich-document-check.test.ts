@@ -27,10 +27,10 @@ const EXAMPLE = JSON.parse(`{"object":"document","data":{},"nodes":[
   {"object":"block","type":"list-item","nodes":[
    {"object":"block","type":"paragraph","nodes":[{"object":"text","leaves":[{"object":"leaf","text":"item","marks":[]}]}]}]}]}]}`);
 
-describe('accepts documented nodes', () => {
+describe('documented nodes', () => {
   test.each<[string, unknown]>([
     ['its example', EXAMPLE],
-    ['nothing', documentOf()],
+    ['an empty document', documentOf()],
     ['a version and meta', { object: 'document', data: { schemaVersion: 8 }, nodes: [], meta: {} }],
     ['headings', documentOf(...[1, 2, 3].map((depth) => block(`heading-${depth}`, [a], {})))],
     ['code', documentOf(block('code', [block('code-line', [a], {})], { syntax: 'ts' }))],
@@ -84,17 +84,21 @@ describe('accepts documented nodes', () => {
       ),
     ],
     ['other blocks', documentOf({ object: 'block', type: 'embed', isVoid: true, data: { url: 'https://x.example' } })],
-  ])('%s', (_, document) => {
+  ])('accepts %s', (_, document) => {
     expect(violationsOf(document)).toEqual([]);
   });
 });
 
-describe('rejects undocumented nodes with their path', () => {
+describe('undocumented nodes', () => {
   test.each<[string, unknown, string]>([
-    ['no document', 'text', 'document: is no object'],
+    ['a text instead of a document', 'text', 'document: is no object'],
     ['another object', { ...documentOf(), object: 'doc' }, 'object: is not document'],
     ['no data', { object: 'document', nodes: [] }, 'data: is no object'],
-    ['a version of words', { ...documentOf(), data: { schemaVersion: 'x' } }, 'data.schemaVersion: is no integer'],
+    [
+      'a version that is a string',
+      { ...documentOf(), data: { schemaVersion: 'x' } },
+      'data.schemaVersion: is no integer',
+    ],
     ['no nodes', { object: 'document', data: {} }, 'nodes: is no array'],
     ['an unknown field', { ...documentOf(), extra: 1 }, 'extra: is not a field here'],
     ['text at the top', documentOf(a), 'nodes.0: text where a block has to be'],
@@ -109,11 +113,11 @@ describe('rejects undocumented nodes with their path', () => {
     ['a heading without data', documentOf(block('heading-1', [a])), 'nodes.0.data: is no object'],
     ['an ordered list without data', documentOf(block('list-ordered', [])), 'nodes.0.data: is no object'],
     [
-      'an ordered list that starts with a word',
+      'an ordered list that starts with a string',
       documentOf(block('list-ordered', [], { start: '3' })),
       'nodes.0.data.start: is no number',
     ],
-    ['data that is none', documentOf(block('paragraph', [a], 'x')), 'nodes.0.data: is no object'],
+    ['invalid data', documentOf(block('paragraph', [a], 'x')), 'nodes.0.data: is no object'],
     ['a divider that is not void', documentOf(block('divider', undefined, {})), 'nodes.0.isVoid: is not true'],
     [
       'a divider without data',
@@ -136,13 +140,17 @@ describe('rejects undocumented nodes with their path', () => {
     ],
     ['an empty list item', documentOf(block('list-tasks', [item()])), 'nodes.0.nodes.0.nodes: has no block'],
     [
-      'checked with a word',
+      'a string as checked',
       documentOf(block('list-tasks', [block('list-item', [paragraph(a)], { checked: 'x' })])),
       'nodes.0.nodes.0.data.checked: is no boolean',
     ],
     ['text in code', documentOf(block('code', [a], {})), 'nodes.0.nodes.0: is no code-line'],
     ['code without data', documentOf(block('code', [block('code-line', [a], {})])), 'nodes.0.data: is no object'],
-    ['a syntax that is no word', documentOf(block('code', [], { syntax: 1 })), 'nodes.0.data.syntax: is no string'],
+    [
+      'a syntax that is not a string',
+      documentOf(block('code', [], { syntax: 1 })),
+      'nodes.0.data.syntax: is no string',
+    ],
     [
       'a code line without data',
       documentOf(block('code', [block('code-line', [a])], {})),
@@ -158,11 +166,7 @@ describe('rejects undocumented nodes with their path', () => {
       documentOf(paragraph({ object: 'text', text: 'a' })),
       'nodes.0.nodes.0.leaves: is no array',
     ],
-    [
-      'something else for a leaf',
-      documentOf(paragraph(text({ text: 'a', marks: [] }))),
-      'nodes.0.nodes.0.leaves.0: is no leaf',
-    ],
+    ['an invalid leaf', documentOf(paragraph(text({ text: 'a', marks: [] }))), 'nodes.0.nodes.0.leaves.0: is no leaf'],
     [
       'a leaf without text',
       documentOf(paragraph(text(leaf(undefined)))),
@@ -184,7 +188,7 @@ describe('rejects undocumented nodes with their path', () => {
       'nodes.0.nodes.0.leaves.0.marks.0: is no mark',
     ],
     [
-      'a color without one',
+      'a color mark without a color',
       documentOf(paragraph(text(leaf('a', [{ object: 'mark', type: 'color' }])))),
       'nodes.0.nodes.0.leaves.0.marks.0.data: has no color',
     ],
@@ -200,17 +204,17 @@ describe('rejects undocumented nodes with their path', () => {
       'nodes.0.nodes.0.data.ref: is no reference',
     ],
     [
-      'a reference without what it names',
+      'a reference without its target',
       documentOf(paragraph(link({ kind: 'url', href: 'x' }))),
       'nodes.0.nodes.0.data.ref.url: is no string',
     ],
     [
-      'a reference with more',
+      'a reference with an additional field',
       documentOf(paragraph(link({ kind: 'url', url: 'x', title: 'y' }))),
       'nodes.0.nodes.0.data.ref.title: is not a field here',
     ],
     [
-      'a space that is no id',
+      'a space that is not an id',
       documentOf(paragraph(link({ kind: 'page', page: 'p', space: 1 }))),
       'nodes.0.nodes.0.data.ref.space: is no string',
     ],
@@ -229,7 +233,7 @@ describe('rejects undocumented nodes with their path', () => {
       documentOf(paragraph(inline('emoji', { isVoid: true }))),
       'nodes.0.nodes.0.data.code: is no string',
     ],
-  ])('%s', (_, document, violation) => {
+  ])('rejects %s with its path', (_, document, violation) => {
     expect(violationsOf(document)).toContain(violation);
   });
 

@@ -53,7 +53,7 @@ function read(markdown: string): unknown[] {
 const p = (text: string) => ({ paragraph: text });
 const li = (...blocks: unknown[]) => ({ 'list-item': blocks });
 
-describe('Markdown becomes', () => {
+describe('Markdown conversion', () => {
   test.each<[string, string, unknown[]]>([
     [
       'headings',
@@ -163,12 +163,12 @@ describe('Markdown becomes', () => {
     ['text of what stays open', '**a _b `c [d](e <f', [p('**a _b `c [d](e <f')]],
     ['nothing of a link without text and address', '[]()', []],
     ['nothing of nothing', '\n\n  \n', []],
-  ])('%s', (_, markdown, expected) => {
+  ])('converts %s', (_, markdown, expected) => {
     expect(read(markdown)).toEqual(expected);
   });
 });
 
-describe('tables become lists', () => {
+describe('table conversion', () => {
   test.each<[string, string, string[]]>([
     ['with the columns named in every row', '| A | B |\n|:--|--:|\n| a | b |\n| c | d |', ['A: a; B: b', 'A: c; B: d']],
     [
@@ -180,11 +180,11 @@ describe('tables become lists', () => {
     ['with cells left out', '| A | B |\n|---|---|\n| a |\n| a | b | c |', ['A: a; B:', 'A: a; B: b; c']],
     ['with empty cells', '| | B |\n|---|---|\n| a | |', ['a; B:']],
     ['of the head alone', '| A | B |\n|---|---|', ['A; B']],
-  ])('%s', (_, markdown, items) => {
+  ])('converts a table %s to a list', (_, markdown, items) => {
     expect(read(markdown)).toEqual([{ 'list-unordered': items.map((item) => li(p(item))) }]);
   });
 
-  test('of bounded size', () => {
+  test('creates a list of bounded size', () => {
     const markdown = `|${'a'.repeat(2000)}\n|---\n${'|b\n'.repeat(2000)}`;
     const document = toDocument(markdown);
     expect(violationsOf(document)).toEqual([]);
@@ -227,7 +227,7 @@ describe('links', () => {
     ['![a](data:image/png;base64,AA)', 'a (data:image/png;base64,AA)'],
     ['[](x) ![](y) [z]()', 'x y z'],
     ['**[a](b)**', 'bold:a| (b)'],
-  ])('%s', (markdown, expected) => {
+  ])('converts %s', (markdown, expected) => {
     expect(read(markdown)).toEqual([p(expected)]);
   });
 
@@ -239,7 +239,7 @@ describe('links', () => {
 });
 
 /** A text written so that its parser would take minutes, or run out of stack. */
-describe('extreme nesting stays text', () => {
+describe('extreme nesting', () => {
   test.each<[string, string]>([
     ['quotes', `${'>'.repeat(20_000)}a`],
     ['lists', `${'- '.repeat(5000)}a`],
@@ -247,13 +247,13 @@ describe('extreme nesting stays text', () => {
     ['emphasis between code', '*a `x` '.repeat(1000)],
     ['images', `${'![['.repeat(4000)}${']()'.repeat(4000)}`],
     ['indentation', Array.from({ length: 300 }, (_, depth) => `${'  '.repeat(depth)}- a`).join('\n')],
-  ])('%s', (_, markdown) => {
+  ])('keeps %s as text', (_, markdown) => {
     const document = toDocument(markdown);
     expect(violationsOf(document)).toEqual([]);
     expect(textIn(document).replaceAll(/[^a]/g, '')).toBe(markdown.replaceAll(/[^a]/g, ''));
   });
 
-  test('but long texts without nesting are converted', () => {
+  test('does not affect long texts without nesting', () => {
     const markdown = '- **a** _b_ [c](https://x.example)\n'.repeat(400);
     const item = li(p('bold:a| |italic:b| <c>(https://x.example)'));
     expect(read(markdown)).toEqual([{ 'list-unordered': new Array(400).fill(item) }]);

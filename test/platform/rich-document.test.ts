@@ -112,7 +112,7 @@ test('builds a document as the platform documents it', () => {
   });
 });
 
-describe('content that Markdown cannot express stays readable', () => {
+describe('content that Markdown cannot express', () => {
   const text = (value: string) => ({ object: 'text', leaves: [{ object: 'leaf', text: value, marks: [] }] });
   const paragraph = (...nodes: unknown[]) => ({ object: 'block', type: 'paragraph', nodes });
 
@@ -142,11 +142,11 @@ describe('content that Markdown cannot express stays readable', () => {
       'x\n',
     ],
     ['nothing', { object: 'block', type: 'new-thing' }, ''],
-  ])('%s', (_, node, expected) => {
+  ])('keeps %s readable', (_, node, expected) => {
     expect(toMarkdown({ object: 'document', data: {}, nodes: [node] })).toContain(expected);
   });
 
-  test('even if it is not a document', () => {
+  test('is readable even if it is not a document', () => {
     expect(toMarkdown('text')).toBe('');
   });
 });

@@ -127,7 +127,7 @@ describe('a stream', () => {
   });
 
   test.each([
-    ['bytes at a time', whole, 1],
+    ['single bytes', whole, 1],
     [
       'lines without a blank line between',
       `data: ${JSON.stringify(all[0])}\ndata: ${JSON.stringify(all[1])}\ndata: done\n`,
@@ -136,7 +136,7 @@ describe('a stream', () => {
     ['no line break at the end', whole.trimEnd(), 0],
     ['carriage returns', whole.replaceAll('\n', '\r\n'), 0],
     ['comments, names and ids', `: ping\n\nevent: answer\nid: 7\n${line(all[0])}\n: ping\n\n${line(all[1])}${DONE}`, 0],
-    ['nothing more, though more is sent', `${whole}${line(event('never mind'))}`, 0],
+    ['no event after the last one, even if more is sent', `${whole}${line(event('never mind'))}`, 0],
   ])('may come as %s', async (_, text, step) => {
     const { base } = await serve((answer) => {
       answer.writeHead(200, EVENTS);
@@ -247,11 +247,16 @@ describe('a stream after its first event', () => {
   const first = line(event('Use'));
 
   test.each<[string, (answer: ServerResponse) => void, typeof TransientError | typeof NotThePlatformError, string]>([
-    ['an end without a word', (a) => a.end(), TransientError, 'askSite: the answer ended before it was complete'],
+    [
+      'an early end of the response',
+      (a) => a.end(),
+      TransientError,
+      'askSite: the answer ended before it was complete',
+    ],
     ['half an event', (a) => a.end('data: {"type"'), NotThePlatformError, 'an event that is not JSON'],
     ['a reset', (a) => a.socket?.resetAndDestroy(), TransientError, 'broke off in the middle of an answer'],
     [
-      'words',
+      'an event that is plain text',
       (a) => a.end('data: sorry\n\n'),
       NotThePlatformError,
       'askSite: the platform sent an event that is not JSON',

@@ -67,7 +67,7 @@ test.each<[string, readonly (readonly [string, number, number])[], number | null
     null,
   ],
   [
-    'a limit that changes for all operations',
+    'ignores a limit that changes for all operations',
     [
       ['a', 60, 59],
       ['b', 60, 58],
@@ -79,7 +79,7 @@ test.each<[string, readonly (readonly [string, number, number])[], number | null
     null,
   ],
   [
-    'nodes that disagree, for every operation',
+    'ignores nodes that disagree for every operation',
     [
       ['a', 60, 20],
       ['b', 60, 50],

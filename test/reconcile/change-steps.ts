@@ -19,7 +19,7 @@ export const STEPS: readonly Step[] = [
     after: { teams: { a: { title: 'A', members: { 'bo@acme.example': 'member', 'cy@acme.example': 'owner' } } } },
   },
   {
-    name: 'another title and other people of a team, and one less',
+    name: 'a changed team with other members, and a deleted one',
     before: {
       teams: { a: { title: 'A', members: { 'bo@acme.example': 'member' } }, b: { title: 'B' } },
     },
@@ -46,7 +46,7 @@ export const STEPS: readonly Step[] = [
     },
   },
   {
-    name: 'a collection that moves and changes, and one less',
+    name: 'a moved and changed collection, and a deleted one',
     before: { collections: { top: { title: 'Top' }, inner: { title: 'Inner' }, old: { title: 'Old' } } },
     after: {
       collections: { top: { title: 'Top' }, inner: { title: 'Renamed', parent: 'top', description: 'New' } },
@@ -73,7 +73,7 @@ export const STEPS: readonly Step[] = [
     },
   },
   {
-    name: 'a space that moves and changes, and one less',
+    name: 'a moved and changed space, and a deleted one',
     before: { collections: { top: { title: 'Top' } }, spaces: { guides: { title: 'Guides' }, old: { title: 'Old' } } },
     after: {
       collections: { top: { title: 'Top' } },
@@ -152,7 +152,7 @@ export const STEPS: readonly Step[] = [
     after: site([{ group: 'g', title: 'G', items: [section('one'), section('new')] }, section('two')]),
   },
   {
-    name: 'sections that change, move in and out of groups, and swap paths',
+    name: 'sections that change, move into and out of groups, and swap paths',
     before: site([{ group: 'g', title: 'G', items: [section('one', { path: 'a' })] }, section('two', { path: 'b' })]),
     after: site([
       section('one', { ...full, path: 'b' }),
@@ -160,7 +160,7 @@ export const STEPS: readonly Step[] = [
     ]),
   },
   {
-    name: 'site spaces that change, are replaced, and go',
+    name: 'changed, replaced and deleted site spaces',
     before: site([
       section('one', {}, [EN, API]),
       section('two', {}, [EN, { key: 'more', space: 'more', path: 'more' }]),
@@ -171,7 +171,7 @@ export const STEPS: readonly Step[] = [
     ]),
   },
   {
-    name: 'a section group that is replaced, and one less',
+    name: 'a replaced section group, and a deleted one',
     before: site([
       { group: 'a', title: 'A', items: [{ group: 'inner', title: 'Inner', items: [section('one')] }] },
       { group: 'b', title: 'B', items: [section('two')] },
@@ -186,7 +186,7 @@ export const STEPS: readonly Step[] = [
     ]),
   },
   {
-    name: 'a site that changes, and one less',
+    name: 'a changed site, and a deleted one',
     before: {
       spaces: SPACES,
       sites: { help: { title: 'Help', structure: [EN] }, old: { title: 'Old', structure: [EN] } },

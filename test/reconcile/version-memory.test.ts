@@ -103,18 +103,18 @@ describe('a section that is moved into a group', () => {
   const group = 'section-group/help/g';
 
   test.each([
-    ['shows it there', group, { id: 'a1', sectionGroup: 'g1' }, ['addSectionToGroup', 'updateSection']],
+    ['contains the new group', group, { id: 'a1', sectionGroup: 'g1' }, ['addSectionToGroup', 'updateSection']],
     ['has no body', group, undefined, ['addSectionToGroup', 'updateSection']],
-    ['shows it in no group', null, { id: 'a1' }, ['removeSectionFromGroup', 'updateSection']],
-    ['contains null', null, { id: 'a1', sectionGroup: null }, ['removeSectionFromGroup', 'updateSection']],
+    ['contains no group', null, { id: 'a1' }, ['removeSectionFromGroup', 'updateSection']],
+    ['contains null as the group', null, { id: 'a1', sectionGroup: null }, ['removeSectionFromGroup', 'updateSection']],
   ])('counts as moved if the response %s', async (_, to, answer, expected) => {
     expect(await moved(to, answer)).toEqual(expected);
   });
 
   test.each([
     ['omits the field', group, { id: 'a1' }],
-    ['shows it elsewhere', group, { id: 'a1', sectionGroup: 'g2' }],
-    ['shows it where it was', null, { id: 'a1', sectionGroup: 'g1' }],
+    ['contains another group', group, { id: 'a1', sectionGroup: 'g2' }],
+    ['contains the old group', null, { id: 'a1', sectionGroup: 'g1' }],
   ])('does not count as moved if the response %s', async (_, to, answer) => {
     await expect(moved(to, answer)).rejects.toThrow(
       /refused \(404\); updateSection: the platform answered, and did not/,

@@ -187,9 +187,9 @@ describe.each(Object.entries(KINDS))('the webhook of %s', (name, kind) => {
     ['another signature', 401, body, { ...good, [signature]: flipped(good[signature]) }],
     ['plain text', 415, body, { ...good, 'content-type': 'text/plain' }],
     ['a form', 415, body, { ...good, 'content-type': 'application/x-www-form-urlencoded' }],
-    ['more than is read, well signed', 413, large, kind.sign(large, AT)],
-    ['half a JSON, well signed', 400, body.slice(0, -1), kind.sign(body.slice(0, -1), AT)],
-    ['what it does not know, well signed', 400, '[7', kind.sign('[7', AT)],
+    ['a body that is too large with a valid signature', 413, large, kind.sign(large, AT)],
+    ['truncated JSON with a valid signature', 400, body.slice(0, -1), kind.sign(body.slice(0, -1), AT)],
+    ['an unknown body with a valid signature', 400, '[7', kind.sign('[7', AT)],
   ])('refuses %s with %i, and stores nothing', async (_what, status, text, headers) => {
     const before = stored();
     expect(await post(name, text, headers)).toBe(status);

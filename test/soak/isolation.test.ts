@@ -58,7 +58,7 @@ test.each([400, 500])('a resource whose writes all return %i does not affect oth
 
 test.each([
   ['the same token', {}],
-  ['a token of its own', { token: 'of-org_other' }],
+  ['a separate token', { token: 'of-org_other' }],
 ])('an organization that fails does not affect another one with %s', async (_, other) => {
   const tokens = { 'of-org_other': { user: ANA.email, permission: 'admin' } } as const;
   await using work = await openWorkspace({ seed: two(), tokens });

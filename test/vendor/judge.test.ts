@@ -53,9 +53,9 @@ const described = (nodes: unknown[]) =>
     error: { code: 400, message: 'No' },
   });
 
-describe.each(VERSIONS)('%s accepts', (version) => {
+describe.each(VERSIONS)('the judge of version %s', (version) => {
   const rows: Record<string, Exchange> = {
-    'what it documents': answered(TEAM),
+    'a documented response': answered(TEAM),
     'a list': exchange('GET', '/orgs/o/teams?limit=3&page=x', undefined, 200, {
       items: [TEAM],
       count: 1,
@@ -63,11 +63,11 @@ describe.each(VERSIONS)('%s accepts', (version) => {
     }),
     'numbers, booleans and lists in a query': listed('?limit=3&published=true&type=basic&type=premium'),
     'a list of one in a query': listed('?type=basic'),
-    'an empty answer': exchange('DELETE', '/orgs/o/teams/tea_1', undefined, 204, undefined),
-    'what a refused request asked for': refused,
+    'an empty response': exchange('DELETE', '/orgs/o/teams/tea_1', undefined, 204, undefined),
+    'a refused request': refused,
     'a stream': asked('done'),
   };
-  test.each(Object.entries(rows))('%s', (_, row) => {
+  test.each(Object.entries(rows))('accepts %s', (_, row) => {
     expect(judges[version]?.judge(row)).toEqual([]);
   });
 });
@@ -90,24 +90,24 @@ const inAnswers: readonly Planted[] = [
     ],
   ],
   [
-    'a wrong type',
+    'an invalid type',
     answered({ ...TEAM, members: '2' }),
     [{ pointer: '/members', keyword: 'type', params: { type: 'integer' } }],
   ],
-  ['a wrong constant', answered({ ...TEAM, object: 'site' }), [{ pointer: '/object', keyword: 'enum' }]],
+  ['an invalid constant', answered({ ...TEAM, object: 'site' }), [{ pointer: '/object', keyword: 'enum' }]],
   [
-    'a wrong format',
+    'an invalid format',
     answered({ ...TEAM, createdAt: 'today' }),
     [{ pointer: '/createdAt', keyword: 'format', place: 'Timestamp' }],
   ],
-  ['null where there is none', answered({ ...TEAM, id: null }), [{ pointer: '/id', keyword: 'type' }]],
+  ['null for a field that is not nullable', answered({ ...TEAM, id: null }), [{ pointer: '/id', keyword: 'type' }]],
   [
-    'a field that nothing names',
+    'an undocumented field',
     answered({ ...TEAM, colour: 'red' }),
     [{ pointer: '', keyword: 'undeclared', params: { property: 'colour' }, place: 'OrganizationTeam' }],
   ],
   [
-    'two faults in items of a list',
+    'two invalid items of a list',
     exchange('GET', '/orgs/o/teams', undefined, 200, { items: [TEAM, { ...TEAM, title: 1, x: 2 }] }),
     [
       { pointer: '/items/1/title', keyword: 'type' },
@@ -128,14 +128,14 @@ const inAnswers: readonly Planted[] = [
     ],
   ],
   [
-    'a wrong content type',
+    'an invalid content type',
     { ...answered(TEAM), answerHeaders: { 'content-type': 'text/html' } },
     [{ in: 'type', params: { type: 'text/html' } }],
   ],
-  ['half an answer', { ...answered(TEAM), answerBody: '{"object":' }, [{ in: 'body', keyword: 'json' }]],
-  ['no answer', { ...answered(TEAM), answerBody: '' }, [{ in: 'body', keyword: 'missing' }]],
+  ['a truncated response', { ...answered(TEAM), answerBody: '{"object":' }, [{ in: 'body', keyword: 'json' }]],
+  ['an empty response', { ...answered(TEAM), answerBody: '' }, [{ in: 'body', keyword: 'missing' }]],
   [
-    'an answer where there is none',
+    'a response for an operation without one',
     exchange('DELETE', '/orgs/o/teams/tea_1', undefined, 204, TEAM),
     [{ in: 'body', keyword: 'undeclared' }],
   ],
@@ -174,7 +174,7 @@ const inRequests: readonly Planted[] = [
     [{ pointer: '/title', keyword: 'maxLength', params: { limit: 64 } }],
   ],
   [
-    'a field too many where none is allowed',
+    'an additional field that is not allowed',
     exchange(
       'PUT',
       '/orgs/o/sites/s/adaptive-schema',
@@ -198,17 +198,17 @@ const inRequests: readonly Planted[] = [
   ],
   ['no body', wrote(undefined), [{ in: 'body', keyword: 'missing' }]],
   [
-    'a body where there is none',
+    'a body for an operation without one',
     exchange('DELETE', '/orgs/o/teams/tea_1', { now: true }, 204, undefined),
     [{ side: 'request', in: 'body', keyword: 'undeclared' }],
   ],
   [
-    'a wrong content type',
+    'an invalid content type',
     { ...wrote({ title: 'T' }), requestType: 'text/plain' },
     [{ in: 'type', params: { type: 'text/plain' } }],
   ],
   [
-    'a query parameter that nothing names',
+    'an undocumented query parameter',
     listed('?colour=red'),
     [
       {
@@ -245,22 +245,22 @@ const inRequests: readonly Planted[] = [
     [{ in: 'path', pointer: '/integrationName', keyword: 'pattern' }],
   ],
   [
-    'an operation that nothing names',
+    'an undocumented operation',
     exchange('GET', '/nothing', undefined, 200, {}),
     [{ operation: 'GET /nothing', in: 'operation', keyword: 'undeclared' }],
   ],
   [
-    'a method that nothing names',
+    'an undocumented method',
     exchange('PUT', '/orgs/o/sites', {}, 200, {}),
     [{ operation: 'PUT /orgs/o/sites', in: 'operation' }],
   ],
 ];
 
 describe.each([
-  ['answers', inAnswers],
+  ['responses', inAnswers],
   ['requests', inRequests],
-] as const)('%s finds', (_, planted) => {
-  test.each(planted)('%s', (_what, row, says) => {
+] as const)('the judge of %s', (_, planted) => {
+  test.each(planted)('finds %s', (_what, row, says) => {
     const said = judge.judge(row);
     expect(said).toHaveLength(says.length);
     expect(said).toMatchObject(says);

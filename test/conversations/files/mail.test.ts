@@ -308,8 +308,8 @@ describe('a mail without quoted text', () => {
   });
 
   it.each([
-    ['a start repeated', 'Op '.repeat(10_000)],
-    ['starts and words', 'abc. x skrev\n'.repeat(2000)],
+    ['repeated starts of a quotation', 'Op '.repeat(10_000)],
+    ['starts of a quotation and words', 'abc. x skrev\n'.repeat(2000)],
     ['a long line', `On ${'a '.repeat(20_000)}<`],
     ['blank lines', '\n \n'.repeat(20_000)],
     ['lines of dashes', `${'-'.repeat(400)}\n`.repeat(100)],

@@ -13,7 +13,7 @@ describe('tokens with a version prefix', () => {
     'token: <<v2.local.QAxIpVe-ECVNI1z4>>',
     '"access_token": "<<v4.public.eyJzdWIi>>"',
     'X-Api-Key: <<v3a9c2e1>>',
-  ])('%s', (template) => {
+  ])('finds the secret in %s', (template) => {
     const { text, expected } = marked(template);
     expect(redactText(text)).toBe(expected);
   });
@@ -217,7 +217,7 @@ describe('places of credentials', () => {
     'password: <<monkey>>',
     "$config['password'] = '<<hunter2x>>';",
     'client.setProperty("password", "<<hunter2x>>")',
-  ])('%s', (template) => {
+  ])('finds the secret in %s', (template) => {
     const { text, expected } = marked(template);
     expect(redactText(text)).toBe(expected);
   });

@@ -40,7 +40,10 @@ function isCard(digits: string): boolean {
   return isIssued && passesLuhn(digits);
 }
 
-/** Reports whether the group sizes are those of a card number: at least three digits each except the last, and fewer than three groups of three. */
+/**
+ * Reports whether the group sizes are those of a card number: at least three digits each except the last, and fewer
+ * than three groups of three.
+ */
 function isShaped(sizes: readonly number[]): boolean {
   const threes = sizes.filter((size) => size === 3).length;
   return (
