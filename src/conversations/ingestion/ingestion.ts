@@ -185,7 +185,7 @@ export class Ingestion {
       const seen = this.#work.count;
       const state = await this.sender?.sendDue();
       if (this.#blocked.size > 0 && this.#work.count === seen && (await outbox.status()).isFull) {
-        const why = state !== undefined && 'reason' in state ? state.reason : 'everything in it is in its quiet period';
+        const why = state !== undefined && 'reason' in state ? state.reason : 'all of it is within its settle delay';
         ending.abort(new TransientError(`the outbox is full and nothing can be sent now: ${why}`, false));
       }
       await this.#work.wait(seen, CHECK_INTERVAL, clock, this.#stopping.signal);
