@@ -106,7 +106,7 @@ describe.each(samples.map((each) => ({ each, kind: each.kind })))('$kind', ({ ea
     expect(plan.changes.filter((change) => change.action === 'delete')).toEqual([]);
   });
 
-  test.runIf(kind?.deletable && kind.creatable)('is treated as deleted if another client deleted it first', async () => {
+  test.runIf(kind?.deletable && kind.creatable)('counts as deleted when another client has deleted it', async () => {
     await apply('created');
     const id = await idOf(address);
     const deletes = { method: 'DELETE' };
