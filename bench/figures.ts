@@ -1,22 +1,23 @@
 /** Measured figures with their goals, and the verdict on each. */
 
 /**
- * Kinds of figures. A `timing` figure depends on what else the machine does. A figure with a `tolerance` is compared with
- * the baseline: it may exceed it by that share. Absolute times have none, because they differ between machines.
+ * Kinds of figures. `noise` is the effect of other processes: `all` figures are not comparable then, and `some` vary more.
+ * A figure with a `tolerance` is compared with the baseline: it may exceed it by that share. Absolute times have none,
+ * because they differ between machines.
  */
 const KINDS = {
-  seconds: { unit: 's', timing: true, tolerance: null },
-  milliseconds: { unit: 'ms', timing: true, tolerance: null },
-  microseconds: { unit: 'µs', timing: true, tolerance: null },
-  'time ratio': { unit: 'x', timing: true, tolerance: 0.3 },
-  'CPU ratio': { unit: 'x', timing: false, tolerance: 0.25 },
-  memory: { unit: 'MB', timing: false, tolerance: 0.15 },
+  seconds: { unit: 's', noise: 'all', tolerance: null },
+  milliseconds: { unit: 'ms', noise: 'all', tolerance: null },
+  microseconds: { unit: 'µs', noise: 'all', tolerance: null },
+  'time ratio': { unit: 'x', noise: 'all', tolerance: 0.3 },
+  'CPU ratio': { unit: 'x', noise: 'some', tolerance: 0.25 },
+  memory: { unit: 'MB', noise: 'none', tolerance: 0.15 },
   /** Memory of other programs. */
-  megabytes: { unit: 'MB', timing: false, tolerance: null },
-  growth: { unit: '%', timing: false, tolerance: null },
-  count: { unit: '', timing: false, tolerance: 0.02 },
+  megabytes: { unit: 'MB', noise: 'none', tolerance: null },
+  growth: { unit: '%', noise: 'none', tolerance: null },
+  count: { unit: '', noise: 'none', tolerance: 0.02 },
   /** Refused requests, and requests of other clients. */
-  'varying count': { unit: '', timing: false, tolerance: null },
+  'varying count': { unit: '', noise: 'none', tolerance: null },
 } as const;
 
 export type Kind = keyof typeof KINDS;
@@ -40,7 +41,7 @@ export interface Conditions {
 export type Verdict = 'met' | 'missed' | 'noisy' | '';
 
 /** Cores used by other processes above which timings are not judged. */
-export const NOISE = 0.3;
+const NOISE = 0.3;
 
 /** Returns the verdict. A missed time, or any ratio of times, is `noisy` if other processes used the processor. */
 export function judge(figure: Figure, conditions: Conditions): Verdict {
@@ -48,20 +49,20 @@ export function judge(figure: Figure, conditions: Conditions): Verdict {
     return '';
   }
   const met = median(figure.samples) <= figure.goal;
-  const isNoisy = isTiming(figure) && conditions.othersCores > NOISE;
+  const isNoisy = KINDS[figure.kind].noise !== 'none' && conditions.othersCores > NOISE;
   if (isNoisy && (!met || figure.kind === 'time ratio')) {
     return 'noisy';
   }
   return met ? 'met' : 'missed';
 }
 
-export function isTiming({ kind }: Figure): boolean {
-  return KINDS[kind].timing;
-}
-
-/** Returns the share by which a figure may exceed its baseline; null if it is not compared. */
-export function toleranceOf({ kind }: Figure): number | null {
-  return KINDS[kind].tolerance;
+/** Returns the share by which a figure may exceed its baseline; null if it is not compared under these conditions. */
+export function toleranceOf({ kind }: Figure, { othersCores }: Conditions): number | null {
+  const { noise, tolerance } = KINDS[kind];
+  if (tolerance === null || noise === 'none' || othersCores <= NOISE) {
+    return tolerance;
+  }
+  return noise === 'some' ? 2 * tolerance : null;
 }
 
 export function formatValue({ kind }: Figure, value: number): string {

@@ -12,7 +12,7 @@ import { CASES, chooseCases } from './cases/index.ts';
 import { installPackage } from './install.ts';
 import { watchMachine } from './machine.ts';
 import { type Case, type CaseResult, runCases } from './runner.ts';
-import { renderTable, replaceFigures } from './table.ts';
+import { renderTable, replaceFigures, withGoals } from './table.ts';
 
 const HELP = `npm run bench -- [options] [case...]
 
@@ -21,10 +21,11 @@ A case is named in full or by its first words, such as "create". Without names, 
   --list      List the cases
   --runs <n>  Counted runs of each program; one more precedes them (default: 3)
   --full      Include the cases that take long
-  --write     Write the table to docs/performance.md
+  --write     Write the figures that have goals to docs/performance.md
   --accept    Store the figures as the baseline in bench/baseline.json
 
-Exit codes: 0; 1 if a case failed or a figure is clearly worse than its baseline; 3 for invalid options; 130 if interrupted.
+Exit codes: 0 if all cases were measured; 1 if a case failed or a figure is clearly worse than its baseline; 3 for invalid
+options; 130 if interrupted.
 `;
 
 const OPTIONS = {
@@ -74,6 +75,9 @@ function readSettings(args: readonly string[]): Settings | string {
     return CASES.map(({ name, title, long }) => `${name.padEnd(30)}${title}${long === true ? ' (long)' : ''}\n`).join(
       '',
     );
+  }
+  if (process.platform !== 'linux') {
+    throw new Error('the benchmark needs Linux, because it reads /proc');
   }
   const runs = Number(values.runs);
   if (!Number.isInteger(runs) || runs < 1) {
@@ -128,13 +132,12 @@ function resultsWriter(runs: number): (results: readonly CaseResult[]) => void {
 }
 
 function publish(results: readonly CaseResult[], { write, accept, runs }: Settings, baseline: Baseline): void {
-  const table = renderTable(results, baseline);
-  process.stdout.write(table);
+  process.stdout.write(renderTable(results, baseline));
   if (write) {
     const date = new Date().toISOString().slice(0, 10);
-    const about = `Measured on ${date} with Node ${process.versions.node} on ${availableParallelism()} cores, ${runs} runs.`;
+    const about = `Measured on ${date} with Node ${process.versions.node} on ${availableParallelism()} cores. Counted runs of each program: ${runs}.`;
     const titles = CASES.map(({ name, title }) => `| \`${name}\` | ${title} |\n`);
-    const text = `| case | work |\n|---|---|\n${titles.join('')}\n${about}\n\n${table}`;
+    const text = `| case | work |\n|---|---|\n${titles.join('')}\n${about}\n\n${renderTable(withGoals(results), baseline)}`;
     writeFileSync(PAGE, replaceFigures(readFileSync(PAGE, 'utf8'), text));
   }
   if (accept) {

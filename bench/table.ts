@@ -1,6 +1,6 @@
 /** The table of figures, as Markdown that is aligned for a terminal. */
 import { type Baseline, isRegression } from './baseline.ts';
-import { type Figure, formatValue, judge, median, toleranceOf } from './figures.ts';
+import { type Figure, formatValue, judge, median } from './figures.ts';
 import type { CaseResult } from './runner.ts';
 
 const HEAD = ['case', 'figure', 'goal', 'measured', 'spread', 'baseline', 'load / others', 'verdict'];
@@ -20,7 +20,6 @@ export function renderTable(results: readonly CaseResult[], baseline: Baseline):
 function rowOf(result: CaseResult, figure: Figure, baseline: number | undefined): readonly string[] {
   const { samples, goal } = figure;
   const { load, othersCores } = result.conditions;
-  const isCompared = baseline !== undefined && toleranceOf(figure) !== null;
   const regressed = isRegression(figure, baseline, result.conditions) ? ['regressed'] : [];
   return [
     result.name,
@@ -30,10 +29,15 @@ function rowOf(result: CaseResult, figure: Figure, baseline: number | undefined)
     samples.length < 2
       ? ''
       : `${formatValue(figure, Math.min(...samples))} – ${formatValue(figure, Math.max(...samples))}`,
-    isCompared ? formatValue(figure, baseline) : '',
+    baseline === undefined ? '' : formatValue(figure, baseline),
     `${load.toFixed(1)} / ${othersCores.toFixed(1)}`,
     [judge(figure, result.conditions), ...regressed].filter((word) => word !== '').join(', '),
   ];
+}
+
+/** Returns the results with only those figures that have a goal. */
+export function withGoals(results: readonly CaseResult[]): readonly CaseResult[] {
+  return results.map((result) => ({ ...result, figures: result.figures.filter(({ goal }) => goal !== null) }));
 }
 
 /** Returns the page with the text between the comments around its figures replaced. */

@@ -39,7 +39,7 @@ const COMMANDS: readonly Growth[] = [
 
 export const GROWTH_CASES: readonly Case[] = COMMANDS.map((growth) => ({
   name: `growth-${growth.command}`,
-  title: `CPU for ${2 * SIZE} teams over ${SIZE}: ${growth.stages}`,
+  title: `CPU for ${(2 * SIZE).toLocaleString('en-US')} teams over ${SIZE.toLocaleString('en-US')}: ${growth.stages}`,
   async measure(context) {
     const one = await prepare(context, growth, 1);
     const small = await prepare(context, growth, SIZE);

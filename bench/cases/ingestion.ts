@@ -22,7 +22,7 @@ interface OutboxCosts {
 export const INGESTION_CASES: readonly Case[] = [
   {
     name: 'outbox',
-    title: `Put ${CONVERSATIONS} conversations into the durable outbox, and redact as many of 1 kB`,
+    title: `Put ${CONVERSATIONS.toLocaleString('en-US')} conversations into the durable outbox, and redact as many of 1 kB`,
     async measure(context) {
       const measured: OutboxCosts[] = [];
       for (let run = 0; run < context.runs; run += 1) {
@@ -66,7 +66,6 @@ function push(name: string, megabytes: number, bytesEach: number): Case {
       const found = long ? { octavo: [await octavo()], floor: [] } : await alternate(context.runs, { octavo, floor });
       const eachMicroseconds = ({ cpu }: Run) => (1e6 * cpu) / count;
       const walls = found.octavo.map(({ wall }) => wall);
-      context.record('conversations', 'count', count);
       context.record('wall', 'seconds', walls);
       context.record('CPU each', 'microseconds', found.octavo.map(eachMicroseconds));
       const peaks = found.octavo.map(({ peak }) => peak);

@@ -16,7 +16,7 @@ interface Times {
 
 export const LOAD_CASE: Case = {
   name: 'load',
-  title: `Load and validate ${FILES} files: cold, unchanged, and with ten changed`,
+  title: `Load and validate ${FILES.toLocaleString('en-US')} files: cold, unchanged, and with ten changed`,
   async measure(context) {
     const folder = join(context.folder, 'files');
     const { octavo, program } = context.installed;

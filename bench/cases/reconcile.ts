@@ -33,7 +33,7 @@ type Contender = 'octavo' | 'floor' | 'undici' | 'p-limit';
 function create(count: number, parallel: number, goals: Goals): Case {
   return {
     name: `create-${count}`,
-    title: `Create ${count} teams with ${parallel} requests in parallel`,
+    title: `Create ${format(count)} teams with ${parallel} requests in parallel`,
     async measure(context) {
       const folder = writeTeams(join(context.folder, 'teams'), count, { single: true });
       let requests = 0;
@@ -94,7 +94,7 @@ function noChange(
   const people = members === 0 ? '' : ` of ${members} people`;
   return {
     name,
-    title: `Plan without changes: ${count} teams${people} in ${single ? 'one file' : `${count} files`}`,
+    title: `Plan without changes: ${format(count)} teams${people} in ${single ? 'one file' : `${format(count)} files`}`,
     long: members > 0 && count > 500,
     async measure(context) {
       const folder = writeTeams(join(context.folder, 'teams'), count, layout);
@@ -145,6 +145,10 @@ function recordComparison(
     context.record(`${name}: CPU`, 'seconds', cpusOf(runs));
     context.record(`${name}: peak memory`, 'megabytes', median(peaksOf(runs)));
   }
+}
+
+function format(count: number): string {
+  return count.toLocaleString('en-US');
 }
 
 function wallsOf(runs: readonly Run[]): readonly number[] {

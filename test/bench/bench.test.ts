@@ -146,6 +146,7 @@ describe('verdicts', () => {
     ['a time above the goal on a busy machine is noisy', figure('seconds', [0.3], 0.2), BUSY, 'noisy'],
     ['a time within the goal on a busy machine is met', figure('seconds', [0.1], 0.2), BUSY, 'met'],
     ['a ratio of times on a busy machine is noisy', figure('time ratio', [1.1], 1.2), BUSY, 'noisy'],
+    ['a CPU ratio above the goal on a busy machine is noisy', figure('CPU ratio', [1.3], 1.2), BUSY, 'noisy'],
     ['memory is judged on a busy machine', figure('memory', [170], 160), BUSY, 'missed'],
     ['requests are judged on a busy machine', figure('count', [502], 501), BUSY, 'missed'],
     ['a figure without a goal has no verdict', figure('seconds', [1]), QUIET, ''],
@@ -157,7 +158,8 @@ describe('verdicts', () => {
 describe('comparison with the baseline', () => {
   test.each<readonly [string, Figure, number | undefined, Conditions, boolean]>([
     ['a CPU ratio that is worse in every run', figure('CPU ratio', [2.6, 2.7, 3]), 2, QUIET, true],
-    ['a CPU ratio that is worse in every run on a busy machine', figure('CPU ratio', [2.6]), 2, BUSY, true],
+    ['a CPU ratio that is much worse on a busy machine', figure('CPU ratio', [3.1]), 2, BUSY, true],
+    ['a CPU ratio within twice the tolerance on a busy machine', figure('CPU ratio', [2.9]), 2, BUSY, false],
     ['a CPU ratio within the tolerance', figure('CPU ratio', [2.4]), 2, QUIET, false],
     ['a CPU ratio that one run reaches', figure('CPU ratio', [2.4, 2.9, 3]), 2, QUIET, false],
     ['a time ratio that is worse', figure('time ratio', [1.8]), 1.2, QUIET, true],
