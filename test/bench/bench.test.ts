@@ -173,7 +173,7 @@ describe('comparison with the baseline', () => {
   });
 
   test('the table marks a regression, and accepting the results removes the mark', () => {
-    const figures = [figure('CPU ratio', [2.61, 2.72, 3]), figure('seconds', [1], 2)];
+    const figures = [figure('CPU ratio', [2.61, 2.72, 3]), { ...figure('seconds', [1], 2), name: 'wall' }];
     const results: readonly CaseResult[] = [
       { name: 'create', status: 'measured', error: null, conditions: QUIET, figures },
       { name: 'load', status: 'failed', error: 'no disk', conditions: QUIET, figures: [] },
