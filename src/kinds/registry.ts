@@ -14,7 +14,7 @@ import { team } from './team.ts';
 import { translation } from './translation.ts';
 
 /** Kinds inside a site, in the order in which the schema of its structure lists them. */
-const parts: readonly StructurePart[] = [section, sectionGroup, siteSpace];
+export const parts: readonly StructurePart[] = [section, sectionGroup, siteSpace];
 
 /** All kinds, each after those that it refers to. This is the only list of them. */
 export const kinds: readonly Kind[] = [

@@ -5,12 +5,13 @@ import { kinds } from '../../src/kinds/registry.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { AppliedRecord, OrganizationRecord } from '../../src/store/store.ts';
 import { addForeign } from '../support/foreign.ts';
+import { isIn, samples, sampleVersions } from '../support/kind-samples.ts';
 import { type Model, manifestsOf } from '../support/model.ts';
 import { type BaseSource, type Death, mortalPass } from '../support/mortal-pass.ts';
 import { differences } from '../support/oracle.ts';
 import { untouched } from '../support/oracle-lookups.ts';
 import { openWorld } from '../support/world.ts';
-import { FIRST, leftover, NOTHING, SECOND } from './scenario.ts';
+import { leftover, scenarioOf } from './scenario.ts';
 
 /*
  * A pass dies at a write, before it is processed and after; nothing of it is left but platform and record. `npm run
@@ -23,205 +24,210 @@ const STRIDE = Number(process.env.CRASH_STRIDE ?? 4);
 /** The first write: CRASH_FROM repeats a death that failed. */
 const FROM = Number(process.env.CRASH_FROM ?? 1 + Math.floor(Math.random() * STRIDE));
 
-let emulator: Emulator;
-let start: EmulatorState;
-let made: { readonly state: EmulatorState; readonly record: AppliedRecord };
+describe.each(sampleVersions)('platform %s', (version) => {
+  const { first, second, nothing } = scenarioOf(version);
+  const platform = { platform: version, processing: { openapi: 0, translation: 0 } };
+  let emulator: Emulator;
+  let start: EmulatorState;
+  let made: { readonly state: EmulatorState; readonly record: AppliedRecord };
 
-beforeAll(async () => {
-  const world = await openWorld();
-  await addForeign(world);
-  start = world.emulator.state();
-  await world.close();
-  emulator = await startEmulator({ seed: start, processing: { openapi: 0, translation: 0 } });
-  const record = await recordOf(null);
-  await settle(FIRST, { record }, start);
-  made = { state: emulator.state(), record: await record.read() };
-});
-afterAll(() => emulator.close());
+  beforeAll(async () => {
+    const world = await openWorld({ platform: version });
+    await addForeign(world);
+    start = world.emulator.state();
+    await world.close();
+    emulator = await startEmulator({ seed: start, ...platform });
+    const record = await recordOf(null);
+    await settle(first, { record }, start);
+    made = { state: emulator.state(), record: await record.read() };
+  });
+  afterAll(() => emulator.close());
 
-async function recordOf(contents: AppliedRecord | null): Promise<OrganizationRecord> {
-  const record = openMemoryStore().organization('test');
-  await record.put(contents?.entries ?? []);
-  if (contents !== null && contents.head !== null) {
-    await record.moveHead(contents.head, []);
+  async function recordOf(contents: AppliedRecord | null): Promise<OrganizationRecord> {
+    const record = openMemoryStore().organization('test');
+    await record.put(contents?.entries ?? []);
+    if (contents !== null && contents.head !== null) {
+      await record.moveHead(contents.head, []);
+    }
+    return record;
   }
-  return record;
-}
 
-/** Passes until nothing is left to do, and looks by other means than the planner's. */
-async function settle(model: Model, source: BaseSource, before: EmulatorState): Promise<void> {
-  const manifests = manifestsOf(model);
-  let base = source;
-  for (let pass = 1; ; pass += 1) {
-    const { planned, results } = await mortalPass(emulator, manifests, base, null);
-    const open = results.filter((result) => result.status !== 'applied');
-    if (planned.plan.changes.length === 0 && planned.plan.pending.length === 0) {
-      break;
+  /** Passes until nothing is left to do, and looks by other means than the planner's. */
+  async function settle(model: Model, source: BaseSource, before: EmulatorState): Promise<void> {
+    const manifests = manifestsOf(model);
+    let base = source;
+    for (let pass = 1; ; pass += 1) {
+      const { planned, results } = await mortalPass(emulator, manifests, base, null);
+      const open = results.filter((result) => result.status !== 'applied');
+      if (planned.plan.changes.length === 0 && planned.plan.pending.length === 0) {
+        break;
+      }
+      const failed = open.filter((result) => result.status === 'failed');
+      if (pass === PASSES || failed.length > 0) {
+        const changes = planned.plan.changes.map(({ action, address, fields }) => ({ action, address, fields }));
+        throw new Error(JSON.stringify({ pass, failed, changes, pending: planned.plan.pending }, null, 1));
+      }
+      if (open.length === 0 && 'manifests' in base) {
+        // The applied ref moves once everything was applied.
+        base = { manifests };
+      }
     }
-    const failed = open.filter((result) => result.status === 'failed');
-    if (pass === PASSES || failed.length > 0) {
-      const changes = planned.plan.changes.map(({ action, address, fields }) => ({ action, address, fields }));
-      throw new Error(JSON.stringify({ pass, failed, changes, pending: planned.plan.pending }, null, 1));
-    }
-    if (open.length === 0 && 'manifests' in base) {
-      // The applied ref moves once everything was applied.
-      base = { manifests };
-    }
+    expect(differences(model, before, emulator.state()).join('\n')).toBe('');
+    expect(untouched(before, emulator.state())).toBe(untouched(before, before));
   }
-  expect(differences(model, before, emulator.state()).join('\n')).toBe('');
-  expect(untouched(before, emulator.state())).toBe(untouched(before, before));
-}
 
-/** Where to begin from, and what to go to. */
-interface Way {
-  readonly from: () => { readonly state: EmulatorState; readonly record: AppliedRecord | null };
-  readonly to: Model;
-}
-
-const WAYS: Readonly<Record<string, Way>> = {
-  'from an empty organization': { from: () => ({ state: start, record: null }), to: FIRST },
-  'from one declaration to the next': { from: () => made, to: SECOND },
-  'from a declaration to an empty one': { from: () => made, to: NOTHING },
-};
-
-/** The section of a site space is in its address: only an `id` that names one elsewhere makes it anew. */
-const ONLY_BY_ID = 'replace site-space';
-
-/** What can happen to a resource of a kind. */
-function actionsOf(kind: Kind): string[] {
-  const fields = Object.values(kind.fields);
-  const moves = kind.partOf !== undefined || fields.some((rules) => rules.move === true);
-  return [
-    ...(kind.creatable ? ['create'] : []),
-    'update',
-    ...(moves ? ['move'] : []),
-    ...(fields.some((rules) => rules.fixed === 'replace') ? ['replace'] : []),
-    ...(kind.deletable ? ['delete'] : []),
-  ].map((action) => `${action} ${kind.name}`);
-}
-
-test('the scenarios create, update, move and delete a resource of every kind', async () => {
-  const seen = new Set<string>();
-  for (const way of Object.values(WAYS)) {
-    const { state, record } = way.from();
-    emulator.restore(state);
-    const { planned } = await mortalPass(emulator, manifestsOf(way.to), { record: await recordOf(record) }, null);
-    for (const { action, kind, replaces } of planned.plan.changes) {
-      seen.add(`${replaces ? 'replace' : action} ${kind}`);
-    }
+  /** Where to begin from, and what to go to. */
+  interface Way {
+    readonly from: () => { readonly state: EmulatorState; readonly record: AppliedRecord | null };
+    readonly to: Model;
   }
-  expect([...seen].toSorted()).toEqual(
-    kinds
-      .flatMap(actionsOf)
-      .filter((each) => each !== ONLY_BY_ID)
-      .toSorted(),
-  );
-});
 
-/** Every STRIDE-th death among the writes; what is wrong is reported with the name of the death. */
-async function everyDeath(
-  writes: number,
-  run: (death: Death) => Promise<void>,
-  of: Pick<Death, 'of'> = {},
-): Promise<void> {
-  const wrong: string[] = [];
-  for (let write = FROM; write <= writes && wrong.length < 10; write += STRIDE) {
-    for (const when of ['before', 'after'] as const) {
-      await run({ write, when, ...of }).catch((error: unknown) => {
-        wrong.push(`${when} write ${write}: ${tell(error)}`);
-      });
-    }
+  const WAYS: Readonly<Record<string, Way>> = {
+    'from an empty organization': { from: () => ({ state: start, record: null }), to: first },
+    'from one declaration to the next': { from: () => made, to: second },
+    'from a declaration to an empty one': { from: () => made, to: nothing },
+  };
+
+  /** The section of a site space is in its address: only an `id` that names one elsewhere makes it anew. */
+  const ONLY_BY_ID = 'replace site-space';
+
+  /** What can happen to a resource of a kind. */
+  function actionsOf(kind: Kind): string[] {
+    const fields = Object.values(kind.fields);
+    const moves = kind.partOf !== undefined || fields.some((rules) => rules.move === true);
+    return [
+      ...(kind.creatable ? ['create'] : []),
+      'update',
+      ...(moves ? ['move'] : []),
+      ...(fields.some((rules) => rules.fixed === 'replace') ? ['replace'] : []),
+      ...(kind.deletable ? ['delete'] : []),
+    ].map((action) => `${action} ${kind.name}`);
   }
-  expect(wrong.join('\n\n')).toBe('');
-}
 
-/** What an assertion compared in full, where it was one. */
-function tell(error: unknown): string {
-  const { actual, message } = error as Error & { actual?: unknown };
-  return typeof actual === 'string' ? actual : message;
-}
-
-/** How many writes a pass makes that nothing disturbs. */
-async function writesOf(way: Way, source: BaseSource): Promise<number> {
-  emulator.restore(way.from().state);
-  emulator.requests.reset();
-  await mortalPass(emulator, manifestsOf(way.to), source, null);
-  const { total, byMethod } = emulator.requests;
-  return total - (byMethod.GET ?? 0);
-}
-
-describe('a daemon killed at any write, with ownership in its record', () => {
-  test.each(Object.keys(WAYS))(
-    'converges after a restart, %s',
-    async (name) => {
-      const way = WAYS[name] as Way;
-      const { state, record: contents } = way.from();
-      const writes = await writesOf(way, { record: await recordOf(contents) });
-      expect(writes).toBeGreaterThan(15);
-      await everyDeath(writes, async (death) => {
-        emulator.restore(state);
-        const record = await recordOf(contents);
-        const { died } = await mortalPass(emulator, manifestsOf(way.to), { record }, death);
-        expect(died).toBe(true);
-        const left = { state: emulator.state(), record: await record.read() };
-        // Started again with the same commit, it ends as declared.
-        await settle(way.to, { record }, start);
-        expect(leftover(way.to, emulator.state()).join()).toBe('');
-        // Started again with a commit that declares nothing, it takes away all it ever made.
-        emulator.restore(left.state);
-        await settle(NOTHING, { record: await recordOf(left.record) }, start);
-      });
-    },
-    300_000,
-  );
-});
-
-describe('a daemon killed at a write to its record', () => {
-  test.each(['from an empty organization', 'from one declaration to the next'])(
-    'converges after a restart, %s',
-    async (name) => {
-      const way = WAYS[name] as Way;
-      const { state, record: contents } = way.from();
+  test('the scenarios create, update, move and delete a resource of every kind', async () => {
+    const seen = new Set<string>();
+    for (const way of Object.values(WAYS)) {
+      const { state, record } = way.from();
       emulator.restore(state);
-      const undisturbed = await mortalPass(emulator, manifestsOf(way.to), { record: await recordOf(contents) }, null);
-      // An intent, or what was confirmed, for every change.
-      expect(undisturbed.recorded).toBeGreaterThan(undisturbed.planned.plan.changes.length);
-      await everyDeath(
-        undisturbed.recorded,
-        async (death) => {
+      const { planned } = await mortalPass(emulator, manifestsOf(way.to), { record: await recordOf(record) }, null);
+      for (const { action, kind, replaces } of planned.plan.changes) {
+        seen.add(`${replaces ? 'replace' : action} ${kind}`);
+      }
+    }
+    expect([...seen].toSorted()).toEqual(
+      kinds
+        .filter(({ name }) => samples.some((each) => each.kind === name && isIn(each, version)))
+        .flatMap(actionsOf)
+        .filter((each) => each !== ONLY_BY_ID)
+        .toSorted(),
+    );
+  });
+
+  /** Every STRIDE-th death among the writes; what is wrong is reported with the name of the death. */
+  async function everyDeath(
+    writes: number,
+    run: (death: Death) => Promise<void>,
+    of: Pick<Death, 'of'> = {},
+  ): Promise<void> {
+    const wrong: string[] = [];
+    for (let write = FROM; write <= writes && wrong.length < 10; write += STRIDE) {
+      for (const when of ['before', 'after'] as const) {
+        await run({ write, when, ...of }).catch((error: unknown) => {
+          wrong.push(`${when} write ${write}: ${tell(error)}`);
+        });
+      }
+    }
+    expect(wrong.join('\n\n')).toBe('');
+  }
+
+  /** What an assertion compared in full, where it was one. */
+  function tell(error: unknown): string {
+    const { actual, message } = error as Error & { actual?: unknown };
+    return typeof actual === 'string' ? actual : message;
+  }
+
+  /** How many writes a pass makes that nothing disturbs. */
+  async function writesOf(way: Way, source: BaseSource): Promise<number> {
+    emulator.restore(way.from().state);
+    emulator.requests.reset();
+    await mortalPass(emulator, manifestsOf(way.to), source, null);
+    const { total, byMethod } = emulator.requests;
+    return total - (byMethod.GET ?? 0);
+  }
+
+  describe('a daemon killed at any write, with ownership in its record', () => {
+    test.each(Object.keys(WAYS))(
+      'converges after a restart, %s',
+      async (name) => {
+        const way = WAYS[name] as Way;
+        const { state, record: contents } = way.from();
+        const writes = await writesOf(way, { record: await recordOf(contents) });
+        expect(writes).toBeGreaterThan(15);
+        await everyDeath(writes, async (death) => {
           emulator.restore(state);
           const record = await recordOf(contents);
           const { died } = await mortalPass(emulator, manifestsOf(way.to), { record }, death);
           expect(died).toBe(true);
+          const left = { state: emulator.state(), record: await record.read() };
+          // Started again with the same commit, it ends as declared.
           await settle(way.to, { record }, start);
           expect(leftover(way.to, emulator.state()).join()).toBe('');
-          expect((await record.read()).entries.filter(({ marks }) => marks.begun === true)).toEqual([]);
-        },
-        { of: 'record' },
-      );
-    },
-    300_000,
-  );
-});
+          // Started again with a commit that declares nothing, it takes away all it ever made.
+          emulator.restore(left.state);
+          await settle(nothing, { record: await recordOf(left.record) }, start);
+        });
+      },
+      300_000,
+    );
+  });
 
-describe('an apply killed at any write, with a git ref as base', () => {
-  test.each([
-    ['from an empty organization', null],
-    ['from one declaration to the next', FIRST],
-  ] as const)(
-    'converges after a restart, %s',
-    async (name, base) => {
-      const way = WAYS[name] as Way;
-      const source = { manifests: base === null ? null : manifestsOf(base) };
-      const writes = await writesOf(way, source);
-      expect(writes).toBeGreaterThan(15);
-      await everyDeath(writes, async (death) => {
-        emulator.restore(way.from().state);
-        const { died } = await mortalPass(emulator, manifestsOf(way.to), source, death);
-        expect(died).toBe(true);
-        await settle(way.to, source, start);
-      });
-    },
-    300_000,
-  );
+  describe('a daemon killed at a write to its record', () => {
+    test.each(['from an empty organization', 'from one declaration to the next'])(
+      'converges after a restart, %s',
+      async (name) => {
+        const way = WAYS[name] as Way;
+        const { state, record: contents } = way.from();
+        emulator.restore(state);
+        const undisturbed = await mortalPass(emulator, manifestsOf(way.to), { record: await recordOf(contents) }, null);
+        // An intent, or what was confirmed, for every change.
+        expect(undisturbed.recorded).toBeGreaterThan(undisturbed.planned.plan.changes.length);
+        await everyDeath(
+          undisturbed.recorded,
+          async (death) => {
+            emulator.restore(state);
+            const record = await recordOf(contents);
+            const { died } = await mortalPass(emulator, manifestsOf(way.to), { record }, death);
+            expect(died).toBe(true);
+            await settle(way.to, { record }, start);
+            expect(leftover(way.to, emulator.state()).join()).toBe('');
+            expect((await record.read()).entries.filter(({ marks }) => marks.begun === true)).toEqual([]);
+          },
+          { of: 'record' },
+        );
+      },
+      300_000,
+    );
+  });
+
+  describe('an apply killed at any write, with a git ref as base', () => {
+    test.each([
+      ['from an empty organization', null],
+      ['from one declaration to the next', first],
+    ] as const)(
+      'converges after a restart, %s',
+      async (name, base) => {
+        const way = WAYS[name] as Way;
+        const source = { manifests: base === null ? null : manifestsOf(base) };
+        const writes = await writesOf(way, source);
+        expect(writes).toBeGreaterThan(15);
+        await everyDeath(writes, async (death) => {
+          emulator.restore(way.from().state);
+          const { died } = await mortalPass(emulator, manifestsOf(way.to), source, death);
+          expect(died).toBe(true);
+          await settle(way.to, source, start);
+        });
+      },
+      300_000,
+    );
+  });
 });

@@ -4,13 +4,16 @@ import { expect } from 'vitest';
 import type { EmulatorState, FaultRule } from '../../src/emulator/emulator.ts';
 import { type RunningDaemon, startDaemon } from '../daemon/daemon-process.ts';
 import { addForeign } from '../support/foreign.ts';
+import { OLDEST } from '../support/kind-samples.ts';
 import { type Model, manifestsOf } from '../support/model.ts';
 import type { Death } from '../support/mortal-pass.ts';
 import { eventually, type OctavoProcess } from '../support/octavo-process.ts';
 import { differences } from '../support/oracle.ts';
 import { untouched } from '../support/oracle-lookups.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
-import { leftover, NOTHING } from './scenario.ts';
+import { leftover, scenarioOf } from './scenario.ts';
+
+const { nothing } = scenarioOf(OLDEST);
 
 /** Nothing waits for a person. */
 const UNLIMITED = { organization: { requireApproval: [], limits: { maxDeletions: 1000, maxChangedPercent: 100 } } };
@@ -32,7 +35,7 @@ export abstract class Victim implements AsyncDisposable {
   protected readonly work: Workspace;
   readonly #start: EmulatorState;
   #beginning: Beginning | null = null;
-  #model: Model = NOTHING;
+  #model: Model = nothing;
 
   constructor(work: Workspace) {
     this.work = work;
@@ -95,7 +98,7 @@ export abstract class Victim implements AsyncDisposable {
   }
 
   protected commitNothing(): void {
-    this.#commit(NOTHING);
+    this.#commit(nothing);
   }
 
   protected applied(): string | null {
@@ -212,7 +215,7 @@ export class DaemonVictim extends Victim {
   protected override async after(): Promise<void> {
     this.commitNothing();
     const daemon = this.#daemon as RunningDaemon;
-    await this.#until(NOTHING, daemon.process);
+    await this.#until(nothing, daemon.process);
     await daemon.process.stop('SIGKILL');
   }
 

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { OLDEST } from '../support/kind-samples.ts';
 import type { Model } from '../support/model.ts';
 import type { Death } from '../support/mortal-pass.ts';
 import { ApplyVictim, DaemonVictim, machine, type Victim } from './process-matrix.ts';
-import { FIRST, SECOND } from './scenario.ts';
+import { scenarioOf } from './scenario.ts';
 
 /*
  * Real processes, killed with SIGKILL. `npm run test:crash` kills at every write, before it is processed and after;
@@ -19,9 +20,12 @@ const PROGRAMS = {
   daemon: async () => new DaemonVictim(await machine()),
 } as const satisfies Record<string, () => Promise<Victim>>;
 
+/** `octavo emulate` runs the oldest version. */
+const { first, second } = scenarioOf(OLDEST);
+
 const WAYS: Readonly<Record<string, readonly Model[]>> = {
-  'from an empty organization': [FIRST],
-  'from one declaration to the next': [FIRST, SECOND],
+  'from an empty organization': [first],
+  'from one declaration to the next': [first, second],
 };
 
 /** Every STRIDE-th death of a way. */

@@ -1,11 +1,12 @@
 import { parse } from 'yaml';
-import type { EmulatorState } from '../../src/emulator/emulator.ts';
+import type { EmulatorState, PlatformVersion } from '../../src/emulator/emulator.ts';
 import { kinds } from '../../src/kinds/registry.ts';
+import { isIn, type Sample, samples } from '../support/kind-samples.ts';
 import type { Model } from '../support/model.ts';
 
 const ADMIN = { 'ana@acme.example': { role: 'admin' } };
 
-/** What is there first. */
+/** What is there first, of the kinds that are part of it in any case. */
 const FIRST_WRITTEN: Model = {
   organization: { title: 'Acme', emailDomains: ['acme.example'], defaultRole: 'read', ai: false },
   members: { ...ADMIN, 'bo@acme.example': { role: 'edit' }, 'cy@acme.example': { role: 'read' } },
@@ -200,39 +201,49 @@ const NOTHING_WRITTEN: Model = {
   sites: {},
 };
 
-/** Kinds that the models above have. Those of other kinds come from their samples. */
+/** Parts of a site that the models above have. Those of other kinds come from their samples. */
 const WRITTEN = new Set(['section', 'section-group', 'site-space']);
-const others = kinds.filter(
-  ({ name, manifest }) => !WRITTEN.has(name) && (manifest === null || !Object.hasOwn(FIRST_WRITTEN, manifest.section)),
-);
 
 type Sections = Record<string, Record<string, unknown>>;
 
-/** A model with the samples of kinds that it does not have. */
-function withSamples(model: Model, step: 'created' | 'updated' | 'gone'): Model {
+/** The models of one version of the platform. */
+export interface Scenario {
+  /** What is there first: every kind, made from nothing. */
+  readonly first: Model;
+  /** What comes then: every kind, changed. */
+  readonly second: Model;
+  /** Nothing but the people who must stay. */
+  readonly nothing: Model;
+}
+
+/** Returns the models of a version, with the samples of kinds that the models above do not have. */
+export function scenarioOf(version: PlatformVersion): Scenario {
+  const others = kinds.filter(
+    ({ name, manifest }) =>
+      !WRITTEN.has(name) && (manifest === null || !Object.hasOwn(FIRST_WRITTEN, manifest.section)),
+  );
+  const added = samples.filter((each) => isIn(each, version) && others.some(({ name }) => name === each.kind));
+  const empty = others.flatMap(({ manifest }) =>
+    manifest === null || manifest.single ? [] : [[manifest.section, {}]],
+  );
+  return {
+    first: withSamples(FIRST_WRITTEN, added, 'created'),
+    second: withSamples(SECOND_WRITTEN, added, 'updated'),
+    nothing: { ...NOTHING_WRITTEN, ...Object.fromEntries(empty) },
+  };
+}
+
+function withSamples(model: Model, added: readonly Sample[], step: 'created' | 'updated'): Model {
   const merged = structuredClone(model) as unknown as Sections;
-  for (const { name, sample } of others) {
-    const sections = parse(`${sample?.base ?? ''}${sample?.[step] ?? ''}`) as Sections | null;
-    for (const [section, entries] of Object.entries(sections ?? {})) {
+  for (const { kind, steps } of added) {
+    for (const [section, entries] of Object.entries((parse(steps[step] ?? '') ?? {}) as Sections)) {
       const { help, ...rest } = entries;
-      const own = section === 'sites' && help ? { [`sample-${name}`]: { ...help, title: `Sample of ${name}` } } : {};
+      const own = section === 'sites' && help ? { [`sample-${kind}`]: { ...help, title: `Sample of ${kind}` } } : {};
       merged[section] = { ...merged[section], ...(section === 'sites' ? rest : entries), ...own };
     }
   }
   return merged as unknown as Model;
 }
-
-/** What is there first: every kind, made from nothing. */
-export const FIRST = withSamples(FIRST_WRITTEN, 'created');
-
-/** What comes then: every kind, changed. */
-export const SECOND = withSamples(SECOND_WRITTEN, 'updated');
-
-/** Nothing but the people who must stay. */
-export const NOTHING: Model = {
-  ...NOTHING_WRITTEN,
-  ...Object.fromEntries(others.flatMap(({ manifest }) => (manifest === null ? [] : [[manifest.section, {}]]))),
-};
 
 /** Who is in the organization besides those declared. */
 export function leftover(model: Model, state: EmulatorState): string[] {

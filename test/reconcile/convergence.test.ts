@@ -1,91 +1,110 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EmulatorState } from '../../src/emulator/emulator.ts';
-import { twoModels } from '../support/arbitrary-manifests.ts';
+import { twoModelsOf } from '../support/arbitrary-manifests.ts';
 import { addForeign } from '../support/foreign.ts';
+import { isIn, samples, sampleVersions } from '../support/kind-samples.ts';
 import { type Model, manifestsOf, shuffledManifestsOf } from '../support/model.ts';
 import { differences } from '../support/oracle.ts';
 import { untouched } from '../support/oracle-lookups.ts';
-import { openWorld, type PassOptions, UNLIMITED, type World } from '../support/world.ts';
+import { declare, openWorld, type PassOptions, UNLIMITED, type World } from '../support/world.ts';
 
 const SEED = Number(process.env.OCTAVO_SEED ?? 20260601);
 /** Shrinking takes long; ask for it where a counterexample has to be small. */
 const endOnFailure = process.env.OCTAVO_SHRINK === undefined;
 const RUNS = Number(process.env.OCTAVO_RUNS ?? 50);
 
-let world: World;
-let start: EmulatorState;
+describe.each(sampleVersions)('platform %s', (version) => {
+  const twoModels = twoModelsOf(version);
+  let world: World;
+  let start: EmulatorState;
 
-beforeAll(async () => {
-  world = await openWorld();
-  await addForeign(world);
-  start = world.emulator.state();
-});
-afterAll(() => world.close());
+  beforeAll(async () => {
+    world = await openWorld({ platform: version });
+    await addForeign(world);
+    start = world.emulator.state();
+  });
+  afterAll(() => world.close());
 
-async function fresh(): Promise<void> {
-  world.emulator.restore(start);
-  await world.record.remove((await world.record.read()).entries.map((entry) => entry.address));
-}
+  async function fresh(): Promise<void> {
+    world.emulator.restore(start);
+    await world.record.remove((await world.record.read()).entries.map((entry) => entry.address));
+  }
 
-/** Applies, and holds the platform against the model by other means than the planner's. */
-async function expectConverges(model: Model, options: PassOptions): Promise<void> {
-  const manifests = manifestsOf(model);
-  await world.settle(manifests, options);
-  const again = await world.plan(manifests, options);
-  expect(again.plan.changes.map(({ action, address, fields }) => ({ action, address, fields }))).toEqual([]);
-  expect(differences(model, start, world.emulator.state())).toEqual([]);
-  expect(untouched(start, world.emulator.state())).toBe(untouched(start, start));
-}
+  /** Applies, and holds the platform against the model by other means than the planner's. */
+  async function expectConverges(model: Model, options: PassOptions): Promise<void> {
+    const manifests = manifestsOf(model);
+    await world.settle(manifests, options);
+    const again = await world.plan(manifests, options);
+    expect(again.plan.changes.map(({ action, address, fields }) => ({ action, address, fields }))).toEqual([]);
+    expect(differences(model, start, world.emulator.state())).toEqual([]);
+    expect(untouched(start, world.emulator.state())).toBe(untouched(start, start));
+  }
 
-describe('converges between any two sets of manifests', () => {
-  test('with the record as base, which has ids', async () => {
-    await fc.assert(
-      fc.asyncProperty(twoModels, async ([a, b]) => {
-        await fresh();
-        await expectConverges(a, { policy: UNLIMITED });
-        await expectConverges(b, { policy: UNLIMITED });
-      }),
-      { seed: SEED, numRuns: RUNS, endOnFailure },
-    );
+  describe('converges between any two sets of manifests', () => {
+    test('with the record as base, which has ids', async () => {
+      await fc.assert(
+        fc.asyncProperty(twoModels, async ([a, b]) => {
+          await fresh();
+          await expectConverges(a, { policy: UNLIMITED });
+          await expectConverges(b, { policy: UNLIMITED });
+        }),
+        { seed: SEED, numRuns: RUNS, endOnFailure },
+      );
+    });
+
+    test('with a git ref as base, which has no ids', async () => {
+      await fc.assert(
+        fc.asyncProperty(twoModels, async ([a, b]) => {
+          await fresh();
+          await expectConverges(a, { policy: UNLIMITED, base: null });
+          const before: PassOptions = { policy: UNLIMITED, base: { manifests: manifestsOf(a) } };
+          const { results } = await world.apply(manifestsOf(b), before);
+          expect(results.filter((result) => result.status === 'failed')).toEqual([]);
+          if (results.some((result) => result.status !== 'applied')) {
+            // The applied ref stays where it is.
+            await world.settle(manifestsOf(b), before);
+          }
+          const moved: PassOptions = { policy: UNLIMITED, base: { manifests: manifestsOf(b) } };
+          await world.settle(manifestsOf(b), moved);
+          const again = await world.plan(manifestsOf(b), moved);
+          expect(again.plan.changes.map(({ action, address, fields }) => ({ action, address, fields }))).toEqual([]);
+          expect(differences(b, start, world.emulator.state())).toEqual([]);
+          expect(untouched(start, world.emulator.state())).toBe(untouched(start, start));
+        }),
+        { seed: SEED + 1, numRuns: RUNS, endOnFailure },
+      );
+    });
+
+    test('with one plan, whatever the order of files and keys', async () => {
+      await fc.assert(
+        fc.asyncProperty(twoModels, async ([a, b]) => {
+          await fresh();
+          await world.settle(manifestsOf(a), { policy: UNLIMITED });
+          const one = await world.plan(manifestsOf(b), { policy: UNLIMITED });
+          const other = await world.plan(shuffledManifestsOf(b), { policy: UNLIMITED });
+          const shown = (planned: typeof one) =>
+            planned.plan.changes.map((change) => `${change.action} ${change.address}`);
+          expect(shown(other)).toEqual(shown(one));
+          expect(other.plan.checksum).toBe(one.plan.checksum);
+        }),
+        { seed: SEED + 2, numRuns: Math.ceil(RUNS / 3), endOnFailure },
+      );
+    });
   });
 
-  test('with a git ref as base, which has no ids', async () => {
-    await fc.assert(
-      fc.asyncProperty(twoModels, async ([a, b]) => {
-        await fresh();
-        await expectConverges(a, { policy: UNLIMITED, base: null });
-        const before: PassOptions = { policy: UNLIMITED, base: { manifests: manifestsOf(a) } };
-        const { results } = await world.apply(manifestsOf(b), before);
-        expect(results.filter((result) => result.status === 'failed')).toEqual([]);
-        if (results.some((result) => result.status !== 'applied')) {
-          // The applied ref stays where it is.
-          await world.settle(manifestsOf(b), before);
-        }
-        const moved: PassOptions = { policy: UNLIMITED, base: { manifests: manifestsOf(b) } };
-        await world.settle(manifestsOf(b), moved);
-        const again = await world.plan(manifestsOf(b), moved);
-        expect(again.plan.changes.map(({ action, address, fields }) => ({ action, address, fields }))).toEqual([]);
-        expect(differences(b, start, world.emulator.state())).toEqual([]);
-        expect(untouched(start, world.emulator.state())).toBe(untouched(start, start));
-      }),
-      { seed: SEED + 1, numRuns: RUNS, endOnFailure },
-    );
-  });
-
-  test('with one plan, whatever the order of files and keys', async () => {
-    await fc.assert(
-      fc.asyncProperty(twoModels, async ([a, b]) => {
-        await fresh();
-        await world.settle(manifestsOf(a), { policy: UNLIMITED });
-        const one = await world.plan(manifestsOf(b), { policy: UNLIMITED });
-        const other = await world.plan(shuffledManifestsOf(b), { policy: UNLIMITED });
-        const shown = (planned: typeof one) =>
-          planned.plan.changes.map((change) => `${change.action} ${change.address}`);
-        expect(shown(other)).toEqual(shown(one));
-        expect(other.plan.checksum).toBe(one.plan.checksum);
-      }),
-      { seed: SEED + 2, numRuns: Math.ceil(RUNS / 3), endOnFailure },
+  test('every kind that the version has is generated', async () => {
+    const generated = new Set<string>();
+    for (const [first] of fc.sample(twoModels, { seed: SEED, numRuns: 100 })) {
+      for (const { kind } of (await declare(manifestsOf(first))).values()) {
+        generated.add(kind);
+      }
+    }
+    expect([...generated].sort()).toEqual(
+      samples
+        .filter((each) => isIn(each, version))
+        .map(({ kind }) => kind)
+        .sort(),
     );
   });
 });

@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import type { PlatformVersion } from '../../src/emulator/model/features.ts';
+import { derived, derivedKinds, withDerived } from './derived-kinds.ts';
 import type {
   CollectionModel,
   GroupModel,
@@ -240,6 +242,14 @@ export const model: fc.Arbitrary<Model> = fc
 export const twoModels: fc.Arbitrary<readonly [Model, Model]> = fc
   .tuple(model, model, fc.infiniteStream(fc.boolean()))
   .map(([first, other, keep]) => [first, valid(mixed(first, other, keep[Symbol.iterator]()))] as const);
+
+/** Two valid sets of manifests for a version of the platform, with every kind that it has. */
+export function twoModelsOf(version: PlatformVersion): fc.Arbitrary<readonly [Model, Model]> {
+  const others = derived(derivedKinds(version));
+  return fc
+    .tuple(twoModels, others, others)
+    .map(([[first, second], one, other]) => [withDerived(first, one), withDerived(second, other)] as const);
+}
 
 function mixed(first: Model, other: Model, keep: Iterator<boolean>): Model {
   const next = () => keep.next().value === true;

@@ -7,7 +7,7 @@ import { kinds } from '../../src/kinds/registry.ts';
 import { declare } from './world.ts';
 
 /** Version that is emulated for a sample without `since`. */
-const OLDEST = '0.146';
+export const OLDEST = '0.146';
 
 export type SampleStep = 'created' | 'updated' | 'cleared' | 'gone';
 
@@ -63,3 +63,13 @@ function exampleOf({ section, example }: { readonly section: string; readonly ex
 
 /** The samples of all kinds. */
 export const samples: readonly Sample[] = await Promise.all(kinds.map(sampleOf));
+
+/** Versions of the platform that together show every kind: the oldest, and the first version of each later kind. */
+export const sampleVersions: readonly PlatformVersion[] = [
+  ...new Set<PlatformVersion>([OLDEST, ...samples.map(({ version }) => version)]),
+].sort();
+
+/** Reports whether a version of the platform has the kind of a sample. */
+export function isIn({ version: since }: Sample, version: PlatformVersion): boolean {
+  return since <= version;
+}

@@ -1,3 +1,5 @@
+import { kinds } from '../../src/kinds/registry.ts';
+
 /** What manifests say, as plain data: the same shape as the YAML, references by key. */
 export interface Model {
   organization?: OrganizationModel | undefined;
@@ -104,6 +106,9 @@ export const NAMED_FILES: Readonly<Record<string, string>> = {
   'specs/two.json': '{"openapi":"3.1.0","info":{"title":"Two","version":"2"},"paths":{}}',
 };
 
+/** Sections without keys. */
+const SINGLE = new Set(kinds.flatMap(({ manifest }) => (manifest?.single === true ? [manifest.section] : [])));
+
 /** The files that a manifest names, and those of the models. */
 export function filesNamedIn(manifest: string): Record<string, string> {
   const names = [...manifest.matchAll(/\bfile"?: *"?([^\s",}]+)/g)].map(([, name = '']) => name);
@@ -112,7 +117,7 @@ export function filesNamedIn(manifest: string): Record<string, string> {
 
 /** The model as manifests: one file for each section, in JSON, which is YAML too. */
 export function manifestsOf(model: Model): Record<string, string> {
-  const files: Record<string, string> = { ...NAMED_FILES };
+  const files = filesNamedIn(JSON.stringify(model));
   for (const [section, entries] of Object.entries(model)) {
     if (entries !== undefined) {
       files[`${section}.yaml`] = JSON.stringify({ [section]: entries }, null, 2);
@@ -123,12 +128,12 @@ export function manifestsOf(model: Model): Record<string, string> {
 
 /** The same, in another order: keys the other way round, every entry in a file of its own, files named backwards. */
 export function shuffledManifestsOf(model: Model): Record<string, string> {
-  const files: Record<string, string> = { ...NAMED_FILES };
+  const files = filesNamedIn(JSON.stringify(model));
   const sections = Object.entries(model).reverse();
   for (const [section, entries] of sections) {
-    if (section === 'organization') {
+    if (SINGLE.has(section)) {
       if (entries !== undefined) {
-        files['aa.yaml'] = JSON.stringify({ organization: backwards(entries) });
+        files[`aa-${section}.yaml`] = JSON.stringify({ [section]: backwards(entries) });
       }
       continue;
     }

@@ -1,6 +1,8 @@
+import { type Json, sameJson } from '../../src/core/json.ts';
 import type { EmulatorState } from '../../src/emulator/model/store.ts';
 import type { SiteRecord } from '../../src/emulator/sites/records.ts';
 import { normalizeMarkdown, toMarkdown } from '../../src/platform/rich-text/document.ts';
+import { derivedPart, derivedSections, derivedTables, plainFields, titleField } from './derived-kinds.ts';
 import { type ItemModel, type Model, NAMED_FILES } from './model.ts';
 import { declaredNames, itemOf, type Named, rows, type Table, titleOf } from './oracle-lookups.ts';
 
@@ -34,6 +36,7 @@ class Oracle {
     this.#specs();
     this.#translations();
     this.#sites();
+    this.#derived();
     return this.#wrong;
   }
 
@@ -196,6 +199,29 @@ class Oracle {
     }
   }
 
+  /** Kinds whose models come from their samples: the fields that the platform keeps as they are written. */
+  #derived(): void {
+    for (const [kind, section, storedIn] of derivedSections()) {
+      const declared = (this.#model as unknown as Readonly<Record<string, Readonly<Record<string, object>>>>)[section];
+      if (kind.manifest?.single === true) {
+        const [record] = rows(this.#after, storedIn as Table);
+        this.#same(kind.name, plainFields(kind, declared ?? {}), { ...record });
+        continue;
+      }
+      const title = titleField(kind);
+      const means = (entry: object, record: object) => {
+        const wanted = Object.entries(plainFields(kind, entry)).filter(
+          ([name]) => title === undefined || name === title,
+        );
+        return wanted.every(([name, value]) => sameJson(value, (record as Record<string, Json>)[name] ?? null));
+      };
+      const pairs = this.#pairs(kind.name, declared ?? {}, this.#own(storedIn as Table) as readonly Named[], means);
+      for (const [key, entry, record] of pairs) {
+        this.#same(`${kind.name}/${key}`, plainFields(kind, entry), { ...record });
+      }
+    }
+  }
+
   #spaceTitle(id: string): string | undefined {
     return rows(this.#after, 'spaces').find((each) => each.id === id)?.title;
   }
@@ -236,6 +262,10 @@ class Oracle {
   }
 
   #wanted(item: ItemModel): unknown {
+    const part = derivedPart(item);
+    if (part !== undefined) {
+      return { kind: part.kind.name, ...plainFields(part.kind, item) };
+    }
     if ('group' in item) {
       return { group: item.title, icon: item.icon, items: item.items.map((each) => this.#wanted(each)) };
     }
@@ -262,6 +292,9 @@ class Oracle {
       ...rows(this.#after, 'sections').filter((each) => (each.group ?? each.site) === place),
       ...rows(this.#after, 'sectionGroups').filter((each) => (each.parent ?? each.site) === place),
       ...rows(this.#after, 'siteSpaces').filter((each) => (each.section ?? each.site) === place),
+      ...derivedTables().flatMap((table) =>
+        rows(this.#after, table as 'externalLinks').filter((each) => (each.group ?? each.site) === place),
+      ),
     ].toSorted((a, b) => a.rank - b.rank);
     return items.map((record, index) => this.#item({ ...record }, declared[index]));
   }
@@ -269,6 +302,11 @@ class Oracle {
   #item(record: Record<string, unknown> & { id: string }, declared: ItemModel | undefined): unknown {
     if (declared === undefined) {
       return record;
+    }
+    const part = derivedPart(declared);
+    if (part !== undefined) {
+      const names = Object.keys(plainFields(part.kind, declared));
+      return { kind: part.kind.name, ...Object.fromEntries(names.map((name) => [name, record[name] ?? null])) };
     }
     const nulled = (name: string) => [name, record[name] ?? null];
     if ('group' in declared) {

@@ -1,0 +1,233 @@
+/** Random entries for kinds without a generator of their own, from the values in their samples. */
+import fc from 'fast-check';
+import { parse } from 'yaml';
+import type { PlatformVersion } from '../../src/emulator/model/features.ts';
+import type { Kind } from '../../src/kinds/model/kind.ts';
+import type { ManifestRules } from '../../src/kinds/model/manifest.ts';
+import { kinds, parts } from '../../src/kinds/registry.ts';
+import type { StructurePart } from '../../src/kinds/site/part.ts';
+import { isIn, type Sample, samples } from './kind-samples.ts';
+import type { ItemModel, Model } from './model.ts';
+
+/** Kinds that `arbitrary-manifests.ts` generates: they depend on each other, or hold parts. */
+const GENERATED = ['organization', 'member', 'team', 'saml', 'collection', 'space', 'openapi', 'translation', 'site'];
+const GENERATED_PARTS = ['section', 'section-group', 'site-space'];
+
+type Entry = Record<string, unknown>;
+type Sections = Record<string, Record<string, Entry>>;
+
+/** The entries and items of one model, by kind. */
+export interface Drawn {
+  /** Entries by section, or the fields of a single kind. */
+  readonly sections: Readonly<Record<string, object>>;
+  /** Items of the structure of every site, with the place of each. */
+  readonly items: readonly { readonly part: StructurePart; readonly item: Entry; readonly at: number }[];
+  /** Manifests of what they refer to. */
+  readonly bases: readonly Sections[];
+}
+
+const STEPS = ['created', 'updated', 'cleared'] as const;
+
+/** The manifests of a sample, as plain data. */
+function manifestsIn({ steps }: Sample): readonly Sections[] {
+  return STEPS.flatMap((step) => (steps[step] === undefined ? [] : [parse(steps[step]) as Sections]));
+}
+
+/** Returns the kinds that a version has and that nothing else generates. */
+export function derivedKinds(version: PlatformVersion, generated = [...GENERATED, ...GENERATED_PARTS]) {
+  return kinds.filter(
+    ({ name }) => !generated.includes(name) && samples.some((each) => each.kind === name && isIn(each, version)),
+  );
+}
+
+/** Any combination of the values that each field has in these entries, or of none where an entry may omit it. */
+function combinations(entries: readonly Entry[], isValid: (entry: Entry) => boolean): fc.Arbitrary<Entry> {
+  const names = [...new Set(entries.flatMap((each) => Object.keys(each)))];
+  const fields = names.map((name) => {
+    const values = entries.filter((each) => Object.hasOwn(each, name)).map((each) => each[name]);
+    return [name, fc.constantFrom(...values, undefined)] as const;
+  });
+  return fc
+    .record(Object.fromEntries(fields))
+    .map((drawn) => Object.fromEntries(Object.entries(drawn).filter(([, value]) => value !== undefined)))
+    .filter(isValid);
+}
+
+/** Reports whether the schema and the checks of a kind accept an entry. */
+function isValidFor(rules: ManifestRules): (entry: Entry, key?: string) => boolean {
+  return (entry, key = rules.single ? '' : 'key') => {
+    const parsed = rules.entry.safeParse(entry);
+    const problems: string[] = [];
+    if (parsed.success) {
+      rules.declare(key, parsed.data, { add: () => undefined, problem: (_path, text) => problems.push(text) });
+    }
+    return parsed.success && problems.length === 0;
+  };
+}
+
+/** The field that a kind with a section is known by; undefined if there is none. */
+export function titleField(kind: Kind): string | undefined {
+  const by = kind.renamedKey?.('', {}).by;
+  return by !== undefined && Object.hasOwn(kind.fields, by) ? by : undefined;
+}
+
+/** Entries of a kind with a section: up to three, whose titles may be swapped. */
+function entriesOf(kind: Kind, rules: ManifestRules, sample: Sample): fc.Arbitrary<object | undefined> {
+  const isValid = isValidFor(rules);
+  const seen = manifestsIn(sample).flatMap((manifest) => {
+    const section = manifest[rules.section] ?? {};
+    return rules.single ? [section] : [section[sample.address.slice(kind.name.length + 1)] ?? {}];
+  });
+  // Files are made up by the manifests of a model as they are by those of a sample.
+  const entry = combinations(seen, isValid);
+  if (rules.single) {
+    return fc.option(entry, { nil: undefined });
+  }
+  const title = titleField(kind);
+  return fc
+    .tuple(fc.uniqueArray(fc.nat(2), { maxLength: 3 }), fc.tuple(entry, entry, entry), fc.boolean(), fc.boolean())
+    .map(([indexes, entries, swapped, renamed]) => {
+      const named = indexes.map((index) => {
+        const at = swapped && index < 2 ? 1 - index : index;
+        const name = `${kind.name} ${at}${renamed ? ' renamed' : ''}`;
+        return [`d${index}`, { ...entries[index], ...(title === undefined ? {} : { [title]: name }) }] as const;
+      });
+      return Object.fromEntries(distinct(kind, named));
+    });
+}
+
+/** Removes entries with the same natural keys, which nothing could tell apart. */
+function distinct<T extends readonly [string, Entry]>(kind: Kind, entries: readonly T[]): readonly T[] {
+  const taken = new Set<string>();
+  return entries.filter(([key, entry]) => {
+    const own = JSON.stringify(kind.naturalKeys(entry as never, `${kind.name}/${key}`));
+    const isNew = !taken.has(own);
+    taken.add(own);
+    return isNew;
+  });
+}
+
+/** Items of the structure of a site, at any depth. */
+function itemsIn(value: unknown): readonly Entry[] {
+  const inside = typeof value === 'object' && value !== null ? Object.values(value).flatMap(itemsIn) : [];
+  return Array.isArray(value) || typeof value !== 'object' || value === null ? inside : [value as Entry, ...inside];
+}
+
+function itemsOf(part: StructurePart, sample: Sample): fc.Arbitrary<Drawn['items']> {
+  const { key, holds, kind } = part;
+  if (holds !== undefined) {
+    throw new Error(`${kind.name} holds other parts: generate it in test/support/arbitrary-manifests.ts`);
+  }
+  const seen = manifestsIn(sample).flatMap((manifest) =>
+    itemsIn(manifest.sites).filter((item) => Object.hasOwn(item, key.member)),
+  );
+  const names = Object.keys(part.table.shape).filter(
+    (name) => part.table.shape[name]?.safeParse(undefined).success !== true,
+  );
+  const item = combinations(seen, (each) => names.every((name) => Object.hasOwn(each, name)));
+  return fc.array(fc.record({ item, at: fc.nat(9) }), { maxLength: 2 }).map((drawn) =>
+    drawn.map(({ item: each, at }, index) => {
+      const title = Object.hasOwn(part.table.shape, 'title') ? { title: `${kind.name} ${index}` } : {};
+      return { part, item: { ...each, ...title, [key.member]: `d${index}` }, at };
+    }),
+  );
+}
+
+/** What a sample declares besides the resource itself. */
+function baseOf({ manifest }: Kind, { kind, address, steps }: Sample): Sections {
+  const { sites = {}, ...rest } = structuredClone(parse(steps.created ?? '')) as Sections;
+  if (manifest === null) {
+    return rest;
+  }
+  const base: Sections = { ...rest, sites };
+  delete base[manifest.section]?.[address.slice(kind.length + 1)];
+  return manifest.single
+    ? Object.fromEntries(Object.entries(base).filter(([name]) => name !== manifest.section))
+    : base;
+}
+
+/** Anything of the kinds that have no generator of their own. */
+export function derived(derivedFrom: readonly Kind[]): fc.Arbitrary<Drawn> {
+  const each = derivedFrom.map((kind): fc.Arbitrary<Drawn> => {
+    const sample = samples.find((one) => one.kind === kind.name) as Sample;
+    const bases = [baseOf(kind, sample)];
+    const part = parts.find((one) => one.kind === kind);
+    if (part !== undefined) {
+      return itemsOf(part, sample).map((items) => ({ sections: {}, items, bases: items.length === 0 ? [] : bases }));
+    }
+    const rules = kind.manifest as ManifestRules;
+    return entriesOf(kind, rules, sample).map((entries) =>
+      entries === undefined || Object.keys(entries).length === 0
+        ? { sections: {}, items: [], bases: [] }
+        : { sections: { [rules.section]: entries }, items: [], bases },
+    );
+  });
+  return fc.tuple(...each).map((drawn) => ({
+    sections: Object.assign({}, ...drawn.map(({ sections }) => sections)) as Drawn['sections'],
+    items: drawn.flatMap(({ items }) => items),
+    bases: drawn.flatMap(({ bases }) => bases),
+  }));
+}
+
+/** Adds what was drawn to a valid model. */
+export function withDerived(model: Model, { sections, items, bases }: Drawn): Model {
+  const merged = structuredClone(model) as unknown as Sections;
+  for (const added of [...bases, sections as Sections]) {
+    for (const [section, entries] of Object.entries(added)) {
+      merged[section] = { ...entries, ...merged[section] };
+    }
+  }
+  const result = merged as unknown as Model;
+  for (const { structure } of Object.values(result.sites)) {
+    const isSectioned = structure.some((item) => !('key' in item));
+    const fitting = items.filter(({ part }) => part.heldBy.includes('site') && (part.isPlain === true) !== isSectioned);
+    for (const { item, at } of hasSection(structure) ? fitting : []) {
+      structure.splice(at % (structure.length + 1), 0, structuredClone(item) as unknown as ItemModel);
+    }
+  }
+  return result;
+}
+
+function hasSection(items: readonly ItemModel[]): boolean {
+  return items.some((item) => 'key' in item || 'section' in item || ('group' in item && hasSection(item.items)));
+}
+
+/** The derived part that an item of a structure is; undefined for the items of the hand-written generators. */
+export function derivedPart(item: object): StructurePart | undefined {
+  return parts.find(({ kind, key }) => !GENERATED_PARTS.includes(kind.name) && Object.hasOwn(item, key.member));
+}
+
+/** Kinds with sections that are compared by {@link differencesOf}. */
+export function derivedSections(): readonly (readonly [kind: Kind, section: string, storedIn: string])[] {
+  return kinds.flatMap((kind) => {
+    const sample = samples.find((each) => each.kind === kind.name);
+    return kind.manifest === null || GENERATED.includes(kind.name) || sample === undefined
+      ? []
+      : [[kind, kind.manifest.section, sample.storedIn] as const];
+  });
+}
+
+/** Lists of the embedded platform's state that hold derived parts of sites. */
+export function derivedTables(): readonly string[] {
+  return samples
+    .filter(({ kind }) => parts.some((part) => part.kind.name === kind && !GENERATED_PARTS.includes(kind)))
+    .map(({ storedIn }) => storedIn);
+}
+
+/** Members that make a field something else on the platform than in an entry. */
+const CONVERTED = [
+  'read',
+  'normalize',
+  'fromEntry',
+  'toParameter',
+  'parameter',
+  'references',
+  'declarationOnly',
+] as const;
+
+/** The members of an entry that the platform keeps as they are written. */
+export function plainFields(kind: Kind, entry: object): Entry {
+  const isPlain = (rules: object | undefined) =>
+    rules !== undefined && CONVERTED.every((name) => !Object.hasOwn(rules, name)) && !('compare' in rules);
+  return Object.fromEntries(Object.entries(entry).filter(([name]) => isPlain(kind.fields[name])));
+}
