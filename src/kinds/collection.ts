@@ -1,4 +1,4 @@
-import { operations } from '../platform/operations/index.ts';
+import { resourceOperations } from '../platform/operations/resources.ts';
 import { defaultLevel, titleField } from './model/fields.ts';
 import { listedKind } from './model/listed-kind.ts';
 import { key, text } from './model/schema.ts';
@@ -13,12 +13,12 @@ export const collection = listedKind({
   // Deleting a collection deletes its spaces.
   deletionNeeds: ['space'],
   operations: {
-    list: operations.listCollections,
+    list: resourceOperations.listCollections,
     query: { nested: true },
-    create: operations.createCollection,
-    update: operations.updateCollection,
-    move: operations.moveCollection,
-    delete: operations.deleteCollection,
+    create: resourceOperations.createCollection,
+    update: resourceOperations.updateCollection,
+    move: resourceOperations.moveCollection,
+    delete: resourceOperations.deleteCollection,
   },
   fields: {
     title: titleField(text({ min: 1, max: 50, example: 'Handbook' }).describe('The title of the collection.')),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Change } from '../core/change.ts';
 import type { LockOutContext } from '../plan/model/rules.ts';
-import { operations } from '../platform/operations/index.ts';
 import type { Item } from '../platform/operations/model/operation.ts';
+import { resourceOperations } from '../platform/operations/resources.ts';
 import { entrySchema, fieldTable } from './model/field-table.ts';
 import { roleField } from './model/fields.ts';
 import { collect, type Kind } from './model/kind.ts';
@@ -10,7 +10,7 @@ import { commonFields, manifestRules } from './model/manifest.ts';
 import { ref, request } from './model/request.ts';
 import { emailKey, ROLES, role } from './model/schema.ts';
 
-const table = fieldTable<Item<typeof operations.listMembers>>({
+const table = fieldTable<Item<typeof resourceOperations.listMembers>>({
   role: roleField('The role in the organization; `null` makes the person a guest.'),
   sso: {
     schema: z
@@ -69,7 +69,7 @@ export const member: Kind = {
     return { weight: as === 'admin' ? 50 : 1, text: `${as}, in ${teams} ${teams === 1 ? 'team' : 'teams'}` };
   },
   async observe({ reader, add, person }) {
-    await collect(reader.pages(operations.listMembers), (each) => {
+    await collect(reader.pages(resourceOperations.listMembers), (each) => {
       const email = each.user?.email?.toLowerCase();
       if (email !== undefined) {
         person(email, each.id);
@@ -88,7 +88,7 @@ export const member: Kind = {
   writes(change) {
     const path = { userId: ref(change.address) };
     if (change.action === 'delete') {
-      return { first: [request(operations.deleteMember, { path })] };
+      return { first: [request(resourceOperations.deleteMember, { path })] };
     }
     const changed = (name: string) => change.fields.find((field) => field.path === name);
     const newRole = changed('role');
@@ -96,8 +96,8 @@ export const member: Kind = {
       first: [
         ...(newRole === undefined
           ? []
-          : [request(operations.updateMember, { path, body: { role: role.nullable().parse(newRole.to) } })]),
-        ...(changed('sso') === undefined ? [] : [request(operations.markMemberSso, { path })]),
+          : [request(resourceOperations.updateMember, { path, body: { role: role.nullable().parse(newRole.to) } })]),
+        ...(changed('sso') === undefined ? [] : [request(resourceOperations.markMemberSso, { path })]),
       ],
     };
   },

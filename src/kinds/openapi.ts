@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { keyOf } from '../core/address.ts';
 import { isObject, type Json } from '../core/json.ts';
 import { hasUrlSecrets, maskUrls } from '../core/text/safe-url.ts';
-import { type OpenApiSpec, operations } from '../platform/operations/index.ts';
+import { type OpenApiSpec, resourceOperations } from '../platform/operations/resources.ts';
 import { writtenFields } from './model/field-table.ts';
 import { access } from './model/fields.ts';
 import { listedKind } from './model/listed-kind.ts';
@@ -31,7 +31,7 @@ export const openapi = listedKind({
   section: 'openapi',
   title: 'slug',
   summary: 'OpenAPI specifications by slug.',
-  operations: { list: operations.listOpenApiSpecs, delete: operations.deleteOpenApiSpec },
+  operations: { list: resourceOperations.listOpenApiSpecs, delete: resourceOperations.deleteOpenApiSpec },
   fields: {
     // The platform does not return the text of a file, so its hash is compared with what was last applied.
     source: {
@@ -85,7 +85,7 @@ export const openapi = listedKind({
   writes(change) {
     const path = { specSlug: keyOf(change.address) };
     if (change.action === 'delete') {
-      return { first: [request(operations.deleteOpenApiSpec, { path })] };
+      return { first: [request(resourceOperations.deleteOpenApiSpec, { path })] };
     }
     const { source: given, sourceURL, visibility } = writtenFields(change) as Written;
     const sent = given ? { text: given.text } : sourceURL === undefined ? null : { url: sourceURL };
@@ -94,13 +94,13 @@ export const openapi = listedKind({
         ? []
         : [
             request(
-              operations.putOpenApiSpec,
+              resourceOperations.putOpenApiSpec,
               { path, body: { source: sent } },
               { learns: (answer) => [[change.address, answer.id]] },
             ),
           ];
     const shown =
-      visibility === undefined ? [] : [request(operations.updateOpenApiSpec, { path, body: { visibility } })];
+      visibility === undefined ? [] : [request(resourceOperations.updateOpenApiSpec, { path, body: { visibility } })];
     const first = [...put, ...shown];
     if (sent === null) {
       return { first };
@@ -108,7 +108,7 @@ export const openapi = listedKind({
     const file = given?.file ?? maskUrls(sourceURL ?? '');
     return {
       first,
-      watch: async (reader) => progressOf(await reader.get(operations.getOpenApiSpec, { path }), file),
+      watch: async (reader) => progressOf(await reader.get(resourceOperations.getOpenApiSpec, { path }), file),
     };
   },
   example: 'petstore: { source: { url: https://acme.example/openapi.json }, visibility: public }',

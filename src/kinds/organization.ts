@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Fields } from '../core/resource.ts';
 import type { LockOutContext } from '../plan/model/rules.ts';
-import { operations } from '../platform/operations/index.ts';
+import { resourceOperations } from '../platform/operations/resources.ts';
 import { access, defaultRole } from './model/fields.ts';
 import { Reference } from './model/manifest.ts';
 import { mergeRulesField } from './model/merge-rules.ts';
@@ -24,7 +24,7 @@ export const organization = singleKind({
   isOrganization: true,
   lockOuts: ssoLockOut,
   summary: 'Settings of the organization itself.',
-  operations: { read: operations.getOrganization, update: operations.updateOrganization },
+  operations: { read: resourceOperations.getOrganization, update: resourceOperations.updateOrganization },
   fields: {
     title: text({ ...TITLE, min: 2, max: 255, example: 'Acme' }).describe('The name of the organization.'),
     emailDomains: {

@@ -1,4 +1,4 @@
-import { operations } from '../platform/operations/index.ts';
+import { resourceOperations } from '../platform/operations/resources.ts';
 import { certificateField } from './model/certificate.ts';
 import { access, defaultRole } from './model/fields.ts';
 import { listedKind } from './model/listed-kind.ts';
@@ -16,10 +16,10 @@ export const saml = listedKind({
   // Deleting the last provider while single sign-on is enforced locks everyone out.
   deletionNeeds: ['organization'],
   operations: {
-    list: operations.listSamlProviders,
-    create: operations.createSamlProvider,
-    update: operations.updateSamlProvider,
-    delete: operations.deleteSamlProvider,
+    list: resourceOperations.listSamlProviders,
+    create: resourceOperations.createSamlProvider,
+    update: resourceOperations.updateSamlProvider,
+    delete: resourceOperations.deleteSamlProvider,
   },
   fields: {
     label: text({ min: 1, max: 30, example: 'Okta' }).describe('The name that people see when they sign in.'),

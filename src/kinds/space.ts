@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Change } from '../core/change.ts';
 import { isEmoji } from '../core/text/emoji.ts';
 import { counted } from '../plan/render/words.ts';
-import { operations } from '../platform/operations/index.ts';
+import { resourceOperations } from '../platform/operations/resources.ts';
 import { access, defaultLevel, titleField } from './model/fields.ts';
 import type { Kind } from './model/kind.ts';
 import { listedKind } from './model/listed-kind.ts';
@@ -18,12 +18,12 @@ const listed = listedKind({
   dependsOn: ['collection', 'member'],
   deletionNeedsApproval: true,
   operations: {
-    list: operations.listSpaces,
-    create: operations.createSpace,
+    list: resourceOperations.listSpaces,
+    create: resourceOperations.createSpace,
     constants: { empty: true },
-    update: operations.updateSpace,
-    move: operations.moveSpace,
-    delete: operations.deleteSpace,
+    update: resourceOperations.updateSpace,
+    move: resourceOperations.moveSpace,
+    delete: resourceOperations.deleteSpace,
   },
   fields: {
     title: titleField(text({ min: 1, max: 50, example: 'Guides' }).describe('The title of the space.')),
@@ -86,7 +86,7 @@ export const space: Kind = {
 /** Requests of a copy: it is created with the title and settings of its source, and then updated and moved. */
 function copyWrites(change: Change, writesOf: (action: 'update' | 'move') => Writes['first']): Writes {
   const copy = request(
-    operations.duplicateSpace,
+    resourceOperations.duplicateSpace,
     { path: { spaceId: ref(change.declared.duplicateOf) } },
     { creates: true, learns: (answer) => [[change.address, answer.id]] },
   );

@@ -4,7 +4,7 @@ import { isObject, type Json } from '../core/json.ts';
 import type { Actual } from '../core/resource.ts';
 import { counted } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
-import { operations } from '../platform/operations/index.ts';
+import { resourceOperations } from '../platform/operations/resources.ts';
 import { collect, type Detail } from './model/kind.ts';
 import { listedKind } from './model/listed-kind.ts';
 import type { DescribeContext } from './model/manifest.ts';
@@ -25,10 +25,10 @@ export const team = listedKind({
   summary: 'Teams and their members.',
   dependsOn: ['member'],
   operations: {
-    list: operations.listTeams,
-    create: operations.createTeam,
-    update: operations.updateTeam,
-    delete: operations.deleteTeam,
+    list: resourceOperations.listTeams,
+    create: resourceOperations.createTeam,
+    update: resourceOperations.updateTeam,
+    delete: resourceOperations.deleteTeam,
   },
   fields: {
     title: text(LIMITS).describe('The title of the team.'),
@@ -65,12 +65,12 @@ export const team = listedKind({
   writes(change) {
     const path = { teamId: ref(change.address) };
     if (change.action === 'delete') {
-      return { first: [request(operations.deleteTeam, { path })] };
+      return { first: [request(resourceOperations.deleteTeam, { path })] };
     }
     const title = change.fields.find((field) => field.path === 'title')?.to;
     if (change.action === 'update') {
       const renamed =
-        title === undefined ? [] : [request(operations.updateTeam, { path, body: { title: String(title) } })];
+        title === undefined ? [] : [request(resourceOperations.updateTeam, { path, body: { title: String(title) } })];
       return { first: [...renamed, ...membershipWrites(change)] };
     }
     const members = people(change.declared.members);
@@ -80,7 +80,7 @@ export const team = listedKind({
       members: plain.length === 0 ? undefined : plain.map(personRef),
     });
     const created = request(
-      operations.createTeam,
+      resourceOperations.createTeam,
       { body },
       { creates: true, learns: (answer) => [[change.address, answer.id]] },
     );
@@ -117,7 +117,7 @@ function describeMembers(value: Json | undefined, context: DescribeContext, actu
 async function readMembers({ id }: Actual, reader: Reader): Promise<Detail> {
   const members: Record<string, Json> = {};
   const people: (readonly [string, string])[] = [];
-  const read = reader.pages(operations.listTeamMembers, { path: { teamId: id } });
+  const read = reader.pages(resourceOperations.listTeamMembers, { path: { teamId: id } });
   await collect(read, ({ organization: person, team: as }) => {
     const email = person.user?.email?.toLowerCase();
     members[email ?? `#${person.id}`] = as.role;
@@ -157,7 +157,7 @@ function bulk(
         ? undefined
         : new RefMap(emails.map((email) => [personRef(email), { role: teamRole.parse(set[email]) }])),
   };
-  return [request(operations.updateTeamMembers, { path: { teamId: ref(address) }, body: present(body) })];
+  return [request(resourceOperations.updateTeamMembers, { path: { teamId: ref(address) }, body: present(body) })];
 }
 
 /** Returns a reference to a person, by id if the person has no email. */

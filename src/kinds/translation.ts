@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { RejectedError } from '../core/errors.ts';
 import type { Reader } from '../platform/client.ts';
-import { operations } from '../platform/operations/index.ts';
 import type { Answer } from '../platform/operations/model/operation.ts';
+import { resourceOperations } from '../platform/operations/resources.ts';
 import { normalizeMarkdown, toDocument, toMarkdown } from '../platform/rich-text/document.ts';
 import { entrySchema, fieldTable } from './model/field-table.ts';
 import { collect, type Kind } from './model/kind.ts';
@@ -10,7 +10,7 @@ import { commonFields, manifestRules } from './model/manifest.ts';
 import { present, ref, request } from './model/request.ts';
 import { key, LANGUAGES, type Language, plainKey, text, textOrFile } from './model/schema.ts';
 
-type Translation = Answer<typeof operations.listTranslations>['items'][number];
+type Translation = Answer<typeof resourceOperations.listTranslations>['items'][number];
 
 const table = fieldTable<Translation>({
   space: {
@@ -129,8 +129,8 @@ export const translation: Kind = {
     const spaces = new Set<string>();
     // The kind `space` reads the same list at the same time, and both share one request.
     await Promise.all([
-      collect(reader.pages(operations.listTranslations), (each) => translations.push(each)),
-      collect(reader.pages(operations.listSpaces), (each) => (each.deletedAt ? null : spaces.add(each.id))),
+      collect(reader.pages(resourceOperations.listTranslations), (each) => translations.push(each)),
+      collect(reader.pages(resourceOperations.listSpaces), (each) => (each.deletedAt ? null : spaces.add(each.id))),
     ]);
     for (const each of translations) {
       const result = each.result?.space;
@@ -148,7 +148,7 @@ export const translation: Kind = {
     }
   },
   async progress(id, reader) {
-    const { status, result } = await reader.get(operations.getTranslation, { path: { translationId: id } });
+    const { status, result } = await reader.get(resourceOperations.getTranslation, { path: { translationId: id } });
     if (status === 'pending' || status === 'running') {
       return { state: 'working' };
     }
@@ -157,7 +157,7 @@ export const translation: Kind = {
   writes(change) {
     const path = { translationId: ref(change.address) };
     if (change.action === 'delete') {
-      return { first: [request(operations.deleteTranslation, { path })] };
+      return { first: [request(resourceOperations.deleteTranslation, { path })] };
     }
     const { instructions } = table.parameters(change);
     if (change.action === 'create') {
@@ -171,7 +171,7 @@ export const translation: Kind = {
       return {
         first: [
           request(
-            operations.createTranslation,
+            resourceOperations.createTranslation,
             { body },
             { creates: true, learns: (answer) => [[change.address, answer.id]] },
           ),
@@ -181,8 +181,10 @@ export const translation: Kind = {
     const runs = change.fields.some((field) => ['rerun', 'run', 'result'].includes(field.path));
     return {
       first: [
-        ...(instructions ? [request(operations.updateTranslation, { path, body: { instructions } as never })] : []),
-        ...(runs ? [request(operations.runTranslation, { path })] : []),
+        ...(instructions
+          ? [request(resourceOperations.updateTranslation, { path, body: { instructions } as never })]
+          : []),
+        ...(runs ? [request(resourceOperations.runTranslation, { path })] : []),
       ],
     };
   },
@@ -198,7 +200,7 @@ export const translation: Kind = {
 /** Reports whether a space that is not in the list exists. It may have been created after the list was read. */
 async function isThere(reader: Reader, spaceId: string): Promise<boolean> {
   try {
-    return !(await reader.get(operations.getSpace, { path: { spaceId } })).deletedAt;
+    return !(await reader.get(resourceOperations.getSpace, { path: { spaceId } })).deletedAt;
   } catch (error) {
     if (error instanceof RejectedError && error.status === 404) {
       return false;

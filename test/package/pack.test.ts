@@ -86,4 +86,18 @@ describe('the npm package', () => {
       expect(modules).not.toContain(`NativeModule ${name}`);
     }
   });
+
+  test('loads only the operations on declared resources to plan', () => {
+    const text = (name: string) => readFileSync(join(installed, 'dist', name), 'utf8');
+    const plan = readdirSync(join(installed, 'dist')).filter((name) => /^(plan|planning|validate)-.*\.js$/.test(name));
+    const loaded = new Set(plan);
+    for (const name of loaded) {
+      for (const [, imported = ''] of text(name).matchAll(/^import .*"\.\/([^"]+)";$/gm)) {
+        loaded.add(imported);
+      }
+    }
+    const having = (operation: string) => [...loaded].filter((name) => text(name).includes(`"${operation}"`));
+    expect(having('listSpaces')).toHaveLength(1);
+    expect(having('publishIntegration')).toEqual([]);
+  });
 });

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Change } from '../../core/change.ts';
 import type { Actual, Fields } from '../../core/resource.ts';
 import type { Reader } from '../../platform/client.ts';
-import { operations, type StructureItem } from '../../platform/operations/index.ts';
+import { resourceOperations, type StructureItem } from '../../platform/operations/resources.ts';
 import { type FieldTable, fieldTable, type Table } from '../model/field-table.ts';
 import { access } from '../model/fields.ts';
 import type { Kind } from '../model/kind.ts';
@@ -120,7 +120,7 @@ export function sortRequests(change: Change): readonly PlannedRequest[] {
   const anchor = pointer(change.anchor.address);
   const position = change.anchor.side === 'before' ? { before: anchor } : { after: anchor };
   const body = { item: pointer(change.address), position };
-  return [request(operations.sortSiteStructure, { path: { siteId: ref(change.within) }, body })];
+  return [request(resourceOperations.sortSiteStructure, { path: { siteId: ref(change.within) }, body })];
 }
 
 function pointer(address: string) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Actual, idRef } from '../../core/resource.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { Reader } from '../../platform/client.ts';
-import { operations, type SectionGroup } from '../../platform/operations/index.ts';
+import { resourceOperations, type SectionGroup } from '../../platform/operations/resources.ts';
 import { collect } from '../model/kind.ts';
 import { text } from '../model/schema.ts';
 import { icon, structurePart } from './part.ts';
@@ -12,9 +12,9 @@ import { REST_SAMPLE, siteSample } from './sample.ts';
 export const sectionGroup = structurePart<SectionGroup>({
   name: 'section-group',
   operations: {
-    create: operations.createSectionGroup,
-    update: operations.updateSectionGroup,
-    delete: operations.deleteSectionGroup,
+    create: resourceOperations.createSectionGroup,
+    update: resourceOperations.updateSectionGroup,
+    delete: resourceOperations.deleteSectionGroup,
   },
   part: {
     key: { member: 'group', description: 'The key of the group, unique in the site.', example: 'developers' },
@@ -64,7 +64,9 @@ function mayHideGroups(site: string, parts: readonly Actual[]): boolean {
 /** Reads the groups of a site whose structure does not show them. Otherwise a lost creation would be repeated. */
 async function readGroups(site: string, reader: Reader): Promise<readonly Actual[]> {
   const groups: SectionGroup[] = [];
-  await collect(reader.pages(operations.listSectionGroups, { path: { siteId: site } }), (each) => groups.push(each));
+  await collect(reader.pages(resourceOperations.listSectionGroups, { path: { siteId: site } }), (each) =>
+    groups.push(each),
+  );
   return groups.map(({ id, title, icon: name, sectionGroup: parent }, index) => ({
     kind: 'section-group',
     id,

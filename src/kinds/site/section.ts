@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Address } from '../../core/address.ts';
 import type { Change } from '../../core/change.ts';
 import { counted } from '../../plan/render/words.ts';
-import { operations, type Section } from '../../platform/operations/index.ts';
 import type { Input } from '../../platform/operations/model/operation.ts';
+import { resourceOperations, type Section } from '../../platform/operations/resources.ts';
 import { writtenFields } from '../model/field-table.ts';
 import { titleField } from '../model/fields.ts';
 import { type Alternative, hasMembers, type PlannedRequest, present, ref, request } from '../model/request.ts';
@@ -109,7 +109,7 @@ export const section = structurePart<Section>({
   writes(change, context) {
     const path = { siteId: ref(change.within), siteSectionId: ref(change.address) };
     if (change.action === 'delete') {
-      return { first: [request(operations.deleteSection, { path })] };
+      return { first: [request(resourceOperations.deleteSection, { path })] };
     }
     const {
       default: first,
@@ -125,14 +125,17 @@ export const section = structurePart<Section>({
     }
     if (change.action === 'update') {
       const body = { title, icon, ...rest, defaultSiteSpace: first === undefined ? undefined : ref(first) };
-      const update = request(operations.updateSection, { path, body: present(body) });
+      const update = request(resourceOperations.updateSection, { path, body: present(body) });
       return change.aside === true
-        ? { first: [request(operations.updateSection, { path, body: { path: pathAside(change) } })], late: [update] }
+        ? {
+            first: [request(resourceOperations.updateSection, { path, body: { path: pathAside(change) } })],
+            late: [update],
+          }
         : { first: [update] };
     }
     const seed = seedOf(change, (address) => context.creation(address));
     const create = request(
-      operations.createSection,
+      resourceOperations.createSection,
       { path: { siteId: ref(change.within) }, body: present({ spaceId: seed.space, title, icon }) },
       {
         creates: true,
@@ -142,7 +145,7 @@ export const section = structurePart<Section>({
         },
       },
     );
-    const settings = hasMembers(rest) ? [request(operations.updateSection, { path, body: present(rest) })] : [];
+    const settings = hasMembers(rest) ? [request(resourceOperations.updateSection, { path, body: present(rest) })] : [];
     const grouped = group ? [moveToGroup(change, group)] : [];
     return { first: [create, ...settings, ...grouped, ...sortRequests(change)] };
   },
@@ -171,7 +174,7 @@ function moveToGroup(change: Change, group: string | null): PlannedRequest {
   const siteSectionId = ref(change.address);
   const instead: Alternative = {
     feature: 'members of section groups',
-    request: request(operations.updateSection, {
+    request: request(resourceOperations.updateSection, {
       path: { siteId, siteSectionId },
       body: { siteSectionGroupId: group === null ? null : ref(group) },
     }),
@@ -180,14 +183,14 @@ function moveToGroup(change: Change, group: string | null): PlannedRequest {
   if (group !== null) {
     const path = { siteId, siteSectionGroupId: ref(group) };
     return request(
-      operations.addSectionToGroup,
+      resourceOperations.addSectionToGroup,
       { path, body: { sectionId: siteSectionId } },
       { sets: ['group'], instead },
     );
   }
   const before = change.fields.find((field) => field.path === 'group')?.from;
   const path = { siteId, siteSectionGroupId: ref(before ?? ''), siteSectionId };
-  return request(operations.removeSectionFromGroup, { path }, { instead });
+  return request(resourceOperations.removeSectionFromGroup, { path }, { instead });
 }
 
 /**
@@ -195,6 +198,6 @@ function moveToGroup(change: Change, group: string | null): PlannedRequest {
  * Source: docs/platform-notes.md#answers-without-a-body
  */
 function isInGroup(answer: unknown, input: unknown): boolean {
-  const wanted = (input as Input<typeof operations.updateSection>).body.siteSectionGroupId;
+  const wanted = (input as Input<typeof resourceOperations.updateSection>).body.siteSectionGroupId;
   return answer === undefined || ((answer as Section).sectionGroup ?? null) === wanted;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { RejectedError } from '../../core/errors.ts';
-import { operations, type SiteSpace } from '../../platform/operations/index.ts';
+import { resourceOperations, type SiteSpace } from '../../platform/operations/resources.ts';
 import { writtenFields } from '../model/field-table.ts';
 import { hasMembers, present, ref, request } from '../model/request.ts';
 import { key, text } from '../model/schema.ts';
@@ -97,7 +97,7 @@ export const siteSpace = structurePart<SiteSpace>({
   writes(change, context) {
     const path = { siteId: ref(change.within), siteSpaceId: ref(change.address) };
     if (change.action === 'delete') {
-      return { first: [request(operations.deleteSiteSpace, { path })] };
+      return { first: [request(resourceOperations.deleteSiteSpace, { path })] };
     }
     if (change.action === 'move') {
       return { first: sortRequests(change) };
@@ -106,18 +106,21 @@ export const siteSpace = structurePart<SiteSpace>({
     const checks = rest.hidden === true ? { learns: mustBeHidden } : {};
     if (change.action === 'update') {
       const spaceId = space === undefined ? undefined : spaceRef(space);
-      const update = request(operations.updateSiteSpace, { path, body: present({ ...rest, spaceId }) }, checks);
+      const update = request(resourceOperations.updateSiteSpace, { path, body: present({ ...rest, spaceId }) }, checks);
       return change.aside === true
-        ? { first: [request(operations.updateSiteSpace, { path, body: { path: pathAside(change) } })], late: [update] }
+        ? {
+            first: [request(resourceOperations.updateSiteSpace, { path, body: { path: pathAside(change) } })],
+            late: [update],
+          }
         : { first: [update] };
     }
     const settings = hasMembers(rest)
-      ? [request(operations.updateSiteSpace, { path, body: present(rest) }, checks)]
+      ? [request(resourceOperations.updateSiteSpace, { path, body: present(rest) }, checks)]
       : [];
     const holder = section ? context.creation(section) : undefined;
     const isSeed = holder !== undefined && seedOf(holder, context.creation).address === change.address;
     const create = request(
-      operations.addSiteSpace,
+      resourceOperations.addSiteSpace,
       {
         path: { siteId: ref(change.within) },
         body: present({ spaceId: spaceRef(space), sectionId: section ? ref(section) : undefined }),

@@ -1,7 +1,7 @@
 /** The requests that create, change, publish and delete a site. */
 import type { Change } from '../../core/change.ts';
 import { RejectedError } from '../../core/errors.ts';
-import { operations, type PublishResult } from '../../platform/operations/index.ts';
+import { type PublishResult, resourceOperations } from '../../platform/operations/resources.ts';
 import { writtenFields } from '../model/field-table.ts';
 import { hasMembers, type PlannedRequest, present, ref, request, type Writes } from '../model/request.ts';
 
@@ -22,7 +22,7 @@ interface SiteFields {
 export function siteWrites(change: Change): Writes {
   const path = { siteId: ref(change.address) };
   if (change.action === 'delete') {
-    return { first: [request(operations.deleteSite, { path })] };
+    return { first: [request(resourceOperations.deleteSite, { path })] };
   }
   const { adaptiveSchema, published, default: first, type, ...fields } = writtenFields(change) as Partial<SiteFields>;
   const { title, visibility, adaptiveContent, agentsContext, ...settings } = fields;
@@ -35,12 +35,12 @@ export function siteWrites(change: Change): Writes {
     ...defaultOf(first),
   };
   const requests: PlannedRequest[] = [
-    ...(hasMembers(body) ? [request(operations.updateSite, { path, body: present(body) })] : []),
+    ...(hasMembers(body) ? [request(resourceOperations.updateSite, { path, body: present(body) })] : []),
     // Versions without the setting reject it, and the answer to a creation does not show the version.
     ...(creates && agentsContext !== undefined
       ? [
           request(
-            operations.updateSite,
+            resourceOperations.updateSite,
             { path, body: { agentsContext } },
             { sets: ['agentsContext'], tolerates: [400] },
           ),
@@ -48,14 +48,14 @@ export function siteWrites(change: Change): Writes {
       : []),
     ...(adaptiveSchema === undefined
       ? []
-      : [request(operations.updateAdaptiveSchema, { path, body: { jsonSchema: adaptiveSchema } })]),
+      : [request(resourceOperations.updateAdaptiveSchema, { path, body: { jsonSchema: adaptiveSchema } })]),
     ...publishing(path, published, creates),
   ];
   if (!creates) {
     return { first: requests };
   }
   const create = request(
-    operations.createSite,
+    resourceOperations.createSite,
     { body: present({ type, title, visibility }) },
     { creates: true, learns: (answer) => [[change.address, answer.id]] },
   );
@@ -79,8 +79,8 @@ function publishing(
     return [];
   }
   return published
-    ? [request(operations.publishSite, { path }, { learns: mustBePublished })]
-    : [request(operations.unpublishSite, { path })];
+    ? [request(resourceOperations.publishSite, { path }, { learns: mustBePublished })]
+    : [request(resourceOperations.unpublishSite, { path })];
 }
 
 /** Fails when the answer is a checkout: then nothing was published. Source: docs/platform-notes.md#publishing */

@@ -3,7 +3,7 @@ import { RejectedError } from '../../core/errors.ts';
 import { type Json, shownJson } from '../../core/json.ts';
 import type { Actual } from '../../core/resource.ts';
 import type { Reader } from '../../platform/client.ts';
-import { operations, type Site } from '../../platform/operations/index.ts';
+import { resourceOperations, type Site } from '../../platform/operations/resources.ts';
 import { type FieldTable, fieldTable } from '../model/field-table.ts';
 import { access, titleField } from '../model/fields.ts';
 import type { Detail, DetailRequest, Kind, KindSample } from '../model/kind.ts';
@@ -119,7 +119,7 @@ export function siteKind(parts: readonly StructurePart[]): Kind {
     summary: 'Docs sites with their sections, groups and spaces, in display order.',
     dependsOn: ['space', 'translation'],
     deletionNeedsApproval: true,
-    operations: { list: operations.listSites, delete: operations.deleteSite },
+    operations: { list: resourceOperations.listSites, delete: resourceOperations.deleteSite },
     fields,
     facts: ({ siteSpaces }) => ({ siteSpaces: siteSpaces ?? 0 }),
     manifest: {
@@ -208,7 +208,7 @@ function siteImpact(actual: Actual) {
 }
 
 async function readParts(parts: readonly StructurePart[], { id }: Actual, reader: Reader): Promise<Detail> {
-  const structure = await reader.get(operations.getSiteStructure, { path: { siteId: id } });
+  const structure = await reader.get(resourceOperations.getSiteStructure, { path: { siteId: id } });
   const observed = observeStructure(parts, id, structure);
   return { fields: { default: observed.first }, parts: observed.parts };
 }
@@ -239,7 +239,7 @@ function withoutScheme(address: string | null | undefined): Json {
 /** Reads the adaptive schema. A site without one answers 404. Source: docs/platform-notes.md#adaptive-schema */
 async function readAdaptiveSchema({ id }: Actual, reader: Reader): Promise<Detail> {
   try {
-    const answer = await reader.get(operations.getAdaptiveSchema, { path: { siteId: id } });
+    const answer = await reader.get(resourceOperations.getAdaptiveSchema, { path: { siteId: id } });
     return { fields: { adaptiveSchema: (answer.jsonSchema ?? null) as Json } };
   } catch (error) {
     if (error instanceof RejectedError && error.status === 404) {

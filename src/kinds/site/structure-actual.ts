@@ -1,7 +1,7 @@
 /** The structure of a site on the platform: the parts that it shows, and the entries that declare them. */
 import type { Json } from '../../core/json.ts';
 import { type Actual, idRef, isIdRef } from '../../core/resource.ts';
-import type { SiteStructure, StructureItem } from '../../platform/operations/index.ts';
+import type { SiteStructure, StructureItem } from '../../platform/operations/resources.ts';
 import type { DescribeContext, Described } from '../model/manifest.ts';
 import { itemType, type StructurePart } from './part.ts';
 

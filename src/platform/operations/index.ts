@@ -25,9 +25,7 @@ import {
 } from './sites/site-structure.ts';
 import { siteOperations } from './sites/sites.ts';
 
-export type { OpenApiSpec } from './organization/openapi.ts';
-export type { PublishResult, Site } from './sites/sites.ts';
-export type { Section, SectionGroup, SiteSpace, SiteStructure, StructureItem } from './sites/structure-shapes.ts';
+export type { StructureItem } from './sites/structure-shapes.ts';
 export { isSection, isSectionGroup, isSiteSpace } from './sites/structure-shapes.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { Actual } from '../../core/resource.ts';
 import { PeopleAddresses } from '../../plan/model/people.ts';
 import type { KindRules } from '../../plan/model/rules.ts';
 import type { Reader } from '../../platform/client.ts';
-import { operations } from '../../platform/operations/index.ts';
+import { resourceOperations } from '../../platform/operations/resources.ts';
 
 /** Reports whether a plan removes anybody or demotes an admin: then it matters whose token is used. */
 export function couldLockOut(kinds: readonly KindRules[], changes: readonly Change[]): boolean {
@@ -24,7 +24,7 @@ export function couldLockOut(kinds: readonly KindRules[], changes: readonly Chan
  */
 export async function ownUser(reader: Reader, members: readonly Actual[] = []): Promise<string | null> {
   try {
-    const { id, email } = await reader.get(operations.getAuthenticatedUser);
+    const { id, email } = await reader.get(resourceOperations.getAuthenticatedUser);
     const member = members.find((one) => one.id === id);
     return email || (member?.title ?? null);
   } catch (error) {
