@@ -10,7 +10,7 @@ import { Timer } from '../model/timer.ts';
 import { type QueueMemory, recall } from '../rate-limit/memory.ts';
 import { createRateLimiter, type RateLimiter } from '../rate-limit/rate-limiter.ts';
 import { createServerClock, type ServerClock } from '../rate-limit/server-clock.ts';
-import { CircuitBreaker } from './circuit-breaker.ts';
+import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 import { InFlight } from './in-flight.ts';
 import { abandonedError, createJob, describeWait, isHigher, type Job, type Waiter } from './job.ts';
 import { JobRegistry } from './job-registry.ts';
@@ -57,7 +57,7 @@ class Dispatcher implements RequestQueue {
     this.#serverClock = createServerClock(clock.now() - now(), memory?.ahead ?? 0);
     this.#limiter = createRateLimiter(this.#serverClock);
     this.#limiter.recall(memory?.budgets ?? [], now());
-    this.#breaker = new CircuitBreaker(now, (state) => options.onEvent?.({ kind: 'breaker', state }));
+    this.#breaker = createCircuitBreaker(now, (state) => options.onEvent?.({ kind: 'breaker', state }));
     this.#timer = new Timer(clock, () => this.#wake());
     this.#inFlight = new InFlight(options.concurrency);
     const wakeAt = (time: number) => this.#timer.set(time);

@@ -1,36 +1,39 @@
+import PQueue from 'p-queue';
 import type { Job } from './job.ts';
 import type { PriorityQueue } from './priority-queue.ts';
 
-/** Starts waiting jobs while the priority queue lets one go and a slot is free. */
+/** Starts waiting jobs while the priority queue lets one go and a slot is free. p-queue counts the slots. */
 export class Pump {
-  /** Maximum jobs that run at the same time. */
-  concurrency: number;
   readonly #waiting: PriorityQueue;
+  readonly #runner: PQueue;
   readonly #run: (job: Job, isProbe: boolean) => Promise<void>;
-  #running = 0;
 
   /** `run` sends a request and settles its job; it never rejects. */
   constructor(waiting: PriorityQueue, concurrency: number, run: (job: Job, isProbe: boolean) => Promise<void>) {
     this.#waiting = waiting;
-    this.concurrency = concurrency;
+    this.#runner = new PQueue({ concurrency });
     this.#run = run;
+    // A finished job has freed its slot.
+    this.#runner.addEventListener('next', () => this.pump());
+  }
+
+  /** Maximum jobs that run at the same time. */
+  get concurrency(): number {
+    return this.#runner.concurrency;
+  }
+
+  set concurrency(concurrency: number) {
+    this.#runner.concurrency = concurrency;
   }
 
   /** Starts every job that may be sent now. */
   pump(): void {
-    while (this.#running < this.concurrency) {
+    while (this.#runner.pending + this.#runner.size < this.#runner.concurrency) {
       const next = this.#waiting.take();
       if (next === null) {
         return;
       }
-      this.#running += 1;
-      void this.#run(next.job, next.isProbe).then(this.#onFinish);
+      void this.#runner.add(() => this.#run(next.job, next.isProbe));
     }
   }
-
-  /** Frees the slot of a finished job. */
-  readonly #onFinish = (): void => {
-    this.#running -= 1;
-    this.pump();
-  };
 }

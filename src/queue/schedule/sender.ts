@@ -31,9 +31,18 @@ export class Sender {
   }
 
   /** Resolves with the value of the response, or rejects with its error. `sentAt` is monotonic milliseconds. */
-  async send(job: Job, sentAt: number, probe: boolean): Promise<unknown> {
+  send(job: Job, sentAt: number, probe: boolean): Promise<unknown> {
     const permit = this.#limiter.onSent(job.request, sentAt, probe);
-    const isTrial = this.#breaker.onSent();
+    return this.#breaker.run(async () => {
+      const { result } = await this.#attempt(job, permit);
+      if (!result.ok) {
+        throw result.error;
+      }
+      return result.value;
+    });
+  }
+
+  async #attempt(job: Job, permit: Permit): Promise<Reply<unknown>> {
     let reply: Reply<unknown>;
     try {
       reply = await job.request.attempt(job.controller.signal);
@@ -43,27 +52,11 @@ export class Sender {
       } else {
         this.#limiter.onLost(permit);
       }
-      this.#observe(error, isTrial);
       throw error;
     }
     this.#statistics.observe(reply.receivedAt - permit.sentAt);
     this.#learn(permit, reply);
-    const { result } = reply;
-    if (!result.ok) {
-      this.#observe(result.error, isTrial);
-      throw result.error;
-    }
-    this.#breaker.onSuccess(isTrial);
-    return result.value;
-  }
-
-  /** Reports a failure to the circuit breaker. After a trial, any error but a temporary one shows that the platform works. */
-  #observe(error: unknown, isTrial: boolean): void {
-    if (error instanceof TransientError) {
-      this.#breaker.onFailure(isTrial);
-    } else if (isTrial) {
-      this.#breaker.onSuccess(true);
-    }
+    return reply;
   }
 
   #publish({ call }: Permit, change: BudgetChange): void {
