@@ -26,10 +26,13 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SOURCE = ['bin', 'examples', 'package-lock.json', 'package.json', 'scripts', 'src', 'tsconfig.json'];
 
 export async function installPackage(folder: string): Promise<Installed> {
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const checkout = join(folder, 'checkout');
   const installed = join(folder, 'installed');
   const programs = join(folder, 'programs');
+  for (const each of [checkout, installed, programs]) {
+    mkdirSync(each);
+    symlinkSync(join(ROOT, 'node_modules'), join(each, 'node_modules'));
+  }
   copyFiles(ROOT, checkout, SOURCE);
   execFileSync(process.execPath, [join(checkout, 'scripts/build.ts')], { stdio: ['ignore', 'ignore', 'inherit'] });
   const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: readonly string[] };

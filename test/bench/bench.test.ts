@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { acceptResults, isRegression } from '../../bench/baseline.ts';
 import { CASES, chooseCases } from '../../bench/cases/index.ts';
 import { type Conditions, type Figure, judge, type Kind } from '../../bench/figures.ts';
-import type { Installed } from '../../bench/install.ts';
-import { startProcess } from '../../bench/measure.ts';
+import { type Installed, installPackage } from '../../bench/install.ts';
+import { type Run, runOnce, startProcess } from '../../bench/measure.ts';
 import { type Case, type CaseResult, type RunOptions, runCases } from '../../bench/runner.ts';
 import { renderTable, replaceFigures } from '../../bench/table.ts';
 
@@ -106,6 +106,27 @@ describe('running cases', () => {
     expect(pids).toHaveLength(1);
     expect(() => process.kill(pids[0] ?? 0, 0)).toThrow('ESRCH');
   });
+});
+
+test('the package is built, installed and measured as a process', async () => {
+  const installed = await installPackage(folder);
+  const runs: Run[] = [];
+  const { results } = await run(
+    [
+      bench('version', async (context) => {
+        for (const entry of [installed.octavo, installed.checkout]) {
+          runs.push(await runOnce(context, [entry, '--version'], { countModules: true }));
+        }
+        await runOnce(context, [installed.octavo, 'no-such-command']);
+      }),
+    ],
+    { installed },
+  );
+  const measured = { wall: expect.any(Number), cpu: expect.any(Number), peak: expect.any(Number) };
+  const version = { ...measured, output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) };
+  expect(runs).toEqual([version, version].map((each) => ({ ...each, modules: expect.any(Number) })));
+  expect(runs.filter(({ cpu, peak, modules }) => cpu <= 0 || peak <= 20 || modules <= 1)).toEqual([]);
+  expect(results).toMatchObject([{ status: 'failed', error: expect.stringContaining('no-such-command') }]);
 });
 
 describe('choosing cases', () => {
