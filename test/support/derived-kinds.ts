@@ -65,10 +65,14 @@ function isValidFor(rules: ManifestRules): (entry: Entry, key?: string) => boole
   };
 }
 
-/** The field that a kind with a section is known by; undefined if there is none. */
+/** The field that a kind with a section is known by; undefined if there is none, or if it is not a free text. */
 export function titleField(kind: Kind): string | undefined {
   const by = kind.renamedKey?.('', {}).by;
-  return by !== undefined && Object.hasOwn(kind.fields, by) ? by : undefined;
+  if (by === undefined || !Object.hasOwn(kind.fields, by)) {
+    return undefined;
+  }
+  const issues = kind.manifest?.entry.safeParse({ [by]: `${kind.name} 0` }).error?.issues ?? [];
+  return issues.some(({ path }) => path[0] === by) ? undefined : by;
 }
 
 /** Entries of a kind with a section: up to three, whose titles may be swapped. */
