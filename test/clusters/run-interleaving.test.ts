@@ -10,6 +10,7 @@ import type { ChangeRequestRecord } from '../../src/emulator/content/records.ts'
 import type { PlatformVersion } from '../../src/emulator/emulator.ts';
 import { ALL_FEATURES } from '../../src/emulator/model/features.ts';
 import type { Note } from '../../src/store/store.ts';
+import { countCases, SEED } from '../support/campaign.ts';
 import { ClusterPlatform, NO_REDACTION, openDaemon, type Seen, seeded, type TestDaemon } from './run-platform.ts';
 import { DAY, settingsOf } from './samples.ts';
 
@@ -451,7 +452,7 @@ async function live(
   expect(world.leftOver).toEqual([]);
 }
 
-const RUNS = Number(process.env.CLUSTER_RUNS ?? 25);
+const RUNS = countCases({ sample: 6, ci: 25, full: 1000 });
 const WITHOUT_LINKS = { changeRequestLinks: false };
 const LISTS_ALL = { changeRequestStatus: false, changeRequestDrafts: true };
 const LISTS_OPEN = { changeRequestStatus: false };
@@ -476,7 +477,7 @@ test.each([
         fc.constantFrom(...LIMITS),
         async (moves, limits) => live(daemons, moves, limits, features),
       ),
-      { numRuns: RUNS, endOnFailure: true },
+      { seed: SEED, numRuns: RUNS, endOnFailure: true },
     );
   },
   300_000,
@@ -491,7 +492,7 @@ test('two daemons with wrong clocks open at most one change request per cluster,
       clocks,
       async (moves, limits, features, told) => live(['a', 'b'], moves, limits, features, told),
     ),
-    { numRuns: RUNS, endOnFailure: true },
+    { seed: SEED, numRuns: RUNS, endOnFailure: true },
   );
 }, 300_000);
 
@@ -508,7 +509,7 @@ test.each([
   async (_name, features) => {
     await fc.assert(
       fc.asyncProperty(turns, fc.constantFrom(...LIMITS), (moves, limits) => live(['a', 'b'], moves, limits, features)),
-      { numRuns: RUNS, endOnFailure: true },
+      { seed: SEED, numRuns: RUNS, endOnFailure: true },
     );
   },
   300_000,

@@ -10,6 +10,7 @@ import type { Outbox } from '../../src/store/outbox.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
+import { countCases } from '../support/campaign.ts';
 import { ConversationSink, type SinkFault } from '../support/conversation-sink.ts';
 import { Helpdesk, SECRET, type TicketState, testRedactor, testWebhook } from '../support/helpdesk.ts';
 import { MortalOutbox, type OutboxDeath } from '../support/mortal-outbox.ts';
@@ -21,8 +22,8 @@ import { MortalOutbox, type OutboxDeath } from '../support/mortal-outbox.ts';
 
 const MINUTE = 60_000;
 const QUIET = 10 * MINUTE;
-/** `CRASH_STRIDE=1` dies at every write, before it is kept and after; otherwise at every so many. */
-const STRIDE = Math.min(3, Number(process.env.CRASH_STRIDE ?? 3));
+/** The campaign dies at every write, before it is kept and after; a sample at every STRIDE-th. */
+const STRIDE = countCases({ sample: 3, ci: 3, full: 1 });
 
 type Step =
   | { readonly do: 'edit'; readonly id: string; readonly state: TicketState }

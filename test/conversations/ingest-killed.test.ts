@@ -7,13 +7,14 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { countCases } from '../support/campaign.ts';
 import { ConversationSink, type SinkFault } from '../support/conversation-sink.ts';
 import { Helpdesk, SECRET, type TicketState } from '../support/helpdesk.ts';
 
 /* A real process, killed with SIGKILL at random points and started again on the same state file. */
 
 const CHILD = fileURLToPath(new URL('ingest-process.ts', import.meta.url));
-const KILLS = process.env.CRASH_STRIDE === '1' ? 60 : 8;
+const KILLS = countCases({ sample: 3, ci: 8, full: 60 });
 const STATES: readonly TicketState[] = ['solved', 'solved', 'solved', 'open', 'private', 'deleted'];
 const FAULTS: readonly (SinkFault | null)[] = [null, null, null, 'drop-before', 'drop-after', 500, 429];
 

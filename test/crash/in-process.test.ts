@@ -4,6 +4,7 @@ import type { Kind } from '../../src/kinds/model/kind.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { AppliedRecord, OrganizationRecord } from '../../src/store/store.ts';
+import { countCases, SEED } from '../support/campaign.ts';
 import { addForeign } from '../support/foreign.ts';
 import { isIn, samples, sampleVersions } from '../support/kind-samples.ts';
 import { type Model, manifestsOf } from '../support/model.ts';
@@ -14,15 +15,14 @@ import { openWorld } from '../support/world.ts';
 import { leftover, scenarioOf } from './scenario.ts';
 
 /*
- * A pass dies at a write, before it is processed and after; nothing of it is left but platform and record. `npm run
- * test:crash` takes every write, `npm test` every CRASH_STRIDE-th from a random one on.
+ * A pass dies at a write, before it is processed and after; nothing of it is left but platform and record. The
+ * campaign takes every write, a sample every STRIDE-th. CRASH_STRIDE and CRASH_FROM repeat a death that failed.
  */
 
 /** Passes that may be needed after a death: what the platform still works on is finished by the next. */
 const PASSES = 4;
-const STRIDE = Number(process.env.CRASH_STRIDE ?? 4);
-/** The first write: CRASH_FROM repeats a death that failed. */
-const FROM = Number(process.env.CRASH_FROM ?? 1 + Math.floor(Math.random() * STRIDE));
+const STRIDE = Number(process.env.CRASH_STRIDE ?? countCases({ sample: 24, ci: 4, full: 1 }));
+const FROM = Number(process.env.CRASH_FROM ?? 1 + (SEED % STRIDE));
 
 describe.each(sampleVersions)('platform %s', (version) => {
   const { first, second, nothing } = scenarioOf(version);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { countCases, pickCases } from '../support/campaign.ts';
 import { OLDEST } from '../support/kind-samples.ts';
 import type { Model } from '../support/model.ts';
 import type { Death } from '../support/mortal-pass.ts';
@@ -6,11 +7,11 @@ import { ApplyVictim, DaemonVictim, machine, type Victim } from './process-matri
 import { scenarioOf } from './scenario.ts';
 
 /*
- * Real processes, killed with SIGKILL. `npm run test:crash` kills at every write, before it is processed and after;
- * `npm test` at every CRASH_STRIDE-th.
+ * Real processes, killed with SIGKILL. The campaign kills at every write, before it is processed and after; CI at
+ * every 48th, and `npm test` one program once: its deaths in one process are in in-process.test.ts.
  */
 
-const STRIDE = Number(process.env.CRASH_STRIDE ?? 48);
+const STRIDE = Number(process.env.CRASH_STRIDE ?? countCases({ sample: 1, ci: 48, full: 1 }));
 /** The write to begin with, to look at one death alone. */
 const FROM = Number(process.env.CRASH_FROM ?? 1);
 const WHOLE = 1_800_000;
@@ -29,19 +30,20 @@ const WAYS: Readonly<Record<string, readonly Model[]>> = {
 };
 
 /** Every STRIDE-th death of a way. */
-function deathsOf(writes: number): Death[] {
+function deathsOf(writes: number): readonly Death[] {
   const all: Death[] = [];
   for (let write = 1; write <= writes; write += 1) {
     all.push({ write, when: 'before' }, { write, when: 'after' });
   }
-  // Both sides of a write are looked at, whatever the stride.
-  return all.filter(
+  // Both sides of a write are tried, whatever the stride.
+  const some = all.filter(
     (death, index) => death.write >= FROM && (index % STRIDE === 0 || index % (2 * STRIDE) === STRIDE + 1),
   );
+  return pickCases(some, 1);
 }
 
-for (const [program, open] of Object.entries(PROGRAMS)) {
-  for (const [way, models] of Object.entries(WAYS)) {
+for (const [program, open] of pickCases(Object.entries(PROGRAMS), 1)) {
+  for (const [way, models] of pickCases(Object.entries(WAYS), 1)) {
     test.concurrent(
       `${program}, ${way}`,
       async () => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countCases, SEED } from '../support/campaign.ts';
 import { driftCases, findDrift } from './drift-cases.ts';
 
-const SEED = Number(process.env.OCTAVO_SEED ?? 20261122);
-const RUNS = Number(process.env.OCTAVO_RUNS ?? 300);
+const RUNS = countCases({ sample: 60, ci: 300, full: 10_000 });
 
 test('ends for drift of any edits, keeps what exists, and leaves open only what it reports', async () => {
   await fc.assert(

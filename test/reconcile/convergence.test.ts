@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EmulatorState } from '../../src/emulator/emulator.ts';
 import { twoModelsOf } from '../support/arbitrary-manifests.ts';
+import { countCases, SEED } from '../support/campaign.ts';
 import { addForeign } from '../support/foreign.ts';
 import { isIn, samples, sampleVersions } from '../support/kind-samples.ts';
 import { type Model, manifestsOf, shuffledManifestsOf } from '../support/model.ts';
@@ -9,10 +10,9 @@ import { differences } from '../support/oracle.ts';
 import { untouched } from '../support/oracle-lookups.ts';
 import { declare, openWorld, type PassOptions, UNLIMITED, type World } from '../support/world.ts';
 
-const SEED = Number(process.env.OCTAVO_SEED ?? 20260601);
 /** Shrinking takes long; ask for it where a counterexample has to be small. */
 const endOnFailure = process.env.OCTAVO_SHRINK === undefined;
-const RUNS = Number(process.env.OCTAVO_RUNS ?? 50);
+const RUNS = countCases({ sample: 8, ci: 50, full: 1000 });
 
 describe.each(sampleVersions)('platform %s', (version) => {
   const twoModels = twoModelsOf(version);
@@ -95,7 +95,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
 
   test('every kind that the version has is generated', async () => {
     const generated = new Set<string>();
-    for (const [first] of fc.sample(twoModels, { seed: SEED, numRuns: 100 })) {
+    for (const [first] of fc.sample(twoModels, { seed: 20_260_601, numRuns: 100 })) {
       for (const { kind } of (await declare(manifestsOf(first))).values()) {
         generated.add(kind);
       }

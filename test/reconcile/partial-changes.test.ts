@@ -11,6 +11,7 @@ import { operations } from '../../src/platform/operations/index.ts';
 import type { Operation, WriteOperation } from '../../src/platform/operations/model/operation.ts';
 import { outcomeOf } from '../../src/reconcile/apply.ts';
 import type { AppliedRecord } from '../../src/store/store.ts';
+import { countCases, pickCases, SEED, SIZE } from '../support/campaign.ts';
 import { filesOf, type Step, variationsOf, withEveryKind } from '../support/manifest-variations.ts';
 import { openWorld, type PassOptions, UNLIMITED, type World } from '../support/world.ts';
 import { STEPS } from './change-steps.ts';
@@ -19,12 +20,12 @@ import { MANIFEST } from './full-manifest.ts';
 /*
  * An apply that reports success is followed by an empty plan, whichever request of whichever change fails, and however
  * it fails. Each change is applied once to record its requests, and then once for each request and each fault.
- * The seed changes daily; `npm run test:partial` tries every combination.
+ * The campaign tries every combination.
  */
-const SEED = Number(process.env.OCTAVO_SEED ?? Math.floor(Date.now() / 86_400_000));
-const isFull = process.env.OCTAVO_FULL === '1';
+const isFull = SIZE === 'full';
 /** Combinations of a generated change, one of its requests, and a fault that are tried unless all are. */
-const SAMPLE = 350;
+const SAMPLE = countCases({ sample: 80, ci: 350, full: 0 });
+const VARIATIONS = countCases({ sample: 30, ci: 90, full: 0 });
 
 interface Failing {
   readonly name: string;
@@ -44,6 +45,8 @@ const FAULTS: readonly Failing[] = [
   { name: 'half a response', fault: { kind: 'half' }, isRetried: false },
   { name: 'an HTML page of a proxy', fault: { kind: 'html' }, isRetried: false },
 ];
+
+const RETRIED = FAULTS.filter(({ isRetried }) => isRetried);
 
 /** A request of a step that fails, and how. */
 interface Case {
@@ -189,7 +192,7 @@ describe.each(STEPS)('$name', (step) => {
     recorded = found as Recorded;
   });
 
-  test.each(FAULTS.filter(({ isRetried }) => isRetried))('$name', async (failing) => {
+  test.each(pickCases(RETRIED, 2))('$name', async (failing) => {
     for (const { operation, nth } of recorded.writes) {
       await assertCase({ recorded, operation, nth, failing, mode: 'pipeline' });
     }
@@ -211,7 +214,10 @@ describe('changes derived from the schemas of all kinds', () => {
     sketches = planned;
     const sites = STEPS.filter(({ name }) => /section|site/.test(name));
     recorded = [
-      ...(await recordAll([whole, ...(isFull ? [...STEPS, ...variations] : sampleOf(variations, 90))], '0.146')),
+      ...(await recordAll(
+        [whole, ...(isFull ? [...STEPS, ...variations] : sampleOf(variations, VARIATIONS))],
+        '0.146',
+      )),
       ...(await recordAll(isFull ? sites : sampleOf(sites, 3), '0.201')),
     ];
   }, 600_000);
@@ -255,7 +261,7 @@ describe('changes derived from the schemas of all kinds', () => {
   });
 
   test(`a successful apply is followed by an empty plan (seed ${SEED})`, {
-    timeout: isFull ? 3_600_000 : 120_000,
+    timeout: isFull ? 3_600_000 : 180_000,
   }, async () => {
     const cases = recorded.flatMap((each) => each.writes.flatMap((write) => casesOf(each, write)));
     const tried = isFull ? cases : sampleOf(cases, SAMPLE);

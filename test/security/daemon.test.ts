@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { createState } from '../../src/emulator/organizations/seed.ts';
+import { pickCases } from '../support/campaign.ts';
 import { eventually, type OctavoProcess } from '../support/octavo-process.ts';
 import { openWorkspace } from '../support/workspace.ts';
 import { mustHaveNoCanary } from './commands.ts';
@@ -83,9 +84,15 @@ async function withstand(
 
 test('a daemon with hostile directories runs no command, reveals no secret and stays healthy', async () => {
   // A directory source needs no git, so a file counts as part of the folder whether or not it is committed.
-  await withstand([...throughGit, ...textTricks], (root, folder) => ({ directory: join(root, folder) }), ['untracked']);
+  await withstand(
+    pickCases([...throughGit, ...textTricks], 16),
+    (root, folder) => ({ directory: join(root, folder) }),
+    ['untracked'],
+  );
 }, 150_000);
 
 test('a daemon with hostile repositories runs no command, reveals no secret and stays healthy', async () => {
-  await withstand(throughGit, (root, folder) => ({ git: { url: root, path: folder, pollInterval: '1h' } }));
+  await withstand(pickCases(throughGit, 12), (root, folder) => ({
+    git: { url: root, path: folder, pollInterval: '1h' },
+  }));
 }, 150_000);

@@ -1,0 +1,25 @@
+/** Reporter that prints the seed of the campaigns and, at the end, the slowest test files. */
+import { relative } from 'node:path';
+import type { Reporter, TestModule } from 'vitest/node';
+import { SEED, SIZE } from './campaign.ts';
+
+const SHOWN = 15;
+
+export class SlowestFiles implements Reporter {
+  onInit(): void {
+    process.stdout.write(`campaigns: ${SIZE}, seed ${SEED} (repeat with OCTAVO_SEED=${SEED})\n`);
+  }
+
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const files = modules.map((module) => {
+      const { duration, collectDuration } = module.diagnostic();
+      return { seconds: (duration + collectDuration) / 1000, name: relative(process.cwd(), module.moduleId) };
+    });
+    if (files.length <= SHOWN) {
+      return;
+    }
+    const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SHOWN);
+    const lines = slowest.map(({ seconds, name }) => `${seconds.toFixed(1).padStart(7)}  ${name}\n`);
+    process.stdout.write(`\nslowest test files (seconds)\n${lines.join('')}`);
+  }
+}
