@@ -128,11 +128,11 @@ export async function octavo(args: readonly string[], options: ProcessOptions): 
   return new OctavoProcess(args, options).ended;
 }
 
-/** Asks again and again until there is something other than null or false; fails after 20 s. */
+/** Asks again and again until there is something other than null or false; fails after 40 s. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | null | false> | T | null | false,
-  seconds = 20,
+  seconds = 40,
 ): Promise<T> {
   const until = performance.now() + seconds * 1000;
   for (;;) {
