@@ -106,8 +106,9 @@ function argumentRow(argument: Argument): string {
   return row(required ? `<${argument.name()}>` : `[${argument.name()}]`, description, defaultValue);
 }
 
-function optionRow({ flags, description, defaultValue, defaultValueDescription, argChoices }: Option): string {
-  const choices = argChoices === undefined ? '' : `: ${argChoices.map((choice) => `\`${choice}\``).join(', ')}`;
+function optionRow({ flags, long, description, defaultValue, defaultValueDescription, argChoices }: Option): string {
+  // `--without` takes the names that `--with` lists.
+  const choices = argChoices === undefined || long === '--without' ? '' : `: ${argChoices.map((choice) => `\`${choice}\``).join(', ')}`;
   return row(flags, `${description}${choices}`, defaultValueDescription ?? defaultValue);
 }
 

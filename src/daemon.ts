@@ -11,13 +11,7 @@ import { ConfigError } from './core/errors.ts';
 import { OrganizationClusters } from './daemon/clusters.ts';
 import { OrganizationConversations } from './daemon/conversations.ts';
 import type { DaemonContext, Feature, OrganizationContext } from './daemon/feature.ts';
-import {
-  approvePlan,
-  findOrganization,
-  type ManagedOrganization,
-  requestPass,
-  statusOf,
-} from './daemon/managed-organization.ts';
+import { approvePlan, findOrganization, type ManagedOrganization } from './daemon/managed-organization.ts';
 import { Reconciliation } from './daemon/reconciliation.ts';
 import { TokenConnections } from './daemon/token-connections.ts';
 import type { Logger } from './log.ts';
@@ -241,8 +235,6 @@ class RunningDaemon implements Daemon {
     const organizations = this.#organizations;
     return {
       approve: (checksum) => approvePlan(organizations, checksum),
-      reconcile: async (id) => requestPass(organizations, id),
-      status: async () => statusOf(organizations),
       conversations: async (id, request) => findOrganization(organizations, id).conversations.handle(request),
       clusters: async (id, request) => findOrganization(organizations, id).clusters.handle(request),
     };
@@ -251,7 +243,7 @@ class RunningDaemon implements Daemon {
   #unready(): readonly string[] {
     return this.organizations
       .filter((organization) => organization.lastEnd === null)
-      .map((organization) => `${organization.id}: no first sync yet`);
+      .map((organization) => `${organization.id}: the first pass has not ended`);
   }
 
   #observe(): void {

@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command, Help, Option } from 'commander';
 import { apiCommands } from './api-program.ts';
 import { CONFIG, count, durationOrZero, ORGANIZATION, SCOPE, type SetExitCode, upTo } from './cli/arguments.ts';
 import type { CommandContext } from './cli/context.ts';
@@ -154,13 +154,13 @@ function applyingCommands(program: Command, context: CommandContext, setExitCode
 function adoptingCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('import')
-    .description('Write undeclared resources as manifests, after which the plan is empty; never overwrites files')
-    .option('--out <dir>', 'Directory to write to; may contain manifests', '.')
+    .description('Write manifests for resources that no manifest declares yet, without overwriting files')
+    .option('--out <dir>', 'Directory to write to; resources that its manifests declare are skipped', '.')
     .option('--kind <kinds...>', 'Import only these kinds and the resources they refer to')
     .option('--site <sites...>', 'Import only these sites, by title or id, and the resources they refer to')
     .option(
       '--unmanaged [dir]',
-      'Import only what no manifest in this directory declares; must contain --out (default: .)',
+      'Also skip resources declared elsewhere in this manifest directory, which contains --out (default: .)',
     )
     .option('--drift', 'Write drift into the existing manifests, each change at its line')
     .option(
@@ -208,7 +208,7 @@ function startingCommands(program: Command, context: CommandContext, setExitCode
 function daemonCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('run')
-    .description('Run the daemon: apply new commits and undo drift')
+    .description('Run the daemon: apply new commits, revert drift and send conversations')
     .option('--dry-run', 'Plan and report only, without writing to the platform')
     .option('--once', 'Run one pass, then exit')
     .option(...CONFIG)
@@ -219,7 +219,7 @@ function daemonCommands(program: Command, context: CommandContext, setExitCode: 
   program
     .command('health')
     .description('Exit 0 if the daemon of this configuration is healthy')
-    .option('--ready', 'Also require a completed first synchronization of every organization')
+    .option('--ready', 'Also require that the first pass of every organization has ended')
     .option(...CONFIG)
     .action(async (options) => {
       const { healthCommand } = await import('./daemon/health.ts');
@@ -244,6 +244,11 @@ function daemonCommands(program: Command, context: CommandContext, setExitCode: 
     });
 }
 
+/** Describes an option for the help. The names of features are listed for `--with` only. */
+function describeOnce(this: Help, option: Option): string {
+  return option.long === '--without' ? option.description : Help.prototype.optionDescription.call(this, option);
+}
+
 function tryingCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('emulate')
@@ -254,11 +259,16 @@ function tryingCommands(program: Command, context: CommandContext, setExitCode: 
     .option('--seed <file>', 'File with the initial state')
     .option('--state <file>', 'File to keep the state in across restarts')
     .option('--latency <ms>', 'Added latency per response, in milliseconds', count)
-    .option('--limit <n/seconds>', 'Rate limit as requests per window, such as 60/2s')
+    .option('--limit <n/seconds>', 'Rate limit as requests per window, such as 60/2s; 60/2s:first-call starts the window at the first request')
     .option('--faults <percent>', 'Percentage of requests to fail with 503', upTo(100))
     .addOption(new Option('--platform <version>', 'Platform version to emulate').choices(PLATFORM_NAMES))
     .addOption(new Option('--with <features...>', 'Features to enable').choices(Object.values(FEATURE_NAMES)))
-    .addOption(new Option('--without <features...>', 'Features to disable').choices(Object.values(FEATURE_NAMES)))
+    .addOption(
+      new Option('--without <features...>', 'Features to disable, by the same names').choices(
+        Object.values(FEATURE_NAMES),
+      ),
+    )
+    .configureHelp({ optionDescription: describeOnce })
     .action(async (options) => {
       const { emulateCommand } = await import('./daemon/emulate.ts');
       setExitCode(await emulateCommand(options, context));

@@ -24,14 +24,14 @@ export interface Change {
   /** Location of the declaration; null if nothing declares the resource any more. */
   readonly source: Source | null;
   /** Addresses whose changes must be applied before. */
-  readonly requires: readonly Address[];
+  readonly dependsOn: readonly Address[];
   /** Reason that it needs approval; null if it does not. */
   readonly held: string | null;
   /** True if `held` can be released by approving the plan's checksum. */
   readonly approvable: boolean;
   readonly paused: Pause | null;
   /** True for the two halves of a replacement: a delete and a create of one address. */
-  readonly replaces: boolean;
+  readonly isReplacement: boolean;
   /** Consequences of a deletion, with numbers; otherwise empty. */
   readonly impact: string;
   /** Size of the impact, by which the worst is shown first. */
@@ -64,7 +64,7 @@ export interface AccessChange {
   /** The address lost, or {@link WHOLE_ORGANIZATION}; null if nothing is lost. */
   readonly from: Address | null;
   /** Role that is gained or lost; `a → b` for a change. */
-  readonly as: string;
+  readonly role: string;
   readonly change: Address;
 }
 
@@ -99,7 +99,7 @@ export interface Plan {
   readonly scope: string;
   readonly title: string;
   readonly commit: string | null;
-  readonly base: string | null;
+  readonly baseCommit: string | null;
   /** False if there is no base, so that nothing is deleted. */
   readonly hasBase: boolean;
   readonly checksum: string;

@@ -67,7 +67,7 @@ export interface BaseEntry {
   /** Position among siblings at that time, if the order was declared. */
   readonly place?: Place | null;
   /** State that cannot be read back from the platform: hashes of sent content, revisions. */
-  readonly marks: JsonObject;
+  readonly metadata: JsonObject;
 }
 
 /** Base of a plan. Null if there is none; nothing is deleted then. */

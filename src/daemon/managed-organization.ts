@@ -53,37 +53,6 @@ export async function approvePlan(
   throw new RefusedPlanError(`no held plan has the checksum ${checksum}; ${now}`);
 }
 
-/** Requests a pass of one organization, or of all if `id` is null. Throws ConfigError. */
-export function requestPass(organizations: readonly ManagedOrganization[], id: string | null): JsonObject {
-  const chosen = reconcilersOf(id === null ? organizations : [findOrganization(organizations, id)]);
-  if (chosen.length === 0) {
-    throw new ConfigError('no source of manifests is configured; set source.git.url or source.directory');
-  }
-  for (const reconciler of chosen) {
-    void reconciler.trigger('manual');
-  }
-  return { reconciling: chosen.map((reconciler) => reconciler.id) };
-}
-
-/** Returns the state of each organization, for `octavo health`. */
-export function statusOf(organizations: readonly ManagedOrganization[]): JsonObject {
-  return {
-    organizations: organizations.map(({ id, reconciliation }) => {
-      const { lastEnd, lastPlan } = reconciliation?.reconciler ?? NOTHING;
-      return {
-        id,
-        hasSource: reconciliation !== null,
-        tried: lastEnd !== null,
-        outcome: lastEnd?.outcome ?? null,
-        commit: lastPlan?.commit ?? null,
-        held: heldOf(lastPlan),
-      };
-    }),
-  };
-}
-
-const NOTHING = { lastEnd: null, lastPlan: null } as const;
-
 function reconcilersOf(organizations: readonly ManagedOrganization[]): readonly OrganizationReconciler[] {
   return organizations.flatMap(({ reconciliation }) => reconciliation?.reconciler ?? []);
 }

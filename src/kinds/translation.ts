@@ -116,11 +116,11 @@ export const translation: Kind = {
       return [{ path: 'result', from: lost, to: null }];
     }
     const now = actualOf(String(declared.fields.space))?.facts?.revision;
-    const last = base?.marks.revision;
+    const last = base?.metadata.revision;
     const changed = typeof now === 'string' && typeof last === 'string' && now !== last;
     return declared.fields.rerun === 'on-change' && changed ? [{ path: 'rerun', from: last, to: now }] : [];
   },
-  recordedMarks(declared, before, changed, actualOf) {
+  recordedMetadata(declared, before, changed, actualOf) {
     const now = actualOf(String(declared.fields.space))?.facts?.revision;
     return typeof now === 'string' && (changed || before.revision === undefined) ? { revision: now } : before;
   },

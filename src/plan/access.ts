@@ -29,7 +29,7 @@ function membershipChanges(kind: KindRules, change: Change): readonly AccessChan
           person,
           from: was === undefined ? null : change.address,
           to: is === undefined ? null : change.address,
-          as: was === undefined || is === undefined ? String(is ?? was) : `${was} → ${is}`,
+          role: was === undefined || is === undefined ? String(is ?? was) : `${was} → ${is}`,
           change: change.address,
         });
       }
@@ -45,8 +45,8 @@ function roleChanges(change: Change, people: PeopleAddresses): readonly AccessCh
   }
   const person = people.emailOf(change.address);
   if (change.action === 'delete') {
-    const as = roleName(change.actual[rules.roleField]);
-    return [{ person, from: WHOLE_ORGANIZATION, to: null, as, change: change.address }];
+    const role = roleName(change.actual[rules.roleField]);
+    return [{ person, from: WHOLE_ORGANIZATION, to: null, role, change: change.address }];
   }
   return change.fields
     .filter((field) => field.path === rules.roleField)
@@ -54,7 +54,7 @@ function roleChanges(change: Change, people: PeopleAddresses): readonly AccessCh
       person,
       from: WHOLE_ORGANIZATION,
       to: WHOLE_ORGANIZATION,
-      as: `${roleName(field.from)} → ${roleName(field.to)}`,
+      role: `${roleName(field.from)} → ${roleName(field.to)}`,
       change: change.address,
     }));
 }

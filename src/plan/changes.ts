@@ -173,7 +173,7 @@ class ChangeDrafter {
         };
   }
 
-  #creation(kind: KindRules, resource: Declared, wanted: Fields, replaces: boolean): void {
+  #creation(kind: KindRules, resource: Declared, wanted: Fields, isReplacement: boolean): void {
     const fields: FieldChange[] = [];
     for (const [path, value] of Object.entries(wanted)) {
       const rules = kind.fields[path];
@@ -182,7 +182,7 @@ class ChangeDrafter {
         fields.push({ path, to: value === null ? null : normalizeValue(rules, value) });
       }
     }
-    this.#changes.push(changeOf(resource, { action: 'create', fields, declared: wanted, replaces }));
+    this.#changes.push(changeOf(resource, { action: 'create', fields, declared: wanted, isReplacement }));
   }
 
   #deletion(
@@ -209,7 +209,7 @@ class ChangeDrafter {
         source: resource?.source ?? null,
         held: guarded ? 'protected: it is deleted only after protect: false has been applied' : null,
         paused: resource?.paused ?? null,
-        replaces: resource !== null,
+        isReplacement: resource !== null,
         impact: text,
         weight,
         declared: now,

@@ -20,7 +20,7 @@ export function withoutImplicit(changes: readonly Change[], kinds: ReadonlyMap<s
   };
   const guards = new Map<Address, string>();
   const kept = changes.filter((change) => {
-    let holder = change.action === 'delete' && !change.replaces ? holderOf(change) : undefined;
+    let holder = change.action === 'delete' && !change.isReplacement ? holderOf(change) : undefined;
     if (holder === undefined) {
       return true;
     }

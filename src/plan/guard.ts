@@ -54,10 +54,10 @@ export function holdChanges(changes: readonly Change[], context: GuardContext): 
       : { ...change, paused: pause };
   });
   const halves = new Map(
-    marked.filter((change) => change.replaces && change.held !== null).map((change) => [change.address, change]),
+    marked.filter((change) => change.isReplacement && change.held !== null).map((change) => [change.address, change]),
   );
   return marked.map((change) => {
-    const half = change.replaces && change.held === null ? halves.get(change.address) : undefined;
+    const half = change.isReplacement && change.held === null ? halves.get(change.address) : undefined;
     return half === undefined ? change : { ...change, held: half.held, approvable: half.approvable };
   });
 }
@@ -71,9 +71,9 @@ export function driftOf(kinds: readonly KindRules[], changes: readonly Change[],
       const kind = byName.get(change.kind);
       if (
         entry === undefined ||
-        entry.marks.begun === true ||
+        entry.metadata.begun === true ||
         kind === undefined ||
-        (change.action === 'delete' && !change.replaces)
+        (change.action === 'delete' && !change.isReplacement)
       ) {
         return false;
       }

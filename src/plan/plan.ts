@@ -86,7 +86,7 @@ export function computePlan(input: PlanInput): PlannedChanges {
     scope,
     title: titleOf(kinds, observation) ?? input.organization,
     commit: input.commit,
-    base: input.baseCommit,
+    baseCommit: input.baseCommit,
     hasBase: base !== null,
     checksum,
     heldChecksum: waits,

@@ -1,9 +1,9 @@
-/** Record in an applied ref: the commit that was applied, its folder, and the ids of its resources. */
+/** Record in an applied ref: the commit that was applied, its manifest directory, and the ids of its resources. */
 import { z } from 'zod';
 import { type Address, kindOf } from '../core/address.ts';
 import { DesiredStateError } from '../core/errors.ts';
 
-const FORMAT = 'octavo.applied/1';
+const FORMAT = 'octavo.applied/2';
 /** Most resources of a record. */
 const MOST_RESOURCES = 1_000_000;
 
@@ -11,8 +11,8 @@ const MOST_RESOURCES = 1_000_000;
 export interface AppliedCommit {
   readonly organization: string;
   readonly scope: string;
-  /** The manifest folder inside the repository; `.` is all of it. */
-  readonly folder: string;
+  /** Path of the manifest directory inside its repository; `.` is the root. */
+  readonly directory: string;
   /** The full id of the commit. */
   readonly commit: string;
   /** The ids of the resources that the commit declares, by address. */
@@ -23,7 +23,7 @@ const shape = z.strictObject({
   format: z.literal(FORMAT),
   organization: z.string(),
   scope: z.string(),
-  folder: z.string().refine(isInside, { error: 'is not a folder inside the repository' }),
+  directory: z.string().refine(isInside, { error: 'is not a directory inside the repository' }),
   commit: z.string(),
   ids: z.record(
     z.string().regex(/^[a-z][a-z-]{0,63}(?:\/[^\p{Cc}\p{Zl}\p{Zp}]{1,2000})?$/u),
@@ -32,9 +32,9 @@ const shape = z.strictObject({
 });
 
 /** Writes a record as text; the same record is always the same text. */
-export function writeAppliedRecord({ organization, scope, folder, commit, ids }: AppliedCommit): string {
+export function writeAppliedRecord({ organization, scope, directory, commit, ids }: AppliedCommit): string {
   const sorted = Object.fromEntries([...ids].sort(([a], [b]) => (a < b ? -1 : 1)));
-  return `${JSON.stringify({ format: FORMAT, organization, scope, folder, commit, ids: sorted }, null, 1)}\n`;
+  return `${JSON.stringify({ format: FORMAT, organization, scope, directory, commit, ids: sorted }, null, 1)}\n`;
 }
 
 /**
@@ -57,7 +57,7 @@ export function readAppliedRecord(
     const [issue] = result.error.issues;
     throw damaged(ref, `${issue?.path.slice(0, 1).join('.') || 'it'}: ${issue?.message ?? 'is not as expected'}`);
   }
-  const { organization, scope, folder, commit, ids } = result.data;
+  const { organization, scope, directory, commit, ids } = result.data;
   if (organization !== expected.organization) {
     throw damaged(ref, 'it is of another organization');
   }
@@ -77,12 +77,12 @@ export function readAppliedRecord(
     }
     owners.set(key, address);
   }
-  return { organization, scope, folder, commit, ids: new Map(known) };
+  return { organization, scope, directory, commit, ids: new Map(known) };
 }
 
-/** Returns true if a text is a normalized path of a folder inside a repository. */
-function isInside(folder: string): boolean {
-  return folder === '.' || !folder.split('/').some((part) => ['', '.', '..', '.git'].includes(part.toLowerCase()));
+/** Returns true if a text is a normalized path of a directory inside a repository. */
+function isInside(path: string): boolean {
+  return path === '.' || !path.split('/').some((part) => ['', '.', '..', '.git'].includes(part.toLowerCase()));
 }
 
 /** An error that names a damaged ref and the ways out. */

@@ -14,13 +14,13 @@ import { type Claim, OtherScopes } from '../plan/identity/other-scopes.ts';
 import { type AppliedCommit, readAppliedRecord, writeAppliedRecord } from './applied-record.ts';
 import { baseAt } from './base-at.ts';
 
-/** The manifest folder that is planned or applied, and its scope. */
-export interface ScopedFolder {
+/** The manifest directory that is planned or applied, and its scope. */
+export interface ScopedDirectory {
   readonly organization: string;
   readonly scope: string;
-  /** The folder inside the repository; `.` is all of it. */
-  readonly folder: string;
-  /** The repository's folder on disk. */
+  /** Path inside the repository; `.` is the root. */
+  readonly directory: string;
+  /** Path of the repository on disk. */
   readonly repository: string;
 }
 
@@ -39,7 +39,7 @@ export type MakeLoader = () => ManifestLoader;
  */
 export async function readAppliedBase(
   refs: AppliedRefs,
-  place: ScopedFolder,
+  place: ScopedDirectory,
   head: string | null,
   makeLoader: MakeLoader,
 ): Promise<AppliedBase | null> {
@@ -54,22 +54,22 @@ export async function readAppliedBase(
 }
 
 /** Returns true if an applied commit is recorded for a scope. */
-export async function hasApplied(refs: AppliedRefs, { organization, scope }: ScopedFolder): Promise<boolean> {
+export async function hasApplied(refs: AppliedRefs, { organization, scope }: ScopedDirectory): Promise<boolean> {
   return (await readOwn(refs, organization, scope)) !== null;
 }
 
 /** The same for a ref that is named in full. */
 export async function readRecordedBase(
   refs: AppliedRefs,
-  place: ScopedFolder,
+  place: ScopedDirectory,
   { tip, ref }: { readonly tip: string; readonly ref: string },
   makeLoader: MakeLoader,
 ): Promise<AppliedBase> {
   return baseOf(await readRef(refs, tip, ref, place.organization), place, makeLoader());
 }
 
-async function baseOf({ commit, record }: Read, place: ScopedFolder, loader: ManifestLoader): Promise<AppliedBase> {
-  const base = await baseAt(place.repository, commit, record?.folder ?? place.folder, loader);
+async function baseOf({ commit, record }: Read, place: ScopedDirectory, loader: ManifestLoader): Promise<AppliedBase> {
+  const base = await baseAt(place.repository, commit, record?.directory ?? place.directory, loader);
   return { base: record === null ? base : withIds(base, record.ids), commit };
 }
 
@@ -78,20 +78,20 @@ async function baseOf({ commit, record }: Read, place: ScopedFolder, loader: Man
  * move to another directory.
  */
 async function mustBeOwnFolder(
-  { repository, scope, folder }: ScopedFolder,
+  { repository, scope, directory }: ScopedDirectory,
   record: AppliedCommit,
   head: string | null,
   loader: ManifestLoader,
 ): Promise<void> {
-  if (record.folder === folder || head === null || !(await isInHistory(repository, record.commit, head))) {
+  if (record.directory === directory || head === null || !(await isInHistory(repository, record.commit, head))) {
     return;
   }
-  const places = await placesIn(repository, head, record.folder, loader);
+  const places = await placesIn(repository, head, record.directory, loader);
   const [first] = [...places.values()];
   if (first !== undefined) {
     throw new ConfigError(
-      `scope ${JSON.stringify(scope)} was last applied from ${record.folder}, which still declares resources (${first}); ` +
-        `give ${folder} a scope of its own with --scope`,
+      `scope ${JSON.stringify(scope)} was last applied from ${record.directory}, which still declares resources (${first}); ` +
+        `give ${directory} a scope of its own with --scope`,
     );
   }
 }
@@ -137,13 +137,13 @@ export function withIds(
 }
 
 /**
- * Reads what the other scopes of the organization claim. A scope whose last applied commit is in the history of `head`
- * is taken as `head` has it, since its folder may have changed since; another, as it was applied. Throws ConfigError
- * where the same folder is recorded under another scope, DesiredStateError for a damaged record, and SourceError.
+ * Reads what the other scopes of the organization claim. If the last applied commit of a scope is in the history of
+ * `head`, its manifests are read from `head`, because they may have changed since; otherwise from the applied commit.
+ * Throws ConfigError if the same directory is recorded under another scope, DesiredStateError for a damaged record, and SourceError.
  */
 export async function readOtherScopes(
   refs: AppliedRefs,
-  place: ScopedFolder,
+  place: ScopedDirectory,
   head: string | null,
   makeLoader: MakeLoader,
 ): Promise<OtherScopes> {
@@ -152,8 +152,8 @@ export async function readOtherScopes(
     const { commit, record } = await readRef(refs, tip, ref, place.organization);
     if (record !== null) {
       const isHere = head !== null && (await isInHistory(place.repository, commit, head));
-      if (isHere && record.folder === place.folder) {
-        throw sameFolder(place, record, ref);
+      if (isHere && record.directory === place.directory) {
+        throw sameDirectory(place, record, ref);
       }
       append(claims, await claimsOf(record, place.repository, isHere ? head : commit, makeLoader()));
     }
@@ -167,12 +167,12 @@ async function isInHistory(repository: string, commit: string, head: string): Pr
 }
 
 async function claimsOf(
-  { scope, folder, ids }: AppliedCommit,
+  { scope, directory, ids }: AppliedCommit,
   repository: string,
   commit: string,
   loader: ManifestLoader,
 ): Promise<readonly Claim[]> {
-  const places = await placesIn(repository, commit, folder, loader);
+  const places = await placesIn(repository, commit, directory, loader);
   const claim = (address: Address): Claim => ({
     address,
     kind: kindOf(address),
@@ -183,7 +183,7 @@ async function claimsOf(
   return [...new Set([...places.keys(), ...ids.keys()])].map(claim);
 }
 
-/** Returns the position of each declaration in a folder of a commit, as `file:line`. */
+/** Returns the position of each declaration in a directory of a commit, as `file:line`. */
 async function placesIn(
   repository: string,
   commit: string,
@@ -205,10 +205,10 @@ async function placesIn(
   }
 }
 
-function sameFolder({ folder, scope }: ScopedFolder, record: AppliedCommit, ref: string): ConfigError {
+function sameDirectory({ directory, scope }: ScopedDirectory, record: AppliedCommit, ref: string): ConfigError {
   const names = `${JSON.stringify(record.scope)} and not ${JSON.stringify(scope)}`;
   return new ConfigError(
-    `${folder} was last applied as scope ${names}; use --scope ${record.scope}, or delete ${ref} to start a new scope`,
+    `${directory} was last applied as scope ${names}; use --scope ${record.scope}, or delete ${ref} to start a new scope`,
   );
 }
 

@@ -18,7 +18,7 @@ export async function baseOfRecord(record: OrganizationRecord): Promise<{ base: 
 }
 
 function entryToBase(entry: RecordEntry): BaseEntry {
-  const { within, place, ...marks } = entry.marks;
+  const { within, place, ...metadata } = entry.metadata;
   return {
     address: entry.address,
     kind: entry.kind,
@@ -27,17 +27,17 @@ function entryToBase(entry: RecordEntry): BaseEntry {
     within: typeof within === 'string' ? within : null,
     protect: entry.protect,
     place: isObject(place) ? (place as unknown as Place) : null,
-    marks,
+    metadata,
   };
 }
 
 /** Converts an entry of a base to one of the record. */
 export function baseToEntry(base: BaseEntry): RecordEntry {
-  const { address, kind, id, fields, protect, marks } = base;
-  return { address, kind, id, fields, protect, marks: { ...marks, ...whereabouts(base) } };
+  const { address, kind, id, fields, protect, metadata } = base;
+  return { address, kind, id, fields, protect, metadata: { ...metadata, ...whereabouts(base) } };
 }
 
-/** Returns the base that the manifests of another commit declare: without ids and marks. */
+/** Returns the base that the manifests of another commit declare: without ids and metadata. */
 export function baseOfManifests(kinds: readonly Kind[], declared: ReadonlyMap<Address, Declared>): Base {
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   const base = new Map<Address, BaseEntry>();
@@ -51,7 +51,7 @@ export function baseOfManifests(kinds: readonly Kind[], declared: ReadonlyMap<Ad
       within: resource.within,
       protect: resource.protect === true,
       place: resource.place,
-      marks: {},
+      metadata: {},
     });
   }
   return base;
@@ -143,7 +143,7 @@ export class Recorder {
       return;
     }
     // A replacement that got no further than its intent has no id but the old one's.
-    const isOld = change.replaces && id === this.#planned.identity.bound.get(change.address)?.id;
+    const isOld = change.isReplacement && id === this.#planned.identity.bound.get(change.address)?.id;
     if (resource === undefined || id === null || isOld) {
       return;
     }
@@ -157,10 +157,10 @@ export class Recorder {
   async #put(entry: RecordEntry, change: Change): Promise<void> {
     const { bound, replaced } = this.#planned.identity;
     const { address, kind } = change;
-    const isBeside = change.action === 'create' && change.replaces && !this.#kinds.get(kind)?.deleteBeforeReplace;
+    const isBeside = change.action === 'create' && change.isReplacement && !this.#kinds.get(kind)?.deleteBeforeReplace;
     const old = replaced.get(address)?.id ?? (isBeside ? bound.get(address)?.id : undefined);
     const isThere = old !== undefined && !this.#deletedIds.has(old);
-    const kept = isThere ? { ...entry, marks: { ...entry.marks, old } } : entry;
+    const kept = isThere ? { ...entry, metadata: { ...entry.metadata, old } } : entry;
     this.#latest.set(address, kept);
     await this.#record.put([kept]);
   }
@@ -183,15 +183,15 @@ export class Recorder {
     if (before === null) {
       return null;
     }
-    const { old: _old, ...rest } = before.marks;
+    const { old: _old, ...rest } = before.metadata;
     const { begun: _begun, ...settled } = rest;
     const old = this.#planned.identity.replaced.get(address)?.id;
     const hasOld = old !== undefined && !this.#deletedIds.has(old);
     if (before.id !== null && !this.#deletedIds.has(before.id)) {
-      return { ...before, marks: hasOld ? { ...rest, old } : rest };
+      return { ...before, metadata: hasOld ? { ...rest, old } : rest };
     }
     // An earlier intent, which has been looked up since, or what this pass has deleted: only an older one may be left.
-    return hasOld ? { ...before, id: old, marks: settled } : null;
+    return hasOld ? { ...before, id: old, metadata: settled } : null;
   }
 
   /** Records a deletion. The old resource of a replacement is owned by the address that means the new one. */
@@ -201,16 +201,16 @@ export class Recorder {
     const [owner, old] = [...this.#planned.identity.replaced].find(([, actual]) => actual.id === id) ?? [address, null];
     const recorded = this.#latest.get(owner);
     const entry = recorded === undefined ? this.#entryOfBase(owner) : recorded;
-    const { old: _old, ...marks } = entry?.marks ?? {};
-    if (old === null && !change.replaces) {
+    const { old: _old, ...metadata } = entry?.metadata ?? {};
+    if (old === null && !change.isReplacement) {
       const left = this.#planned.identity.replaced.get(address);
       const remains = left !== undefined && entry !== null && !this.#deletedIds.has(left.id);
       await this.#record.remove([...(remains ? [] : [address]), ...this.#partsOf(address)]);
-      await this.#record.put(remains ? [{ ...entry, id: left.id, marks }] : []);
+      await this.#record.put(remains ? [{ ...entry, id: left.id, metadata }] : []);
     } else if (entry !== null && this.#planned.identity.owned.get(owner)?.id === id) {
       await this.#record.remove([owner, ...this.#partsOf(owner)]);
     } else if (entry !== null && entry.id !== id) {
-      await this.#record.put([{ ...entry, marks }]);
+      await this.#record.put([{ ...entry, metadata }]);
     }
   }
 
@@ -223,15 +223,15 @@ export class Recorder {
     const kind = this.#kinds.get(resource.kind);
     const before = this.#base?.get(resource.address);
     const actualOf = (address: Address) => this.#planned.identity.bound.get(address);
-    const { begun: _begun, old: _old, ...known } = before?.marks ?? {};
-    const marks = kind?.recordedMarks?.(resource, known, changed, actualOf) ?? known;
+    const { begun: _begun, old: _old, ...known } = before?.metadata ?? {};
+    const metadata = kind?.recordedMetadata?.(resource, known, changed, actualOf) ?? known;
     return {
       address: resource.address,
       kind: resource.kind,
       id,
       fields: kind === undefined ? resource.fields : normalizeFields(kind, resource.fields),
       protect: resource.protect ?? before?.protect ?? false,
-      marks: { ...marks, ...whereabouts(resource) },
+      metadata: { ...metadata, ...whereabouts(resource) },
     };
   }
 
@@ -242,7 +242,7 @@ export class Recorder {
     const fields: JsonObject = Object.fromEntries(
       Object.entries(entry.fields).filter(([name]) => rules[name]?.compare !== 'base'),
     );
-    return { ...entry, fields, marks: { ...entry.marks, begun: true } };
+    return { ...entry, fields, metadata: { ...entry.metadata, begun: true } };
   }
 
   #isRecorded(entry: RecordEntry): boolean {
@@ -252,7 +252,7 @@ export class Recorder {
       before.id === entry.id &&
       before.protect === entry.protect &&
       sameJson(before.fields, entry.fields) &&
-      sameJson({ ...before.marks, ...whereabouts(before) }, entry.marks)
+      sameJson({ ...before.metadata, ...whereabouts(before) }, entry.metadata)
     );
   }
 
@@ -266,7 +266,7 @@ export class Recorder {
   }
 }
 
-/** Returns the place of a resource, which the record stores together with its marks. */
+/** Returns the place of a resource, which the record stores with its metadata. */
 function whereabouts({ within, place }: Pick<BaseEntry, 'within' | 'place'>): JsonObject {
   return {
     ...(within === null ? {} : { within }),

@@ -42,8 +42,8 @@ export class SnapshotSource implements ActualSource {
 
   #listing(kind: Kind): KindSnapshot {
     const of = this.#snapshot.kinds[kind.name];
-    if (of === undefined || 'unread' in of) {
-      const why = of === undefined ? 'it is not in the snapshot' : `when the snapshot was taken: ${of.unread}`;
+    if (of === undefined || 'error' in of) {
+      const why = of === undefined ? 'it is not in the snapshot' : `when the snapshot was taken: ${of.error}`;
       throw new DependencyNotReadyError(`${kind.name} could not be read ${why}`);
     }
     return of;
@@ -83,6 +83,6 @@ function sharedRequests(listings: readonly KindSnapshot[]): number {
 }
 
 /** Estimates how long work takes at the request rate that was measured when the snapshot was taken. */
-export function paceEstimate({ rtt, budgets }: RequestRate, concurrency: number, parallel: number): Estimate {
+export function estimateAtRate({ rtt, budgets }: RequestRate, concurrency: number, parallel: number): Estimate {
   return (work) => estimateSeconds({ work, parallel, rtt, concurrency, budgets });
 }

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject, shownJson } from '../core/json.ts
 import type { Kind } from '../kinds/model/kind.ts';
 import { REQUEST_CLASSES } from '../queue/model/request.ts';
 
-const FORMAT = 'octavo.snapshot/1';
+const FORMAT = 'octavo.snapshot/2';
 
 /** Maximum size of a snapshot, in bytes. */
 export const LARGEST_SNAPSHOT = 256 * 1_048_576;
@@ -44,20 +44,20 @@ const listing = z.strictObject({
 });
 
 /** A kind that could not be read: a plan that needs it cannot be made. */
-const unread = z.strictObject({ unread: text });
+const unreadable = z.strictObject({ error: text });
 
 const milliseconds = z.number().min(0);
 const budget = z.strictObject({
   classes: z.array(z.enum(REQUEST_CLASSES)),
   operations: z.array(id),
   limit: z.number().nullable(),
-  left: z.number().nullable(),
+  remaining: z.number().nullable(),
   resetIn: milliseconds.nullable(),
   window: milliseconds.nullable(),
-  refill: z.number().nullable(),
-  closedFor: milliseconds,
+  refillRate: z.number().nullable(),
+  cooldown: milliseconds,
   rtt: milliseconds.nullable(),
-  foreign: z.number(),
+  otherClientsRate: z.number(),
   rate: z.number().nullable(),
 });
 
@@ -65,16 +65,16 @@ const snapshot = z.strictObject({
   format: z.literal(FORMAT),
   organization: id,
   /** Time at which it was taken. */
-  at: z.iso.datetime(),
+  takenAt: z.iso.datetime(),
   /** Request rate, for the estimated time of a plan. */
-  pace: z.strictObject({ rtt: milliseconds.nullable(), budgets: z.array(budget) }),
-  kinds: z.record(id, z.union([listing, unread])),
+  requestRate: z.strictObject({ rtt: milliseconds.nullable(), budgets: z.array(budget) }),
+  kinds: z.record(id, z.union([listing, unreadable])),
 });
 
 /** Actual state of an organization: every kind, with all details of each resource. */
 export type Snapshot = Omit<z.infer<typeof snapshot>, 'format'>;
 export type KindSnapshot = z.infer<typeof listing>;
-export type RequestRate = Snapshot['pace'];
+export type RequestRate = Snapshot['requestRate'];
 
 /** A snapshot as a file. */
 export function writeSnapshot(taken: Snapshot): string {

@@ -28,23 +28,25 @@ export async function takeSnapshot({ kinds, reader, now, queue }: TakeOptions): 
   const listings = await settleAll(
     due.map(async (kind) => [kind.name, await takeKind(kind, byName, reader).catch(unreadable)] as const),
   );
-  const failures = listings.flatMap(([, of]) => ('unread' in of ? [of.error] : []));
+  const failures = listings.flatMap(([, of]) => ('failure' in of ? [of.failure] : []));
   if (failures.length === listings.length) {
     // Not a kind, but the organization cannot be read.
     throw failures[0];
   }
   return {
     organization: reader.organization,
-    at: new Date(now).toISOString(),
-    pace: paceOf(queue()),
-    kinds: Object.fromEntries(listings.map(([name, of]) => [name, 'unread' in of ? { unread: of.unread } : of])),
+    takenAt: new Date(now).toISOString(),
+    requestRate: requestRateOf(queue()),
+    kinds: Object.fromEntries(
+      listings.map(([name, of]) => [name, 'failure' in of ? { error: messageOf(of.failure) } : of]),
+    ),
   };
 }
 
 /** Accepts a missing permission or operation as unreadable; throws any other error, such as a rejected token. */
-function unreadable(error: unknown): { readonly unread: string; readonly error: Error } {
+function unreadable(error: unknown): { readonly failure: Error } {
   if (error instanceof RejectedError || (error instanceof AuthError && error.status === 403)) {
-    return { unread: messageOf(error), error };
+    return { failure: error };
   }
   throw error;
 }
@@ -127,7 +129,7 @@ function counting(reader: Reader): { readonly counted: Reader; readonly counts: 
 }
 
 /** Returns the request rate with unused limits, because the plan is made later. */
-function paceOf({ rtt, budgets }: QueueSnapshot): RequestRate {
+function requestRateOf({ rtt, budgets }: QueueSnapshot): RequestRate {
   const whole = (value: number | null) => (value === null ? null : Math.max(0, Math.round(value)));
   return {
     rtt: whole(rtt),
@@ -135,13 +137,13 @@ function paceOf({ rtt, budgets }: QueueSnapshot): RequestRate {
       classes: [...budget.classes],
       operations: [...budget.operations],
       limit,
-      left: limit,
+      remaining: limit,
       resetIn: whole(window),
       window: whole(window),
-      refill: budget.refill,
-      closedFor: 0,
+      refillRate: budget.refillRate,
+      cooldown: 0,
       rtt: whole(budget.rtt),
-      foreign: 0,
+      otherClientsRate: 0,
       rate: budget.rate,
     })),
   };

@@ -14,13 +14,10 @@ import { createApp, type FailureAnswer, statusOf } from './server.ts';
 /** Handlers of control requests. Each returns what the command prints, and may throw any AppError. */
 export interface ControlHandlers {
   approve(checksum: string): Promise<JsonObject>;
-  /** `organization` null: all organizations. */
-  reconcile(organization: string | null): Promise<JsonObject>;
-  status(): Promise<JsonObject>;
   /** `organization` null: the only one there is. */
-  conversations(organization: string | null, question: ConversationRequest): Promise<JsonObject>;
+  conversations(organization: string | null, request: ConversationRequest): Promise<JsonObject>;
   /** `organization` null: the only one there is. */
-  clusters(organization: string | null, question: ClusterRequest): Promise<JsonObject>;
+  clusters(organization: string | null, request: ClusterRequest): Promise<JsonObject>;
 }
 
 /** The open control socket. */
@@ -29,20 +26,18 @@ export interface ControlServer {
   close(): Promise<void>;
 }
 
-/** A request to a daemon. */
+/** A request to a daemon; `command` is its path. */
 export type ControlRequest =
-  | { readonly ask: 'approve'; readonly checksum: string }
-  | { readonly ask: 'reconcile'; readonly organization?: string }
-  | { readonly ask: 'status' }
+  | { readonly command: 'approve'; readonly checksum: string }
   | {
-      readonly ask: 'conversations';
+      readonly command: 'conversations';
       readonly organization?: string | undefined;
-      readonly question: ConversationRequest;
+      readonly request: ConversationRequest;
     }
-  | { readonly ask: 'clusters'; readonly organization?: string | undefined; readonly question: ClusterRequest };
+  | { readonly command: 'clusters'; readonly organization?: string | undefined; readonly request: ClusterRequest };
 
 /** Largest request body, in bytes: a push may name thousands of files. */
-const LARGEST_QUESTION = 4 * 1024 * 1024;
+const LARGEST_REQUEST = 4 * 1024 * 1024;
 /** Maximum length of a socket path on Linux, in bytes. */
 const LONGEST_PATH = 107;
 
@@ -60,7 +55,7 @@ export async function openControl(path: string, handlers: ControlHandlers): Prom
   if (Buffer.byteLength(path) > LONGEST_PATH) {
     throw new StoreError(`${path} is too long for a socket (${LONGEST_PATH} bytes); set store.path to a shorter one`);
   }
-  if (await answers(path)) {
+  if (await isListening(path)) {
     throw new StoreError(`${path} is in use by another process; only one Octavo may use a state file`);
   }
   rmSync(path, { force: true });
@@ -71,24 +66,18 @@ export async function openControl(path: string, handlers: ControlHandlers): Prom
       ? reply.code(400).send({ error: 'checksum is missing; run octavo approve CHECKSUM' })
       : reply.send(await handlers.approve(checksum));
   });
-  app.post('/reconcile', async (request, reply) =>
-    reply.send(await handlers.reconcile(textOf(request.body, 'organization'))),
-  );
-  app.post('/conversations', { bodyLimit: LARGEST_QUESTION }, async (request, reply) => {
-    const question = questionOf(request.body);
-    const parsed = conversationRequest.safeParse(question);
+  app.post('/conversations', { bodyLimit: LARGEST_REQUEST }, async ({ body }, reply) => {
+    const parsed = conversationRequest.safeParse(requestIn(body));
     return parsed.success
-      ? reply.send(await handlers.conversations(textOf(request.body, 'organization'), parsed.data))
-      : reply.code(400).send({ error: describeInvalid(question, parsed.error, CONVERSATION_REQUESTS) });
+      ? reply.send(await handlers.conversations(textOf(body, 'organization'), parsed.data))
+      : reply.code(400).send({ error: describeInvalid(body, parsed.error, CONVERSATION_COMMANDS) });
   });
-  app.post('/clusters', async (request, reply) => {
-    const question = questionOf(request.body);
-    const parsed = clusterRequest.safeParse(question);
+  app.post('/clusters', async ({ body }, reply) => {
+    const parsed = clusterRequest.safeParse(requestIn(body));
     return parsed.success
-      ? reply.send(await handlers.clusters(textOf(request.body, 'organization'), parsed.data))
-      : reply.code(400).send({ error: describeInvalid(question, parsed.error, CLUSTER_REQUESTS) });
+      ? reply.send(await handlers.clusters(textOf(body, 'organization'), parsed.data))
+      : reply.code(400).send({ error: describeInvalid(body, parsed.error, CLUSTER_COMMANDS) });
   });
-  app.get('/status', async (_request, reply) => reply.send(await handlers.status()));
   await app.ready();
   await listenPrivately(app.server, path);
   return {
@@ -103,21 +92,21 @@ export async function openControl(path: string, handlers: ControlHandlers): Prom
   };
 }
 
-const CONVERSATION_REQUESTS = conversationRequest.options.map(({ shape }) => shape.about.value);
-const CLUSTER_REQUESTS = clusterRequest.options.map(({ shape }) => shape.about.value);
+const CONVERSATION_COMMANDS = conversationRequest.options.map(({ shape }) => shape.subcommand.value);
+const CLUSTER_COMMANDS = clusterRequest.options.map(({ shape }) => shape.subcommand.value);
 
-function questionOf(body: unknown): unknown {
-  return isObject(body) ? body.question : undefined;
+function requestIn(body: unknown): unknown {
+  return isObject(body) ? body.request : undefined;
 }
 
-/** Describes a request that its schema does not accept. `valid`: names of the known requests. */
-function describeInvalid(question: unknown, { issues }: ZodError, valid: readonly string[]): string {
-  const name = textOf(question, 'about') ?? '';
+/** Describes a request that its schema does not accept. `valid`: names of the known subcommands. */
+function describeInvalid(body: unknown, { issues }: ZodError, valid: readonly string[]): string {
+  const name = textOf(requestIn(body), 'subcommand') ?? '';
   if (!valid.includes(name)) {
-    return `unknown request ${JSON.stringify(name)}; valid requests: ${valid.join(', ')}`;
+    return `unknown subcommand ${JSON.stringify(name)}; valid subcommands: ${valid.join(', ')}`;
   }
   const problems = issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`));
-  return `request ${JSON.stringify(name)} is not valid: ${problems.join('; ')}`;
+  return `request "${name}" is not valid: ${problems.join('; ')}`;
 }
 
 /** Returns errors in full, because only the operator can open the socket. */
@@ -149,8 +138,8 @@ function textOf(body: unknown, key: string): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** Checks if a process listens on a socket. A killed process leaves its socket behind. */
-export function answers(path: string): Promise<boolean> {
+/** Returns true if a process listens on a socket. A killed process leaves its socket behind. */
+export function isListening(path: string): Promise<boolean> {
   return new Promise((done) => {
     const socket = connect(path);
     socket.once('connect', () => {
@@ -167,7 +156,7 @@ export function answers(path: string): Promise<boolean> {
  * or for any other refusal, with the message of the daemon.
  */
 export async function callControl(path: string, request: ControlRequest): Promise<JsonObject> {
-  const { status, answer } = await ask(path, request).catch((error: unknown) => {
+  const { status, answer } = await send(path, request).catch((error: unknown) => {
     if (error instanceof errors.SocketError) {
       throw new TransientError(
         `the daemon on ${path} stopped before it responded; run the command again: nothing is processed twice`,
@@ -183,28 +172,30 @@ export async function callControl(path: string, request: ControlRequest): Promis
   if (status === 200) {
     return answer;
   }
-  const words = `the daemon refused: ${String(answer.error)}`;
+  const message = `the daemon refused: ${String(answer.error)}`;
   if (answer.code === 'refused-plan') {
-    throw new RefusedPlanError(words);
+    throw new RefusedPlanError(message);
   }
-  throw NOT_ITS_FAULT.has(String(answer.code)) ? new TransientError(words, true) : new ConfigError(words);
+  throw TRANSIENT_CODES.has(String(answer.code)) ? new TransientError(message, true) : new ConfigError(message);
 }
 
 /** Codes of errors that the request did not cause. */
-const NOT_ITS_FAULT: ReadonlySet<string> = new Set([
+const TRANSIENT_CODES: ReadonlySet<string> = new Set([
   ...['cancelled', 'source', 'store'],
   ...['transient', 'rate-limited', 'rejected', 'not-authorized', 'not-the-platform'],
 ]);
 
-async function ask(path: string, request: ControlRequest): Promise<{ status: number; answer: JsonObject }> {
+async function send(path: string, request: ControlRequest): Promise<{ status: number; answer: JsonObject }> {
   // A push has no time limit.
   const client = new Client('http://octavo', { socketPath: path, headersTimeout: 0, bodyTimeout: 0 });
   try {
-    const { ask: question, ...body } = request;
-    const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-    const response = await client.request(
-      question === 'status' ? { path: '/status', method: 'GET' } : { path: `/${question}`, method: 'POST', ...json },
-    );
+    const { command, ...body } = request;
+    const response = await client.request({
+      path: `/${command}`,
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
     return { status: response.statusCode, answer: (await response.body.json()) as JsonObject };
   } finally {
     await client.close();

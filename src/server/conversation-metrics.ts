@@ -87,13 +87,10 @@ function stockMetrics(registry: Registry): Pick<ConversationMetrics, 'status'> {
     [changing('waiting', 'Conversations in the outbox, waiting to be sent.'), (one) => one.waiting],
     [
       changing('oldest_wait_seconds', 'Waiting time of the oldest conversation in the outbox.'),
-      (one) => (one.waitingFor ?? 0) / 1000,
+      (one) => one.oldestWaitSeconds ?? 0,
     ],
-    [changing('dead_letters', 'Dead letters: conversations that the platform refused.'), (one) => one.dead],
-    [
-      changing('poll_age_seconds', 'Time since the last completed poll of a source.'),
-      (one) => (one.polledAgo === null ? null : one.polledAgo / 1000),
-    ],
+    [changing('dead_letters', 'Dead letters: conversations that the platform refused.'), (one) => one.deadLetters],
+    [changing('poll_age_seconds', 'Time since the last completed poll of a source.'), (one) => one.pollAgeSeconds],
     [
       changing('poll_failing', '1 if the last poll of a source failed, otherwise 0.'),
       (one) => (one.error === null ? 0 : 1),

@@ -218,11 +218,11 @@ export function queueObservation(queue: string, snapshot: QueueSnapshot): QueueO
     waiting,
     oldestSeconds: (oldest ?? 0) / 1000,
     isCircuitOpen: breaker !== 'closed',
-    budgets: budgets.map(({ classes, operations, limit, left, closedFor }) => ({
+    budgets: budgets.map(({ classes, operations, limit, remaining, cooldown }) => ({
       class: [classes.join('+'), ...operations].join(' '),
       limit,
-      remaining: left,
-      cooldownSeconds: closedFor / 1000,
+      remaining: remaining,
+      cooldownSeconds: cooldown / 1000,
     })),
   };
 }

@@ -52,7 +52,7 @@ export class DeadTables {
     });
   }
 
-  dismiss(filter: DeadFilter): Promise<number> {
+  drop(filter: DeadFilter): Promise<number> {
     return this.#each(filter, (row) => {
       this.#dismiss.run(this.#tables.organization, row.key, row.source, row.hash);
       this.#tables.remove(row);

@@ -45,8 +45,8 @@ export class DepositTables {
   }
 
   isFull(): boolean {
-    const held = this.#tables.held();
-    return held.items >= this.#limit.items || held.bytes >= this.#limit.bytes;
+    const stored = this.#tables.stored();
+    return stored.items >= this.#limit.items || stored.bytes >= this.#limit.bytes;
   }
 
   put(deposit: Deposit): Promise<Kept> {
@@ -64,12 +64,12 @@ export class DepositTables {
     if (delivery && !this.#sources.remember(source, delivery, at)) {
       return { kind: 'known' };
     }
-    const before = this.#tables.held();
+    const before = this.#tables.stored();
     const wasFull = this.isFull();
     const fates = this.#takeAll(deposit);
     // A deposit that needs no room, or frees some, is accepted even then, and so is content that was checked again:
     // it makes room.
-    if (wasFull && deposit.rechecked === undefined && grows(before, this.#tables.held())) {
+    if (wasFull && deposit.rechecked === undefined && grows(before, this.#tables.stored())) {
       return { kind: 'full' };
     }
     if (cursor !== undefined) {

@@ -58,7 +58,7 @@ export class StatusTables {
         waitingSince: waiting === undefined ? null : Number(waiting.since),
         sending: items(of(contents, 'sending')),
         inDoubt: items(of(doubts)),
-        dead: items(of(contents, 'dead')),
+        deadLetters: items(of(contents, 'dead')),
         hints: items(of(hints)),
         counts: Object.fromEntries((counts.get(source) ?? []).map(({ name, value }) => [name, Number(value)])),
       };

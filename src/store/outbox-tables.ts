@@ -39,7 +39,7 @@ export class OutboxTables {
   readonly database: DatabaseSync;
   readonly organization: string;
   readonly #run: <T>(work: () => T) => T;
-  readonly #held: StatementSync;
+  readonly #stored: StatementSync;
   readonly #hold: StatementSync;
   readonly #count: StatementSync;
   readonly #remove: StatementSync;
@@ -50,7 +50,7 @@ export class OutboxTables {
     this.database = database;
     this.organization = organization;
     this.#run = run;
-    this.#held = database.prepare('SELECT items, bytes FROM outbox WHERE organization = ?');
+    this.#stored = database.prepare('SELECT items, bytes FROM outbox WHERE organization = ?');
     this.#hold = database.prepare(`INSERT INTO outbox VALUES (?, ?, ?)
       ON CONFLICT DO UPDATE SET items = items + excluded.items, bytes = bytes + excluded.bytes`);
     this.#count = database.prepare(`INSERT INTO source_count VALUES (?, ?, ?, ?)
@@ -80,8 +80,8 @@ export class OutboxTables {
     });
   }
 
-  held(): OutboxLimit {
-    const row = this.#held.get(this.organization);
+  stored(): OutboxLimit {
+    const row = this.#stored.get(this.organization);
     return { items: Number(row?.items ?? 0), bytes: Number(row?.bytes ?? 0) };
   }
 

@@ -5,7 +5,7 @@ import type { Json } from '../core/json.ts';
  *
  *   put ──> waiting ──next──> sending ──sent───> only its key, its hash and when
  *              ^  │              │  ├──bury───> dead ──retry──> waiting
- *              │  └─drop/gone    │  │             └──dismiss──> only its hash
+ *              │  └─withdraw     │  │             └──drop─> only its hash
  *              └────release──────┘  └──doubt──> sending, in doubt: the same batch again
  *
  * A key has at most one content in each state. Content that is put while older content of the same key is being sent
@@ -166,7 +166,7 @@ export interface DeadFilter {
 }
 
 export interface OutboxStatus {
-  readonly held: OutboxLimit;
+  readonly stored: OutboxLimit;
   readonly limit: OutboxLimit;
   readonly isFull: boolean;
   /** Sorted by name. */
@@ -184,7 +184,7 @@ export interface SourceStatus {
   /** Batches that are being sent, including those in doubt. */
   readonly sending: number;
   readonly inDoubt: number;
-  readonly dead: number;
+  readonly deadLetters: number;
   readonly hints: number;
   /** Counters by name. */
   readonly counts: Readonly<Record<string, number>>;
@@ -251,8 +251,8 @@ export interface Outbox {
   deadLetter(key: string): Promise<(DeadLetter & { readonly payload: string }) | null>;
   /** Moves dead letters back to waiting. Resolves with their number. */
   retry(filter: DeadFilter, now: number): Promise<number>;
-  /** Dismisses dead letters; the same content is not accepted again. Resolves with their number. */
-  dismiss(filter: DeadFilter): Promise<number>;
+  /** Deletes dead letters; the same content is not accepted again. Resolves with their number. */
+  drop(filter: DeadFilter): Promise<number>;
 
   status(): Promise<OutboxStatus>;
   /** Counts waiting content by source that another redactor version produced. Reads all waiting content. */

@@ -59,9 +59,9 @@ export function openOutbox(database: DatabaseSync, file: OutboxFile, organizatio
     dead: (filter, most) => dead.list(filter, most),
     deadLetter: (key) => dead.show(key),
     retry: (filter, now) => dead.retry(filter, now),
-    dismiss: (filter) => dead.dismiss(filter),
+    drop: (filter) => dead.drop(filter),
     status: () =>
-      tables.read(() => ({ held: tables.held(), limit, isFull: deposits.isFull(), sources: status.sources() })),
+      tables.read(() => ({ stored: tables.stored(), limit, isFull: deposits.isFull(), sources: status.sources() })),
     outdated: (redactor) => tables.read(() => status.outdated(redactor)),
   };
 }

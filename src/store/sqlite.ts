@@ -23,6 +23,7 @@ const LAYOUTS = [
   ) STRICT, WITHOUT ROWID;`,
   'CREATE TABLE note (topic TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;',
   ...OUTBOX_LAYOUTS,
+  'ALTER TABLE entry RENAME COLUMN marks TO metadata;',
 ];
 
 /** SQLite's application id, which marks the file as Octavo's: "Octv". */
@@ -162,8 +163,8 @@ function appliedPart(
       }),
     put: (items) =>
       all(() => {
-        for (const { address, kind, id, fields, protect, marks } of items) {
-          put.run(organization, address, kind, id, JSON.stringify(fields), protect ? 1 : 0, JSON.stringify(marks));
+        for (const { address, kind, id, fields, protect, metadata } of items) {
+          put.run(organization, address, kind, id, JSON.stringify(fields), protect ? 1 : 0, JSON.stringify(metadata));
         }
       }),
     remove: (addresses) =>
@@ -202,7 +203,7 @@ function toEntry(row: Record<string, unknown>, file: string): RecordEntry {
     id: row.id === null ? null : String(row.id),
     fields: toObject(row.fields, file),
     protect: row.protect === 1,
-    marks: toObject(row.marks, file),
+    metadata: toObject(row.metadata, file),
   };
 }
 

@@ -12,7 +12,7 @@ export interface RecordEntry {
   /** True: not deleted until a commit that sets it to false was applied. See docs/concepts.md#ownership-and-deletion. */
   readonly protect: boolean;
   /** State that cannot be read back from the platform: content hashes, revisions. */
-  readonly marks: JsonObject;
+  readonly metadata: JsonObject;
 }
 
 /** Last applied commit, and the time in milliseconds since the epoch. */

@@ -138,9 +138,9 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
   const daemon = openDaemon(platform, settings(), options);
   const ask = async (question: Parameters<typeof handleClusterRequest>[1]) =>
     written.push(JSON.stringify(await handleClusterRequest(daemon.automation, question)));
-  await ask({ about: 'list' });
-  await ask({ about: 'open', cluster: 'c_4', space: null, dryRun: true });
-  await ask({ about: 'mute', cluster: 'c_4', muted: true, dryRun: true });
+  await ask({ subcommand: 'list' });
+  await ask({ subcommand: 'open', cluster: 'c_4', space: null, dryRun: true });
+  await ask({ subcommand: 'mute', cluster: 'c_4', muted: true, dryRun: true });
   // The platform's own words repeat what it refuses.
   platform.step = ({ operation }, step) => {
     if (operation === 'requestReviewers' && step === 'arrives') {
@@ -166,7 +166,7 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
   const end = await daemon.run();
   expect(end.outcome).toBe('failed');
   written.push(String(end.error?.message));
-  await expect(handleClusterRequest(daemon.automation, { about: 'list' })).rejects.toSatisfy((error: Error) => {
+  await expect(handleClusterRequest(daemon.automation, { subcommand: 'list' })).rejects.toSatisfy((error: Error) => {
     written.push(error.message);
     return true;
   });

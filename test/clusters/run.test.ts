@@ -335,9 +335,9 @@ describe('other platform versions', () => {
       platform.call('PATCH', `/spaces/guides/change-requests/${id}`, { status: 'archived' });
       // Another daemon knows nothing of it: only the lists say that it was archived.
       const other = openDaemon(platform, settings(), { name: 'other' });
-      const list = { about: 'list' } as const;
+      const list = { subcommand: 'list' } as const;
       expect(await handleClusterRequest(other.automation, list)).toMatchObject({
-        clusters: [{ id: 'c_1', opens: false }],
+        clusters: [{ id: 'c_1', wouldOpen: false }],
       });
       expect(await openDaemon(platform, settings(), { name: 'dry', dryRun: true }).run()).toMatchObject({ opened: 0 });
       expect(await other.run()).toMatchObject({ opened: 0, skipped: { archived: 1 } });
@@ -593,8 +593,10 @@ describe('a declared space', () => {
     };
     platform.addCluster({ id: 'c_1' });
     const daemon = openDaemon(platform, routed, { names });
-    const { clusters } = (await handleClusterRequest(daemon.automation, { about: 'list' })) as { clusters: object[] };
-    expect(clusters).toMatchObject([{ opens: true, space: { id: 'guides', key: 'manual' } }]);
+    const { clusters } = (await handleClusterRequest(daemon.automation, { subcommand: 'list' })) as {
+      clusters: object[];
+    };
+    expect(clusters).toMatchObject([{ wouldOpen: true, space: { id: 'guides', key: 'manual' } }]);
     expect(await daemon.run()).toMatchObject({ opened: 1 });
     expect(platform.statuses()).toEqual(['c_1 guides open']);
   });
@@ -613,8 +615,10 @@ describe('a declared space', () => {
     const note = openMemoryStore().note('clusters');
     const daemon = openDaemon(platform, routed, { names, note });
     expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 0, skipped: { waiting: 1 } });
-    const { clusters } = (await handleClusterRequest(daemon.automation, { about: 'list' })) as { clusters: object[] };
-    expect(clusters).toMatchObject([{ opens: false, why: `waiting: route 1 names manual, which is ${why}` }]);
+    const { clusters } = (await handleClusterRequest(daemon.automation, { subcommand: 'list' })) as {
+      clusters: object[];
+    };
+    expect(clusters).toMatchObject([{ wouldOpen: false, reason: `waiting: route 1 names manual, which is ${why}` }]);
     expect(platform.changeRequests).toEqual([]);
     // It is created, and recorded: the next run opens there.
     platform.addSpace('sp_manual');
@@ -637,7 +641,7 @@ describe('a declared space', () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1' });
     const daemon = openDaemon(platform, settings(), { names: declares('manual', null, 'The api') });
-    const open = { about: 'open', cluster: 'c_1', space: 'manual', dryRun: false } as const;
+    const open = { subcommand: 'open', cluster: 'c_1', space: 'manual', dryRun: false } as const;
     expect(await handleClusterRequest(daemon.automation, open)).toMatchObject({
       outcome: 'opened',
       space: { id: 'api' },
@@ -660,12 +664,14 @@ describe('a control request', () => {
     const daemon = openDaemon(platform, settings({ limits: { ...all, maxPerRun: 1 } }));
     await daemon.run();
     platform.call('PATCH', '/orgs/org_acme/conversations-clusters/c_3', { muted: true });
-    const { clusters } = (await handleClusterRequest(daemon.automation, { about: 'list' })) as { clusters: object[] };
+    const { clusters } = (await handleClusterRequest(daemon.automation, { subcommand: 'list' })) as {
+      clusters: object[];
+    };
     expect(clusters).toMatchObject([
-      { id: 'c_1', opens: false, why: expect.stringContaining('is open'), changeRequests: [{ status: 'open' }] },
-      { id: 'c_4', opens: true, space: { id: 'guides' }, route: expect.stringContaining('the default') },
-      { id: 'c_3', opens: false, why: 'muted' },
-      { id: 'c_2', opens: false, why: expect.stringContaining('2 issues, at least 3 required') },
+      { id: 'c_1', wouldOpen: false, reason: expect.stringContaining('is open'), changeRequests: [{ status: 'open' }] },
+      { id: 'c_4', wouldOpen: true, space: { id: 'guides' }, routeReason: expect.stringContaining('the default') },
+      { id: 'c_3', wouldOpen: false, reason: 'muted' },
+      { id: 'c_2', wouldOpen: false, reason: expect.stringContaining('2 issues, at least 3 required') },
     ]);
     expect(platform.changeRequests).toHaveLength(1);
   });
@@ -677,8 +683,8 @@ describe('a control request', () => {
     const daemon = openDaemon(platform, settings({ limits: { ...all, maxOpen: 1 } }));
     await daemon.run();
     const open = (space: string | null, dryRun = false) =>
-      handleClusterRequest(daemon.automation, { about: 'open', cluster: 'c_1', space, dryRun });
-    expect(await open('api', true)).toMatchObject({ outcome: 'would open', space: { id: 'api' } });
+      handleClusterRequest(daemon.automation, { subcommand: 'open', cluster: 'c_1', space, dryRun });
+    expect(await open('api', true)).toMatchObject({ outcome: 'would-open', space: { id: 'api' } });
     expect(platform.changeRequests).toHaveLength(1);
     expect(await open('api')).toMatchObject({ outcome: 'opened', space: { id: 'api' } });
     expect(platform.statuses()).toEqual(['c_2 guides open', 'c_1 api open']);
@@ -688,7 +694,7 @@ describe('a control request', () => {
     await expect(open(null)).rejects.toThrow('unarchive it on the platform');
     await expect(open('nowhere')).rejects.toThrow();
     platform.addCluster({ id: 'c_3' });
-    const misspelt = { about: 'open', cluster: 'c_3', space: 'guidse', dryRun: true } as const;
+    const misspelt = { subcommand: 'open', cluster: 'c_3', space: 'guidse', dryRun: true } as const;
     await expect(handleClusterRequest(daemon.automation, misspelt)).rejects.toThrow(
       '"guidse" is neither the key of a space’s manifest nor the id of a space; did you mean "guides"?',
     );
@@ -700,12 +706,12 @@ describe('a control request', () => {
     platform.addCluster({ id: 'c_1' });
     const { automation, run } = openDaemon(platform, settings());
     const mute = (muted: boolean, dryRun = false) =>
-      handleClusterRequest(automation, { about: 'mute', cluster: 'c_1', muted, dryRun });
-    expect(await mute(true, true)).toMatchObject({ changes: true, muted: false });
-    expect(await mute(true)).toMatchObject({ changes: true, muted: true });
-    expect(await mute(true)).toMatchObject({ changes: false });
+      handleClusterRequest(automation, { subcommand: 'mute', cluster: 'c_1', muted, dryRun });
+    expect(await mute(true, true)).toMatchObject({ changed: true, muted: false });
+    expect(await mute(true)).toMatchObject({ changed: true, muted: true });
+    expect(await mute(true)).toMatchObject({ changed: false });
     expect(await run()).toMatchObject({ passing: 0 });
-    const wish = { about: 'open', cluster: 'c_1', space: null, dryRun: false } as const;
+    const wish = { subcommand: 'open', cluster: 'c_1', space: null, dryRun: false } as const;
     await expect(handleClusterRequest(automation, wish)).rejects.toThrow('c_1 is muted');
     await mute(false);
     expect(await run()).toMatchObject({ opened: 1 });

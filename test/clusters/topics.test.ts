@@ -132,19 +132,20 @@ describe.each(['0.167', '0.181', '0.201'] as const)('a platform of %s', (version
     platform.addCluster({ id: 't_1', label: 'PDF is empty' });
     const { automation } = openDaemon(platform, settings());
     const mute = (muted: boolean) =>
-      handleClusterRequest(automation, { about: 'mute', cluster: 't_1', muted, dryRun: false });
-    const open = () => handleClusterRequest(automation, { about: 'open', cluster: 't_1', space: null, dryRun: false });
-    expect(await mute(true)).toMatchObject({ label: 'PDF is empty', muted: true, changes: true });
+      handleClusterRequest(automation, { subcommand: 'mute', cluster: 't_1', muted, dryRun: false });
+    const open = () =>
+      handleClusterRequest(automation, { subcommand: 'open', cluster: 't_1', space: null, dryRun: false });
+    expect(await mute(true)).toMatchObject({ label: 'PDF is empty', muted: true, changed: true });
     await expect(open()).rejects.toThrow('t_1 is muted');
-    expect(await mute(true)).toMatchObject({ muted: true, changes: false });
-    expect(await mute(false)).toMatchObject({ muted: false, changes: true });
-    expect(await handleClusterRequest(automation, { about: 'list' })).toMatchObject({
-      clusters: [{ id: 't_1', impact: 'high', issues: 3, conversations: 3, opens: true }],
+    expect(await mute(true)).toMatchObject({ muted: true, changed: false });
+    expect(await mute(false)).toMatchObject({ muted: false, changed: true });
+    expect(await handleClusterRequest(automation, { subcommand: 'list' })).toMatchObject({
+      clusters: [{ id: 't_1', impact: 'high', issues: 3, conversations: 3, wouldOpen: true }],
     });
     expect(await open()).toMatchObject({ outcome: 'opened', space: { id: 'guides' } });
     expect(await open()).toMatchObject({ outcome: 'exists', status: 'open' });
     await expect(
-      handleClusterRequest(automation, { about: 'mute', cluster: 't_9', muted: true, dryRun: false }),
+      handleClusterRequest(automation, { subcommand: 'mute', cluster: 't_9', muted: true, dryRun: false }),
     ).rejects.toThrow('issue cluster "t_9" not found');
     expect(statuses(platform)).toEqual(['t_1 guides open']);
   });
@@ -159,7 +160,7 @@ test('opens no second change request for a topic that the platform drafts itself
   const daemon = openDaemon(platform, settings());
   expect(await daemon.run()).toMatchObject({ passing: 1, opened: 0, skipped: { exists: 1 } });
   await expect(
-    handleClusterRequest(daemon.automation, { about: 'open', cluster: 't_1', space: null, dryRun: false }),
+    handleClusterRequest(daemon.automation, { subcommand: 'open', cluster: 't_1', space: null, dryRun: false }),
   ).resolves.toMatchObject({ outcome: 'exists', status: 'open' });
   expect(statuses(platform)).toEqual(['t_1 api open']);
 });
@@ -274,7 +275,7 @@ describe('detection of clusters and topics', () => {
     platform.time += later / 2;
     await daemon.run();
     expect(ends).toEqual([['unsupported', expect.stringMatching(message)]]);
-    await expect(handleClusterRequest(daemon.automation, { about: 'list' })).rejects.toThrow(message);
+    await expect(handleClusterRequest(daemon.automation, { subcommand: 'list' })).rejects.toThrow(message);
     // The platform has clusters after all.
     platform.features = getFeatures('0.146');
     platform.site = undefined;
@@ -359,7 +360,7 @@ describe('detection of clusters and topics', () => {
     platform.site = undefined;
     platform.addCluster({ id: 'c_1' });
     const { automation } = openDaemon(platform, settings(), { site: site ?? '' });
-    const list = () => handleClusterRequest(automation, { about: 'list' });
+    const list = () => handleClusterRequest(automation, { subcommand: 'list' });
     expect(await list()).toMatchObject({ clusters: [{ id: 'c_1' }] });
     platform.features = getFeatures('0.181');
     platform.site = site;

@@ -107,9 +107,9 @@ test.each<[string, (record: Record<string, unknown>) => unknown, string]>([
     'the commit that it names is not its parent',
   ],
   [
-    'names a folder outside',
-    (record) => ({ ...record, folder: '../x' }),
-    'folder: is not a folder inside the repository',
+    'names a directory outside',
+    (record) => ({ ...record, directory: '../x' }),
+    'directory: is not a directory inside the repository',
   ],
   ['has an id with a line break', (record) => ({ ...record, ids: { ...ids(record), 'team/x': 'a\nb' } }), 'ids: '],
   [

@@ -22,8 +22,8 @@ test('lists for each cluster whether a change request would be opened, why, and 
   expect((await clusters()).stdout).toBe(list.stdout);
   const json = JSON.parse((await clusters('list', '--format', 'json')).stdout);
   expect(json).toMatchObject({
-    format: 'octavo.clusters/1',
-    clusters: [{ id: cluster, impact: 'high', issues: 3, passes: true, opens: true, space: { id: space } }],
+    format: 'octavo.clusters/2',
+    clusters: [{ id: cluster, impact: 'high', issues: 3, selected: true, wouldOpen: true, space: { id: space } }],
   });
   expect(work.writes()).toBe(2);
   const strict = work.configure({ organization: { clusters: { select: { minIssues: 9 } } }, name: 'strict.yaml' });
@@ -48,7 +48,7 @@ test('opens one change request, and reports an existing one', async () => {
   expect(opened.stdout).toMatch(/^Opened a change request for .* in Guides \(.*\): http:/);
   expect(requests(work).map(({ status }) => status)).toEqual(['open']);
   const again = await clusters('open', cluster, '--format', 'json');
-  expect(JSON.parse(again.stdout)).toMatchObject({ format: 'octavo.cluster/1', outcome: 'exists', status: 'open' });
+  expect(JSON.parse(again.stdout)).toMatchObject({ format: 'octavo.cluster/2', outcome: 'exists', status: 'open' });
   expect(requests(work)).toHaveLength(1);
 });
 

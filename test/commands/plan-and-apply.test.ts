@@ -41,7 +41,7 @@ test('prints plans and results as JSON in the documented format', async () => {
   const { code, stdout } = await work.inside(['plan', '--format', 'json']);
   const plan = JSON.parse(stdout) as Record<string, unknown>;
   expect(plan).toEqual({
-    format: 'octavo.plan/1',
+    format: 'octavo.plan/2',
     organization: 'org_acme',
     scope: '.',
     commit: null,
@@ -71,14 +71,14 @@ test('prints plans and results as JSON in the documented format', async () => {
     verdict: { state: 'ready', reasons: [] },
     notes: [],
     requests: { reads: expect.any(Number), writes: 1 },
-    seconds: expect.any(Number),
+    estimatedSeconds: expect.any(Number),
   });
   expect(code).toBe(0);
   work.repository.write('teams.yaml', TEAMS);
   expect(JSON.parse((await work.inside(['plan', '--format', 'json'])).stdout)).toMatchObject({ commit });
   const applied = await work.inside(['apply', '--yes', '--format', 'json']);
   expect(JSON.parse(applied.stdout)).toMatchObject({
-    format: 'octavo.result/1',
+    format: 'octavo.result/2',
     organization: 'org_acme',
     commit,
     base: null,

@@ -121,13 +121,21 @@ test('refuses an old plan file whose record would drop ownership that was record
   }
 });
 
-/** Whoever can write the file can seal it. */
-function sealed(content: { plan: Json; declared: Json; base: Json }): string {
-  const seal = createHash('sha256').update(canonicalJson(content)).digest('hex');
-  return JSON.stringify({ format: 'octavo.planfile/1', seal, ...content });
+/** A file with a valid digest, which anyone who can write the file can compute. */
+function withDigest(parts: { plan: Json; declared: Json; base: Json }): string {
+  const content = { directory: null, ...parts };
+  const sha256 = createHash('sha256').update(canonicalJson(content)).digest('hex');
+  return JSON.stringify({ format: 'octavo.plan-file/3', sha256, ...content });
 }
 
-const HEAD = { organization: 'org_acme', commit: null, base: null, checksum: 'sha256:0', verdict: { state: 'ready' } };
+const HEAD = {
+  organization: 'org_acme',
+  scope: '.',
+  commit: null,
+  baseCommit: null,
+  checksum: 'sha256:0',
+  verdict: { state: 'ready' },
+};
 test.each<[string, Json, Json, Json]>([
   ['no header', {}, [], null],
   ['no declared resources', { ...HEAD, changes: [] }, null, null],
@@ -135,8 +143,8 @@ test.each<[string, Json, Json, Json]>([
   ['empty changes', { ...HEAD, changes: [{}] }, [], null],
   ['an empty declaration', { ...HEAD, changes: [] }, [{}], null],
   ['an invalid base', { ...HEAD, changes: [] }, [], {}],
-])('refuses a sealed file with %s', (_what, plan, declared, base) => {
-  expect(() => readPlanFile(sealed({ plan, declared, base }), 'plan.json')).toThrow(
+])('refuses a file with a valid digest and %s', (_what, plan, declared, base) => {
+  expect(() => readPlanFile(withDigest({ plan, declared, base }), 'plan.json')).toThrow(
     'plan.json is not a plan file of this version',
   );
 });

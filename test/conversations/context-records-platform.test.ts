@@ -88,7 +88,7 @@ const hasAll = ({ emulator, site, desk }: Pick<Opened, 'emulator' | 'site' | 'de
   return [...desk.expected()].every(([id, words]) => bodies.get(id) === `**Customer:**\n\n${words}`);
 };
 const until = (what: string, look: () => boolean | Promise<boolean>) => eventually(what, look, 60);
-const isDrained = async ({ ingestion }: Opened) => (await ingestion.status()).outbox.held.items === 0;
+const isDrained = async ({ ingestion }: Opened) => (await ingestion.status()).outbox.stored.items === 0;
 
 const FAULTS: Readonly<Record<string, FaultRule>> = {
   'a reset after the request': { rate: 0.3, fault: { kind: 'reset-after' } },

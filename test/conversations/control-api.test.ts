@@ -46,13 +46,13 @@ const ask = (question: ConversationRequest) =>
 const push = (name: string, lines: readonly string[]) => {
   const file = join(folder, name);
   writeFileSync(file, lines.join('\n'));
-  return ask({ about: 'push', files: [file], account: 'push' });
+  return ask({ subcommand: 'push', files: [file], account: 'push' });
 };
 
 test('logs a few lines for a pushed file with invalid records, and lists all of them in its reject file', async () => {
   const answer = await push('broken.ndjson', Array(500).fill('{'));
   expect(answer).toMatchObject({
-    files: [{ rejected: 500, rejects: join(folder, 'broken.ndjson.rejects.ndjson') }],
+    files: [{ rejected: 500, rejectFile: join(folder, 'broken.ndjson.rejects.ndjson') }],
     sender: { kind: 'none' },
   });
   expect(warnings).toHaveLength(6);
@@ -79,8 +79,8 @@ async function bury(count: number): Promise<void> {
 test('lists a thousand dead letters by default, with the number of others', async () => {
   await bury(1003);
   const listed = async (over: { limit?: number; source?: string } = {}) => {
-    const { letters, more } = await ask({ about: 'dead', ...over });
-    return [(letters as unknown[]).length, more];
+    const { deadLetters, more } = await ask({ subcommand: 'dead list', ...over });
+    return [(deadLetters as unknown[]).length, more];
   };
   expect(await listed()).toEqual([1000, 3]);
   expect(await listed({ limit: 1003 })).toEqual([1003, 0]);

@@ -111,7 +111,7 @@ async function send(examples: readonly Example[], index: number): Promise<void> 
   }
   const status = await ingestion.status();
   metrics.conversations.status('org', status);
-  dead += status.sources.reduce((sum, source) => sum + source.dead, 0);
+  dead += status.sources.reduce((sum, source) => sum + source.deadLetters, 0);
   const { conversations = [], conversationIssues, issuesClusters } = emulator.state();
   sent += conversations.length;
   places.metrics += await metrics.registry.metrics();

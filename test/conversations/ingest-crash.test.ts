@@ -171,7 +171,7 @@ class World {
     await this.#ingestion?.retry({});
     await clock.advance(20 * MINUTE);
     const status = await this.#ingestion?.status();
-    expect(status?.sources[0]).toMatchObject({ waiting: 0, sending: 0, dead: 0, hints: 0, error: null });
+    expect(status?.sources[0]).toMatchObject({ waiting: 0, sending: 0, deadLetters: 0, hints: 0, error: null });
     const contents = new Map([...sink.contents].map(([id, { parts }]) => [id, parts[0]?.body]));
     for (const [id, words] of desk.expected()) {
       expect(contents.get(id)).toBe(words);

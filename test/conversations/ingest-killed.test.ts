@@ -110,7 +110,7 @@ test('sends the latest version of every solved ticket, however often it is kille
   expect(JSON.stringify(sink.attempts)).not.toMatch(SECRET);
   const store = openSqliteStore(state);
   const status = await store.outbox('org_1', { items: 1, bytes: 1 }).status();
-  expect(status.sources[0]).toMatchObject({ waiting: 0, sending: 0, dead: 0 });
+  expect(status.sources[0]).toMatchObject({ waiting: 0, sending: 0, deadLetters: 0 });
   await store.close();
   const files = readdirSync(folder).filter((file) => file.startsWith('octavo.db'));
   expect(files.map((file) => readFileSync(join(folder, file)).toString('latin1')).join('')).not.toMatch(SECRET);

@@ -80,7 +80,7 @@ test.each(Object.entries(FAULTS))('sends the latest version of every ticket once
   edit(10, 30);
   edit(0, 5, 'open');
   await until('all of it', hasAll);
-  await until('rest', async () => (await ingestion.status()).outbox.held.items === 0);
+  await until('rest', async () => (await ingestion.status()).outbox.stored.items === 0);
   const conversations = kept();
   expect(JSON.stringify(conversations)).not.toMatch(SECRET);
   if (rule.fault.kind === 'status' || rule.fault.kind === '429') {
@@ -92,7 +92,7 @@ test('sends single conversations to a platform without batches', async () => {
   await open({ features: { conversationLists: false } });
   edit(0, 40);
   await until('all of it', hasAll);
-  expect((await ingestion.status()).sources[0]?.dead).toBe(0);
+  expect((await ingestion.status()).sources[0]?.deadLetters).toBe(0);
 });
 
 test.each([

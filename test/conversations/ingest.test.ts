@@ -86,13 +86,13 @@ describe('from a source to the platform', () => {
     expect(await status()).toMatchObject({
       cursor: 5,
       waiting: 0,
-      dead: 0,
+      deadLetters: 0,
       inDoubt: 0,
       error: null,
-      waitingFor: null,
+      oldestWaitSeconds: null,
       counts: { sent: 3, 'skipped.spam': 2, 'redacted.secret': 3, found: 5 },
     });
-    expect((await status())?.polledAgo).toBeLessThanOrEqual(5 * MINUTE);
+    expect((await status())?.pollAgeSeconds).toBeLessThanOrEqual((5 * MINUTE) / 1000);
   });
 
   test('sends an edited ticket again, and an unchanged one only once', async () => {
@@ -206,7 +206,7 @@ describe('a full outbox', () => {
     ingestion.start();
     await clock.advance(2 * HOUR);
     const held = await ingestion.status();
-    expect(held.outbox).toMatchObject({ isFull: true, held: { items: 6 } });
+    expect(held.outbox).toMatchObject({ isFull: true, stored: { items: 6 } });
     expect(held.sender).toMatchObject({ kind: 'refused' });
     expect(held.sources[0]).toMatchObject({ cursor: 6, waiting: 6, polledAt: null });
     expect(told).toEqual([{ pressure: { source: 'desk', isFull: true } }]);
@@ -216,7 +216,7 @@ describe('a full outbox', () => {
     expect(received()).toEqual(desk.expected());
     expect(sink.needless()).toEqual([]);
     expect(told).toContainEqual({ pressure: { source: 'desk', isFull: false } });
-    expect((await ingestion.status()).outbox).toMatchObject({ isFull: false, held: { items: 0 } });
+    expect((await ingestion.status()).outbox).toMatchObject({ isFull: false, stored: { items: 0 } });
   });
 });
 

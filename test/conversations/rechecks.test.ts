@@ -142,8 +142,8 @@ describe('a fetch that fails', () => {
     failFetches(['2'], new RejectedError('desk: status 400', 400));
     await clock.advance(32 * MINUTE);
     expect(sentIds()).toEqual(['13']);
-    expect(await status()).toMatchObject({ waiting: 1, polledAgo: expect.any(Number) });
-    expect((await status())?.polledAgo).toBeLessThanOrEqual(5 * MINUTE);
+    expect(await status()).toMatchObject({ waiting: 1, pollAgeSeconds: expect.any(Number) });
+    expect((await status())?.pollAgeSeconds).toBeLessThanOrEqual((5 * MINUTE) / 1000);
     expect(told).toEqual([
       {
         source: 'desk',
@@ -260,11 +260,11 @@ test('a dead letter is rechecked before it is retried', async () => {
   sink.refuses = () => 'not today';
   ingestion.start();
   await clock.advance(2 * HOUR);
-  expect(await status()).toMatchObject({ dead: 2 });
+  expect(await status()).toMatchObject({ deadLetters: 2 });
   sink.refuses = () => null;
   desk.edit('1', 'deleted', clock.now());
   expect(await ingestion.retry({})).toBe(2);
   await clock.advance(1000);
   expect(sentIds()).toEqual(['2']);
-  expect(await status()).toMatchObject({ waiting: 0, dead: 0 });
+  expect(await status()).toMatchObject({ waiting: 0, deadLetters: 0 });
 });

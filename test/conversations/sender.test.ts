@@ -279,7 +279,7 @@ describe('a platform that accepts nothing', () => {
     await clock.advance(MINUTE / 2);
     // Nobody asks again for news alone; what waits is not in doubt.
     expect(sink.attempts).toHaveLength(1);
-    expect(await desk()).toMatchObject({ waiting: 3, inDoubt: 0, dead: 0 });
+    expect(await desk()).toMatchObject({ waiting: 3, inDoubt: 0, deadLetters: 0 });
     await clock.advance(55 * MINUTE);
     expect(sink.attempts.length).toBeGreaterThan(1);
     sink.fault = () => null;

@@ -200,7 +200,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
             expect(died).toBe(true);
             await settle(way.to, { record }, start);
             expect(leftover(way.to, emulator.state()).join()).toBe('');
-            expect((await record.read()).entries.filter(({ marks }) => marks.begun === true)).toEqual([]);
+            expect((await record.read()).entries.filter(({ metadata }) => metadata.begun === true)).toEqual([]);
           },
           { of: 'record' },
         );

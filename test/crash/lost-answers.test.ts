@@ -60,7 +60,7 @@ test('a replacement whose predecessor was not deleted is completed without a thi
   ]);
   expect((await world.plan(AFTER, policy)).plan.changes).toEqual([]);
   const { entries } = await world.record.read();
-  expect(entries.find(({ address }) => address === 'section-group/w/inner')?.marks).not.toHaveProperty('old');
+  expect(entries.find(({ address }) => address === 'section-group/w/inner')?.metadata).not.toHaveProperty('old');
 });
 
 test('a replacement that was not started stays owned, and so does its predecessor', async () => {

@@ -162,14 +162,14 @@ test('pushes files with and without a daemon, and lists refused conversations as
   // As the dry run showed it.
   const [only] = sent(work);
   expect(would).toContainEqual({ id: only?.id, ...only?.content });
-  const { letters } = JSON.parse((await run('dead', 'list', '--format', 'json')).stdout);
-  expect(letters).toHaveLength(1);
+  const { deadLetters } = JSON.parse((await run('dead', 'list', '--format', 'json')).stdout);
+  expect(deadLetters).toHaveLength(1);
   work.repository.write('bad.json', '[1]');
   mkdirSync(join(work.repository.directory, 'bad.json.rejects.ndjson'));
   const unwritable = await run('push', 'bad.json');
   expect(unwritable.stderr).toMatch(/^octavo: cannot write the reject file .*bad\.json\.rejects\.ndjson: EISDIR/);
   expect(unwritable.code).toBe(1);
-  const [{ key }] = letters;
+  const [{ key }] = deadLetters;
   const shown = await run('dead', 'show', key);
   expect(shown.stdout).toContain('[EMAIL_1]');
   expect(shown.stdout).not.toContain(EMAIL);

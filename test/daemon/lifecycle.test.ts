@@ -23,7 +23,7 @@ test('is healthy immediately, is ready after the first sync, and exposes the doc
   expect((await fetch(`${address}/healthz`)).status).toBe(200);
   const early = await fetch(`${address}/readyz`);
   expect(early.status).toBe(503);
-  expect(await early.json()).toEqual({ ready: false, reasons: ['org_acme: no first sync yet'] });
+  expect(await early.json()).toEqual({ ready: false, reasons: ['org_acme: the first pass has not ended'] });
   await eventually('readiness', async () => (await fetch(`${address}/readyz`)).status === 200);
   const metrics = await (await fetch(`${address}/metrics`)).text();
   for (const name of [

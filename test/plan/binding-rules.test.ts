@@ -107,7 +107,7 @@ describe('each rule on its own', () => {
   });
 
   test('reserves the old resource of an unfinished replacement', async () => {
-    const state = await stateOf({ manifests: A, base: A, recorded: { id: 't2', marks: { old: 't1' } } });
+    const state = await stateOf({ manifests: A, base: A, recorded: { id: 't2', metadata: { old: 't1' } } });
     reserveReplaced(state);
     expect(idsIn(state.tables.replaced)).toEqual({ 'team/a': 't1' });
     bindByDeclaredKey(state);

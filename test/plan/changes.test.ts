@@ -213,7 +213,7 @@ describe('membership', () => {
         actual('member', 'usr_bo', { role: 'edit' }, { title: 'bo@acme.example' }),
       ],
     });
-    expect(planned.plan.access.map(({ person, from, to, as }) => [person, from, to, as])).toEqual(
+    expect(planned.plan.access.map(({ person, from, to, role }) => [person, from, to, role])).toEqual(
       expect.arrayContaining([
         ['cy@acme.example', 'team/writers', null, 'owner'],
         ['bo@acme.example', 'organization', null, 'edit'],

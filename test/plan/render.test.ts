@@ -150,7 +150,7 @@ test('JSON has the documented shape', async () => {
       'format',
       'organization',
       'commit',
-      'base',
+      'baseCommit',
       'checksum',
       'changes',
       'adopted',
@@ -159,10 +159,15 @@ test('JSON has the documented shape', async () => {
       'access',
       'summary',
       'requests',
-      'seconds',
+      'estimatedSeconds',
     ]),
   );
-  expect(json).toMatchObject({ format: 'octavo.plan/1', organization: 'org_1', commit: '3f2a9c1aaaa', base: null });
+  expect(json).toMatchObject({
+    format: 'octavo.plan/2',
+    organization: 'org_1',
+    commit: '3f2a9c1aaaa',
+    baseCommit: null,
+  });
   expect(json.changes.find((each: { address: string }) => each.address === 'team/writers')).toEqual({
     action: 'update',
     address: 'team/writers',
@@ -177,10 +182,10 @@ test('JSON has the documented shape', async () => {
       },
     ],
     source: { file: 'teams.yaml', line: 2, column: 3 },
-    requires: [],
+    dependsOn: [],
     held: null,
     paused: null,
-    replaces: false,
+    isReplacement: false,
   });
   expect(json.summary).toEqual({
     create: 2,

@@ -53,7 +53,7 @@ describe('a queue with saved state', () => {
   test('recognizes a token bucket immediately', async () => {
     const { server, memory } = await memoryOf(-400, { all: tokenBucket(10, 50) });
     const queue = server.queue({ owner: OWNER, memory });
-    expect(queue.snapshot().budgets.find(({ classes }) => classes.includes('read'))?.refill).toBeCloseTo(10, 0);
+    expect(queue.snapshot().budgets.find(({ classes }) => classes.includes('read'))?.refillRate).toBeCloseTo(10, 0);
     await ask(server, queue, 200);
     expect(queue.snapshot().outcomes.refused).toBe(0);
   });

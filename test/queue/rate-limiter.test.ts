@@ -117,7 +117,7 @@ describe('responses', () => {
       const [permit] = send(limiter, second * 1000 - 100);
       limiter.onResponse(permit as Permit, headersOf(left, EPOCH + 60), second * 1000);
     }
-    expect(limiter.budget(read).snapshot(10_000).foreign).toBeGreaterThan(4);
+    expect(limiter.budget(read).snapshot(10_000).otherClientsRate).toBeGreaterThan(4);
   });
 });
 

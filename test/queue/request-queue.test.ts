@@ -267,7 +267,7 @@ describe('retries', () => {
     const headers = { limit: 60, remaining: 50, reset };
     await world.clock.run(world.queue.request(requestOf(world, 'x', ['done'], { headers })));
     await world.clock.run(failure(world.queue.request(requestOf(world, 'y', [fault]))));
-    expect(world.queue.snapshot().budgets.find(({ classes }) => classes.includes('read'))?.left).toBe(50 - 5);
+    expect(world.queue.snapshot().budgets.find(({ classes }) => classes.includes('read'))?.remaining).toBe(50 - 5);
   });
 });
 

@@ -93,7 +93,7 @@ function unexpected(
   for (const change of changes) {
     const id = changeId(change);
     const required = throughGates(ordering.hard, id, ordering.gates);
-    const named = changes.filter(({ address }) => change.requires.includes(address)).map(changeId);
+    const named = changes.filter(({ address }) => change.dependsOn.includes(address)).map(changeId);
     expect(named).toEqual(expect.arrayContaining([...required]));
     const waits = required.some((each) => !begun.has(each));
     const status = change.held !== null ? 'held' : waits ? 'skipped' : poisoned.has(id) ? 'failed' : 'applied';

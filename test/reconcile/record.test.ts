@@ -175,7 +175,7 @@ describe('an intent', () => {
   const status = (code: number): FaultRule['fault'] => ({ kind: 'status', status: code });
   const begun = async () =>
     Object.values(await recorded())
-      .filter(({ id, marks }) => id === null && marks.begun === true)
+      .filter(({ id, metadata }) => id === null && metadata.begun === true)
       .map(({ address }) => address);
   const nested = (items: string) =>
     `spaces: { s: { title: S } }\nsites: { w: { title: Site, structure: [{ section: x, title: Section, spaces: [{ key: e, space: s }] }, ${items}] } }`;
@@ -256,7 +256,7 @@ describe('an intent', () => {
     refuse('deleteSectionGroup');
     await statuses(beside);
     const made = (await recorded())['section-group/w/inner'];
-    expect(made).toMatchObject({ marks: { old } });
+    expect(made).toMatchObject({ metadata: { old } });
     const site = (await recorded())['site/w']?.id;
     world.emulator.setFaults([]);
     await world.call('DELETE', `/sites/${site}/section-groups/${made?.id}`);

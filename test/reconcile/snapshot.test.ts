@@ -15,7 +15,7 @@ import { platformSource } from '../../src/reconcile/observe/actual-source.ts';
 import { makePlan, type Planned, type PlanningInput } from '../../src/reconcile/planning.ts';
 import { baseOfManifests, baseOfRecord } from '../../src/reconcile/record.ts';
 import { LARGEST_SNAPSHOT, readSnapshot, type Snapshot, writeSnapshot } from '../../src/reconcile/snapshot.ts';
-import { paceEstimate, SnapshotSource } from '../../src/reconcile/snapshot-source.ts';
+import { estimateAtRate, SnapshotSource } from '../../src/reconcile/snapshot-source.ts';
 import { takeSnapshot } from '../../src/reconcile/take-snapshot.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
 import { addForeign } from '../support/foreign.ts';
@@ -182,7 +182,7 @@ describe('a plan over a snapshot is the plan over the platform, byte for byte', 
       ),
     );
     const snapshot = await platform.clock.run(snapshotOf(other));
-    const over = { ...input, estimate: paceEstimate(snapshot.pace, 10, PARALLEL) };
+    const over = { ...input, estimate: estimateAtRate(snapshot.requestRate, 10, PARALLEL) };
     const replayedPlan = makePlan(over, new SnapshotSource(snapshot));
     expect(made.plan.cost.seconds).toBeGreaterThan(0.2);
     expect(await shown(replayedPlan)).toBe(await shown(Promise.resolve(made)));
@@ -190,10 +190,10 @@ describe('a plan over a snapshot is the plan over the platform, byte for byte', 
 
   test('estimates more seconds after a limit was reached', async () => {
     const platform = new VirtualPlatform({ rtt: 10, limits: { all: { kind: 'fixed', limit: 15, window: 60_000 } } });
-    const { pace } = await platform.clock.run(snapshotOf(platform.connect()));
+    const { requestRate } = await platform.clock.run(snapshotOf(platform.connect()));
     const work = Array.from({ length: 40 }, () => ({ writes: 1, reads: 0, after: [] }));
-    expect(paceEstimate(pace, 10, PARALLEL)(work)).toBeGreaterThan(60);
-    expect(paceEstimate({ ...pace, budgets: [] }, 10, PARALLEL)(work)).toBeLessThan(1);
+    expect(estimateAtRate(requestRate, 10, PARALLEL)(work)).toBeGreaterThan(60);
+    expect(estimateAtRate({ ...requestRate, budgets: [] }, 10, PARALLEL)(work)).toBeLessThan(1);
   });
 });
 
@@ -224,7 +224,7 @@ describe('what a snapshot holds', () => {
 
   test('is the same for the same state, apart from the request rate', async () => {
     await fresh();
-    const [{ pace: _one, ...one }, { pace: _other, ...other }] = [await snapshotOf(), await snapshotOf()];
+    const [{ requestRate: _one, ...one }, { requestRate: _other, ...other }] = [await snapshotOf(), await snapshotOf()];
     expect(JSON.stringify(other)).toBe(JSON.stringify(one));
   });
 
@@ -261,12 +261,12 @@ describe('refuses a file that is not a snapshot', () => {
   test.each<[string, (file: any) => unknown]>([
     ['with null', () => null],
     ['with a list', () => []],
-    ['with another version', (file) => ({ ...file, format: 'octavo.snapshot/2' })],
+    ['with another version', (file) => ({ ...file, format: 'octavo.snapshot/9' })],
     ['with an additional member', (file) => ({ ...file, more: 1 })],
-    ['with an invalid time', (file) => ({ ...file, at: 'yesterday' })],
+    ['with an invalid time', (file) => ({ ...file, takenAt: 'yesterday' })],
     ['without a kind', (file) => ({ ...file, kinds: { ...file.kinds, team: undefined } })],
-    ['with an unknown kind', (file) => ({ ...file, kinds: { ...file.kinds, more: { unread: '' } } })],
-    ['with __proto__ as a kind', (file) => ({ ...file, kinds: JSON.parse('{"__proto__":{"unread":""}}') })],
+    ['with an unknown kind', (file) => ({ ...file, kinds: { ...file.kinds, more: { error: '' } } })],
+    ['with __proto__ as a kind', (file) => ({ ...file, kinds: JSON.parse('{"__proto__":{"error":""}}') })],
     ['with a number for a kind', (file) => ({ ...file, kinds: { ...file.kinds, team: 7 } })],
     ['with a duplicate resource', (file) => withTeams(file, ([team]) => [team, team])],
     ['with a resource of another kind', (file) => withTeams(file, ([team]) => [within(team, { kind: 'space' })])],
@@ -285,7 +285,7 @@ describe('refuses a file that is not a snapshot', () => {
       'with a negative number of requests',
       (file) => withTeams(file, ([team]) => [{ ...team, details: { members: { requests: -1 } } }]),
     ],
-    ['with a negative request rate', (file) => ({ ...file, pace: { rtt: -1, budgets: [] } })],
+    ['with a negative request rate', (file) => ({ ...file, requestRate: { rtt: -1, budgets: [] } })],
   ])('%s', (_what, change) => {
     const message = refusal(JSON.stringify(change(structuredClone(good))));
     expect(message).toMatch(/^snapshot\.json cannot be used as a snapshot: .*; take one with octavo snapshot --out$/);
@@ -297,7 +297,7 @@ describe('refuses a file that is not a snapshot', () => {
     ['with deep nesting inside a field', ''],
     ['with control characters', '{"format":"\u001b[2J"}'],
   ])('%s', (_what, text) => {
-    const deep = `{"format":"octavo.snapshot/1","organization":${'['.repeat(5000)}${']'.repeat(5000)}}`;
+    const deep = `{"format":"octavo.snapshot/2","organization":${'['.repeat(5000)}${']'.repeat(5000)}}`;
     expect(refusal(text === '' ? deep : text)).not.toContain('\u001b');
   });
 

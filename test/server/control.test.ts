@@ -21,6 +21,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
+const APPROVAL = { command: 'approve', checksum: 'sha256:1' } as const;
 const handlers = {
   approve: async (checksum: string) => {
     if (checksum !== 'sha256:1') {
@@ -28,33 +29,28 @@ const handlers = {
     }
     return { approved: checksum };
   },
-  reconcile: async (organization: string | null) => ({ asked: organization }),
-  status: async () => ({ organizations: [] }),
-  conversations: async (organization: string | null, question: ConversationRequest) => ({ organization, ...question }),
-  clusters: async (organization: string | null, question: ClusterRequest) => ({ organization, ...question }),
+  conversations: async (organization: string | null, request: ConversationRequest) => ({ organization, ...request }),
+  clusters: async (organization: string | null, request: ClusterRequest) => ({ organization, ...request }),
 };
 
 describe('the control socket', () => {
-  test('handles approvals, requested passes and other requests', async () => {
+  test('handles approvals and subcommands', async () => {
     control = await openControl(path, handlers);
-    expect(await callControl(path, { ask: 'approve', checksum: 'sha256:1' })).toEqual({ approved: 'sha256:1' });
-    expect(await callControl(path, { ask: 'reconcile', organization: 'org_1' })).toEqual({ asked: 'org_1' });
-    expect(await callControl(path, { ask: 'reconcile' })).toEqual({ asked: null });
-    expect(await callControl(path, { ask: 'status' })).toEqual({ organizations: [] });
-    const question = { about: 'resync', source: 'zendesk', since: 5 } as const;
-    expect(await callControl(path, { ask: 'conversations', organization: 'org_1', question })).toEqual({
+    expect(await callControl(path, APPROVAL)).toEqual({ approved: 'sha256:1' });
+    const request = { subcommand: 'resync', source: 'zendesk', since: 5 } as const;
+    expect(await callControl(path, { command: 'conversations', organization: 'org_1', request })).toEqual({
       organization: 'org_1',
-      ...question,
+      ...request,
     });
-    const wish = { about: 'open', cluster: 'c_1', space: null, dryRun: false } as const;
-    expect(await callControl(path, { ask: 'clusters', question: wish })).toEqual({ organization: null, ...wish });
-    const none = { about: 'open' } as unknown as ClusterRequest;
-    await expect(callControl(path, { ask: 'clusters', question: none })).rejects.toThrow(
+    const wish = { subcommand: 'open', cluster: 'c_1', space: null, dryRun: false } as const;
+    expect(await callControl(path, { command: 'clusters', request: wish })).toEqual({ organization: null, ...wish });
+    const none = { subcommand: 'open' } as unknown as ClusterRequest;
+    await expect(callControl(path, { command: 'clusters', request: none })).rejects.toThrow(
       'request "open" is not valid: cluster: ',
     );
-    const unknown = { about: 'other' } as unknown as ConversationRequest;
-    await expect(callControl(path, { ask: 'conversations', question: unknown })).rejects.toThrow(
-      'unknown request "other"; valid requests: status, dead, letter, retry, drop, resync, push',
+    const unknown = { subcommand: 'other' } as unknown as ConversationRequest;
+    await expect(callControl(path, { command: 'conversations', request: unknown })).rejects.toThrow(
+      'unknown subcommand "other"; valid subcommands: status, dead list, dead show, dead retry, dead drop, resync, push',
     );
   });
 
@@ -67,24 +63,24 @@ describe('the control socket', () => {
 
   test('returns the reason of a refusal', async () => {
     control = await openControl(path, handlers);
-    await expect(callControl(path, { ask: 'approve', checksum: 'sha256:2' })).rejects.toThrow(
+    await expect(callControl(path, { command: 'approve', checksum: 'sha256:2' })).rejects.toThrow(
       new RefusedPlanError('the daemon refused: no held plan has the checksum sha256:2'),
     );
-    await expect(callControl(path, { ask: 'approve', checksum: '' })).rejects.toThrow('checksum is missing');
+    await expect(callControl(path, { command: 'approve', checksum: '' })).rejects.toThrow('checksum is missing');
   });
 
   test('accepts a push of 5,000 files', async () => {
     control = await openControl(path, handlers);
     const files = Array.from({ length: 5000 }, (_, index) => `/exports/tickets-of-a-long-year-${index}.json`);
-    const question = { about: 'push', files, account: 'push' } as const;
-    expect(await callControl(path, { ask: 'conversations', question })).toMatchObject({ files });
+    const request = { subcommand: 'push', files, account: 'push' } as const;
+    expect(await callControl(path, { command: 'conversations', request })).toMatchObject({ files });
   });
 
   test('distinguishes temporary failures from invalid requests', async () => {
-    const failing = (error: Error) => ({ ...handlers, status: () => Promise.reject(error) });
+    const failing = (error: Error) => ({ ...handlers, approve: () => Promise.reject(error) });
     const asked = async (error: Error) => {
       control = await openControl(path, failing(error));
-      const told = await callControl(path, { ask: 'status' }).catch((reason: unknown) => reason);
+      const told = await callControl(path, APPROVAL).catch((reason: unknown) => reason);
       await control.close();
       return told;
     };
@@ -99,14 +95,14 @@ describe('the control socket', () => {
   test('reports a daemon that stops before it responds', async () => {
     const rude = createServer((socket) => socket.on('data', () => socket.destroy()));
     await new Promise<void>((done) => rude.listen(path, done));
-    const told = callControl(path, { ask: 'status' });
+    const told = callControl(path, APPROVAL);
     await expect(told).rejects.toThrow(/stopped before it responded; run the command again/);
     await expect(told).rejects.toBeInstanceOf(TransientError);
     await new Promise((done) => rude.close(done));
   });
 
   test('reports that no daemon is running', async () => {
-    const error = await callControl(path, { ask: 'status' }).catch((reason: unknown) => reason);
+    const error = await callControl(path, APPROVAL).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ConfigError);
     expect((error as Error).message).toContain(`no daemon responds on ${path}`);
   });
@@ -121,7 +117,7 @@ describe('the control socket', () => {
     await new Promise((done) => dead.close(done));
     renameSync(`${path}.kept`, path);
     control = await openControl(path, handlers);
-    expect(await callControl(path, { ask: 'status' })).toEqual({ organizations: [] });
+    expect(await callControl(path, APPROVAL)).toEqual({ approved: 'sha256:1' });
   });
 
   test('reports a path that is too long', async () => {

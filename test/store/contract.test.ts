@@ -13,7 +13,7 @@ const entry = (address: string, over: Partial<RecordEntry> = {}): RecordEntry =>
   id: 'id_1',
   fields: { title: 'Ünïcode "quoted"', members: [{ email: 'a@b' }], nothing: null },
   protect: false,
-  marks: { hash: 'sha256:1' },
+  metadata: { hash: 'sha256:1' },
   ...over,
 });
 
@@ -43,7 +43,7 @@ describe.each([
 
   test('returns the entries that were written, sorted by address', async () => {
     const record = store.organization('org_1');
-    const entries = [entry('team/b'), entry('organization', { id: null, protect: true, marks: {} })];
+    const entries = [entry('team/b'), entry('organization', { id: null, protect: true, metadata: {} })];
     await record.put(entries);
     await record.moveHead({ commit: 'abc', at: 1_800_000_000_123 }, []);
     expect(await record.read()).toEqual({

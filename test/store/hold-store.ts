@@ -4,6 +4,6 @@ import { openSqliteStore } from '../../src/store/sqlite.ts';
 const store = openSqliteStore(process.argv[2] ?? '');
 await store
   .organization('org_1')
-  .put([{ address: 'team/a', kind: 'team', id: 't', fields: {}, protect: false, marks: {} }]);
+  .put([{ address: 'team/a', kind: 'team', id: 't', fields: {}, protect: false, metadata: {} }]);
 process.stdout.write('recorded\n');
 setInterval(() => undefined, 60_000);

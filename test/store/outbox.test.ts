@@ -103,7 +103,7 @@ describe.each([
     expect(await outbox.next(BATCH, 9999)).toBeNull();
     expect(await outbox.dueAt(1)).toBeNull();
     expect(await desk()).toMatchObject({ waiting: 0, sending: 0, counts: { queued: 3, sent: 3 } });
-    expect((await outbox.status()).held).toEqual({ items: 0, bytes: 0 });
+    expect((await outbox.status()).stored).toEqual({ items: 0, bytes: 0 });
   });
 
   test('does not send content before it is due', async () => {
@@ -173,7 +173,7 @@ describe.each([
     const renamed = content('z', 1, { notBefore: 500, recheck: '1' });
     expect(await outbox.put(deposit([renamed], { at: 600, rechecked: ['a'] }))).toMatchObject({ withdrawn: 1 });
     expect((await next()).items.map(({ key }) => key)).toEqual(['z']);
-    expect((await outbox.status()).held.items).toBe(1);
+    expect((await outbox.status()).stored.items).toBe(1);
   });
 
   test('sends checked content even if its source no longer asks for checks', async () => {
@@ -261,7 +261,7 @@ describe.each([
     await outbox.put(deposit([content('a', 2), { kind: 'gone', key: 'b' }]));
     await outbox.release(batch.id);
     expect(payloads(await next())).toEqual(['{"key":"c","version":1}', '{"key":"a","version":2}']);
-    expect((await outbox.status()).held.items).toBe(2);
+    expect((await outbox.status()).stored.items).toBe(2);
   });
 
   test('keeps content that becomes eligible again while it is being sent', async () => {
@@ -291,7 +291,7 @@ describe.each([
     expect(await outbox.dead({}, 10)).toEqual([
       { key: 'b', source: 'desk', reason: 'bad words', at: 1234, bytes: content('b').payload.length },
     ]);
-    expect(await desk()).toMatchObject({ dead: 1, counts: { sent: 4, refused: 1 } });
+    expect(await desk()).toMatchObject({ deadLetters: 1, counts: { sent: 4, refused: 1 } });
   });
 
   test('lists, retries, dismisses and replaces dead letters', async () => {
@@ -306,14 +306,14 @@ describe.each([
     expect(await outbox.retry({ key: 'a' }, 2000)).toBe(1);
     expect((await next(2000)).items.map(({ key }) => key)).toEqual(['a']);
     await outbox.bury((await next(2000)).id, 'still no', 2000);
-    expect(await outbox.dismiss({ key: 'a' })).toBe(1);
+    expect(await outbox.drop({ key: 'a' })).toBe(1);
     // As it is, it is not taken again; changed, it is.
     expect(await outbox.put(deposit([content('a')]))).toMatchObject({ unchanged: 1 });
     expect(await outbox.put(deposit([content('a', 2), content('b', 2)]))).toMatchObject({ waiting: 2 });
     expect((await outbox.dead({}, 10)).map(({ key }) => key)).toEqual(['d', 'c']);
     expect(await outbox.retry({ source: 'desk' }, 3000)).toBe(2);
-    expect(await outbox.dismiss({})).toBe(0);
-    expect((await outbox.status()).held.items).toBe(4);
+    expect(await outbox.drop({})).toBe(0);
+    expect((await outbox.status()).stored.items).toBe(4);
   });
 
   test('does not bury refused content that was replaced in the meantime', async () => {
@@ -383,7 +383,7 @@ describe.each([
     await outbox.put(deposit([content('b')], { source: 'mail', at: 50 }));
     await outbox.polled('desk', 1234);
     expect(await outbox.status()).toMatchObject({
-      held: { items: 2 },
+      stored: { items: 2 },
       limit: LIMIT,
       isFull: false,
       sources: [
@@ -395,7 +395,7 @@ describe.each([
           waitingSince: 100,
           sending: 0,
           inDoubt: 0,
-          dead: 0,
+          deadLetters: 0,
           hints: 0,
           counts: { found: 3, 'skipped.open': 2, queued: 1 },
         },

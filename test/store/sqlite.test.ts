@@ -22,7 +22,7 @@ import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { RecordEntry } from '../../src/store/store.ts';
 import { toFirstLayout } from './first-layout.ts';
 
-const entry: RecordEntry = { address: 'team/a', kind: 'team', id: 't', fields: {}, protect: true, marks: {} };
+const entry: RecordEntry = { address: 'team/a', kind: 'team', id: 't', fields: {}, protect: true, metadata: {} };
 const CHILD = fileURLToPath(new URL('hold-store.ts', import.meta.url));
 
 let folder: string;

@@ -25,7 +25,7 @@ const entry = (n: number, title = 'T'): RecordEntry => ({
   id: `t${n}`,
   fields: { title },
   protect: false,
-  marks: {},
+  metadata: {},
 });
 const entries = (count: number, title?: string) => Array.from({ length: count }, (_, n) => entry(n, title));
 
@@ -244,7 +244,7 @@ describe('errors while the file is open', () => {
     expect(refusal()).toContain('is damaged');
   });
 
-  test.each(['fields', 'marks'])('an entry whose %s are not an object is reported as damage', async (column) => {
+  test.each(['fields', 'metadata'])('an entry whose %s are not an object is reported as damage', async (column) => {
     const store = open();
     const record = store.organization('o');
     await record.put(entries(2));

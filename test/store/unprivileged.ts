@@ -11,7 +11,7 @@ try {
   const store = openSqliteStore(file);
   await store
     .organization('o')
-    .put([{ address: 'team/a', kind: 'team', id: 't', fields: {}, protect: false, marks: {} }]);
+    .put([{ address: 'team/a', kind: 'team', id: 't', fields: {}, protect: false, metadata: {} }]);
   await store.close();
   process.stdout.write('written\n');
 } catch (error) {

@@ -75,8 +75,8 @@ function observationOf(
 
 /** Changes in few words: `update team/writers title`. */
 export function short({ plan }: PlannedChanges): string[] {
-  return plan.changes.map(({ action, address, fields, held, paused, replaces }) => {
-    const marks = [replaces ? 'replaces' : '', held === null ? '' : 'held', paused === null ? '' : 'paused'];
+  return plan.changes.map(({ action, address, fields, held, paused, isReplacement }) => {
+    const marks = [isReplacement ? 'replaces' : '', held === null ? '' : 'held', paused === null ? '' : 'paused'];
     const names = action === 'update' || action === 'move' ? fields.map((field) => field.path) : [];
     return [action, address, ...names, ...marks.filter((mark) => mark !== '')].join(' ');
   });

@@ -65,7 +65,7 @@ test('requests and responses for context records, topics and findings match the 
     expect(await automation.run()).toMatchObject({ outcome: 'done', source: 'topics', opened: 1 });
     const [topic] = (await writer.get(operations.listSiteTopics, { path })).items;
     const cluster = topic?.id ?? '';
-    await handleClusterRequest(automation, { about: 'mute', cluster, muted: true, dryRun: false });
+    await handleClusterRequest(automation, { subcommand: 'mute', cluster, muted: true, dryRun: false });
     const [record] = (await writer.get(operations.listContextRecords, { path, query: { topic: cluster } })).items;
     await writer.get(operations.getContextRecord, { path: { ...path, contextRecordId: record?.id ?? '' } });
     const query = { topic: cluster, status: 'open', severity: 'low' } as const;

@@ -18,16 +18,18 @@ const cluster = z.string().min(1);
 const dryRun = z.boolean();
 
 /** Schema of a request about clusters. A running daemon handles it, otherwise the command itself. */
-export const clusterRequest = z.discriminatedUnion('about', [
-  z.strictObject({ about: z.literal('list') }),
+export const clusterRequest = z.discriminatedUnion('subcommand', [
+  z.strictObject({ subcommand: z.literal('list') }),
   /** `space`: manifest key or id of the target space; null to use the routes. */
-  z.strictObject({ about: z.literal('open'), cluster, space: z.string().min(1).nullable(), dryRun }),
-  z.strictObject({ about: z.literal('mute'), cluster, muted: z.boolean(), dryRun }),
+  z.strictObject({ subcommand: z.literal('open'), cluster, space: z.string().min(1).nullable(), dryRun }),
+  z.strictObject({ subcommand: z.literal('mute'), cluster, muted: z.boolean(), dryRun }),
 ]);
 export type ClusterRequest = z.output<typeof clusterRequest>;
 
 /** Maximum number of clusters whose target space a list determines: each may take two requests. */
 const MAX_ROUTED = 50;
+/** Target of a cluster whose space is not looked up. */
+const NO_TARGET = { space: null, routeReason: null, subject: null };
 
 /**
  * Handles a request. Throws ConfigError for something that does not exist, RejectedError for something that is not
@@ -37,7 +39,7 @@ export async function handleClusterRequest(
   automation: ClusterAutomation,
   request: ClusterRequest,
 ): Promise<JsonObject> {
-  switch (request.about) {
+  switch (request.subcommand) {
     case 'list':
       return automation.use({ dryRun: true, silent: true }, listClusters);
     case 'open':
@@ -61,14 +63,14 @@ async function listClusters(session: ClusterSession): Promise<JsonObject> {
   const clusters: JsonObject[] = [];
   let routed = 0;
   for (const judged of sorted) {
-    const why = whyNotOpened(session, judged, list);
-    const isRouted = why === null && routed < MAX_ROUTED;
+    const reason = whyNotOpened(session, judged, list);
+    const isRouted = reason === null && routed < MAX_ROUTED;
     routed += isRouted ? 1 : 0;
     clusters.push({
       ...describeCluster(judged, list),
       ...(isRouted
         ? await describeTarget(session, judged.cluster, planned)
-        : { opens: false, why: why ?? 'selected; space not looked up', space: null, route: null, subject: null }),
+        : { wouldOpen: false, reason: reason ?? 'selected; space not looked up', ...NO_TARGET }),
     });
   }
   return { clusters };
@@ -94,8 +96,7 @@ function describeCluster({ cluster, verdict }: JudgedCluster, list: RequestList)
     ...{ id, label, impact, muted, issues, conversations, url },
     createdAt: toIsoTime(createdAt),
     updatedAt: toIsoTime(updatedAt),
-    passes: verdict.passes,
-    reasons: verdict.passes ? [] : verdict.reasons.map(({ words }) => words),
+    selected: verdict.passes,
     changeRequests: requests.map((request) => ({
       ...{ id: request.id, space: request.space, status: request.status, url: request.url },
     })),
@@ -115,10 +116,10 @@ async function describeTarget(
     planned.push(rules.plan(cluster.id, found.id));
   }
   return {
-    opens: !isFull,
-    why: !isFull ? 'opens' : route.space === null ? `${found.reason}: ${found.why}` : found.why,
+    wouldOpen: !isFull,
+    reason: !isFull ? null : route.space === null ? `${found.reason}: ${found.why}` : found.why,
     space: route.space && describeSpace(route.space),
-    route: route.why,
+    routeReason: route.why,
     subject,
   };
 }
@@ -133,7 +134,7 @@ function toIsoTime(time: number | null): string | null {
 
 async function openCluster(
   session: ClusterSession,
-  request: Extract<ClusterRequest, { about: 'open' }>,
+  request: Extract<ClusterRequest, { subcommand: 'open' }>,
 ): Promise<JsonObject> {
   const { lists, tracker, proposals } = session;
   const found = await findCluster(session, request.cluster);
@@ -151,7 +152,7 @@ async function openCluster(
     throw new RejectedError(`no space found for ${found.id}: ${why}; choose one with --space`, 409);
   }
   return {
-    ...{ cluster: found.id, label: found.label, subject: proposal.subject, why },
+    ...{ cluster: found.id, label: found.label, subject: proposal.subject, routeReason: why },
     space: describeSpace(space),
     ...(await createAndOpen(session, proposal, space)),
   };
@@ -201,7 +202,7 @@ async function createAndOpen(
   space: TargetSpace,
 ): Promise<JsonObject> {
   if (writes === null) {
-    return { outcome: 'would open' };
+    return { outcome: 'would-open' };
   }
   const result = await writes.creator.create(proposal, space, true);
   if (result.is === 'refused') {
@@ -216,19 +217,19 @@ async function createAndOpen(
   }
   const lost = superseded.find(({ request }) => isOfCluster(request, id));
   return lost === undefined
-    ? { outcome: 'begun', changeRequest: own?.id ?? null, url: own?.url ?? null }
-    : { outcome: 'yielded', why: lost.why, changeRequest: lost.to?.id ?? null, url: lost.to?.url ?? null };
+    ? { outcome: 'created', changeRequest: own?.id ?? null, url: own?.url ?? null }
+    : { outcome: 'yielded', reason: lost.why, changeRequest: lost.to?.id ?? null, url: lost.to?.url ?? null };
 }
 
 async function muteCluster(
   session: ClusterSession,
-  { cluster: id, muted }: Extract<ClusterRequest, { about: 'mute' }>,
+  { cluster: id, muted }: Extract<ClusterRequest, { subcommand: 'mute' }>,
 ): Promise<JsonObject> {
   const { source, writes } = session;
   const before = await findCluster(session, id);
-  const changes = before.muted !== muted;
-  const now = writes !== null && changes ? await source.mute(writes.writer, id, muted) : before.muted;
-  return { cluster: id, label: before.label, muted: now, changes };
+  const changed = before.muted !== muted;
+  const now = writes !== null && changed ? await source.mute(writes.writer, id, muted) : before.muted;
+  return { cluster: id, label: before.label, muted: now, changed };
 }
 
 async function findCluster(session: ClusterSession, id: string): Promise<IssueCluster> {

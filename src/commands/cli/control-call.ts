@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { answers, type ControlRequest, callControl, controlSocketPath } from '../../server/control.ts';
+import { type ControlRequest, callControl, controlSocketPath, isListening } from '../../server/control.ts';
 import { chooseOrganization, readTrustedConfig } from './config.ts';
 import type { CommandContext } from './context.ts';
 
@@ -29,7 +29,7 @@ export async function chooseState(flags: StateFlags, context: CommandContext): P
 
 /** Request of the control API for one organization, without the organization. */
 type OrganizationRequest =
-  Extract<ControlRequest, { readonly question: unknown }> extends infer T
+  Extract<ControlRequest, { readonly request: unknown }> extends infer T
     ? T extends unknown
       ? Omit<T, 'organization'>
       : never
@@ -44,5 +44,5 @@ export async function callDaemon(
   request: OrganizationRequest,
 ): Promise<JsonObject | null> {
   const socket = controlSocketPath(store);
-  return (await answers(socket)) ? callControl(socket, { ...request, organization: organization.id }) : null;
+  return (await isListening(socket)) ? callControl(socket, { ...request, organization: organization.id }) : null;
 }

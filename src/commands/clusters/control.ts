@@ -22,17 +22,17 @@ import { type PlatformSession, withPlatform } from '../cli/session.ts';
  * Asks the daemon if one runs, otherwise opens the state file and asks the platform. Throws what `handleClusterRequest`
  * throws.
  */
-export async function askClusters(
-  question: ClusterRequest,
+export async function callClusters(
+  request: ClusterRequest,
   flags: StateFlags,
   context: CommandContext,
 ): Promise<JsonObject> {
   const target = await chooseState(flags, context);
   const { config, organization, store } = target;
   return (
-    (await callDaemon(target, { ask: 'clusters', question })) ??
+    (await callDaemon(target, { command: 'clusters', request })) ??
     withPlatform(config, organization, context, (session) =>
-      answerAlone(organization, store, session, question, context),
+      answerAlone(organization, store, session, request, context),
     )
   );
 }
@@ -41,7 +41,7 @@ async function answerAlone(
   organization: OrganizationConfig,
   path: string,
   { connection, signal }: PlatformSession,
-  question: ClusterRequest,
+  request: ClusterRequest,
   { clock, random, terminal }: CommandContext,
 ): Promise<JsonObject> {
   const store = openSqliteStore(path);
@@ -66,7 +66,7 @@ async function answerAlone(
       signal,
       events: { onTrouble: ({ message }) => terminal.err(`${oneLine(message)}\n`) },
     });
-    return await handleClusterRequest(automation, question);
+    return await handleClusterRequest(automation, request);
   } finally {
     await store.close();
   }

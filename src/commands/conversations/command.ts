@@ -10,9 +10,9 @@ import { callConversations } from './control.ts';
 
 /** `octavo conversations status`. */
 export async function statusCommand(flags: StateFlags, context: CommandContext): Promise<ExitCode> {
-  const answer = await callConversations({ about: 'status' }, flags, context);
+  const answer = await callConversations({ subcommand: 'status' }, flags, context);
   if (flags.format === 'json') {
-    context.terminal.out(`${shownJson({ format: 'octavo.conversations/1', ...answer })}\n`);
+    context.terminal.out(`${shownJson({ format: 'octavo.conversations/2', ...answer })}\n`);
   } else {
     context.terminal.out(statusText(answer));
   }
@@ -28,14 +28,14 @@ function statusText(answer: JsonObject): string {
       .reduce((sum, [, count]) => sum + Number(count), 0);
     return [
       String(source.source),
-      age(source.polledAgo),
+      age(source.pollAgeSeconds),
       String(counts.found ?? 0),
       String(source.waiting),
-      age(source.waitingFor),
+      age(source.oldestWaitSeconds),
       String(source.sending),
       String(skipped),
       String(counts.rejected ?? 0),
-      String(source.dead),
+      String(source.deadLetters),
     ];
   });
   const header = ['SOURCE', 'POLLED', 'FOUND', 'WAITING', 'SINCE', 'SENDING', 'SKIPPED', 'REJECTED', 'DEAD'];
@@ -62,11 +62,11 @@ function shortJson(value: Json): string {
   return text.length > LONGEST_CURSOR ? `${text.slice(0, LONGEST_CURSOR - 1)}…` : text;
 }
 
-function age(milliseconds: Json | undefined): string {
-  if (typeof milliseconds !== 'number') {
+function age(value: Json | undefined): string {
+  if (typeof value !== 'number') {
     return '-';
   }
-  const seconds = Math.round(milliseconds / 1000);
+  const seconds = Math.round(value);
   if (seconds < 120) {
     return `${seconds}s`;
   }
@@ -102,13 +102,13 @@ export async function deadCommand(
     ...(flags.source === undefined ? {} : { source: flags.source }),
     ...(key === undefined ? {} : { key }),
   };
-  const question: ConversationRequest =
+  const request: ConversationRequest =
     does === 'list'
-      ? { about: 'dead', ...filter, limit: flags.limit }
+      ? { subcommand: 'dead list', ...filter, limit: flags.limit }
       : does === 'show'
-        ? { about: 'letter', key: key ?? '' }
-        : { about: does, ...filter };
-  const answer = await callConversations(question, flags, context);
+        ? { subcommand: 'dead show', key: key ?? '' }
+        : { subcommand: `dead ${does}`, ...filter };
+  const answer = await callConversations(request, flags, context);
   context.terminal.out(flags.format === 'json' || does === 'show' ? `${shownJson(answer)}\n` : deadText(does, answer));
   return EXIT.done;
 }
@@ -119,14 +119,14 @@ function deadText(does: 'list' | 'retry' | 'drop', answer: JsonObject): string {
     const what = count === 1 ? '1 dead letter' : `${count} dead letters`;
     return does === 'retry' ? `${what} queued to be sent again\n` : `${what} deleted\n`;
   }
-  const letters = (answer.letters ?? []) as readonly JsonObject[];
+  const letters = (answer.deadLetters ?? []) as readonly JsonObject[];
   if (letters.length === 0) {
     return 'No dead letters.\n';
   }
-  const rows = letters.map(({ key, source, at, reason }) => [
+  const rows = letters.map(({ key, source, refusedAt, reason }) => [
     String(key),
     String(source),
-    new Date(Number(at)).toISOString().slice(0, 16),
+    String(refusedAt).slice(0, 16),
     String(reason),
   ]);
   const more = Number(answer.more);
@@ -141,7 +141,7 @@ export async function resyncCommand(
   context: CommandContext,
 ): Promise<ExitCode> {
   const since = context.clock.now() - flags.since;
-  await callConversations({ about: 'resync', source, since }, flags, context);
+  await callConversations({ subcommand: 'resync', source, since }, flags, context);
   const from = new Date(since).toISOString().slice(0, 16);
   context.terminal.out(
     `The next poll of ${source} starts from ${from}Z. Unchanged conversations are not sent again.\n`,

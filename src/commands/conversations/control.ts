@@ -18,19 +18,19 @@ import { callDaemon, chooseState, type StateFlags, type StateTarget } from '../c
  * Asks the daemon if one runs, otherwise opens the state file. Throws what `handleConversationRequest` throws.
  */
 export async function callConversations(
-  question: ConversationRequest,
+  request: ConversationRequest,
   flags: StateFlags,
   context: CommandContext,
 ): Promise<JsonObject> {
   const target = await chooseState(flags, context);
-  const answer = await callDaemon(target, { ask: 'conversations', question });
-  return answer ?? withIngestion(target, null, {}, context, (opened) => opened.answer(question));
+  const answer = await callDaemon(target, { command: 'conversations', request });
+  return answer ?? withIngestion(target, null, {}, context, (opened) => opened.answer(request));
 }
 
 export interface OpenIngestion {
   readonly ingestion: Ingestion;
   /** Answers a request. `own` cancels it in addition to the signal of the command. */
-  answer(question: ConversationRequest, own?: AbortSignal): Promise<JsonObject>;
+  answer(request: ConversationRequest, own?: AbortSignal): Promise<JsonObject>;
 }
 
 /** Opens the state file for a moment. `writer` null: nothing can be sent. */
@@ -64,8 +64,8 @@ export async function withIngestion<T>(
     try {
       return await work({
         ingestion,
-        answer: (question, own = signal) =>
-          handleConversationRequest({ ingestion, outbox, sources, signal: AbortSignal.any([signal, own]) }, question),
+        answer: (request, own = signal) =>
+          handleConversationRequest({ ingestion, outbox, sources, signal: AbortSignal.any([signal, own]) }, request),
       });
     } finally {
       await ingestion.stop(CLOSING);

@@ -23,7 +23,7 @@ export function conversationCommands(program: Command, context: CommandContext, 
     });
   conversations
     .command('status')
-    .description('Show the state of each source: cursor, lag, waiting, skipped and dead')
+    .description('Show each source: last poll, cursor, and conversations that wait, were skipped or were refused')
     .addOption(format())
     .option(...CONFIG)
     .option(...ORGANIZATION)
@@ -45,9 +45,9 @@ export function conversationCommands(program: Command, context: CommandContext, 
     });
   program
     .command('redact')
-    .description('Print a text as it would be sent, with everything private removed')
+    .description('Print a text as it would be sent, with private data redacted')
     .argument('<file>', 'Text file')
-    .option('--explain', 'Show what would be removed; on a terminal only')
+    .option('--explain', 'Show what would be redacted; on a terminal only')
     .option(...CONFIG)
     .option(...ORGANIZATION)
     .action(async (file, options) => {

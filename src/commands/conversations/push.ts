@@ -51,13 +51,13 @@ export async function pushCommand(
     return showOnly(paths, flags, context);
   }
   const target = await chooseState(flags, context);
-  const question: ConversationRequest = {
-    about: 'push',
+  const request: ConversationRequest = {
+    subcommand: 'push',
     files: paths,
     account: flags.account,
     teamDomains: [...(flags.teamDomains ?? [])],
   };
-  const answer = await callDaemon(target, { ask: 'conversations', question });
+  const answer = await callDaemon(target, { command: 'conversations', request });
   if (answer !== null) {
     return tellPushed(answer, daemonWords(answer.sender as unknown as PushedSender), flags, context);
   }
@@ -74,7 +74,7 @@ export async function pushCommand(
         ),
     };
     return withIngestion(target, writer, events, context, async ({ ingestion, answer }) => {
-      const pushed = await ingestion.sendWhile((own) => answer(question, own));
+      const pushed = await ingestion.sendWhile((own) => answer(request, own));
       const state = await ingestion.sender?.sendDue();
       const exit = tellPushed(pushed, `${sent} sent`, flags, context);
       if (context.signal.aborted) {
@@ -218,8 +218,8 @@ function tellPushed(answer: JsonObject, sent: string, flags: PushFlags, context:
   if (flags.format === 'json') {
     terminal.out(`${shownJson({ format: 'octavo.push/1', ...answer })}\n`);
   } else {
-    for (const { file, tickets, skipped, rejected: refused, rejects } of files) {
-      const where = rejects === null ? '' : `; see ${String(rejects)}`;
+    for (const { file, tickets, skipped, rejected: refused, rejectFile } of files) {
+      const where = rejectFile === null ? '' : `; see ${String(rejectFile)}`;
       terminal.out(`${String(file)}: ${tickets} tickets, ${skipped} skipped, ${refused} rejected${where}\n`);
     }
     terminal.out(`${sent}\n`);

@@ -66,8 +66,8 @@ async function runChecks(
     check('conversations', () => conversationFindings(reader, organization.conversations, probe)),
     check('link listings', () => linkListings(reader)),
   ]);
-  const { ahead, budgets } = connection.queue.snapshot();
-  return [...platform, ...token, checkClock(ahead), rateLimitFinding(budgets), ...findings.flat()];
+  const { clockSkew, budgets } = connection.queue.snapshot();
+  return [...platform, ...token, checkClock(clockSkew), rateLimitFinding(budgets), ...findings.flat()];
 }
 
 function versionWords({

@@ -82,7 +82,7 @@ async function appliedBase(
 ): Promise<'applied' | undefined> {
   const refs = new AppliedRefs(await openRefHost(directory), organization);
   await refs.fetch();
-  const place = { organization, scope, folder: scopeOfFolder(folder), repository: directory };
+  const place = { organization, scope, directory: scopeOfFolder(folder), repository: directory };
   return (await hasApplied(refs, place)) ? 'applied' : undefined;
 }
 

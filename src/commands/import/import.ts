@@ -34,7 +34,7 @@ export interface ImportFlags {
   readonly pullRequest?: boolean;
   readonly onto?: string;
   readonly author?: string;
-  /** Folder with the manifests of all managed resources; `true` for the working directory. */
+  /** Manifest directory around `out`; `true` for the working directory. */
   readonly unmanaged?: string | true;
   readonly dryRun?: boolean;
   readonly config?: string;

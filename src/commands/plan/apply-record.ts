@@ -3,7 +3,7 @@ import { ConfigError, RefusedPlanError } from '../../core/errors.ts';
 import { type AppliedRefs, appliedRef } from '../../git/applied-refs.ts';
 import { isAncestor } from '../../git/make-commit.ts';
 import { printable } from '../../plan/render/words.ts';
-import { idsOf, recordApplied, type ScopedFolder } from '../../reconcile/applied.ts';
+import { idsOf, recordApplied, type ScopedDirectory } from '../../reconcile/applied.ts';
 import type { ApplyResult } from '../../reconcile/change-scheduler.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { isAwaited } from './apply-summary.ts';
@@ -21,7 +21,7 @@ export async function openRecord(
   if (commit === null || place === null || refs === null) {
     throw new ConfigError('--record requires all manifests to be committed; commit your changes and run again');
   }
-  const { scope, folder } = place;
+  const { scope, directory } = place;
   const ref = appliedRef(organization, scope);
   if (isFile) {
     await refuseOlderCommit(refs, place, { commit, baseCommit });
@@ -35,7 +35,7 @@ export async function openRecord(
       return;
     }
     const ids = idsOf(declared, bindings);
-    const { pushed } = await recordApplied(refs, { organization, scope, folder, commit, ids });
+    const { pushed } = await recordApplied(refs, { organization, scope, directory, commit, ids });
     terminal.err(`Recorded ${commit.slice(0, 7)} as applied in ${ref}${pushed ? ' and pushed it' : ''}\n`);
   };
 }
@@ -43,7 +43,7 @@ export async function openRecord(
 /** Refuses an older plan file that changes nothing: recording it would drop ownership that was recorded later. */
 async function refuseOlderCommit(
   refs: AppliedRefs,
-  { organization, scope, repository }: ScopedFolder,
+  { organization, scope, repository }: ScopedDirectory,
   { commit, baseCommit }: Pick<CommandInput, 'commit' | 'baseCommit'>,
 ): Promise<void> {
   const tip = refs.tipOf(scope);

@@ -115,16 +115,16 @@ interface FileContext {
 
 /** Reads the applied refs from the repository of the plan file, or else of the working directory. */
 async function readRecorded(
-  { organization, scope, folder }: PlanFile,
+  { organization, scope, directory }: PlanFile,
   target: string,
   { record }: ApplyFlags,
   { terminal }: CommandContext,
 ): Promise<Pick<CommandInput, 'place' | 'refs' | 'otherScopes'>> {
   const head = (await readHead(dirname(resolve(terminal.cwd, target)))) ?? (await readHead(terminal.cwd));
-  if (head === null || folder === null) {
+  if (head === null || directory === null) {
     return { place: null, refs: null };
   }
-  const place = { organization, scope, folder, repository: head.root };
+  const place = { organization, scope, directory, repository: head.root };
   const fetch = record === true ? 'always' : 'if-needed';
   const refs = await openRefs(place, { base: undefined, fetch, warn: terminal.err });
   return {

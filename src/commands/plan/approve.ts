@@ -13,7 +13,7 @@ export async function approveCommand(
   const { terminal } = context;
   const config = await readTrustedConfig(flags.config, context);
   const socket = controlSocketPath(resolve(terminal.cwd, config.store.path));
-  const answer = await callControl(socket, { ask: 'approve', checksum });
+  const answer = await callControl(socket, { command: 'approve', checksum });
   const approved = Array.isArray(answer.approved) ? answer.approved.map(String) : [];
   terminal.out(`Approved for ${String(answer.organization)}: ${approved.join(', ') || 'the whole plan'}\n`);
   return EXIT.done;

@@ -13,7 +13,7 @@ import { kinds } from '../../kinds/registry.ts';
 import { type Belonging, openDiskTree } from '../../manifests/files/disk-tree.ts';
 import { createManifestLoader, type DesiredState } from '../../manifests/loader.ts';
 import type { OtherScopes } from '../../plan/identity/other-scopes.ts';
-import { readAppliedBase, readOtherScopes, readRecordedBase, type ScopedFolder } from '../../reconcile/applied.ts';
+import { readAppliedBase, readOtherScopes, readRecordedBase, type ScopedDirectory } from '../../reconcile/applied.ts';
 import { baseAt } from '../../reconcile/base-at.ts';
 
 /** The desired state of a folder and its commit. */
@@ -90,7 +90,7 @@ export interface FolderBase {
   readonly scope: string;
   readonly otherScopes: OtherScopes | undefined;
   /** Null outside of a repository, and in one without commits. */
-  readonly place: ScopedFolder | null;
+  readonly place: ScopedDirectory | null;
   readonly refs: AppliedRefs | null;
 }
 
@@ -112,7 +112,7 @@ export async function loadBase(
     }
     return { base: null, commit: null, scope, otherScopes: undefined, place: null, refs: null };
   }
-  const place = { organization, scope, folder: await folderInRepository(path), repository: head.root };
+  const place = { organization, scope, directory: await folderInRepository(path), repository: head.root };
   const refs = await openRefs(place, options);
   const found =
     ref === undefined
@@ -150,7 +150,7 @@ async function folderInRepository(path: string): Promise<string> {
 
 /** Reads the applied refs of an organization. Throws SourceError if they must be fetched and cannot be. */
 export async function openRefs(
-  { organization, scope, repository }: ScopedFolder,
+  { organization, scope, repository }: ScopedDirectory,
   { base, fetch, warn }: Pick<BaseOptions, 'base' | 'fetch' | 'warn'>,
 ): Promise<AppliedRefs> {
   const refs = new AppliedRefs(await openRefHost(repository), organization);
@@ -166,7 +166,7 @@ export async function openRefs(
   return refs;
 }
 
-async function baseOfRef(refs: AppliedRefs, place: ScopedFolder, ref: string) {
+async function baseOfRef(refs: AppliedRefs, place: ScopedDirectory, ref: string) {
   const commit = await resolveRef(place.repository, ref);
   if (commit === null) {
     throw new ConfigError(
@@ -176,5 +176,5 @@ async function baseOfRef(refs: AppliedRefs, place: ScopedFolder, ref: string) {
   if (ref.startsWith('refs/octavo/')) {
     return readRecordedBase(refs, place, { tip: commit, ref }, makeLoader);
   }
-  return { base: await baseAt(place.repository, commit, place.folder, makeLoader()), commit };
+  return { base: await baseAt(place.repository, commit, place.directory, makeLoader()), commit };
 }

@@ -8,14 +8,14 @@ import type { Base, BaseEntry, Declared } from '../../core/resource.ts';
 import { planToJson } from '../../plan/render/json.ts';
 import type { CommandInput } from './planning.ts';
 
-const FORMAT = 'octavo.planfile/2';
+const FORMAT = 'octavo.plan-file/3';
 
 /** Everything that `apply` needs to create the same plan again: the declarations and their base. */
 export interface PlanFile {
   readonly organization: string;
   readonly scope: string;
-  /** Path of the manifest folder inside its repository; null outside of one. */
-  readonly folder: string | null;
+  /** Path of the manifest directory inside its repository; null outside of one. */
+  readonly directory: string | null;
   readonly commit: string | null;
   readonly baseCommit: string | null;
   readonly checksum: string;
@@ -26,31 +26,31 @@ export interface PlanFile {
   readonly verdict: Pick<Plan['verdict'], 'state'>;
 }
 
-/** The parts of a plan file that are read here; the seal protects the rest. */
+/** The parts of a plan file that are read here; the digest protects the rest. */
 const shape = z.object({
   plan: z.object({
     organization: z.string(),
     scope: z.string(),
     commit: z.string().nullable(),
-    base: z.string().nullable(),
+    baseCommit: z.string().nullable(),
     checksum: z.string(),
     verdict: z.object({ state: z.string() }),
     changes: z.array(z.object({ action: z.string(), address: z.string(), fields: z.array(z.unknown()) })),
   }),
-  folder: z.string().nullable(),
+  directory: z.string().nullable(),
   declared: z.array(z.object({ address: z.string(), kind: z.string(), fields: z.record(z.string(), z.unknown()) })),
   base: z.array(z.object({ address: z.string(), kind: z.string() })).nullable(),
 });
 
-/** Serializes a plan: the plan as JSON, its input, and a checksum (the seal) over both. */
+/** Serializes a plan: the plan as JSON, its input, and a SHA-256 digest of both. */
 export function writePlanFile(input: CommandInput, plan: Plan): string {
   const content = {
     plan: planToJson(plan) as Json,
-    folder: input.place?.folder ?? null,
+    directory: input.place?.directory ?? null,
     declared: [...input.declared.values()] as unknown as Json,
     base: input.base === null ? null : ([...input.base.values()] as unknown as Json),
   };
-  return `${JSON.stringify({ format: FORMAT, seal: sealOf(content), ...content }, null, 2)}\n`;
+  return `${JSON.stringify({ format: FORMAT, sha256: digestOf(content), ...content }, null, 2)}\n`;
 }
 
 /** Reads a plan file. Throws ConfigError for any other file, and RefusedPlanError for an altered one. */
@@ -66,22 +66,22 @@ export function readPlanFile(text: string, name: string): PlanFile {
   if (!isObject(parsed) || parsed.format !== FORMAT || !isObject(parsed.plan)) {
     throw wrongVersion(name);
   }
-  const { seal, plan = null, folder = null, declared = null, base = null } = parsed as Record<string, Json>;
-  if (seal !== sealOf({ plan, folder, declared, base })) {
+  const { sha256, plan = null, directory = null, declared = null, base = null } = parsed as Record<string, Json>;
+  if (sha256 !== digestOf({ plan, directory, declared, base })) {
     throw new RefusedPlanError(`${name} was altered after it was created; create a new plan`);
   }
   if (!shape.safeParse(parsed).success) {
     throw wrongVersion(name);
   }
-  const head = plan as unknown as PlanFile & { base: string | null };
+  const head = plan as unknown as PlanFile;
   const resources = declared as unknown as Declared[];
   const entries = base as unknown as BaseEntry[] | null;
   return {
     organization: head.organization,
     scope: head.scope,
-    folder: folder as string | null,
+    directory: directory as string | null,
     commit: head.commit,
-    baseCommit: head.base,
+    baseCommit: head.baseCommit,
     checksum: head.checksum,
     declared: new Map(resources.map((resource) => [resource.address, resource])),
     base: entries === null ? null : new Map(entries.map((entry) => [entry.address, entry])),
@@ -91,10 +91,12 @@ export function readPlanFile(text: string, name: string): PlanFile {
 }
 
 function wrongVersion(name: string): ConfigError {
-  return new ConfigError(`${name} is not a plan file of this version (${FORMAT}); create one with octavo plan --out`);
+  return new ConfigError(
+    `${name} is not a plan file of this version (${FORMAT}); create a new one with octavo plan --out`,
+  );
 }
 
-function sealOf(content: Readonly<Record<'plan' | 'folder' | 'declared' | 'base', Json>>): string {
+function digestOf(content: Readonly<Record<'plan' | 'directory' | 'declared' | 'base', Json>>): string {
   return createHash('sha256').update(canonicalJson(content)).digest('hex');
 }
 

@@ -8,7 +8,7 @@ import { kinds } from '../../kinds/registry.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { applyParallel, makePlan } from '../../reconcile/planning.ts';
 import { LARGEST_SNAPSHOT, readSnapshot, type Snapshot, writeSnapshot } from '../../reconcile/snapshot.ts';
-import { paceEstimate, SnapshotSource } from '../../reconcile/snapshot-source.ts';
+import { estimateAtRate, SnapshotSource } from '../../reconcile/snapshot-source.ts';
 import { takeSnapshot } from '../../reconcile/take-snapshot.ts';
 import { SECRET } from '../../redact.ts';
 import { chooseOrganization, readConfig, readConfigWithoutSecrets } from '../cli/config.ts';
@@ -37,8 +37,8 @@ export async function snapshotCommand(flags: SnapshotFlags, context: CommandCont
   );
   const text = without(context.secrets ?? [], writeSnapshot(taken));
   for (const [kind, of] of Object.entries(taken.kinds)) {
-    if ('unread' in of) {
-      terminal.err(`${kind} could not be read: ${printable(of.unread)}; plans that need it will report this\n`);
+    if ('error' in of) {
+      terminal.err(`${kind} could not be read: ${printable(of.error)}; plans that need it will report this\n`);
     }
   }
   if (flags.out === undefined) {
@@ -74,10 +74,16 @@ export async function planOverSnapshot(
   const snapshot = await openSnapshot(flags.snapshot, terminal.cwd);
   const config = await readConfigWithoutSecrets(flags.config, snapshot.organization, context, folder);
   const organization = organizationOf(snapshot, config, flags);
-  const estimate = paceEstimate(snapshot.pace, config.queue.concurrency, applyParallel(config.queue.concurrency));
+  const estimate = estimateAtRate(
+    snapshot.requestRate,
+    config.queue.concurrency,
+    applyParallel(config.queue.concurrency),
+  );
   const input = await planningInput({ folder, config, organization, queue: { estimate } }, flags, context);
   const { plan } = await makePlan(input, new SnapshotSource(snapshot));
-  terminal.err(`Planned from the snapshot of ${snapshot.at}${ageWords(clock.now() - Date.parse(snapshot.at))}\n`);
+  terminal.err(
+    `Planned from the snapshot of ${snapshot.takenAt}${ageWords(clock.now() - Date.parse(snapshot.takenAt))}\n`,
+  );
   return { input, plan };
 }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ConfigError } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
-import type { Outbox } from '../../store/outbox.ts';
+import type { DeadLetter, Outbox } from '../../store/outbox.ts';
 import { LISTED } from '../polling/listing.ts';
-import type { Ingestion } from './ingestion.ts';
+import type { Ingestion, IngestionStatus } from './ingestion.ts';
 import { pushFile } from './push.ts';
 
 const filter = { source: z.string().optional(), key: z.string().optional() };
@@ -12,21 +12,21 @@ const filter = { source: z.string().optional(), key: z.string().optional() };
  * Schema of a request about conversations. A running daemon handles it; otherwise the command does, with the state
  * file.
  */
-export const conversationRequest = z.discriminatedUnion('about', [
-  z.strictObject({ about: z.literal('status') }),
+export const conversationRequest = z.discriminatedUnion('subcommand', [
+  z.strictObject({ subcommand: z.literal('status') }),
   z.strictObject({
-    about: z.literal('dead'),
+    subcommand: z.literal('dead list'),
     ...filter,
     limit: z.int().min(1).max(LISTED.most).default(LISTED.usual),
   }),
-  z.strictObject({ about: z.literal('letter'), key: z.string() }),
-  z.strictObject({ about: z.literal('retry'), ...filter }),
-  z.strictObject({ about: z.literal('drop'), ...filter }),
+  z.strictObject({ subcommand: z.literal('dead show'), key: z.string() }),
+  z.strictObject({ subcommand: z.literal('dead retry'), ...filter }),
+  z.strictObject({ subcommand: z.literal('dead drop'), ...filter }),
   /** `since`: milliseconds since the epoch. */
-  z.strictObject({ about: z.literal('resync'), source: z.string(), since: z.number() }),
+  z.strictObject({ subcommand: z.literal('resync'), source: z.string(), since: z.number() }),
   /** Absolute paths on the machine of the process that handles the request. */
   z.strictObject({
-    about: z.literal('push'),
+    subcommand: z.literal('push'),
     files: z.array(z.string()),
     account: z.string(),
     teamDomains: z.array(z.string()).default([]),
@@ -44,27 +44,27 @@ export interface ConversationControl {
 
 /** Handles a request. Throws ConfigError if the source or dead letter does not exist, StoreError, and SourceError. */
 export async function handleConversationRequest(
-  desk: ConversationControl,
-  question: ConversationRequest,
+  control: ConversationControl,
+  request: ConversationRequest,
 ): Promise<JsonObject> {
-  const { ingestion } = desk;
-  switch (question.about) {
+  const { ingestion } = control;
+  switch (request.subcommand) {
     case 'status':
-      return { ...plain(await ingestion.status()), outdated: Object.fromEntries(await ingestion.outdated()) };
-    case 'dead':
-      return lettersOf(desk, question);
-    case 'letter':
-      return letterOf(desk, question.key);
-    case 'retry':
-      return { count: await counted(ingestion.retry(filterOf(question)), question.key) };
-    case 'drop':
-      return { count: await counted(ingestion.dismiss(filterOf(question)), question.key) };
+      return describeStatus(await ingestion.status(), await ingestion.outdated());
+    case 'dead list':
+      return listDeadLetters(control, request);
+    case 'dead show':
+      return showDeadLetter(control, request.key);
+    case 'dead retry':
+      return { count: await counted(ingestion.retry(filterOf(request)), request.key) };
+    case 'dead drop':
+      return { count: await counted(ingestion.drop(filterOf(request)), request.key) };
     case 'resync':
-      mustBeThere(desk, question.source);
-      await ingestion.resync(question.source, question.since);
-      return { source: question.source, since: question.since };
+      requireSource(control, request.source);
+      await ingestion.resync(request.source, request.since);
+      return { source: request.source, since: toIsoTime(request.since) };
     default:
-      return pushAll(desk, question);
+      return pushAll(control, request);
   }
 }
 
@@ -73,7 +73,7 @@ const PUSH = 'push';
 
 async function pushAll(
   { ingestion, signal }: ConversationControl,
-  { files, account, teamDomains = [] }: Extract<ConversationRequest, { about: 'push' }>,
+  { files, account, teamDomains = [] }: Extract<ConversationRequest, { subcommand: 'push' }>,
 ): Promise<JsonObject> {
   // A pushed file is sent at once, without the settle delay.
   const intake = ingestion.intake(PUSH, { settleDelay: 0 });
@@ -85,23 +85,26 @@ async function pushAll(
   } finally {
     ingestion.endFiles(PUSH);
   }
-  return { files: plainList(pushed), sender: plain(ingestion.sender?.state ?? { kind: 'none' }) };
+  return { files: pushed.map(plain), sender: plain(ingestion.sender?.state ?? { kind: 'none' }) };
 }
 
 /** Returns the oldest dead letters, and the number of the others. */
-async function lettersOf(
+async function listDeadLetters(
   { outbox }: ConversationControl,
-  question: Extract<ConversationRequest, { about: 'dead' }>,
+  request: Extract<ConversationRequest, { subcommand: 'dead list' }>,
 ): Promise<JsonObject> {
-  const letters = await outbox.dead(filterOf(question), question.limit ?? LISTED.usual);
+  const letters = await outbox.dead(filterOf(request), request.limit ?? LISTED.usual);
   const { sources } = await outbox.status();
   const all = sources
-    .filter(({ source }) => question.source === undefined || source === question.source)
-    .reduce((sum, { dead }) => sum + dead, 0);
-  return { letters: plainList(letters), more: question.key === undefined ? Math.max(0, all - letters.length) : 0 };
+    .filter(({ source }) => request.source === undefined || source === request.source)
+    .reduce((sum, { deadLetters }) => sum + deadLetters, 0);
+  return {
+    deadLetters: letters.map(describeLetter),
+    more: request.key === undefined ? Math.max(0, all - letters.length) : 0,
+  };
 }
 
-async function letterOf({ outbox }: ConversationControl, key: string): Promise<JsonObject> {
+async function showDeadLetter({ outbox }: ConversationControl, key: string): Promise<JsonObject> {
   const letter = await outbox.deadLetter(key);
   if (letter === null) {
     throw new ConfigError(
@@ -109,7 +112,7 @@ async function letterOf({ outbox }: ConversationControl, key: string): Promise<J
     );
   }
   const { payload, ...rest } = letter;
-  return { ...plain(rest), conversation: JSON.parse(payload) as Json };
+  return { ...describeLetter(rest), conversation: JSON.parse(payload) as Json };
 }
 
 async function counted(work: Promise<number>, key: string | undefined): Promise<number> {
@@ -122,7 +125,7 @@ async function counted(work: Promise<number>, key: string | undefined): Promise<
   return count;
 }
 
-function mustBeThere({ sources }: ConversationControl, source: string): void {
+function requireSource({ sources }: ConversationControl, source: string): void {
   if (!sources.includes(source)) {
     const known = sources.length === 0 ? 'none is configured' : `configured sources: ${sources.join(', ')}`;
     throw new ConfigError(`source ${JSON.stringify(source)} not found; ${known}`);
@@ -137,6 +140,22 @@ function plain(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 
-function plainList(values: readonly object[]): readonly JsonObject[] {
-  return values.map(plain);
+function describeLetter({ at, ...rest }: DeadLetter): JsonObject {
+  return { ...plain(rest), refusedAt: toIsoTime(at) };
+}
+
+function describeStatus({ sources, ...rest }: IngestionStatus, outdated: ReadonlyMap<string, number>): JsonObject {
+  return {
+    ...plain(rest),
+    sources: sources.map(({ polledAt, waitingSince, ...source }) => ({
+      ...plain(source),
+      polledAt: toIsoTime(polledAt),
+      waitingSince: toIsoTime(waitingSince),
+    })),
+    outdated: Object.fromEntries(outdated),
+  };
+}
+
+function toIsoTime(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
 }

@@ -60,10 +60,10 @@ export interface IngestionStatus {
   readonly sender: SenderState;
   readonly outbox: Omit<OutboxStatus, 'sources'>;
   readonly sources: readonly (SourceStatus & {
-    /** Milliseconds since the last successful poll; null: there was none. */
-    readonly polledAgo: number | null;
-    /** Age of the oldest waiting content, in milliseconds; null: nothing waits. */
-    readonly waitingFor: number | null;
+    /** Seconds since the last successful poll; null: there was none. */
+    readonly pollAgeSeconds: number | null;
+    /** Age of the oldest waiting content; null: nothing waits. */
+    readonly oldestWaitSeconds: number | null;
     /** Error of the last poll or recheck; null: neither failed. */
     readonly error: string | null;
   })[];
@@ -92,13 +92,13 @@ export class Ingestion {
     const { sources } = options;
     this.#options = options;
     this.#webhooks = new Map(sources.flatMap(({ name, webhook }) => (webhook === null ? [] : [[name, webhook]])));
-    const bells = { work: this.#work, room: this.#room };
+    const signals = { work: this.#work, room: this.#room };
     const destination =
       writer === null ? null : new PlatformDestination({ writer, site, probe, bytes: batch.maxBytes, events });
     this.sender =
       destination === null
         ? null
-        : new ConversationSender({ outbox, destination, batch, clock, random, events, ...bells });
+        : new ConversationSender({ outbox, destination, batch, clock, random, events, ...signals });
     for (const { name, polling, every, since } of sources) {
       const hints = new WakeUpSignal();
       const intake = this.intake(name, { hints });
@@ -213,11 +213,11 @@ export class Ingestion {
     if (webhook === undefined || intake === undefined) {
       return { status: 404, reason: 'no such webhook' };
     }
-    const heard = webhook.read(delivery);
-    if (heard.kind === 'refused') {
-      return { status: heard.status, reason: heard.reason };
+    const result = webhook.read(delivery);
+    if (result.kind === 'refused') {
+      return { status: result.status, reason: result.reason };
     }
-    const kept = await intake.takeWebhook(heard);
+    const kept = await intake.takeWebhook(result);
     return kept === 'full' ? { status: 503, reason: 'outbox full; retry later' } : { status: 202, reason: null };
   }
 
@@ -238,8 +238,8 @@ export class Ingestion {
   }
 
   /** Deletes dead letters; the same content is not queued again. Returns their number. */
-  async dismiss(filter: DeadFilter): Promise<number> {
-    const count = await this.#options.outbox.dismiss(filter);
+  async drop(filter: DeadFilter): Promise<number> {
+    const count = await this.#options.outbox.drop(filter);
     this.#room.notify();
     return count;
   }
@@ -262,8 +262,8 @@ export class Ingestion {
       outbox: rest,
       sources: [...sources, ...unseen].map((source) => ({
         ...source,
-        polledAgo: source.polledAt === null ? null : now - source.polledAt,
-        waitingFor: source.waitingSince === null ? null : now - source.waitingSince,
+        pollAgeSeconds: source.polledAt === null ? null : (now - source.polledAt) / 1000,
+        oldestWaitSeconds: source.waitingSince === null ? null : (now - source.waitingSince) / 1000,
         error: this.#loops.get(source.source)?.error?.message ?? null,
       })),
     };
@@ -272,6 +272,6 @@ export class Ingestion {
 
 /** Returns the status of a source that has not been read yet. */
 function nothingOf(source: string): SourceStatus {
-  const none = { waiting: 0, waitingSince: null, sending: 0, inDoubt: 0, dead: 0, hints: 0, counts: {} };
+  const none = { waiting: 0, waitingSince: null, sending: 0, inDoubt: 0, deadLetters: 0, hints: 0, counts: {} };
   return { source, cursor: null, polledAt: null, ...none };
 }

@@ -15,7 +15,7 @@ export interface PushedFile {
   readonly skipped: number;
   readonly rejected: number;
   /** File that lists rejected and empty records, with lines and reasons; null: there are none. */
-  readonly rejects: string | null;
+  readonly rejectFile: string | null;
 }
 
 export interface PushOptions {
@@ -37,12 +37,12 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
   let size = 0;
   let listed = 0;
   let threads = 0;
-  const rejects = rejectFileOf(path);
+  const rejectFile = rejectFileOf(path);
   const flush = async () => {
     try {
-      listed += await appendRejects(rejects, batch);
+      listed += await appendRejects(rejectFile, batch);
     } catch (error) {
-      throw new SourceError(`cannot write the reject file ${rejects}: ${messageOf(error)}`, {
+      throw new SourceError(`cannot write the reject file ${rejectFile}: ${messageOf(error)}`, {
         cause: error,
       });
     }
@@ -78,7 +78,7 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
     threads,
     skipped: counts.skipped + counts.gone,
     rejected: counts.rejected,
-    rejects: listed === 0 ? null : rejects,
+    rejectFile: listed === 0 ? null : rejectFile,
   };
 }
 

@@ -11,10 +11,13 @@ import type { DriftContext } from './drift-context.ts';
  * Returns why a declared resource that does not exist stays in the manifests. Null if it was deleted: it was applied as
  * declared, and no resource of its kind exists that could be it under another name.
  */
-export function whyNotGone({ address, kind, replaces, within, place }: Change, context: DriftContext): string | null {
+export function whyNotGone(
+  { address, kind, isReplacement, within, place }: Change,
+  context: DriftContext,
+): string | null {
   const { base, declared, bound } = context.input;
   const entry = base?.get(address);
-  if (base === null || replaces) {
+  if (base === null || isReplacement) {
     return 'is declared but does not exist, or has another name now';
   }
   const missing = [place?.list ?? null, within].find((holder) => holder !== null && !bound.has(holder));

@@ -100,7 +100,7 @@ export interface Kind extends KindRules {
   /** Returns the requests of one change, without sending them, so that a plan can count them. */
   writes(change: Change, context: WriteContext): Writes;
   /** Returns what to record of an applied resource that the platform does not return. */
-  recordedMarks?(
+  recordedMetadata?(
     declared: Declared,
     before: JsonObject,
     changed: boolean,

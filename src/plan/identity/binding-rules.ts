@@ -25,7 +25,7 @@ export const BINDING_RULES: readonly BindingRule[] = [
 /** Reserves the old resource of an unfinished replacement: no key means it any more, and it is still owned. */
 export function reserveReplaced(state: BindingState): void {
   for (const { address, id } of [...state.declared, ...state.dropped]) {
-    const old = state.baseEntry(address)?.marks.old;
+    const old = state.baseEntry(address)?.metadata.old;
     const actual = typeof old === 'string' && old !== id ? state.withId(old) : undefined;
     if (actual !== undefined && state.isFree(actual)) {
       state.tables.replaced.set(address, actual);

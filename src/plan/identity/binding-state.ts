@@ -136,7 +136,7 @@ export class BindingState {
     return (
       entry !== undefined &&
       (entry.id === null || entry.isComplete === true) &&
-      entry.marks.begun !== true &&
+      entry.metadata.begun !== true &&
       Object.entries(this.kind.fields).some(
         ([name, rules]) =>
           rules.fixed === 'replace' &&

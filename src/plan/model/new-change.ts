@@ -8,11 +8,11 @@ export function newChange(change: Required & Partial<Change>): Change {
   return {
     id: null,
     source: null,
-    requires: [],
+    dependsOn: [],
     held: null,
     approvable: false,
     paused: null,
-    replaces: false,
+    isReplacement: false,
     impact: '',
     weight: 0,
     declared: {},

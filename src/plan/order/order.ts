@@ -70,7 +70,7 @@ class ChangeOrder {
       if (change.action === 'create') {
         this.#creations.set(change.address, change);
       } else if (change.action === 'delete') {
-        this.#deletions.set(change.replaces ? unboundAddress(change.id ?? '') : change.address, change);
+        this.#deletions.set(change.isReplacement ? unboundAddress(change.id ?? '') : change.address, change);
       }
     }
   }
@@ -191,7 +191,7 @@ class ChangeOrder {
   }
 
   #replacement(change: Change): void {
-    if (!change.replaces || change.action !== 'create') {
+    if (!change.isReplacement || change.action !== 'create') {
       return;
     }
     const deletion = `delete ${change.address}`;

@@ -71,7 +71,7 @@ function headLine(change: Change, column: number, options: PlanTextOptions): str
   const { paint } = options;
   const tone = { create: paint.create, update: paint.change, move: paint.change, delete: paint.remove }[change.action];
   const address = printable(change.address);
-  const sign = change.replaces ? (change.action === 'create' ? '+/-' : '-/+') : `  ${SIGNS[change.action]}`;
+  const sign = change.isReplacement ? (change.action === 'create' ? '+/-' : '-/+') : `  ${SIGNS[change.action]}`;
   const place = change.source === null ? '' : `${change.source.file}:${change.source.line}`;
   const gap = ' '.repeat(Math.max(1, column - textWidth(address) + 3));
   const said = remarks(change);

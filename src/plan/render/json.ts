@@ -4,7 +4,7 @@ import { maskUrlsIn } from '../../core/text/safe-url.ts';
 /** Returns the stable, versioned JSON form of a plan. */
 export function planToJson(plan: Plan): object {
   return maskUrlsIn({
-    format: 'octavo.plan/1',
+    format: 'octavo.plan/2',
     ...head(plan),
     hasBase: plan.hasBase,
     verdict: plan.verdict,
@@ -15,10 +15,10 @@ export function planToJson(plan: Plan): object {
       id: change.id,
       fields: change.fields,
       source: change.source,
-      requires: change.requires,
+      requires: change.dependsOn,
       held: change.held,
       paused: change.paused,
-      replaces: change.replaces,
+      replaces: change.isReplacement,
       ...(change.impact === '' ? {} : { impact: change.impact }),
     })),
     adopted: plan.adopted,
@@ -28,7 +28,7 @@ export function planToJson(plan: Plan): object {
     access: plan.access,
     summary: plan.summary,
     requests: plan.cost.requests,
-    seconds: Math.round(plan.cost.seconds * 10) / 10,
+    estimatedSeconds: Math.round(plan.cost.seconds * 10) / 10,
   });
 }
 
@@ -40,7 +40,7 @@ export function resultToJson(
   pending: Plan['pending'],
 ): object {
   return {
-    format: 'octavo.result/1',
+    format: 'octavo.result/2',
     ...head(plan),
     results: maskUrlsIn(results),
     pending,
@@ -50,8 +50,8 @@ export function resultToJson(
 }
 
 function head(plan: Plan): object {
-  const { organization, scope, commit, base, checksum, heldChecksum } = plan;
-  return { organization, scope, commit, base, checksum, heldChecksum };
+  const { organization, scope, commit, baseCommit, checksum, heldChecksum } = plan;
+  return { organization, scope, commit, baseCommit, checksum, heldChecksum };
 }
 
 /** Counts changes by status. */

@@ -143,7 +143,7 @@ function planTitle(plan: Plan): string {
 
 /** Returns the organization of a plan, by its title on the platform, and the commits. */
 export function planTitleParts(plan: Plan): { readonly who: string; readonly when: string } {
-  const base = plan.base === null ? '' : ` over ${plan.base.slice(0, 7)}`;
+  const base = plan.baseCommit === null ? '' : ` over ${plan.baseCommit.slice(0, 7)}`;
   const scope = plan.scope === ROOT_SCOPE ? '' : `, scope ${printable(plan.scope)}`;
   const id = printable(plan.organization);
   return {
@@ -241,14 +241,14 @@ function verdictRows(plan: Plan, { approval = PLAIN_APPROVAL }: PlanTextOptions)
 function accessWords(change: Plan['access'][number]): string {
   const person = printable(change.person);
   if (change.from === null) {
-    return `${person} joins ${change.to} (${change.as})`;
+    return `${person} joins ${change.to} (${change.role})`;
   }
   if (change.to === null) {
-    return `${person} leaves ${change.from === WHOLE_ORGANIZATION ? 'the organization' : change.from} (${change.as})`;
+    return `${person} leaves ${change.from === WHOLE_ORGANIZATION ? 'the organization' : change.from} (${change.role})`;
   }
   return change.to === WHOLE_ORGANIZATION
-    ? `${person} changes role (${change.as})`
-    : `${person} changes in ${change.to} (${change.as})`;
+    ? `${person} changes role (${change.role})`
+    : `${person} changes in ${change.to} (${change.role})`;
 }
 
 function adoptedWords(plan: Plan): string {

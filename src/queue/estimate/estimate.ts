@@ -32,7 +32,7 @@ export function estimateSeconds(load: Load): number {
 
 /** Finds a budget with the same limit and a known remaining count: the two are probably the same. */
 function findSimilar({ limit }: BudgetSnapshot, budgets: readonly BudgetSnapshot[]): BudgetSnapshot | undefined {
-  return budgets.find((other) => limit !== null && other.limit === limit && other.left !== null);
+  return budgets.find((other) => limit !== null && other.limit === limit && other.remaining !== null);
 }
 
 function createQueue(

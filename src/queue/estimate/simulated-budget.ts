@@ -23,17 +23,17 @@ export class SimulatedBudget {
 
   /** `similar`: state of a budget that is probably the same, used if this budget's own window is over. */
   constructor(budget: BudgetSnapshot, similar: BudgetSnapshot | undefined) {
-    const { limit, window, refill, foreign, closedFor, rtt } = budget;
-    const { left, resetIn } = budget.left === null && similar !== undefined ? similar : budget;
+    const { limit, window, refillRate, otherClientsRate, cooldown, rtt } = budget;
+    const { remaining, resetIn } = budget.remaining === null && similar !== undefined ? similar : budget;
     this.#limit = limit ?? 0;
     this.#window = this.#limit > 0 ? window : null;
-    this.#refill = refill === null || refill <= 0 ? null : refill / 1000;
-    this.#otherClientsRate = foreign / 1000;
-    this.#closedUntil = closedFor;
+    this.#refill = refillRate === null || refillRate <= 0 ? null : refillRate / 1000;
+    this.#otherClientsRate = otherClientsRate / 1000;
+    this.#closedUntil = cooldown;
     this.#rtt = rtt ?? 0;
-    this.#stale = budget.left === null;
+    this.#stale = budget.remaining === null;
     const usedByOthers = this.#refill === null ? this.#otherClientsRate * (resetIn ?? 0) : 0;
-    this.#left = (left ?? this.#limit) - usedByOthers;
+    this.#left = (remaining ?? this.#limit) - usedByOthers;
     this.#until = this.#refill === null ? (resetIn ?? 0) : 0;
   }
 

@@ -10,19 +10,19 @@ export interface BudgetSnapshot {
   /** Requests allowed per window; null while unknown. */
   readonly limit: number | null;
   /** Requests remaining in this window, less those in flight; null while unknown. */
-  readonly left: number | null;
+  readonly remaining: number | null;
   /** Milliseconds until the window ends; null while unknown. */
   readonly resetIn: number | null;
   /** Length of a window in milliseconds; estimated until two windows were seen; null while unknown. */
   readonly window: number | null;
   /** Refill rate of a token bucket, in requests per second; null for windows. */
-  readonly refill: number | null;
+  readonly refillRate: number | null;
   /** Remaining cooldown after a 429, in milliseconds; 0 if there is none. */
-  readonly closedFor: number;
+  readonly cooldown: number;
   /** Average time from sending to the response headers, in milliseconds; null before the first response. */
   readonly rtt: number | null;
   /** Requests per second by other clients of the same budget. */
-  readonly foreign: number;
+  readonly otherClientsRate: number;
   /** Requests per second that the limit allows; null while unknown. */
   readonly rate: number | null;
 }
@@ -42,7 +42,7 @@ export interface QueueSnapshot {
   /** Average time from sending to the response headers, in milliseconds; null before the first response. */
   readonly rtt: number | null;
   /** Milliseconds by which the platform's clock is ahead of the local one, to the second; null while unknown. */
-  readonly ahead: number | null;
+  readonly clockSkew: number | null;
   /** State of the circuit breaker. `open`: only a trial request is sent after each pause. */
   readonly breaker: 'closed' | 'open' | 'half-open';
   /** Remaining retry quota; full at 500. */

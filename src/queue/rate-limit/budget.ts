@@ -195,7 +195,7 @@ export class Budget {
       classes: [...this.classes],
       operations: this.limitKeys.flatMap((key) => key.split(' ')[1] ?? []),
       ...this.#learned.snapshot(now, this.#inFlight),
-      closedFor: Math.max(0, this.#cooldown.until - now),
+      cooldown: Math.max(0, this.#cooldown.until - now),
       rtt: this.rtt,
     };
   }

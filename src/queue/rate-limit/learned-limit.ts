@@ -265,7 +265,7 @@ export class LearnedLimit {
   }
 
   /** Returns the part of the snapshot that describes the limit. */
-  snapshot(now: number, inFlight: number): Omit<BudgetSnapshot, 'classes' | 'operations' | 'closedFor' | 'rtt'> {
+  snapshot(now: number, inFlight: number): Omit<BudgetSnapshot, 'classes' | 'operations' | 'cooldown' | 'rtt'> {
     const { length, end } = this.window;
     const { limit } = this.#state;
     const { refill } = this.#refillRate;
@@ -274,11 +274,11 @@ export class LearnedLimit {
     const rate = limit === null || window === null ? null : (limit / window) * 1000;
     return {
       limit,
-      left: remaining === null ? null : Math.max(0, remaining - inFlight),
+      remaining: remaining === null ? null : Math.max(0, remaining - inFlight),
       resetIn: remaining === null ? null : end - now,
       window,
-      refill,
-      foreign: this.otherClients.rate * 1000,
+      refillRate: refill,
+      otherClientsRate: this.otherClients.rate * 1000,
       rate: refill ?? rate,
     };
   }

@@ -251,7 +251,7 @@ class Dispatcher implements RequestQueue {
       inFlight: this.#inFlight.size,
       outcomes: { ...this.#statistics.outcomes },
       rtt: this.#statistics.rtt,
-      ahead: this.#serverClock.skew(),
+      clockSkew: this.#serverClock.skew(),
       breaker: this.#breaker.state,
       retryQuota: this.#quota.left,
     };

@@ -13,7 +13,7 @@ import { kinds } from '../../kinds/registry.ts';
 import { openDiskTree } from '../../manifests/files/disk-tree.ts';
 import { createManifestLoader, type DesiredState, type ManifestLoader } from '../../manifests/loader.ts';
 import type { OtherScopes } from '../../plan/identity/other-scopes.ts';
-import { type AppliedBase, readAppliedBase, readOtherScopes, recordApplied, type ScopedFolder } from '../applied.ts';
+import { type AppliedBase, readAppliedBase, readOtherScopes, recordApplied, type ScopedDirectory } from '../applied.ts';
 
 /** Current content of a source. */
 export interface Desired {
@@ -108,7 +108,7 @@ function gitSource(
   };
   const applied = git.recordApplied
     ? new RecordedScope(
-        { organization, scope, folder: scopeOfFolder(posix.normalize(git.path)), repository: checkout.repository },
+        { organization, scope, directory: scopeOfFolder(posix.normalize(git.path)), repository: checkout.repository },
         new AppliedRefs(checkout.refs, organization),
       )
     : null;
@@ -145,10 +145,10 @@ function gitSource(
 
 /** Reads and writes the applied refs of a clone: its own scope, and the claims of others. */
 class RecordedScope {
-  readonly #place: ScopedFolder;
+  readonly #place: ScopedDirectory;
   readonly #refs: AppliedRefs;
 
-  constructor(place: ScopedFolder, refs: AppliedRefs) {
+  constructor(place: ScopedDirectory, refs: AppliedRefs) {
     this.#place = place;
     this.#refs = refs;
   }
@@ -164,8 +164,8 @@ class RecordedScope {
   }
 
   async move(commit: string, ids: ReadonlyMap<Address, string>): Promise<void> {
-    const { organization, scope, folder } = this.#place;
-    await recordApplied(this.#refs, { organization, scope, folder, commit, ids });
+    const { organization, scope, directory } = this.#place;
+    await recordApplied(this.#refs, { organization, scope, directory, commit, ids });
   }
 }
 
