@@ -108,7 +108,10 @@ function argumentRow(argument: Argument): string {
 
 function optionRow({ flags, long, description, defaultValue, defaultValueDescription, argChoices }: Option): string {
   // `--without` takes the names that `--with` lists.
-  const choices = argChoices === undefined || long === '--without' ? '' : `: ${argChoices.map((choice) => `\`${choice}\``).join(', ')}`;
+  const choices =
+    argChoices === undefined || long === '--without'
+      ? ''
+      : `: ${argChoices.map((choice) => `\`${choice}\``).join(', ')}`;
   return row(flags, `${description}${choices}`, defaultValueDescription ?? defaultValue);
 }
 

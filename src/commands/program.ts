@@ -259,7 +259,10 @@ function tryingCommands(program: Command, context: CommandContext, setExitCode: 
     .option('--seed <file>', 'File with the initial state')
     .option('--state <file>', 'File to keep the state in across restarts')
     .option('--latency <ms>', 'Added latency per response, in milliseconds', count)
-    .option('--limit <n/seconds>', 'Rate limit as requests per window, such as 60/2s; 60/2s:first-call starts the window at the first request')
+    .option(
+      '--limit <n/seconds>',
+      'Rate limit as requests per window, such as 60/2s; 60/2s:first-call starts the window at the first request',
+    )
     .option('--faults <percent>', 'Percentage of requests to fail with 503', upTo(100))
     .addOption(new Option('--platform <version>', 'Platform version to emulate').choices(PLATFORM_NAMES))
     .addOption(new Option('--with <features...>', 'Features to enable').choices(Object.values(FEATURE_NAMES)))

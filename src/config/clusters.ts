@@ -143,7 +143,7 @@ export function settleClusters(parsed: ParsedClusters, extras: ClusterExtras | u
 }
 
 /** Access to files that the configuration refers to. */
-export interface Files {
+export interface ConfigFiles {
   /** Throws if the file cannot be read. */
   readonly readFile: (path: string) => string;
   /** The directory that relative paths are resolved against. */
@@ -158,7 +158,7 @@ export function examineClusters(
   raw: unknown,
   at: Path,
   document: ConfigDocument,
-  files: Files,
+  files: ConfigFiles,
 ): ClusterExtras & { readonly problems: readonly Problem[] } {
   const settings = isObject(raw) ? raw : {};
   const request = isObject(settings.changeRequest) ? settings.changeRequest : {};
@@ -205,7 +205,7 @@ function readTemplate(
   description: unknown,
   at: Path,
   document: ConfigDocument,
-  { readFile, base }: Files,
+  { readFile, base }: ConfigFiles,
 ): { readonly text: string | null; readonly problems: readonly Problem[] } {
   const name = isObject(description) ? readText(description.file) : undefined;
   if (name === undefined) {

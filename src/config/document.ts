@@ -2,7 +2,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import type { Problem } from '../core/errors.ts';
 import { append } from '../core/lists.ts';
-import { type Surroundings, substitute } from './substitute.ts';
+import { type SubstitutionContext, substitute } from './substitute.ts';
 
 /** Keys and indexes from the root of the file. */
 export type Path = readonly PropertyKey[];
@@ -22,7 +22,7 @@ export interface ConfigDocument {
 const MOST = { aliases: 1_000, values: 200_000 } as const;
 
 /** Reads YAML 1.2 and replaces references in its strings. Never throws; reports all errors in `problems`. */
-export function readDocument(text: string, file: string, surroundings: Surroundings): ConfigDocument {
+export function readDocument(text: string, file: string, surroundings: SubstitutionContext): ConfigDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
   const problems: Problem[] = [];

@@ -5,7 +5,7 @@ import { ConfigError, formatProblem, type Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { append } from '../core/lists.ts';
 import { didYouMean } from '../core/text/suggest.ts';
-import { examineClusters, type Files } from './clusters.ts';
+import { type ConfigFiles, examineClusters } from './clusters.ts';
 import { type Config, freezeConfig } from './config.ts';
 import { type ConfigDocument, type Path, readDocument } from './document.ts';
 import { plainHttpProblems } from './plain-http.ts';
@@ -62,7 +62,7 @@ export function loadConfig(options: LoadConfigOptions): Config {
   return freezeConfig(parsed.data, secrets, clusters);
 }
 
-function examineEach(document: ConfigDocument, files: Files) {
+function examineEach(document: ConfigDocument, files: ConfigFiles) {
   return organizationsOf(document).map((organization, index) => {
     const raw = isObject(organization) ? organization.clusters : undefined;
     return examineClusters(raw, ['organizations', index, 'clusters'], document, files);

@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { messageOf } from '../core/errors.ts';
 
 /** Data that `${env:NAME}` and `${file:PATH}` are resolved from. Relative paths start at the directory `base`. */
-export interface Surroundings {
+export interface SubstitutionContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Throws if the file cannot be read. */
   readonly readFile: (path: string) => string;
@@ -23,7 +23,7 @@ export interface Substituted {
 }
 
 /** Replaces every `${env:NAME}` and `${file:PATH}`. The trailing newline of a file is removed. */
-export function substitute(text: string, surroundings: Surroundings): Substituted {
+export function substitute(text: string, surroundings: SubstitutionContext): Substituted {
   const values: string[] = [];
   const problems: string[] = [];
   const put = (value: string) => {
@@ -54,14 +54,14 @@ export function substitute(text: string, surroundings: Surroundings): Substitute
 
 type Found = { readonly value: string; readonly problem?: undefined } | { readonly problem: string };
 
-function fromEnvironment(name: string, { env }: Surroundings): Found {
+function fromEnvironment(name: string, { env }: SubstitutionContext): Found {
   const value = env[name];
   return value === undefined || value === ''
     ? { problem: `the environment variable ${name} is not set; set it, or write the value here` }
     : { value };
 }
 
-function fromFile(name: string, { readFile, base }: Surroundings): Found {
+function fromFile(name: string, { readFile, base }: SubstitutionContext): Found {
   const path = isAbsolute(name) ? name : resolve(base, name);
   try {
     return { value: readFile(path).replace(/\r?\n$/, '') };

@@ -7,7 +7,7 @@ import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import { toMarkdown } from '../platform/rich-text/document.ts';
 import type { DemoContext } from './context.ts';
-import { fitting } from './tickets.ts';
+import { truncate } from './tickets.ts';
 
 /** Parts of the demonstration that this step uses. */
 export interface ClusterParts {
@@ -113,6 +113,6 @@ function excerpt(description: unknown, { paint, columns }: DemoContext): string 
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .trimEnd()
     .split('\n')
-    .map((line) => `${line === '' ? '' : `      ${paint.faint(fitting(printable(line), columns - INDENT))}`}\n`)
+    .map((line) => `${line === '' ? '' : `      ${paint.faint(truncate(printable(line), columns - INDENT))}`}\n`)
     .join('');
 }

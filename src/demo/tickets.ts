@@ -5,12 +5,12 @@ import type { Reader } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
 import type { Item } from '../platform/operations/model/operation.ts';
 import { type DemoContext, STEP_LIMIT } from './context.ts';
-import { type DropBox, TICKET_FILES } from './drop-box.ts';
+import { type DemoDropFolder, TICKET_FILES } from './drop-folder.ts';
 import type { IntakeReporter } from './intake-reporter.ts';
 
 /** Parts of the demonstration that this step uses. */
 export interface TicketParts {
-  readonly dropBox: DropBox;
+  readonly dropBox: DemoDropFolder;
   readonly intake: IntakeReporter;
   readonly reader: Reader;
 }
@@ -77,7 +77,11 @@ async function conversationsOn(reader: Reader): Promise<readonly Words[]> {
 }
 
 /** Checks that no email address of the files is on the platform, and prints a redacted line. */
-async function isPrivate(conversations: readonly Words[], dropBox: DropBox, demo: DemoContext): Promise<boolean> {
+async function isPrivate(
+  conversations: readonly Words[],
+  dropBox: DemoDropFolder,
+  demo: DemoContext,
+): Promise<boolean> {
   const { say, paint } = demo;
   const emails = await dropBox.emails();
   const seen = emails.filter((email) => conversations.some(({ all }) => all.includes(email)));
@@ -119,13 +123,13 @@ function clusterTable(clusters: readonly Cluster[], { paint, columns }: DemoCont
   const rows = clusters.map(({ impact, stats, label }) => {
     const shade = colour[impact as keyof typeof colour] ?? paint.faint;
     const numbers = `${String(stats?.issues ?? '').padStart(6)}  ${String(stats?.conversations ?? '').padStart(13)}`;
-    return `  ${shade((impact ?? '').padEnd(6))}  ${numbers}  ${fitting(printable(label ?? ''), columns - BEFORE_LABEL)}\n`;
+    return `  ${shade((impact ?? '').padEnd(6))}  ${numbers}  ${truncate(printable(label ?? ''), columns - BEFORE_LABEL)}\n`;
   });
   return [`  ${paint.strong('impact  issues  conversations  cluster')}\n`, ...rows].join('');
 }
 
 /** Shortens a text to a number of columns. */
-export function fitting(text: string, columns: number): string {
+export function truncate(text: string, columns: number): string {
   if (textWidth(text) <= columns) {
     return text;
   }

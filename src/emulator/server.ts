@@ -6,10 +6,10 @@ import { answer, apiRouter } from './api.ts';
 import { DOWNLOAD_PREFIX, download } from './content/downloads.ts';
 import { CONTROL_PREFIX, type Controls, control, type Latency } from './control.ts';
 import { type ChosenFaults, type FaultInjector, NO_FAULTS, seededRandom } from './http/faults.ts';
-import type { Admission, RequestLimiter } from './http/limits.ts';
+import type { LimitDecision, RequestLimiter } from './http/limits.ts';
 import { readJson, receiveBody } from './http/receive.ts';
 import type { RequestRecorder } from './http/request-log.ts';
-import { drop, send, sendBytes, stream } from './http/respond.ts';
+import { dropConnection, send, sendBytes, stream } from './http/respond.ts';
 import type { Match, Router } from './http/router.ts';
 import { type ApiAnswer, ApiError, errorBody } from './model/answers.ts';
 import type { CreationDefaults } from './model/creation-defaults.ts';
@@ -141,7 +141,7 @@ async function answerRequest(
   const latency = latencyOf(listener.latency, random) + trouble.delay;
   await wait(listener, latency);
   if (result === undefined) {
-    drop(request);
+    dropConnection(request);
     return;
   }
   close(result.status);
@@ -162,7 +162,7 @@ async function answerRequest(
 interface Circumstances {
   readonly caller: Caller | undefined;
   readonly match: Match | undefined;
-  readonly admission: Admission;
+  readonly admission: LimitDecision;
   readonly trouble: ChosenFaults;
 }
 

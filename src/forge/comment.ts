@@ -8,7 +8,7 @@ import type { CommitStatus } from './forge.ts';
 import { type Marker, writeMarker } from './marker.ts';
 
 /** Maximum length of a comment, and the job that shows the whole plan. */
-export interface Room {
+export interface CommentLimits {
   /** Characters. */
   readonly longest: number;
   /** Page of the job; null if it has none. */
@@ -22,14 +22,14 @@ const LONGEST_DESCRIPTION = 140;
  * Builds the comment that shows a plan: a hidden marker, the summary, and the folded plan. If the plan is longer than a
  * comment may be, the riskiest changes are kept, the others are counted, and a link leads to the whole plan.
  */
-export function planComment(plan: Plan, marker: Marker, room: Room, approval?: Approval): string {
+export function planComment(plan: Plan, marker: Marker, room: CommentLimits, approval?: Approval): string {
   const { head, text, shorten, isLong } = planMarkdown(plan, approval);
   const isOpen = !isLong && plan.changes.length > 0;
   return foldedComment({ marker, head, title: 'The plan', text, shorten, isOpen }, room);
 }
 
 /** Builds the comment for a commit without a plan. It lists the problems and replaces an earlier, outdated plan. */
-export function failureComment(message: string, commit: string, marker: Marker, room: Room): string {
+export function failureComment(message: string, commit: string, marker: Marker, room: CommentLimits): string {
   const scope = marker.scope === ROOT_SCOPE ? '' : `, scope ${marker.scope}`;
   const head = `### No plan for ${codeSpan(printable(`${marker.organization}${scope}`))}: commit ${commit.slice(0, 7)}\n\n**Planning failed**`;
   // Quoted text never starts a line, because forges execute some lines as commands.
@@ -71,7 +71,10 @@ interface Folded {
   readonly isOpen: boolean;
 }
 
-function foldedComment({ marker, head, title, text, shorten, isOpen }: Folded, { longest, runUrl }: Room): string {
+function foldedComment(
+  { marker, head, title, text, shorten, isOpen }: Folded,
+  { longest, runUrl }: CommentLimits,
+): string {
   const around = (block: string, note: string) =>
     `${writeMarker(marker)}\n${head}\n\n<details${isOpen ? ' open' : ''}><summary>${title}</summary>\n\n${block}\n\n</details>\n${note}`;
   const whole = around(fenced(text), '');

@@ -23,7 +23,7 @@ export interface FileChange {
 }
 
 /** Tree based on that of a commit. */
-export interface MadeTree {
+export interface NewTree {
   readonly id: string;
   readonly changes: readonly FileChange[];
 }
@@ -45,7 +45,7 @@ export async function makeTree(
   directory: string,
   commit: string,
   texts: ReadonlyMap<string, string>,
-): Promise<MadeTree> {
+): Promise<NewTree> {
   const scratch = await mkdtemp(join(tmpdir(), 'octavo-index-'));
   const git = (input?: string) =>
     gitIn(directory, {

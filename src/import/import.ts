@@ -28,12 +28,12 @@ export interface ImportOptions {
   readonly tree: FileTree;
   readonly load: ManifestLoadOptions;
   /** Declarations of the existing manifests; null where there are none. */
-  readonly existing: Existing | null;
+  readonly existing: ExistingManifests | null;
   /** Folder of new files, relative to that of the manifests; empty: the same folder. */
   readonly folder: string;
 }
 
-export interface Existing {
+export interface ExistingManifests {
   readonly declared: ReadonlyMap<Address, Declared>;
   readonly manifests: ReadonlyMap<string, string>;
 }

@@ -1,9 +1,9 @@
 import { type Address, unboundAddress } from '../core/address.ts';
 import type { Change, FieldChange } from '../core/change.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields, Observation } from '../core/resource.ts';
-import { holdLast, withoutImplicit } from './deletions.ts';
+import { holdLastRequiredPart, withoutImplicit } from './deletions.ts';
 import type { Identity } from './identity/identity.ts';
-import { type DiffContext, diffFields, normalizeValue, wantedFields } from './model/diff.ts';
+import { applicableFields, type DiffContext, diffFields, normalizeValue } from './model/diff.ts';
 import { changeOf, newChange } from './model/new-change.ts';
 import { parentsFirst } from './model/parents-first.ts';
 import { PeopleAddresses } from './model/people.ts';
@@ -83,7 +83,7 @@ class ChangeDrafter {
       }
     }
     return {
-      changes: holdLast(withoutImplicit(this.#changes, this.#kinds), this.#inputs),
+      changes: holdLastRequiredPart(withoutImplicit(this.#changes, this.#kinds), this.#inputs),
       pending: [...this.#pending.reasons].map(([address, reason]) => ({ address, reason })),
       notes: this.#notes,
     };
@@ -102,7 +102,7 @@ class ChangeDrafter {
     if (this.#pending.addIfNotCreatable(resource)) {
       return;
     }
-    const { wanted, missingPeople } = wantedFields(kind, resource, this.#context);
+    const { wanted, missingPeople } = applicableFields(kind, resource, this.#context);
     this.#pending.addPeople(missingPeople);
     const old = this.#inputs.identity.replaced.get(resource.address);
     if (old !== undefined) {

@@ -42,7 +42,7 @@ export function withoutImplicit(changes: readonly Change[], kinds: ReadonlyMap<s
  * Holds deletions that would leave a parent without its last required part, until another one exists: that one may
  * be pending.
  */
-export function holdLast(
+export function holdLastRequiredPart(
   changes: readonly Change[],
   {
     kinds,

@@ -3,7 +3,7 @@ import type { RateHeaders } from '../queue/model/rate-headers.ts';
 import { createServerClock, type ServerClock } from '../queue/rate-limit/server-clock.ts';
 
 /** Difference between response times and the timestamps of records, which may be corrected later. */
-export interface StampSkew {
+export interface TimestampSkew {
   /** Milliseconds by which the platform's timestamps are ahead of `Date` in its responses. */
   readonly milliseconds: number;
   /** True if measured on a record that was created here; otherwise the difference is a lower bound. */
@@ -20,10 +20,10 @@ const NEGLIGIBLE = 60_000;
 export class PlatformTime {
   readonly #clock: Clock;
   readonly #server: ServerClock;
-  #skew: StampSkew | null;
+  #skew: TimestampSkew | null;
 
   /** `skew`: earlier result of `skew`; null if unknown. */
-  constructor(clock: Clock, skew: StampSkew | null = null) {
+  constructor(clock: Clock, skew: TimestampSkew | null = null) {
     this.#clock = clock;
     this.#server = createServerClock(clock.now() - clock.monotonic());
     this.#skew = skew;
@@ -49,7 +49,7 @@ export class PlatformTime {
   }
 
   /** Returns the skew to pass to the next constructor. */
-  get skew(): StampSkew | null {
+  get skew(): TimestampSkew | null {
     return this.#skew;
   }
 

@@ -6,7 +6,7 @@ import type { Writes } from '../kinds/model/request.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import { VersionMemory } from './observe/version-memory.ts';
 import type { Planned } from './planning.ts';
-import { pollUntil, WORKING } from './poll.ts';
+import { PLATFORM_IS_WORKING, pollUntil } from './poll.ts';
 import { type Bindings, type SendContext, sendPlanned } from './sending.ts';
 import { isLast, planSteps, requestsOf, type Step } from './steps.ts';
 
@@ -256,7 +256,7 @@ class ChangeScheduler {
     return this.#options.signal.aborted ? { status: 'skipped', error: 'stopped before it was begun' } : null;
   }
 
-  /** Returns a required step that did not succeed, or null. For a gate, returns the step that made the gate fail. */
+  /** Returns a required step that did not succeed, or null. For a barrier, returns the step that made the barrier fail. */
   #missing(requires: readonly string[]): string | null {
     const missing = requires.find((each) => !this.#succeeded.has(each));
     const step = missing === undefined ? undefined : this.#steps.get(missing);
@@ -291,7 +291,7 @@ class ChangeScheduler {
 
   #addPending(change: Change | null): null {
     if (change !== null) {
-      this.#pending.push({ address: change.address, reason: WORKING });
+      this.#pending.push({ address: change.address, reason: PLATFORM_IS_WORKING });
     }
     return null;
   }

@@ -68,18 +68,18 @@ function only(planned: Planned, wanted: readonly Change[]): Planned {
       kept.delete(id);
     }
   }
-  const names = new Set([...kept.keys(), ...ordering.gates]);
+  const names = new Set([...kept.keys(), ...ordering.barriers]);
   const sequence = ordering.sequence.flatMap((change) => kept.get(changeId(change)) ?? []);
   return { ...planned, ordering: restrict({ ...ordering, sequence }, names), plan: { ...plan, changes: sequence } };
 }
 
-function restrict({ sequence, hard, soft, late, gates }: Ordering, names: ReadonlySet<string>): Ordering {
+function restrict({ sequence, hard, soft, late, barriers }: Ordering, names: ReadonlySet<string>): Ordering {
   const within = (ids: readonly string[]) => ids.filter((id) => names.has(id));
   const restricted = (edges: ReadonlyMap<string, readonly string[]>) =>
     new Map([...edges].filter(([id]) => names.has(id)).map(([id, ids]) => [id, within(ids)]));
   return {
     sequence,
-    gates,
+    barriers,
     hard: restricted(hard),
     soft: restricted(soft),
     late: new Map([...late].map(([id, after]) => [id, { hard: within(after.hard), soft: within(after.soft) }])),

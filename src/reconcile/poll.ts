@@ -3,10 +3,10 @@ import type { Clock } from '../core/clock.ts';
 import type { Progress } from '../kinds/model/request.ts';
 
 /** Reason shown while a resource is pending because the platform works on it. */
-export const WORKING = 'the platform is still working on it';
+export const PLATFORM_IS_WORKING = 'the platform is still working on it';
 
 /** Milliseconds before the second poll; each further pause is twice as long. */
-export const FIRST_PAUSE = 200;
+export const FIRST_POLL_DELAY = 200;
 const LONGEST_PAUSE = 5000;
 /** Milliseconds per polled resource, so that many of them do not use up the rate limit. */
 const PAUSE_PER_RESOURCE = 250;
@@ -25,7 +25,7 @@ export async function pollUntil(
   poll: () => Promise<Progress>,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<Progress> {
-  for (let pause = FIRST_PAUSE; ; pause = nextPause(pause)) {
+  for (let pause = FIRST_POLL_DELAY; ; pause = nextPause(pause)) {
     const progress = await poll();
     const left = deadline - clock.monotonic();
     if (progress.state !== 'working' || left <= 0) {

@@ -5,7 +5,7 @@ import { estimateSeconds } from '../queue/estimate/estimate.ts';
 import {
   type ActualResources,
   type ActualSource,
-  combine,
+  combineResources,
   isRequired,
   type RequiredDetails,
   withDetails,
@@ -30,7 +30,7 @@ export class SnapshotSource implements ActualSource {
   async read(kinds: readonly Kind[], required: RequiredDetails): Promise<ActualResources> {
     const listings = kinds.map((kind) => ({ kind, listing: this.#listing(kind) }));
     this.#requests += sharedRequests(listings.map(({ listing }) => listing));
-    return combine(
+    return combineResources(
       listings.flatMap(({ kind, listing }) => [
         { actuals: [], people: listing.people },
         ...listing.resources.map(({ actual, details }) =>

@@ -2,10 +2,10 @@ import { type Change, changeId } from '../core/change.ts';
 import type { PlannedRequest, Writes } from '../kinds/model/request.ts';
 import type { Ordering } from '../plan/order/order.ts';
 
-/** One half of a change: the one that other changes wait for, or the one that waits for others; or a gate, without requests. */
+/** One half of a change: the one that other changes wait for, or the one that waits for others; or a barrier, without requests. */
 export interface Step {
   readonly id: string;
-  /** Null for a gate. */
+  /** Null for a barrier. */
   readonly change: Change | null;
   readonly half: 'first' | 'late';
   readonly writes: Writes;
@@ -15,7 +15,7 @@ export interface Step {
   readonly requires: readonly string[];
 }
 
-/** Splits a plan into steps by id, in the plan's order, with its gates at the end. */
+/** Splits a plan into steps by id, in the plan's order, with its barriers at the end. */
 export function planSteps(ordering: Ordering, writesOf: (change: Change) => Writes): ReadonlyMap<string, Step> {
   const steps = new Map<string, Step>();
   for (const change of ordering.sequence) {
@@ -29,7 +29,7 @@ export function planSteps(ordering: Ordering, writesOf: (change: Change) => Writ
       steps.set(lateId(id), { id: lateId(id), change, writes, half: 'late', ...after });
     }
   }
-  for (const id of ordering.gates) {
+  for (const id of ordering.barriers) {
     const after = waits(ordering.hard.get(id) ?? [], ordering.soft.get(id) ?? []);
     steps.set(id, { id, change: null, writes: { first: [] }, half: 'first', ...after });
   }

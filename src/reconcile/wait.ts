@@ -9,7 +9,7 @@ import type { Progress } from '../kinds/model/request.ts';
 import type { Reader } from '../platform/client.ts';
 import type { ApplyResult } from './change-scheduler.ts';
 import type { PlanningInput } from './planning.ts';
-import { FIRST_PAUSE, nextPause, WORKING } from './poll.ts';
+import { FIRST_POLL_DELAY, nextPause, PLATFORM_IS_WORKING } from './poll.ts';
 
 /** Resource whose result may not exist yet. */
 export interface BackgroundWork {
@@ -52,7 +52,7 @@ export interface WaitOptions {
   readonly onPoll: (open: readonly Address[]) => void;
 }
 
-export interface Waited {
+export interface WaitResult {
   /** Ids of the resources whose results are there. */
   readonly finished: ReadonlySet<string>;
   readonly pending: Plan['pending'];
@@ -63,12 +63,12 @@ export async function waitForWork(
   work: readonly BackgroundWork[],
   reader: Reader,
   options: WaitOptions,
-): Promise<Waited> {
+): Promise<WaitResult> {
   const { clock, signal, deadline, onPoll } = options;
   const finished = new Set<string>();
   const failed: { address: Address; reason: string }[] = [];
   let open = work;
-  for (let pause = FIRST_PAUSE; open.length > 0 && !signal.aborted; pause = nextPause(pause, open.length)) {
+  for (let pause = FIRST_POLL_DELAY; open.length > 0 && !signal.aborted; pause = nextPause(pause, open.length)) {
     onPoll(open.map(({ address }) => address));
     const working: BackgroundWork[] = [];
     const polled = open.map(async (each) => ({ each, progress: await progressOf(each, reader) }));
@@ -89,7 +89,7 @@ export async function waitForWork(
     // An abort ends the loop.
     await clock.sleep(Math.min(pause, left), signal).catch(() => undefined);
   }
-  return { finished, pending: [...failed, ...open.map(({ address }) => ({ address, reason: WORKING }))] };
+  return { finished, pending: [...failed, ...open.map(({ address }) => ({ address, reason: PLATFORM_IS_WORKING }))] };
 }
 
 async function progressOf({ id, kind }: BackgroundWork, reader: Reader): Promise<Progress> {

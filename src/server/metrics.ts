@@ -2,8 +2,8 @@
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { type ClusterMetrics, clusterMetrics } from './cluster-metrics.ts';
 import { type ConversationMetrics, conversationMetrics } from './conversation-metrics.ts';
+import { type FailureMetrics, failureMetrics } from './failure-metrics.ts';
 import { ChangingGauge, counter, gauge } from './instruments.ts';
-import { type TroubleMetrics, troubleMetrics } from './trouble.ts';
 
 /** One reconcile pass of an organization. */
 export interface PassObservation {
@@ -65,7 +65,7 @@ export interface RequestObservation {
 }
 
 /** All metrics of Octavo. No label contains a title, an email or a token. */
-export interface Metrics extends TroubleMetrics {
+export interface Metrics extends FailureMetrics {
   /** Registry that `/metrics` serves. */
   readonly registry: Registry;
   readonly conversations: ConversationMetrics;
@@ -105,7 +105,7 @@ export function createMetrics(): Metrics {
     ...sourceMetrics(registry),
     ...requestMetrics(registry),
     ...queueMetrics(registry),
-    ...troubleMetrics(registry),
+    ...failureMetrics(registry),
     conversations: conversationMetrics(registry),
     clusters: clusterMetrics(registry),
   };

@@ -6,8 +6,8 @@ import { cooldownEnd, describeFlapping } from '../plan/identity/flapping.ts';
 import { summaryLine } from '../plan/render/text.ts';
 import type { QueueEvent, QueueSnapshot } from '../queue/model/snapshot.ts';
 import type { PassEvents } from '../reconcile/daemon/pass.ts';
+import { failingChange, reasonOf } from './failure-metrics.ts';
 import type { Metrics, QueueObservation } from './metrics.ts';
-import { failingChange, reasonOf } from './trouble.ts';
 
 /** Maximum number of problems of invalid manifests per log line. */
 const LOGGED_PROBLEMS = 20;
@@ -178,7 +178,7 @@ export function metricEvents(organization: string, metrics: Metrics): PassEvents
     onPassEnd: ({ outcome, milliseconds, plan, results, error, endedAt }) => {
       const failed = results.filter((result) => result.status === 'failed');
       metrics.pass({ organization, outcome, seconds: milliseconds / 1000, at: endedAt });
-      metrics.trouble(organization, reasonOf(outcome, error, failed.length));
+      metrics.failureReason(organization, reasonOf(outcome, error, failed.length));
       if (plan === null) {
         // The pass ended before planning, so the previous values still apply.
         return;

@@ -5,7 +5,14 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import { OUTBOX_LAYOUTS } from './outbox-layout.ts';
 import { openOutbox } from './sqlite-outbox.ts';
 import type { Note, OrganizationRecord, RecordEntry, Store } from './store.ts';
-import { damaged, foreign, guard, keepPrivate, mustBeWritable, newer } from './trouble.ts';
+import {
+  damagedFileError,
+  foreignFileError,
+  keepPrivate,
+  newerFileError,
+  requireWritable,
+  withStoreErrors,
+} from './store-errors.ts';
 
 /** Layouts of the file, one migration each: an older file is migrated when it is opened. */
 const LAYOUTS = [
@@ -38,13 +45,13 @@ const TABLES = ['head', 'entry', 'approval'];
  */
 export function openSqliteStore(path: string, onOpen?: (database: DatabaseSync) => void): Store {
   const file = resolve(path);
-  const database = guard(file, () => {
+  const database = withStoreErrors(file, () => {
     mkdirSync(dirname(file), { recursive: true });
-    mustBeWritable(file);
+    requireWritable(file);
     return new DatabaseSync(file, { timeout: 0 });
   });
   try {
-    guard(file, () => prepare(database, file));
+    withStoreErrors(file, () => prepare(database, file));
     keepPrivate([file, `${file}-wal`]);
     onOpen?.(database);
   } catch (error) {
@@ -52,20 +59,20 @@ export function openSqliteStore(path: string, onOpen?: (database: DatabaseSync) 
     throw error;
   }
   return {
-    organization: (id) => guard(file, () => openRecord(database, file, id)),
-    note: (topic) => guard(file, () => openNote(database, file, topic)),
+    organization: (id) => withStoreErrors(file, () => openRecord(database, file, id)),
+    note: (topic) => withStoreErrors(file, () => openNote(database, file, topic)),
     outbox: (organization, limit) =>
-      guard(file, () =>
+      withStoreErrors(file, () =>
         openOutbox(
           database,
-          { run: (work) => guard(file, work), parse: (text) => parse(text, file) },
+          { run: (work) => withStoreErrors(file, work), parse: (text) => parse(text, file) },
           organization,
           limit,
         ),
       ),
     close: async () => {
       if (database.isOpen) {
-        guard(file, () => database.close());
+        withStoreErrors(file, () => database.close());
       }
     },
   };
@@ -79,7 +86,7 @@ function prepare(database: DatabaseSync, file: string): void {
   const { version, isMarked } = recognize(database, file);
   const health = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
   if (health !== 'ok') {
-    throw damaged(file);
+    throw damagedFileError(file);
   }
   database.exec('COMMIT; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
   if (version < LAYOUTS.length || !isMarked) {
@@ -98,19 +105,19 @@ function recognize(database: DatabaseSync, file: string): { readonly version: nu
   const isNew = !isMarked && version === 0 && tables.length === 0;
   // The first layout was written without an application id.
   if (!isNew && !isMarked && !(hasOurs && version > 0 && version <= LAYOUTS.length)) {
-    throw foreign(file);
+    throw foreignFileError(file);
   }
   if (version > LAYOUTS.length) {
-    throw newer(file, version, LAYOUTS.length);
+    throw newerFileError(file, version, LAYOUTS.length);
   }
   if (!isNew && !hasOurs) {
-    throw damaged(file);
+    throw damagedFileError(file);
   }
   return { version, isMarked };
 }
 
 function openRecord(database: DatabaseSync, file: string, organization: string): OrganizationRecord {
-  const run = async <T>(work: () => T): Promise<T> => guard(file, work);
+  const run = async <T>(work: () => T): Promise<T> => withStoreErrors(file, work);
   const all = (work: () => void) =>
     run(() => {
       database.exec('BEGIN');
@@ -131,8 +138,8 @@ function openNote(database: DatabaseSync, file: string, topic: string): Note {
   const read = database.prepare('SELECT value FROM note WHERE topic = ?');
   const write = database.prepare('INSERT OR REPLACE INTO note VALUES (?, ?)');
   return {
-    read: async () => guard(file, () => parse(read.get(topic)?.value ?? 'null', file)),
-    write: async (value) => guard(file, () => void write.run(topic, JSON.stringify(value))),
+    read: async () => withStoreErrors(file, () => parse(read.get(topic)?.value ?? 'null', file)),
+    write: async (value) => withStoreErrors(file, () => void write.run(topic, JSON.stringify(value))),
   };
 }
 
@@ -210,7 +217,7 @@ function toEntry(row: Record<string, unknown>, file: string): RecordEntry {
 function toObject(text: unknown, file: string): JsonObject {
   const value = parse(text, file);
   if (!isObject(value)) {
-    throw damaged(file);
+    throw damagedFileError(file);
   }
   return value as JsonObject;
 }
@@ -219,6 +226,6 @@ function parse(text: unknown, file: string): Json {
   try {
     return JSON.parse(String(text)) as Json;
   } catch (error) {
-    throw damaged(file, error);
+    throw damagedFileError(file, error);
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RateLimitedError, RejectedError } from '../../src/core/errors.ts';
-import { keepPull } from '../../src/forge/keep-pull.ts';
 import type { OpenPull, Pulls, PullText } from '../../src/forge/pulls.ts';
+import { upsertPull } from '../../src/forge/upsert-pull.ts';
 import { createHastyClock } from './samples.ts';
 
 const BRANCHES = { from: 'octavo/drift/org_1', into: 'main' };
@@ -30,13 +30,13 @@ function pullsWith(errors: Error[]) {
 test('opens a pull request after a rate limit has passed', async () => {
   const { pulls, open } = pullsWith([new RateLimitedError('slow', 5000), new RateLimitedError('slow', null)]);
   const clock = createHastyClock();
-  expect(await keepPull(pulls, BRANCHES, TEXT, clock)).toMatchObject({ became: 'opened' });
+  expect(await upsertPull(pulls, BRANCHES, TEXT, clock)).toMatchObject({ became: 'opened' });
   expect(clock.waits).toEqual([5000, 60_000]);
   expect(open).toHaveLength(1);
 });
 
 test('reports a refused pull request that does not exist', async () => {
   const { pulls, open } = pullsWith([new RejectedError('no', 422)]);
-  await expect(keepPull(pulls, BRANCHES, TEXT, createHastyClock())).rejects.toMatchObject({ status: 422 });
+  await expect(upsertPull(pulls, BRANCHES, TEXT, createHastyClock())).rejects.toMatchObject({ status: 422 });
   expect(open).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import type { Observation } from '../../src/core/resource.ts';
 import type { Choice } from '../../src/import/choose.ts';
-import { type Existing, type Imported, importManifests } from '../../src/import/import.ts';
+import { type ExistingManifests, type Imported, importManifests } from '../../src/import/import.ts';
 import { readAll } from '../../src/import/read-all.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createManifestLoader } from '../../src/manifests/loader.ts';
@@ -38,7 +38,7 @@ export async function importOf(
   });
 }
 
-async function existingOf(files: Files): Promise<Existing> {
+async function existingOf(files: Files): Promise<ExistingManifests> {
   const { declared, paths } = await createManifestLoader(kinds).load(memoryTree(files));
   return { declared, manifests: new Map(paths.map((path) => [path, files[path] ?? ''])) };
 }

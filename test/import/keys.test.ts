@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chooseKeys, type Nameless, slugOf } from '../../src/import/draft/keys.ts';
+import { chooseKeys, slugOf, type UnkeyedResource } from '../../src/import/draft/keys.ts';
 
 test.each([
   ['Docs & guides', 'docs-guides'],
@@ -23,7 +23,7 @@ test.each([
   expect(slugOf(title)).toBe(slug);
 });
 
-const named = (id: string, names: readonly string[]): Nameless<string> => ({
+const named = (id: string, names: readonly string[]): UnkeyedResource<string> => ({
   item: id,
   kind: 'space',
   names,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isMap, isSeq, parse, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
 import { ManifestText } from '../../src/import/text/manifest-text.ts';
-import { applyEdits, piecesOf, removalAt } from '../../src/import/text/spans.ts';
+import { applyEdits, itemSpans, removalAt } from '../../src/import/text/spans.ts';
 
 const BODIES = [
   (id: number) => `- id: ${id}\n`,
@@ -35,7 +35,7 @@ test('reorders items with their comments, and loses no line', () => {
       const text = windows ? unix.replaceAll('\n', '\r\n') : unix;
       const ranks = drawn.map(() => keys.next().value as number);
       const order = ranks.map((_, index) => index).toSorted((a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0));
-      const pieces = piecesOf(text, listIn(text).list) ?? [];
+      const pieces = itemSpans(text, listIn(text).list) ?? [];
       const after = applyEdits(text, [], [{ pieces, order }]);
       expect((parse(after) as { list: { id: number }[] }).list.map(({ id }) => id)).toEqual(order);
       expect(after.split('\n').toSorted()).toEqual(text.split('\n').toSorted());

@@ -92,12 +92,12 @@ function unexpected(
   // In the order of the plan each comes after what it requires.
   for (const change of changes) {
     const id = changeId(change);
-    const required = throughGates(ordering.hard, id, ordering.gates);
+    const required = throughBarriers(ordering.hard, id, ordering.barriers);
     const named = changes.filter(({ address }) => change.dependsOn.includes(address)).map(changeId);
     expect(named).toEqual(expect.arrayContaining([...required]));
     const waits = required.some((each) => !begun.has(each));
     const status = change.held !== null ? 'held' : waits ? 'skipped' : poisoned.has(id) ? 'failed' : 'applied';
-    const preferred = throughGates(ordering.soft, id, ordering.gates);
+    const preferred = throughBarriers(ordering.soft, id, ordering.barriers);
     const before = [...preferred, ...(ordering.late.get(id)?.soft ?? [])];
     const mayBeRefused = status === 'applied' && before.some((each) => statuses.get(each) !== 'applied');
     expected.set(id, mayBeRefused ? ['applied', 'failed'] : [status]);
@@ -114,12 +114,12 @@ function unexpected(
   });
 }
 
-function throughGates(
+function throughBarriers(
   edges: ReadonlyMap<string, readonly string[]>,
   id: string,
-  gates: readonly string[],
+  barriers: readonly string[],
 ): readonly string[] {
-  return (edges.get(id) ?? []).flatMap((each) => (gates.includes(each) ? (edges.get(each) ?? []) : [each]));
+  return (edges.get(id) ?? []).flatMap((each) => (barriers.includes(each) ? (edges.get(each) ?? []) : [each]));
 }
 
 test('fails poisoned changes, skips those that require them, and applies all others', async () => {

@@ -3,13 +3,13 @@ import type { Change } from '../../src/core/change.ts';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
 import { section } from '../../src/kinds/site/section.ts';
 import type { Writer } from '../../src/platform/client.ts';
-import { VersionMemory, type Ways } from '../../src/reconcile/observe/version-memory.ts';
+import { VersionMemory, type VersionVariants } from '../../src/reconcile/observe/version-memory.ts';
 import { sendPlanned } from '../../src/reconcile/sending.ts';
 
 const refused = (status: number, message = `refused (${status})`) => new RejectedError(message, status);
 
 /** What was tried, in order, and how it ends: an error is thrown, null is done. */
-function ways(tried: string[], usual: Error | null, other: Error | null): Ways {
+function ways(tried: string[], usual: Error | null, other: Error | null): VersionVariants {
   const way = (name: string, error: Error | null) => async () => {
     tried.push(name);
     await Promise.resolve();

@@ -7,8 +7,8 @@ import {
   StoreError,
   TransientError,
 } from '../../src/core/errors.ts';
+import { failingChange, reasonOf } from '../../src/server/failure-metrics.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
-import { failingChange, reasonOf } from '../../src/server/trouble.ts';
 
 describe('createMetrics', () => {
   test('counts reported events', async () => {
@@ -86,8 +86,8 @@ describe('createMetrics', () => {
       { kind: 'team', address: 'team/b' },
     ]);
     metrics.failing('org_2', [{ kind: 'team', address: 'team/a' }]);
-    metrics.trouble('org_1', 'changes');
-    metrics.trouble('org_2', 'unauthorized');
+    metrics.failureReason('org_1', 'changes');
+    metrics.failureReason('org_2', 'unauthorized');
     expect(await named()).toEqual([
       'octavo_change_failing{organization="org_1",kind="team",address="team/a"} 1',
       'octavo_change_failing{organization="org_1",kind="team",address="team/b"} 1',
@@ -97,8 +97,8 @@ describe('createMetrics', () => {
     ]);
     metrics.failing('org_1', [{ kind: 'team', address: 'team/b' }]);
     metrics.failing('org_2', []);
-    metrics.trouble('org_1', 'state');
-    metrics.trouble('org_2', null);
+    metrics.failureReason('org_1', 'state');
+    metrics.failureReason('org_2', null);
     expect(await named()).toEqual([
       'octavo_change_failing{organization="org_1",kind="team",address="team/b"} 1',
       'octavo_organization_failing{organization="org_1",reason="state"} 1',

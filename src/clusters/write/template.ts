@@ -2,7 +2,7 @@ import { BLOCK_NAMES, type BlockName, type LineName } from '../../config/cluster
 import { isObject } from '../../core/json.ts';
 import { parseTemplate } from '../../core/text/template.ts';
 import { toDocument } from '../../platform/rich-text/document.ts';
-import { plainText, textNode, textOf, tidyLeaves } from '../../platform/rich-text/leaves.ts';
+import { normalizeLeaves, plainText, textNode, textOf } from '../../platform/rich-text/leaves.ts';
 import { linkTo } from '../../platform/rich-text/links.ts';
 import type { RichLeaf, RichNode } from '../../platform/rich-text/node.ts';
 import { oneLine } from '../model/text-sanitizing.ts';
@@ -148,7 +148,7 @@ function joined(nodes: readonly RichNode[]): readonly RichNode[] {
       result.push(node);
     }
   }
-  return result.map((node) => (node.object === 'text' ? textNode(tidyLeaves(node.leaves ?? [])) : node));
+  return result.map((node) => (node.object === 'text' ? textNode(normalizeLeaves(node.leaves ?? [])) : node));
 }
 
 /** Returns the text of blocks, separated by spaces. */

@@ -7,7 +7,7 @@ import { createDaemon } from '../../daemon.ts';
 import { makeAcmeRepository } from '../../demo/acme-repository.ts';
 import { ClusterReporter } from '../../demo/clusters.ts';
 import type { DemoContext } from '../../demo/context.ts';
-import { makeDropBox } from '../../demo/drop-box.ts';
+import { makeDemoDropFolder } from '../../demo/drop-folder.ts';
 import { IntakeReporter } from '../../demo/intake-reporter.ts';
 import { type DemoParts, PassReporter, runStory } from '../../demo/story.ts';
 import { type Emulator, startEmulator } from '../../emulator/emulator.ts';
@@ -67,7 +67,7 @@ async function startDemo(
   });
   cleanup.defer(() => connection.close());
   const repository = await makeAcmeRepository(new URL('examples/acme/', root), join(directory, 'acme'));
-  const dropBox = await makeDropBox(new URL('examples/tickets/', root), join(directory, 'drop'));
+  const dropBox = await makeDemoDropFolder(new URL('examples/tickets/', root), join(directory, 'drop'));
   const passes = new PassReporter(demo);
   const intake = new IntakeReporter(demo);
   const openings = new ClusterReporter(demo);

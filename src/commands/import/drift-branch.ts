@@ -6,8 +6,8 @@ import {
   type Author,
   configuredAuthor,
   isAncestor,
-  type MadeTree,
   makeTree,
+  type NewTree,
   readCommit,
 } from '../../git/make-commit.ts';
 import { RemoteBranches } from '../../git/remote-branch.ts';
@@ -87,7 +87,7 @@ export async function treeWith(
   commit: string,
   place: DriftTarget,
   { drift }: FoundDrift,
-): Promise<MadeTree | null> {
+): Promise<NewTree | null> {
   if (drift.texts.size === 0) {
     return null;
   }
@@ -119,7 +119,7 @@ export async function stateOfBranch(
   { directory }: DriftRepository,
   tip: string | undefined,
   base: string,
-  wanted: MadeTree | null,
+  wanted: NewTree | null,
 ): Promise<BranchState> {
   if (tip === undefined) {
     return 'absent';

@@ -12,13 +12,13 @@ import {
   goneComment,
   resourceLines,
 } from '../../forge/drift-text.ts';
-import { keepPull } from '../../forge/keep-pull.ts';
 import { openPulls } from '../../forge/open-pulls.ts';
 import { withRetries } from '../../forge/publish.ts';
 import type { OpenPull, PullBranches, Pulls } from '../../forge/pulls.ts';
 import { findRepository } from '../../forge/repository.ts';
+import { upsertPull } from '../../forge/upsert-pull.ts';
 import { AppliedRefs, openRefHost } from '../../git/applied-refs.ts';
-import { commitTree, type MadeTree } from '../../git/make-commit.ts';
+import { commitTree, type NewTree } from '../../git/make-commit.ts';
 import type { Drift } from '../../import/drift/drifted.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { hasApplied } from '../../reconcile/applied.ts';
@@ -173,7 +173,7 @@ class DriftRun {
       : `"${title}" would be a pull request from ${from} into ${into}`;
   }
 
-  async #write({ pulls, report, base, tip }: Attempt, tree: MadeTree): Promise<string | null> {
+  async #write({ pulls, report, base, tip }: Attempt, tree: NewTree): Promise<string | null> {
     const { directory, remote, author } = this.#repository;
     const { from, into } = this.#branches;
     const message = driftMessage(report, tree.id);
@@ -203,7 +203,7 @@ class DriftRun {
     const { from } = this.#branches;
     const text = driftPull(report, pulls.longest, { isTaken: false });
     try {
-      const { pull, became } = await keepPull(pulls, this.#branches, text, this.#clock);
+      const { pull, became } = await upsertPull(pulls, this.#branches, text, this.#clock);
       return `${pullRequestName(pull)} at ${pulls.label} is ${became}: ${counted(report.resources.length, 'resource')} on ${from}`;
     } catch (error) {
       this.#context.terminal.err(
@@ -224,7 +224,7 @@ class DriftRun {
     const open = await withRetries(this.#clock, () => pulls.findOpen(this.#branches));
     if (open !== null) {
       const text = driftPull(report, pulls.longest, { isTaken: true });
-      await keepPull(pulls, this.#branches, text, this.#clock);
+      await upsertPull(pulls, this.#branches, text, this.#clock);
     }
     const where = open === null ? '' : `; ${pullRequestName(open)} explains it`;
     return `${this.#branches.from} has other commits and is kept unchanged${where}. Merge or delete the branch`;

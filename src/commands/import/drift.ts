@@ -15,7 +15,7 @@ import { chooseOrganization, readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { withPlatform } from '../cli/session.ts';
 import { type LoadedFolder, loadFolder, openFolder } from '../plan/desired.ts';
-import { planLive, planningInput } from '../plan/planning.ts';
+import { planAgainstPlatform, planningInput } from '../plan/planning.ts';
 
 export interface DriftFlags {
   /** The manifest folder. */
@@ -68,7 +68,7 @@ export async function findDrift(place: DriftTarget, flags: DriftFlags, context: 
     const { queue } = session.connection;
     const target = { folder: flags.out, config, organization, queue, loaded: place.loaded };
     const made = await planningInput(target, flags, context);
-    return { input: made, planned: await planLive(made, session, context.terminal) };
+    return { input: made, planned: await planAgainstPlatform(made, session, context.terminal) };
   });
   const { observation, identity, plan } = planned;
   const before = await textsOf(plan.changes, place);

@@ -5,7 +5,7 @@ import { ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
 import type { FileTree } from '../../core/files/file-tree.ts';
 import { resolveManifestFolder } from '../../git/repository.ts';
 import type { Choice } from '../../import/choose.ts';
-import { type Existing, type Imported, importManifests } from '../../import/import.ts';
+import { type ExistingManifests, type Imported, importManifests } from '../../import/import.ts';
 import { type ReadAll, readAll } from '../../import/read-all.ts';
 import { type ImportedFile, SCHEMA_PATH } from '../../import/text/layout.ts';
 import { kinds } from '../../kinds/registry.ts';
@@ -166,7 +166,7 @@ const NOTHING: FileTree = {
 };
 
 /** Returns the declarations of a folder; null without manifests. Throws DesiredStateError. */
-async function existingIn({ tree, load }: ImportTarget): Promise<Existing | null> {
+async function existingIn({ tree, load }: ImportTarget): Promise<ExistingManifests | null> {
   const files = await findManifestFiles(tree, await tree.list(), load.config ?? null);
   const read = async (path: string) => Buffer.from(await tree.read(path)).toString('utf8');
   const isManifest = await Promise.all(files.map(async ({ path }) => !isConfig(path, await read(path))));
@@ -219,7 +219,7 @@ function entriesWords(count: number): string {
   return count === 1 ? '1 entry' : `${count} entries`;
 }
 
-function summaryText({ files, left }: Imported, { unread }: ReadAll, existing: Existing | null): string {
+function summaryText({ files, left }: Imported, { unread }: ReadAll, existing: ExistingManifests | null): string {
   const count = files.reduce((sum, { addresses }) => sum + addresses.length, 0);
   const existingText = existing === null ? '' : `; existing declarations are unchanged`;
   return [

@@ -9,7 +9,7 @@ import { apply, outcomeOf } from '../../reconcile/apply.ts';
 import type { ApplyResult } from '../../reconcile/change-scheduler.ts';
 import { planFollowUp } from '../../reconcile/follow-up.ts';
 import type { Planned } from '../../reconcile/planning.ts';
-import { type BackgroundWork, unfinishedWork, type Waited, waitForWork } from '../../reconcile/wait.ts';
+import { type BackgroundWork, unfinishedWork, type WaitResult, waitForWork } from '../../reconcile/wait.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { type PlatformSession, RequestCount } from '../cli/session.ts';
 import { isAwaited, resultLine } from './apply-summary.ts';
@@ -143,7 +143,7 @@ class Run {
     }).finally(progress.end);
   }
 
-  #wait(work: readonly BackgroundWork[], poller: Reader): Promise<Waited> {
+  #wait(work: readonly BackgroundWork[], poller: Reader): Promise<WaitResult> {
     const { terminal, clock } = this.#context;
     const progress = showWaiting(terminal, clock, this.#options.wait);
     return waitForWork(work, poller, {

@@ -21,7 +21,7 @@ import { openRefs } from './desired.ts';
 import { approvalFor } from './next-command.ts';
 import { renderPlan } from './plan.ts';
 import { findDifferences, type PlanFile, readPlanFile } from './plan-file.ts';
-import { type CommandInput, type PlanningFlags, planLive, planningInput, policyOf } from './planning.ts';
+import { type CommandInput, type PlanningFlags, planAgainstPlatform, planningInput, policyOf } from './planning.ts';
 
 export interface ApplyFlags extends PlanningFlags {
   readonly organization?: string;
@@ -42,7 +42,7 @@ export async function applyCommand(target: string, flags: ApplyFlags, context: C
       file === null
         ? await planningInput({ folder: target, config, organization, queue: connection.queue }, flags, context)
         : await inputFromFile(file, target, { config, organization, connection }, flags, context);
-    const planned = await planLive(input, session, context.terminal);
+    const planned = await planAgainstPlatform(input, session, context.terminal);
     refuseStalePlan(file, planned.plan, input.policy);
     checkApproval(flags, planned.plan);
     const record = flags.record === true ? await openRecord(input, file !== null, context) : null;

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { Plan } from '../../core/change.ts';
 import type { Clock } from '../../core/clock.ts';
 import { AuthError, ConfigError, messageOf, RejectedError } from '../../core/errors.ts';
-import { failureComment, failureStatus, planComment, planStatus, type Room } from '../../forge/comment.ts';
+import { type CommentLimits, failureComment, failureStatus, planComment, planStatus } from '../../forge/comment.ts';
 import type { CommitStatus, Forge } from '../../forge/forge.ts';
 import type { Marker } from '../../forge/marker.ts';
 import { openForge } from '../../forge/open-forge.ts';
@@ -61,7 +61,7 @@ export async function openPlanComment(context: CommandContext): Promise<PlanComm
       const of = await readOwner(folder, flags, context);
       if (of !== null) {
         const message = createRedactor(secrets ?? [])(messageOf(error));
-        const body = (marker: Marker, room: Room) => failureComment(message, pull.head, marker, room);
+        const body = (marker: Marker, room: CommentLimits) => failureComment(message, pull.head, marker, room);
         await publisher.show(of, failureStatus(of), body);
       }
     },
@@ -116,7 +116,7 @@ class PlanPublisher {
   async show(
     { organization, scope }: PlanOwner,
     status: CommitStatus,
-    body: (marker: Marker, room: Room) => string,
+    body: (marker: Marker, room: CommentLimits) => string,
   ): Promise<boolean> {
     const { signal, version } = this.#context;
     const { token, tokenVariable, runUrl, run } = this.#pull;

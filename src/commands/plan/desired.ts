@@ -10,7 +10,7 @@ import { AppliedRefs, openRefHost } from '../../git/applied-refs.ts';
 import { findRepositoryRoot, type Head, listTrackedFiles, readHead, resolveRef } from '../../git/commit-info.ts';
 import { resolveManifestFolder } from '../../git/repository.ts';
 import { kinds } from '../../kinds/registry.ts';
-import { type Belonging, openDiskTree } from '../../manifests/files/disk-tree.ts';
+import { type FileSelection, openDiskTree } from '../../manifests/files/disk-tree.ts';
 import { createManifestLoader, type DesiredState } from '../../manifests/loader.ts';
 import type { OtherScopes } from '../../plan/identity/other-scopes.ts';
 import { readAppliedBase, readOtherScopes, readRecordedBase, type ScopedDirectory } from '../../reconcile/applied.ts';
@@ -53,7 +53,7 @@ export async function declaredAddresses(cwd: string, folder: string): Promise<re
 
 /** Opens a folder. Manifests can refer to files that git tracks; outside of a repository, to files that are not hidden. */
 export function openFolder(path: string): FileTree {
-  const belonging: Belonging =
+  const belonging: FileSelection =
     findRepositoryRoot(path) === null ? 'visible' : async () => (await listTrackedFiles(path)) ?? new Set();
   return openDiskTree(path, belonging);
 }

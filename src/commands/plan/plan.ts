@@ -15,7 +15,7 @@ import { withPlatform } from '../cli/session.ts';
 import { paintFor } from '../cli/terminal.ts';
 import { type ApprovalFlags, approvalFor, nextCommand } from './next-command.ts';
 import { writePlanFile } from './plan-file.ts';
-import { type CommandInput, type PlanningFlags, planLive, planningInput } from './planning.ts';
+import { type CommandInput, type PlanningFlags, planAgainstPlatform, planningInput } from './planning.ts';
 import { planOverSnapshot } from './snapshot.ts';
 
 export type PlanFormat = 'text' | 'markdown' | 'json';
@@ -102,7 +102,7 @@ async function planOverPlatform(folder: string, flags: PlanFlags, context: Comma
       flags,
       context,
     );
-    const { plan } = await planLive(input, session, context.terminal);
+    const { plan } = await planAgainstPlatform(input, session, context.terminal);
     return { input, plan };
   });
 }

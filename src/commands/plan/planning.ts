@@ -116,7 +116,11 @@ export function policyOf(
 }
 
 /** Plans against the platform, with a client that cannot write. */
-export function planLive(input: PlanningInput, session: PlatformSession, terminal: Terminal): Promise<Planned> {
+export function planAgainstPlatform(
+  input: PlanningInput,
+  session: PlatformSession,
+  terminal: Terminal,
+): Promise<Planned> {
   return readWithProgress(input.organization, session, terminal, (reader, requests) =>
     makePlan(input, platformSource(reader, requests)),
   );

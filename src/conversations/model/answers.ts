@@ -27,7 +27,7 @@ export function readRecord<Schema extends z.ZodType>(schema: Schema, record: unk
 }
 
 /** Returns the valid items of a list whose items are useful individually, such as people. */
-export function readable<Schema extends z.ZodType>(
+export function validItems<Schema extends z.ZodType>(
   schema: Schema,
   list: readonly unknown[] | null | undefined,
 ): z.output<Schema>[] {

@@ -1,7 +1,7 @@
 // Merging a change request into its space, and updating it from its space.
 
 import { change, isOutdated, refuseLocked, refuseMerged } from '../content/change-request.ts';
-import { addRevision, getSides, putSpaceContent, rebase, spaceContent } from '../content/content.ts';
+import { addRevision, getContentPair, putSpaceContent, rebase, spaceContent } from '../content/content.ts';
 import { type MergeResult, mergeContent } from '../content/merge.ts';
 import type { ChangeRequestRecord } from '../content/records.ts';
 import { ApiError } from '../model/answers.ts';
@@ -31,7 +31,7 @@ export interface MergeOutcome {
 /** Merges both sides of a change request. */
 function together({ store }: Context, record: ChangeRequestRecord, space: SpaceRecord): MergeResult {
   const others = spaceContent(store, space);
-  const { base, head } = getSides(store, record, space);
+  const { base, head } = getContentPair(store, record, space);
   return mergeContent(base, head, others);
 }
 

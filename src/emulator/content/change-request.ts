@@ -1,7 +1,7 @@
 // Lookup, rules and view of change requests.
 
 import { ApiError, found } from '../model/answers.ts';
-import type { At, Context } from '../model/operation.ts';
+import type { Context, PathContext } from '../model/operation.ts';
 import { pick } from '../model/patch.ts';
 import type { EmulatorStore } from '../model/store.ts';
 import { placeKey } from '../model/table.ts';
@@ -18,7 +18,7 @@ export function findChangeRequest(store: EmulatorStore, space: string, id: strin
 }
 
 /** Returns the change request that the path names, or throws a 404, also where its space is deleted. */
-export function requireChangeRequest(call: At<'spaceId' | 'changeRequestId'>): ChangeRequestRecord {
+export function requireChangeRequest(call: PathContext<'spaceId' | 'changeRequestId'>): ChangeRequestRecord {
   const { changeRequestId } = call.params;
   return found(
     findChangeRequest(call.store, requireSpace(call).id, changeRequestId),

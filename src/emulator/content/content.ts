@@ -30,13 +30,17 @@ export function spaceContent(store: EmulatorStore, space: SpaceRecord): Content 
 }
 
 /** The content that a change request started from, and its content now. */
-export interface Sides {
+export interface ContentPair {
   readonly base: Content;
   readonly head: Content;
 }
 
 /** Returns both sides of a change request. In a state without content, both are the space's. */
-export function getSides(store: EmulatorStore, changeRequest: ChangeRequestRecord, space: SpaceRecord): Sides {
+export function getContentPair(
+  store: EmulatorStore,
+  changeRequest: ChangeRequestRecord,
+  space: SpaceRecord,
+): ContentPair {
   const own = store.changeRequestContents.get(changeRequest.id);
   const base = store.snapshots.get(own?.base ?? '')?.content ?? spaceContent(store, space);
   return { base, head: own?.head ?? base };
@@ -44,7 +48,7 @@ export function getSides(store: EmulatorStore, changeRequest: ChangeRequestRecor
 
 /** Returns the content of a space or change request. */
 export function getContent(store: EmulatorStore, { space, changeRequest }: ContentOwner): Content {
-  return changeRequest === undefined ? spaceContent(store, space) : getSides(store, changeRequest, space).head;
+  return changeRequest === undefined ? spaceContent(store, space) : getContentPair(store, changeRequest, space).head;
 }
 
 /** Bases a change request on the current content of the space. `head` is its own content, if it has changes. */

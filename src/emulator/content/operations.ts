@@ -19,7 +19,7 @@ import {
   requirePage,
   requirePlace,
 } from './content.ts';
-import { type PageOptions, viewFile, viewPage, viewPages, WHOLE } from './pages.ts';
+import { DEFAULT_PAGE_OPTIONS, type PageOptions, viewFile, viewPage, viewPages } from './pages.ts';
 import { viewRevision } from './references.ts';
 import { applyTemplate } from './template.ts';
 
@@ -38,11 +38,11 @@ const pageQuery = z.strictObject({
 
 function optionsOf(query: z.output<typeof pageQuery>): PageOptions {
   return {
-    format: query.format ?? WHOLE.format,
-    metadata: query.metadata ?? WHOLE.metadata,
-    computed: query.computed ?? WHOLE.computed,
-    evaluated: query.evaluated ?? WHOLE.evaluated,
-    dereferenced: query.dereferenced ?? WHOLE.dereferenced,
+    format: query.format ?? DEFAULT_PAGE_OPTIONS.format,
+    metadata: query.metadata ?? DEFAULT_PAGE_OPTIONS.metadata,
+    computed: query.computed ?? DEFAULT_PAGE_OPTIONS.computed,
+    evaluated: query.evaluated ?? DEFAULT_PAGE_OPTIONS.evaluated,
+    dereferenced: query.dereferenced ?? DEFAULT_PAGE_OPTIONS.dereferenced,
   };
 }
 

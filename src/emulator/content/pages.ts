@@ -30,7 +30,7 @@ export interface PageOptions extends TextOptions {
 }
 
 /** Default options for reading a page. */
-export const WHOLE: PageOptions = {
+export const DEFAULT_PAGE_OPTIONS: PageOptions = {
   format: 'markdown',
   metadata: true,
   computed: true,
@@ -146,7 +146,11 @@ function childrenOf({ pages }: Content): Map<string | undefined, PageRecord[]> {
 }
 
 /** Renders the pages of a space or change request as a tree. Source: docs/platform-notes.md#content */
-export function viewPages(context: Context, place: ContentOwner, options: PageOptions = WHOLE): unknown[] {
+export function viewPages(
+  context: Context,
+  place: ContentOwner,
+  options: PageOptions = DEFAULT_PAGE_OPTIONS,
+): unknown[] {
   const children = childrenOf(getContent(context.store, place));
   const view = viewer(context, place, options);
   const viewWithin = (page: PageRecord): unknown => view(page, (children.get(page.id) ?? []).map(viewWithin));
@@ -163,5 +167,5 @@ export function viewPage(context: Context, place: ContentOwner, page: PageRecord
 
 /** Renders a page without its child pages, as in a reference. */
 export function viewPageAlone(context: Context, place: ContentOwner, page: PageRecord): unknown {
-  return viewer(context, place, WHOLE)(page, []);
+  return viewer(context, place, DEFAULT_PAGE_OPTIONS)(page, []);
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { templateParams } from '../documents/content-reference.ts';
 import { created } from '../model/answers.ts';
 import { withDefaults } from '../model/creation-defaults.ts';
-import { refuseLater } from '../model/features.ts';
+import { refuseLaterValues } from '../model/features.ts';
 import { type ApiOperation, type Context, ORGANIZATION, operation, SPACE } from '../model/operation.ts';
 import { editMode, emoji, id, language, text } from '../model/schema.ts';
 import { requireOrganization } from '../organizations/people.ts';
@@ -53,7 +53,7 @@ export const spaceCreationOperations: readonly ApiOperation[] = [
     (call) => {
       const { store, body } = call;
       const organization = requireOrganization(call);
-      refuseLater(call, 'traditionalChinese', [body?.language], 'body.language');
+      refuseLaterValues(call, 'traditionalChinese', [body?.language], 'body.language');
       if (body?.parent !== undefined) {
         referencedParent(store, organization.id, body.parent);
       }

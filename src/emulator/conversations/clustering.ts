@@ -25,7 +25,7 @@ interface Entry {
 }
 
 /** Index that finds the entries most similar to some terms, and reads only entries that share a term. */
-export class LikenessIndex {
+export class SimilarityIndex {
   readonly #entries = new Map<string, Entry>();
   readonly #holders = new Map<string, Set<string>>();
 
@@ -128,13 +128,13 @@ export function byTypicality(issues: readonly IssueRecord[]): IssueRecord[] {
 
 /** Index of an organization's clusters, and of its issues without a cluster. */
 export interface Topics {
-  readonly clusters: LikenessIndex;
-  readonly loose: LikenessIndex;
+  readonly clusters: SimilarityIndex;
+  readonly loose: SimilarityIndex;
 }
 
 /** Builds the index from issues. `seqOf` returns a cluster's place in the creation order. */
 function topicsOf(issues: readonly IssueRecord[], seqOf: (cluster: string) => number): Topics {
-  const topics: Topics = { clusters: new LikenessIndex(), loose: new LikenessIndex() };
+  const topics: Topics = { clusters: new SimilarityIndex(), loose: new SimilarityIndex() };
   for (const issue of issues) {
     if (issue.cluster === undefined) {
       topics.loose.add(issue.id, issue.seq, issue.terms);

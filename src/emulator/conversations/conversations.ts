@@ -5,13 +5,13 @@ import { z } from 'zod';
 import { type ApiAnswer, ApiError, noContent, ok } from '../model/answers.ts';
 import {
   type ApiOperation,
-  type At,
   type Caller,
   type Context,
   mayIngest,
   type OperationCall,
   ORGANIZATION,
   operation,
+  type PathContext,
 } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
 import { startRun } from '../model/runs.ts';
@@ -152,19 +152,19 @@ export const conversationOperations: readonly ApiOperation[] = [
 ];
 
 /** Returns the conversation that the path names, or throws a 404. */
-function requireConversation(call: At<'organizationId' | 'conversationId'>): ConversationRecord {
+function requireConversation(call: PathContext<'organizationId' | 'conversationId'>): ConversationRecord {
   const { conversationId } = call.params;
   return requireOwned(call, withoutSite(call.store.conversations.get(conversationId)), 'Conversation', conversationId);
 }
 
 /** Returns the issue that the path names, or throws a 404. */
-export function requireIssue(call: At<'organizationId' | 'issueId'>): IssueRecord {
+export function requireIssue(call: PathContext<'organizationId' | 'issueId'>): IssueRecord {
   const { issueId } = call.params;
   return requireOwned(call, withoutSite(call.store.conversationIssues.get(issueId)), 'Issue', issueId);
 }
 
 /** Returns the cluster that the path names, or throws a 404. */
-export function requireCluster(call: At<'organizationId' | 'clusterId'>): ClusterRecord {
+export function requireCluster(call: PathContext<'organizationId' | 'clusterId'>): ClusterRecord {
   const { clusterId } = call.params;
   return requireOwned(call, withoutSite(call.store.issuesClusters.get(clusterId)), 'Cluster', clusterId);
 }

@@ -2,7 +2,7 @@
 
 import type { ChangeRequestRecord } from '../content/records.ts';
 import { ApiError, found } from '../model/answers.ts';
-import type { At, Context } from '../model/operation.ts';
+import type { Context, PathContext } from '../model/operation.ts';
 import { findDue, startRun } from '../model/runs.ts';
 import type { EmulatorStore } from '../model/store.ts';
 import { findCallingUser } from '../organizations/people.ts';
@@ -18,7 +18,7 @@ import type { ClusterRecord, ConversationRecord, IssueRecord } from './records.t
 type SiteIds = 'organizationId' | 'siteId';
 
 function requireOfSite<R extends { readonly site?: string | undefined }>(
-  call: At<SiteIds>,
+  call: PathContext<SiteIds>,
   record: R | undefined,
   what: string,
   id: string,
@@ -28,18 +28,18 @@ function requireOfSite<R extends { readonly site?: string | undefined }>(
 }
 
 /** Returns the topic that the path names, or throws a 404. */
-export function requireTopic(call: At<SiteIds | 'siteTopicId'>): ClusterRecord {
+export function requireTopic(call: PathContext<SiteIds | 'siteTopicId'>): ClusterRecord {
   const { siteTopicId } = call.params;
   return requireOfSite(call, call.store.issuesClusters.get(siteTopicId), 'Site topic', siteTopicId);
 }
 
 /** Returns the finding with that id of the site that the path names, or throws a 404. */
-export function requireFinding(call: At<SiteIds>, id: string): IssueRecord {
+export function requireFinding(call: PathContext<SiteIds>, id: string): IssueRecord {
   return requireOfSite(call, call.store.conversationIssues.get(id), 'Site finding', id);
 }
 
 /** Returns the context record that the path names, or throws a 404. */
-export function requireContextRecord(call: At<SiteIds | 'contextRecordId'>): ConversationRecord {
+export function requireContextRecord(call: PathContext<SiteIds | 'contextRecordId'>): ConversationRecord {
   const { contextRecordId } = call.params;
   return requireOfSite(call, call.store.conversations.get(contextRecordId), 'Context record', contextRecordId);
 }

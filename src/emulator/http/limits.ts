@@ -46,7 +46,7 @@ export const rateLimitsSchema: z.ZodType<RateLimits> = z.strictObject({
 });
 
 /** Result of counting a request. */
-export interface Admission {
+export interface LimitDecision {
   readonly admitted: boolean;
   readonly headers: Readonly<Record<string, string>>;
   /** Seconds until a request can succeed, rounded up; 0 when admitted. */
@@ -60,7 +60,7 @@ interface Account {
   left: number;
 }
 
-const FREE: Admission = { admitted: true, headers: {}, wait: 0 };
+const FREE: LimitDecision = { admitted: true, headers: {}, wait: 0 };
 
 /** Counts requests by token and kind of method. */
 export class RequestLimiter {
@@ -83,7 +83,7 @@ export class RequestLimiter {
   }
 
   /** Counts a request. A refused request costs nothing. */
-  admit(token: string, kind: LimitClass, now: number): Admission {
+  admit(token: string, kind: LimitClass, now: number): LimitDecision {
     const own = kind === 'ingest' && this.#limits.ingest === undefined ? 'write' : kind;
     const accounts = ([own, 'all'] as const).flatMap((name) => {
       const limit = this.#limits[name];

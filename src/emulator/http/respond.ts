@@ -7,7 +7,7 @@ import type { ChosenFaults } from './faults.ts';
 const HTML = '<!doctype html><html><head><title>Please wait</title></head><body><h1>Please wait</h1></body></html>\n';
 
 /** Drops the connection with a reset, as a broken network would. */
-export function drop(request: IncomingMessage): void {
+export function dropConnection(request: IncomingMessage): void {
   request.socket.resetAndDestroy();
 }
 

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { type ApiAnswer, ApiError, deleted, found, ok } from '../model/answers.ts';
-import { refuseLater } from '../model/features.ts';
+import { refuseLaterValues } from '../model/features.ts';
 import { type ApiOperation, type Context, type OperationCall, operation } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
 import { containsText } from '../model/patch.ts';
@@ -10,7 +10,7 @@ import { flag, listQuery } from '../model/schema.ts';
 import type { EmulatorStore } from '../model/store.ts';
 import { INTEGRATION_CATEGORIES, INTEGRATION_SCOPES, INTEGRATION_TARGETS } from '../model/vocabulary.ts';
 import type { EmulatedOrganization } from '../organizations/records.ts';
-import { isOwner, refuseForeign, requireIntegration, uninstall } from './lifecycle.ts';
+import { isOwner, refuseOtherOrganizations, requireIntegration, uninstall } from './lifecycle.ts';
 import type { IntegrationRecord } from './records.ts';
 import { blockDomain, type Publication, publication, requireName } from './schema.ts';
 import { viewIntegration } from './views.ts';
@@ -87,7 +87,7 @@ function publish(call: OperationCall<typeof NAMED, unknown, Publication>): ApiAn
   const name = requireName(call.params.integrationName);
   const { organization, runtime, ...body } = call.body;
   const publisher = publisherOf(store, organization);
-  refuseLater(call, 'visitorClaims', body.scopes, 'body.scopes');
+  refuseLaterValues(call, 'visitorClaims', body.scopes, 'body.scopes');
   const before = store.integrations.get(name);
   const integration: IntegrationRecord = {
     id: name,
@@ -105,7 +105,7 @@ function publish(call: OperationCall<typeof NAMED, unknown, Publication>): ApiAn
   if (before !== undefined && before.organization !== publisher.id) {
     throw new ApiError(403, `Integration "${name}" belongs to another organization`);
   }
-  refuseForeign(call, integration);
+  refuseOtherOrganizations(call, integration);
   return ok(viewIntegration(call, store.integrations.put(integration)));
 }
 
@@ -115,7 +115,7 @@ function unpublish(call: OperationCall<typeof NAMED>): ApiAnswer {
   if (integration === undefined) {
     return deleted(false);
   }
-  refuseForeign(call, integration);
+  refuseOtherOrganizations(call, integration);
   for (const installation of store.installations.by('integration', integration.id)) {
     uninstall(store, installation, call.at);
   }

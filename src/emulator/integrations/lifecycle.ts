@@ -12,7 +12,7 @@
  */
 import type { Json, JsonObject } from '../../core/json.ts';
 import { ApiError, found, notFound } from '../model/answers.ts';
-import type { At, Context } from '../model/operation.ts';
+import type { Context, PathContext } from '../model/operation.ts';
 import type { EmulatorStore } from '../model/store.ts';
 import type { InstallationStatus } from '../model/vocabulary.ts';
 import { findCallingUser } from '../organizations/people.ts';
@@ -39,26 +39,28 @@ function integrationByName(context: Context, name: string): IntegrationRecord {
 }
 
 /** Returns the integration that the path names, or throws a 404. */
-export function requireIntegration(call: Context & At<'integrationName'>): IntegrationRecord {
+export function requireIntegration(call: Context & PathContext<'integrationName'>): IntegrationRecord {
   return integrationByName(call, call.params.integrationName);
 }
 
 /** Returns the integration that the path names, or throws a 403 for callers that do not own it. */
-export function requireOwnIntegration(call: Context & At<'integrationName'>): IntegrationRecord {
+export function requireOwnIntegration(call: Context & PathContext<'integrationName'>): IntegrationRecord {
   const integration = requireIntegration(call);
-  refuseForeign(call, integration);
+  refuseOtherOrganizations(call, integration);
   return integration;
 }
 
 /** Throws a 403 for an integration of an organization that the caller does not belong to. */
-export function refuseForeign(context: Context, integration: IntegrationRecord): void {
+export function refuseOtherOrganizations(context: Context, integration: IntegrationRecord): void {
   if (!isOwner(context, integration)) {
     throw new ApiError(403, `Integration "${integration.id}" belongs to another organization`);
   }
 }
 
 /** Returns the installation that the path names, or throws a 404. */
-export function requireInstallation(call: Context & At<'integrationName' | 'installationId'>): InstallationRecord {
+export function requireInstallation(
+  call: Context & PathContext<'integrationName' | 'installationId'>,
+): InstallationRecord {
   const { installationId } = call.params;
   const integration = requireIntegration(call);
   const installation = call.store.installations.get(installationId);

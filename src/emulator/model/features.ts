@@ -151,7 +151,7 @@ const LATER_VALUES = {
 } as const satisfies Partial<Record<keyof Features, readonly string[]>>;
 
 /** Throws a 400 if one of the values was added in a later version. */
-export function refuseLater(
+export function refuseLaterValues(
   { features }: { readonly features: Features },
   feature: keyof typeof LATER_VALUES,
   values: readonly unknown[],

@@ -62,7 +62,9 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
 export type Params<Path extends string> = Readonly<Record<ParamNames<Path>, string>>;
 
 /** A request whose path names these ids. */
-export type At<Names extends string> = Pick<Context, 'store'> & { readonly params: Readonly<Record<Names, string>> };
+export type PathContext<Names extends string> = Pick<Context, 'store'> & {
+  readonly params: Readonly<Record<Names, string>>;
+};
 
 /** A request to an operation, with checked query and body. */
 export interface OperationCall<Path extends string = string, Query = unknown, Body = unknown> extends Context {

@@ -4,7 +4,7 @@ import { type Document, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { isObject } from '../../core/json.ts';
 import { type ApiAnswer, created, deleted, invalid, ok } from '../model/answers.ts';
-import { type ApiOperation, type At, type Context, ORGANIZATION, operation } from '../model/operation.ts';
+import { type ApiOperation, type Context, ORGANIZATION, operation, type PathContext } from '../model/operation.ts';
 import { pick } from '../model/patch.ts';
 import { findDue, getProgress, type Run, runningKey, startRun } from '../model/runs.ts';
 import { id, listQuery, text, url } from '../model/schema.ts';
@@ -115,7 +115,7 @@ const source = z.union([z.strictObject({ url: url() }), z.strictObject({ text: i
   error: 'must be {url} (an http or https URL) or {text}',
 });
 
-function requireSpec(call: At<'organizationId' | 'specSlug'>): SpecRecord {
+function requireSpec(call: PathContext<'organizationId' | 'specSlug'>): SpecRecord {
   const { organizationId, specSlug } = call.params;
   const spec = call.store.specs.one('slug', `${organizationId}/${specSlug}`);
   return requireOwned(call, spec, 'OpenAPI specification', specSlug);

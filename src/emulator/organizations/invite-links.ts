@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { ApiError, created, noContent, ok } from '../model/answers.ts';
-import { type ApiOperation, type At, type Context, ORGANIZATION, operation } from '../model/operation.ts';
+import { type ApiOperation, type Context, ORGANIZATION, operation, type PathContext } from '../model/operation.ts';
 import { listQuery, nullableRole } from '../model/schema.ts';
 import { ROLES, type Role } from '../model/vocabulary.ts';
 import { deleteOwned, findCallingUser, listOwned, requireOrganization, requireOwned } from './people.ts';
@@ -27,7 +27,7 @@ function viewInvite(context: Context, invite: LinkInviteRecord): unknown {
   return { object: 'invite', id: invite.id, role: invite.role, redundant };
 }
 
-function requireInvite(call: At<'organizationId' | 'inviteId'>): LinkInviteRecord {
+function requireInvite(call: PathContext<'organizationId' | 'inviteId'>): LinkInviteRecord {
   const { inviteId } = call.params;
   return requireOwned(call, call.store.linkInvites.get(inviteId), 'Invite', inviteId);
 }

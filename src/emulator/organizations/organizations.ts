@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { ApiError, ok, referenced } from '../model/answers.ts';
-import { findVersion, refuseLater } from '../model/features.ts';
+import { findVersion, refuseLaterValues } from '../model/features.ts';
 import { type ApiOperation, type Context, mayIngest, ORGANIZATION, operation } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
 import { patched, pick, present } from '../model/patch.ts';
@@ -104,7 +104,7 @@ export const organizationOperations: readonly ApiOperation[] = [
     const { store } = call;
     const organization = requireOrganization(call);
     const { logo, defaultContent, ...rest } = call.body;
-    refuseLater(call, 'authorMergeRules', getRuleNames(rest.mergeRules), 'body.mergeRules.rules');
+    refuseLaterValues(call, 'authorMergeRules', getRuleNames(rest.mergeRules), 'body.mergeRules.rules');
     if (defaultContent) {
       const site = store.sites.get(defaultContent.site);
       const usable = site?.organization === organization.id ? site : undefined;

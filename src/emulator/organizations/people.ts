@@ -1,7 +1,7 @@
 // Lookups of organizations, members and teams, and views of people.
 
 import { type ApiAnswer, deleted, found } from '../model/answers.ts';
-import type { At, Context, OperationCall } from '../model/operation.ts';
+import type { Context, OperationCall, PathContext } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
 import { pick } from '../model/patch.ts';
 import type { ListQuery } from '../model/schema.ts';
@@ -15,13 +15,13 @@ export function organizationById(store: EmulatorStore, id: string): EmulatedOrga
 }
 
 /** Returns the organization that the path names, or throws a 404. */
-export function requireOrganization({ store, params }: At<'organizationId'>): EmulatedOrganization {
+export function requireOrganization({ store, params }: PathContext<'organizationId'>): EmulatedOrganization {
   return organizationById(store, params.organizationId);
 }
 
 /** Returns the record if it belongs to the organization that the path names, or throws a 404. */
 export function requireOwned<R extends { readonly organization: string }>(
-  call: At<'organizationId'>,
+  call: PathContext<'organizationId'>,
   record: R | undefined,
   what: string,
   id: string,
@@ -32,7 +32,7 @@ export function requireOwned<R extends { readonly organization: string }>(
 
 /** Deletes the record with that id if it belongs to the organization that the path names. */
 export function deleteOwned<R extends { readonly id: string; readonly organization: string }>(
-  call: At<'organizationId'>,
+  call: PathContext<'organizationId'>,
   table: Pick<IndexedTable<R, string>, 'get' | 'remove'>,
   id: string,
 ): ApiAnswer {
@@ -41,7 +41,7 @@ export function deleteOwned<R extends { readonly id: string; readonly organizati
 }
 
 /** Returns the member that the path names, or throws a 404. */
-export function requireMember(call: At<'organizationId' | 'userId'>): MemberRecord {
+export function requireMember(call: PathContext<'organizationId' | 'userId'>): MemberRecord {
   const { organizationId, userId } = call.params;
   return requireOwned(call, call.store.members.get(`${organizationId}/${userId}`), 'Member', userId);
 }
@@ -57,7 +57,7 @@ export function findCallingUser({ store, caller }: Pick<Context, 'store' | 'call
 }
 
 /** Returns the team that the path names, or throws a 404. */
-export function requireTeam(call: At<'organizationId' | 'teamId'>): TeamRecord {
+export function requireTeam(call: PathContext<'organizationId' | 'teamId'>): TeamRecord {
   const { teamId } = call.params;
   return requireOwned(call, call.store.teams.get(teamId), 'Team', teamId);
 }
@@ -120,7 +120,7 @@ export function viewTeamMember(context: Context, membership: TeamMemberRecord): 
 
 /** Lists the records of a table that belong to the organization that the path names, in the order of creation. */
 export function listOwned<R extends { readonly seq: number }>(
-  call: OperationCall<string, ListQuery> & At<'organizationId'>,
+  call: OperationCall<string, ListQuery> & PathContext<'organizationId'>,
   table: { by(index: 'organization', key: string): readonly R[] },
   view: (context: Context, record: R) => unknown,
 ): ApiAnswer {

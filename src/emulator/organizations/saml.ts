@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { created, ok, referenced } from '../model/answers.ts';
 import { withDefaults } from '../model/creation-defaults.ts';
-import { type ApiOperation, type At, type Context, ORGANIZATION, operation } from '../model/operation.ts';
+import { type ApiOperation, type Context, ORGANIZATION, operation, type PathContext } from '../model/operation.ts';
 import { pick, present } from '../model/patch.ts';
 import { id, listQuery, nullableRole, text, url } from '../model/schema.ts';
 import type { EmulatorStore } from '../model/store.ts';
@@ -49,7 +49,7 @@ function viewSaml(context: Context, provider: SamlRecord): unknown {
   };
 }
 
-function requireSamlProvider(call: At<'organizationId' | 'samlProviderId'>): SamlRecord {
+function requireSamlProvider(call: PathContext<'organizationId' | 'samlProviderId'>): SamlRecord {
   const { samlProviderId } = call.params;
   return requireOwned(call, call.store.samlProviders.get(samlProviderId), 'SAML provider', samlProviderId);
 }

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../core/json.ts';
 import { contentRef } from '../documents/content-reference.ts';
 import { ok } from '../model/answers.ts';
-import { refuseLater } from '../model/features.ts';
+import { refuseLaterValues } from '../model/features.ts';
 import { type ApiOperation, operation } from '../model/operation.ts';
 import { condition, emoji, flag, text, url } from '../model/schema.ts';
 import { requireSite } from './views.ts';
@@ -190,7 +190,7 @@ export const customizationOperations: readonly ApiOperation[] = [
   ),
   operation('updateSiteCustomization', 'PUT', CUSTOMIZATION, { body: customizationSettings }, (call) => {
     const site = requireSite(call);
-    refuseLater(call, 'systemTheme', [call.body.themes.default], 'body.themes.default');
+    refuseLaterValues(call, 'systemTheme', [call.body.themes.default], 'body.themes.default');
     const customization = call.body as unknown as JsonObject;
     return ok(viewCustomization(call.store.sites.put({ ...site, customization })));
   }),

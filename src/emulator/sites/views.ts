@@ -1,7 +1,7 @@
 // Lookups and views of sites and of what they consist of.
 
 import { found } from '../model/answers.ts';
-import type { At, Context } from '../model/operation.ts';
+import type { Context, PathContext } from '../model/operation.ts';
 import { byRank } from '../model/order.ts';
 import { pick } from '../model/patch.ts';
 import type { EmulatorStore } from '../model/store.ts';
@@ -11,7 +11,7 @@ import { viewSpace } from '../spaces/views.ts';
 import type { ExternalLinkRecord, SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from './records.ts';
 
 /** Returns the site that the path names, or throws a 404. */
-export function requireSite(call: At<'organizationId' | 'siteId'>): SiteRecord {
+export function requireSite(call: PathContext<'organizationId' | 'siteId'>): SiteRecord {
   const { siteId } = call.params;
   return requireOwned(call, call.store.sites.get(siteId), 'Site', siteId);
 }
@@ -47,19 +47,21 @@ export function findExternalLink(store: EmulatorStore, site: SiteRecord, id: str
 }
 
 /** Returns the site space that the path names, or throws a 404. */
-export function requireSiteSpace(call: At<'organizationId' | 'siteId' | 'siteSpaceId'>): SiteSpaceRecord {
+export function requireSiteSpace(call: PathContext<'organizationId' | 'siteId' | 'siteSpaceId'>): SiteSpaceRecord {
   const { siteSpaceId } = call.params;
   return found(findSiteSpace(call.store, requireSite(call), siteSpaceId), 'Site space', siteSpaceId);
 }
 
 /** Returns the section that the path names, or throws a 404. */
-export function requireSection(call: At<'organizationId' | 'siteId' | 'siteSectionId'>): SectionRecord {
+export function requireSection(call: PathContext<'organizationId' | 'siteId' | 'siteSectionId'>): SectionRecord {
   const { siteSectionId } = call.params;
   return found(findSection(call.store, requireSite(call), siteSectionId), 'Site section', siteSectionId);
 }
 
 /** Returns the section group that the path names, or throws a 404. */
-export function requireSectionGroup(call: At<'organizationId' | 'siteId' | 'siteSectionGroupId'>): SectionGroupRecord {
+export function requireSectionGroup(
+  call: PathContext<'organizationId' | 'siteId' | 'siteSectionGroupId'>,
+): SectionGroupRecord {
   const { siteSectionGroupId } = call.params;
   return found(
     findSectionGroup(call.store, requireSite(call), siteSectionGroupId),

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { ApiError, deleted, ok } from '../model/answers.ts';
-import { refuseLater } from '../model/features.ts';
+import { refuseLaterValues } from '../model/features.ts';
 import { type ApiOperation, ORGANIZATION, operation, SPACE } from '../model/operation.ts';
 import { list, listByRank } from '../model/paging.ts';
 import { patched, present } from '../model/patch.ts';
@@ -73,8 +73,8 @@ const lifecycle: readonly ApiOperation[] = [
   operation('updateSpace', 'PATCH', SPACE, { body: spaceUpdate }, (call) => {
     const space = requireSpace(call);
     const { emoji, icon: iconUrl, ...rest } = call.body;
-    refuseLater(call, 'traditionalChinese', [rest.language], 'body.language');
-    refuseLater(call, 'authorMergeRules', getRuleNames(rest.mergeRules), 'body.mergeRules.rules');
+    refuseLaterValues(call, 'traditionalChinese', [rest.language], 'body.language');
+    refuseLaterValues(call, 'authorMergeRules', getRuleNames(rest.mergeRules), 'body.mergeRules.rules');
     const updated = call.store.spaces.put({
       ...space,
       ...present(rest),

@@ -1,13 +1,13 @@
 // Lookups and views of spaces and collections.
 
 import { found, referenced } from '../model/answers.ts';
-import type { At, Context } from '../model/operation.ts';
+import type { Context, PathContext } from '../model/operation.ts';
 import { pick } from '../model/patch.ts';
 import type { EmulatorStore } from '../model/store.ts';
 import type { CollectionRecord, SpaceRecord } from './records.ts';
 
 /** Returns the collection that the path names, or throws a 404. */
-export function requireCollection({ store, params }: At<'collectionId'>): CollectionRecord {
+export function requireCollection({ store, params }: PathContext<'collectionId'>): CollectionRecord {
   return found(store.collections.get(params.collectionId), 'Collection', params.collectionId);
 }
 
@@ -28,7 +28,7 @@ export function spaceById(store: EmulatorStore, id: string): SpaceRecord {
 }
 
 /** Returns the space that the path names unless it is deleted, or throws a 404. */
-export function requireSpace({ store, params }: At<'spaceId'>): SpaceRecord {
+export function requireSpace({ store, params }: PathContext<'spaceId'>): SpaceRecord {
   return spaceById(store, params.spaceId);
 }
 

@@ -5,14 +5,14 @@ import type { Json } from '../../core/json.ts';
 import { addRevision } from '../content/content.ts';
 import { requireDocument } from '../documents/rich-document.ts';
 import { type ApiAnswer, created, invalid, noContent, ok } from '../model/answers.ts';
-import { refuseLater } from '../model/features.ts';
+import { refuseLaterValues } from '../model/features.ts';
 import {
   type ApiOperation,
-  type At,
   type Context,
   type OperationCall,
   ORGANIZATION,
   operation,
+  type PathContext,
 } from '../model/operation.ts';
 import { pick } from '../model/patch.ts';
 import { findDue, getProgress, type Run, runningKey, startRun } from '../model/runs.ts';
@@ -78,7 +78,7 @@ function viewTranslation(context: Context, translation: TranslationRecord): unkn
   };
 }
 
-function requireTranslation(call: At<'organizationId' | 'translationId'>): TranslationRecord {
+function requireTranslation(call: PathContext<'organizationId' | 'translationId'>): TranslationRecord {
   const { translationId } = call.params;
   return requireOwned(call, call.store.translations.get(translationId), 'Translation', translationId);
 }
@@ -90,8 +90,8 @@ function createTranslation(
   const organization = requireOrganization(call);
   const instructions =
     body.instructions === undefined ? undefined : requireDocument(body.instructions, 'body.instructions');
-  refuseLater(call, 'traditionalChinese', [body.source.language], 'body.source.language');
-  refuseLater(call, 'traditionalChinese', [body.language], 'body.language');
+  refuseLaterValues(call, 'traditionalChinese', [body.source.language], 'body.source.language');
+  refuseLaterValues(call, 'traditionalChinese', [body.language], 'body.language');
   const source = referencedSpace(store, organization.id, body.source.space, 'body.source.space');
   if (body.language === body.source.language) {
     throw invalid('body.language', `"${body.language}" is the language of the source`);

@@ -4,7 +4,7 @@ import { type Actual, isIdRef } from '../../core/resource.ts';
 import type { Kind } from '../../kinds/model/kind.ts';
 import { plainKey } from '../../kinds/model/schema.ts';
 import type { ActualState } from '../model/actual-state.ts';
-import { type ChosenKey, chooseKeys, type Nameless } from './keys.ts';
+import { type ChosenKey, chooseKeys, type UnkeyedResource } from './keys.ts';
 
 /** Keys of declared resources and of those to be declared. */
 export interface Keys {
@@ -88,7 +88,7 @@ class KeyAssigner implements Keys {
     return this.whole.get(holder) ?? '';
   }
 
-  #nameless(kind: Kind, item: Actual, order: string): Nameless<Actual> {
+  #nameless(kind: Kind, item: Actual, order: string): UnkeyedResource<Actual> {
     return { item, kind: kind.name, names: kind.suggestedKeys(item, { keyOfRef: (ref) => this.#nameOf(ref) }), order };
   }
 

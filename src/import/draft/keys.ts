@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { parse as parseYaml } from 'yaml';
 
 /** Resource that needs a key, different from those of the others. */
-export interface Nameless<Item> {
+export interface UnkeyedResource<Item> {
   readonly item: Item;
   readonly kind: string;
   /** Names from which its key can be derived, best first. */
@@ -17,7 +17,7 @@ export interface ChosenKey {
   readonly note: string | null;
 }
 
-interface Candidate<Item> extends Nameless<Item> {
+interface Candidate<Item> extends UnkeyedResource<Item> {
   readonly slugs: readonly string[];
   /** True if its first name has no letters that a key can have, so that its key describes where it is. */
   readonly isBorrowed: boolean;
@@ -55,7 +55,7 @@ const RESERVED = ['con', 'prn', 'aux', 'nul'];
  * numbered. Resources that borrow a name come last, so that they take no name from its owner.
  */
 export function chooseKeys<Item>(
-  items: readonly Nameless<Item>[],
+  items: readonly UnkeyedResource<Item>[],
   taken: Iterable<string>,
 ): ReadonlyMap<Item, ChosenKey> {
   const used = new Set([...taken, ...RESERVED].map((key) => key.toLowerCase()));
@@ -102,7 +102,7 @@ function chooseAmong<Item>(round: readonly Candidate<Item>[], used: ReadonlySet<
   }
 }
 
-function candidate<Item>(nameless: Nameless<Item>): Candidate<Item> {
+function candidate<Item>(nameless: UnkeyedResource<Item>): Candidate<Item> {
   const { kind, names } = nameless;
   const own = names.map(slugOf);
   const slugs = [...new Set(own.filter((slug) => slug !== null))].map((slug) => unquoted(kind, slug));

@@ -9,10 +9,10 @@ import { type Actual, isIdRef, type Source } from '../../core/resource.ts';
 import { hasUrlSecrets } from '../../core/text/safe-url.ts';
 import { normalizeValue } from '../../plan/model/diff.ts';
 import { type Edit, type Patch, patchMember } from '../text/patch.ts';
-import { applyEdits, type Order, overlaps, removalAt } from '../text/spans.ts';
+import { applyEdits, overlaps, type Reordering, removalAt } from '../text/spans.ts';
 import type { DriftContext } from './drift-context.ts';
 import type { Drift, DriftedField, DriftedPlace, EditSelection } from './drifted.ts';
-import { orderOf, whyNotGone } from './drifted-places.ts';
+import { orderOf, reasonToKeep } from './drifted-places.ts';
 
 /** Reasons why a field cannot be written. */
 const UNWRITABLE = 'cannot be changed without changing something else; edit it manually';
@@ -47,7 +47,7 @@ class DriftFinder {
   readonly #removed = new Map<string, Edit & { readonly name: string }>();
   /** True if the order of a list will be right once everything is written, by the parent of the list. */
   readonly #ordered = new Map<Address, boolean>();
-  readonly #orders = new Map<string, Order[]>();
+  readonly #orders = new Map<string, Reordering[]>();
   readonly #files = new Map<string, string>();
 
   constructor(context: DriftContext, selection: EditSelection) {
@@ -94,7 +94,7 @@ class DriftFinder {
       return;
     }
     const name = `delete ${address}`;
-    const reason = whyNotGone(change, this.#context);
+    const reason = reasonToKeep(change, this.#context);
     const edit = reason === null && this.#isWanted(name) ? removalAt(manifest, offset) : null;
     if (edit === null || this.#holdsWhatIsThere(file, edit) || this.#overlapsLast(file, edit)) {
       this.left.push({ address, reason: reason ?? UNREMOVABLE });

@@ -4,14 +4,14 @@ import type { Change } from '../../core/change.ts';
 import { sameJson } from '../../core/json.ts';
 import { repositionings } from '../../plan/identity/siblings.ts';
 import { normalizeValue } from '../../plan/model/diff.ts';
-import { type Order, piecesOf, type Span } from '../text/spans.ts';
+import { itemSpans, type Reordering, type Span } from '../text/spans.ts';
 import type { DriftContext } from './drift-context.ts';
 
 /**
  * Returns why a declared resource that does not exist stays in the manifests. Null if it was deleted: it was applied as
  * declared, and no resource of its kind exists that could be it under another name.
  */
-export function whyNotGone(
+export function reasonToKeep(
   { address, kind, isReplacement, within, place }: Change,
   context: DriftContext,
 ): string | null {
@@ -48,7 +48,7 @@ export interface ListMoves {
   /** Smallest set of items that have to move. */
   readonly moved: readonly Address[];
   /** New order of their texts; null if these cannot be moved. */
-  readonly order: Order | null;
+  readonly order: Reordering | null;
 }
 
 /** Compares the order of a list in a file with that on the platform. Items that are not there keep their neighbors. */
@@ -78,7 +78,7 @@ function itemsOf(file: string, siblings: readonly Address[], context: DriftConte
     list !== undefined &&
     list.items.length === siblings.length &&
     list.items.every(({ range }, index) => range[0] === offsets[index]);
-  return isWhole ? piecesOf(manifest.text, list) : null;
+  return isWhole ? itemSpans(manifest.text, list) : null;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Declared, Source } from '../../core/resource.ts';
 import { hasComments } from './patch.ts';
 
 /** Mapping or list, with the index of one of its entries. */
-export interface EntryOf<T extends YAMLMap.Parsed | YAMLSeq.Parsed> {
+export interface EntryLocation<T extends YAMLMap.Parsed | YAMLSeq.Parsed> {
   readonly holder: T;
   readonly index: number;
 }
@@ -28,12 +28,12 @@ export class ManifestText {
   }
 
   /** Returns the list with an item that begins at an offset. */
-  itemAt(offset: number): EntryOf<YAMLSeq.Parsed> | undefined {
+  itemAt(offset: number): EntryLocation<YAMLSeq.Parsed> | undefined {
     return this.#indexed().items.get(offset);
   }
 
   /** Returns the innermost mapping with a key that begins at an offset. */
-  keyAt(offset: number): EntryOf<YAMLMap.Parsed> | undefined {
+  keyAt(offset: number): EntryLocation<YAMLMap.Parsed> | undefined {
     return this.#indexed().keys.get(offset);
   }
 
@@ -69,8 +69,8 @@ function lineStarts(text: string): readonly number[] {
 }
 
 interface Index {
-  readonly items: Map<number, EntryOf<YAMLSeq.Parsed>>;
-  readonly keys: Map<number, EntryOf<YAMLMap.Parsed>>;
+  readonly items: Map<number, EntryLocation<YAMLSeq.Parsed>>;
+  readonly keys: Map<number, EntryLocation<YAMLMap.Parsed>>;
   /** Mappings by the offset of the outermost key whose value they are. */
   readonly values: Map<number, YAMLMap.Parsed>;
 }

@@ -10,7 +10,7 @@ export interface Span {
 }
 
 /** New order of parts of a text: the part with the index `order[0]` comes first. */
-export interface Order {
+export interface Reordering {
   readonly pieces: readonly Span[];
   readonly order: readonly number[];
 }
@@ -19,7 +19,7 @@ export interface Order {
  * Returns each item of a list with its comments: on its lines, inside it, and right above it. Other text between two
  * items, such as an empty line and a comment above it, belongs to neither. Null if items cannot be separated by lines.
  */
-export function piecesOf(text: string, list: YAMLSeq.Parsed): readonly Span[] | null {
+export function itemSpans(text: string, list: YAMLSeq.Parsed): readonly Span[] | null {
   if (list.flow === true) {
     return hasComments(list) ? null : list.items.map(({ range }) => ({ from: range[0], to: range[1] }));
   }
@@ -92,11 +92,11 @@ function withCommentsAbove(text: string, start: number, indent: number): number 
 }
 
 /** Applies all edits and reorders all parts. Edits and orders may be nested in parts. */
-export function applyEdits(text: string, edits: readonly Edit[], orders: readonly Order[]): string {
+export function applyEdits(text: string, edits: readonly Edit[], orders: readonly Reordering[]): string {
   return new Arrangement(text, edits, orders).render(0, text.length);
 }
 
-type Step = Edit & { readonly order: Order | null };
+type Step = Edit & { readonly order: Reordering | null };
 
 class Arrangement {
   readonly #text: string;
@@ -104,7 +104,7 @@ class Arrangement {
   /** Steps by start, longest first. */
   readonly #steps: readonly Step[];
 
-  constructor(text: string, edits: readonly Edit[], orders: readonly Order[]) {
+  constructor(text: string, edits: readonly Edit[], orders: readonly Reordering[]) {
     this.#text = text;
     this.#newline = text.includes('\r\n') ? '\r\n' : '\n';
     this.#steps = [
@@ -156,7 +156,7 @@ class Arrangement {
   }
 
   /** Text between pieces stays where it is. */
-  #ordered({ pieces, order }: Order): string {
+  #ordered({ pieces, order }: Reordering): string {
     const parts = pieces.map(({ from, to }) => this.render(from, to));
     const isLines = pieces.slice(1).every(({ from }) => this.#text[from - 1] === '\n');
     const whole = pieces.map(({ to }, index) => {

@@ -11,7 +11,7 @@ import { LARGEST_FILE, readRegularFile } from '../../core/files/regular-file.ts'
  * hidden, and `all` every file, for a clean checkout of one commit. A function returns the files that git tracks. It is
  * called at the first reference.
  */
-export type Belonging = 'visible' | 'all' | (() => Promise<ReadonlySet<string>>);
+export type FileSelection = 'visible' | 'all' | (() => Promise<ReadonlySet<string>>);
 
 /**
  * Opens a directory on disk as a file tree. The directory itself may be a symbolic link (git-sync swaps one). Each call
@@ -23,7 +23,7 @@ export type Belonging = 'visible' | 'all' | (() => Promise<ReadonlySet<string>>)
  *
  * Disk access is synchronous on purpose: for 10,000 small files, the thread pool costs ten times as much as the calls.
  */
-export function openDiskTree(directory: string, belonging: Belonging = 'visible'): FileTree {
+export function openDiskTree(directory: string, belonging: FileSelection = 'visible'): FileTree {
   const root = resolvePath(directory);
   let tracked: Promise<ReadonlySet<string>> | undefined;
   const check = async (path: string, { inside }: Located) => {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { nearest, quote } from '../../core/text/suggest.ts';
 import { type EntryPath, FileContent } from '../../kinds/model/manifest.ts';
-import { complaintOf, demandOf } from './issue-words.ts';
+import { describeProblem, describeRequirement } from './issue-words.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -62,20 +62,20 @@ function explain(issue: Issue, entry: unknown, base: EntryPath): Explained[] {
     return unknownFields(issue, path);
   }
   if (issue.code === 'custom' || value === UNSEEN) {
-    const message = issue.message === '' ? complaintOf(issue, undefined) : issue.message;
+    const message = issue.message === '' ? describeProblem(issue, undefined) : issue.message;
     return [{ path, at: 'value', message: withSubject(path, message) }];
   }
   if (value === null) {
     return [{ path, at: 'value', message: withSubject(path, NULL_MESSAGE) }];
   }
   if (value === undefined) {
-    const demand = issue.message === '' ? demandOf(issue) : issue.message;
+    const demand = issue.message === '' ? describeRequirement(issue) : issue.message;
     const message = demand === null ? 'is missing' : `is missing; it ${demand}`;
     return [{ path, at: 'value', message: withSubject(path, message), missing: true }];
   }
   if (issue.code === 'invalid_key') {
     const inner = issue.issues[0] as Issue | undefined;
-    const words = inner === undefined ? '' : inner.message === '' ? complaintOf(inner, path.at(-1)) : inner.message;
+    const words = inner === undefined ? '' : inner.message === '' ? describeProblem(inner, path.at(-1)) : inner.message;
     return [{ path, at: 'key', message: `${quote(String(path.at(-1)))} in ${subjectOf(path.slice(0, -1))}: ${words}` }];
   }
   if (issue.code === 'invalid_union') {
@@ -87,7 +87,7 @@ function explain(issue: Issue, entry: unknown, base: EntryPath): Explained[] {
   if (issue.message !== '') {
     return [{ path, at: 'value', message: withSubject(path, issue.message) }];
   }
-  return [{ path, at: 'value', message: withSubject(path, complaintOf(issue, value)) }];
+  return [{ path, at: 'value', message: withSubject(path, describeProblem(issue, value)) }];
 }
 
 function unknownFields(issue: z.core.$ZodIssueUnrecognizedKeys, path: EntryPath): Explained[] {

@@ -24,7 +24,7 @@ function typeWords(expected: string): string {
 }
 
 /** Returns words for the type of a value. */
-export function valueWords(value: unknown): string {
+export function describeType(value: unknown): string {
   if (value === null) {
     return 'null';
   }
@@ -38,7 +38,7 @@ export function valueWords(value: unknown): string {
 }
 
 /** Returns the requirement without a subject: `must be a string`. Null for an issue that is not about the type. */
-export function demandOf(issue: Issue): string | null {
+export function describeRequirement(issue: Issue): string | null {
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${typeWords(issue.expected)}`;
@@ -60,19 +60,19 @@ function unionDemand(issue: z.core.$ZodIssueInvalidUnion): string | null {
   }
   const demands = issue.errors.flatMap((branch) => {
     const first = branch.find((inner) => inner.path.length === 0);
-    const demand = first === undefined ? null : demandOf(first);
+    const demand = first === undefined ? null : describeRequirement(first);
     return demand === null ? [] : [demand.replace(/^must be /, '')];
   });
   return demands.length === 0 ? null : `must be ${[...new Set(demands)].join(', or ')}`;
 }
 
 /** Returns the problem of a value without a subject: `must be a string, not a number`. */
-export function complaintOf(issue: Issue, value: unknown): string {
-  const demand = demandOf(issue);
+export function describeProblem(issue: Issue, value: unknown): string {
+  const demand = describeRequirement(issue);
   if (demand !== null) {
     return typeof value === 'string' || issue.code === 'invalid_value'
       ? `${demand}, not ${shown(value)}${suggestionFor(issue, value)}`
-      : `${demand}, not ${valueWords(value)}`;
+      : `${demand}, not ${describeType(value)}`;
   }
   switch (issue.code) {
     case 'too_big':
@@ -122,5 +122,5 @@ function shown(value: unknown): string {
   if (typeof value === 'string') {
     return quote(value);
   }
-  return typeof value === 'object' && value !== null ? valueWords(value) : String(value);
+  return typeof value === 'object' && value !== null ? describeType(value) : String(value);
 }

@@ -3,7 +3,7 @@ import type { EntryPath } from '../../kinds/model/manifest.ts';
 import { type Converter, keyText, offsetOf } from './convert.ts';
 
 /** Nodes of an entry of a manifest: its key and its value. */
-export interface WrittenPair {
+export interface EntryNodes {
   readonly key: ParsedNode;
   readonly value: ParsedNode | null;
 }
@@ -11,14 +11,14 @@ export interface WrittenPair {
 /** Finds the offsets of paths inside an entry. */
 export class Locator {
   private readonly converter: Converter;
-  private readonly members = new WeakMap<YAMLMap.Parsed, Map<string, WrittenPair>>();
+  private readonly members = new WeakMap<YAMLMap.Parsed, Map<string, EntryNodes>>();
 
   constructor(converter: Converter) {
     this.converter = converter;
   }
 
   /** Returns the offset of the value at a path, or of the nearest key above it if there is no value. */
-  offsetOfValue(entry: WrittenPair, path: EntryPath): number {
+  offsetOfValue(entry: EntryNodes, path: EntryPath): number {
     const { found, pair, item } = this.walk(entry, path);
     if (path.length === 0) {
       return offsetOf(entry.key);
@@ -28,13 +28,13 @@ export class Locator {
   }
 
   /** Returns the offset of the key at a path, or of the item of a list. */
-  offsetOfKey(entry: WrittenPair, path: EntryPath): number {
+  offsetOfKey(entry: EntryNodes, path: EntryPath): number {
     const { pair, item } = this.walk(entry, path);
     return offsetOf(pair?.key ?? item);
   }
 
-  private walk(entry: WrittenPair, path: EntryPath) {
-    let pair: WrittenPair | null = entry;
+  private walk(entry: EntryNodes, path: EntryPath) {
+    let pair: EntryNodes | null = entry;
     let item: ParsedNode | null = null;
     for (const segment of path) {
       const holder: ParsedNode | null = this.converter.resolve(pair === null ? item : pair.value);
@@ -55,7 +55,7 @@ export class Locator {
     return { found: true, pair, item };
   }
 
-  private membersOf(map: YAMLMap.Parsed): Map<string, WrittenPair> {
+  private membersOf(map: YAMLMap.Parsed): Map<string, EntryNodes> {
     let members = this.members.get(map);
     if (members === undefined) {
       members = new Map();

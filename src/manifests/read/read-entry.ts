@@ -6,7 +6,7 @@ import { checkEntry } from './check-entry.ts';
 import { plainFields } from './fields.ts';
 import { entryAddress, type KindIndex, type SectionKind } from './kind-index.ts';
 import type { Position } from './lines.ts';
-import type { Locator, WrittenPair } from './locate.ts';
+import type { EntryNodes, Locator } from './locate.ts';
 
 /** A reference of a resource, with its source position. */
 export interface PlacedReference {
@@ -40,7 +40,7 @@ export interface ReadEntry {
 interface EntryInput {
   readonly kind: SectionKind;
   readonly writtenKey: string;
-  readonly pair: WrittenPair;
+  readonly pair: EntryNodes;
   readonly value: unknown;
   readonly broken: boolean;
   readonly locator: Locator;

@@ -4,10 +4,10 @@ import type { Problem } from '../../core/errors.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
 import { didYouMean, nearest, quote } from '../../core/text/suggest.ts';
 import { type AliasBudget, Converter, keyText, type NamedFile, offsetOf } from './convert.ts';
-import { valueWords } from './issue-words.ts';
+import { describeType } from './issue-words.ts';
 import { entryAddress, type KindIndex, type SectionKind } from './kind-index.ts';
 import { Lines, lastAtMost, type Position } from './lines.ts';
-import { Locator, type WrittenPair } from './locate.ts';
+import { type EntryNodes, Locator } from './locate.ts';
 import type { YamlFile } from './parse-yaml.ts';
 import { type ReadEntry, readEntry } from './read-entry.ts';
 
@@ -36,7 +36,7 @@ interface EntrySpan {
 interface PendingEntry {
   readonly kind: SectionKind;
   readonly writtenKey: string;
-  readonly pair: WrittenPair;
+  readonly pair: EntryNodes;
   readonly broken: boolean;
   readonly locator: Locator;
   /** Evaluated late, because the content of a file may replace it. */
@@ -143,7 +143,7 @@ export class ManifestReader {
     if (!isMap(root)) {
       this.unread = true;
       if (!broken) {
-        const found = valueWords(converter.convert(root, null));
+        const found = describeType(converter.convert(root, null));
         this.report(offsetOf(root), `a manifest must be a mapping of sections (${this.sectionNames()}), not ${found}`);
       }
       return;
@@ -167,7 +167,7 @@ export class ManifestReader {
     }
   }
 
-  private readSection(converter: Converter, seen: Map<string, number>, pair: WrittenPair, broken: boolean): void {
+  private readSection(converter: Converter, seen: Map<string, number>, pair: EntryNodes, broken: boolean): void {
     const section = keyText(pair.key);
     const offset = offsetOf(pair.key);
     const kind = this.kinds.sections.get(section);
@@ -199,7 +199,7 @@ export class ManifestReader {
   private readEntries(
     converter: Converter,
     kind: SectionKind,
-    pair: WrittenPair,
+    pair: EntryNodes,
     value: unknown,
     rest: { readonly broken: boolean; readonly locator: Locator },
   ): void {
@@ -207,7 +207,7 @@ export class ManifestReader {
     const { section } = kind.manifest;
     if (!isMap(node)) {
       if (!rest.broken) {
-        const message = `${section} must be a mapping of keys to entries, not ${valueWords(value)}`;
+        const message = `${section} must be a mapping of keys to entries, not ${describeType(value)}`;
         this.report(offsetOf(pair.value), message);
       }
       return;

@@ -45,7 +45,7 @@ export function normalizeFields(kind: KindRules, fields: Fields): Fields {
 }
 
 /** Returns the declared fields without people who have not joined and references to pending resources. */
-export function wantedFields(
+export function applicableFields(
   kind: KindRules,
   declared: Declared,
   context: DiffContext,
@@ -91,7 +91,7 @@ export function diffFields(
   base: BaseEntry | null,
   context: DiffContext,
 ): Difference {
-  const { wanted, missingPeople } = wantedFields(kind, declared, context);
+  const { wanted, missingPeople } = applicableFields(kind, declared, context);
   const updates: FieldChange[] = [];
   const moves: FieldChange[] = [];
   const replaces: FieldChange[] = [];

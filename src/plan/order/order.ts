@@ -2,12 +2,12 @@ import { type Address, unboundAddress } from '../../core/address.ts';
 import { type Change, changeId } from '../../core/change.ts';
 import { append } from '../../core/lists.ts';
 import type { Fields } from '../../core/resource.ts';
-import { HolderMoves } from '../identity/holder-moves.ts';
-import { circles, passedKeys } from '../identity/key-passing.ts';
+import { findKeyCycles, findReusedKeys } from '../identity/key-reuse.ts';
+import { ParentMoves } from '../identity/parent-moves.ts';
 import { referencesOf } from '../model/diff.ts';
 import { Graph } from '../model/graph.ts';
 import type { KindRules, RulesContext } from '../model/rules.ts';
-import { Gates } from './gates.ts';
+import { Barriers } from './barriers.ts';
 
 /** Order of the changes of a plan; changes without an order may run at the same time. Keys are change ids. */
 export interface Ordering {
@@ -21,12 +21,12 @@ export interface Ordering {
   readonly late: ReadonlyMap<string, { readonly hard: readonly string[]; readonly soft: readonly string[] }>;
   /**
    * Names in `hard` and `soft` that stand for several changes at once, so that n changes after m others need n + m edges.
-   * A gate is passed once all that it comes after has ended, and succeeds if all that it requires has.
+   * A barrier is passed once all that it comes after has ended, and succeeds if all that it requires has.
    */
-  readonly gates: readonly string[];
+  readonly barriers: readonly string[];
 }
 
-/** Maximum number of addresses in `requires` of a change for each gate that it requires. */
+/** Maximum number of addresses in `requires` of a change for each barrier that it requires. */
 const NAMED_OF_GATE = 20;
 
 /**
@@ -49,7 +49,7 @@ class ChangeOrder {
   readonly #deletions = new Map<Address, Change>();
   readonly #graph: Graph;
   readonly #within: ReadonlyMap<Address | null, readonly Change[]>;
-  readonly #holderMoves: HolderMoves;
+  readonly #holderMoves: ParentMoves;
   /** Changes that need a temporary key first. */
   readonly #aside = new Set<string>();
   readonly #late = new Map<string, { hard: string[]; soft: string[] }>();
@@ -65,7 +65,7 @@ class ChangeOrder {
     this.#context = context;
     this.#graph = new Graph(this.#changes.map(changeId));
     this.#within = Map.groupBy(this.#changes, (change) => change.within);
-    this.#holderMoves = new HolderMoves((id) => this.#graph.has(id), context);
+    this.#holderMoves = new ParentMoves((id) => this.#graph.has(id), context);
     for (const change of this.#changes) {
       if (change.action === 'create') {
         this.#creations.set(change.address, change);
@@ -76,7 +76,7 @@ class ChangeOrder {
   }
 
   order(): Ordering {
-    const gates = new Gates(this.#graph, this.#changes);
+    const barriers = new Barriers(this.#graph, this.#changes);
     for (const change of this.#changes) {
       if (change.action !== 'delete') {
         this.#afterWhatItRefersTo(change);
@@ -85,13 +85,13 @@ class ChangeOrder {
       this.#afterMovesOfItsHolders(change);
     }
     this.#siblingsInTurn();
-    gates.creationsAfterVacating(this.#kinds, this.#context);
+    barriers.creationsAfterVacating(this.#kinds, this.#context);
     for (const change of this.#changes) {
       this.#beforeDeletingWhatItReferredTo(change);
     }
     this.#keysFreedBeforeTaken();
     this.#preferences();
-    gates.deletionsAfterOthers(this.#within);
+    barriers.deletionsAfterOthers(this.#within);
     const byId = new Map(this.#changes.map((change) => [changeId(change), change]));
     const sequence = this.#graph
       .sequence()
@@ -102,7 +102,7 @@ class ChangeOrder {
         requires: this.#requires(change, byId),
         ...(this.#aside.has(changeId(change)) ? { aside: true } : {}),
       }));
-    return { sequence, hard: this.#graph.hard, soft: this.#graph.soft, late: this.#late, gates: gates.names };
+    return { sequence, hard: this.#graph.hard, soft: this.#graph.soft, late: this.#late, barriers: barriers.names };
   }
 
   #requires(change: Change, byId: ReadonlyMap<string, Change>): readonly Address[] {
@@ -239,8 +239,8 @@ class ChangeOrder {
   }
 
   #keysFreedBeforeTaken(): void {
-    const passed = passedKeys(this.#kinds, this.#changes);
-    const inCircles = circles(this.#kinds, passed);
+    const passed = findReusedKeys(this.#kinds, this.#changes);
+    const inCircles = findKeyCycles(this.#kinds, passed);
     for (const pass of passed) {
       const [taker, holder] = [changeId(pass.taker), changeId(pass.holder)];
       if (inCircles.has(pass)) {

@@ -3,7 +3,7 @@
 import type { Action, Change, Plan } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
 import { fieldLines } from './field-text.ts';
-import { breakable, type PlanTextOptions, wrap } from './text-layout.ts';
+import { breakLongWords, type PlanTextOptions, wrap } from './text-layout.ts';
 import { textWidth } from './text-width.ts';
 import { counted, printable } from './words.ts';
 
@@ -117,6 +117,6 @@ function bodyLines(change: Change, options: PlanTextOptions): readonly string[] 
     const gap = ' '.repeat(Math.max(1, widest - textWidth(line.name) + 2));
     const indent = Math.min(widest + 8, 24);
     const room = Math.max(10, options.columns - indent);
-    return wrap(`      ${line.name}${gap}`, breakable(line.text, room), options.columns, indent);
+    return wrap(`      ${line.name}${gap}`, breakLongWords(line.text, room), options.columns, indent);
   });
 }

@@ -39,7 +39,7 @@ export const PLAIN_APPROVAL: Approval = {
 };
 
 /** Inserts spaces into words that are wider than `room` columns, so that they can be wrapped. */
-export function breakable(text: string, room: number): string {
+export function breakLongWords(text: string, room: number): string {
   const pieces = text.split(' ').flatMap((word) => {
     const characters = [...word];
     const count = Math.max(1, Math.ceil(textWidth(word) / room));

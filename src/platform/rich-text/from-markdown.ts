@@ -10,7 +10,7 @@ import type {
   TableRow,
 } from 'mdast';
 import { append } from '../../core/lists.ts';
-import { leafOf, type MarkName, plainText, textNode, textOf, tidyLeaves } from './leaves.ts';
+import { leafOf, type MarkName, normalizeLeaves, plainText, textNode, textOf } from './leaves.ts';
 import { linkTo } from './links.ts';
 import type { RichDocument, RichLeaf, RichNode } from './node.ts';
 import { parseMarkdown } from './parse-markdown.ts';
@@ -203,7 +203,7 @@ function joined(nodes: readonly RichNode[]): RichNode[] {
   const result: RichNode[] = [];
   let leaves: RichLeaf[] = [];
   const flush = () => {
-    const tidy = tidyLeaves(leaves);
+    const tidy = normalizeLeaves(leaves);
     if (tidy.length > 0) {
       result.push(textNode(tidy));
     }

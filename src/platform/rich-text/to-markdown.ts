@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { BlockContent, ListItem, PhrasingContent, RootContent } from 'mdast';
 import { isObject } from '../../core/json.ts';
 import { append } from '../../core/lists.ts';
-import { isMarkName, leafOf, MARKS, type MarkName, textOf, tidyLeaves } from './leaves.ts';
+import { isMarkName, leafOf, MARKS, type MarkName, normalizeLeaves, textOf } from './leaves.ts';
 import type { RichLeaf, RichNode } from './node.ts';
 
 /** Loads the libraries when first needed, because few plans contain rich documents. */
@@ -82,7 +82,7 @@ function inlines(nodes: readonly RichNode[] = []): PhrasingContent[] {
   const result: PhrasingContent[] = [];
   let leaves: RichLeaf[] = [];
   const flush = () => {
-    append(result, nested(tidyLeaves(leaves), 0));
+    append(result, nested(normalizeLeaves(leaves), 0));
     leaves = [];
   };
   for (const node of nodes) {

@@ -7,7 +7,7 @@ import { ScheduleSimulation, type SimulatedQueue, type Work } from './simulation
 const ASSUMED_RTT = 150;
 
 /** Input of an estimate. */
-export interface Load {
+export interface EstimateInput {
   readonly work: readonly Work[];
   /** Average round trip in milliseconds; null while unknown. */
   readonly rtt: number | null;
@@ -22,7 +22,7 @@ export interface Load {
  * Estimates the seconds until the last response, if nothing fails. Takes into account dependencies, round trips, the
  * concurrency limit and the known rate limits.
  */
-export function estimateSeconds(load: Load): number {
+export function estimateSeconds(load: EstimateInput): number {
   const simulated = new Map(
     load.budgets.map((budget) => [budget, new SimulatedBudget(budget, findSimilar(budget, load.budgets))]),
   );
@@ -37,7 +37,7 @@ function findSimilar({ limit }: BudgetSnapshot, budgets: readonly BudgetSnapshot
 
 function createQueue(
   name: 'read' | 'write',
-  load: Load,
+  load: EstimateInput,
   simulated: ReadonlyMap<BudgetSnapshot, SimulatedBudget>,
 ): SimulatedQueue {
   const { budgets } = load;

@@ -47,14 +47,15 @@ export function withDetails(actual: Actual, details: readonly Detail[]): ActualR
 }
 
 /** Combines resources in this order. */
-export function combine(found: readonly ActualResources[]): ActualResources {
+export function combineResources(found: readonly ActualResources[]): ActualResources {
   return { actuals: found.flatMap(({ actuals }) => actuals), people: found.flatMap(({ people }) => people) };
 }
 
 /** Opens the platform as a source; `requests` returns the number of requests that the reader has made. */
 export function platformSource(reader: Reader, requests: () => number = () => 0): ActualSource {
   return {
-    read: async (kinds, required) => combine(await settleAll(kinds.map((kind) => readKind(kind, required, reader)))),
+    read: async (kinds, required) =>
+      combineResources(await settleAll(kinds.map((kind) => readKind(kind, required, reader)))),
     requests,
     ownUser: (members) => ownUser(reader, members),
   };
@@ -65,7 +66,7 @@ async function readKind(kind: Kind, required: RequiredDetails, reader: Reader): 
   const resources = await settleAll(
     actuals.map(async (actual) => withDetails(actual, await readDetails(kind.details ?? [], actual, required, reader))),
   );
-  return combine([{ actuals: [], people }, ...resources]);
+  return combineResources([{ actuals: [], people }, ...resources]);
 }
 
 /** Lists the resources of a kind. */

@@ -1,7 +1,7 @@
 import { RejectedError } from '../../core/errors.ts';
 
 /** The two ways in which versions of the platform do one thing. Each throws AppError where it was not done. */
-export interface Ways {
+export interface VersionVariants {
   /** As the API document describes it. */
   usual(): Promise<void>;
   /** As versions do it that answer the usual with 404. */
@@ -15,12 +15,12 @@ export interface Ways {
  */
 export class VersionMemory {
   /** By feature: which way works. */
-  readonly #known = new Map<string, keyof Ways>();
+  readonly #known = new Map<string, keyof VersionVariants>();
   /** By feature: who is finding out. */
   readonly #trials = new Map<string, Promise<void>>();
 
   /** Does it in the way that works here. Throws AppError where none does; nothing is learned from that. */
-  async choose(feature: string, ways: Ways): Promise<void> {
+  async choose(feature: string, ways: VersionVariants): Promise<void> {
     while (!this.#known.has(feature) && this.#trials.has(feature)) {
       await this.#trials.get(feature);
     }
@@ -34,7 +34,7 @@ export class VersionMemory {
     }
   }
 
-  async #findOut(feature: string, ways: Ways): Promise<void> {
+  async #findOut(feature: string, ways: VersionVariants): Promise<void> {
     const trial = Promise.withResolvers<void>();
     this.#trials.set(feature, trial.promise);
     try {
@@ -50,7 +50,7 @@ export class VersionMemory {
  * A 404 may also mean that what the request names has gone. Then the other way is refused too, or not followed, and both
  * refusals are reported: either may be the one that gives the reason.
  */
-async function tryBoth({ usual, other }: Ways): Promise<keyof Ways> {
+async function tryBoth({ usual, other }: VersionVariants): Promise<keyof VersionVariants> {
   try {
     await usual();
     return 'usual';

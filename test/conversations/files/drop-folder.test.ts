@@ -16,10 +16,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Batch } from '../../../src/conversations/model/source.ts';
 import { type DropFolderOptions, openDropFolder } from '../../../src/conversations/sources/files/drop-folder.ts';
-import { type Dropped, FolderReader } from '../../../src/conversations/sources/files/folder-reader.ts';
+import { type DroppedFile, FolderReader } from '../../../src/conversations/sources/files/folder-reader.ts';
 import { fileInput } from '../../../src/conversations/sources/files/formats/input.ts';
 import { LARGEST_BATCH } from '../../../src/conversations/sources/files/formats/record.ts';
-import { isSettled, isUnfinishedName, readFileStat } from '../../../src/conversations/sources/files/settled.ts';
+import { isSettled, isTemporaryName, readFileStat } from '../../../src/conversations/sources/files/settled.ts';
 import type { Json } from '../../../src/core/json.ts';
 import { outline } from './inputs.ts';
 
@@ -96,7 +96,7 @@ describe('a file', () => {
   it.each(['.x.json', 'x.json.tmp', 'x.part', '~x.csv', 'x.json~', 'x.crdownload'])(
     'is never settled with the name %s',
     (name) => {
-      expect(isUnfinishedName(name)).toBe(true);
+      expect(isTemporaryName(name)).toBe(true);
     },
   );
 });
@@ -228,7 +228,7 @@ describe('a drop folder', () => {
     }
     await put('a.csv', 'new');
     const { files } = await reader.list(signal);
-    expect(await reader.moveOrDelete(files[0] as Dropped)).toBe(true);
+    expect(await reader.moveOrDelete(files[0] as DroppedFile)).toBe(true);
     expect(await readFile(join(folder, `processed/${copies + 1}-a.csv`), 'utf8')).toBe('new');
   });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ownWords } from '../../../src/conversations/sources/files/formats/own-words.ts';
+import { senderText } from '../../../src/conversations/sources/files/formats/sender-text.ts';
 import { outline, read, ticketsOf } from './inputs.ts';
 
 interface Draft {
@@ -304,7 +304,7 @@ describe('a mail without quoted text', () => {
     ['a > b\n\n\n\nc', 'a > b\n\nc'],
     [`${'long words '.repeat(200)}\n> ${'quoted '.repeat(200)}\n\nend`, `${'long words '.repeat(200).trim()}\nend`],
   ])('contains the expected text (case %#)', (text, own) => {
-    expect(ownWords(text)).toBe(own);
+    expect(senderText(text)).toBe(own);
   });
 
   it.each([
@@ -317,6 +317,6 @@ describe('a mail without quoted text', () => {
     ['on and at', `x ${'on at '.repeat(160)}\n\n`.repeat(30)],
     ['On and words', `On ${'a '.repeat(240)}\n\n`.repeat(120)],
   ])('is found quickly in %s', (_, text) => {
-    expect(typeof ownWords(`seen\n\n${text}`)).toBe('string');
+    expect(typeof senderText(`seen\n\n${text}`)).toBe('string');
   });
 });

@@ -4,13 +4,13 @@ import type { Clock } from '../../../core/clock.ts';
 import { messageOf, SourceError } from '../../../core/errors.ts';
 import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
 import type { SourceRecord } from '../../model/ticket.ts';
-import { type Dropped, FolderReader, type Refused } from './folder-reader.ts';
+import { type DroppedFile, FolderReader, type Refused } from './folder-reader.ts';
 import { fileInput } from './formats/input.ts';
 import { LARGEST_BATCH, type ReadOptions, rejected, rejectionOf, sizeOf, type TicketRecord } from './formats/record.ts';
 import { cursorOf, type Ledger, ledgerOf } from './ledger.ts';
 import { readTickets } from './read-tickets.ts';
 import { appendRejects, noteRefusal, rejectFileOf } from './reject-file.ts';
-import { isUnfinishedName } from './settled.ts';
+import { isTemporaryName } from './settled.ts';
 
 export interface DropFolderOptions {
   /** As configured. */
@@ -116,7 +116,7 @@ class BatchBuilder {
   }
 
   /** Returns true when the batch is full. */
-  put(file: Dropped, digest: string, record: TicketRecord): boolean {
+  put(file: DroppedFile, digest: string, record: TicketRecord): boolean {
     this.#path = file.path;
     this.found.push(record.found);
     if (rejectionOf(record) !== null) {
@@ -186,7 +186,7 @@ function watchFolder(options: DropFolderOptions, onNew: () => void): () => Promi
     depth: 0,
     ignoreInitial: true,
     followSymlinks: false,
-    ignored: (path) => resolve(path) !== folder && isUnfinishedName(basename(path)),
+    ignored: (path) => resolve(path) !== folder && isTemporaryName(basename(path)),
   });
   // Files that were added between the first poll and now cause no event.
   watcher.on('add', onNew).on('change', onNew).on('ready', onNew);

@@ -6,10 +6,10 @@ import type { Clock } from '../../../core/clock.ts';
 import { messageOf, SourceError } from '../../../core/errors.ts';
 import { fileInput } from './formats/input.ts';
 import { isRejectFile } from './reject-file.ts';
-import { type FileStat, isSettled, isUnfinishedName, readFileStat } from './settled.ts';
+import { type FileStat, isSettled, isTemporaryName, readFileStat } from './settled.ts';
 
 /** A completely written file in a drop folder. */
-export interface Dropped {
+export interface DroppedFile {
   readonly name: string;
   readonly path: string;
   readonly status: FileStat;
@@ -48,7 +48,7 @@ export class FolderReader {
   /** Lists the files to read, oldest first, and refused files that were not reported before. Throws SourceError. */
   async list(
     signal: AbortSignal,
-  ): Promise<{ readonly files: readonly Dropped[]; readonly refused: readonly Refused[] }> {
+  ): Promise<{ readonly files: readonly DroppedFile[]; readonly refused: readonly Refused[] }> {
     let listed = await this.#scan();
     for (let checks = 1; listed.isBusy && checks < MAX_CHECKS; checks++) {
       await this.#clock.sleep(this.#stable, signal);
@@ -61,7 +61,7 @@ export class FolderReader {
   }
 
   async #scan() {
-    const files: Dropped[] = [];
+    const files: DroppedFile[] = [];
     const refused: Refused[] = [];
     const checks = new Map<string, FileStat>();
     let isBusy = false;
@@ -90,7 +90,7 @@ export class FolderReader {
   async #names(): Promise<string[]> {
     try {
       const names = await readdir(this.#folder);
-      const own = (name: string) => name === PROCESSED || isRejectFile(name) || isUnfinishedName(name);
+      const own = (name: string) => name === PROCESSED || isRejectFile(name) || isTemporaryName(name);
       return names.filter((name) => !own(name)).toSorted();
     } catch (error) {
       throw new SourceError(`cannot read the folder ${this.#folder}: ${messageOf(error)}`, { cause: error });
@@ -125,7 +125,7 @@ export class FolderReader {
    * Returns the digest of a file's content and modification time: a later file with the same content is a different file,
    * and is read again. Throws SourceError.
    */
-  async digest({ name, path, status }: Dropped, signal: AbortSignal): Promise<string> {
+  async digest({ name, path, status }: DroppedFile, signal: AbortSignal): Promise<string> {
     const known = this.#digests.get(name);
     if (known !== undefined && isSameStatus(known.status, status)) {
       return known.digest;
@@ -144,13 +144,13 @@ export class FolderReader {
   }
 
   /** Reports whether the file did not change since it was listed. */
-  async isAsListed({ path, status }: Dropped): Promise<boolean> {
+  async isAsListed({ path, status }: DroppedFile): Promise<boolean> {
     const stats = await stat(path).catch(() => null);
     return stats !== null && isSameStatus(status, { size: stats.size, mtime: stats.mtimeMs, inode: stats.ino });
   }
 
   /** Moves or deletes a completely read file. Returns false if it stays. Throws SourceError. */
-  async moveOrDelete(file: Dropped): Promise<boolean> {
+  async moveOrDelete(file: DroppedFile): Promise<boolean> {
     if (this.#after === 'keep' || !(await this.isAsListed(file))) {
       return false;
     }
@@ -167,7 +167,7 @@ export class FolderReader {
   }
 
   /** Moves a file. If the name exists, a number is added; nothing is overwritten. */
-  async #move({ name, path }: Dropped): Promise<void> {
+  async #move({ name, path }: DroppedFile): Promise<void> {
     const folder = join(dirname(path), PROCESSED);
     await mkdir(folder, { recursive: true });
     const target = (copy: number) => join(folder, copy === 1 ? name : `${copy}-${name}`);
@@ -200,7 +200,7 @@ async function firstFree(isFree: (number: number) => Promise<boolean>): Promise<
 const naturally = new Intl.Collator('en', { numeric: true });
 
 /** Orders files by modification time; with the same time, `2.eml` comes before `10.eml`. */
-function byAge(a: Dropped, b: Dropped): number {
+function byAge(a: DroppedFile, b: DroppedFile): number {
   return a.status.mtime - b.status.mtime || naturally.compare(a.name, b.name) || (a.name < b.name ? -1 : 1);
 }
 

@@ -25,7 +25,7 @@ export function isSettled(status: FileStat, now: number, stable: number): boolea
 }
 
 /** Reports whether a name in a drop folder is that of a temporary or hidden file. */
-export function isUnfinishedName(name: string): boolean {
+export function isTemporaryName(name: string): boolean {
   return (
     name.startsWith('.') ||
     name.startsWith('~') ||

@@ -3,7 +3,7 @@ import type { Clock, Random } from '../../../core/clock.ts';
 import { TransientError } from '../../../core/errors.ts';
 import { isObject, type Json } from '../../../core/json.ts';
 import type { Note } from '../../../store/store.ts';
-import { orRejected, readAll, readAnswer, readable, readRecord } from '../../model/answers.ts';
+import { orRejected, readAll, readAnswer, readRecord, validItems } from '../../model/answers.ts';
 import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
 import type { SourceRecord } from '../../model/ticket.ts';
 import { openProviderClient, type ProviderAnswer, type ProviderClient } from '../../polling/provider-client.ts';
@@ -215,11 +215,11 @@ class Zendesk implements PollingSource {
       ? await this.#children(ticket.id, 'conversation_log', {}, logSchema, signal)
       : null;
     const own = [...participantIds(ticket)].flatMap((id) => users.get(id) ?? []);
-    const beside = read.flatMap((page) => readable(userSchema, page.users));
+    const sideloaded = read.flatMap((page) => validItems(userSchema, page.users));
     return ticketOf(this.#subdomain, ticket, {
       comments,
       log: log?.flatMap((page) => page.events) ?? null,
-      users: new Map([...own, ...beside].map((user) => [user.id, user])),
+      users: new Map([...own, ...sideloaded].map((user) => [user.id, user])),
     });
   }
 
@@ -269,7 +269,7 @@ function advance(from: Position, after: string | null, tickets: readonly unknown
 }
 
 function byId(users: readonly unknown[] | null | undefined): ReadonlyMap<number, ZendeskUser> {
-  return new Map(readable(userSchema, users).map((user) => [user.id, user]));
+  return new Map(validItems(userSchema, users).map((user) => [user.id, user]));
 }
 
 /** Returns the ids of the people in one ticket: a page contains the users of all its tickets. */

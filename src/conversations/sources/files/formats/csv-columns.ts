@@ -1,5 +1,5 @@
 import type { AuthorRole } from '../../../model/ticket.ts';
-import { momentOf } from './native.ts';
+import { parseTimestamp } from './native.ts';
 import type { CsvOptions } from './record.ts';
 
 const REQUIRED = ['ticket_id', 'author_role', 'body'] as const;
@@ -82,7 +82,7 @@ export function messageOf(fields: readonly string[], columns: Columns, width: nu
   return {
     ticket,
     subject: field('subject').trim(),
-    at: momentOf(field('created_at')),
+    at: parseTimestamp(field('created_at')),
     role,
     body: field('body'),
     isPublic: PUBLIC.has(field('public').trim().toLowerCase()),

@@ -1,7 +1,7 @@
 import PostalMime, { type Address, type Email } from 'postal-mime';
 import { textOfHtml } from '../../../model/html.ts';
 import type { Person, TicketSkipReason } from '../../../model/ticket.ts';
-import { ownWords } from './own-words.ts';
+import { senderText } from './sender-text.ts';
 
 /** Content of a mail. */
 export interface Mail {
@@ -36,7 +36,7 @@ export async function mailOf(bytes: Uint8Array): Promise<Mail | { readonly probl
     subject: email.subject?.trim() ?? '',
     from: from?.emails[0]?.toLowerCase() ?? '',
     at: Number.isNaN(at) ? null : at,
-    words: ownWords(text.trim() === '' ? textOfHtml(email.html ?? '') : text),
+    words: senderText(text.trim() === '' ? textOfHtml(email.html ?? '') : text),
     people: mailboxes([
       ...(email.from === undefined ? [] : [email.from]),
       ...(email.replyTo ?? []),

@@ -66,12 +66,12 @@ function expectation(issue: z.core.$ZodIssue | undefined): string {
 
 /** Formats a time as ISO 8601, or returns null. A time without a zone is in UTC. */
 function isoOf(text: string | null | undefined): string | null {
-  const at = momentOf(text);
+  const at = parseTimestamp(text);
   return at === null ? null : new Date(at).toISOString();
 }
 
 /** Parses a time to milliseconds since the epoch; null if it is invalid. */
-export function momentOf(text: string | null | undefined): number | null {
+export function parseTimestamp(text: string | null | undefined): number | null {
   const trimmed = (text ?? '').trim();
   const bare = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(trimmed);
   const at = trimmed === '' ? Number.NaN : Date.parse(bare ? `${trimmed.replace(' ', 'T')}Z` : trimmed);

@@ -3,7 +3,7 @@ import { textOfHtml } from '../../../model/html.ts';
 import type { SourceRecord } from '../../../model/ticket.ts';
 import { decidedByTicket, ticketOf } from '../../zendesk/ticket.ts';
 import type { ZendeskComment, ZendeskUser } from '../../zendesk/wire.ts';
-import { momentOf } from './native.ts';
+import { parseTimestamp } from './native.ts';
 
 const id = z.union([z.number().int().nonnegative(), z.string().regex(/^\d+$/).transform(Number)]);
 const text = z.string().nullish().catch(null);
@@ -66,7 +66,7 @@ export function foundOfExport(value: object, account: string): SourceRecord | { 
   const subdomain = address?.[1]?.toLowerCase() ?? account;
   const wire = {
     ...exported,
-    created_at: momentOf(exported.created_at) === null ? null : exported.created_at,
+    created_at: parseTimestamp(exported.created_at) === null ? null : exported.created_at,
     requester_id: exported.requester_id ?? exported.requester?.id,
     metric_set: { solved_at: exported.solved_at ?? exported.metric_set?.solved_at },
   };
@@ -78,7 +78,7 @@ export function foundOfExport(value: object, account: string): SourceRecord | { 
 
 /** Returns the public comments, by date if all have one. Only explicitly public comments count. */
 function commentsOf({ comments }: Exported): ZendeskComment[] {
-  const dated = comments.map((each) => ({ each, at: momentOf(each.created_at) }));
+  const dated = comments.map((each) => ({ each, at: parseTimestamp(each.created_at) }));
   const sorted = dated.some(({ at }) => at === null) ? dated : dated.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
   return sorted.map(({ each }, index) => ({
     id: index,

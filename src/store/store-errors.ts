@@ -11,7 +11,7 @@ const CANNOT_OPEN = 14;
 const NOT_A_DATABASE = 26;
 
 /** Runs work on the state file. Turns failures into a StoreError with the name of the file and advice. */
-export function guard<T>(file: string, work: () => T): T {
+export function withStoreErrors<T>(file: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -52,7 +52,7 @@ const DAMAGED =
  * Throws StoreError if the file exists and this process may not read and write it. SQLite would open it for reading and
  * report a disk error later.
  */
-export function mustBeWritable(file: string): void {
+export function requireWritable(file: string): void {
   try {
     accessSync(file, constants.R_OK | constants.W_OK);
   } catch (error) {
@@ -80,19 +80,19 @@ export function keepPrivate(files: readonly string[]): void {
 }
 
 /** Content of the file that Octavo cannot have written. */
-export function damaged(file: string, cause?: unknown): StoreError {
+export function damagedFileError(file: string, cause?: unknown): StoreError {
   return new StoreError(`${file} ${DAMAGED}`, { cause });
 }
 
 /** Database that is not Octavo's. */
-export function foreign(file: string): StoreError {
+export function foreignFileError(file: string): StoreError {
   return new StoreError(
     `${file} is another program's database and was not touched; set store.path to a file of Octavo's own`,
   );
 }
 
 /** File that a newer Octavo wrote. */
-export function newer(file: string, version: number, known: number): StoreError {
+export function newerFileError(file: string, version: number, known: number): StoreError {
   return new StoreError(
     `${file} was written by a newer Octavo (layout ${version}, this one knows ${known}); run that version, or a newer one`,
   );

@@ -28,18 +28,18 @@ export type FailureReason =
   | 'unknown';
 
 /** Metrics of failing organizations and changes. */
-export interface TroubleMetrics {
+export interface FailureMetrics {
   /** Sets the changes that failed in the last pass of an organization. */
   failing(organization: string, changes: readonly FailingChange[]): void;
   /** Sets why the last pass of an organization failed; null if it did not. */
-  trouble(organization: string, reason: FailureReason | null): void;
+  failureReason(organization: string, reason: FailureReason | null): void;
 }
 
 /** Maximum number of changes that are named per organization; `octavo_changes_pending` counts all. */
 const MOST_NAMED = 100;
 
 /** Registers the metrics of failures. */
-export function troubleMetrics(registry: Registry): TroubleMetrics {
+export function failureMetrics(registry: Registry): FailureMetrics {
   const changes = new ChangingGauge(
     gauge(
       registry,
@@ -59,7 +59,7 @@ export function troubleMetrics(registry: Registry): TroubleMetrics {
       const named = failed.slice(0, MOST_NAMED).map((each) => ({ labels: { organization, ...each }, value: 1 }));
       changes.show(organization, named);
     },
-    trouble: (organization, reason) => {
+    failureReason: (organization, reason) => {
       organizations.show(organization, reason === null ? [] : [{ labels: { organization, reason }, value: 1 }]);
     },
   };

@@ -3,14 +3,17 @@ import type { Fields } from '../../core/resource.ts';
 import type { KindRules } from '../model/rules.ts';
 
 /** Natural key that one change frees and another takes. */
-export interface PassedKey {
+export interface ReusedKey {
   readonly by: string;
   readonly taker: Change;
   readonly holder: Change;
 }
 
 /** Finds the natural keys that pass from one resource to another: a site space passes on its path and its space. */
-export function passedKeys(kinds: ReadonlyMap<string, KindRules>, changes: readonly Change[]): readonly PassedKey[] {
+export function findReusedKeys(
+  kinds: ReadonlyMap<string, KindRules>,
+  changes: readonly Change[],
+): readonly ReusedKey[] {
   const freed = new Map<string, Change>();
   const taken: { readonly slot: string; readonly by: string; readonly taker: Change }[] = [];
   for (const change of changes) {
@@ -41,15 +44,18 @@ export function passedKeys(kinds: ReadonlyMap<string, KindRules>, changes: reado
  * Finds keys that are passed on in a cycle, one of each cycle: its taker gets a temporary value first, so that the
  * others find their keys free.
  */
-export function circles(kinds: ReadonlyMap<string, KindRules>, passed: readonly PassedKey[]): ReadonlySet<PassedKey> {
-  const next = new Map<string, PassedKey>();
+export function findKeyCycles(
+  kinds: ReadonlyMap<string, KindRules>,
+  passed: readonly ReusedKey[],
+): ReadonlySet<ReusedKey> {
+  const next = new Map<string, ReusedKey>();
   for (const pass of passed) {
     const both = pass.taker.action === 'update' && pass.holder.action === 'update';
     if (both && kinds.get(pass.taker.kind)?.unique === pass.by) {
       next.set(changeId(pass.taker), pass);
     }
   }
-  const found = new Set<PassedKey>();
+  const found = new Set<ReusedKey>();
   const done = new Set<string>();
   for (const start of next.keys()) {
     const path = new Set<string>();

@@ -5,7 +5,7 @@ import type { Json } from '../../core/json.ts';
 import type { RulesContext } from '../model/rules.ts';
 
 /** Moves of a plan, by the moved resource. Each parent is visited once, even if it has many children. */
-export class HolderMoves {
+export class ParentMoves {
   readonly #isMove: (id: string) => boolean;
   readonly #context: Pick<RulesContext, 'declaredOf'>;
   readonly #known = new Map<string, string | null>();

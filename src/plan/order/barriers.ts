@@ -1,11 +1,11 @@
-/** Orders many changes after many others through gates, so that n changes after m others need n + m edges. */
+/** Orders many changes after many others through barriers, so that n changes after m others need n + m edges. */
 import type { Address } from '../../core/address.ts';
 import { type Change, changeId } from '../../core/change.ts';
 import type { Graph } from '../model/graph.ts';
 import type { KindRules, RulesContext } from '../model/rules.ts';
 
-/** The gates of one graph of changes. */
-export class Gates {
+/** The barriers of one graph of changes. */
+export class Barriers {
   readonly names: string[] = [];
   readonly #graph: Graph;
   readonly #changes: readonly Change[];
@@ -30,7 +30,7 @@ export class Gates {
       const slots = declared === undefined ? [] : (kinds.get(change.kind)?.needsVacant?.(declared, context) ?? []);
       for (const slot of new Set(slots)) {
         const deletions = vacating.get(slot) ?? [];
-        for (const id of deletions.length < 2 ? deletions : [this.#gate(slot, deletions, 'require')]) {
+        for (const id of deletions.length < 2 ? deletions : [this.#barrier(slot, deletions, 'require')]) {
           this.#graph.require(changeId(change), id);
         }
       }
@@ -46,20 +46,20 @@ export class Gates {
       const others = changes.filter(({ action }) => action !== 'delete').map(changeId);
       const early = deletions.length === 0 ? [] : others.filter((id) => !late.has(id));
       for (const deletion of early.length === 0 ? [] : deletions) {
-        this.#graph.prefer(changeId(deletion), this.#gate(`changes within ${whole}`, early, 'prefer'));
+        this.#graph.prefer(changeId(deletion), this.#barrier(`changes within ${whole}`, early, 'prefer'));
       }
     }
   }
 
-  #gate(name: string, changes: readonly string[], edge: 'require' | 'prefer'): string {
-    const gate = `gate: ${name}`;
-    if (!this.#graph.has(gate)) {
-      this.#graph.add(gate);
-      this.names.push(gate);
+  #barrier(name: string, changes: readonly string[], edge: 'require' | 'prefer'): string {
+    const barrier = `barrier: ${name}`;
+    if (!this.#graph.has(barrier)) {
+      this.#graph.add(barrier);
+      this.names.push(barrier);
       for (const id of changes) {
-        this.#graph[edge](gate, id);
+        this.#graph[edge](barrier, id);
       }
     }
-    return gate;
+    return barrier;
   }
 }

@@ -15,7 +15,7 @@ const COSTLY_WORD = /schreef|pisze|napisał|写道|skrev/g;
 const PLACEHOLDER = /\uE0F0(\d+)\uE0F1/g;
 
 /** Returns the text without quotations and signature. */
-export function ownWords(text: string): string {
+export function senderText(text: string): string {
   const lines = text.replace(/\r\n?/g, '\n').split('\n');
   const tidy = lines
     // A trailing space is significant only in the signature separator.

@@ -4,7 +4,7 @@ import { isLimit, isSame, withRetries } from './publish.ts';
 import type { OpenPull, PullBranches, Pulls, PullText } from './pulls.ts';
 
 /** Result for a pull request. */
-export interface KeptPull {
+export interface UpsertedPull {
   readonly pull: OpenPull;
   readonly became: 'opened' | 'updated' | 'unchanged';
 }
@@ -17,7 +17,12 @@ const PAUSE = 1000;
  * Creates or updates the open pull request between two branches. A forge has at most one: if another run created it
  * first, or the response was lost, the existing one is updated.
  */
-export async function keepPull(pulls: Pulls, branches: PullBranches, text: PullText, clock: Clock): Promise<KeptPull> {
+export async function upsertPull(
+  pulls: Pulls,
+  branches: PullBranches,
+  text: PullText,
+  clock: Clock,
+): Promise<UpsertedPull> {
   const found = await withRetries(clock, () => pulls.findOpen(branches));
   if (found !== null) {
     return updated(pulls, found, text, clock);
@@ -40,7 +45,7 @@ export async function keepPull(pulls: Pulls, branches: PullBranches, text: PullT
   }
 }
 
-async function updated(pulls: Pulls, pull: OpenPull, text: PullText, clock: Clock): Promise<KeptPull> {
+async function updated(pulls: Pulls, pull: OpenPull, text: PullText, clock: Clock): Promise<UpsertedPull> {
   if (pull.title === text.title && isSame(pull.body, text.body)) {
     return { pull, became: 'unchanged' };
   }

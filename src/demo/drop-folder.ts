@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export const TICKET_FILES = ['mailbox.mbox', 'zendesk-export.json'] as const;
 
 /** The folder that the daemon watches, and the ticket files for it. */
-export interface DropBox {
+export interface DemoDropFolder {
   readonly directory: string;
   /** Moves a copy of an example file into the folder. */
   drop(file: string): Promise<void>;
@@ -17,7 +17,7 @@ export interface DropBox {
 const EMAIL = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
 
 /** Creates the folder for the files of `examples`. */
-export async function makeDropBox(examples: URL, directory: string): Promise<DropBox> {
+export async function makeDemoDropFolder(examples: URL, directory: string): Promise<DemoDropFolder> {
   await mkdir(directory, { recursive: true });
   return {
     directory,
