@@ -1,9 +1,9 @@
-// Reads the files of a commit without checking it out.
 import { posix } from 'node:path';
 import { SourceError } from '../core/errors.ts';
+
+// Reads the files of a commit without checking it out.
 import type { FileEntry, FileTree } from '../core/files/file-tree.ts';
 import { LARGEST_FILE } from '../core/files/regular-file.ts';
-import { followLinks } from './links.ts';
 import { requireRepository } from './repository.ts';
 import { gitFailure, openGit } from './run.ts';
 import { LARGEST_LISTING } from './tree-size.ts';
@@ -233,4 +233,46 @@ async function readBlobs(repository: string, blobs: readonly Blob[]): Promise<Re
     offset = end + 1 + Number(size) + 1;
   }
   return contents;
+}
+
+/** Maximum links in a row, as in Linux. */
+const MOST_LINKS = 40;
+
+/**
+ * Follows symbolic links inside a tree, as a file system would; `links` has the targets by path. Pure. Throws
+ * SourceError if a link leaves the tree or is circular.
+ */
+function followLinks(path: string, links: ReadonlyMap<string, string>): string {
+  let waiting = parts(path);
+  const done: string[] = [];
+  let followed = 0;
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    if (next === '..') {
+      if (done.pop() === undefined) {
+        throw new SourceError(`${path} is outside the repository; use a file inside it`);
+      }
+      continue;
+    }
+    done.push(next);
+    const target = links.get(done.join('/'));
+    if (target === undefined) {
+      continue;
+    }
+    followed += 1;
+    if (followed > MOST_LINKS) {
+      throw new SourceError(`${path} is a circular symbolic link; replace it with a file`);
+    }
+    if (posix.isAbsolute(target)) {
+      throw new SourceError(
+        `${path} is a symbolic link to ${target}, outside the repository; link to a file inside it`,
+      );
+    }
+    done.pop();
+    waiting = [...parts(target), ...waiting];
+  }
+  return done.join('/');
+}
+
+function parts(path: string): string[] {
+  return path.split('/').filter((part) => part !== '' && part !== '.');
 }

@@ -1,5 +1,4 @@
 /** Options that commands share, and parsers of option values. The parsers throw InvalidArgumentError. */
-/** Options that commands share, and parsers of option values. The parsers throw InvalidArgumentError. */
 import { InvalidArgumentError } from 'commander';
 import { readDuration } from '../../config/values.ts';
 import type { ExitCode } from '../../core/errors.ts';

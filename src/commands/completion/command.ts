@@ -1,5 +1,4 @@
 /** Runs `octavo completion`, and `octavo complete` for its scripts. */
-/** Runs `octavo completion`, and `octavo complete` for its scripts. */
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { operations } from '../../platform/operations/index.ts';

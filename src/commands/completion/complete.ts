@@ -1,10 +1,10 @@
 /** Completes command lines from the definitions of commands and operations. */
-/** Completes command lines from the definitions of commands and operations. */
 import type { Command, Option } from 'commander';
 import type { Operation } from '../../platform/operations/model/operation.ts';
-import { METHODS } from '../api/find.ts';
-import { fieldSuggestions, requestSuggestions } from './api-completions.ts';
-import { type Completions, matching, withoutDescriptions } from './completions.ts';
+import { describeFields } from '../api/describe.ts';
+import { findOperation, METHODS, type RequestMethod } from '../api/find.ts';
+import { alternativesOf, fixedValues, toJsonSchema } from '../api/schema-text.ts';
+import { type CompletionItem, type Completions, matching, withoutDescriptions } from './completions.ts';
 
 const NOTHING: Completions = { words: [], includesFiles: false, isPartial: false };
 const FILES: Completions = { words: [], includesFiles: true, isPartial: false };
@@ -103,4 +103,112 @@ function optionNames(command: Command, word: string): Completions {
     );
   const wanted = word.startsWith('--') ? names.filter(({ value }) => value.startsWith('--')) : names;
   return matching([...wanted, help], word);
+}
+
+/** Completes the arguments of `octavo api`: methods and operations, or paths. */
+function requestSuggestions(table: readonly Operation[], words: readonly string[], word: string): Completions {
+  const [first] = words;
+  const method = METHODS.find((known) => known === first?.toUpperCase());
+  if (words.length === 0 && !word.includes('/')) {
+    const names = table.map(({ name, summary }) => ({ value: name, description: summary }));
+    return matching([...withoutDescriptions(METHODS), ...names], word);
+  }
+  if (words.length === 0 || (words.length === 1 && method !== undefined)) {
+    return pathSuggestions(
+      table.filter((operation) => operation.method === (method ?? 'GET')),
+      word,
+    );
+  }
+  return matching([], word);
+}
+
+/** Completes a path up to the next id; ids in the word are kept. The version may be left out, as in `octavo api`. */
+function pathSuggestions(table: readonly Operation[], word: string): Completions {
+  const isVersioned = /^\/(v\d*(\/|$)|$)/.test(word) || word === '';
+  const before = isVersioned ? '' : word.startsWith('/') ? '/v1' : '/v1/';
+  const given = `${before}${word}`;
+  const found = new Map<string, CompletionItem>();
+  for (const operation of table) {
+    const next = completePath(operation.path, given);
+    if (next !== null && !found.has(next)) {
+      const isWhole = !next.endsWith('/');
+      found.set(next, { value: next.slice(before.length), description: isWhole ? operation.summary : '' });
+    }
+  }
+  const words = [...found.values()];
+  return { words, includesFiles: false, isPartial: words.some(({ value }) => value.endsWith('/')) };
+}
+
+/** The organization comes from the configuration, so its placeholder is completed. */
+const ORGANIZATION_PARAMETER = '{organizationId}';
+const ORGANIZATION_PLACEHOLDER = '{organization}';
+
+/** Fills the typed segments into a template, up to the next unknown id; null if they do not match. */
+function completePath(template: string, given: string): string | null {
+  const parts = template.split('/');
+  const typed = given.split('/');
+  const last = typed.length - 1;
+  if (typed.length > parts.length) {
+    return null;
+  }
+  const path: string[] = [];
+  for (const [index, part] of parts.entries()) {
+    const text = typed[index] ?? '';
+    const isId = part.startsWith('{');
+    if (index < last && !(isId ? text !== '' : text === part)) {
+      return null;
+    }
+    if (index < last || (isId && index === last && text !== '' && !ORGANIZATION_PLACEHOLDER.startsWith(text))) {
+      path.push(text);
+      continue;
+    }
+    const shown = part === ORGANIZATION_PARAMETER ? ORGANIZATION_PLACEHOLDER : part;
+    if (isId && part !== ORGANIZATION_PARAMETER) {
+      return `${path.join('/')}/`;
+    }
+    if (index === last && !shown.startsWith(text)) {
+      return null;
+    }
+    path.push(shown);
+  }
+  return path.join('/');
+}
+
+/** Completes `-f` with the fields of the operation before it, and with the values of a field. */
+function fieldSuggestions(table: readonly Operation[], words: readonly string[], word: string): Completions {
+  const operation = operationBefore(table, words);
+  if (operation === null) {
+    return matching([], word);
+  }
+  const equals = word.indexOf('=');
+  if (equals >= 0) {
+    const name = word.slice(0, equals);
+    return matching(
+      valuesOf(operation, name).map((value) => ({ value: `${name}=${value}`, description: '' })),
+      word,
+    );
+  }
+  const { query, body } = describeFields(operation);
+  const fields = [...query, ...body].filter(({ expected }) => !expected.startsWith('either '));
+  return matching(
+    fields.map((field) => ({ value: `${field.name}=`, description: field.expected })),
+    word,
+    true,
+  );
+}
+
+function operationBefore(table: readonly Operation[], words: readonly string[]): Operation | null {
+  const [first = '', second] = words;
+  const named = table.find(({ name }) => name === first);
+  const method = second === undefined ? 'GET' : first.toUpperCase();
+  const path = `/v1/${(second ?? first).replace(/^\/?(v1\/)?/, '').replace(/\?.*$/, '')}`;
+  return named ?? findOperation(table, method as RequestMethod, path);
+}
+
+function valuesOf({ query, body }: Operation, name: string): readonly string[] {
+  const nodes = [query, body].flatMap((schema) => (schema === null ? [] : alternativesOf(toJsonSchema(schema))));
+  const members = nodes.flatMap(({ properties }) => (typeof properties?.[name] === 'object' ? [properties[name]] : []));
+  const options = members.flatMap((member) => alternativesOf(member));
+  const isFlag = options.some(({ type }) => type === 'boolean');
+  return [...options.flatMap(fixedValues).map(String), ...(isFlag ? ['true', 'false'] : [])];
 }

@@ -1,5 +1,4 @@
 /** Checks of `octavo doctor` for features that differ between versions of the platform. */
-/** Checks of `octavo doctor` for features that differ between versions of the platform. */
 import { messageOf, RejectedError } from '../../core/errors.ts';
 import type { Reader } from '../../platform/client.ts';
 import {

@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises';
-import { join, relative, resolve, sep } from 'node:path';
+import { mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { OrganizationConfig } from '../../config/config.ts';
-import { ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
+import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
 import type { FileTree } from '../../core/files/file-tree.ts';
 import { resolveManifestFolder } from '../../git/repository.ts';
 import type { Choice } from '../../import/choose.ts';
@@ -20,7 +20,6 @@ import { openFolder } from '../plan/desired.ts';
 import { readWithProgress } from '../plan/progress.ts';
 import { importDrift } from './drift.ts';
 import { driftPullRequest } from './drift-pull.ts';
-import { writeImported } from './write-imported.ts';
 
 export interface ImportFlags {
   readonly out: string;
@@ -227,4 +226,46 @@ function summaryText({ files, left }: Imported, { unread }: ReadAll, existing: E
     ...left.map(({ kind, title, reason }) => `skipped: ${kind} ${JSON.stringify(printable(title))}: ${reason}`),
     count === 0 ? `Nothing to import${existingText}` : `Imported ${entriesWords(count)}${existingText}`,
   ].join('\n');
+}
+
+/**
+ * Writes files into a folder, referenced files before those that refer to them. Never overwrites a file that has changed
+ * since it was read, and writes nothing if the folder of any file cannot be created. Throws ConfigError.
+ */
+async function writeImported(root: string, files: readonly ImportedFile[]): Promise<void> {
+  for (const { path } of files) {
+    await checkParents(root, path);
+  }
+  const order = (file: ImportedFile) => (file.addresses.length === 0 ? 0 : file.before === null ? 1 : 2);
+  for (const file of files.toSorted((a, b) => order(a) - order(b))) {
+    const path = join(root, file.path);
+    try {
+      await mkdir(dirname(path), { recursive: true });
+      if (file.before !== null && (await readFile(path, 'utf8')) !== file.before) {
+        throw new Error('the file has changed since it was read; run import again');
+      }
+      await writeFile(path, file.text, { flag: file.before === null ? 'wx' : 'w' });
+    } catch (error) {
+      throw new ConfigError(`cannot write ${printable(file.path)}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+}
+
+/** Checks that the parent folders of a file are inside the root; plans would not read files elsewhere. */
+async function checkParents(root: string, path: string): Promise<void> {
+  const within = await realpath(root).catch(() => null);
+  const parts = path.split('/').slice(0, -1);
+  for (let length = 1; within !== null && length <= parts.length; length += 1) {
+    const folder = parts.slice(0, length).join('/');
+    const real = await realpath(join(root, folder)).catch(() => null);
+    if (real === null) {
+      return;
+    }
+    const inside = relative(within, real);
+    const isInside = inside !== '..' && !inside.startsWith(`..${sep}`);
+    if (!isInside || !(await stat(real)).isDirectory()) {
+      const what = isInside ? 'is not a directory' : 'is a link that leaves the manifest directory';
+      throw new ConfigError(`cannot write ${printable(path)}: ${printable(folder)} ${what}`);
+    }
+  }
 }

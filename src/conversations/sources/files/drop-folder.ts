@@ -1,13 +1,14 @@
 import { basename, join, resolve } from 'node:path';
 import { watch } from 'chokidar';
+import { z } from 'zod';
 import type { Clock } from '../../../core/clock.ts';
 import { messageOf, SourceError } from '../../../core/errors.ts';
+import type { Json } from '../../../core/json.ts';
 import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
 import type { SourceRecord } from '../../model/ticket.ts';
 import { type DroppedFile, FolderReader, type Refused } from './folder-reader.ts';
 import { fileInput } from './formats/input.ts';
 import { LARGEST_BATCH, type ReadOptions, rejected, rejectionOf, sizeOf, type TicketRecord } from './formats/record.ts';
-import { cursorOf, type Ledger, ledgerOf } from './ledger.ts';
 import { readTickets } from './read-tickets.ts';
 import { appendRejects, noteRefusal, rejectFileOf } from './reject-file.ts';
 import { isTemporaryName } from './settled.ts';
@@ -193,4 +194,22 @@ function watchFolder(options: DropFolderOptions, onNew: () => void): () => Promi
   // The next poll reports the error of the directory.
   watcher.on('error', () => {});
   return () => watcher.close();
+}
+
+/** Progress within one file. Files are identified by a digest of their content, not by name. */
+interface Ledger {
+  /** The file that is partly read, and the number of its durable records, or null. */
+  readonly file: { readonly digest: string; readonly index: number } | null;
+}
+
+const schema = z.object({ file: z.object({ digest: z.string(), index: z.number() }).nullable() });
+
+/** Parses a cursor. Returns an empty ledger if the cursor is null or belongs to another source. */
+function ledgerOf(cursor: Json): Ledger {
+  const parsed = schema.safeParse(cursor);
+  return parsed.success ? parsed.data : { file: null };
+}
+
+function cursorOf({ file }: Ledger): Json {
+  return { file };
 }
