@@ -52,7 +52,7 @@ export interface Controls {
   writeClusters(organizationId: string, clusters: readonly ClusterSeed[]): string[];
   /** Adds issues to a cluster as if new conversations belonged to it, and updates the cluster. */
   writeIssues(clusterId: string, issues: readonly IssueSeed[]): void;
-  /** Creates the token that an integration has where it runs; the API does not hand it out. */
+  /** Creates the token that an integration uses at run time; the API does not return it. */
   createToken(integration: string): string;
   setFaults(rules: readonly FaultRule[]): void;
   /** Switches features of the platform off or on; other features stay as they are. */

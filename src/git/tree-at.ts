@@ -1,7 +1,6 @@
+/** Reads the files of a commit without checking it out. */
 import { posix } from 'node:path';
 import { SourceError } from '../core/errors.ts';
-
-// Reads the files of a commit without checking it out.
 import type { FileEntry, FileTree } from '../core/files/file-tree.ts';
 import { LARGEST_FILE } from '../core/files/regular-file.ts';
 import { requireRepository } from './repository.ts';

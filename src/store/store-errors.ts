@@ -28,25 +28,25 @@ function wordsOf(error: unknown): string {
     case READ_ONLY:
       return READ_ONLY_WORDS;
     case FULL:
-      return 'cannot be written: the disk is full; make room, and a running daemon goes on by itself';
+      return 'cannot be written: the disk is full; free some space; a running daemon then continues by itself';
     case IO:
-      return `cannot be read or written: ${messageOf(error)}; look at the disk, its quota and the file size limit`;
+      return `cannot be read or written: ${messageOf(error)}; check the disk, its quota and the file size limit`;
     case CANNOT_OPEN:
-      return 'cannot be opened; let store.path name a file in a folder that this user may write';
+      return 'cannot be opened; set store.path to a file in a directory that this user can write to';
     case CORRUPT:
     case NOT_A_DATABASE:
       return DAMAGED;
     default:
-      return `cannot be used: ${messageOf(error)}; let store.path name a file in a folder that this user may write`;
+      return `cannot be used: ${messageOf(error)}; set store.path to a file in a directory that this user can write to`;
   }
 }
 
 const READ_ONLY_WORDS =
-  'cannot be written: it is read-only here; let this user write the file and its folder, or set store.path to another one';
+  'cannot be written: it is read-only for this user; make the file and its directory writable, or set store.path to another file';
 
 const DAMAGED =
-  'is damaged; move it away and start again: what is owned is still declared in git, the next pass adopts it by its ' +
-  'natural keys, and nothing is deleted without a record of owning it';
+  'is damaged; move it away and start again: the next pass adopts the declared resources by their natural keys, and ' +
+  'deletes nothing, because deletions need this record';
 
 /**
  * Throws StoreError if the file exists and this process may not read and write it. SQLite would open it for reading and
@@ -73,7 +73,7 @@ export function keepPrivate(files: readonly string[]): void {
       try {
         chmodSync(file, mode & 0o700);
       } catch {
-        // It belongs to another user, who allows this one to write it.
+        // The file belongs to another user, and this user can only write to it.
       }
     }
   }
@@ -87,13 +87,13 @@ export function damagedFileError(file: string, cause?: unknown): StoreError {
 /** Database that is not Octavo's. */
 export function foreignFileError(file: string): StoreError {
   return new StoreError(
-    `${file} is another program's database and was not touched; set store.path to a file of Octavo's own`,
+    `${file} is the database of another program and was not changed; set store.path to another file`,
   );
 }
 
 /** File that a newer Octavo wrote. */
 export function newerFileError(file: string, version: number, known: number): StoreError {
   return new StoreError(
-    `${file} was written by a newer Octavo (layout ${version}, this one knows ${known}); run that version, or a newer one`,
+    `${file} was written by a newer Octavo (layout ${version}; this version supports up to ${known}); run that version or a newer one`,
   );
 }

@@ -50,7 +50,7 @@ describe('startup with an unusable state file', () => {
         database.exec('CREATE TABLE songs (title TEXT); PRAGMA user_version = 1; PRAGMA journal_mode = DELETE');
         database.close();
       },
-      "is another program's database and was not touched;",
+      'is the database of another program and was not changed;',
     ],
     [
       'a file of a newer Octavo',
@@ -79,11 +79,11 @@ describe('startup with an unusable state file', () => {
   test('reports a folder or a path below a file, and starts with another path', async () => {
     await using work = await withTeams('A');
     mkdirSync(stateOf(work), { recursive: true });
-    expect(await refusal(work)).toContain(`octavo: ${stateOf(work)} cannot be opened; let store.path name a file`);
+    expect(await refusal(work)).toContain(`octavo: ${stateOf(work)} cannot be opened; set store.path to a file`);
     const below = join(work.folder, 'config.yaml', 'octavo.db');
     const config = work.configure({ top: { store: { path: below } } });
     expect(await refusal(work, config)).toMatch(
-      /octavo: .*config\.yaml\/octavo\.db cannot be used: .*let store\.path name/,
+      /octavo: .*config\.yaml\/octavo\.db cannot be used: .*set store\.path to/,
     );
     await using _daemon = await startInside(work, {
       top: { store: { path: join(work.folder, 'other', 'octavo.db') } },
@@ -171,7 +171,7 @@ describe('a state file that fails while the daemon runs', () => {
     expect(recorded).toBeGreaterThanOrEqual(creates);
     const errors = daemon.log.filter(({ level }) => level >= 40).map(({ msg, reason }) => `${msg}: ${reason}`);
     expect(errors).toEqual([
-      `pass failed: ${stateOf(work)} cannot be written: the disk is full; make room, and a running daemon goes on by itself`,
+      `pass failed: ${stateOf(work)} cannot be written: the disk is full; free some space; a running daemon then continues by itself`,
     ]);
     expect((await fetch(`${daemon.address}/healthz`)).status).toBe(200);
     expect(failing(await daemon.metrics())).toBeGreaterThanOrEqual(3);
@@ -198,7 +198,9 @@ describe('a state file that fails while the daemon runs', () => {
     const creates = work.emulator.requests.count('createTeam') - 1;
     expect(creates).toBeGreaterThan(0);
     const errors = daemon.log.filter(({ level }) => level >= 40).map(({ reason }) => reason);
-    expect(errors).toEqual([expect.stringContaining(`${stateOf(work)} cannot be written: it is read-only here;`)]);
+    expect(errors).toEqual([
+      expect.stringContaining(`${stateOf(work)} cannot be written: it is read-only for this user;`),
+    ]);
     work.emulator.setFaults([]);
     daemon.database.exec('PRAGMA query_only = 0');
     expect(await daemon.pass()).toMatchObject({ outcome: 'done' });

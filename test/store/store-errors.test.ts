@@ -96,7 +96,7 @@ describe('names a file that cannot be opened, with advice, and does not change i
       rmSync(file, { force: true });
       change(`CREATE TABLE songs (title TEXT); PRAGMA user_version = ${version};`);
       expect(refusal()).toBe(
-        "FILE is another program's database and was not touched; set store.path to a file of Octavo's own",
+        'FILE is the database of another program and was not changed; set store.path to another file',
       );
     }
   });
@@ -115,7 +115,9 @@ describe('names a file that cannot be opened, with advice, and does not change i
 
   test('a folder', () => {
     mkdirSync(file);
-    expect(refusal()).toBe('FILE cannot be opened; let store.path name a file in a folder that this user may write');
+    expect(refusal()).toBe(
+      'FILE cannot be opened; set store.path to a file in a directory that this user can write to',
+    );
   });
 });
 
@@ -123,7 +125,7 @@ describe('a file without write permission', () => {
   const open = () => execFileSync(process.execPath, [UNPRIVILEGED, file], { encoding: 'utf8' }).trim();
   const words = (message: string) => message.replace(file, 'FILE');
   const READ_ONLY =
-    'StoreError: FILE cannot be written: it is read-only here; let this user write the file and its folder, or set store.path to another one';
+    'StoreError: FILE cannot be written: it is read-only for this user; make the file and its directory writable, or set store.path to another file';
 
   beforeEach(async () => {
     await fill(3);
@@ -161,7 +163,7 @@ describe('a file without write permission', () => {
   test('names a folder that does not exist and cannot be created', () => {
     chmodSync(folder, 0o555);
     file = join(folder, 'state', 'octavo.db');
-    expect(words(open())).toMatch(/^StoreError: FILE cannot be used: EACCES: .*let store\.path name a file/);
+    expect(words(open())).toMatch(/^StoreError: FILE cannot be used: EACCES: .*set store\.path to a file/);
   });
 });
 
@@ -204,7 +206,7 @@ describe('errors while the file is open', () => {
     const pages = Number(database.prepare('PRAGMA page_count').get()?.page_count);
     database.exec(`PRAGMA max_page_count = ${pages}`);
     const full = new StoreError(
-      `${file} cannot be written: the disk is full; make room, and a running daemon goes on by itself`,
+      `${file} cannot be written: the disk is full; free some space; a running daemon then continues by itself`,
     );
     await expect(record.put(entries(2000))).rejects.toThrow(full);
     await expect(record.put(entries(2000))).rejects.toThrow(full);
@@ -223,7 +225,7 @@ describe('errors while the file is open', () => {
     await record.put(entries(2));
     database.exec('PRAGMA query_only = 1');
     await expect(record.moveHead({ commit: 'abc', at: 1 }, [])).rejects.toThrow(
-      /cannot be written: it is read-only here;/,
+      /cannot be written: it is read-only for this user;/,
     );
     await expect(record.put(entries(1))).rejects.toThrow(StoreError);
     database.exec('PRAGMA query_only = 0');

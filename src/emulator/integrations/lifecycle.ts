@@ -128,7 +128,7 @@ export function notifyRevision(store: EmulatorStore, spaceId: string, revisionId
   }
 }
 
-/** Creates the token that an integration has where it runs. It is valid as long as the integration. */
+/** Creates the token that an integration uses at run time. It is valid as long as the integration exists. */
 export function createToken(store: EmulatorStore, name: string): string {
   const { id: integration } = found(store.integrations.get(name), 'Integration', name);
   return store.integrationTokens.put({ ...store.identify('itk'), integration }).id;

@@ -46,7 +46,7 @@ export const changeRequest = z.looseObject({
   urls,
 });
 
-/** A requested reviewer: a user or a team, as `kind` says. Source: docs/platform-notes.md#reviews */
+/** A requested reviewer: a user or a team, by `kind`. Source: docs/platform-notes.md#reviews */
 const requestedReviewer = z.looseObject({
   kind: optionalText,
   user: user.nullish(),
@@ -71,7 +71,7 @@ const filters = {
 
 const STATUS = z.enum(['draft', 'open', 'archived', 'merged']);
 
-/** Change requests, and who is asked to review them. */
+/** Operations on change requests and their requested reviewers. */
 export const changeRequestOperations = {
   /**
    * Always send a status: the platform's default is not documented consistently.
@@ -79,7 +79,7 @@ export const changeRequestOperations = {
    */
   listSpaceChangeRequests: list(
     'listSpaceChangeRequests',
-    'Change requests of a space.',
+    'Lists the change requests of a space.',
     '/v1/spaces/{spaceId}/change-requests',
     changeRequest,
     {
@@ -93,7 +93,7 @@ export const changeRequestOperations = {
    */
   listOrganizationChangeRequests: list(
     'listOrganizationChangeRequests',
-    'Change requests of the organization.',
+    'Lists the change requests of the organization.',
     '/v1/orgs/{organizationId}/change-requests',
     changeRequest,
     {
@@ -126,13 +126,13 @@ export const changeRequestOperations = {
   ),
   getChangeRequest: read(
     'getChangeRequest',
-    'A change request, by its id or its number in the space.',
+    'Returns a change request by its id, or by its number in the space.',
     '/v1/spaces/{spaceId}/change-requests/{changeRequestId}',
     changeRequest,
   ),
   updateChangeRequest: write(
     'updateChangeRequest',
-    "Changes a change request's subject, description or status.",
+    "Updates a change request's subject, description or status.",
     'PATCH',
     '/v1/spaces/{spaceId}/change-requests/{changeRequestId}',
     {
@@ -155,21 +155,21 @@ export const changeRequestOperations = {
   /** Pulls what is in the space into the change request. */
   updateChangeRequestContent: write(
     'updateChangeRequestContent',
-    'Pulls what is in the space into the change request.',
+    'Updates a change request with the current content of its space.',
     'POST',
     '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/update',
     { answer: outcome, repeat: 'never' },
   ),
   listRequestedReviewers: list(
     'listRequestedReviewers',
-    'Who is asked to review a change request.',
+    'Lists the users and teams that are requested to review a change request.',
     '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/requested-reviewers',
     requestedReviewer,
   ),
-  /** Users alone can be asked, one at least. Whether a second request tells them again is not documented. */
+  /** At least one user; teams cannot be requested. The effect of a second request is not documented. */
   requestReviewers: write(
     'requestReviewers',
-    'Asks users to review a change request.',
+    'Requests users to review a change request.',
     'POST',
     '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/requested-reviewers',
     {
@@ -185,7 +185,7 @@ export const changeRequestOperations = {
   ),
   removeRequestedReviewer: remove(
     'removeRequestedReviewer',
-    'Asks a user no longer to review a change request.',
+    'Withdraws the request to a user to review a change request.',
     '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/requested-reviewers/{userId}',
   ),
 };

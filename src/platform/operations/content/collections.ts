@@ -27,7 +27,7 @@ const title = text(0, 50).optional();
 export const collectionOperations = {
   listCollections: list(
     'listCollections',
-    'Collections of the organization, nested ones too unless told otherwise.',
+    'Lists the collections of the organization, by default including nested ones.',
     '/v1/orgs/{organizationId}/collections',
     collection,
     {
@@ -46,10 +46,10 @@ export const collectionOperations = {
       success: [200, 201],
     },
   ),
-  getCollection: read('getCollection', 'A collection.', '/v1/collections/{collectionId}', collection),
+  getCollection: read('getCollection', 'Returns a collection.', '/v1/collections/{collectionId}', collection),
   updateCollection: write(
     'updateCollection',
-    "Changes a collection's title, description or default level.",
+    "Updates a collection's title, description or default level.",
     'PATCH',
     '/v1/collections/{collectionId}',
     {
@@ -62,7 +62,7 @@ export const collectionOperations = {
   // A move that changes nothing is refused (409), so a repeated move would look like a failure.
   moveCollection: write(
     'moveCollection',
-    'Moves a collection into another, or among its siblings.',
+    'Moves a collection into another collection, or among its siblings.',
     'POST',
     '/v1/collections/{collectionId}/move',
     {
@@ -73,13 +73,13 @@ export const collectionOperations = {
   ),
   listCollectionSpaces: list(
     'listCollectionSpaces',
-    'Spaces right in a collection.',
+    'Lists the spaces directly in a collection.',
     '/v1/collections/{collectionId}/spaces',
     space,
   ),
   transferCollection: write(
     'transferCollection',
-    'Gives a collection, with what is in it, to another organization.',
+    'Transfers a collection and its contents to another organization.',
     'POST',
     '/v1/collections/{collectionId}/transfer',
     { body: transfer, answer: collection, repeat: 'never' },

@@ -107,7 +107,7 @@ function commentFamily<const Base extends string, Reply extends z.ZodType>(
   const replies = `${one}/replies` as const;
   const oneReply = `${replies}/{commentReplyId}` as const;
   return {
-    list: list(`list${on}Comments`, `Comments on a ${subject}.`, all, comment, filters),
+    list: list(`list${on}Comments`, `Lists the comments on a ${subject}.`, all, comment, filters),
     // Comments are not deduplicated.
     post: write(`post${on}Comment`, `Posts a comment on a ${subject}.`, 'POST', all, {
       body: creation,
@@ -115,21 +115,23 @@ function commentFamily<const Base extends string, Reply extends z.ZodType>(
       repeat: 'never',
       success: [200, 201],
     }),
-    get: read(`get${on}Comment`, `A comment on a ${subject}.`, one, comment, inFormat),
+    get: read(`get${on}Comment`, `Returns a comment on a ${subject}.`, one, comment, inFormat),
     update: write(`update${on}Comment`, `Edits, resolves or reacts to a comment on a ${subject}.`, 'PUT', one, {
       body: z.strictObject({ ...edit, resolved: givenFlag }),
       answer: comment,
       repeat: 'idempotent',
     }),
     delete: remove(`delete${on}Comment`, `Deletes a comment on a ${subject}, with its replies.`, one),
-    listReplies: list(`list${on}CommentReplies`, `Replies to a comment on a ${subject}.`, replies, reply, { format }),
+    listReplies: list(`list${on}CommentReplies`, `Lists the replies to a comment on a ${subject}.`, replies, reply, {
+      format,
+    }),
     postReply: write(`post${on}CommentReply`, `Posts a reply to a comment on a ${subject}.`, 'POST', replies, {
       body: z.strictObject({ body: commentBody }),
       answer: reply,
       repeat: 'never',
       success: [200, 201],
     }),
-    getReply: read(`get${on}CommentReply`, `A reply to a comment on a ${subject}.`, oneReply, reply, inFormat),
+    getReply: read(`get${on}CommentReply`, `Returns a reply to a comment on a ${subject}.`, oneReply, reply, inFormat),
     updateReply: write(
       `update${on}CommentReply`,
       `Edits or reacts to a reply to a comment on a ${subject}.`,
@@ -138,7 +140,12 @@ function commentFamily<const Base extends string, Reply extends z.ZodType>(
       { body: replyUpdate, answer: reply, repeat: 'idempotent' },
     ),
     deleteReply: remove(`delete${on}CommentReply`, `Deletes a reply to a comment on a ${subject}.`, oneReply),
-    commenters: list(`list${on}Commenters`, `Members who commented on a ${subject}.`, `${base}/commenters`, member),
+    commenters: list(
+      `list${on}Commenters`,
+      `Lists the members who commented on a ${subject}.`,
+      `${base}/commenters`,
+      member,
+    ),
   };
 }
 

@@ -4,7 +4,7 @@ import { optionalFlag, optionalNumber, optionalText, optionalTexts, string, urls
 /** A content reference of any kind. Source: docs/platform-notes.md#content-references */
 const contentRef = z.looseObject({ kind: string });
 
-/** Parameters of a template: what it refers to. Source: docs/platform-notes.md#content */
+/** Parameters of a template. Source: docs/platform-notes.md#content */
 export const templateParams = z.strictObject({ contentRefs: z.record(string, contentRef).optional() }).optional();
 
 const git = z.looseObject({ oid: optionalText, path: optionalText }).nullish();
@@ -80,7 +80,7 @@ export const revision = z.looseObject({
   urls,
 });
 
-/** Link item, as read. A backlink may be told by its place alone. */
+/** Link item, as read. A backlink may have its location only. */
 export const link = z.looseObject({
   /** `ok`, `broken` or `in-app`. */
   status: optionalText,

@@ -26,27 +26,29 @@ function contentFamily<const Base extends string>(on: 'Space' | 'ChangeRequest',
   return {
     revision: read(
       `get${on}Content`,
-      `The active revision of ${subject}: pages, files and all.`,
+      `Returns the active revision of ${subject}, with all pages and files.`,
       content,
       revision,
       inScope,
     ),
     pages: read(
       `get${on}Pages`,
-      `The pages of ${subject}, as a tree.`,
+      `Returns the pages of ${subject} as a tree.`,
       `${content}/pages`,
       z.looseObject({ pages: z.array(contentPage) }),
       inScope,
     ),
-    files: list(`list${on}Files`, `The files of ${subject}.`, `${content}/files`, file, scope),
-    file: read(`get${on}File`, `A file of ${subject}.`, `${content}/files/{fileId}`, file, inScope),
+    files: list(`list${on}Files`, `Lists the files of ${subject}.`, `${content}/files`, file, scope),
+    file: read(`get${on}File`, `Returns a file of ${subject}.`, `${content}/files/{fileId}`, file, inScope),
     backlinks: list(
       `list${on}FileBacklinks`,
-      `What links to a file of ${subject}.`,
+      `Lists the links to a file of ${subject}.`,
       `${content}/files/{fileId}/backlinks`,
       link,
     ),
-    page: read(`get${on}Page`, `A page of ${subject}.`, `${content}/page/{pageId}`, contentPage, { query: pageQuery }),
+    page: read(`get${on}Page`, `Returns a page of ${subject}.`, `${content}/page/{pageId}`, contentPage, {
+      query: pageQuery,
+    }),
   };
 }
 
@@ -62,14 +64,14 @@ export const spaceContentOperations = {
   getSpacePage: ofSpace.page,
   listSpacePageLinks: list(
     'listSpacePageLinks',
-    'Links on a page of a space.',
+    'Lists the links on a page of a space.',
     '/v1/spaces/{spaceId}/content/page/{pageId}/links',
     link,
     linkFilters,
   ),
   listSpaceLinks: list(
     'listSpaceLinks',
-    'Links in a space, with how many are broken.',
+    'Lists the links in a space, with the number of broken ones.',
     '/v1/spaces/{spaceId}/links',
     link,
     linkFilters,
@@ -77,7 +79,7 @@ export const spaceContentOperations = {
   // It is not documented whether a template can be applied twice.
   applySpaceTemplate: write(
     'applySpaceTemplate',
-    'Applies a template to a space, or to a change request of it.',
+    'Applies a template to a space, or to one of its change requests.',
     'POST',
     '/v1/spaces/{spaceId}/content/template',
     {
@@ -105,7 +107,7 @@ export const changeRequestContentOperations = {
   getChangeRequestPage: ofChangeRequest.page,
   getChangeRequestPdf: read(
     'getChangeRequestPdf',
-    'Where a change request, or a page of it, is to be had as PDF.',
+    'Returns the URL of a change request, or one of its pages, as PDF.',
     '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/pdf',
     z.looseObject({ url: string }),
     { query: z.strictObject({ page: givenText, only: givenFlag }) },

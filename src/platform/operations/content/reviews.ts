@@ -21,10 +21,10 @@ const path = '/v1/spaces/{spaceId}/change-requests/{changeRequestId}/reviews';
 
 /** Operations on reviews of change requests. Source: docs/platform-notes.md#reviews */
 export const reviewOperations = {
-  listChangeRequestReviews: list('listChangeRequestReviews', 'Reviews of a change request.', path, review),
+  listChangeRequestReviews: list('listChangeRequestReviews', 'Lists the reviews of a change request.', path, review),
   submitChangeRequestReview: write(
     'submitChangeRequestReview',
-    'Approves a change request, or asks for changes in it.',
+    'Approves a change request, or requests changes.',
     'POST',
     path,
     {

@@ -78,17 +78,17 @@ const update = z
 
 /** Operations on spaces. Source: docs/platform-notes.md#spaces */
 export const spaceOperations = {
-  listSpaces: list('listSpaces', 'Spaces of the organization.', '/v1/orgs/{organizationId}/spaces', space),
+  listSpaces: list('listSpaces', 'Lists the spaces of the organization.', '/v1/orgs/{organizationId}/spaces', space),
   createSpace: write('createSpace', 'Creates a space.', 'POST', '/v1/orgs/{organizationId}/spaces', {
     body: creation,
     answer: space,
     repeat: 'never',
     success: [200, 201],
   }),
-  getSpace: read('getSpace', 'A space.', '/v1/spaces/{spaceId}', space, {
+  getSpace: read('getSpace', 'Returns a space.', '/v1/spaces/{spaceId}', space, {
     query: z.strictObject({ shareKey: givenText }),
   }),
-  updateSpace: write('updateSpace', "Changes a space's settings.", 'PATCH', '/v1/spaces/{spaceId}', {
+  updateSpace: write('updateSpace', "Updates a space's settings.", 'PATCH', '/v1/spaces/{spaceId}', {
     body: update,
     answer: space,
     repeat: 'idempotent',
@@ -116,7 +116,7 @@ export const spaceOperations = {
   ),
   transferSpace: write(
     'transferSpace',
-    'Gives a space to another organization.',
+    'Transfers a space to another organization.',
     'POST',
     '/v1/spaces/{spaceId}/transfer',
     {

@@ -17,7 +17,7 @@ const translation = z.looseObject({
 export const translationOperations = {
   listTranslations: list(
     'listTranslations',
-    'Translations of spaces.',
+    'Lists the translations of spaces.',
     '/v1/orgs/{organizationId}/translations',
     translation,
   ),
@@ -39,13 +39,13 @@ export const translationOperations = {
   ),
   getTranslation: read(
     'getTranslation',
-    'A translation.',
+    'Returns a translation.',
     '/v1/orgs/{organizationId}/translations/{translationId}',
     translation,
   ),
   updateTranslation: write(
     'updateTranslation',
-    "Changes a translation's instructions.",
+    "Updates a translation's instructions.",
     'PUT',
     '/v1/orgs/{organizationId}/translations/{translationId}',
     {

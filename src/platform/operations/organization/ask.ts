@@ -30,7 +30,7 @@ const answered = z.looseObject({
 export const askOperations = {
   askSite: stream(
     'askSite',
-    'Asks the assistant of a docs site; the last event is the whole answer.',
+    'Asks the assistant of a docs site; the last event contains the complete answer.',
     '/v1/orgs/{organizationId}/sites/{siteId}/ask',
     {
       query: z.strictObject({ format }),

@@ -83,7 +83,7 @@ export const conversationOperations = {
   /** The effect of a repeated id is not documented, so callers must handle a lost response. */
   ingestConversations: write(
     'ingestConversations',
-    'Sends a conversation, or several, to be analysed.',
+    'Ingests one or more conversations.',
     'POST',
     '/v1/orgs/{organizationId}/conversations',
     {
@@ -95,41 +95,41 @@ export const conversationOperations = {
   ),
   listConversations: list(
     'listConversations',
-    'Conversations that were ingested.',
+    'Lists the ingested conversations.',
     '/v1/orgs/{organizationId}/conversations',
     kept,
     { source: givenText },
   ),
   getConversation: read(
     'getConversation',
-    'A conversation with its parts.',
+    'Returns a conversation with its parts.',
     '/v1/orgs/{organizationId}/conversations/{conversationId}',
     keptWithParts,
   ),
   listConversationClusters: list(
     'listConversationClusters',
-    'Clusters of issues from conversations.',
+    'Lists the issue clusters.',
     '/v1/orgs/{organizationId}/conversations-clusters',
     issuesCluster,
     { order: z.enum(['asc', 'desc']).optional(), sort: givenText },
   ),
   getConversationCluster: read(
     'getConversationCluster',
-    'A cluster of issues.',
+    'Returns an issue cluster.',
     '/v1/orgs/{organizationId}/conversations-clusters/{clusterId}',
     issuesCluster,
   ),
   /** The success code is not documented. */
   updateConversationCluster: write(
     'updateConversationCluster',
-    'Mutes a cluster for change requests, or unmutes it.',
+    'Mutes an issue cluster for change requests, or unmutes it.',
     'PATCH',
     '/v1/orgs/{organizationId}/conversations-clusters/{clusterId}',
     { body: z.strictObject({ muted: z.boolean() }), answer: issuesCluster, repeat: 'idempotent' },
   ),
   listConversationIssues: list(
     'listConversationIssues',
-    'Issues from conversations, each with its conversation.',
+    'Lists the issues of conversations, each with its conversation.',
     '/v1/orgs/{organizationId}/conversations-issues',
     issueFound,
     {
@@ -139,7 +139,7 @@ export const conversationOperations = {
   ),
   getConversationIssue: read(
     'getConversationIssue',
-    'An issue, with the conversation that it is from.',
+    'Returns an issue with its conversation.',
     '/v1/orgs/{organizationId}/conversations-issues/{issueId}',
     issueFound,
   ),

@@ -165,7 +165,7 @@ const events = `${one}/events` as const;
 
 /** Operations on integrations and their events. Source: docs/platform-notes.md#integrations */
 export const integrationOperations = {
-  listIntegrations: list('listIntegrations', 'Integrations that anybody may install.', all, integration, {
+  listIntegrations: list('listIntegrations', 'Lists the public integrations.', all, integration, {
     search: givenText,
     category: category.optional(),
     blockDomain: text(1, 100)
@@ -177,18 +177,18 @@ export const integrationOperations = {
     scope: scope.optional(),
     target: target.optional(),
   }),
-  getIntegration: read('getIntegration', 'An integration, by its name.', one, integration),
+  getIntegration: read('getIntegration', 'Returns an integration by name.', one, integration),
   // Each publication creates a new version.
   publishIntegration: write('publishIntegration', 'Publishes a version of an integration.', 'POST', one, {
     body: publication,
     answer: integration,
     repeat: 'never',
   }),
-  unpublishIntegration: remove('unpublishIntegration', 'Takes an integration away.', one),
-  listIntegrationEvents: list('listIntegrationEvents', 'Events of an integration.', events, integrationEvent),
+  unpublishIntegration: remove('unpublishIntegration', 'Unpublishes an integration.', one),
+  listIntegrationEvents: list('listIntegrationEvents', 'Lists the events of an integration.', events, integrationEvent),
   getIntegrationEvent: read(
     'getIntegrationEvent',
-    'An event of an integration, with what was logged for it.',
+    'Returns an event of an integration, with its log.',
     `${events}/{eventId}`,
     tracedEvent,
   ),
@@ -199,9 +199,15 @@ const installed = `${installations}/{installationId}` as const;
 
 /** Operations on installations of integrations. Source: docs/platform-notes.md#integrations */
 export const installationOperations = {
-  listInstallations: list('listInstallations', 'Installations of an integration.', installations, installation, {
-    externalId: givenText,
-  }),
+  listInstallations: list(
+    'listInstallations',
+    'Lists the installations of an integration.',
+    installations,
+    installation,
+    {
+      externalId: givenText,
+    },
+  ),
   installIntegration: write(
     'installIntegration',
     'Installs an integration in an organization.',
@@ -214,8 +220,8 @@ export const installationOperations = {
       success: [200, 201],
     },
   ),
-  getInstallation: read('getInstallation', 'An installation of an integration.', installed, installation),
-  updateInstallation: write('updateInstallation', 'Changes an installation of an integration.', 'PATCH', installed, {
+  getInstallation: read('getInstallation', 'Returns an installation of an integration.', installed, installation),
+  updateInstallation: write('updateInstallation', 'Updates an installation of an integration.', 'PATCH', installed, {
     body: z.strictObject({
       externalIds: texts.max(5).optional(),
       configuration: z.record(string, z.unknown()).optional(),
@@ -225,23 +231,23 @@ export const installationOperations = {
     answer: installation,
     repeat: 'idempotent',
   }),
-  deleteInstallation: remove('deleteInstallation', 'Takes an integration out of an organization.', installed),
+  deleteInstallation: remove('deleteInstallation', 'Uninstalls an integration from an organization.', installed),
   listInstallationSpaces: list(
     'listInstallationSpaces',
-    'Spaces that an installation is on.',
+    'Lists the spaces of an installation.',
     `${installed}/spaces`,
     spaceInstallation,
   ),
   listInstallationSites: list(
     'listInstallationSites',
-    'Docs sites that an installation is on.',
+    'Lists the docs sites of an installation.',
     `${installed}/sites`,
     siteInstallation,
   ),
   // An unused token stays valid until it expires.
   createInstallationToken: write(
     'createInstallationToken',
-    "Makes a token that speaks for an installation; called with the integration's own.",
+    "Creates a token for an installation; requires the integration's own token.",
     'POST',
     `${installed}/tokens`,
     { answer: z.looseObject({ token: string }), repeat: 'never', success: [200, 201] },

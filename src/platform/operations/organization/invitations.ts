@@ -18,7 +18,7 @@ const invitation = z.strictObject({ role: nullableRole });
 export const invitationOperations = {
   listInviteLinks: list(
     'listInviteLinks',
-    'Invite links of the organization.',
+    'Lists the invite links of the organization.',
     '/v1/orgs/{organizationId}/link-invites',
     inviteLink,
   ),
@@ -31,13 +31,13 @@ export const invitationOperations = {
   ),
   getInviteLink: read(
     'getInviteLink',
-    'An invite link.',
+    'Returns an invite link.',
     '/v1/orgs/{organizationId}/link-invites/{inviteId}',
     inviteLink,
   ),
   updateInviteLink: write(
     'updateInviteLink',
-    'Changes the role that an invite link gives.',
+    'Updates the role that an invite link grants.',
     'PATCH',
     '/v1/orgs/{organizationId}/link-invites/{inviteId}',
     { body: invitation, answer: inviteLink, repeat: 'idempotent' },
@@ -50,7 +50,7 @@ export const invitationOperations = {
   // It is not documented whether a member can join again.
   joinOrganization: write(
     'joinOrganization',
-    "Joins an organization that admits the domain of the caller's email.",
+    "Joins an organization that allows the domain of the caller's email.",
     'POST',
     '/v1/orgs/{organizationId}/join',
     { repeat: 'never', success: [200, 204] },

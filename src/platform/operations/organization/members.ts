@@ -9,7 +9,7 @@ const order = z.enum(['asc', 'desc']).optional();
 export const memberOperations = {
   listMembers: list(
     'listMembers',
-    'Members of the organization, also guests.',
+    'Lists the members of the organization, including guests.',
     '/v1/orgs/{organizationId}/members',
     member,
     {
@@ -19,7 +19,7 @@ export const memberOperations = {
       order,
     },
   ),
-  getMember: read('getMember', 'A member.', '/v1/orgs/{organizationId}/members/{userId}', member),
+  getMember: read('getMember', 'Returns a member.', '/v1/orgs/{organizationId}/members/{userId}', member),
   updateMember: write(
     'updateMember',
     "Changes a member's role; null makes a guest.",
@@ -33,12 +33,12 @@ export const memberOperations = {
   ),
   deleteMember: remove(
     'deleteMember',
-    'Takes a member out of the organization.',
+    'Removes a member from the organization.',
     '/v1/orgs/{organizationId}/members/{userId}',
   ),
   markMemberSso: write(
     'markMemberSso',
-    'Marks a member as one who signs in through single sign-on.',
+    'Marks a member as signing in through single sign-on.',
     'POST',
     '/v1/orgs/{organizationId}/members/{userId}/sso',
     {
@@ -48,14 +48,14 @@ export const memberOperations = {
   ),
   listMemberSpaces: list(
     'listMemberSpaces',
-    'Spaces that a member may see, with the role in each.',
+    'Lists the spaces that a member has access to, with the role in each.',
     '/v1/orgs/{organizationId}/members/{userId}/spaces',
     z.looseObject({ permission: optionalText, space }),
     { order },
   ),
   listMemberTeams: list(
     'listMemberTeams',
-    'Teams that a member is in, with the role in each.',
+    'Lists the teams of a member, with the role in each.',
     '/v1/orgs/{organizationId}/members/{userId}/teams',
     z.looseObject({ team, member: z.looseObject({ role: optionalText }).nullish() }),
     { title: givenText },
@@ -63,7 +63,7 @@ export const memberOperations = {
   // A repeated request only sets a later time.
   pingOrganization: write(
     'pingOrganization',
-    "Tells that the token's user was here; may answer with claims for sites that need them.",
+    "Records that the token's user is active; may return claims for sites that need them.",
     'POST',
     '/v1/orgs/{organizationId}/ping',
     {

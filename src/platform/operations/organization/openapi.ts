@@ -26,7 +26,7 @@ const source = z.union([z.strictObject({ url }), z.strictObject({ text: text(1, 
 export const openApiOperations = {
   listOpenApiSpecs: list(
     'listOpenApiSpecs',
-    'OpenAPI specifications of the organization.',
+    'Lists the OpenAPI specifications of the organization.',
     '/v1/orgs/{organizationId}/openapi',
     openApiSpec,
   ),
@@ -39,7 +39,7 @@ export const openApiOperations = {
   ),
   getOpenApiSpec: read(
     'getOpenApiSpec',
-    'An OpenAPI specification.',
+    'Returns an OpenAPI specification.',
     '/v1/orgs/{organizationId}/openapi/{specSlug}',
     openApiSpec,
   ),
@@ -57,7 +57,7 @@ export const openApiOperations = {
   ),
   updateOpenApiSpec: write(
     'updateOpenApiSpec',
-    "Changes an OpenAPI specification's visibility.",
+    "Updates an OpenAPI specification's visibility.",
     'PATCH',
     '/v1/orgs/{organizationId}/openapi/{specSlug}',
     {

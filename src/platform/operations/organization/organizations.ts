@@ -63,13 +63,18 @@ const version = z.looseObject({ version: optionalText, build: optionalText });
 
 /** Operations on the version, the caller, and organizations. */
 export const organizationOperations = {
-  getVersion: read('getVersion', "The platform's version.", '/v1/', version),
-  getAuthenticatedUser: read('getAuthenticatedUser', 'The user whose token is used.', '/v1/user', user),
-  listOrganizations: list('listOrganizations', 'Organizations that the token can see.', '/v1/orgs', organization),
-  getOrganization: read('getOrganization', 'An organization.', '/v1/orgs/{organizationId}', organization),
+  getVersion: read('getVersion', "Returns the platform's version.", '/v1/', version),
+  getAuthenticatedUser: read('getAuthenticatedUser', 'Returns the user that the token belongs to.', '/v1/user', user),
+  listOrganizations: list(
+    'listOrganizations',
+    'Lists the organizations that the token has access to.',
+    '/v1/orgs',
+    organization,
+  ),
+  getOrganization: read('getOrganization', 'Returns an organization.', '/v1/orgs/{organizationId}', organization),
   updateOrganization: write(
     'updateOrganization',
-    "Changes an organization's settings.",
+    "Updates an organization's settings.",
     'PATCH',
     '/v1/orgs/{organizationId}',
     {
@@ -80,13 +85,13 @@ export const organizationOperations = {
   ),
   getAgentInstructions: read(
     'getAgentInstructions',
-    'What agents are told about the organization.',
+    "Returns the organization's instructions for agents.",
     '/v1/orgs/{organizationId}/agent-instructions',
     agentInstructions,
   ),
   updateAgentInstructions: write(
     'updateAgentInstructions',
-    'Sets what agents are told about the organization.',
+    "Replaces the organization's instructions for agents.",
     'PUT',
     '/v1/orgs/{organizationId}/agent-instructions',
     { body: z.strictObject({ instructions: richDocument }), answer: agentInstructions, repeat: 'idempotent' },

@@ -26,7 +26,7 @@ const label = text(1, 30);
 export const samlOperations = {
   listSamlProviders: list(
     'listSamlProviders',
-    'SAML single sign-on providers.',
+    'Lists the SAML providers for single sign-on.',
     '/v1/orgs/{organizationId}/saml',
     samlProvider,
   ),
@@ -44,13 +44,13 @@ export const samlOperations = {
   ),
   getSamlProvider: read(
     'getSamlProvider',
-    'A SAML provider.',
+    'Returns a SAML provider.',
     '/v1/orgs/{organizationId}/saml/{samlProviderId}',
     samlProvider,
   ),
   updateSamlProvider: write(
     'updateSamlProvider',
-    'Changes a SAML provider.',
+    'Updates a SAML provider.',
     'PATCH',
     '/v1/orgs/{organizationId}/saml/{samlProviderId}',
     {
@@ -66,7 +66,7 @@ export const samlOperations = {
   ),
   getSsoLogins: read(
     'getSsoLogins',
-    'Where members sign in through single sign-on.',
+    'Returns the addresses where members sign in through single sign-on.',
     '/v1/orgs/{organizationId}/sso',
     z.looseObject({ items: z.array(z.looseObject({ id: string, label: optionalText, startURL: optionalText })) }),
   ),

@@ -11,7 +11,7 @@ const teamRole = z.enum(['owner', 'member']);
 
 /** Operations on teams and their members. */
 export const teamOperations = {
-  listTeams: list('listTeams', 'Teams of the organization.', '/v1/orgs/{organizationId}/teams', team, {
+  listTeams: list('listTeams', 'Lists the teams of the organization.', '/v1/orgs/{organizationId}/teams', team, {
     owner: givenText,
     title: givenText,
   }),
@@ -22,8 +22,8 @@ export const teamOperations = {
     repeat: 'never',
     success: [200, 201],
   }),
-  getTeam: read('getTeam', 'A team.', '/v1/orgs/{organizationId}/teams/{teamId}', team),
-  updateTeam: write('updateTeam', "Changes a team's title.", 'PATCH', '/v1/orgs/{organizationId}/teams/{teamId}', {
+  getTeam: read('getTeam', 'Returns a team.', '/v1/orgs/{organizationId}/teams/{teamId}', team),
+  updateTeam: write('updateTeam', "Updates a team's title.", 'PATCH', '/v1/orgs/{organizationId}/teams/{teamId}', {
     body: z.strictObject({ title }),
     answer: team,
     repeat: 'idempotent',
@@ -31,13 +31,13 @@ export const teamOperations = {
   deleteTeam: remove('deleteTeam', 'Deletes a team.', '/v1/orgs/{organizationId}/teams/{teamId}'),
   listTeamMembers: list(
     'listTeamMembers',
-    'Members of a team, with their roles in it.',
+    'Lists the members of a team, with their roles in it.',
     '/v1/orgs/{organizationId}/teams/{teamId}/members',
     teamMember,
   ),
   updateTeamMembers: write(
     'updateTeamMembers',
-    'Adds members to a team, removes some, and sets roles, all at once.',
+    'Adds and removes members of a team, and sets their roles, in one request.',
     'PUT',
     '/v1/orgs/{organizationId}/teams/{teamId}/members',
     {
@@ -52,7 +52,7 @@ export const teamOperations = {
   ),
   setTeamMember: write(
     'setTeamMember',
-    'Adds a member to a team, or changes the role in it.',
+    "Adds a member to a team, or updates the member's role in it.",
     'PUT',
     '/v1/orgs/{organizationId}/teams/{teamId}/members/{userId}',
     {
@@ -64,7 +64,7 @@ export const teamOperations = {
   ),
   deleteTeamMember: remove(
     'deleteTeamMember',
-    'Takes a member out of a team.',
+    'Removes a member from a team.',
     '/v1/orgs/{organizationId}/teams/{teamId}/members/{userId}',
   ),
 };

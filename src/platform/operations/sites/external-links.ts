@@ -23,15 +23,15 @@ const rest = {
 const all = '/v1/orgs/{organizationId}/sites/{siteId}/external-links';
 const one = `${all}/{siteExternalLinkId}` as const;
 
-/** Links to elsewhere among the sections of a site. */
+/** Operations on external links in the structure of a site. */
 export const externalLinkOperations = {
-  createExternalLink: write('createExternalLink', 'Adds a link to elsewhere to a docs site (0.201).', 'POST', all, {
+  createExternalLink: write('createExternalLink', 'Adds an external link to a docs site (0.201).', 'POST', all, {
     body: z.strictObject({ title, url, ...rest, parent: givenText }),
     answer: externalLink,
     repeat: 'never',
     success: [200, 201],
   }),
-  updateExternalLink: write('updateExternalLink', 'Changes a link to elsewhere (0.201).', 'PATCH', one, {
+  updateExternalLink: write('updateExternalLink', 'Updates an external link (0.201).', 'PATCH', one, {
     body: z.strictObject({
       title: title.optional(),
       url: url.optional(),
@@ -41,5 +41,5 @@ export const externalLinkOperations = {
     answer: externalLink.optional(),
     repeat: 'idempotent',
   }),
-  deleteExternalLink: remove('deleteExternalLink', 'Takes a link to elsewhere off a docs site (0.201).', one),
+  deleteExternalLink: remove('deleteExternalLink', 'Deletes an external link of a docs site (0.201).', one),
 };

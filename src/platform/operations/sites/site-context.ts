@@ -9,7 +9,7 @@ import { optionalFlag, optionalNumber, optionalText, text, urls } from '../model
  * Source: docs/platform-notes.md#context-records
  */
 
-/** ContextRecordInput. A record of an id that is there already takes its place. */
+/** ContextRecordInput. A record with an existing id replaces that record. */
 const contextRecordInput = z.strictObject({
   id: z.string().min(1),
   type: z.enum(['ticket', 'document']),
@@ -24,7 +24,7 @@ const contextRecordInput = z.strictObject({
 /** The body of `putContextRecords`. */
 export type ContextRecordInput = z.input<typeof contextRecordInput>;
 
-/** ContextRecord: its body is not told. Without `processedAt` it was not worked into topics yet. */
+/** ContextRecord, without its body. Without `processedAt`, it has not been assigned to topics yet. */
 const contextRecord = z.looseObject({
   id: z.string(),
   title: optionalText,
@@ -77,18 +77,18 @@ const FINDING_STATUS = z.enum(['candidate', 'open', 'done', 'canceled']);
 
 const SITE = '/v1/orgs/{organizationId}/sites/{siteId}';
 
-/** Context records, topics, and what is wrong with a site by topic. */
+/** Operations on context records, topics, issues and findings of sites. */
 export const siteContextOperations = {
   putContextRecords: write(
     'putContextRecords',
-    'Gives a site context records, new ones or others in their place.',
+    'Creates or replaces context records of a site.',
     'PUT',
     `${SITE}/context-records`,
     { body: z.array(contextRecordInput), class: 'ingest', repeat: 'idempotent', success: [204] },
   ),
   listContextRecords: list(
     'listContextRecords',
-    'Context records of a site.',
+    'Lists the context records of a site.',
     `${SITE}/context-records`,
     contextRecord,
     {
@@ -98,18 +98,18 @@ export const siteContextOperations = {
   ),
   getContextRecord: read(
     'getContextRecord',
-    'A context record of a site.',
+    'Returns a context record of a site.',
     `${SITE}/context-records/{contextRecordId}`,
     contextRecord,
   ),
   /** All of them: this list has no pages. */
   listSiteTopics: read(
     'listSiteTopics',
-    'Topics that a site’s context records come to.',
+    "Lists the topics of a site's context records.",
     `${SITE}/topics`,
     z.looseObject({ items: z.array(siteTopic) }),
   ),
-  getSiteTopic: read('getSiteTopic', 'A topic of a site.', `${SITE}/topics/{siteTopicId}`, siteTopic),
+  getSiteTopic: read('getSiteTopic', 'Returns a topic of a site.', `${SITE}/topics/{siteTopicId}`, siteTopic),
   updateSiteTopic: write(
     'updateSiteTopic',
     'Mutes a topic for change requests, or unmutes it.',
@@ -121,12 +121,17 @@ export const siteContextOperations = {
       repeat: 'idempotent',
     },
   ),
-  listSiteIssues: list('listSiteIssues', 'Issues of a site (0.167).', `${SITE}/issues`, siteFinding, {
+  listSiteIssues: list('listSiteIssues', 'Lists the issues of a site (0.167).', `${SITE}/issues`, siteFinding, {
     topic: z.string().optional(),
     status: ISSUE_STATUS.optional(),
     priority: LEVELS.optional(),
   }),
-  getSiteIssue: read('getSiteIssue', 'An issue of a site (0.167).', `${SITE}/issues/{siteIssueId}`, siteFinding),
+  getSiteIssue: read(
+    'getSiteIssue',
+    'Returns an issue of a site (0.167).',
+    `${SITE}/issues/{siteIssueId}`,
+    siteFinding,
+  ),
   updateSiteIssue: write(
     'updateSiteIssue',
     'Sets the status of an issue of a site (0.167).',
@@ -134,12 +139,17 @@ export const siteContextOperations = {
     `${SITE}/issues/{siteIssueId}`,
     { body: z.strictObject({ status: ISSUE_STATUS }), answer: siteFinding, repeat: 'idempotent' },
   ),
-  listSiteFindings: list('listSiteFindings', 'Findings of a site.', `${SITE}/findings`, siteFinding, {
+  listSiteFindings: list('listSiteFindings', 'Lists the findings of a site.', `${SITE}/findings`, siteFinding, {
     topic: z.string().optional(),
     status: FINDING_STATUS.optional(),
     severity: LEVELS.optional(),
   }),
-  getSiteFinding: read('getSiteFinding', 'A finding of a site.', `${SITE}/findings/{siteFindingId}`, siteFinding),
+  getSiteFinding: read(
+    'getSiteFinding',
+    'Returns a finding of a site.',
+    `${SITE}/findings/{siteFindingId}`,
+    siteFinding,
+  ),
   updateSiteFinding: write(
     'updateSiteFinding',
     'Sets the status of a finding of a site.',
@@ -149,14 +159,14 @@ export const siteContextOperations = {
   ),
   listFindingChangeRequests: list(
     'listFindingChangeRequests',
-    'Change requests that were drafted for a finding.',
+    'Lists the change requests that were drafted for a finding.',
     `${SITE}/findings/{siteFindingId}/change-requests`,
     changeRequest,
   ),
   /** The results appear later in the list above. */
   draftFindingChangeRequests: write(
     'draftFindingChangeRequests',
-    'Has a change request drafted for a finding.',
+    'Requests the draft of a change request for a finding.',
     'POST',
     `${SITE}/findings/{siteFindingId}/change-requests`,
     { repeat: 'never', success: [202] },

@@ -26,7 +26,7 @@ const path = text(1, 100).optional();
 export const structureOperations = {
   getSiteStructure: read(
     'getSiteStructure',
-    'What a docs site shows, in display order.',
+    'Returns the structure of a docs site, in display order.',
     '/v1/orgs/{organizationId}/sites/{siteId}/structure',
     siteStructure,
     {
@@ -54,7 +54,7 @@ export const structureOperations = {
 export const siteSpaceOperations = {
   listSiteSpaces: list(
     'listSiteSpaces',
-    'Spaces on a docs site.',
+    'Lists the spaces of a docs site.',
     '/v1/orgs/{organizationId}/sites/{siteId}/site-spaces',
     siteSpace,
     {
@@ -76,7 +76,7 @@ export const siteSpaceOperations = {
   ),
   updateSiteSpace: write(
     'updateSiteSpace',
-    "Changes a site space's path, condition, space or visibility.",
+    "Updates a site space's path, condition, space or visibility.",
     'PATCH',
     '/v1/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}',
     {
@@ -87,12 +87,12 @@ export const siteSpaceOperations = {
   ),
   deleteSiteSpace: remove(
     'deleteSiteSpace',
-    'Takes a space off a docs site; the space stays.',
+    'Removes a space from a docs site; the space is kept.',
     '/v1/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}',
   ),
   moveSiteSpace: write(
     'moveSiteSpace',
-    'Moves a space of a docs site among its siblings. Deprecated: sortSiteStructure does it.',
+    'Moves a space of a docs site among its siblings. Deprecated: use sortSiteStructure.',
     'POST',
     '/v1/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}/move',
     { body: beside(besideSiteSpace), answer: siteSpace, repeat: 'idempotent' },
@@ -105,7 +105,7 @@ const sectionTitle = text(2, 128);
 export const sectionOperations = {
   listSections: list(
     'listSections',
-    'Sections of a docs site.',
+    'Lists the sections of a docs site.',
     '/v1/orgs/{organizationId}/sites/{siteId}/sections',
     section,
     {
@@ -126,7 +126,7 @@ export const sectionOperations = {
   ),
   updateSection: write(
     'updateSection',
-    'Changes a section of a docs site.',
+    'Updates a section of a docs site.',
     'PATCH',
     '/v1/orgs/{organizationId}/sites/{siteId}/sections/{siteSectionId}',
     {
@@ -146,7 +146,7 @@ export const sectionOperations = {
   ),
   deleteSection: remove(
     'deleteSection',
-    'Deletes a section of a docs site; its spaces stay.',
+    'Deletes a section of a docs site; its spaces are kept.',
     '/v1/orgs/{organizationId}/sites/{siteId}/sections/{siteSectionId}',
   ),
   /** Deprecated in later versions. Source: docs/platform-notes.md#sections */
@@ -166,13 +166,13 @@ const groupPath = '/v1/orgs/{organizationId}/sites/{siteId}/section-groups/{site
 export const sectionGroupOperations = {
   listSectionGroups: list(
     'listSectionGroups',
-    'Groups of sections of a docs site.',
+    'Lists the section groups of a docs site.',
     '/v1/orgs/{organizationId}/sites/{siteId}/section-groups',
     sectionGroup,
   ),
   createSectionGroup: write(
     'createSectionGroup',
-    'Creates a group of sections.',
+    'Creates a section group.',
     'POST',
     '/v1/orgs/{organizationId}/sites/{siteId}/section-groups',
     {
@@ -187,21 +187,21 @@ export const sectionGroupOperations = {
       success: [200, 201],
     },
   ),
-  updateSectionGroup: write('updateSectionGroup', "Changes a section group's title or icon.", 'PATCH', groupPath, {
+  updateSectionGroup: write('updateSectionGroup', "Updates a section group's title or icon.", 'PATCH', groupPath, {
     body: z.strictObject({ title: groupTitle.optional(), icon }),
     answer: sectionGroup.optional(),
     repeat: 'idempotent',
   }),
-  deleteSectionGroup: remove('deleteSectionGroup', 'Deletes a section group; its sections stay.', groupPath),
+  deleteSectionGroup: remove('deleteSectionGroup', 'Deletes a section group; its sections are kept.', groupPath),
   moveSectionGroup: write(
     'moveSectionGroup',
-    'Moves a section group among its siblings. Deprecated: sortSiteStructure does it.',
+    'Moves a section group among its siblings. Deprecated: use sortSiteStructure.',
     'POST',
     `${groupPath}/move`,
     { body: beside(besideGroup), answer: sectionGroup, repeat: 'idempotent' },
   ),
   // It is not documented whether adding a section twice is an error.
-  addSectionToGroup: write('addSectionToGroup', 'Puts a section into a group.', 'POST', `${groupPath}/sections`, {
+  addSectionToGroup: write('addSectionToGroup', 'Moves a section into a group.', 'POST', `${groupPath}/sections`, {
     body: z.strictObject({ sectionId: string }),
     answer: sectionGroup,
     repeat: 'never',
@@ -209,7 +209,7 @@ export const sectionGroupOperations = {
   }),
   removeSectionFromGroup: remove(
     'removeSectionFromGroup',
-    'Takes a section out of a group.',
+    'Moves a section out of a group.',
     `${groupPath}/sections/{siteSectionId}`,
   ),
 };

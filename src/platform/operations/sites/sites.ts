@@ -90,7 +90,7 @@ const proxy = text(0, 512).refine((value) => /^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\
 
 /** Operations on docs sites and their adaptive-content schemas. */
 export const siteOperations = {
-  listSites: list('listSites', 'Docs sites of the organization.', '/v1/orgs/{organizationId}/sites', site, {
+  listSites: list('listSites', 'Lists the docs sites of the organization.', '/v1/orgs/{organizationId}/sites', site, {
     space: givenText,
     title: givenText,
     published: givenFlag,
@@ -113,10 +113,10 @@ export const siteOperations = {
       success: [200, 201],
     },
   ),
-  getSite: read('getSite', 'A docs site.', '/v1/orgs/{organizationId}/sites/{siteId}', site),
+  getSite: read('getSite', 'Returns a docs site.', '/v1/orgs/{organizationId}/sites/{siteId}', site),
   updateSite: write(
     'updateSite',
-    "Changes a docs site's settings.",
+    "Updates a docs site's settings.",
     'PATCH',
     '/v1/orgs/{organizationId}/sites/{siteId}',
     {
@@ -134,7 +134,11 @@ export const siteOperations = {
       repeat: 'idempotent',
     },
   ),
-  deleteSite: remove('deleteSite', 'Deletes a docs site; its spaces stay.', '/v1/orgs/{organizationId}/sites/{siteId}'),
+  deleteSite: remove(
+    'deleteSite',
+    'Deletes a docs site; its spaces are kept.',
+    '/v1/orgs/{organizationId}/sites/{siteId}',
+  ),
   publishSite: write(
     'publishSite',
     'Publishes a docs site.',
@@ -147,7 +151,7 @@ export const siteOperations = {
   ),
   unpublishSite: write(
     'unpublishSite',
-    'Takes a docs site offline.',
+    'Unpublishes a docs site.',
     'POST',
     '/v1/orgs/{organizationId}/sites/{siteId}/unpublish',
     {
@@ -157,13 +161,13 @@ export const siteOperations = {
   ),
   getAdaptiveSchema: read(
     'getAdaptiveSchema',
-    "The schema of what a docs site's visitors may be known by.",
+    "Returns the schema of a docs site's visitor claims.",
     '/v1/orgs/{organizationId}/sites/{siteId}/adaptive-schema',
     adaptiveSchema,
   ),
   updateAdaptiveSchema: write(
     'updateAdaptiveSchema',
-    "Sets the schema of what a docs site's visitors may be known by.",
+    "Replaces the schema of a docs site's visitor claims.",
     'PUT',
     '/v1/orgs/{organizationId}/sites/{siteId}/adaptive-schema',
     {
@@ -174,26 +178,26 @@ export const siteOperations = {
   ),
   getTemplateConditions: read(
     'getTemplateConditions',
-    "Conditions that a docs site's schema of visitors suggests.",
+    "Returns example conditions for a docs site's visitor claims.",
     '/v1/orgs/{organizationId}/sites/{siteId}/adaptive-schema/template-conditions',
     z.looseObject({ items: z.array(z.looseObject({ description: optionalText, condition: optionalText })) }),
   ),
   getPublishedSite: read(
     'getPublishedSite',
-    'A docs site as it is published: its structure and how it looks.',
+    'Returns a docs site as published: its structure and customization.',
     '/v1/orgs/{organizationId}/sites/{siteId}/published',
     publishedSite,
     { query: z.strictObject({ shareKey: givenText }) },
   ),
   getSiteCustomization: read(
     'getSiteCustomization',
-    'How a docs site looks.',
+    'Returns the customization of a docs site.',
     '/v1/orgs/{organizationId}/sites/{siteId}/customization',
     z.looseObject({}),
   ),
   updateSiteCustomization: write(
     'updateSiteCustomization',
-    'Sets how a docs site looks, all of it.',
+    'Replaces the whole customization of a docs site.',
     'PUT',
     '/v1/orgs/{organizationId}/sites/{siteId}/customization',
     { body: customization, answer: z.looseObject({}), repeat: 'idempotent' },

@@ -44,7 +44,7 @@ export interface SectionGroup {
   readonly [field: string]: unknown;
 }
 
-/** An item that this version does not know; it is passed over. */
+/** An item of an unknown type; it is ignored. */
 export interface UnknownItem {
   readonly object?: string;
   readonly id?: string;
