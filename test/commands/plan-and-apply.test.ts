@@ -45,7 +45,7 @@ test('prints plans and results as JSON in the documented format', async () => {
     organization: 'org_acme',
     scope: '.',
     commit: null,
-    base: null,
+    baseCommit: null,
     hasBase: false,
     checksum: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
     heldChecksum: null,
@@ -81,7 +81,7 @@ test('prints plans and results as JSON in the documented format', async () => {
     format: 'octavo.result/2',
     organization: 'org_acme',
     commit,
-    base: null,
+    baseCommit: null,
     checksum: expect.any(String),
     results: [
       { address: 'team/editors', action: 'create', status: 'applied', id: expect.any(String), error: null },

@@ -175,11 +175,11 @@ describe('membership', () => {
         person: 'ana@acme.example',
         from: 'team/writers',
         to: 'team/writers',
-        as: 'owner → member',
+        role: 'owner → member',
         change: 'team/writers',
       },
-      { person: 'bo@acme.example', from: null, to: 'team/writers', as: 'member', change: 'team/writers' },
-      { person: 'cy@acme.example', from: 'team/writers', to: null, as: 'member', change: 'team/writers' },
+      { person: 'bo@acme.example', from: null, to: 'team/writers', role: 'member', change: 'team/writers' },
+      { person: 'cy@acme.example', from: 'team/writers', to: null, role: 'member', change: 'team/writers' },
     ]);
   });
 

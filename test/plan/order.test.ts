@@ -180,11 +180,11 @@ sites: { w: { title: Site, structure: [{ key: x, space: s }, { key: e, space: fr
 
   test('lists the required changes in JSON', async () => {
     const { plan } = await planOf({ manifests: ALL });
-    const { changes } = planToJson(plan) as { changes: { address: string; requires: string[] }[] };
-    const requires = (address: string) => changes.find((each) => each.address === address)?.requires;
-    expect(requires('section/w/a')).toEqual(['section-group/w/g', 'site/w', 'space/copy']);
-    expect(requires('saml/p')).toEqual(['team/t']);
-    expect(requires('team/t')).toEqual([]);
+    const { changes } = planToJson(plan) as { changes: { address: string; dependsOn: string[] }[] };
+    const dependsOn = (address: string) => changes.find((each) => each.address === address)?.dependsOn;
+    expect(dependsOn('section/w/a')).toEqual(['section-group/w/g', 'site/w', 'space/copy']);
+    expect(dependsOn('saml/p')).toEqual(['team/t']);
+    expect(dependsOn('team/t')).toEqual([]);
   });
 });
 

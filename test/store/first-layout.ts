@@ -10,5 +10,5 @@ export function toFirstLayout(database: DatabaseSync): void {
       database.exec(`DROP TABLE "${name}"`);
     }
   }
-  database.exec('PRAGMA user_version = 1');
+  database.exec('ALTER TABLE entry RENAME COLUMN metadata TO marks; PRAGMA user_version = 1');
 }
