@@ -23,7 +23,7 @@ export interface ConfigDocument {
 const MOST = { aliases: 1_000, values: 200_000 } as const;
 
 /** Reads YAML 1.2 and replaces references in its strings. Never throws; reports all errors in `problems`. */
-export function readDocument(text: string, file: string, surroundings: SubstitutionContext): ConfigDocument {
+export function readDocument(text: string, file: string, context: SubstitutionContext): ConfigDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
   const problems: Problem[] = [];
@@ -57,7 +57,7 @@ export function readDocument(text: string, file: string, surroundings: Substitut
       // An empty value counts as missing, so the default applies.
       return isScalar(node) ? (node.value ?? undefined) : undefined;
     }
-    const result = substitute(node.value, surroundings);
+    const result = substitute(node.value, context);
     append(
       problems,
       result.problems.map((message) => place(offsetOf(node), path, message)),
@@ -143,7 +143,7 @@ interface Substituted {
 }
 
 /** Replaces every `${env:NAME}` and `${file:PATH}`. The trailing newline of a file is removed. */
-function substitute(text: string, surroundings: SubstitutionContext): Substituted {
+function substitute(text: string, context: SubstitutionContext): Substituted {
   const values: string[] = [];
   const problems: string[] = [];
   const put = (value: string) => {
@@ -157,12 +157,12 @@ function substitute(text: string, surroundings: SubstitutionContext): Substitute
       problems.push(`${whole} is not a valid reference; use \${env:NAME} or \${file:PATH}`);
       return whole;
     }
-    const refused = surroundings.refuse?.(scheme, name) ?? null;
+    const refused = context.refuse?.(scheme, name) ?? null;
     if (refused !== null) {
       problems.push(refused);
       return whole;
     }
-    const found = scheme === 'env' ? fromEnvironment(name, surroundings) : fromFile(name, surroundings);
+    const found = scheme === 'env' ? fromEnvironment(name, context) : fromFile(name, context);
     if (found.problem !== undefined) {
       problems.push(found.problem);
       return whole;

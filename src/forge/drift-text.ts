@@ -74,11 +74,11 @@ export function isDriftCommit(message: string, tree: string): boolean {
 
 /** Builds the text of the pull request. `isTaken`: another author has committed to its branch. */
 export function driftPull(report: DriftReport, longest: number, options: { readonly isTaken: boolean }): PullText {
-  const lines = report.resources.flatMap(resourceLines).map(unheeded);
-  const left = report.left.map(({ address, reason }) => `  ${unheeded(printable(`${address}: ${reason}`))}`);
+  const lines = report.resources.flatMap(resourceLines).map(withoutDirectives);
+  const left = report.left.map(({ address, reason }) => `  ${withoutDirectives(printable(`${address}: ${reason}`))}`);
   const text = [...lines, ...(left.length === 0 ? [] : ['', 'Not written:', ...left])];
   const around = (block: string, note: string) =>
-    `### ${codeSpan(unheeded(printable(report.title)))} differs from its manifests\n\n**${summaryOf(report)}**\n${
+    `### ${codeSpan(withoutDirectives(printable(report.title)))} differs from its manifests\n\n**${summaryOf(report)}**\n${
       options.isTaken ? TAKEN : ''
     }\n${block}\n${note}\n${ADVICE}\n`;
   const body = around(fenced(text.join('\n')), '');
@@ -139,7 +139,7 @@ const SKIPPING = /\[(?=(?:ci|skip|no|actions)[\s-]+(?:ci|skip|actions)\])/gi;
  * Escapes text of a description even where it is code: GitLab searches the raw description for issues to close, and a
  * squash merge can make it a commit message, which has no code formatting.
  */
-function unheeded(text: string): string {
+function withoutDirectives(text: string): string {
   return text
     .replace(CLOSING, '$1\\u0020')
     .replace(SKIPPING, '\\u005b')

@@ -83,7 +83,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export function gitEnvironment(ambient: Environment, { remote }: { readonly remote: boolean }): Record<string, string> {
   const extra = remote ? (ambient[EXTRA] ?? '').split(',').map((name) => name.trim()) : [];
-  const names = [...EVERY_RUN, ...(remote ? REMOTE_RUN : []), ...extra.filter(isPassable)];
+  const names = [...EVERY_RUN, ...(remote ? REMOTE_RUN : []), ...extra.filter(canBePassed)];
   const passed = names.flatMap((name) => {
     const value = ambient[name];
     return value === undefined ? [] : [[name, value] as const];
@@ -99,6 +99,6 @@ export function gitEnvironment(ambient: Environment, { remote }: { readonly remo
 }
 
 /** Returns false for Octavo's own variables, and for those of git, which are set here. */
-function isPassable(name: string): boolean {
+function canBePassed(name: string): boolean {
   return /^[A-Za-z_]\w*$/.test(name) && !/^(OCTAVO|GIT)_/i.test(name);
 }

@@ -198,8 +198,8 @@ function describeFailure(error: unknown, secrets: readonly string[] = []): strin
       (line) => line !== '' && !/^(hint:|From |POST |Receiving|Resolving|Please make sure|and the repo)/.test(line),
     );
   // "Could not read" only repeats the lines before it, so it is only used if it is the only line.
-  const telling = lines.filter((line) => !line.startsWith('Could not read from remote repository'));
-  const text = (telling.length > 0 ? telling : lines).slice(-3).join('; ') || 'git reported no reason';
+  const informative = lines.filter((line) => !line.startsWith('Could not read from remote repository'));
+  const text = (informative.length > 0 ? informative : lines).slice(-3).join('; ') || 'git reported no reason';
   return redact(text, secrets);
 }
 

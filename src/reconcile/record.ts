@@ -34,7 +34,7 @@ function entryToBase(entry: RecordEntry): BaseEntry {
 /** Converts an entry of a base to one of the record. */
 export function baseToEntry(base: BaseEntry): RecordEntry {
   const { address, kind, id, fields, protect, metadata } = base;
-  return { address, kind, id, fields, protect, metadata: { ...metadata, ...whereabouts(base) } };
+  return { address, kind, id, fields, protect, metadata: { ...metadata, ...positionOf(base) } };
 }
 
 /** Returns the base that the manifests of another commit declare: without ids and metadata. */
@@ -157,8 +157,9 @@ export class Recorder {
   async #put(entry: RecordEntry, change: Change): Promise<void> {
     const { bound, replaced } = this.#planned.identity;
     const { address, kind } = change;
-    const isBeside = change.action === 'create' && change.isReplacement && !this.#kinds.get(kind)?.deleteBeforeReplace;
-    const old = replaced.get(address)?.id ?? (isBeside ? bound.get(address)?.id : undefined);
+    const isReplacedLater =
+      change.action === 'create' && change.isReplacement && !this.#kinds.get(kind)?.deleteBeforeReplace;
+    const old = replaced.get(address)?.id ?? (isReplacedLater ? bound.get(address)?.id : undefined);
     const isThere = old !== undefined && !this.#deletedIds.has(old);
     const kept = isThere ? { ...entry, metadata: { ...entry.metadata, old } } : entry;
     this.#latest.set(address, kept);
@@ -231,7 +232,7 @@ export class Recorder {
       id,
       fields: kind === undefined ? resource.fields : normalizeFields(kind, resource.fields),
       protect: resource.protect ?? before?.protect ?? false,
-      metadata: { ...metadata, ...whereabouts(resource) },
+      metadata: { ...metadata, ...positionOf(resource) },
     };
   }
 
@@ -252,7 +253,7 @@ export class Recorder {
       before.id === entry.id &&
       before.protect === entry.protect &&
       sameJson(before.fields, entry.fields) &&
-      sameJson({ ...before.metadata, ...whereabouts(before) }, entry.metadata)
+      sameJson({ ...before.metadata, ...positionOf(before) }, entry.metadata)
     );
   }
 
@@ -267,7 +268,7 @@ export class Recorder {
 }
 
 /** Returns the place of a resource, which the record stores with its metadata. */
-function whereabouts({ within, place }: Pick<BaseEntry, 'within' | 'place'>): JsonObject {
+function positionOf({ within, place }: Pick<BaseEntry, 'within' | 'place'>): JsonObject {
   return {
     ...(within === null ? {} : { within }),
     ...(place ? { place: { list: place.list, index: place.index } } : {}),

@@ -56,7 +56,7 @@ async function takeKind(kind: Kind, kinds: ReadonlyMap<string, Kind>, reader: Re
   const { actuals, people } = await list(kind, counted);
   const resources = await settleAll(
     actuals.map(async (actual) => ({
-      actual: withheld(actual, kinds),
+      actual: redacted(actual, kinds),
       details: Object.fromEntries(
         (await settleAll((kind.details ?? []).map((each) => take(each, actual, kinds, reader)))).flat(),
       ),
@@ -80,8 +80,8 @@ async function take(first: DetailRequest, actual: Actual, kinds: ReadonlyMap<str
       next.name,
       {
         requests: [...counts.values()].reduce((sum, each) => sum + each, 0),
-        ...(fields === undefined ? {} : { fields: withheldFields(fields, kinds.get(actual.kind)) }),
-        ...(parts === undefined ? {} : { parts: parts.map((part) => withheld(part, kinds)) }),
+        ...(fields === undefined ? {} : { fields: redactedFields(fields, kinds.get(actual.kind)) }),
+        ...(parts === undefined ? {} : { parts: parts.map((part) => redacted(part, kinds)) }),
         ...(people === undefined ? {} : { people: people.map(([email, id]) => [email, id] as [string, string]) }),
       },
     ]);
@@ -89,13 +89,13 @@ async function take(first: DetailRequest, actual: Actual, kinds: ReadonlyMap<str
   return taken;
 }
 
-type Held = KindSnapshot['resources'][number]['actual'];
+type SnapshotActual = KindSnapshot['resources'][number]['actual'];
 
-function withheld(actual: Actual, kinds: ReadonlyMap<string, Kind>): Held {
+function redacted(actual: Actual, kinds: ReadonlyMap<string, Kind>): SnapshotActual {
   const { aliases, facts, ...rest } = actual;
   return {
     ...rest,
-    fields: withheldFields(actual.fields, kinds.get(actual.kind)),
+    fields: redactedFields(actual.fields, kinds.get(actual.kind)),
     ...(aliases === undefined ? {} : { aliases: [...aliases] }),
     ...(facts === undefined ? {} : { facts: maskUrlsIn(facts) }),
   };
@@ -104,7 +104,7 @@ function withheld(actual: Actual, kinds: ReadonlyMap<string, Kind>): Held {
 /** Public fields that identify resources; they are never masked. */
 const NAMES: readonly string[] = ['title', 'label'];
 
-function withheldFields(fields: Fields, kind: Kind | undefined): Fields {
+function redactedFields(fields: Fields, kind: Kind | undefined): Fields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {
       const rules = kind?.fields[name];

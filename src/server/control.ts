@@ -59,7 +59,7 @@ export async function openControl(path: string, handlers: ControlHandlers): Prom
     throw new StoreError(`${path} is in use by another process; only one Octavo may use a state file`);
   }
   rmSync(path, { force: true });
-  const app = createApp(explainToOperator);
+  const app = createApp(explainFully);
   app.post('/approve', async (request, reply) => {
     const checksum = textOf(request.body, 'checksum');
     return checksum === null
@@ -110,7 +110,7 @@ function describeInvalid(body: unknown, { issues }: ZodError, valid: readonly st
 }
 
 /** Returns errors in full, because only the operator can open the socket. */
-function explainToOperator(error: unknown): FailureAnswer {
+function explainFully(error: unknown): FailureAnswer {
   const code = error instanceof AppError ? error.code : 'unexpected';
   return { status: error instanceof AppError ? 409 : statusOf(error), body: { error: messageOf(error), code } };
 }

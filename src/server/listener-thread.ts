@@ -14,8 +14,8 @@ import type { AddressInfo } from 'node:net';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Forwarded, ForwardedAnswer, ListenerOptions } from './listener.ts';
 
-/** Milliseconds to wait for the main thread before the last response is repeated. */
-const PATIENCE = 60;
+/** Milliseconds to wait for the main thread before the last response is repeatedPaths. */
+const REPEAT_AFTER = 60;
 /** Milliseconds between requests of this thread to the main thread, which detect that the main thread is busy. */
 const HEARTBEAT = 10_000;
 /** Maximum size of all request bodies that wait for the main thread, in bytes; more requests are refused. */
@@ -34,13 +34,13 @@ class MainThread {
     number,
     { readonly since: number; readonly resolve: (answer: ForwardedAnswer) => void }
   >();
-  #heard = performance.now();
+  #lastResponse = performance.now();
   #next = 0;
 
   constructor(port: MessagePort) {
     this.#port = port;
     port.on('message', (message: { readonly id?: number; readonly answer?: ForwardedAnswer }) => {
-      this.#heard = performance.now();
+      this.#lastResponse = performance.now();
       if (message.id !== undefined && message.answer !== undefined) {
         this.#waiting.get(message.id)?.resolve(message.answer);
         this.#waiting.delete(message.id);
@@ -51,7 +51,7 @@ class MainThread {
   /** Milliseconds since the main thread last responded, while a request waits. */
   get silence(): number {
     const [oldest] = this.#waiting.values();
-    return oldest === undefined ? 0 : performance.now() - Math.max(this.#heard, oldest.since);
+    return oldest === undefined ? 0 : performance.now() - Math.max(this.#lastResponse, oldest.since);
   }
 
   ask(request: Omit<Forwarded, 'id'>): Promise<ForwardedAnswer> {
@@ -76,9 +76,9 @@ class RequestHandler {
     this.#main = main;
   }
 
-  /** Refreshes the responses that can be repeated. */
+  /** Refreshes the responses that can be repeatedPaths. */
   async refresh(): Promise<void> {
-    await Promise.all(this.#options.repeated.map((path) => this.#ask(path)));
+    await Promise.all(this.#options.repeatedPaths.map((path) => this.#ask(path)));
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -105,18 +105,18 @@ class RequestHandler {
   async #inTime(path: string): Promise<ForwardedAnswer> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
-      timer = setTimeout(resolve, PATIENCE, null);
+      timer = setTimeout(resolve, REPEAT_AFTER, null);
     });
     const asked = this.#ask(path);
-    const fresh = this.#main.silence > PATIENCE ? null : await Promise.race([asked, late]);
+    const fresh = this.#main.silence > REPEAT_AFTER ? null : await Promise.race([asked, late]);
     clearTimeout(timer);
     return fresh ?? this.#repeat(path);
   }
 
   #repeat(path: string): ForwardedAnswer {
     const { silence } = this.#main;
-    const { aliveness, busyMetric, longestSilence } = this.#options;
-    if (path === aliveness && silence > longestSilence) {
+    const { livenessPath, busyMetric, longestSilence } = this.#options;
+    if (path === livenessPath && silence > longestSilence) {
       const reasons = [`the main thread has not answered for ${Math.floor(silence / 1000)} s`];
       return json(503, { healthy: false, reasons });
     }

@@ -26,9 +26,9 @@ export interface ListenerOptions {
   /** Largest request body, in bytes. */
   readonly largestBody: number;
   /** Paths whose last response is repeated while the main thread is busy. */
-  readonly repeated: readonly string[];
+  readonly repeatedPaths: readonly string[];
   /** Path that returns 503 once the main thread has not responded for `longestSilence` milliseconds. */
-  readonly aliveness: string;
+  readonly livenessPath: string;
   readonly longestSilence: number;
   /** Metric that is set, in repeated responses, to the seconds since the main thread last responded. */
   readonly busyMetric: string;

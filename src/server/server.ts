@@ -28,7 +28,7 @@ export interface Server {
 
 /** Serves GET /healthz, /readyz and /metrics; everything else is 404. See docs/daemon.md#health. */
 export function createServer({ registry, health, ready, slowest }: ServerOptions): Server {
-  const app = createApp(explainToStrangers, slowest);
+  const app = createApp(explainToClient, slowest);
   app.get('/healthz', async (_request, reply) => {
     const reasons = health();
     return reply.code(reasons.length === 0 ? 200 : 503).send({ healthy: reasons.length === 0, reasons });
@@ -67,8 +67,8 @@ export function createServer({ registry, health, ready, slowest }: ServerOptions
 const LISTENER = {
   /** Largest body that any route accepts, in bytes; each route has its own limit. */
   largestBody: 5 * 1024 * 1024,
-  repeated: ['/healthz', '/readyz', '/metrics'],
-  aliveness: '/healthz',
+  repeatedPaths: ['/healthz', '/readyz', '/metrics'],
+  livenessPath: '/healthz',
   /** The largest manifest takes seconds, and the main thread responds between two manifests. */
   longestSilence: 60_000,
   busyMetric: BUSY_METRIC,
@@ -137,7 +137,7 @@ export function statusOf(error: unknown): number {
 }
 
 /** Returns the message of client errors (4xx). Hides internal errors from clients. */
-function explainToStrangers(error: unknown): FailureAnswer {
+function explainToClient(error: unknown): FailureAnswer {
   const status = statusOf(error);
   return { status, body: { error: status < 500 ? messageOf(error) : 'internal error' } };
 }

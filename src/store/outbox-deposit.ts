@@ -6,7 +6,7 @@ import { CONTENT_COLUMNS, type ContentRow, type ContentState, type OutboxTables,
 import type { ThreadTables } from './outbox-threads.ts';
 
 type OfKey = Partial<Record<ContentState, ContentRow>>;
-type Fate = 'waiting' | 'unchanged' | 'confirmed' | 'withdrawn' | 'nothing';
+type DepositOutcome = 'waiting' | 'unchanged' | 'confirmed' | 'withdrawn' | 'nothing';
 
 export interface DepositOptions {
   readonly sources: SourceTables;
@@ -66,7 +66,7 @@ export class DepositTables {
     }
     const before = this.#tables.stored();
     const wasFull = this.isFull();
-    const fates = this.#takeAll(deposit);
+    const outcomes = this.#takeAll(deposit);
     // A deposit that needs no room, or frees some, is accepted even then, and so is content that was checked again:
     // it makes room.
     if (wasFull && deposit.rechecked === undefined && grows(before, this.#tables.stored())) {
@@ -77,36 +77,36 @@ export class DepositTables {
       this.#sources.changeProcessed(source, cursor.processed);
     }
     this.#sources.answer(source, deposit.handled ?? []);
-    const { waiting, withdrawn, confirmed } = fates;
-    const unchanged = fates.unchanged + confirmed;
+    const { waiting, withdrawn, confirmed } = outcomes;
+    const unchanged = outcomes.unchanged + confirmed;
     for (const [name, value] of Object.entries({ ...deposit.counts, unchanged, withdrawn, queued: waiting })) {
       this.#tables.count(source, name, value);
     }
     return { kind: 'kept', waiting, unchanged, withdrawn, confirmed };
   }
 
-  #takeAll(deposit: Deposit): Record<Fate, number> {
+  #takeAll(deposit: Deposit): Record<DepositOutcome, number> {
     const { source, entries, rechecked = [], lookedAt = deposit.at } = deposit;
-    const fates = { waiting: 0, unchanged: 0, confirmed: 0, withdrawn: 0, nothing: 0 };
+    const outcomes = { waiting: 0, unchanged: 0, confirmed: 0, withdrawn: 0, nothing: 0 };
     for (const entry of entries) {
-      fates[this.#settle(deposit, entry)] += 1;
+      outcomes[this.#settle(deposit, entry)] += 1;
     }
-    const told = new Set(entries.map(({ key }) => key));
+    const keys = new Set(entries.map(({ key }) => key));
     for (const key of rechecked) {
-      if (told.has(key)) {
+      if (keys.has(key)) {
         // The source may report deletions by now and no longer ask for a check.
         const confirmed = this.#rechecks.settle(source, key, lookedAt);
-        fates.unchanged -= confirmed;
-        fates.confirmed += confirmed;
+        outcomes.unchanged -= confirmed;
+        outcomes.confirmed += confirmed;
       } else {
         // It has another key now.
-        fates[this.#withdraw(key)] += 1;
+        outcomes[this.#withdraw(key)] += 1;
       }
     }
-    return fates;
+    return outcomes;
   }
 
-  #settle(deposit: Deposit, entry: NewContent | Withdrawal): Fate {
+  #settle(deposit: Deposit, entry: NewContent | Withdrawal): DepositOutcome {
     if (entry.kind !== 'content') {
       return this.#withdraw(entry.key);
     }
@@ -114,7 +114,7 @@ export class DepositTables {
   }
 
   /** Adds mails to their thread and stores the resulting conversation. */
-  #grow(deposit: Deposit, content: NewContent, addition: ThreadAddition): Fate {
+  #grow(deposit: Deposit, content: NewContent, addition: ThreadAddition): DepositOutcome {
     const { key, mails, merged } = this.#threads.add(content.key, addition);
     for (const other of merged) {
       this.#withdraw(other);
@@ -128,7 +128,7 @@ export class DepositTables {
     return Object.fromEntries(rows.map((row) => [row.state, row]));
   }
 
-  #take(deposit: Deposit, content: NewContent): Fate {
+  #take(deposit: Deposit, content: NewContent): DepositOutcome {
     const { source, at: now } = deposit;
     const { key, hash, redactor } = content;
     const notBefore = Math.ceil(content.notBefore ?? 0);
@@ -182,7 +182,7 @@ export class DepositTables {
   }
 
   /** Content that may have been sent cannot be withdrawn; if it was not sent, it is not sent again. */
-  #withdraw(key: string): Fate {
+  #withdraw(key: string): DepositOutcome {
     const { waiting, sending, dead } = this.#rowsOf(key);
     if (sending !== undefined && !sending.replaced) {
       this.#replace.run(1, sending.id);

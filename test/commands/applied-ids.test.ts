@@ -62,7 +62,10 @@ test('uses a ref of the old form, which points to the commit itself, as a base w
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Docs writers }\n');
   work.repository.commit('Rename');
   const { stdout } = await work.inside(['plan', '--base', 'applied', '--format', 'json']);
-  expect(JSON.parse(stdout)).toMatchObject({ baseCommit: commit, changes: [{ action: 'update', address: 'team/writers' }] });
+  expect(JSON.parse(stdout)).toMatchObject({
+    baseCommit: commit,
+    changes: [{ action: 'update', address: 'team/writers' }],
+  });
   expect((await work.inside(['apply', '--yes', '--record', '--base', 'applied'])).code).toBe(0);
   expect(work.repository.git('show', `${REF}:.octavo-applied.json`)).toContain('"team/writers"');
 });

@@ -130,10 +130,10 @@ test('distinguishes equal titles by collection, or by id in the same collection'
     spaces:
       # key: "guides" would be the key of 3
       docs-guides: { title: Guides, collection: docs, editMode: live }
-      # id: nothing else tells it from another one for sure
+      # id: no other field identifies it reliably
       guides: { id: SPC, title: Guides, collection: help, editMode: live }
       # key: "guides" is the key of another space
-      # id: nothing else tells it from another one for sure
+      # id: no other field identifies it reliably
       guides-2: { id: SPC, title: Guides, collection: help, editMode: live }
     "
   `);

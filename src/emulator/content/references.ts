@@ -17,7 +17,7 @@ function placeOf(context: Context, place: ContentOwner, space: string): ContentO
   return other === undefined ? place : { space: other };
 }
 
-function whereabouts(context: Context, place: ContentOwner) {
+function locationOf(context: Context, place: ContentOwner) {
   return {
     organization: viewOrganization(context, organizationById(context.store, place.space.organization)),
     space: viewSpace(context, place.space),
@@ -29,7 +29,7 @@ function whereabouts(context: Context, place: ContentOwner) {
 export function viewLocation(context: Context, place: ContentOwner, page: PageRecord, anchor?: string): unknown {
   return {
     kind: 'page',
-    ...whereabouts(context, place),
+    ...locationOf(context, place),
     page: viewPageAlone(context, place, page),
     internalLocation: anchor === undefined ? undefined : { type: 'anchor', anchor },
   };
@@ -46,13 +46,13 @@ export function viewTarget(context: Context, place: ContentOwner, target: Target
     case 'file': {
       const within = placeOf(context, place, target.space);
       const file = viewFile(context, within, target.file, { metadata: true });
-      return { kind: 'file', ...whereabouts(context, within), file };
+      return { kind: 'file', ...locationOf(context, within), file };
     }
     case 'reusable-content': {
       const reusableContent = viewReusable(target.reusable, { metadata: true });
       return {
         kind: 'reusable-content',
-        ...whereabouts(context, placeOf(context, place, target.space)),
+        ...locationOf(context, placeOf(context, place, target.space)),
         reusableContent,
       };
     }

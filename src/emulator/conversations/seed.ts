@@ -76,8 +76,8 @@ function issuesOf(seed: ClusterSeed, now: number): readonly IssueSeed[] {
   if (typeof seed.issues === 'object') {
     return seed.issues;
   }
-  const told = [seed.pulse, seed.sources].map((of) => (of === undefined ? 0 : sum(Object.values(of))));
-  const count = seed.issues ?? largest(told, 1);
+  const counts = [seed.pulse, seed.sources].map((of) => (of === undefined ? 0 : sum(Object.values(of))));
+  const count = seed.issues ?? largest(counts, 1);
   const conversations = seed.conversations ?? count;
   const sources = Object.values(seed.sources ?? { email: count }).filter((issues) => issues > 0);
   if (sum(seed.pulse ?? []) > count || sum(sources) !== count) {

@@ -31,18 +31,18 @@ const SOURCES = 3;
 const FOLLOWUPS = 3;
 
 /** Number of words that are quoted from a page. */
-const TOLD = 60;
+const MAX_EXCERPT_WORDS = 60;
 
 /** Number of pieces of an answer, without the first and the last. */
 const PIECES = 5;
 
 /** Returns the beginning of the best section: whole sentences if they are short enough. */
-function tell({ page, sections }: PageHit): string {
+function excerptOf({ page, sections }: PageHit): string {
   const body = sections.find((section) => section.body !== '')?.body ?? page.description ?? '';
   const words = body.split(/\s+/).filter((word) => word !== '');
-  const told = words.slice(0, TOLD).join(' ');
-  const sentences = words.length > TOLD ? /^.*[.!?](?= )/s.exec(told)?.[0] : undefined;
-  const text = sentences ?? (words.length > TOLD ? `${told} …` : told);
+  const excerpt = words.slice(0, MAX_EXCERPT_WORDS).join(' ');
+  const sentences = words.length > MAX_EXCERPT_WORDS ? /^.*[.!?](?= )/s.exec(excerpt)?.[0] : undefined;
+  const text = sentences ?? (words.length > MAX_EXCERPT_WORDS ? `${excerpt} …` : excerpt);
   return text === '' ? `There is a page about it: **${page.title}**.` : `**${page.title}**: ${text}`;
 }
 
@@ -60,7 +60,10 @@ function answerTo(question: string, pages: readonly PageRecord[]): Answering {
   const sources = hits.slice(0, SOURCES);
   const next = [...hits.map((hit) => hit.page), ...pages];
   return {
-    text: sources.length === 0 ? 'The documentation does not say anything about that.' : sources.map(tell).join('\n\n'),
+    text:
+      sources.length === 0
+        ? 'The documentation does not say anything about that.'
+        : sources.map(excerptOf).join('\n\n'),
     sources,
     followups: askOn(next, sources),
   };

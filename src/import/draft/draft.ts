@@ -154,9 +154,7 @@ class Drafter implements Draft {
       ...(key === undefined ? [] : [`key: ${key}`]),
       ...(this.#remarks.get(actual) ?? []),
       ...[...(decisions.dropped.get(actual) ?? [])].map(([name, reason]) => `${name}: left out, as ${reason}`),
-      ...(decisions.ids.has(actual) && !this.#remarks.has(actual)
-        ? ['id: nothing else tells it from another one for sure']
-        : []),
+      ...(decisions.ids.has(actual) && !this.#remarks.has(actual) ? ['id: no other field identifies it reliably'] : []),
       ...[...(decisions.ignored.get(actual) ?? [])].map((name) => `ignore: ${name} is not as it can be declared`),
     ];
     if (notes.length > 0) {

@@ -64,8 +64,8 @@ export function chooseKeys<Item>(
   for (const round of [rounds.get(false) ?? [], rounds.get(true) ?? []]) {
     chooseAmong(round, used, ({ item, isMadeUp, names }, key, note) => {
       used.add(key);
-      const unspeakable = `cannot derive a key from ${JSON.stringify(names[0] ?? '')}; a better one can be chosen until it is applied`;
-      chosen.set(item, { key, note: isMadeUp ? unspeakable : note });
+      const madeUpNote = `cannot derive a key from ${JSON.stringify(names[0] ?? '')}; a better one can be chosen until it is applied`;
+      chosen.set(item, { key, note: isMadeUp ? madeUpNote : note });
     });
   }
   return chosen;

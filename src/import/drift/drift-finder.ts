@@ -17,7 +17,7 @@ import { orderOf, reasonToKeep } from './drifted-places.ts';
 /** Reasons why a field cannot be written. */
 const UNWRITABLE = 'cannot be changed without changing something else; edit it manually';
 const UNDECLARED = 'refers to a resource that no manifest declares; import that first';
-const UNSAYABLE = 'has a value that a manifest cannot declare';
+const UNDECLARABLE = 'has a value that a manifest cannot declare';
 const SECRET = 'holds a URL with a password or a token, which do not belong in a repository';
 /** Reasons why a resource cannot be removed or moved. */
 const UNREMOVABLE = 'is gone and cannot be removed without changing something else; remove it manually';
@@ -192,7 +192,7 @@ class DriftFinder {
         : patchMember(manifest.text, mapping, member, value);
     if (patch === null) {
       const isLost = value === undefined && isIdRef(actual.fields[field]);
-      const reason = isLost ? UNDECLARED : isSecret ? SECRET : value === undefined ? UNSAYABLE : UNWRITABLE;
+      const reason = isLost ? UNDECLARED : isSecret ? SECRET : value === undefined ? UNDECLARABLE : UNWRITABLE;
       this.left.push({ address, reason: `${field} ${reason}` });
       return;
     }

@@ -99,9 +99,9 @@ class EditSearch {
       }
       return;
     }
-    const hopeful = group.filter((edit) => !ineffective.has(edit));
-    if (hopeful.length < group.length) {
-      await this.#add(hopeful);
+    const effective = group.filter((edit) => !ineffective.has(edit));
+    if (effective.length < group.length) {
+      await this.#add(effective);
     } else if (group.length > 1) {
       const middle = Math.ceil(group.length / 2);
       await this.#add(group.slice(0, middle));

@@ -31,7 +31,7 @@ export function checkEntry(schema: z.ZodType, value: unknown): CheckedEntry {
     return { entry: result.data, problems: null };
   }
   const problems = result.error.issues.flatMap((issue) => explain(issue as Issue, value, []));
-  return { entry: null, problems: withoutEchoes(problems) };
+  return { entry: null, problems: withoutConsequences(problems) };
 }
 
 /**
@@ -113,7 +113,7 @@ function unknownFields(issue: z.core.$ZodIssueUnrecognizedKeys, path: EntryPath)
 function likeliest(branches: readonly Issue[][], value: unknown, unlessTied: boolean): Issue[] | null {
   const weighed = branches
     .filter((branch) => !branch.some(({ path, code }) => path.length === 0 && code !== 'unrecognized_keys'))
-    .map((branch) => ({ branch, weight: branch.reduce((sum, issue) => sum + misfit(issue, value), 0) }))
+    .map((branch) => ({ branch, weight: branch.reduce((sum, issue) => sum + mismatchWeight(issue, value), 0) }))
     .sort((a, b) => a.weight - b.weight);
   const [best, second] = weighed;
   const tied = best !== undefined && second !== undefined && best.weight === second.weight;
@@ -121,7 +121,7 @@ function likeliest(branches: readonly Issue[][], value: unknown, unlessTied: boo
 }
 
 /** Returns the weight of an issue against its alternative, based only on the names of the fields. */
-function misfit(issue: Issue, value: unknown): number {
+function mismatchWeight(issue: Issue, value: unknown): number {
   if (issue.code === 'unrecognized_keys' && issue.path.length === 0) {
     return 2 * issue.keys.length;
   }
@@ -129,7 +129,7 @@ function misfit(issue: Issue, value: unknown): number {
 }
 
 /** Removes the problem of a missing field if a misspelled field was probably meant for it. */
-function withoutEchoes(problems: readonly Explained[]): EntryProblem[] {
+function withoutConsequences(problems: readonly Explained[]): EntryProblem[] {
   const meant = new Set<string>();
   for (const { meant: field, path } of problems) {
     if (field !== undefined) {

@@ -239,10 +239,10 @@ export class ManifestReader {
       }
     } else if (first !== undefined && second !== undefined) {
       const names = [...this.kinds.sections.keys()];
-      const slip = this.unknown.find(({ section }) => nearest(section, names) !== null) ?? first;
-      const words = `none of its ${this.unknown.length} sections is valid; ${this.unknownWords(slip.section)}`;
+      const misspelled = this.unknown.find(({ section }) => nearest(section, names) !== null) ?? first;
+      const words = `none of its ${this.unknown.length} sections is valid; ${this.unknownWords(misspelled.section)}`;
       this.problems.length = 0;
-      this.report(slip.offset, words);
+      this.report(misspelled.offset, words);
     } else if (first !== undefined) {
       this.report(first.offset, this.unknownWords(first.section));
     }

@@ -27,7 +27,7 @@ export interface Ordering {
 }
 
 /** Maximum number of addresses in `requires` of a change for each barrier that it requires. */
-const NAMED_OF_GATE = 20;
+const NAMED_OF_BARRIER = 20;
 
 /**
  * Orders changes: create and update before what refers to them, delete after; natural keys are freed before they are
@@ -107,7 +107,7 @@ class ChangeOrder {
 
   #requires(change: Change, byId: ReadonlyMap<string, Change>): readonly Address[] {
     const addresses = (this.#graph.hard.get(changeId(change)) ?? [])
-      .flatMap((id) => (byId.has(id) ? [id] : (this.#graph.hard.get(id) ?? []).slice(0, NAMED_OF_GATE)))
+      .flatMap((id) => (byId.has(id) ? [id] : (this.#graph.hard.get(id) ?? []).slice(0, NAMED_OF_BARRIER)))
       .map((id) => byId.get(id)?.address ?? '');
     return [...new Set(addresses)].toSorted(compare);
   }

@@ -27,7 +27,7 @@ export function parseMarkdown(markdown: string): Root {
   const disabled = isDeep(text) ? CONTAINERS : [];
   if (delimiters(text) > MOST_DELIMITERS) {
     const literal = parse(text, [...disabled, ...DELIMITED]);
-    if (isTangled(literal)) {
+    if (exceedsDelimiterLimit(literal)) {
       return literal;
     }
   }
@@ -55,11 +55,11 @@ function isDeep(text: string): boolean {
 }
 
 /** Returns true if a paragraph, heading or cell in the tree exceeds the limit of delimiters. */
-function isTangled(node: Nodes): boolean {
+function exceedsDelimiterLimit(node: Nodes): boolean {
   if (node.type === 'paragraph' || node.type === 'heading' || node.type === 'tableCell') {
     return delimitersIn(node) > MOST_DELIMITERS;
   }
-  return 'children' in node && node.children.some(isTangled);
+  return 'children' in node && node.children.some(exceedsDelimiterLimit);
 }
 
 function delimitersIn(node: Nodes): number {

@@ -19,7 +19,7 @@ export function couldLockOut(kinds: readonly KindRules[], changes: readonly Chan
 }
 
 /**
- * The email of the user whose token is used; null where the platform does not tell, such as for the token of an
+ * The email of the user whose token is used; null where the platform does not report it, such as for the token of an
  * integration. Makes one request. Throws AppError where the platform cannot be asked now.
  */
 export async function ownUser(reader: Reader, members: readonly Actual[] = []): Promise<string | null> {

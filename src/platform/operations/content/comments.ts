@@ -26,7 +26,7 @@ const reactions = z
   .nullish();
 
 /** Members that comments and replies share. */
-const said = {
+const commentFields = {
   id: string,
   postedBy: user.nullish(),
   postedAt: optionalText,
@@ -40,7 +40,7 @@ const said = {
 
 /** Comment, as read. */
 export const comment = z.looseObject({
-  ...said,
+  ...commentFields,
   replies: optionalNumber,
   repliers: z.array(z.looseObject({ updatedAt: optionalText, count: optionalNumber, user: user.nullish() })).nullish(),
   target: z
@@ -60,7 +60,7 @@ export const comment = z.looseObject({
 });
 
 /** CommentReply, as read. */
-const reply = z.looseObject(said);
+const reply = z.looseObject(commentFields);
 
 /** Markdown or a rich document, one of the two. Source: docs/platform-notes.md#comments */
 export const commentBody = z.union([z.strictObject({ markdown: string }), z.strictObject({ document: richDocument })]);

@@ -10,13 +10,13 @@ const pointer = z.strictObject({
 /**
  * The deprecated moves name a neighbor after its kind, except for groups. Source: docs/platform-notes.md#site-structure
  */
-const beside = <P extends z.ZodType>(neighbour: P) =>
+const siblingMove = <P extends z.ZodType>(neighbour: P) =>
   z.strictObject({
     position: z.union([z.strictObject({ before: neighbour }), z.strictObject({ after: neighbour })]),
   });
-const besideSiteSpace = z.strictObject({ type: z.literal('site-space'), siteSpace: string });
-const besideSection = z.strictObject({ type: z.literal('site-section'), siteSection: string });
-const besideGroup = z.strictObject({ type: z.enum(['site-section', 'site-section-group']), id: string });
+const nextToSiteSpace = z.strictObject({ type: z.literal('site-space'), siteSpace: string });
+const nextToSection = z.strictObject({ type: z.literal('site-section'), siteSection: string });
+const nextToGroup = z.strictObject({ type: z.enum(['site-section', 'site-section-group']), id: string });
 
 const condition = text(0, 1024).nullable().optional();
 const icon = text(0, 50).nullable().optional();
@@ -95,7 +95,7 @@ export const siteSpaceOperations = {
     'Moves a space of a docs site among its siblings. Deprecated: use sortSiteStructure.',
     'POST',
     '/v1/orgs/{organizationId}/sites/{siteId}/site-spaces/{siteSpaceId}/move',
-    { body: beside(besideSiteSpace), answer: siteSpace, repeat: 'idempotent' },
+    { body: siblingMove(nextToSiteSpace), answer: siteSpace, repeat: 'idempotent' },
   ),
 };
 
@@ -155,7 +155,7 @@ export const sectionOperations = {
     'Moves a section of a docs site among its siblings.',
     'POST',
     '/v1/orgs/{organizationId}/sites/{siteId}/sections/{siteSectionId}/move',
-    { body: beside(besideSection), answer: section, repeat: 'idempotent' },
+    { body: siblingMove(nextToSection), answer: section, repeat: 'idempotent' },
   ),
 };
 
@@ -198,7 +198,7 @@ export const sectionGroupOperations = {
     'Moves a section group among its siblings. Deprecated: use sortSiteStructure.',
     'POST',
     `${groupPath}/move`,
-    { body: beside(besideGroup), answer: sectionGroup, repeat: 'idempotent' },
+    { body: siblingMove(nextToGroup), answer: sectionGroup, repeat: 'idempotent' },
   ),
   // It is not documented whether adding a section twice is an error.
   addSectionToGroup: write('addSectionToGroup', 'Moves a section into a group.', 'POST', `${groupPath}/sections`, {
