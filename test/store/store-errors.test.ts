@@ -104,7 +104,7 @@ describe('names a file that cannot be opened, with advice, and does not change i
   test('a file of a newer Octavo', async () => {
     await fill(3);
     change('PRAGMA user_version = 99; DROP TABLE approval;');
-    expect(refusal()).toMatch(/^FILE was written by a newer Octavo \(layout 99, .*run that version or a newer one$/);
+    expect(refusal()).toMatch(/^FILE was written by a newer Octavo \(layout 99; .*run that version or a newer one$/);
   });
 
   test('a file without one of its tables', async () => {

@@ -26,7 +26,7 @@ export interface Ordering {
   readonly barriers: readonly string[];
 }
 
-/** Maximum number of addresses in `requires` of a change for each barrier that it requires. */
+/** Maximum number of addresses in `dependsOn` of a change for each barrier that it requires. */
 const NAMED_OF_BARRIER = 20;
 
 /**
@@ -99,13 +99,13 @@ class ChangeOrder {
       .filter((change) => change !== undefined)
       .map((change) => ({
         ...change,
-        requires: this.#requires(change, byId),
+        dependsOn: this.#dependencies(change, byId),
         ...(this.#aside.has(changeId(change)) ? { aside: true } : {}),
       }));
     return { sequence, hard: this.#graph.hard, soft: this.#graph.soft, late: this.#late, barriers: barriers.names };
   }
 
-  #requires(change: Change, byId: ReadonlyMap<string, Change>): readonly Address[] {
+  #dependencies(change: Change, byId: ReadonlyMap<string, Change>): readonly Address[] {
     const addresses = (this.#graph.hard.get(changeId(change)) ?? [])
       .flatMap((id) => (byId.has(id) ? [id] : (this.#graph.hard.get(id) ?? []).slice(0, NAMED_OF_BARRIER)))
       .map((id) => byId.get(id)?.address ?? '');
