@@ -110,8 +110,8 @@ describe.each(sampleVersions)('platform %s', (version) => {
       const { state, record } = way.from();
       emulator.restore(state);
       const { planned } = await mortalPass(emulator, manifestsOf(way.to), { record: await recordOf(record) }, null);
-      for (const { action, kind, replaces } of planned.plan.changes) {
-        seen.add(`${replaces ? 'replace' : action} ${kind}`);
+      for (const { action, kind, isReplacement } of planned.plan.changes) {
+        seen.add(`${isReplacement ? 'replace' : action} ${kind}`);
       }
     }
     expect([...seen].toSorted()).toEqual(
