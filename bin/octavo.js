@@ -11,8 +11,11 @@ if (major >= 24) {
   // could be anybody's. Without write access, code is compiled again.
   const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'octavo');
   process.getBuiltinModule('node:module').enableCompileCache(cache);
-  // Keeps the young generation of the heap small: a quarter less memory, without more CPU time.
-  process.getBuiltinModule('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
+  // Keeps memory small. The young generation does not grow, and the old one grows by half between full collections, not
+  // fourfold: a third less memory, for a few percent of CPU time.
+  const { setFlagsFromString } = process.getBuiltinModule('node:v8');
+  setFlagsFromString('--semi-space-growth-factor=1');
+  setFlagsFromString('--heap-growing-percent=50');
   const { main } = await import(from((await isBuildCurrent()) ? '../dist/cli.js' : '../src/cli.ts').href);
   process.exitCode = await main(process.argv.slice(2));
   // All work is done: exits even if something, such as a git that hangs, keeps the process open.

@@ -1,0 +1,43 @@
+/** Checks that the entry point keeps the heap close to what is alive, whatever the commands allocate. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+/** Keeps 40 MB alive, and replaces 400 MB of objects that are old when they die, as those of slow requests are. */
+const PROGRAM = `
+const text = (index) => [index, index + 1, index + 2, index + 3, index + 4, index + 5, index + 6, index + 7].map((n) => ({ n }));
+export async function main() {
+  const alive = Array.from({ length: 100_000 }, (_, index) => text(index));
+  globalThis.gc();
+  const least = process.memoryUsage().heapUsed;
+  const recent = [];
+  let most = 0;
+  for (let index = 0; index < 1_000_000; index += 1) {
+    recent[index % 10_000] = text(index);
+    if (index % 10_000 === 0) {
+      most = Math.max(most, process.memoryUsage().heapUsed);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  console.log(JSON.stringify({ ratio: most / least, alive: alive.length }));
+}
+`;
+
+let root = '';
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'octavo-heap-'));
+  cpSync(fileURLToPath(new URL('../../bin', import.meta.url)), join(root, 'bin'), { recursive: true });
+  mkdirSync(join(root, 'dist'));
+  writeFileSync(join(root, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(root, 'dist/cli.js'), PROGRAM);
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+test('the heap grows to at most two and a half times what is alive', () => {
+  const output = execFileSync(process.execPath, ['--expose-gc', join(root, 'bin/octavo.js')], { encoding: 'utf8' });
+  expect((JSON.parse(output) as { ratio: number }).ratio).toBeLessThan(2.5);
+});
