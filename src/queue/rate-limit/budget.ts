@@ -195,7 +195,7 @@ export class Budget {
       classes: [...this.classes],
       operations: this.limitKeys.flatMap((key) => key.split(' ')[1] ?? []),
       ...this.#learned.snapshot(now, this.#inFlight),
-      cooldown: Math.max(0, this.#cooldown.until - now),
+      cooldown: Math.max(0, this.#cooldown.until - now, this.#learned.closedUntil - now),
       rtt: this.rtt,
     };
   }

@@ -59,6 +59,10 @@ export class LearnedLimit {
   get isUnlimited(): boolean {
     return this.#state.kind === 'unlimited';
   }
+  /** End of the cooldown after a 429 without rate-limit headers. */
+  get closedUntil(): number {
+    return this.#state.kind === 'exhausted' ? this.#state.probeAt : Number.NEGATIVE_INFINITY;
+  }
   /** True if the limit is a token bucket, even while its remaining count is unknown. */
   get isBucket(): boolean {
     return this.#refillRate.isBucket;
@@ -155,7 +159,6 @@ export class LearnedLimit {
    */
   onBareRefusal(permit: Permit, receivedAt: number, isNew: boolean, traffic: Traffic): 'early' | 'expected' | null {
     const state = this.#state;
-    const answer = { permit, receivedAt, ...traffic };
     if (this.window.resetAt !== null) {
       return null;
     }
@@ -164,8 +167,8 @@ export class LearnedLimit {
       this.#state = startInference(receivedAt, traffic.rtt, accepted, since, this.#clock);
       return 'expected';
     }
-    const kind = isNew && isEarly(state, answer) ? 'early' : 'expected';
-    this.#state = isNew ? onRefused(state, answer) : state;
+    const kind = isNew && isEarly(state, { permit, ...traffic }) ? 'early' : 'expected';
+    this.#state = isNew ? onRefused(state, { permit, receivedAt, ...traffic }) : state;
     return kind;
   }
 
@@ -240,17 +243,16 @@ export class LearnedLimit {
 
   /** Returns the part of the saved state that describes the limit; null if too little is known. */
   remember(now: number, inFlight: number): Omit<RememberedBudget, 'classes' | 'closedUntil'> | null {
-    const { length, end } = this.window;
-    const { limit } = this.#state;
+    const { limit, window } = this;
     const remaining = this.#remainingAt(now);
-    if (remaining === null || limit === null || length <= 0 || now >= end) {
+    if (remaining === null || limit === null || window.length <= 0 || now >= window.end) {
       return null;
     }
     return {
       limit,
       remaining: Math.max(0, Math.floor(remaining - inFlight)),
-      resetAt: this.#clock.toServer(end),
-      window: Math.max(length, end - now),
+      resetAt: this.#clock.toServer(window.end),
+      window: Math.max(window.length, window.end - now),
       refill: this.#refillRate.refill,
     };
   }
@@ -268,7 +270,6 @@ export class LearnedLimit {
   snapshot(now: number, inFlight: number): Omit<BudgetSnapshot, 'classes' | 'operations' | 'cooldown' | 'rtt'> {
     const { length, end } = this.window;
     const { limit } = this.#state;
-    const { refill } = this.#refillRate;
     const remaining = now < end ? this.#remainingAt(now) : null;
     const window = length > 0 ? this.#refillRate.period(length) : null;
     const rate = limit === null || window === null ? null : (limit / window) * 1000;
@@ -277,9 +278,9 @@ export class LearnedLimit {
       remaining: remaining === null ? null : Math.max(0, remaining - inFlight),
       resetIn: remaining === null ? null : end - now,
       window,
-      refillRate: refill,
+      refillRate: this.#refillRate.refill,
       otherClientsRate: this.otherClients.rate * 1000,
-      rate: refill ?? rate,
+      rate: this.#refillRate.refill ?? rate,
     };
   }
 

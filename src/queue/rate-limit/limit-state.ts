@@ -33,8 +33,8 @@ export interface Counted {
  * |---|---|---|
  * | `unknown` | nothing, or no more than the limit and the reset of a 429 | a probe |
  * | `unlimited` | responses have no rate-limit headers | sent; after a 429 with `Retry-After`, a probe |
-| `inferred` | limit and window of a platform without headers, inferred from 429s | paced over the window; now and then one more, to notice a higher limit; a probe once it is over |
-| `exhausted` | the same; a request was refused in this window | a probe once a new window is expected |
+ * | `inferred` | limit and window of a platform without headers, inferred from 429s | paced over the window; now and then one more, to notice a higher limit; a probe once it is over |
+ * | `exhausted` | the same; a request was refused in this window | a probe once a new window is expected |
  * | `window` | limit, and the count that remains until the window ends | paced over the window; a probe once it is over |
  * | `bucket` | limit, remaining count and refill rate of a token bucket | paced by the refill; a probe once the reset passed |
  *
@@ -43,10 +43,10 @@ export interface Counted {
  * | `unknown` | response without headers, before any reset was seen | `unlimited` |
  * | `unknown`, `unlimited` | response with headers that starts a window or answers a probe | `window` or `bucket` |
  * | `unlimited` | any other response with headers | `unknown` |
-| `unknown`, `unlimited`, `inferred` | 429 without headers, before any reset was seen | `exhausted` |
-| `exhausted` | request that is accepted | `inferred` |
-| `inferred`, `exhausted` | response with headers | `window` or `bucket` |
-| `inferred` | more and more requests accepted, window after window | `unlimited` |
+ * | `unknown`, `unlimited`, `inferred` | 429 without headers, before any reset was seen | `exhausted` |
+ * | `exhausted` | request that is accepted | `inferred` |
+ * | `inferred`, `exhausted` | response with headers | `window` or `bucket` |
+ * | `inferred` | more and more requests accepted, window after window | `unlimited` |
  * | `window` | reset that moved before it was reached, several times in a row | `bucket` |
  * | `window`, `bucket` | 429 with a reset and without requests remaining | `unknown` |
  * | any | state restored from another process | `window` or `bucket` |
