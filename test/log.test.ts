@@ -19,7 +19,7 @@ function capture(over: Partial<LogOptions> = {}, isTTY = false) {
   return { logger, text: () => text };
 }
 
-/** Every text in a value, keys too. */
+/** Every text in a value, including keys. */
 function textsOf(value: unknown): string[] {
   if (typeof value === 'object' && value !== null) {
     return Object.entries(value).flatMap(([key, member]) => [key, ...textsOf(member)]);
@@ -72,7 +72,8 @@ describe('createLogger', () => {
             { err: error, nested: [{ deep: `${filler}${first}${filler}`, [first]: json }] },
             `${filler}${first}`,
           );
-          // "[secret]" itself, pino's own names and the process may look like a generated secret; what was ours may not.
+          // "[secret]" itself, pino's own field names and process fields may resemble a generated secret; logged values
+          // may not.
           const { time: _time, level: _level, pid: _pid, err, nested, msg, request } = JSON.parse(text());
           const shown = [err.message, err.stack, msg, request, ...textsOf(nested).filter((value) => value !== 'deep')];
           for (const part of shown.flatMap((value) => value.split('[secret]'))) {

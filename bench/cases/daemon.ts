@@ -11,7 +11,7 @@ import { type Platform, peer, startPlatform } from '../platform.ts';
 import type { Case, CaseContext } from '../runner.ts';
 
 const CYCLES = 100;
-/** V8 lets the heap of a young process grow up to a level before it collects in earnest. */
+/** V8 lets the heap of a young process grow to a certain size before a full collection. */
 const WARM_UP = 40;
 /** Milliseconds without work before memory at rest is read. */
 const REST = 15_000;

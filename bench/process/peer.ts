@@ -101,7 +101,7 @@ async function limitedAll<T>(items: readonly T[], work: (item: T) => Promise<unk
   await Promise.all(items.map(run));
 }
 
-/** The least for the same: a fixed number of loops that share one iterator. */
+/** Minimal version of the same: a fixed number of loops that share one iterator. */
 async function shareAll<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const shared = items.values();
   const loop = async () => {

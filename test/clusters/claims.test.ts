@@ -163,7 +163,7 @@ test('counts planned change requests against the limits', () => {
   expect(describeReachedLimit(planned, at, limits)).toBe('limit reached: 2 open at the same time');
 });
 
-/** One step of somebody: a daemon goes on, dies, or a person merges or archives one that is open. */
+/** One step: a daemon continues or dies, or a person merges or archives an open change request. */
 interface Step {
   readonly who: number;
   readonly what: 'go' | 'go' | 'die' | 'merge' | 'archive';
@@ -189,7 +189,7 @@ interface Daemon {
   decision: ClaimDecision | null;
 }
 
-/** The platform, and daemons that claim by the rules, each at a pace of its own. Stamps are of whole seconds. */
+/** The platform, and daemons that claim by the rules, each at its own pace. Timestamps are in whole seconds. */
 class World {
   now = NOW;
   readonly requests: Mutable[] = [];
@@ -216,7 +216,7 @@ class World {
       return;
     }
     if (what === 'die') {
-      // Its drafts stay, and are its own when it comes back.
+      // Its drafts stay, and belong to it when it comes back.
       Object.assign(daemon, { toMake: [], decision: null });
     }
     if (what === 'go') {
@@ -224,7 +224,7 @@ class World {
     }
   }
 
-  /** One request of a run: a draft, or the list and what follows of it, or a patch. */
+  /** One request of a run: a draft, the list and the decision that follows from it, or a patch. */
   #go(daemon: Daemon, drafts: Step['drafts'], pick: number): void {
     const next = daemon.toMake.shift();
     if (next !== undefined) {

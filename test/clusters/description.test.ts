@@ -24,13 +24,13 @@ function describeCluster({ cluster, issues = [], pages = [], template = null, mo
   return buildDescription({ cluster: someCluster(cluster), issues, pages, template, most, claim: null });
 }
 
-/** What a template makes, as Markdown, without the mark at the end. */
+/** Output of a template as Markdown, without the ownership marker at the end. */
 function made(given: Given): string {
   const { nodes } = describeCluster(given);
   return toMarkdown({ nodes: nodes.slice(0, -2) }).trim();
 }
 
-/** All a reader sees, block by block. */
+/** All text that a reader sees, block by block. */
 function visible(document: RichDocument): string {
   return document.nodes.map(textOf).join('\n');
 }
@@ -171,7 +171,7 @@ test.each<[string, unknown, string]>([
   expect(violationsOf(describeCluster({ cluster: { summary } }))).toEqual([]);
 });
 
-/** Pieces that mean something to Markdown, to HTML, to templates, or to this code. */
+/** Fragments with a meaning in Markdown, HTML, templates or this code. */
 const hostile = fc
   .array(
     fc.oneof(

@@ -17,7 +17,7 @@ interface Row {
   issuedAt: number[];
 }
 
-/** Clusters that are worked on by others, and read by pages. */
+/** Clusters that are changed by others while they are read in pages. */
 class Platform {
   now = NOW;
   readonly rows: Row[] = [];
@@ -46,7 +46,10 @@ class Platform {
     }
   }
 
-  /** Muting and unmuting leave no stamp; a stamp is written up to five minutes before it is seen. */
+  /**
+   * Muting and unmuting do not change the timestamp; other timestamps may be written up to five minutes before they are
+   * visible.
+   */
   #change(row: Row, { what, label, minutes }: Action): void {
     if (what === 'mute') {
       row.muted = !row.muted;
@@ -99,7 +102,7 @@ const action: fc.Arbitrary<Action> = fc.record({
   label: fc.constantFrom('sso', 'billing', 'search'),
 });
 
-/** A cluster that was there before: the hours since each of its issues, over six weeks. */
+/** An existing cluster: the hours since each of its issues, over six weeks. */
 const earlier: fc.Arbitrary<Row> = fc
   .record({
     hours: fc.array(fc.oneof(fc.integer({ min: 1, max: 24 }), fc.integer({ min: 1, max: 1_000 })), {
@@ -134,7 +137,7 @@ interface Outcome {
   readonly state: ReaderState;
 }
 
-/** Reads as a run does. `between` is what others do after each page. */
+/** Reads as a run does. `between` runs the changes of others after each page. */
 function read(
   platform: Platform,
   asked: SelectionRule,
@@ -148,7 +151,7 @@ function read(
   for (let goesOn = true; goesOn; requests += 1) {
     const { items, isLast } = platform.page(requests * size, size);
     goesOn = reading.addPage(items, isLast);
-    // Not for ever: what comes faster than it is read is never read to its end.
+    // Not forever: changes that are faster than the reader are never read completely.
     if (requests < 3) {
       between?.();
     }
@@ -186,7 +189,7 @@ describe('an incremental read', () => {
       platform.rows.push(...rows.map((row, index) => ({ ...row, id: `c_${index}` })));
       let asked = first;
       let state: ReaderState | null = null;
-      /** Settled, with the stamp they had then. */
+      /** Settled clusters, with the timestamp that they had then. */
       const settled = new Map<string, number>();
       for (const { actions, during, leaves, rule: other } of steps) {
         actions.forEach((each) => void platform.do(each));
@@ -261,7 +264,7 @@ describe('an incremental read', () => {
   test('stops at the weeks that risingWeeks compares, also in the first read', () => {
     const rising = createSelectionRule(settingsOf({ select: { risingWeeks: 1 } }));
     const platform = many(10_000);
-    // 14 days of one in five minutes are the first 4032.
+    // One issue every five minutes: the first 14 days are 4032 issues.
     expect(read(platform, rising, null, new Set(), 1_000).requests).toBe(5);
   });
 

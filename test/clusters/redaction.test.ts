@@ -1,4 +1,7 @@
-/* What tickets have brought to the platform is redacted before it is written anywhere: shown with planted values. */
+/*
+ * Redaction of everything that tickets bring to the platform, before it is written anywhere: tested with planted
+ * values.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { draftSubject } from '../../src/clusters/model/ownership-marker.ts';
@@ -19,7 +22,7 @@ import { DAY, settingsOf, someCluster } from './samples.ts';
 
 const redaction = createTextRedaction({ patterns: [], allow: [], disabledTypes: [], phoneRegions: ['US', 'DE'] });
 
-/** A value of each kind. The number makes those different that can be. */
+/** A value of each type. The number makes values distinct where possible. */
 const KINDS: Readonly<Record<string, (number: number) => string>> = {
   email: (number) => `zelda.q${number}@corp${number}.com`,
   phone: (number) => `+44 20 7946 0${100 + (number % 900)}`,
@@ -31,7 +34,7 @@ const KINDS: Readonly<Record<string, (number: number) => string>> = {
   password: (number) => `password: Tr0ub4dor${number}x`,
 };
 
-/** The part of a value that must be nowhere. */
+/** Part of a value that must not appear anywhere. */
 const heart = (value: string) => value.replace('password: ', '');
 
 class Planted {
@@ -49,7 +52,7 @@ class Planted {
     return value;
   }
 
-  /** The values that a text holds. */
+  /** Planted values that a text contains. */
   in(text: string): readonly string[] {
     return [...new Set(this.values)].filter(
       (value) => text.includes(value) || text.includes(encodeURIComponent(value)),
@@ -57,10 +60,10 @@ class Planted {
   }
 }
 
-/** What requests need, and what is neither text nor an address. */
+/** Fields that requests need, and fields that are neither text nor an address. */
 const KEPT = new Set(['id', 'object', 'type', 'kind', 'createdAt', 'updatedAt', 'ingestedAt', 'cluster', 'page']);
 
-/** A copy with a planted value in every text, in every name of a source, and in an author that nobody documents. */
+/** A copy with a planted value in every text, in every name of a source, and in an undocumented author field. */
 function plant(value: unknown, key: string, planted: Planted): unknown {
   if (typeof value === 'string') {
     if (KEPT.has(key)) {
@@ -89,7 +92,7 @@ const settings = (over: object = {}) =>
     ...over,
   });
 
-/** Every answer about clusters, issues and conversations has planted values. */
+/** Puts planted values into every answer about clusters, issues and conversations. */
 function plantedPlatform(planted: Planted): ClusterPlatform {
   const platform = new ClusterPlatform();
   platform.answers = ({ operation }, body) => {
@@ -116,7 +119,7 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
   for (const id of ['c_1', 'c_2', 'c_3', 'c_4']) {
     platform.addCluster({ id, issues: 4 });
   }
-  // A person's change request, and a draft whose daemon lost its state.
+  // A change request of a person, and a draft of a daemon that lost its state.
   const subject = (value: string) => `Docs gap: ${value}`;
   const made = (cluster: string, status: string) => {
     const { id } = platform.call('POST', '/spaces/guides/change-requests', {
@@ -141,7 +144,7 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
   await ask({ subcommand: 'list' });
   await ask({ subcommand: 'open', cluster: 'c_4', space: null, dryRun: true });
   await ask({ subcommand: 'mute', cluster: 'c_4', muted: true, dryRun: true });
-  // The platform's own words repeat what it refuses.
+  // The platform's errors quote what they reject.
   platform.step = ({ operation }, step) => {
     if (operation === 'requestReviewers' && step === 'arrives') {
       throw new RejectedError(`not for ${planted.next()}`, 403);
@@ -175,7 +178,7 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
     await metrics.registry.metrics(),
     ...platform.requests.map(({ path, search, body }) => `${path}?${decodeURIComponent(search)} ${body}`),
   );
-  // The flow came everywhere.
+  // Every step of the flow was reached.
   const operations = new Set(platform.requests.map(({ operation }) => operation));
   expect([...operations]).toEqual(
     expect.arrayContaining(['createChangeRequest', 'postChangeRequestComment', 'searchOrganization']),
@@ -187,7 +190,7 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
   return { planted, written: written.join('\n') };
 }
 
-/** Keeps everything that a listener is told, after its name. */
+/** Records everything that a listener receives, after its name. */
 function keeping(written: string[]) {
   const names = 'Opened WouldOpen Merged Archived Reopened Superseded Commented Muted Skipped Trouble RunEnd'.split(
     ' ',

@@ -16,13 +16,13 @@ import { DAY, settingsOf } from './samples.ts';
 
 const CLUSTERS = ['c_1', 'c_2', 'c_3', 'c_4'];
 
-/** What happens next. Numbers choose among what there is. */
+/** Next event. The numbers select among the possible ones. */
 type Move =
   | { readonly is: 'go'; readonly which: number }
-  /** The next request to arrive, or answer to leave, of this one is lost. */
+  /** The next request of this daemon to arrive, or its next answer, is lost. */
   | { readonly is: 'lose'; readonly which: number }
   | { readonly is: 'kill'; readonly which: number }
-  /** As `kill`, and the state file is lost. */
+  /** Like `kill`, and the state file is lost. */
   | { readonly is: 'forget'; readonly which: number }
   | { readonly is: 'person'; readonly does: PersonDoes; readonly which: number }
   | { readonly is: 'wait'; readonly milliseconds: number };
@@ -41,7 +41,7 @@ const PERSON_DOES = [
 ] as const;
 type PersonDoes = (typeof PERSON_DOES)[number];
 
-/** Something of a daemon that waits to go on. */
+/** Operation of a daemon that waits for its turn. */
 interface Waiting {
   readonly life: Life;
   readonly seen: Seen | null;
@@ -50,7 +50,7 @@ interface Waiting {
   readonly fail: (error: Error) => void;
 }
 
-/** One process of a daemon: what it has noted outlives it. */
+/** One process of a daemon; its recorded state outlives it. */
 interface Life {
   readonly daemon: string;
   readonly note: { value: Json };
@@ -64,17 +64,17 @@ class World {
   readonly #notes = new Map<string, { value: Json }>();
   readonly #waiting: Waiting[] = [];
   readonly #lives = new Map<string, Life>();
-  /** Change requests that a person had a hand in, and since when each is as it is. */
+  /** Change requests that a person has modified, with the time since which each is in its current state. */
   readonly touched = new Set<string>();
   readonly #since = new Map<string, number>();
-  /** When a daemon last began to read a list, and whom it made what for. */
+  /** Time at which each daemon last began to read a list, and the daemon and cluster of each created change request. */
   readonly #listed = new Map<string, number>();
   readonly #made = new Map<string, string>();
-  /** Those that Octavo has opened. */
+  /** Change requests that Octavo has opened. */
   readonly opened = new Set<string>();
   #moment = 0;
   #life = 0;
-  /** False while all is quiet: nothing waits for a move. */
+  /** False in quiet phases: nothing waits for its turn. */
   isBusy = true;
 
   constructor(config: ClustersConfig, features: object | PlatformVersion) {
@@ -94,7 +94,7 @@ class World {
     };
   }
 
-  /** Begins a run, in a new process where the last one of this daemon was killed. */
+  /** Starts a run, in a new process if the last one of this daemon was killed. */
   async begin(daemon: string): Promise<void> {
     const life = this.#lives.get(daemon);
     if (life !== undefined && !life.isDead) {
@@ -145,7 +145,7 @@ class World {
     await this.#hold(seen.daemon, seen, step);
   }
 
-  /** Waits for a move; never goes on where its process was killed meanwhile. */
+  /** Waits for a turn; never continues if its process was killed in the meantime. */
   async #hold(daemon: string, seen: Seen | null, at: Waiting['at']): Promise<void> {
     const life = this.#lives.get(daemon);
     if (!this.isBusy || life === undefined) {
@@ -156,11 +156,11 @@ class World {
     });
   }
 
-  /** Looks at what a request has done. */
+  /** Checks the effect of a request. */
   #worked({ daemon, operation, path, search, body }: Seen): void {
     this.#moment += 1;
     this.platform.time += 1;
-    // A list of all begins with the drafts, or has no statuses.
+    // A list of all change requests starts with the drafts, or has no status filter.
     const isFirst = !search.includes('topic=') && (search.includes('status=draft') || !search.includes('status='));
     if (operation.startsWith('list') && operation.endsWith('ChangeRequests') && isFirst) {
       this.#listed.set(daemon, this.#moment);
@@ -198,7 +198,10 @@ class World {
     this.#made.set(key, made.id);
   }
 
-  /** What stood there, as it is, before the list was read by which this was decided stands in the way. */
+  /**
+   * Fails if a change request that already existed, in its current state, when the list for this decision was read
+   * would prevent opening this one.
+   */
   #mayOpen(daemon: string, id: string): void {
     const own = this.platform.store.changeRequests.get(id) as ChangeRequestRecord;
     const listed = this.#listed.get(daemon) ?? 0;
@@ -214,7 +217,10 @@ class World {
     }
   }
 
-  /** Never two for a cluster, and never more than the limits, of what nobody else had a hand in. */
+  /**
+   * Checks that Octavo never has two change requests for a cluster, and never more than the limits, of those that
+   * nobody else has modified.
+   */
   check(): void {
     const own = this.platform.changeRequests.filter(({ id }) => this.opened.has(id) && !this.touched.has(id));
     const open = own.filter(({ status }) => status === 'open');
@@ -316,7 +322,7 @@ class World {
     }
   }
 
-  /** Lets everything come to its end, nothing else happening, and runs again and again. */
+  /** Finishes everything without further events, and runs repeatedly. */
   async quiet(daemons: readonly string[]): Promise<void> {
     this.isBusy = false;
     for (let round = 0; this.#waiting.length > 0 || this.#lives.size > 0; round += 1) {
@@ -345,7 +351,7 @@ class World {
     ).toBe(true);
   }
 
-  /** Clusters that pass, and that nothing stands in the way of, but no room for them. */
+  /** Clusters that qualify and that nothing blocks except the limits. */
   forgotten(): readonly string[] {
     const all = this.platform.changeRequests.flatMap(
       (record) => toListedRequest(record as never, new Map(), NO_REDACTION) ?? [],
@@ -363,7 +369,7 @@ class World {
     });
   }
 
-  /** Drafts of Octavo that nobody goes on with. */
+  /** Drafts of Octavo that nobody continues. */
   get leftOver(): readonly string[] {
     return this.platform.changeRequests
       .filter(
@@ -399,7 +405,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
 const config = (limits: object) =>
   settingsOf({
     ...{ enabled: true, select: { minIssues: 3 }, search: { enabled: false }, changeRequest: { maxPages: 0 } },
-    // By the source where there is one, else by the label: both mean the same clusters.
+    // By source if there is one, else by label: both select the same clusters.
     routes: [
       { source: 'chat', space: 'api' },
       { label: 'c_[24]$', space: 'api' },
@@ -414,7 +420,7 @@ const LIMITS = [
   { maxPerRun: 10, maxOpen: 20, maxOpenPerSpace: 1, maxPerDay: 2 },
 ];
 
-/** The local clocks of daemons, and whether the platform tells its time. */
+/** Local clocks of the daemons, and whether the platform sends its time. */
 interface Clocks {
   readonly skews: readonly number[];
   readonly hasDates: boolean;
@@ -496,7 +502,7 @@ test('two daemons with wrong clocks open at most one change request per cluster,
   );
 }, 300_000);
 
-/** Nothing but who goes on next: both are at it from their first request to their last. */
+/** Only the order varies: both run from their first request to their last. */
 const turns = fc.array(fc.record({ is: fc.constant('go' as const), which }), { minLength: 60, maxLength: 160 });
 
 test.each([

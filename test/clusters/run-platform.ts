@@ -27,7 +27,7 @@ import { NOW } from './samples.ts';
 const ORGANIZATION = 'org_acme';
 const PERSON = { user: 'ana@acme.example', permission: 'admin' } as const;
 
-/** A request of a daemon as the platform sees it. */
+/** A request of a daemon as the platform receives it. */
 export interface Seen {
   readonly daemon: string;
   readonly operation: string;
@@ -37,7 +37,7 @@ export interface Seen {
   readonly body: string;
 }
 
-/** Where a request is: it came in, it was worked on, or its answer goes out. */
+/** Phase of a request: received, processed, or about to be answered. */
 export type Step = 'arrives' | 'done' | 'leaves';
 
 export interface SeedCluster {
@@ -60,17 +60,17 @@ export class ClusterPlatform implements Disposable {
   time = NOW;
   /** Milliseconds by which the local clocks of daemons are ahead of the platform's, by daemon. */
   readonly skews: Record<string, number> = {};
-  /** Whether creations of change requests lose their description, and keep their link. */
+  /** True if creations of change requests lose their description, but keep their link. */
   readonly dropsDescriptions: boolean = false;
-  /** Whether answers have a `Date`. */
+  /** True if answers have a `Date`. */
   hasDates = true;
-  /** Told of every step of every request of a daemon; may wait, and throw where no answer is to come. */
+  /** Called at every phase of every request of a daemon; may wait, and throw if no answer is to arrive. */
   step: (seen: Seen, step: Step) => Promise<void> | void = () => undefined;
   /** Changes the bodies of answers. */
   answers: (seen: Seen, body: unknown) => unknown = (_, body) => body;
-  /** Told where a daemon waits. */
+  /** Called when a daemon waits. */
   waits: (daemon: string, milliseconds: number) => Promise<void> | void = () => undefined;
-  /** The site whose topics the clusters are, on a platform that has none. */
+  /** Site whose topics are the clusters, on a platform without clusters. */
   site: string | undefined;
   readonly #router = apiRouter();
 
@@ -85,7 +85,7 @@ export class ClusterPlatform implements Disposable {
     this.requests.length = 0;
   }
 
-  /** From now on a platform of this version, whose clusters are a site's topics. */
+  /** Switches to a platform of this version, whose clusters are the topics of a site. */
   be(version: PlatformVersion): void {
     this.features = getFeatures(version);
     this.site = this.call('POST', `/orgs/${ORGANIZATION}/sites`, { title: 'Docs' }).id;
@@ -117,7 +117,7 @@ export class ClusterPlatform implements Disposable {
     this.addIssues(cluster, issues, NOW - updated);
   }
 
-  /** More issues of a cluster, each of a conversation of its own. */
+  /** Adds issues to a cluster, each with a conversation of its own. */
   addIssues(cluster: SeedCluster, count: number, at = this.time): void {
     const { id, label = `About ${id}`, impact = 'high', source = 'email' } = cluster;
     const createdAt = new Date(at).toISOString();
@@ -140,7 +140,7 @@ export class ClusterPlatform implements Disposable {
     }
   }
 
-  /** As if a person had written in a change request. */
+  /** Edits a change request as a person. */
   edit(id: string | undefined): void {
     const record = this.store.changeRequests.get(id ?? '');
     const space = this.store.spaces.get(record?.space ?? '');
@@ -155,14 +155,14 @@ export class ClusterPlatform implements Disposable {
     );
   }
 
-  /** As if a person had written in a change request and merged it. */
+  /** Edits a change request as a person and merges it. */
   merge(id: string | undefined): void {
     this.edit(id);
     this.call('POST', `/spaces/${this.store.changeRequests.get(id ?? '')?.space}/change-requests/${id}/merge`);
   }
 
-  /** A request of a person, answered at once. Throws unless it succeeds. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  /** Sends a request of a person, with an immediate answer. Throws unless it succeeds. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect answers of every shape
   call(method: string, path: string, body?: unknown): any {
     const { status, body: answered } = this.#answer(
       method,
@@ -176,7 +176,7 @@ export class ClusterPlatform implements Disposable {
     return answered;
   }
 
-  /** Every change request that there is, the oldest first. */
+  /** All change requests, oldest first. */
   get changeRequests(): readonly ChangeRequestRecord[] {
     return [...this.store.changeRequests.all()].sort((a, b) => a.seq - b.seq);
   }
@@ -187,7 +187,7 @@ export class ClusterPlatform implements Disposable {
     );
   }
 
-  /** How often each operation was asked for since the last look. */
+  /** Number of requests per operation since the last call. */
   counts(): Readonly<Record<string, number>> {
     const counts: Record<string, number> = {};
     for (const { operation } of this.requests.splice(0)) {
@@ -196,7 +196,7 @@ export class ClusterPlatform implements Disposable {
     return counts;
   }
 
-  /** A daemon's way here. Without a queue: what is slow and what is retried is up to the test. */
+  /** Transport of a daemon, without a queue: the test decides about delays and retries. */
   connect(daemon: string): Connection {
     const clock = this.clock(daemon);
     const queue = { request: retrying } as unknown as Connection['queue'];
@@ -253,7 +253,7 @@ export class ClusterPlatform implements Disposable {
   }
 }
 
-/** What the queue makes of failures, without its waiting. */
+/** Converts failures as the queue does, without its delays. */
 async function retrying(job: Parameters<Connection['queue']['request']>[0]): Promise<unknown> {
   for (let attempt = 1; ; attempt += 1) {
     const error = await job.attempt(new AbortController().signal).then(
@@ -277,7 +277,7 @@ async function retrying(job: Parameters<Connection['queue']['request']>[0]): Pro
 
 export interface TestDaemon {
   readonly automation: ClusterAutomation;
-  /** What was told, as "event cluster". */
+  /** Reported events, as "event cluster". */
   readonly told: string[];
   run(): Promise<RunEnd>;
 }
@@ -285,7 +285,7 @@ export interface TestDaemon {
 export interface TestDaemonOptions {
   readonly name?: string;
   readonly dryRun?: boolean;
-  /** The platform's own where it is left out. */
+  /** The platform's own site by default. */
   readonly site?: string | null;
   readonly note?: Note;
   readonly names?: Partial<Names>;
@@ -294,10 +294,10 @@ export interface TestDaemonOptions {
   readonly redaction?: Redaction;
 }
 
-/** Leaves everything as it is. */
+/** No changes to requests. */
 export const NO_REDACTION: Redaction = { version: 'none', text: (text) => text, url: (url) => url };
 
-/** Ids of spaces are their keys, too. */
+/** Ids of spaces are also their keys. */
 const NAMES: Names = {
   recorded: async () => new Map(),
   declared: async () => new Map(),
@@ -347,7 +347,7 @@ export function openDaemon(
   return { automation, told, run: () => automation.run() };
 }
 
-/** Numbers that are other ones for each name. */
+/** Random numbers that differ by name. */
 export function seeded(name: string): () => number {
   let state = [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7);
   return () => {

@@ -1,4 +1,4 @@
-/* Lost state files, wrong clocks and empty merges: what a run does without what it knew, or against what it knew. */
+/* Lost state files, wrong clocks and empty merges: runs without their earlier state, or with a state that is wrong. */
 import { describe, expect, test } from 'vitest';
 import { readMarker } from '../../src/clusters/model/ownership-marker.ts';
 import { TransientError } from '../../src/core/errors.ts';
@@ -18,7 +18,7 @@ const settings = (over: object = {}) =>
   });
 const wide = { maxPerRun: 1000, maxOpen: 1000, maxOpenPerSpace: 1000, maxPerDay: 1000 };
 
-/** The next request of this operation is not answered, and the process that made it does nothing more. */
+/** The next request of this operation is not answered, and the process that sent it stops. */
 function killAt(platform: ClusterPlatform, operation: string, when: 'arrives' | 'leaves'): void {
   platform.step = (seen: Seen, step) => {
     if (seen.operation === operation && step === when) {
@@ -27,7 +27,7 @@ function killAt(platform: ClusterPlatform, operation: string, when: 'arrives' | 
   };
 }
 
-/** A platform that keeps the link of a creation, and drops its description. */
+/** A platform that keeps the link of a creation, but loses its description. */
 class LinkOnly extends ClusterPlatform {
   override readonly dropsDescriptions = true;
 }
@@ -200,7 +200,7 @@ describe('a wrong local clock', () => {
       for (let index = 0; index < 20; index += 1) {
         platform.addCluster({ id: `c_${index}`, age: 10 * DAY });
       }
-      // What was opened today, by a daemon whose clock is right.
+      // Opened today by a daemon whose clock is right.
       const limits = { ...wide, maxPerDay: 5 };
       expect(await openDaemon(platform, settings({ limits }), { name: 'right' }).run()).toMatchObject({ opened: 5 });
       platform.skews.wrong = skew;
@@ -212,10 +212,10 @@ describe('a wrong local clock', () => {
         expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 0 });
         created += platform.counts().createChangeRequest ?? 0;
       }
-      // Without a Date the first run measures the difference, by drafts that it takes back.
+      // Without a Date the first run measures the clock difference, with drafts that it closes again.
       expect(created).toBeLessThanOrEqual(hasDates ? 0 : 15);
       const inFirst = created;
-      // The day is over: five more, and five more the day after.
+      // The day is over: five more, and another five the day after.
       platform.time += 3 * HOUR;
       expect(await daemon.run()).toMatchObject({ opened: 5 });
       platform.time += DAY + HOUR;
@@ -234,7 +234,7 @@ describe('a wrong local clock', () => {
       platform.addCluster({ id: 'c_2', age: 10 * DAY });
       const [first, second] = [settings({ select: { include: ['c_1'] } }), settings()];
       platform.skews.wrong = skew;
-      // It has created one before, by which it knows the difference where there is no Date.
+      // It has created one before, which reveals the clock difference if there is no Date.
       const note = openMemoryStore().note('clusters');
       await openDaemon(platform, first, { name: 'wrong', note }).run();
       platform.time += HOUR;
@@ -281,7 +281,7 @@ describe('a change request that was merged without any edit', () => {
     expect(await daemon.run()).toMatchObject({ opened: 1 });
     expect(platform.statuses()).toEqual(['c_1 guides merged', 'c_1 guides open']);
     expect(platform.store.issuesClusters.get('c_1')?.muted).toBe(false);
-    // The second is written in: that is a fix.
+    // The second has content: that is a fix.
     platform.merge(platform.changeRequests[1]?.id);
     platform.time += HOUR;
     await daemon.run();
@@ -293,7 +293,7 @@ describe('a change request that was merged without any edit', () => {
     const { platform, id } = await opened();
     platform.call('POST', `/spaces/guides/change-requests/${id}/merge`);
     const record = platform.store.changeRequests.get(id);
-    // A platform that gives a change request no revision of its own before an edit.
+    // A platform that assigns no revision to a change request before an edit.
     platform.store.changeRequests.put({ ...record, revision: record?.revisionInitial } as never);
     platform.time += HOUR;
     expect(await openDaemon(platform, settings(), { name: 'new' }).run()).toMatchObject({ opened: 1 });

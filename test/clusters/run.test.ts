@@ -21,7 +21,8 @@ describe('a run', () => {
     const daemon = openDaemon(platform, settings());
     const end = await daemon.run();
     expect(end.error).toBeNull();
-    // As coarse as the platform's stamps may be: what has a stamp before the draft's is in the list after it.
+    // As coarse as the platform's timestamps may be: everything with an earlier timestamp than the draft is in the list
+    // after it.
     expect(waited).toEqual([2000]);
     expect(end).toMatchObject({ outcome: 'done', read: 2, passing: 1, opened: 1, open: 1 });
     expect(platform.statuses()).toEqual(['c_sso guides open']);
@@ -43,23 +44,23 @@ describe('a run', () => {
     expect(platform.counts()).toEqual({
       // 5 pages of 1000.
       listConversationClusters: 5,
-      // Of the whole run: the spaces, and the change requests of each status before the drafts and after them.
+      // For the whole run: the spaces, and the change requests of each status before and after the drafts.
       listSpaces: 1,
       listOrganizationChangeRequests: 10,
-      // For each of the 20: what it is about, related pages, a draft, and that it is open.
+      // For each of the 20: its issues, related pages, a draft, and opening it.
       listConversationIssues: 20,
       searchOrganization: 20,
       createChangeRequest: 20,
       updateChangeRequest: 20,
     });
-    // Nothing new: one page, and the change requests that are followed.
+    // Nothing new: one page, and the tracked change requests.
     platform.time += HOUR;
     expect(await daemon.run()).toMatchObject({ read: 1000, opened: 0, requests: 2 });
     expect(platform.counts()).toEqual({ listConversationClusters: 1, listOrganizationChangeRequests: 1 });
-    // One more passes: a page, the lists, and its four.
+    // One more qualifies: a page, the lists, and its four.
     platform.addIssues({ id: 'c_4999' }, 2);
     expect(await daemon.run()).toMatchObject({ opened: 1, requests: 16 });
-    // All of them were archived by hand: nothing is new, and nothing is followed.
+    // All of them were archived manually: nothing is new, and nothing is tracked.
     for (const { id, space } of platform.changeRequests) {
       platform.call('PATCH', `/spaces/${space}/change-requests/${id}`, { status: 'archived' });
     }
@@ -134,7 +135,7 @@ describe('a run', () => {
     expect(await daemon.run()).toMatchObject({ opened: 1, skipped: { unrouted: 1 } });
     expect(platform.statuses()).toEqual(['c_1 api open']);
     expect(whys).toEqual(['route 3; route 1 names locked, which is locked; route 2 names gone, which is deleted']);
-    // It costs nothing until the cluster or a day has changed something.
+    // No requests until the cluster or the date has changed.
     platform.counts();
     await daemon.run();
     expect(platform.counts()).toEqual({ listConversationClusters: 1, listOrganizationChangeRequests: 1 });
@@ -152,7 +153,7 @@ test('makes no request for a full space, and few with a token without permission
   platform.addSpace('locked', { editMode: 'locked' });
   platform.store.spaces.remove('api');
   const space = platform.store.spaces.get('guides');
-  // Locked only after it was looked at: every creation is refused.
+  // Locked only after it was checked: every creation is rejected.
   platform.step = ({ operation }, step) => {
     if (operation === 'listConversationIssues' && step === 'arrives' && space !== undefined) {
       platform.store.spaces.put({ ...space, editMode: 'locked' });
@@ -282,7 +283,7 @@ describe('other platform versions', () => {
       if (operation === 'createChangeRequest' && step === 'done') {
         const made = platform.call('POST', '/spaces/api/change-requests', { subject: 'By hand' });
         const record = platform.store.changeRequests.get(made.id);
-        // The platform's own pages link what is made there.
+        // The platform's own pages link to created change requests.
         platform.store.changeRequests.put({ ...record, conversationsIssuesCluster: 'c_2' } as never);
       }
     };
@@ -311,7 +312,7 @@ describe('other platform versions', () => {
 
   test.each([
     ['accepts one status', {}, { listOrganizationChangeRequests: 10 }],
-    // The list of one status and the list of all, which is empty at first, once; then the lists of both spaces.
+    // Once the list of one status and the list of all, which is empty at first; then the lists of both spaces.
     [
       'accepts no status and contains all change requests',
       { changeRequestStatus: false, changeRequestDrafts: true },
@@ -333,7 +334,7 @@ describe('other platform versions', () => {
       expect(platform.counts()).toMatchObject(counts);
       const { id } = platform.changeRequests[0] ?? {};
       platform.call('PATCH', `/spaces/guides/change-requests/${id}`, { status: 'archived' });
-      // Another daemon knows nothing of it: only the lists say that it was archived.
+      // Another daemon does not know it: only the lists show that it was archived.
       const other = openDaemon(platform, settings(), { name: 'other' });
       const list = { subcommand: 'list' } as const;
       expect(await handleClusterRequest(other.automation, list)).toMatchObject({
@@ -351,7 +352,7 @@ describe('two daemons', () => {
     const platform = new ClusterPlatform();
     platform.addCluster({ id: 'c_1' });
     const daemons = ['one', 'two'].map((name) => openDaemon(platform, settings(), { name }));
-    // Both have looked before either has made a draft.
+    // Both have read the lists before either has created a draft.
     let arrived = 0;
     const gate = Promise.withResolvers<void>();
     platform.step = async ({ operation }, step) => {
@@ -620,7 +621,7 @@ describe('a declared space', () => {
     };
     expect(clusters).toMatchObject([{ wouldOpen: false, reason: `waiting: route 1 names manual, which is ${why}` }]);
     expect(platform.changeRequests).toEqual([]);
-    // It is created, and recorded: the next run opens there.
+    // The space is created and recorded: the next run opens change requests there.
     platform.addSpace('sp_manual');
     const recorded = { ...names, recorded: async () => new Map([['manual', 'sp_manual']]) };
     expect(await openDaemon(platform, routed, { names: recorded, note }).run()).toMatchObject({ opened: 1 });

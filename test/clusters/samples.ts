@@ -55,7 +55,7 @@ export function someRequest(over: Partial<ClusterChangeRequest> = {}): ClusterCh
   };
 }
 
-/** The settings that these make, with every default. */
+/** The settings with these overrides, and every default. */
 export function settingsOf(clusters: object): ClustersConfig {
   const parsed = configSchema([]).parse({
     platform: { baseUrl: 'https://api.example', token: 't' },

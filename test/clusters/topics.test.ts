@@ -12,7 +12,7 @@ import { getFeatures } from '../../src/emulator/model/features.ts';
 import { ClusterPlatform, openDaemon } from './run-platform.ts';
 import { DAY, NOW, settingsOf } from './samples.ts';
 
-/* Platforms that have no issue clusters: the topics of a site in their place. */
+/* Platforms without issue clusters: the topics of a site are used instead. */
 
 const HOUR = DAY / 24;
 const settings = (over: object = {}) => settingsOf({ enabled: true, defaultSpace: 'guides', ...over });
@@ -24,7 +24,7 @@ function platformOf(version: PlatformVersion): ClusterPlatform {
   return platform;
 }
 
-/** The cluster that each change request is marked with, where, and how it stands. */
+/** The cluster in the marker of each change request, its space, and its status. */
 const statuses = (platform: ClusterPlatform) =>
   platform.changeRequests.map(
     ({ description, siteTopic, space, status }) =>
@@ -101,7 +101,7 @@ describe.each(['0.167', '0.181', '0.201'] as const)('a platform of %s', (version
     expect(JSON.stringify(platform.changeRequests[0]?.description)).toContain('Login with SSO fails (high');
     platform.time += HOUR;
     expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 0, open: 1 });
-    // Another daemon, which knows nothing of it.
+    // Another daemon, without any state.
     expect(await openDaemon(platform, settings(), { name: 'two' }).run()).toMatchObject({ opened: 0 });
     expect(statuses(platform)).toEqual(['t_sso guides open']);
   });
@@ -228,14 +228,14 @@ describe('requests', () => {
     );
     expect(await daemon.run()).toMatchObject({ read: 1000, passing: 20, opened: 20 });
     expect(platform.counts()).toEqual({
-      // That there are no clusters, and no findings yet: asked once.
+      // There are no clusters, and no findings yet: one request each.
       listConversationClusters: 1,
       listSiteFindings: 1,
       listSiteTopics: 1,
-      // Two pages of 1000, and what each of the 20 is about.
+      // Two pages of 1000, and the details of each of the 20.
       listSiteIssues: 2 + 20,
       listSpaces: 1,
-      // Before the drafts and after them, and what the platform itself says of each of the 20.
+      // Before and after the drafts, and the platform's own text for each of the 20.
       listOrganizationChangeRequests: 2 + 20,
       searchOrganization: 20,
       createChangeRequest: 20,
@@ -276,7 +276,7 @@ describe('detection of clusters and topics', () => {
     await daemon.run();
     expect(ends).toEqual([['unsupported', expect.stringMatching(message)]]);
     await expect(handleClusterRequest(daemon.automation, { subcommand: 'list' })).rejects.toThrow(message);
-    // The platform has clusters after all.
+    // The platform has clusters again.
     platform.features = getFeatures('0.146');
     platform.site = undefined;
     platform.addCluster({ id: 'c_1' });

@@ -9,7 +9,7 @@ const read = async (name: string) => {
 };
 const parse = async (typed: readonly FieldArgument[]) => mergeFields({}, await readFields(typed, read));
 
-/** Any name but those of brackets and equals signs, which are a key's own. */
+/** Any name without brackets and equals signs, which are syntax of keys. */
 const key = fc.stringMatching(/^[^[\]=\s]{1,8}$/);
 const text = fc.string().filter((value) => !value.startsWith('@'));
 const scalar = fc.oneof(fc.boolean(), fc.constant(null), fc.integer(), text);
@@ -18,7 +18,7 @@ const body = fc.letrec((tie) => ({
   object: fc.dictionary(key, tie('value'), { minKeys: 1, maxKeys: 4 }),
 })).object;
 
-/** A value as it is typed: texts with `-f`, what is more than a text with `-F`. */
+/** A value as it is typed: texts with `-f`, other types with `-F`. */
 function typed(name: string, value: unknown): readonly FieldArgument[] {
   if (Array.isArray(value)) {
     return value.length === 0

@@ -24,7 +24,7 @@ function api(args: readonly string[], terminal: Partial<Terminal> = {}) {
   return space.inside(['api', ...args], {}, '..', terminal);
 }
 
-/** What would be sent. */
+/** The request that would be sent. */
 async function dry(...args: readonly string[]) {
   const { code, stdout, stderr } = await api([...args, '--dry-run', '--format', 'json']);
   return code === 0 ? (JSON.parse(stdout) as Record<string, unknown>) : { code, stderr };

@@ -12,7 +12,7 @@ const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
 /** Milliseconds within which an interrupted process has to end; requests in flight may otherwise take 5 s. */
 const AT_ONCE = 2500;
 
-/** What the platform does with a request, by the last part of its path. */
+/** Behavior of the platform for a request, by the last part of its path. */
 const ANSWERS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   silent: () => undefined,
   broken: (response) => void response.writeHead(503).end(),
@@ -111,7 +111,8 @@ describe('octavo api as an interrupted process', () => {
     seen.length = 0;
     const { child, said } = start('POST', '/x/found', '-d', '-', '--yes');
     child.stdin.write('{"title":');
-    // The process is up once it has taken what is piped in; a pipe tells nobody, so it is given time to start.
+    // The process is running once it has read its piped input; a pipe does not report that, so the test waits for the
+    // start.
     await new Promise((resolve) => setTimeout(resolve, 700));
     expect(await end(child, 'SIGINT')).toEqual({ code: 130, isAtOnce: true });
     expect({ seen, stderr: said.stderr }).toEqual({ seen: [], stderr: 'octavo: interrupted\n' });

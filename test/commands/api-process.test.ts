@@ -60,7 +60,7 @@ describe('octavo api as a process', () => {
       .map((line) => JSON.parse(line) as { title: string });
     expect(stdout.endsWith('\n')).toBe(true);
     expect(lines.map(({ title }) => title.split(' ')[1])).toEqual(lines.map((_line, index) => String(index)));
-    // It may have been through before it was asked to end.
+    // It may have finished before the signal.
     const ended =
       lines.length === 40 ? '' : /^Stopped after \d+ items; continue with -f page=\S+\noctavo: interrupted\n$/;
     expect({ code, stderr }).toEqual({ code: lines.length === 40 ? 0 : 130, stderr: expect.stringMatching(ended) });

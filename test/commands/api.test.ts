@@ -19,14 +19,14 @@ beforeAll(async () => {
 });
 afterAll(() => space[Symbol.asyncDispose]());
 
-/** Runs `octavo api` with some of the terminal replaced. */
+/** Runs `octavo api` with overrides of the terminal. */
 function api(args: readonly string[], terminal: Partial<Terminal> = {}) {
   return space.inside(['api', ...args], {}, '..', terminal);
 }
 
 const json = (text: string) => JSON.parse(text) as Record<string, unknown>;
 const org = () => space.emulator.organization;
-/** What would be sent. */
+/** The request that would be sent. */
 async function dry(...args: readonly string[]) {
   const { code, stdout, stderr } = await api([...args, '--dry-run', '--format', 'json']);
   return code === 0 ? json(stdout) : { code, stderr };
@@ -368,7 +368,7 @@ describe('on a terminal', () => {
   test('colors JSON without changing it', async () => {
     const { stdout } = await api(['getTeam', teams[0] ?? ''], colours);
     expect(stdout).toContain('\u001b[');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is looked for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test searches for colors
     expect(json(stdout.replaceAll(/\u001b\[\d+m/g, '')).title).toBe('Writers');
     const plain = await api(['getTeam', teams[0] ?? ''], { ...colours, env: { ...space.env, NO_COLOR: '1' } });
     expect(json(plain.stdout).title).toBe('Writers');
@@ -381,7 +381,7 @@ describe('on a terminal', () => {
     for (const args of [[], ['--jq', '.title'], ['-i']]) {
       const { stdout } = await api(['getTeam', id, ...args], calm);
       expect(stdout).toContain('evil');
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may occur
       expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     }
     const { stdout: piped } = await api(['getTeam', id, '--jq', '.title']);

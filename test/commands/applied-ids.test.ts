@@ -82,7 +82,7 @@ test('moves the ref in an apply without changes only if an id has changed', asyn
   expect(work.repository.git('rev-parse', `${REF}^`)).toBe(work.repository.git('rev-parse', `${before}^`));
 });
 
-/** A record as somebody who may push could write it. */
+/** A record as anyone with push access could write it. */
 function forge(work: Workspace, change: (record: Record<string, unknown>) => unknown): void {
   const { git } = work.repository;
   const record = JSON.parse(git('show', `${REF}:.octavo-applied.json`)) as Record<string, unknown>;

@@ -22,7 +22,7 @@ sites:
           - { key: fr, space: guides-fr, path: fr, condition: visitor.claims.a }
 `;
 
-/** A platform that takes so many milliseconds for a translation. */
+/** A platform that takes this many milliseconds for a translation. */
 async function openSite(translation: number, options: object = {}): Promise<Workspace> {
   const work = await openWorkspace({ processing: { openapi: 0, translation, ...options } });
   work.repository.write('sites.yaml', SITE);
@@ -55,7 +55,7 @@ test('reports what is still pending after the wait, with its own exit code', asy
   expect(ended.stderr).toContain('Pending: translation/guides-fr: the platform is still working on it');
   expect(ended.code).toBe(5);
   expect(work.repository.git('for-each-ref', 'refs/octavo')).toBe('');
-  // The next apply waits for it too, although it has not started it.
+  // The next apply also waits for it, although it has not started it.
   const next = await work.inside(['apply', '--yes', '--wait', '200ms', '--format', 'json']);
   const result = JSON.parse(next.stdout) as { pending: { address: string }[]; summary: object };
   expect(result.pending.map(({ address }) => address)).toContain('site-space/help/guides/fr');

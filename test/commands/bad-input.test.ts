@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openWorkspace } from '../support/workspace.ts';
 
-/** What is wrong with manifests, and what every line of the answer says. */
+/** Invalid manifests, and what every line of the output contains. */
 const MANIFESTS: readonly (readonly [string, Readonly<Record<string, string>>, readonly string[]])[] = [
   ['broken YAML', { 'a.yaml': 'teams:\n  one: { title: One\n' }, ['a.yaml:3:1: ']],
   ['a tab', { 'a.yaml': 'teams:\n\tone: { title: One }\n' }, ['a.yaml:2:1: ', 'tab']],

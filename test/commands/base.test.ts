@@ -21,7 +21,7 @@ async function planned(work: Workspace, ...args: string[]): Promise<Answer> {
 
 const said = ({ changes }: Answer) => changes.map(({ action, address }) => `${action} ${address}`);
 
-/** Applied once by somebody else's machine; another team was made by hand. */
+/** Applied once by another machine; another team was created manually. */
 async function applied(): Promise<Workspace> {
   const work = await openWorkspace();
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n  old: { title: Old }\n');
@@ -63,7 +63,7 @@ test('moves the ref with --record only after everything was applied, and reads i
   const failed = await work.inside(['apply', '--yes', '--record', '--base', 'applied']);
   expect(failed.code).toBe(1);
   expect(work.repository.git('rev-parse', APPLIED)).toBe(first);
-  // The failed run lost no ownership: what is left is still known for what it is.
+  // The failed run lost no ownership: the rest is still recognized.
   work.emulator.setFaults([]);
   expect(said(await planned(work, '--base', 'applied'))).toEqual(['create team/more']);
   const done = await work.inside(['apply', '--yes', '--record', '--base', 'applied']);

@@ -18,7 +18,7 @@ test('lists for each cluster whether a change request would be opened, why, and 
     `  opens in Guides (${space}): the default; the search found nothing`,
     '',
   ]);
-  // Without a word more it is the same.
+  // The result is the same without more arguments.
   expect((await clusters()).stdout).toBe(list.stdout);
   const json = JSON.parse((await clusters('list', '--format', 'json')).stdout);
   expect(json).toMatchObject({
@@ -93,7 +93,7 @@ test('prints every label on one line, also with control characters and line brea
   const config = work.configure({ organization: { clusters: { defaultSpace: id } } });
   const { stdout } = await work.inside(['clusters', 'list', '--config', config]);
   expect(stdout).toContain('opens in');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not occur
   expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
   expect(stdout.trimEnd().split('\n')).toHaveLength(3);
 });

@@ -44,13 +44,13 @@ describe('an unfinished command line', () => {
     const printable = fc.string({ unit: fc.constantFrom(...'abc /:=$`"\'\\{}[]()*?!#~&;|<>-é'), maxLength: 12 });
     const cases = fc.sample(fc.tuple(printable, printable, fc.constantFrom('', "'", '"')), { numRuns: 300, seed: 7 });
     const lines = cases.flatMap(([typed, added, quote]) => {
-      // What can be typed as it is between these quotes.
+      // Characters that can be typed unchanged between these quotes.
       const start = typed.replace(/[\s'"\\$`&|;<>()*?!#~{}[\]]/g, 'x');
       const line = readLine(`octavo ${quote}${start}`, 'bash');
       const inserted = line.insert(start + added);
       return inserted === null ? [] : [{ value: start + added, text: `${quote}${inserted}${quote}` }];
     });
-    // Brackets are left alone: bash takes them as they are where no file has such a name.
+    // Brackets are not escaped: bash takes them literally if no file has a matching name.
     const script = lines.map(({ text }) => `printf '%s\\0' ${text === '' ? "''" : text}`).join('\n');
     const output = execFileSync('bash', ['--norc', '-f', '-c', script], { encoding: 'utf8', cwd: '/' });
     expect(output.split('\0').slice(0, -1)).toEqual(lines.map(({ value }) => value));

@@ -20,7 +20,7 @@ const TYPED: readonly (readonly [line: string, args: readonly string[]])[] = [
   ['octavo api updateSite s -f visibility="un\t', ['api', 'updateSite', 's', '-f', 'visibility=unlisted']],
   ['octavo api createTeam -f memb\tana', ['api', 'createTeam', '-f', 'members[]=ana']],
   ['octavo validate manif\t', ['validate', 'manifest.yaml']],
-  // Neither is run while the line is completed, or after it.
+  // Neither is executed during or after completion.
   ["octavo api '$(touch made)' '`touch made`' zz\t", ['api', '$(touch made)', '`touch made`', 'zz']],
 ];
 
@@ -33,7 +33,7 @@ describe('completion in a real shell', () => {
     for (const shell of SHELLS) {
       writeFileSync(join(folder, `script.${shell}`), SCRIPTS[shell]);
     }
-    // Completes as Octavo does; otherwise it only shows its arguments.
+    // Completes as Octavo does; otherwise it only prints its arguments.
     writeFileSync(
       join(folder, 'octavo'),
       `#!/bin/sh
@@ -45,7 +45,7 @@ printf '\\nARGS'; printf '<%s>' "$@"; printf 'END\\n'
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  // .ci/run installs the shells; elsewhere the test of one that is missing is reported as skipped.
+  // .ci/run installs the shells; elsewhere the test of a missing shell is reported as skipped.
   const canType = (shell: string) => isInstalled(shell) && isInstalled('script');
   test.for(SHELLS)('%s passes completed words to the command', { timeout: 60_000 }, async (shell, { skip }) => {
     skip(!canType(shell), `${shell} or script is not installed`);

@@ -10,7 +10,7 @@ import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 const CANARY = 'canary-4b1d-never-to-be-sent';
 
-/** A server of whoever wrote the configuration: it answers everything, and notes all that it is sent. */
+/** A server of the attacker who wrote the configuration: it answers everything, and records all requests. */
 async function openAttacker() {
   const received: string[] = [];
   const server = createServer((request, response) => {
@@ -24,7 +24,7 @@ async function openAttacker() {
 
 const NOTHING_SET = { OCTAVO_BASE_URL: '', OCTAVO_TOKEN: '', OCTAVO_ORGANIZATION: '' };
 
-/** Every command that reads a configuration and asks the platform. */
+/** Every command that reads a configuration and sends requests to the platform. */
 const ASKING: readonly (readonly string[])[] = [
   ['plan', 'm'],
   ['plan', 'm', '--format', 'json'],
@@ -37,7 +37,7 @@ const ASKING: readonly (readonly string[])[] = [
   ['init', '.', '--forge', 'none'],
 ];
 
-/** Commands that also open the files and addresses of a configuration. */
+/** Commands that also open the files and addresses in a configuration. */
 const FOLLOWING: readonly (readonly string[])[] = [
   ['run', '--once'],
   ['approve', 'sha256:00'],
@@ -45,7 +45,7 @@ const FOLLOWING: readonly (readonly string[])[] = [
   ['clusters', 'list'],
 ];
 
-/** Without an address, the configuration has the default one. */
+/** The default address applies if the configuration has none. */
 function configuration(baseUrl: string, token: string, more = ''): string {
   const address = baseUrl === '' ? '' : `baseUrl: "${baseUrl}", `;
   return `platform: { ${address}token: "${token}" }\norganizations: [{ id: org_acme, source: { directory: . }${more} }]\n`;
@@ -194,7 +194,7 @@ test('a configuration in OCTAVO_CONFIG may read any variable, and --config takes
   expect([code, stderr]).toEqual([3, expect.stringContaining('the environment variable ANOTHER is not set')]);
 });
 
-/** A repository whose pull request sends everything to somebody else. */
+/** A repository whose pull request directs every request to an attacker. */
 async function openPull(attacker: string, before = (_work: Workspace) => {}) {
   const work = await openWorkspace();
   work.repository.write('m/teams.yaml', 'teams: { writers: { title: Writers } }\n');
@@ -263,7 +263,7 @@ describe('in a job of a pull request', () => {
     mkdirSync(join(work.folder, 'evil'));
     writeFileSync(join(work.folder, 'evil', 'config.yaml'), configuration(attacker.url, '$' + '{env:THE_TOKEN}'));
     const plan = (config: string) => work.inside(['plan', 'm', '--config', config], env);
-    // A link to the configuration of the pull request, from outside.
+    // A link from outside to the configuration of the pull request.
     writeFileSync(join(work.folder, 'token'), TOKEN);
     symlinkSync(join(directory, 'conf', 'config.yaml'), join(work.folder, 'link.yaml'));
     expect(await plan('../link.yaml')).toMatchObject({ code: 0 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { getFeatures, type PlatformVersion } from '../../src/emulator/model/features.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
-/** What is said of each thing, by its name. */
+/** Result of each check, by its name. */
 async function said(work: Workspace, ...flags: string[]): Promise<Readonly<Record<string, string>>> {
   const { code, stdout, stderr } = await work.inside(['doctor', ...flags]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -12,7 +12,7 @@ async function said(work: Workspace, ...flags: string[]): Promise<Readonly<Recor
   );
 }
 
-/** A site with a section, a group, and where the version has them a link to elsewhere. */
+/** A site with a section, a group and, if the version has them, an external link. */
 async function withSite(work: Workspace, version: PlatformVersion): Promise<void> {
   const space = await work.call('POST', '/spaces', { title: 'Guides' });
   const site = await work.call('POST', '/sites', { title: 'Help' });

@@ -19,7 +19,7 @@ const SAML = `saml:
   editors: { label: Two, entityID: Editors }
 `;
 
-/** A repository at a forge, whose manifests have been applied. */
+/** A repository on a forge, whose manifests have been applied. */
 class Scene implements AsyncDisposable {
   readonly work: Workspace;
   readonly fake: Fake;
@@ -62,7 +62,7 @@ class Scene implements AsyncDisposable {
     return this.work.inside(['import', '--drift', '--pull-request', '--out', 'manifests', ...args], this.env);
   }
 
-  /** Somebody changes what a provider is known by, by hand. */
+  /** Changes the name of a provider manually. */
   async change(from: string, to: string): Promise<void> {
     const all = (await this.work.call('GET', '/saml')).items as { id: string; entityID: string }[];
     await this.work.call('PATCH', `/saml/${all.find(({ entityID }) => entityID === from)?.id}`, { entityID: to });
@@ -80,7 +80,7 @@ class Scene implements AsyncDisposable {
     return runGit(this.bare, ['show', `${commit}:manifests/saml.yaml`]);
   }
 
-  /** A person commits to a branch at the forge. */
+  /** A person commits to a branch on the forge. */
   commit(branch: string, path: string, text: string, message = 'By a person'): string {
     const folder = join(this.work.folder, `person-${this.git('rev-list', '--all', '--count')}`);
     runGit(this.work.folder, ['clone', '--quiet', '--branch', branch, this.bare, folder]);
@@ -104,7 +104,7 @@ function hook(folder: string, name: string, script: string): void {
   chmodSync(path, 0o755);
 }
 
-// The forges differ in their API only: a sample has one of them.
+// The forges differ in their API only: the sample uses one of them.
 describe.each(pickCases(FORGES, 1))('at %s', (name) => {
   test('opens a pull request for drift, updates it, and closes it when the drift is gone', async () => {
     await using scene = await Scene.open(name);
@@ -173,7 +173,7 @@ describe.each(pickCases(FORGES, 1))('at %s', (name) => {
     scene.fake.pulls.edit(31, {}, true);
     expect((await scene.run()).stderr).toMatch(/^Pull request 31 with the same changes was closed/);
     expect(scene.fake.pulls.open).toEqual([]);
-    // Something else on the other branch is no reason to ask again.
+    // Other commits on the other branch do not cause another check.
     scene.commit('main', 'README.md', 'Read me\n');
     expect((await scene.run()).stderr).toMatch(/^Pull request 31 with the same changes was closed/);
     await scene.change('Editors', 'Readers');
@@ -281,7 +281,7 @@ test('ignores and keeps the work tree and the index, and runs no hook', async ()
   repository.write('manifests/saml.yaml', 'teams: { half: { written');
   repository.write('manifests/new.yaml', 'teams: {}\n');
   runGit(repository.directory, ['-c', 'core.hooksPath=/dev/null', 'add', 'manifests/new.yaml']);
-  // A person's own settings of a push: neither tags nor a signature go with what is pushed here.
+  // A user's own push settings: neither tags nor a signature are pushed.
   runGit(repository.directory, ['-c', 'core.hooksPath=/dev/null', 'tag', '-a', '-m', 'mine', 'v1']);
   repository.git('config', 'push.followTags', 'true');
   repository.git('config', 'push.gpgSign', 'true');
@@ -305,7 +305,7 @@ test('starts again when the target branch moves during the run', async () => {
   await scene.change('Writers', 'By hand');
   await scene.run();
   await scene.change('Editors', 'Readers');
-  // The merge comes between the push and the look at the pull request.
+  // The merge happens between the push and the check of the pull request.
   const [pull] = scene.fake.pulls.open;
   hook(scene.bare, 'post-receive', `rm -f "$0"; git update-ref refs/heads/main refs/heads/${BRANCH}`);
   (pull as { state: string }).state = 'merged';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
-/** A daemon's door that answers with a status. */
+/** A daemon's HTTP server that answers with a status. */
 async function openDoor(status: number, reasons: readonly string[]) {
   const paths: string[] = [];
   const server = createServer((request, response) => {
@@ -22,7 +22,7 @@ async function openDoor(status: number, reasons: readonly string[]) {
   };
 }
 
-/** Asks with a configuration whose secrets are not there, as a health check has none. */
+/** Runs the health check with a configuration whose secrets are missing, as in a container's health check. */
 function health(work: Workspace, listen: string, ...flags: string[]) {
   const file = join(work.folder, 'daemon.yaml');
   const text = `platform: { baseUrl: "https://api.example", token: "\${env:NOT_THERE}" }

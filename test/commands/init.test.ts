@@ -110,7 +110,7 @@ describe('octavo init in an existing repository', () => {
     const workflow = readFileSync(inNew(work, '.github/workflows/octavo.yaml'), 'utf8');
     const named = workflow.match(/octavo (?:validate|plan|apply) \S+/g);
     expect(named).toEqual(['validate', 'plan', 'plan', 'apply'].map((command) => `octavo ${command} docs/acme`));
-    // The forge is that of the repository, also for a folder that is not there yet.
+    // The forge is detected from the repository, also for a directory that does not exist yet.
     expect(await into('docs/acme')).toMatchObject({ code: 0, stdout: '' });
     expect(await into('other/folder')).toMatchObject({
       code: 0,

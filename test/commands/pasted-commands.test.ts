@@ -14,7 +14,7 @@ import { openWorkspace, type Workspace } from '../support/workspace.ts';
 const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
 
 describe('a quoted shell argument', () => {
-  /** What a program gets of words that were put on a command line. */
+  /** Arguments that a program receives from words on a command line. */
   function received(shell: string, words: readonly string[]): readonly string[] {
     const script = `printf '%s\\0' ${words.map(shellWord).join(' ')}`;
     const { stdout, status } = spawnSync(shell, ['-c', script], { encoding: 'utf8' });
@@ -27,7 +27,7 @@ describe('a quoted shell argument', () => {
       fc.string({ unit: fc.constantFrom(...'$`"\'\\!*?[]{}()<>|&;#~=%^- \t\n\r\u202e\u00a0\u200bé'), minLength: 1 }),
       fc.constantFrom(...HOSTILE_TEXTS),
     )
-    // No program is ever given a NUL; a line feed at the end does not survive a substitution.
+    // Arguments cannot contain NUL, and a command substitution drops a line feed at the end.
     .map((text) => text.toWellFormed().replaceAll('\0', '').replace(/\n+$/, ''))
     .filter((text) => text !== '');
 
@@ -53,11 +53,11 @@ describe('a quoted shell argument', () => {
 const FOLDER = "Ana's $(touch pwned) `docs`";
 const CONFIG = '../the "operator\'s" $HOME & config.yaml';
 
-/** Two teams, applied; the next commit drops one, and deletions of teams wait for a person. */
+/** Two teams, applied; the next commit removes one, and deletions of teams require approval. */
 async function openHeld() {
   const work = await openWorkspace();
   const settings = {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a variable
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: syntax of a variable in the configuration
     platform: { baseUrl: work.emulator.url, token: '${env:OCTAVO_TOKEN}' },
     organizations: ['org_other', 'org_acme'].map((id) => ({
       id,
@@ -78,7 +78,7 @@ async function openHeld() {
   return { work, where };
 }
 
-/** Runs a line in a shell, as a person in this folder would. */
+/** Runs a line in a shell in this directory, as a user would. */
 async function paste(line: string, work: Workspace, cwd = work.repository.directory, shell = 'sh') {
   const commands = join(work.folder, 'commands');
   mkdirSync(commands, { recursive: true });

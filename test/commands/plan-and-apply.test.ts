@@ -110,7 +110,7 @@ test('applies a plan file that still matches the plan', async () => {
   const path = join(work.folder, 'plan.json');
   const plan = await work.inside(['plan', '--out', path]);
   expect(plan.stderr).toContain(`apply it with: octavo apply ${path}`);
-  // What was planned is applied, whatever the folder says by now.
+  // The saved plan is applied, whatever the directory contains now.
   work.repository.write('teams.yaml', 'teams: { others: { title: Others } }\n');
   expect((await work.inside(['apply', path, '--yes'])).code).toBe(0);
   expect(work.teams()).toEqual(['Editors', 'Writers']);
@@ -181,7 +181,7 @@ test('holds a deletion, applies the rest, and deletes after approval by checksum
 });
 
 describe('--approve', () => {
-  /** A plan that deletes a collection, which is held, and then one that also renames a team. */
+  /** A plan with a held deletion of a collection, and then one that also renames a team. */
   async function openHeld(): Promise<Workspace> {
     const work = await openWorkspace();
     work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n  b: { title: B }\nteams: { t: { title: T } }\n');

@@ -7,7 +7,7 @@ import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 const TEAMS = 'teams:\n  writers: { title: Writers }\n  editors: { title: Editors }\n';
 
-/** A pull request that renames a team, whose base has been applied. */
+/** A pull request that renames a team; its base has been applied. */
 async function openPull() {
   const work = await openWorkspace();
   work.repository.write('teams.yaml', TEAMS);
@@ -20,7 +20,7 @@ async function openPull() {
 
 type Pull = Awaited<ReturnType<typeof openPull>>;
 
-/** What a forge's CI sets for a job of the pull request. */
+/** Variables that a forge's CI sets for a job of the pull request. */
 function environment(fake: FakeForge, name: string, { work, base, head }: Pull, run = 1): Record<string, string> {
   const summary = join(work.folder, 'summary.md');
   const event = join(work.folder, 'event.json');

@@ -10,7 +10,7 @@ import { declare } from '../support/world.ts';
 
 const at = (day: string) => ({ now: Date.parse(`${day}T12:00:00Z`) });
 
-/** What is different where a plan is made anew, as another day or another configuration has it. */
+/** Fields that differ when the plan is created again with another date or another configuration. */
 async function differencesOf(before: PlanCase, after: Partial<PlanCase>): Promise<readonly string[]> {
   const declared = await declare(before.manifests);
   const { plan } = await planOf(before);
@@ -25,7 +25,7 @@ describe('reports changes that waited when the plan file was created and would n
     const before = { manifests, policy: at('2026-06-01') };
     expect(await differencesOf(before, {})).toEqual([]);
     expect(await differencesOf(before, { policy: at('2026-06-03') })).toEqual(['no longer paused: create team/a']);
-    // What waits now is not applied: the plan says so, and the rest is as it was.
+    // Changes that now require approval are not applied: the plan marks them, and the rest is unchanged.
     expect(await differencesOf({ ...before, policy: at('2026-06-03') }, { policy: at('2026-06-01') })).toEqual([]);
   });
 

@@ -15,7 +15,7 @@ async function applied(work: Workspace, folder: string, ...more: string[]): Prom
   return stderr;
 }
 
-/** Two folders of one organization, both applied. */
+/** Two directories of one organization, both applied. */
 async function openFolders(): Promise<Workspace> {
   const work = await openWorkspace();
   work.repository.write('a/teams.yaml', team('one', 'two'));

@@ -5,7 +5,7 @@ import { addForeign } from '../support/foreign.ts';
 import { TOKEN } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
-/** What a stranger's pull request has: no token, no address, no organization. */
+/** Environment of a pull request from a stranger: no token, no address, no organization. */
 const NOTHING = { OCTAVO_BASE_URL: '', OCTAVO_TOKEN: '', OCTAVO_ORGANIZATION: '' };
 
 const MANIFESTS = `teams:
@@ -38,7 +38,7 @@ test.each(['text', 'markdown', 'json'])(
       const before = work.emulator.requests.total;
       const over = await work.inside([...args, '--snapshot', '../snapshot.json'], NOTHING);
       expect(work.emulator.requests.total).toBe(before);
-      // How long an answer took is in the seconds, and is never the same twice.
+      // The duration of an answer is in `seconds`, and differs each time.
       const timeless = (text: string) =>
         text
           .replace(/"estimatedSeconds": [\d.]+/, '"estimatedSeconds": 0')
@@ -60,7 +60,7 @@ test('applies a plan file that was created from a snapshot', async () => {
   const applied = await work.inside(['apply', '../plan.json', '--yes']);
   expect(applied.code).toBe(0);
   expect(work.teams()).toContain('Readers');
-  // What was planned is done; over the old snapshot it is planned still.
+  // The planned changes are applied; with the old snapshot they are still planned.
   expect((await work.inside(['plan', 'manifests', '--detailed-exitcode'])).code).toBe(0);
 });
 
@@ -111,7 +111,7 @@ test('reads no variable and no file of the configuration for a plan from a snaps
   mkdirSync(join(work.folder, 'secrets'));
   writeFileSync(join(work.folder, 'secrets', 'token'), 'read-from-a-file');
   const settings = (id: string) => ({
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a variable
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: syntax of a variable in the configuration
     platform: { baseUrl: '${env:SOME_URL}', token: '${file:../secrets/token}', user: 'ana@acme.example' },
     organizations: [{ id, source: { directory: 'manifests' }, requireApproval: ['team'] }],
   });

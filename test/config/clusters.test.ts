@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { ConfigError, formatProblem } from '../../src/core/errors.ts';
 
-/** The settings of clusters begin at line 6, at column 7. */
+/** The `clusters` settings start at line 6, column 7. */
 function configOf(clusters: string): string {
   return `platform: { baseUrl: https://api.example, token: t0ken-value }
 organizations:

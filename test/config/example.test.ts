@@ -23,7 +23,7 @@ interface Shown {
   readonly organizations: readonly [{ syncWindows: object[]; readonly conversations: { sources: object[] } }];
 }
 
-/** Every setting of the schema, a list's entries under `[0]`. */
+/** Every setting of the schema; entries of a list are under `[0]`. */
 function settingsOf(schema: JsonSchema, path = ''): Setting[] {
   if (schema.properties !== undefined && Object.keys(schema.properties).length > 0) {
     return Object.entries(schema.properties).flatMap(([key, member]) =>
@@ -57,7 +57,7 @@ describe('config.example.yaml', () => {
   });
 
   test('shows every setting', () => {
-    // "#name:" is a setting that is commented out, "# Words" is prose.
+    // "#name:" is a commented-out setting, "# Words" is prose.
     const active = TEXT.replace(/^( *)(\w+): \[\]\n(?=\1#\2:)/gm, '')
       .replace(/^( *)#(?=[a-z]+:)/gim, '$1')
       .replace(/^( *)#(?= {2,}(?:- )?[a-z_]+:(?: |$))/gim, '$1')

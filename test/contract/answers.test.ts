@@ -38,11 +38,11 @@ function parse(operation: Operation, value: unknown): Parsed {
   return operation.answer?.safeParse(value) ?? expect.unreachable(`${operation.name} has no answer`);
 }
 
-/** What is by names that nobody can know beforehand. */
+/** Objects whose member names are arbitrary. */
 const MAPS = new Set(['sources']);
 const KEPT = { of: ['another', 1, null] };
 
-/** Says something more in every object. */
+/** Adds an unknown field to every object. */
 function widened(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) {
     return value.map((item) => widened(item));
@@ -54,7 +54,7 @@ function widened(value: unknown, key = ''): unknown {
   return MAPS.has(key) ? wider : { ...wider, surprise: KEPT };
 }
 
-/** Says something unheard-of wherever there are words; what an object is stays, as that says what is in it. */
+/** Replaces every text by an unknown value, except for `object`, which determines the fields. */
 function reworded(value: unknown, key = ''): unknown {
   if (typeof value === 'string') {
     return key === 'object' ? value : 'unheard-of';
@@ -67,7 +67,7 @@ function reworded(value: unknown, key = ''): unknown {
     : value;
 }
 
-/** The value without one of the fields in it, for each of them; with the field's name. */
+/** The value without one of its fields, for each of them; with the field's name. */
 function* without(value: unknown): Generator<readonly [name: string, value: unknown]> {
   if (Array.isArray(value)) {
     for (const [at, item] of value.entries()) {
@@ -105,7 +105,10 @@ describe.each(answering.map((operation) => [operation.name, operation] as const)
   },
 );
 
-/** What an answer cannot do without: every version of the platform requires it, and the client would not know what it is. */
+/**
+ * Fields that an answer must have: every version of the platform requires them, and the client could not identify it
+ * without them.
+ */
 const NEEDED = [
   ...['body', 'conversation', 'createdAt', 'emoji', 'event', 'id', 'issue', 'items', 'label', 'language', 'name'],
   ...['organization', 'pages', 'parts', 'role', 'rule', 'slug', 'source', 'space', 'status', 'structure', 'team'],
@@ -123,7 +126,7 @@ test('accepts a response with only its identifying members', () => {
   }
   const fields = [...needed.keys()].sort();
   expect(fields).toEqual(NEEDED);
-  // Nothing but ids, or what a list is of, is asked for by most.
+  // Most answers only need ids, or the items of a list.
   expect(
     [...needed]
       .filter(([, names]) => names.size > answering.length / 5)
@@ -150,7 +153,7 @@ describe('a page', () => {
 });
 
 describe('a body', () => {
-  /** The document accepts more in these, or has not all of what may be in them. */
+  /** The document accepts more for these, or lacks some of their fields. */
   const open = new Set(['createChangeRequest', 'updateSiteCustomization']);
   const taking = all.filter((operation) => operation.body !== null);
 

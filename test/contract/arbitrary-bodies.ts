@@ -19,7 +19,7 @@ const addresses = [
   `https://a.example/${'x'.repeat(2030)}`,
 ];
 
-/** Texts of every length that is allowed, the shortest and the longest of them most of all, and ids. */
+/** Texts of every allowed length, most of them the shortest and the longest, and ids. */
 function texts({ minLength = 0, maxLength, format, contentEncoding }: Node, { ids }: Making): fc.Arbitrary<string> {
   if (format === 'date-time') {
     return fc.constantFrom(...times);
@@ -87,7 +87,7 @@ function values(node: Node | boolean, making: Making): fc.Arbitrary<unknown> {
   }
 }
 
-/** Bodies that the operation's schema lets through, made of these ids where texts have no limits. */
+/** Bodies that the operation's schema accepts, made of these ids where texts have no limits. */
 export function bodiesOf({ body }: Operation, ids: readonly string[]): fc.Arbitrary<unknown> {
   const schema = body ?? z.never();
   const node: Node = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });

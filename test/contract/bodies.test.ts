@@ -7,19 +7,22 @@ import { call, cases } from './exercise.ts';
 import type { Case, Cases } from './operation-world.ts';
 import { openStage, type Stage } from './operation-world.ts';
 
-/* What the client's schemas let through, the embedded platform's take: they were made of the documents twice. */
+/*
+ * Everything that the client's schemas accept, the embedded platform's accept as well: both were derived from the
+ * documents independently.
+ */
 
 let stage: Stage;
 
 beforeAll(async () => {
   stage = await openStage();
-  // The client takes what any version of the platform takes.
+  // The client accepts everything that any version of the platform accepts.
   const later = { authorMergeRules: true, systemTheme: true, traditionalChinese: true, visitorClaims: true };
   stage.emulator.setFeatures({ sectionParents: true, ...later });
 }, 60_000);
 afterAll(() => stage.close());
 
-/** What depends on what is there, and no schema can know. */
+/** Errors that depend on the state, which no schema can check. */
 const OF_THE_STATE = [
   /does not exist$/,
   /not found$/,
@@ -34,7 +37,10 @@ const OF_THE_STATE = [
   /is (merged|archived)$/,
 ];
 
-/** What the documents leave open, or to the platform: the client sends it as it is, and what is said of it counts. */
+/**
+ * Values that the documents leave open, or to the platform: the client sends them unchanged and reports the platform's
+ * answer.
+ */
 const LEFT_TO_THE_PLATFORM: Readonly<Record<string, RegExp>> = {
   applySpaceTemplate: /^body\.params\.contentRefs\./,
   askSite: /^body\.scope\.siteSpaceIds: must name at least one site space$/,
@@ -45,7 +51,7 @@ const LEFT_TO_THE_PLATFORM: Readonly<Record<string, RegExp>> = {
   putContextRecords: /^body\.\d\.url: must be /,
   updateAdaptiveSchema: /^body\.jsonSchema\b/,
   updateOrganization: /^body\.mergeRules\.rules\./,
-  // All of the settings: which there are is documented nowhere.
+  // All settings: the available ones are not documented.
   updateSiteCustomization: /^body\.\w+/,
   updateSpace: /^body\.mergeRules\.rules\./,
 };
@@ -76,7 +82,7 @@ describe.each(written.map((operation) => [operation.name, operation] as const))(
 });
 
 function isKnown(name: string, fault: string): boolean {
-  // The last of many is cut off.
+  // The last of many is truncated.
   return (
     fault.endsWith('…') ||
     OF_THE_STATE.some((pattern) => pattern.test(fault)) ||

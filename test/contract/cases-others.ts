@@ -119,7 +119,7 @@ export const integrationCases = {
   },
 } satisfies Partial<Cases>;
 
-/** Conversations and what took their place. */
+/** Conversations and their replacement. */
 export const conversationCases = {
   ingestConversations: {
     good: () => ({

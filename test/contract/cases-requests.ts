@@ -3,7 +3,7 @@ import { type Cases, document, type Ids, NOWHERE, said } from './operation-world
 
 type Place = { readonly spaceId: string };
 
-/** The two families of comments are called alike; `of`: what is commented on. */
+/** The two families of comments have the same requests; `of`: what is commented on. */
 function commentCases<P extends Place>(
   of: (ids: Ids) => P,
   comment: (ids: Ids) => string,
@@ -137,7 +137,7 @@ export const commentCasesOfBoth = {
   listChangeRequestCommenters: onRequest.commenters,
 } satisfies Partial<Cases>;
 
-/** Change requests, what is in them, and who reviews them. */
+/** Change requests, their content, and their reviewers. */
 export const requestCases = {
   listSpaceChangeRequests: {
     good: ({ space, bo }) => ({ path: { spaceId: space }, query: { status: 'draft', requestedReviewer: bo } }),

@@ -4,7 +4,7 @@ import { type Cases, type Ids, NOWHERE } from './operation-world.ts';
 const of = ({ site }: Ids) => ({ siteId: site });
 const NONE = { siteId: 'none' };
 
-/** Docs sites and what is on them. */
+/** Docs sites and their content. */
 export const siteCases = {
   listSites: {
     good: ({ space }) => ({ query: { space, title: 'hel', published: true, type: ['basic', 'premium'] } }),

@@ -3,7 +3,7 @@ import { type Cases, document, NOWHERE } from './operation-world.ts';
 
 const GONE = { spaceId: 'none' };
 
-/** Collections and spaces with what is in them, OpenAPI specifications and translations. */
+/** Collections and spaces with their content, OpenAPI specifications and translations. */
 export const spaceCases = {
   listCollections: {
     good: () => ({ query: { nested: false } }),

@@ -18,10 +18,10 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => world.begin());
 
-/** What a new resource has although no entry says so: the only values that an entry may leave out. */
+/** Default values of a new resource that no entry declares: the only values that an entry may omit. */
 const ABSENT: readonly Json[] = [null, '', false, 'included', { type: 'inherit' }];
 
-/** What manifests say of a resource, in the fields that the platform gives back, with ids for addresses. */
+/** Entry of a resource in the manifests, limited to the fields that the platform returns, with ids for addresses. */
 function saidOf(
   declared: ReadonlyMap<string, Declared>,
   actual: Actual,

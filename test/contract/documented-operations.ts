@@ -1,6 +1,7 @@
 /**
  * The documented operations, written separately from the code: by section, as method and path. `ORG`, `SPACE`, `CR` and
- * `SITE` stand for the beginnings of paths. Source: docs/platform-notes.md#sources-of-facts
+ * `SITE` stand for the beginnings of paths.
+ * Source: docs/platform-notes.md#sources-of-facts
  */
 
 const BASES: Readonly<Record<string, string>> = {
@@ -10,7 +11,7 @@ const BASES: Readonly<Record<string, string>> = {
   SITE: '/orgs/{organizationId}/sites/{siteId}',
 };
 
-/** Method and path from `/v1`, whatever its parameters are called: documents name them differently. */
+/** Method and path from `/v1`, without the names of its parameters, because documents name them differently. */
 export function signature(method: string, path: string): string {
   return `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`;
 }
@@ -196,7 +197,7 @@ const DOCUMENT: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What the client and the embedded platform have beyond the document, by where it is from. */
+/** Operations of the client and the embedded platform that are not in the document, by their source. */
 const BEYOND: Readonly<Record<string, readonly string[]>> = {
   'docs/platform-notes.md#operations-beyond-the-api-document': [
     'GET ORG/spaces',

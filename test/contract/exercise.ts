@@ -10,7 +10,7 @@ import { spaceCases } from './cases-spaces.ts';
 import { signature } from './documented-operations.ts';
 import type { Case, Cases, Stage } from './operation-world.ts';
 
-/** Every operation of the client. That one is missing is an error of types, and of the coverage. */
+/** Every operation of the client. A missing one is a type error, and fails the coverage test. */
 export const cases: Cases = {
   ...organizationCases,
   ...spaceCases,
@@ -21,7 +21,7 @@ export const cases: Cases = {
   ...conversationCases,
 };
 
-/** What came of one call, and what the platform saw of it. */
+/** Result of one call, and the exchange that the platform received. */
 export interface Outcome {
   readonly value?: unknown;
   readonly error?: unknown;
@@ -29,7 +29,7 @@ export interface Outcome {
   readonly answers: readonly { readonly operation: string; readonly status: number | null }[];
 }
 
-/** What came of both calls of an operation. */
+/** Results of both calls of an operation. */
 export interface Exercise {
   readonly operation: Operation;
   readonly good: Outcome;
@@ -44,7 +44,7 @@ const signatures = new Map(
 /** Operations of the embedded platform, as method and path. */
 export const emulated: readonly string[] = [...signatures.values()];
 
-/** Makes the call, whatever kind of operation it is. */
+/** Makes the call for any type of operation. */
 export function call(writer: Writer, operation: Operation, input: AnyInput): Promise<unknown> {
   const { get, send, stream } = writer as unknown as Record<
     'get' | 'send' | 'stream',
@@ -56,7 +56,7 @@ export function call(writer: Writer, operation: Operation, input: AnyInput): Pro
   return operation.method === 'GET' ? get(operation, input) : send(operation, input);
 }
 
-/** Calls every operation, well and badly, each on a platform that is as it was at the start, as it is afterwards. */
+/** Calls every operation, with a valid and an invalid call, each on a platform in its initial or final state. */
 export async function exerciseAll(stage: Stage): Promise<readonly Exercise[]> {
   const { emulator, ids } = stage;
   const state = emulator.state();

@@ -37,7 +37,7 @@ describe.each(samples.map((each) => ({ each, kind: each.kind })))('$kind', ({ ea
     return entries.find((entry) => entry.address === owned)?.id ?? '';
   }
 
-  /** The first request of the change that the plan of a step has for the resource. */
+  /** The first request for the resource in the plan of a step. */
   async function firstRequest(step: SampleStep): Promise<PlannedRequest> {
     const { changes } = (await world.plan(manifest(step), policy)).plan;
     const change = changes.find((planned) => planned.address === address);
@@ -134,7 +134,7 @@ describe.each(samples.map((each) => ({ each, kind: each.kind })))('$kind', ({ ea
   });
 });
 
-/** How many there are on the platform that have not been deleted. */
+/** Number of these on the platform that have not been deleted. */
 function count(storedIn: Sample['storedIn']): number {
   const lists = world.emulator.state() as unknown as Readonly<Record<string, readonly unknown[]>>;
   if (lists[storedIn] === undefined) {

@@ -6,11 +6,14 @@ import { operations } from '../../src/platform/operations/index.ts';
 import type { Input, Operation } from '../../src/platform/operations/model/operation.ts';
 import { toDocument } from '../../src/platform/rich-text/document.ts';
 
-/** Who calls: an admin, the integration `helper`, somebody who is no member yet, or nobody whom the platform knows. */
+/**
+ * Caller: an admin, the integration `helper`, somebody who is not a member yet, or somebody whom the platform does not
+ * know.
+ */
 export type Who = 'admin' | 'integration' | 'newcomer' | 'stranger';
 
 export const ORGANIZATION = 'org_acme';
-/** For paths below an organization that is not there. */
+/** For paths below an organization that does not exist. */
 export const NOWHERE = { organizationId: 'none' };
 export const document = { ...toDocument('Because of **SSO**') };
 export const INTEGRATION = {
@@ -42,7 +45,7 @@ const TOKENS = {
   'token-newcomer': { user: 'cy@acme.example', permission: 'admin' },
 } as const;
 
-/** A platform with one of everything, of all versions at once, and clients of everybody who calls it. */
+/** A platform with one of everything, of all versions at once, and a client for every caller. */
 export interface Stage {
   readonly emulator: Emulator;
   readonly ids: Ids;
@@ -51,8 +54,8 @@ export interface Stage {
 }
 
 /**
- * Starts the platform and puts one of everything into it, through the client. `through` is given the platform's address
- * and gives the one that the client is to use.
+ * Starts the platform and creates one of everything through the client. `through` receives the platform's address and
+ * returns the one that the client uses.
  */
 export async function openStage(through = (url: string) => Promise.resolve(url)): Promise<Stage> {
   const emulator = await startEmulator({
@@ -224,20 +227,20 @@ async function buildWorld(writer: Writer, emulator: Emulator) {
   };
 }
 
-/** The ids of what is there. */
+/** Ids of the created resources. */
 export type Ids = Awaited<ReturnType<typeof buildWorld>>;
 
-/** One call that the platform takes, and one that it refuses. */
+/** A call that the platform accepts, and one that it rejects. */
 export interface Case<O extends Operation> {
   good(ids: Ids): Input<O>;
-  /** What the answer must have in it, where it has a body. */
+  /** Required content of the answer, if it has a body. */
   sees?(ids: Ids): object;
   readonly goodBy?: Who;
   bad(ids: Ids): Input<O>;
-  /** Of the refusal. */
+  /** Status of the rejection. */
   readonly status: number;
   readonly badBy?: Who;
 }
 
-/** One for every operation that there is. */
+/** One case for every operation. */
 export type Cases = { readonly [Name in keyof typeof operations]: Case<(typeof operations)[Name]> };

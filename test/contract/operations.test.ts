@@ -6,7 +6,7 @@ import { beyond, documented, signature } from './documented-operations.ts';
 import { type Exercise, emulated, exerciseAll, type Outcome } from './exercise.ts';
 import { openStage, type Stage } from './operation-world.ts';
 
-/* Every operation of the client, through sockets, against the embedded platform; they share no code. */
+/* Every operation of the client, over sockets, against the embedded platform; the two share no code. */
 
 const all = Object.values(operations) as readonly Operation[];
 const table = new Map(all.map((operation) => [operation.name, signature(operation.method, operation.path)]));
@@ -23,7 +23,7 @@ function exerciseOf(name: string): Exercise {
   return exercised.get(name) ?? expect.unreachable(`${name} is called by no case`);
 }
 
-/** Whether it was answered by the operation that it is, with a status in that range. */
+/** Reports whether it was answered by the expected operation, with a status in that range. */
 function isAnswered({ operation: { name } }: Exercise, { answers }: Outcome, from: number, to: number): boolean {
   return answers.some(({ operation, status }) => operation === table.get(name) && inRange(status ?? 0, from, to));
 }

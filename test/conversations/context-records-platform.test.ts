@@ -17,7 +17,7 @@ import { createFastClock } from '../support/fast-clock.ts';
 import { Helpdesk, SECRET, testRedactor } from '../support/helpdesk.ts';
 import { eventually } from '../support/octavo-process.ts';
 
-/* Through sockets, to an embedded platform that has no conversations: a site takes them as its context records. */
+/* Over sockets, to an embedded platform without conversations: a site accepts them as its context records. */
 
 const FASTER = 100;
 
@@ -33,11 +33,14 @@ interface Opened {
   readonly site: string;
   readonly desk: Helpdesk;
   readonly ingestion: Ingestion;
-  /** Where conversations were said to go. */
+  /** Reported destinations of conversations. */
   readonly told: string[];
 }
 
-/** An emulator with a site, and what `octavo` needs to send a helpdesk's tickets there; `site` null: none is named. */
+/**
+ * An emulator with a site, and the setup of `octavo` to send a helpdesk's tickets there; `site` null: none is
+ * configured.
+ */
 async function open(options: EmulatorOptions, over: { site?: string | null; bytes?: number } = {}): Promise<Opened> {
   const emulator = await startEmulator({ ...options, faults: [] });
   const id = await createSite(emulator);
@@ -126,7 +129,7 @@ test('sends one probe and full batches, and nothing unchanged again', async () =
   const puts = emulator.requests.count('putContextRecords');
   expect(puts).toBeLessThan(10);
   expect(emulator.requests.total).toBe(puts + 1);
-  // The same tickets, told of again.
+  // The same tickets, received again.
   await ingestion.resync('desk', 0);
   await until('all are found again', async () => (await ingestion.status()).sources[0]?.counts.unchanged === 20);
   await until('rest', () => isDrained(opened));
@@ -175,7 +178,7 @@ test.each([
   await until('the bound', async () => (await ingestion.status()).outbox.isFull);
   await until('an answer', () => ingestion.sender?.state.kind === 'unsupported');
   expect(ingestion.sender?.state).toMatchObject({ kind: 'unsupported', reason: expect.stringMatching(reason) });
-  // A platform that has conversations again, or that was only said not to have any.
+  // A platform that has conversations again, or that was only reported not to have any.
   emulator.setFeatures(getFeatures('0.146'));
   ingestion.sender?.resume();
   const ids = () => new Set(emulator.state().conversations?.map(({ externalId }) => externalId));

@@ -63,7 +63,7 @@ test('logs a few lines for a pushed file with invalid records, and lists all of 
   expect((await ingestion.status()).sources[0]?.counts).toMatchObject({ rejected: 500 });
 });
 
-/** So many dead letters, of a file that was pushed. */
+/** This number of dead letters, from a pushed file. */
 async function bury(count: number): Promise<void> {
   const record = (id: number) => JSON.stringify({ id: String(id), parts: [{ role: 'user', body: 'x' }] });
   await push(

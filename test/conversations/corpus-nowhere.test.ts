@@ -18,16 +18,16 @@ import { createMetrics } from '../../src/server/metrics.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { type Example, readCorpus, ticketOf } from './redact/corpus.ts';
 
-/* Everything of the corpus goes the whole way: nothing of it is left anywhere on that way. */
+/* The whole pipeline for the corpus: no private value is left in any place on the way. */
 
 const corpus = readCorpus();
 const folder = mkdtempSync(join(tmpdir(), 'octavo-corpus-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Shorter ones are found in any text. */
+/** Shorter values occur in any text. */
 const SHORTEST = 7;
 
-/** Values that stand in the corpus only where they are marked: a name that is a word elsewhere says nothing. */
+/** Values that occur in the corpus only where they are marked: a name that is also an ordinary word proves nothing. */
 function values(): readonly string[] {
   const rests = corpus.map(({ text, marks }) =>
     marks.reduceRight((left, { start, end }) => `${left.slice(0, start)}\n${left.slice(end)}`, text),
@@ -38,7 +38,7 @@ function values(): readonly string[] {
   );
 }
 
-/** Each value stands in every place of a ticket where one may. */
+/** Puts each value into every place of a ticket that may contain text. */
 function ticketFor({ id, text, people }: Example): Ticket {
   return {
     ...ticketOf([text, `Once more: ${text}`], people),
@@ -53,7 +53,7 @@ const places = { state: '', log: '', metrics: '', platform: '' };
 let sent = 0;
 let dead = 0;
 
-/** Sends what belongs to one set of options, while the platform fails, refuses and loses answers. */
+/** Sends the examples of one set of options, while the platform fails, rejects and loses answers. */
 async function send(examples: readonly Example[], index: number): Promise<void> {
   const [first] = examples as [Example];
   const emulator = await startEmulator({
@@ -115,7 +115,7 @@ async function send(examples: readonly Example[], index: number): Promise<void> 
   const { conversations = [], conversationIssues, issuesClusters } = emulator.state();
   sent += conversations.length;
   places.metrics += await metrics.registry.metrics();
-  // Who sent it is in its source, and is nobody of the corpus.
+  // The sender is part of the source, and is not a person of the corpus.
   const contents = conversations.map(({ externalId, content }) => ({ externalId, content }));
   places.platform += JSON.stringify([contents, conversationIssues, issuesClusters]);
   places.log += JSON.stringify(status);
@@ -138,7 +138,7 @@ beforeAll(async () => {
 test('ingests the whole corpus', () => {
   expect(corpus.length).toBeGreaterThanOrEqual(300);
   expect(values().length).toBeGreaterThanOrEqual(200);
-  // What was taken before its answer was lost, and refused after, is both.
+  // A conversation that was accepted before its answer was lost, and rejected later, counts as both.
   expect(sent + dead).toBeGreaterThanOrEqual(corpus.length);
   expect(dead).toBeGreaterThan(0);
   expect(places.log).toContain('refused by the platform; kept as a dead letter');

@@ -7,7 +7,7 @@ import { ConversationsProbe } from '../../src/platform/conversations-probe.ts';
 
 const CONVERSATION = { id: 'desk/1', parts: [{ type: 'message', role: 'user', body: 'Empty' }] } as const;
 
-/** What comes of one conversation where the platform answers the question, and what is sent, with these. */
+/** Result for one conversation, depending on the platform's answers to the probe and to the sending. */
 async function outcome(asked: Error | null, sent: readonly Error[] = []): Promise<SendOutcome> {
   const left = [...sent];
   const writer = {

@@ -24,7 +24,7 @@ type EditKind = (typeof EDITS)[number];
 interface Edit {
   readonly kind: EditKind;
   readonly ticket: number;
-  /** Milliseconds that pass before it. */
+  /** Milliseconds before the edit. */
   readonly after: number;
 }
 
@@ -46,7 +46,7 @@ class World {
       name: 'support',
       domain: 'acme',
       token: FakeFreshdesk.token,
-      // None to speak of: it would heal what a poll misses.
+      // Practically none: a lookback would repair what a poll misses.
       lookback: 1,
       baseUrl: this.desk.url,
       userAgent: 'octavo/0',

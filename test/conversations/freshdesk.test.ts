@@ -60,7 +60,7 @@ afterEach(async () => {
   clock = undefined as unknown as typeof clock;
 });
 
-/** Polls; `most`: batches after which whoever asks is killed. */
+/** Polls; `most`: batches after which the process is killed. */
 function poll(cursor: Json = null, most = Number.POSITIVE_INFINITY): Promise<Batch[]> {
   return clock.run(collectBatches(source, { cursor, since: START - 30 * DAY, most }));
 }
@@ -214,7 +214,7 @@ describe('a poll', () => {
       tickets.push(resolved(`Ticket ${index}`));
       await clock.advance(1000);
     }
-    // With each page that is read, one that was on it goes to the end and pulls the others forward.
+    // After each page that is read, an item on it moves to the end, so that the others move up.
     let moved = 0;
     desk.meanwhile = ({ path }) => {
       if (LIST.test(path) && moved < 4) {
@@ -419,7 +419,7 @@ describe('a list ordered by the last change', () => {
   });
   const scan = async (list: UpdatedList<Listed>) => {
     for await (const _ of scanUpdated(list, T0)) {
-      // Only how it ends matters.
+      // Only its end matters.
     }
   };
 

@@ -26,7 +26,7 @@ interface Edit {
   readonly kind: EditKind;
   readonly issue: number;
   readonly repository: number;
-  /** Milliseconds that pass before it. */
+  /** Milliseconds before the edit. */
   readonly after: number;
 }
 

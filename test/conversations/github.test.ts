@@ -70,7 +70,7 @@ afterEach(async () => {
   clock = undefined as unknown as typeof clock;
 });
 
-/** Polls; `most`: batches after which whoever asks is killed. */
+/** Polls; `most`: batches after which the process is killed. */
 function poll(cursor: Json = null, most = Number.POSITIVE_INFINITY): Promise<Batch[]> {
   return clock.run(collectBatches(source, { cursor, since: START - 30 * DAY, most }));
 }
@@ -107,7 +107,7 @@ describe('an issue', () => {
         parts: [
           { role: 'user', body: 'How do I export?' },
           { role: 'team-member', body: 'Under Settings.' },
-          // A private member of the organization looks like anybody else: the settings name her.
+          // A private member of the organization looks like any other user: the settings name her.
           { role: 'team-member', body: 'Also by the API.' },
           { role: 'user', body: 'Thanks!' },
         ],
@@ -439,7 +439,7 @@ describe('the rate limit', () => {
 describe('a GitHub App', () => {
   beforeEach(() => {
     const sign = crypto.subtle.sign.bind(crypto.subtle);
-    // A signature is made beside the event loop: the clock stands still meanwhile, as for a request.
+    // A signature is created outside the event loop: the clock stops meanwhile, as for a request.
     vi.spyOn(crypto.subtle, 'sign').mockImplementation(async (...of) => {
       channel('undici:request:create').publish({});
       try {
@@ -603,7 +603,7 @@ describe('a webhook', () => {
 
   test('matches the signature of GitHub’s example', () => {
     const signature = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
-    // It is genuine, and no JSON.
+    // The signature is valid, but the body is not JSON.
     expect(hear('Hello, World!', { 'x-hub-signature-256': signature })).toMatchObject({ status: 400 });
     expect(hear('Hello, World?', { 'x-hub-signature-256': signature })).toMatchObject({ status: 401 });
   });

@@ -16,13 +16,14 @@ import { Helpdesk, SECRET, type TicketState, testRedactor, testWebhook } from '.
 import { MortalOutbox, type OutboxDeath } from '../support/mortal-outbox.ts';
 
 /*
- * Whatever is edited, hinted at, killed or lost: in the end the platform has exactly the newest redacted content of
- * every solved ticket, each version sent once where no answer was lost, and nothing private anywhere.
+ * Edits, webhook hints, kills and lost answers in any order: in the end the platform has exactly the newest redacted
+ * content of every solved ticket, each version was sent once unless its answer was lost, and nothing private is
+ * anywhere.
  */
 
 const MINUTE = 60_000;
 const QUIET = 10 * MINUTE;
-/** The campaign dies at every write, before it is kept and after; a sample at every STRIDE-th. */
+/** The campaign dies before and after every write; a sample at every STRIDE-th. */
 const STRIDE = countCases({ sample: 3, ci: 3, full: 1 });
 
 type Step =
@@ -32,10 +33,10 @@ type Step =
   | { readonly do: 'fault'; readonly fault: SinkFault; readonly times: number }
   | { readonly do: 'resync' }
   | { readonly do: 'die'; readonly death: OutboxDeath }
-  /** A restart that nothing prepares for. */
+  /** A restart without preparation. */
   | { readonly do: 'kill' };
 
-/** A helpdesk, a platform, a state, and the process between them, which is started again whenever it has died. */
+/** A helpdesk, a platform, a state, and the process between them, which is restarted whenever it has died. */
 class World {
   readonly clock = createVirtualClock();
   readonly desk: Helpdesk;
@@ -45,7 +46,7 @@ class World {
   #mortal: MortalOutbox | null = null;
   #ingestion: Ingestion | null = null;
   #faults: SinkFault[] = [];
-  /** Until its end began. */
+  /** Writes until the final phase. */
   writes = 0;
   deaths = 0;
 
@@ -93,12 +94,12 @@ class World {
     this.deaths += 1;
     const last = this.sink.accepted.at(-1);
     if (write === 'sent' && when === 'before' && last !== undefined) {
-      // The platform has answered, and nobody knows it any more.
+      // The platform has answered, but the answer reaches nobody.
       last.lost = true;
     }
   }
 
-  /** What is dead does nothing more; another takes its place. */
+  /** The dead process stops; another takes its place. */
   async revive(death: OutboxDeath | null = null): Promise<void> {
     const { isDead = true, writes = 0 } = this.#mortal ?? {};
     if (!isDead) {
@@ -147,11 +148,11 @@ class World {
     try {
       await this.#ingestion?.deliver('desk', { headers: {}, body, receivedAt: this.clock.now() });
     } catch {
-      // It died of it, and whoever sent it was told nothing.
+      // The process died during the request, and its caller received no answer.
     }
   }
 
-  /** Nothing is in the way any more: what is the end of it? */
+  /** Final phase: nothing fails any more; checks the result. */
   async end(): Promise<void> {
     const { clock, desk, sink } = this;
     this.#faults = [];
@@ -162,12 +163,12 @@ class World {
     await this.revive();
     this.writes += this.#mortal?.writes ?? 0;
     this.#ingestion?.sender?.resume();
-    // One poll, and whatever was on its way has had its turn.
+    // One poll, and everything in flight has finished.
     await clock.advance(6 * MINUTE);
     const tried = new Set(sink.attempts.map(({ body }) => body));
     const before = sink.accepted.length;
     await clock.advance(14 * MINUTE);
-    // A refusal that was a mistake is made good by hand.
+    // An incorrect rejection is corrected manually.
     await this.#ingestion?.retry({});
     await clock.advance(20 * MINUTE);
     const status = await this.#ingestion?.status();
@@ -176,7 +177,7 @@ class World {
     for (const [id, words] of desk.expected()) {
       expect(contents.get(id)).toBe(words);
     }
-    // What has become ineligible while it waited does not go.
+    // Tickets that have become ineligible while they waited are not sent.
     for (const { body, conversations } of sink.accepted.slice(before)) {
       for (const { id, parts } of tried.has(body) ? [] : conversations) {
         expect(parts[0]?.body).toBe(desk.expected().get(id));
@@ -199,12 +200,12 @@ const hint = (id: string, delivery: string): Step => ({ do: 'hint', id, delivery
 const wait = (minutes: number): Step => ({ do: 'wait', minutes });
 const fault = (of: SinkFault, times = 1): Step => ({ do: 'fault', fault: of, times });
 
-/** Something of everything. */
+/** A script with every kind of step. */
 const SCRIPT: readonly Step[] = [
   ...['1', '2', '3', '4', '5', '6', '7', '8'].map((id) => edit(id, 'solved')),
   edit('2', 'private'),
   wait(6),
-  // Early: it would heal what is lost after it.
+  // Early: a resync would repair what is lost after it.
   { do: 'resync' },
   edit('7', 'deleted'),
   edit('8', 'spam'),
@@ -229,7 +230,7 @@ const SCRIPT: readonly Step[] = [
 
 interface Playing {
   readonly death?: OutboxDeath;
-  /** Whether the helpdesk's list shows what was deleted or is spam. */
+  /** True if the helpdesk's list includes deleted tickets and spam. */
   readonly tells: boolean;
 }
 
@@ -265,7 +266,7 @@ test.each([true, false])(
           const world = await play(SCRIPT, openMemoryStore(), { tells, death: { write, when } });
           died += world.deaths;
           if (!tells) {
-            // What was deleted or spam by the end of its rest was never sent, and not only not in the end.
+            // Tickets that were deleted or spam by the end of their settle delay were never sent, not even temporarily.
             expect([...world.sink.contents.keys()].filter((key) => /[78]$/.test(key))).toEqual([]);
           }
         } catch (error) {

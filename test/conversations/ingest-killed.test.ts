@@ -11,7 +11,7 @@ import { countCases } from '../support/campaign.ts';
 import { ConversationSink, type SinkFault } from '../support/conversation-sink.ts';
 import { Helpdesk, SECRET, type TicketState } from '../support/helpdesk.ts';
 
-/* A real process, killed with SIGKILL at random points and started again on the same state file. */
+/* A real process, killed with SIGKILL at random points and restarted on the same state file. */
 
 const CHILD = fileURLToPath(new URL('ingest-process.ts', import.meta.url));
 const KILLS = countCases({ sample: 3, ci: 8, full: 60 });
@@ -94,7 +94,8 @@ test('sends the latest version of every solved ticket, however often it is kille
       const contents = sink.contents;
       return [...desk.expected()].every(([id, words]) => contents.get(id)?.parts[0]?.body === words);
     };
-    // It says each of its writes, so that nobody has to guess how long it takes; then some more, for what is needless.
+    // The process reports each of its writes, so that no durations are guessed; some more kills cover unnecessary
+    // writes.
     let more = 30;
     for await (const _ of lines) {
       more -= isDone() ? 1 : 0;

@@ -8,7 +8,7 @@ import { createFastClock } from '../support/fast-clock.ts';
 import { Helpdesk, SECRET, testRedactor } from '../support/helpdesk.ts';
 import { eventually } from '../support/octavo-process.ts';
 
-/* Through sockets, to the embedded platform: its own rules, its own faults. */
+/* Over sockets, to the embedded platform: its own rules and its own faults. */
 
 const FASTER = 100;
 

@@ -8,14 +8,15 @@ import { type Edit, Helpdesk, testRedactor } from '../support/helpdesk.ts';
 import { MortalOutbox } from '../support/mortal-outbox.ts';
 
 /*
- * A process of its own for the tests: takes conversations in from a helpdesk whose log is a file, until it is killed.
- * Where a site is given, it takes them where the platform has no conversations. It writes a line after each write to its state. Its clock runs faster than ours, so that its pauses are short.
+ * A separate process for the tests: ingests conversations from a helpdesk whose log is a file, until it is killed. With
+ * a site, it targets a platform without conversations. It prints a line after each write to its state. Its clock is
+ * accelerated, so that its pauses are short.
  */
 
 const [file = '', log = '', url = '', epoch = '0', organization = 'org_1', site] = process.argv.slice(2);
 const clock = createFastClock(Number(epoch), 100);
 
-/** The helpdesk as its log is now; a line that is being written is not read yet. */
+/** The helpdesk according to its log; an incomplete line is not read yet. */
 class LoggedHelpdesk extends Helpdesk {
   override readonly log: Edit[] = [];
 

@@ -56,7 +56,7 @@ function open({ limit = { items: 1000, bytes: 1e6 }, settleDelay = 0, polling = 
     settleDelay,
     batch: { maxConversations: 50, maxBytes: 1_000_000 },
     clock,
-    // As uneven as a real one.
+    // Non-zero, so that times are fractional, as with a real generator.
     random: () => 1e-7,
     events,
   });
@@ -423,7 +423,7 @@ describe('records that cannot become a conversation', () => {
       const admission = converted(over);
       return admission.kind === 'content' ? JSON.parse(admission.content.payload) : admission;
     };
-    // The redactor alone cuts, and it counts as the platform does.
+    // Only the redactor truncates, and it counts as the platform does.
     const redactor = createConversationRedactor();
     const long = convertTicket(ticket({ subject: `${'👋'.repeat(600)} ` }), {
       redactor: redactor,

@@ -9,7 +9,7 @@ import { keyOfFound } from '../support/polls.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
 const MINUTE = 60_000;
-/** How late the search may know of a change, in seconds: polls look back further. */
+/** Delay of the search index, in seconds: polls look back further. */
 const INDEXING = 240;
 
 const edit = fc.record({
@@ -60,7 +60,7 @@ class Helpdesk {
     changes[what]();
   }
 
-  /** What must be known of a conversation in the end. */
+  /** Expected final result for a conversation. */
   expected(conversation: FakeConversation): object {
     const key = `intercom/ab12cd/${conversation.id}`;
     if (conversation.deletedAt !== null) {
@@ -97,7 +97,7 @@ test('sends the latest version of every conversation despite edits, kills and fa
       });
       const found = await playInterleaved(
         {
-          // All is indexed by then, and still within what is looked back on.
+          // Everything is indexed by then, and still within the lookback.
           ...{ clock, fake, source, since: START, settling: INDEXING * 1000 + 1000 },
           apply: (one) => helpdesk.do(one),
           expire: () => fake.expirePositions(),

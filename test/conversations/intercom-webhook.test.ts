@@ -32,7 +32,7 @@ describe('an Intercom webhook', () => {
   });
 
   test('is signed with the client secret over the raw body', () => {
-    // Worked out apart from this program: openssl dgst -sha1 -hmac "$secret".
+    // Calculated independently of this program: openssl dgst -sha1 -hmac "$secret".
     const body = Buffer.from('{"topic":"ping","id":null}');
     expect(deliver(body, { 'x-hub-signature': 'sha1=91d941bdd60e9352ddb30953d365ac0051200522' })).toEqual({
       kind: 'hints',

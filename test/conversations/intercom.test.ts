@@ -61,7 +61,7 @@ function running() {
   return clock;
 }
 
-/** Polls; `most`: batches after which whoever asks is killed. */
+/** Polls; `most`: batches after which the process is killed. */
 async function poll(cursor: Json = null, most = Number.POSITIVE_INFINITY, since = START - 30 * DAY): Promise<Batch[]> {
   return running().run(collectBatches(source, { cursor, since, most }));
 }
@@ -272,7 +272,7 @@ describe('the window', () => {
   test('ends at the start of the poll, where the next window begins', async () => {
     await open({}, { lookback: 1000 });
     closed();
-    // Its time is ahead of everybody’s: whoever goes on from it misses what comes before.
+    // Its timestamp is ahead of all others: a poll that continues from it misses earlier changes.
     const ahead = closed();
     ahead.updated_at += 86_400;
     await wait();

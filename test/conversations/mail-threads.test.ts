@@ -22,7 +22,7 @@ interface MailText {
   readonly headers?: readonly string[];
 }
 
-/** A mail as a file has it. */
+/** A mail as stored in a file. */
 function eml({ id, from = 'ana@x.example', replyTo, references = [], minute, body, headers = [] }: MailText): string {
   return [
     `From: ${from}`,
@@ -46,7 +46,7 @@ function openOutbox(): Outbox {
   return openMemoryStore().outbox('org_1', { items: 10_000, bytes: 1e9 });
 }
 
-/** Takes a file of mail in, as an intake would. */
+/** Imports a file of mail, as an intake would. */
 async function take(outbox: Outbox, mail: MailText, options: object = TEAM): Promise<void> {
   for (const found of await read(`${mail.id}.eml`, eml(mail), options)) {
     const admission =
@@ -63,7 +63,7 @@ interface Sent {
   readonly parts: readonly { readonly role: string; readonly body: string }[];
 }
 
-/** Sends what waits, and answers it. */
+/** Sends waiting conversations, and returns them. */
 async function send(outbox: Outbox): Promise<readonly Sent[]> {
   const sent: Sent[] = [];
   for (;;) {

@@ -6,7 +6,7 @@ import { createSocketClock, FakeProvider, type ProviderReply } from '../support/
 
 const TOKEN = 'p-T0ken';
 
-/** Answers what it is told to, in order; then that all is well. */
+/** Sends the given answers in order, and then answers with success. */
 class Scripted extends FakeProvider {
   readonly replies: (ProviderReply & { readonly lasting?: boolean })[] = [];
 

@@ -25,7 +25,7 @@ let provider: FakeProvider;
 let ingestion: Ingestion;
 let sink: ConversationSink;
 
-/** What was settled rests for two hours from now on. */
+/** The settle delay is two hours from now on. */
 function start(polling: PollingSource): void {
   sink = new ConversationSink();
   ingestion = new Ingestion({
@@ -51,7 +51,7 @@ afterEach(async () => {
 const around = () => ({ name: 'support', userAgent: 'octavo/0', clock, random: () => 0.5 });
 const waiting = async () => (await ingestion.status()).sources[0]?.waiting;
 const sent = () => [...sink.contents.keys()];
-/** Everything that was ever offered to the platform. */
+/** Everything that was ever sent to the platform. */
 const offered = () => sink.attempts.flatMap(({ ids }) => ids);
 
 describe('Freshdesk', () => {
@@ -228,7 +228,7 @@ describe('Intercom', () => {
       await clock.advance(40 * MINUTE);
       expect(offered()).toEqual([`intercom/ab12cd/${kept.id}`]);
       expect(await waiting()).toBe(0);
-      // Where it lists deletions, nothing is fetched for it.
+      // No fetches if the provider lists deletions.
       expect(helpdesk.count(ONE) - before).toBe(lists ? 0 : 2);
     },
   );

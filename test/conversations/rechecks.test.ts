@@ -8,9 +8,7 @@ import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts
 import { ConversationSink } from '../support/conversation-sink.ts';
 import { Helpdesk, testRedactor, testWebhook } from '../support/helpdesk.ts';
 
-/*
- * A source whose list leaves out what was deleted or is spam: at the end of its rest each ticket is looked at once more.
- */
+/* A source whose list omits deleted tickets and spam: each ticket is fetched again at the end of its settle delay. */
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -48,7 +46,7 @@ function open({ items = 1000, settleDelay = HOUR } = {}): void {
     settleDelay,
     batch: { maxConversations: 50, maxBytes: 1_000_000 },
     clock,
-    // As uneven as a real one.
+    // Non-zero, so that times are fractional, as with a real generator.
     random: () => 1e-7,
     events: { onRejected: (what) => told.push(what) },
   });
@@ -61,7 +59,7 @@ const solve = (...ids: string[]) => {
 };
 const sentIds = () => sink.accepted.map(({ conversations }) => conversations.map(({ id }) => id.at(-1)).join(''));
 const status = async () => (await ingestion.status()).sources[0];
-/** What a fetch of one ticket is answered with; the others are there. */
+/** Answers to a fetch of one ticket; the other tickets exist. */
 function failFetches(of: readonly string[], error: Error | null) {
   const fetch = desk.found.bind(desk);
   desk.found = (id) => {
@@ -217,7 +215,7 @@ test('a recheck can replace its ticket with a larger one even if the outbox is f
   await clock.advance(30 * MINUTE);
   solve('2');
   await clock.advance(20 * MINUTE);
-  // Its version has a digit more now.
+  // Its version has one more digit now.
   solve('1');
   await clock.advance(4 * HOUR);
   expect(new Map([...sink.contents].map(([id, { parts }]) => [id, parts[0]?.body]))).toEqual(desk.expected());

@@ -51,7 +51,7 @@ function open(batch = { maxConversations: 50, maxBytes: 1_000_000 }, of: Outbox 
     }),
     batch,
     clock,
-    // As uneven as a real one.
+    // Non-zero, so that times are fractional, as with a real generator.
     random: () => 1e-7,
     work,
     room: new WakeUpSignal(),
@@ -277,7 +277,7 @@ describe('a platform that accepts nothing', () => {
     expect(sender.state).toEqual({ kind, reason });
     await put('c');
     await clock.advance(MINUTE / 2);
-    // Nobody asks again for news alone; what waits is not in doubt.
+    // No retry only to refresh the status; waiting conversations are not in doubt.
     expect(sink.attempts).toHaveLength(1);
     expect(await desk()).toMatchObject({ waiting: 3, inDoubt: 0, deadLetters: 0 });
     await clock.advance(55 * MINUTE);
@@ -334,7 +334,7 @@ describe('stopping', () => {
 test('does not delay requests when the wall clock is set back by a day', async () => {
   const { now } = clock;
   let back = 0;
-  // As real ones: only the one that never goes back has parts of milliseconds.
+  // Like real clocks: only the monotonic one has fractions of milliseconds.
   clock.now = () => Math.floor(now()) - back;
   const { monotonic } = clock;
   clock.monotonic = () => monotonic() + (back === 0 ? 0 : 0.4);

@@ -22,7 +22,7 @@ interface Changes {
   readonly to?: ReturnType<typeof standardWebhook>;
 }
 
-/** Signed by the library of those who made the standard. */
+/** Signed by the reference library of the standard. */
 function deliver(content: unknown, { key = KEY, headers = {}, receivedAt = AT, to = webhook }: Changes = {}) {
   const body = typeof content === 'string' ? content : JSON.stringify(content);
   return to.read({
@@ -175,7 +175,7 @@ describe('a body', () => {
       found: [{ ticket: { key: 'webhook/crm/18', subject: '', url: null, attributes: {} } }, { ticket }],
     });
     expect(deliver(Array.from({ length: 1001 }, () => 1))).toMatchObject({ kind: 'refused', status: 400 });
-    // Its ids outlive its name.
+    // Its ids stay the same after a rename.
     const renamed = standardWebhook({ name: 'forms', account: 'crm', secrets: [KEY] });
     expect(deliver(full, { to: renamed })).toMatchObject({ found: [{ ticket }] });
     expect(deliver([])).toEqual({ kind: 'found', delivery: 'msg_1', found: [] });
@@ -197,7 +197,7 @@ describe('a body', () => {
   ])('with invalid content is rejected without quoting a value: %j', (one, reason) => {
     const good = { id: '2', parts: PARTS };
     const rejected = { kind: 'rejected', place: 'webhook/crm[0]', reason: `not a conversation: ${reason}` };
-    // Alone, its sender is told; of a list, the rest is taken.
+    // A single rejection is reported to the sender; in a list, the rest is accepted.
     const alone =
       one !== null && typeof one === 'object' ? rejected.reason : expect.stringContaining('neither a conversation');
     expect(deliver(one)).toEqual({ kind: 'refused', status: 400, reason: alone });

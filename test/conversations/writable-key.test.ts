@@ -32,7 +32,7 @@ test('replaces an id that contains the name of a person', () => {
     expect(writableKey(`file/drop/${id}`, redactor, people)).toMatch(/^file\/drop\/hidden-[0-9a-f]{24}$/);
   }
   expect(writableKey('file/drop/4711', redactor, people)).toBe('file/drop/4711');
-  // A helpdesk's own numbers and names are its own.
+  // A helpdesk's own numbers and names are unchanged.
   expect(writableKey('zendesk/zellweger/4711', redactor, people)).toBe('zendesk/zellweger/4711');
 });
 

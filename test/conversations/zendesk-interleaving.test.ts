@@ -10,7 +10,7 @@ import { keyOfFound } from '../support/polls.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
 
-/** What somebody does in the helpdesk, to a ticket drawn by number. */
+/** Edit of a ticket in the helpdesk; the ticket is chosen by number. */
 const edit = fc.record({
   kind: fc.constant('edit' as const),
   ticket: fc.nat(8),
@@ -58,7 +58,7 @@ class Helpdesk {
     changes[what]();
   }
 
-  /** What must be known of a ticket in the end; null: nothing can be. */
+  /** Expected final result for a ticket; null: undefined. */
   expected(ticket: FakeTicket): object | null {
     const key = `zendesk/acme/${ticket.id}`;
     if (ticket.purged) {

@@ -34,7 +34,7 @@ async function open(life: number | null = 3600) {
   source = connect();
 }
 
-/** A process; `with`: what it is given instead. */
+/** A process; `with`: overrides of its dependencies. */
 function connect(over: { refreshToken?: string; clientSecret?: string; note?: Note } = {}): PollingSource {
   return openZendesk({
     ...{ name: 'support', subdomain: 'acme', baseUrl: helpdesk.url, userAgent: 'octavo/0' },
@@ -69,7 +69,7 @@ async function failure(): Promise<Error> {
   );
 }
 
-/** A note whose writes fail, or stop the process that makes them, from the nth on. */
+/** A note whose writes fail, or stop the process, from the nth on. */
 function failingNote(from: number): Note & { writes: number } {
   const kept = note;
   return {
@@ -208,7 +208,7 @@ describe('the next refresh token', () => {
 
   test('is replaced by a changed one in the configuration', async () => {
     await fetchOne();
-    // Somebody let the client in once more, which ends what was before.
+    // The client was authorized again, which invalidates the earlier tokens.
     const fresh = helpdesk.authorize();
     helpdesk.withdrawAccess();
     await restart({ refreshToken: fresh });

@@ -41,7 +41,7 @@ describe('a Zendesk webhook', () => {
   });
 
   test('is signed over timestamp and body, in that order, with the characters of the secret', () => {
-    // Worked out apart from this program: openssl dgst -sha256 -hmac "$secret" -binary | base64.
+    // Calculated independently of this program: openssl dgst -sha256 -hmac "$secret" -binary | base64.
     const body = Buffer.from('{"type":"zen:event-type:ticket.created","detail":{"id":"1"}}');
     const signature = 'Lsl0HpkypDjsUwgSLm0n3bbilmW1Rpozm5MFXLtU0D0=';
     expect(deliver(body, { 'x-zendesk-webhook-signature': signature })).toMatchObject({ kind: 'hints', ids: ['1'] });

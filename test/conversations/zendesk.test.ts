@@ -52,7 +52,7 @@ afterEach(async () => {
   clock = undefined as unknown as typeof clock;
 });
 
-/** Polls; `most`: batches after which whoever asks is killed. */
+/** Polls; `most`: batches after which the process is killed. */
 function poll(cursor: Json = null, most = Number.POSITIVE_INFINITY, since = START - 30 * DAY): Promise<Batch[]> {
   return clock.run(collectBatches(source, { cursor, since, most }));
 }
@@ -339,7 +339,7 @@ describe('the export', () => {
   test('without tickets starts from the same time again', async () => {
     const first = await poll();
     expect(first).toEqual([{ found: [], cursor: { account: 'acme', cursor: null, at: (START - 30 * DAY) / 1000 } }]);
-    // Solved right after that poll, and asked for within the minute that the export withholds.
+    // Solved right after that poll, and requested within the minute that the export withholds.
     const ticket = solvedTicket();
     await clock.advance(30_000);
     const second = await poll(cursorOf(first));

@@ -141,7 +141,7 @@ describe('masking takes linear time', () => {
     ['percent signs', (n) => `https://x.example/?a=${'%'.repeat(n)}`],
   ];
 
-  // In proportion to its square, a megabyte would take hours.
+  // With quadratic work, a megabyte would take hours.
   test.each(shapes)('masks a megabyte of %s', { timeout: 20_000 }, (_name, text) => {
     const given = text(1_000_000);
     expect(maskUrls(given, mark).length).toBeGreaterThan(0);

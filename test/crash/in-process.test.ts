@@ -15,11 +15,11 @@ import { openWorld } from '../support/world.ts';
 import { leftover, scenarioOf } from './scenario.ts';
 
 /*
- * A pass dies at a write, before it is processed and after; nothing of it is left but platform and record. The
- * campaign takes every write, a sample every STRIDE-th. CRASH_STRIDE and CRASH_FROM repeat a death that failed.
+ * Deaths of a pass before and after a write; only the platform and the record survive. The campaign covers every write,
+ * a sample every STRIDE-th. CRASH_STRIDE and CRASH_FROM repeat a failed death.
  */
 
-/** Passes that may be needed after a death: what the platform still works on is finished by the next. */
+/** Passes that may be needed after a death: background processing of the platform is finished by the next pass. */
 const PASSES = 4;
 const STRIDE = Number(process.env.CRASH_STRIDE ?? countCases({ sample: 24, ci: 4, full: 1 }));
 const FROM = Number(process.env.CRASH_FROM ?? 1 + (SEED % STRIDE));
@@ -52,7 +52,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
     return record;
   }
 
-  /** Passes until nothing is left to do, and looks by other means than the planner's. */
+  /** Runs passes until nothing is left to do, and compares by other means than the planner's. */
   async function settle(model: Model, source: BaseSource, before: EmulatorState): Promise<void> {
     const manifests = manifestsOf(model);
     let base = source;
@@ -68,7 +68,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
         throw new Error(JSON.stringify({ pass, failed, changes, pending: planned.plan.pending }, null, 1));
       }
       if (open.length === 0 && 'manifests' in base) {
-        // The applied ref moves once everything was applied.
+        // The applied ref moves once everything has been applied.
         base = { manifests };
       }
     }
@@ -76,7 +76,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
     expect(untouched(before, emulator.state())).toBe(untouched(before, before));
   }
 
-  /** Where to begin from, and what to go to. */
+  /** Initial and target model. */
   interface Way {
     readonly from: () => { readonly state: EmulatorState; readonly record: AppliedRecord | null };
     readonly to: Model;
@@ -88,10 +88,10 @@ describe.each(sampleVersions)('platform %s', (version) => {
     'from a declaration to an empty one': { from: () => made, to: nothing },
   };
 
-  /** The section of a site space is in its address: only an `id` that names one elsewhere makes it anew. */
+  /** The section of a site space is in its address: only an `id` that names one elsewhere replaces it. */
   const ONLY_BY_ID = 'replace site-space';
 
-  /** What can happen to a resource of a kind. */
+  /** Operations on a resource of a kind. */
   function actionsOf(kind: Kind): string[] {
     const fields = Object.values(kind.fields);
     const moves = kind.partOf !== undefined || fields.some((rules) => rules.move === true);
@@ -123,7 +123,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
     );
   });
 
-  /** Every STRIDE-th death among the writes; what is wrong is reported with the name of the death. */
+  /** Tests every STRIDE-th death among the writes; errors contain the name of the death. */
   async function everyDeath(
     writes: number,
     run: (death: Death) => Promise<void>,
@@ -140,13 +140,13 @@ describe.each(sampleVersions)('platform %s', (version) => {
     expect(wrong.join('\n\n')).toBe('');
   }
 
-  /** What an assertion compared in full, where it was one. */
+  /** Full comparison of a failed assertion. */
   function tell(error: unknown): string {
     const { actual, message } = error as Error & { actual?: unknown };
     return typeof actual === 'string' ? actual : message;
   }
 
-  /** How many writes a pass makes that nothing disturbs. */
+  /** Number of writes of an undisturbed pass. */
   async function writesOf(way: Way, source: BaseSource): Promise<number> {
     emulator.restore(way.from().state);
     emulator.requests.reset();
@@ -169,10 +169,10 @@ describe.each(sampleVersions)('platform %s', (version) => {
           const { died } = await mortalPass(emulator, manifestsOf(way.to), { record }, death);
           expect(died).toBe(true);
           const left = { state: emulator.state(), record: await record.read() };
-          // Started again with the same commit, it ends as declared.
+          // Restarted with the same commit, it ends as declared.
           await settle(way.to, { record }, start);
           expect(leftover(way.to, emulator.state()).join()).toBe('');
-          // Started again with a commit that declares nothing, it takes away all it ever made.
+          // Restarted with a commit that declares nothing, it deletes everything that it ever created.
           emulator.restore(left.state);
           await settle(nothing, { record: await recordOf(left.record) }, start);
         });
@@ -189,7 +189,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
         const { state, record: contents } = way.from();
         emulator.restore(state);
         const undisturbed = await mortalPass(emulator, manifestsOf(way.to), { record: await recordOf(contents) }, null);
-        // An intent, or what was confirmed, for every change.
+        // An intent or a confirmation for every change.
         expect(undisturbed.recorded).toBeGreaterThan(undisturbed.planned.plan.changes.length);
         await everyDeath(
           undisturbed.recorded,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { EmulatorState } from '../../src/emulator/emulator.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';
 
-/* What the matrix and the soak have found, each alone. */
+/* Cases that the crash matrix and the soak test have found, each in isolation. */
 
 let world: World;
 let start: EmulatorState;

@@ -15,22 +15,22 @@ import { leftover, scenarioOf } from './scenario.ts';
 
 const { nothing } = scenarioOf(OLDEST);
 
-/** Nothing waits for a person. */
+/** Nothing requires approval. */
 const UNLIMITED = { organization: { requireApproval: [], limits: { maxDeletions: 1000, maxChangedPercent: 100 } } };
 
-/** Where a process begins: the platform, the repository and the state file, all as they were then. */
+/** Initial state of a process: platform, repository and state file, as they were at the same moment. */
 interface Beginning {
   readonly state: EmulatorState;
   readonly commit: string;
-  /** What `refs/octavo/…/applied` says; null: nothing. */
+  /** Target of `refs/octavo/…/applied`; null if it does not exist. */
   readonly applied: string | null;
-  /** A copy of the folder with the state file and the clones; null: none. */
+  /** A copy of the folder with the state file and the clones; null if there is none. */
   readonly folder: string | null;
-  /** The writes it takes from here when nothing disturbs. */
+  /** Number of writes from here when undisturbed. */
   readonly writes: number;
 }
 
-/** One program, on a machine of its own, that is killed again and again and always begins from the same. */
+/** One program, on a machine of its own, that is killed repeatedly and always starts from the same state. */
 export abstract class Victim implements AsyncDisposable {
   protected readonly work: Workspace;
   readonly #start: EmulatorState;
@@ -42,16 +42,16 @@ export abstract class Victim implements AsyncDisposable {
     this.#start = work.emulator.state();
   }
 
-  /** Begins a process that is to bring the platform to what is committed. */
+  /** Starts a process that applies the latest commit. */
   protected abstract begin(): Promise<OctavoProcess>;
-  /** Runs it until it has. */
+  /** Runs a process until the commit is applied. */
   protected abstract finish(model: Model): Promise<void>;
 
   get writes(): number {
     return this.#beginning?.writes ?? 0;
   }
 
-  /** Makes the beginning: these were applied one after the other, and the last is committed and not applied. */
+  /** Creates the initial state: all but the last model are applied in turn; the last is committed and not applied. */
   async prepare(models: readonly Model[]): Promise<void> {
     for (const [index, model] of models.entries()) {
       await this.rest();
@@ -67,7 +67,7 @@ export abstract class Victim implements AsyncDisposable {
     }
   }
 
-  /** Kills a process at a write, and another must make the best of what it finds. */
+  /** Kills a process at a write, and checks that another one recovers. */
   async dies(death: Death): Promise<void> {
     await this.rest();
     this.#restore();
@@ -77,10 +77,10 @@ export abstract class Victim implements AsyncDisposable {
     await this.after();
   }
 
-  /** Ends what is still at work. */
+  /** Stops what is still running. */
   protected async rest(): Promise<void> {}
 
-  /** What must hold besides, once it was finished. */
+  /** Additional checks after the recovery. */
   protected async after(): Promise<void> {}
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -124,7 +124,7 @@ export abstract class Victim implements AsyncDisposable {
     victim = await this.begin();
     const { code } = await victim.ended;
     this.work.emulator.setFaults([]);
-    // Null: it was ended by a signal.
+    // Null: ended by a signal.
     expect(code).toBe(null);
   }
 
@@ -181,7 +181,7 @@ export class ApplyVictim extends Victim {
   }
 
   protected override async after(): Promise<void> {
-    // The ref points to the record, which lies on top of the applied commit.
+    // The ref points to the record, whose parent is the applied commit.
     const applied = this.work.repository.git('rev-parse', `${this.applied()}^`);
     expect(applied).toBe(this.work.repository.git('rev-parse', 'HEAD'));
     const config = this.work.configure(UNLIMITED);
@@ -211,7 +211,7 @@ export class DaemonVictim extends Victim {
     this.#daemon = null;
   }
 
-  /** All that it made is its own: it goes with its declaration. */
+  /** Everything that it created is owned: deleted when its declaration is removed. */
   protected override async after(): Promise<void> {
     this.commitNothing();
     const daemon = this.#daemon as RunningDaemon;
@@ -219,7 +219,7 @@ export class DaemonVictim extends Victim {
     await daemon.process.stop('SIGKILL');
   }
 
-  /** Looked at when a pass has ended: to compare everything takes longer than most of what happens in between. */
+  /** Checked when a pass has ended: a full comparison takes longer than most of the steps in between. */
   async #until(model: Model, daemon: OctavoProcess): Promise<void> {
     let looked = 0;
     const isDeclared = () => {
@@ -235,7 +235,7 @@ export class DaemonVictim extends Victim {
   }
 }
 
-/** A machine with something on its platform that nobody declares. */
+/** A machine whose platform has undeclared resources. */
 export async function machine(): Promise<Workspace> {
   const work = await openWorkspace();
   await addForeign(work);

@@ -7,12 +7,12 @@ import { ApplyVictim, DaemonVictim, machine, type Victim } from './process-matri
 import { scenarioOf } from './scenario.ts';
 
 /*
- * Real processes, killed with SIGKILL. The campaign kills at every write, before it is processed and after; CI at
- * every 48th, and `npm test` one program once: its deaths in one process are in in-process.test.ts.
+ * Real processes, killed with SIGKILL. The campaign kills before and after every write; CI at every 48th, and `npm
+ * test` one program once: deaths within one process are in in-process.test.ts.
  */
 
 const STRIDE = Number(process.env.CRASH_STRIDE ?? countCases({ sample: 1, ci: 48, full: 1 }));
-/** The write to begin with, to look at one death alone. */
+/** First write to test, to repeat a single death. */
 const FROM = Number(process.env.CRASH_FROM ?? 1);
 const WHOLE = 1_800_000;
 
@@ -29,13 +29,13 @@ const WAYS: Readonly<Record<string, readonly Model[]>> = {
   'from one declaration to the next': [first, second],
 };
 
-/** Every STRIDE-th death of a way. */
+/** Every STRIDE-th death of a program. */
 function deathsOf(writes: number): readonly Death[] {
   const all: Death[] = [];
   for (let write = 1; write <= writes; write += 1) {
     all.push({ write, when: 'before' }, { write, when: 'after' });
   }
-  // Both sides of a write are tried, whatever the stride.
+  // Deaths before and after a write are both tried, whatever the stride.
   const some = all.filter(
     (death, index) => death.write >= FROM && (index % STRIDE === 0 || index % (2 * STRIDE) === STRIDE + 1),
   );

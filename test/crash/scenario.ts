@@ -6,7 +6,7 @@ import type { Model } from '../support/model.ts';
 
 const ADMIN = { 'ana@acme.example': { role: 'admin' } };
 
-/** What is there first, of the kinds that are part of it in any case. */
+/** Initial resources of the built-in kinds. */
 const FIRST_WRITTEN: Model = {
   organization: { title: 'Acme', emailDomains: ['acme.example'], defaultRole: 'read', ai: false },
   members: { ...ADMIN, 'bo@acme.example': { role: 'edit' }, 'cy@acme.example': { role: 'read' } },
@@ -83,7 +83,7 @@ const FIRST_WRITTEN: Model = {
   },
 };
 
-/** What comes then: of every kind something new, changed, moved or replaced, and deleted. */
+/** Target resources: of every kind something new, changed, moved or replaced, and deleted. */
 const SECOND_WRITTEN: Model = {
   organization: {
     title: 'Acme Docs',
@@ -201,18 +201,18 @@ const NOTHING_WRITTEN: Model = {
   sites: {},
 };
 
-/** Parts of a site that the models above have. Those of other kinds come from their samples. */
+/** Parts of a site in the models above. Those of other kinds come from their samples. */
 const WRITTEN = new Set(['section', 'section-group', 'site-space']);
 
 type Sections = Record<string, Record<string, unknown>>;
 
 /** The models of one version of the platform. */
 export interface Scenario {
-  /** What is there first: every kind, made from nothing. */
+  /** Initial model: every kind, created from nothing. */
   readonly first: Model;
-  /** What comes then: every kind, changed. */
+  /** Target model: every kind, changed. */
   readonly second: Model;
-  /** Nothing but the people who must stay. */
+  /** Only the people who must stay. */
   readonly nothing: Model;
 }
 
@@ -245,7 +245,7 @@ function withSamples(model: Model, added: readonly Sample[], step: 'created' | '
   return merged as unknown as Model;
 }
 
-/** Who is in the organization besides those declared. */
+/** Other people in the organization. */
 export function leftover(model: Model, state: EmulatorState): string[] {
   const emails = (state.members ?? []).map(
     (member) => (state.users ?? []).find((user) => user.id === member.user)?.email ?? '',

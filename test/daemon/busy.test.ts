@@ -7,7 +7,9 @@ import { openWorkspace } from '../support/workspace.ts';
 
 /** Milliseconds between requests. */
 const EVERY = 50;
-/** Milliseconds: the median is far from what parsing takes, also on a machine that runs other tests. */
+/**
+ * Limit in milliseconds: the median is far below the time that parsing takes, also on a machine that runs other tests.
+ */
 const MEDIAN = 100;
 /** Bytes of the largest manifest. */
 const LARGEST = 10 * 1_048_576;
@@ -17,7 +19,7 @@ interface Answer {
   readonly status: number;
   readonly milliseconds: number;
   readonly isRepeated: boolean;
-  /** Seconds for which the main thread had been silent, by the metrics; null for other paths. */
+  /** Longest pause of the main thread in seconds, according to the metrics; null for other paths. */
   readonly busy: number | null;
 }
 
@@ -46,7 +48,7 @@ async function ask(address: string, path: string): Promise<Answer> {
   };
 }
 
-/** Asks for health and metrics until `isOver`. */
+/** Requests health and metrics until `isOver`. */
 async function probe(address: string, isOver: () => boolean): Promise<readonly Answer[]> {
   const answers: Answer[] = [];
   for (let turn = 0; !isOver(); turn += 1) {
@@ -71,7 +73,7 @@ test('serves health and metrics and stops on SIGTERM while the main thread parse
   const times = answers.map(({ milliseconds }) => milliseconds).toSorted((a, b) => a - b);
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
   expect(times[Math.floor(times.length / 2)]).toBeLessThan(MEDIAN);
-  // The main thread was silent for longer than any answer took.
+  // The main thread was blocked for longer than any answer took.
   const silent = Math.max(...answers.map(({ busy }) => busy ?? 0));
   expect(silent).toBeGreaterThan(1);
   expect(answers.some(({ isRepeated }) => isRepeated)).toBe(true);

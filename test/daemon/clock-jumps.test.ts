@@ -7,10 +7,10 @@ import { type InsideDaemon, startInside } from './inside.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const MANY = Array.from({ length: 80 }, (_, index) => `T${index}`);
-/** From noon to four. */
+/** From 12:00 to 16:00. */
 const WINDOW = { allow: '0 12 * * *', duration: '4h', timezone: 'UTC' };
 
-/** A clock whose time of day can be set; it goes on as the machine's does. */
+/** A clock whose time of day can be set; it advances with the machine's. */
 class SetClock implements Clock {
   readonly #start = systemClock.monotonic();
   #wall: number;
@@ -28,7 +28,7 @@ class SetClock implements Clock {
   }
 }
 
-/** Sets the clock when the platform has made so many teams. */
+/** Sets the clock when the platform has created this number of teams. */
 function jumpAfter(work: Workspace, nth: number, clock: SetClock, milliseconds: number): void {
   work.emulator.setFaults([
     {
@@ -59,7 +59,7 @@ test('finishes changes in progress when a sync window closes, and applies the re
   expect(made).toBeGreaterThan(10);
   expect(made).toBeLessThan(MANY.length);
   expect(daemon.log.at(-2)).toMatchObject({ msg: 'plan not applied now', reason: 'outside every allow window' });
-  // It asks to be made again when the window opens: at noon, 19 hours later.
+  // It asks for another pass when the window opens: at noon, 19 hours later.
   expect(Math.round((end?.retryIn ?? 0) / HOUR)).toBe(19);
   const closed = await daemon.pass();
   expect(closed).toMatchObject({ outcome: 'done', requests: { writes: 0 } });
@@ -77,14 +77,14 @@ test.each([DAY, -DAY])('creates each resource once when the clock is set by %d m
   expect(await daemon.pass()).toMatchObject({ outcome: 'done', retryIn: null });
   expect(work.teams()).toHaveLength(MANY.length + 1);
   expect(work.emulator.requests.count('createTeam')).toBe(MANY.length + 1);
-  // What was applied at a time that is still to come is the base all the same.
+  // The base is used even if its apply time is in the future.
   work.repository.write('teams.yaml', teams('First', ...MANY.slice(1)));
   work.repository.commit('One less');
   expect(await daemon.pass()).toMatchObject({ outcome: 'done', requests: { writes: 1 } });
   expect(await daemon.pass()).toMatchObject({ outcome: 'done', requests: { writes: 0 } });
 });
 
-/** Both, as one thing to close. */
+/** Closes both. */
 async function closing(
   opening: Promise<{ work: Workspace; daemon: InsideDaemon }>,
 ): Promise<{ work: Workspace; daemon: InsideDaemon } & AsyncDisposable> {

@@ -3,7 +3,7 @@ import { withCluster } from '../support/cluster-tickets.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { startDaemon, teams } from './daemon-process.ts';
 
-/** Every second: whatever is asked of a run has happened soon. */
+/** Every second, so that runs happen soon. */
 const ALWAYS = '* * * * * *';
 
 async function open(features = {}): Promise<Workspace> {
@@ -29,7 +29,7 @@ test('opens one change request on its schedule, and reports it in metrics and lo
   expect(await daemon.metric(`octavo_clusters_supported${own}`)).toBe(1);
   expect(await daemon.metric('octavo_clusters_last_run_skipped{organization="org_acme",reason="exists"}')).toBe(null);
   expect(await (await fetch(`${daemon.address}/metrics`)).text()).not.toContain('Invoice');
-  // A person asks the daemon, which is the only one at it.
+  // A person asks the daemon, which is the only one to send requests.
   const config = work.configure(settings);
   const asked = await work.inside(['clusters', 'open', cluster, '--config', config]);
   expect(asked.stdout).toContain('already has a change request (open)');
@@ -41,7 +41,7 @@ test('opens one change request on its schedule, and reports it in metrics and lo
   await daemon.untilMetric(`octavo_clusters_merged_total${own}`, 1);
   expect(statuses(work)).toEqual(['merged']);
   await daemon.process.stop();
-  // Killed or stopped, it goes on from what it knew.
+  // After a kill or a stop, it continues from its state.
   const again = await startDaemon(work, settings);
   await again.untilMetric('octavo_clusters_last_run_skipped{organization="org_acme",reason="merged"}', 1);
   expect(statuses(work)).toEqual(['merged']);
@@ -72,7 +72,7 @@ test('refuses an unknown space at startup with its position, and accepts a decla
     /config\.yaml:1:\d+: organizations\[0\]\.clusters\.defaultSpace: "guidez" is neither the key of a space’s manifest nor the id of a space/,
   );
   expect(work.teams()).toEqual([]);
-  // Declared is known, though it is made by the very pass.
+  // A declared space is known even though this very pass creates it.
   work.repository.write('spaces.yaml', 'spaces: { guidez: { title: Guides } }\n');
   work.repository.commit('Two');
   expect((await work.run('run', '--once', '--config', config)).code).toBe(0);

@@ -21,7 +21,7 @@ const ticket = (id: string, body = `The export fails, please write to ${EMAIL}`)
 const sent = (work: Workspace) =>
   (work.emulator.state().conversations ?? []).map(({ externalId, content }) => ({ id: externalId, content }));
 
-/** A workspace whose daemon takes conversations from a folder and from a webhook. */
+/** A workspace whose daemon receives conversations from a folder and a webhook. */
 async function withSources(): Promise<{ work: Workspace; drop: string; settings: object }> {
   const work = await openWorkspace({ processing: { openapi: 0, translation: 0, conversations: 0 } });
   work.repository.write('teams.yaml', teams('A'));
@@ -111,7 +111,7 @@ test('warns once on a platform without ingestion, and keeps reconciling', async 
   await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
   expect(work.teams()).toEqual(['A']);
   await daemon.process.stop();
-  // It waited in the outbox all the while.
+  // It was in the outbox all the time.
   work.emulator.setFeatures({ conversations: true });
   await startDaemon(work, settings);
   await eventually('the conversation', () => sent(work).length === 1);
@@ -134,12 +134,12 @@ test('pushes files with and without a daemon, and lists refused conversations as
   const config = work.configure(settings);
   const run = (...args: string[]) => work.run('conversations', ...args, '--config', config);
   work.repository.write('pushed.json', JSON.stringify([ticket('1'), ticket('2')]));
-  // What could not be sent is not said to be.
+  // Conversations that could not be sent are not reported as sent.
   work.repository.write('long.json', JSON.stringify([ticket('1'), ticket('x'.repeat(250)), ticket('\u009b2J\u001b')]));
   const long = await work.inside(['conversations', 'push', '--dry-run', 'long.json', '--config', config]);
   expect(long.stderr).toMatch(/^long\.json:1: its id.* has 260 characters.*\n2 would be sent, 1 rejected\n$/);
   expect(long.code).toBe(3);
-  // An id may be anything, and moves no cursor.
+  // An id may contain any character, and must not move the cursor of the terminal.
   expect(long.stdout.match(/[^\P{Cc}\n]/u)).toBeNull();
   expect(JSON.parse(long.stdout.split('\n')[1] ?? '').id).toBe('file/push/\u009b2J\u001b');
   const dry = await run('push', '--dry-run', 'pushed.json');
@@ -151,7 +151,7 @@ test('pushes files with and without a daemon, and lists refused conversations as
   expect(would).toHaveLength(2);
   expect(dry.stdout).not.toContain(EMAIL);
   expect(sent(work)).toEqual([]);
-  // The platform refuses one of the two.
+  // The platform rejects one of the two.
   work.emulator.setFaults([
     { match: { operation: 'ingestConversations' }, fault: { kind: 'status', status: 400, message: 'No' }, times: 2 },
   ]);
@@ -159,7 +159,7 @@ test('pushes files with and without a daemon, and lists refused conversations as
   expect(pushed.stderr).toContain('refused by the platform and kept as a dead letter');
   expect(pushed.stdout).toContain('pushed.json: 2 tickets, 0 skipped, 0 rejected\n1 sent\n');
   expect(sent(work)).toHaveLength(1);
-  // As the dry run showed it.
+  // As the dry run showed.
   const [only] = sent(work);
   expect(would).toContainEqual({ id: only?.id, ...only?.content });
   const { deadLetters } = JSON.parse((await run('dead', 'list', '--format', 'json')).stdout);
@@ -174,7 +174,7 @@ test('pushes files with and without a daemon, and lists refused conversations as
   expect(shown.stdout).toContain('[EMAIL_1]');
   expect(shown.stdout).not.toContain(EMAIL);
   expect((await run('dead', 'show', 'nothing')).code).toBe(3);
-  // With a daemon the same commands ask it.
+  // With a daemon the same commands use its control API.
   const daemon = await startDaemon(work, settings);
   expect((await run('dead', 'retry', key)).stdout).toBe('1 dead letter queued to be sent again\n');
   await eventually('the second', () => sent(work).length === 2);
@@ -182,7 +182,7 @@ test('pushes files with and without a daemon, and lists refused conversations as
   expect((await run('push', 'more.json')).stdout).toContain('the daemon sends them');
   await eventually('the third', () => sent(work).length === 3);
   expect((await run('resync', 'drop', '--since', '30d')).stdout).toContain('The next poll of drop starts from');
-  // A daemon that was killed leaves its socket behind, and its file free.
+  // A killed daemon leaves its socket behind, and its state file unlocked.
   await daemon.process.stop('SIGKILL');
   work.repository.write('last.json', JSON.stringify([ticket('4')]));
   expect((await run('push', 'last.json')).stdout).toContain('1 sent\n');
@@ -210,7 +210,7 @@ test('reports why pushed conversations wait in a daemon that sends nothing, and 
   const unsupported = await push();
   expect(unsupported.stdout).toContain('not sent yet; the daemon retries: nothing can be sent; conversations wait');
   await daemon.process.stop();
-  // What waits was redacted before the settings changed.
+  // Waiting conversations were redacted before the settings changed.
   const earlier =
     'push: 3 waiting conversations were redacted with earlier settings; run conversations resync to redact them again';
   expect((await run('status')).stdout).not.toContain('earlier');
@@ -218,7 +218,7 @@ test('reports why pushed conversations wait in a daemon that sends nothing, and 
   expect((await run('status')).stdout).toContain(`\n${earlier}\n`);
   expect(JSON.parse((await run('status', '--format', 'json')).stdout).outdated).toEqual({ push: 3 });
   work.configure();
-  // Each of the three is refused by itself.
+  // Each of the three is rejected separately.
   work.emulator.setFeatures({ conversations: true });
   work.emulator.setFaults([
     { match: { operation: 'ingestConversations' }, fault: { kind: 'status', status: 400, message: 'No' }, times: 9 },

@@ -2,15 +2,15 @@ import type { LogLine, OctavoProcess } from '../support/octavo-process.ts';
 import { eventually } from '../support/octavo-process.ts';
 import type { DaemonSettings, Workspace } from '../support/workspace.ts';
 
-/** A daemon of a workspace, and its door. */
+/** A daemon of a workspace, and its HTTP server. */
 export interface RunningDaemon {
   readonly process: OctavoProcess;
   readonly address: string;
-  /** The value of a metric whose line begins so; null where there is none. */
+  /** Value of a metric by the beginning of its line; null if there is none. */
   metric(line: string): Promise<number | null>;
   /** Waits until a metric has a value. */
   untilMetric(line: string, value: number): Promise<void>;
-  /** Asks for a pass (SIGHUP) and waits until it has ended. */
+  /** Requests a pass (SIGHUP) and waits until it has ended. */
   pass(): Promise<LogLine>;
 }
 

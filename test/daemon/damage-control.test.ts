@@ -31,7 +31,7 @@ test('a held deletion waits for an approval with its checksum', async () => {
   const right = await approve(work, checksum);
   expect(right).toMatchObject({ code: 0, stdout: 'Approved for org_acme: collection/b\n' });
   await daemon.process.says('change applied', 1, '"action":"delete"');
-  // It served once.
+  // An approval can be used only once.
   await daemon.pass();
   const again = await approve(work, checksum);
   expect(again.code).toBe(4);

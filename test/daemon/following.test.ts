@@ -46,7 +46,7 @@ test('several commits during a slow pass become one more pass', async () => {
   await work.untilTeams('One', 'Four');
   await daemon.process.says('pass completed', 2);
   await daemon.pass();
-  // The first, one for all that came meanwhile (and one more where that began between two commits), and the last.
+  // The first, one for everything in between (plus one if it began between two commits), and the last.
   expect(daemon.process.said('pass started').length).toBeLessThanOrEqual(4);
   expect(work.teams()).not.toContain('Three');
 });
@@ -95,7 +95,7 @@ test('keeps the last valid commit after an invalid one, and applies the next val
   expect(line.problems).toEqual([expect.stringContaining('teams.yaml:2:14: team/writers: ')]);
   await daemon.untilMetric('octavo_source_ready{organization="org_acme"}', 0);
   expect(await daemon.metric(`octavo_source_commit_info{organization="org_acme",commit="${good}"}`)).toBe(1);
-  // Drift is undone meanwhile.
+  // In the meantime drift is undone.
   const { items } = await work.call('GET', '/teams');
   await work.call('PATCH', `/teams/${items[0].id}`, { title: 'By hand' });
   daemon.process.child.kill('SIGHUP');

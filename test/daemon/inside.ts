@@ -11,17 +11,17 @@ import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { LogLine } from '../support/octavo-process.ts';
 import type { DaemonSettings, Workspace } from '../support/workspace.ts';
 
-/** A daemon of a workspace in this process, whose state file can be brought into trouble. */
+/** A daemon of a workspace in this process, whose state file can be damaged or locked. */
 export interface InsideDaemon extends AsyncDisposable {
   readonly address: string;
-  /** Lines for an operator: what is only for details is left out. */
+  /** Log lines for operators, without debug lines. */
   readonly log: readonly LogLine[];
   readonly database: DatabaseSync;
   pass(): Promise<PassEnd | null>;
   metrics(): Promise<string>;
 }
 
-/** Starts a daemon that looks at its repository when it is asked to, and waits for its first pass. */
+/** Starts a daemon that checks its repository only on request, and waits for its first pass. */
 export async function startInside(
   work: Workspace,
   { clock = systemClock, ...settings }: DaemonSettings & { readonly clock?: Clock } = {},

@@ -29,7 +29,7 @@ test('a daemon without its state file reads from the repository what it owns', a
   await eventually('the ref', () => appliedCommit(work) === first);
   const ids = new Map(work.emulator.state().teams?.map(({ id, title }) => [title, id]));
   await stopAndForget(work, before);
-  // Meanwhile one is renamed and one is no longer declared; somebody else's team is nobody's business.
+  // In the meantime one is renamed and one is no longer declared; the other person's team is left alone.
   await work.call('PUT', '/teams', { title: 'Theirs' });
   work.repository.write('teams.yaml', 'teams:\n  a: { title: Renamed }\n  b: { title: B }\n');
   const second = work.repository.commit('Renamed, and one less');
@@ -50,7 +50,7 @@ test('neither adopts nor deletes resources of another folder of the organization
   const daemon = await startDaemon(work, { organization: { ...LIMITS, source } });
   await work.untilTeams('A', 'B', 'C');
   await eventually('the ref', () => work.repository.git('for-each-ref', 'refs/octavo/org_acme/a/applied') !== '');
-  // B moves to the other folder: it is left there. C is declared twice: that is refused.
+  // B moves to the other directory: it stays there. C is declared twice, which is rejected.
   work.repository.write('a/teams.yaml', teams('A'));
   work.repository.write('b/teams.yaml', teams('B', 'C'));
   work.repository.commit('B moves');
@@ -80,7 +80,7 @@ test('adopts declared resources and deletes nothing without the ref', async () =
   const after = await startDaemon(work, { organization: LIMITS });
   await after.pass();
   expect(work.teams()).toEqual(['A', 'B']);
-  // What it has adopted it owns again.
+  // Adopted teams are owned again.
   work.repository.write('teams.yaml', teams('D'));
   work.repository.commit('Another');
   await work.untilTeams('B', 'D');

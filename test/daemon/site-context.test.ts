@@ -6,7 +6,7 @@ import { eventually } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { startDaemon } from './daemon-process.ts';
 
-/* Platforms that have neither conversations nor issue clusters, from the dropped ticket to the change request. */
+/* Platforms with neither conversations nor issue clusters, from the dropped ticket to the change request. */
 
 const EMAIL = 'kim.customer@shop.example';
 const ALWAYS = '* * * * * *';
@@ -26,7 +26,7 @@ const ticket = (topic: string, id: number) => ({
 });
 const tickets = (topic: string, from = 0) => [0, 1, 2].map((id) => JSON.stringify(ticket(topic, from + id))).join('\n');
 
-/** A workspace with a site that manifests declare, whose daemon takes tickets from a folder. */
+/** A workspace with a declared site, whose daemon reads tickets from a folder. */
 async function open(platform: PlatformVersion) {
   const work = await openWorkspace({ platform, processing: { openapi: 0, translation: 0, conversations: 0 } });
   work.repository.write('spaces.yaml', 'spaces: { guides: { title: Guides } }\n');
@@ -53,13 +53,13 @@ test.each(['0.167', '0.201'] as const)(
   async (platform) => {
     const { work, settings, say } = await open(platform);
     await using _work = work;
-    // The site is there, and known by its key, once it was applied.
+    // The site exists, and is known by its key, once it has been applied.
     expect((await work.run('run', '--once', '--config', work.configure(settings))).code).toBe(0);
     work.emulator.requests.reset();
     const daemon = await startDaemon(work, settings);
     say('one.ndjson', tickets('Invoice export is blocked'));
     await daemon.process.says('sending context records to the site');
-    // Killed once the draft is there: nobody has opened it yet, or its answer is still on its way.
+    // Killed once the draft exists: it is not open yet, or the answer is still in flight.
     await eventually('a draft', () => requests(work).length > 0);
     await daemon.process.stop('SIGKILL');
     const again = await startDaemon(work, settings);
@@ -71,14 +71,14 @@ test.each(['0.167', '0.201'] as const)(
       'open: Docs gap: Locked out by a password reset',
     ]);
     expect(records(work)).toHaveLength(6);
-    // What was told of twice was put once.
+    // Conversations that were received twice were stored once.
     expect(records(work).map(({ repeats }) => repeats)).toEqual([0, 0, 0, 0, 0, 0]);
     expect(records(work)[0]?.content.parts[0]?.body).toMatch(/^\*\*Customer:\*\*\n\n.*\[EMAIL_1\]\)\n\n\*\*Team:\*\*/s);
-    // One question for each start of a process, whoever wants to know.
+    // One probe per process, shared by all callers.
     const { byOperation } = work.emulator.requests;
     expect(byOperation).toMatchObject({ listConversationClusters: 2, createChangeRequest: 2 });
     expect(byOperation).not.toHaveProperty('ingestConversations');
-    // Merged: muted, by the daemon; unmuted by a person, through the daemon.
+    // Merged: muted by the daemon; unmuted by a person through the daemon.
     const [{ id, space } = { id: '', space: '' }] = work.emulator.state().changeRequests ?? [];
     work.emulator.writeContent(space, { pages: [{ title: 'Invoice export' }] }, { changeRequest: id });
     const merge = `${work.emulator.url}/v1/spaces/${space}/change-requests/${id}/merge`;
@@ -124,7 +124,7 @@ test('warns once about a missing site with its setting, keeps the tickets, and k
   await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
   expect(work.emulator.state().spaces).toHaveLength(1);
   await daemon.process.stop();
-  // They waited all the while; the key of the site that is there is right.
+  // They waited all the time; the key of the existing site is correct.
   await startDaemon(work, settings);
   await eventually('the records', () => records(work).length === 3);
 });

@@ -21,7 +21,7 @@ function stateOf(work: Workspace): string {
   return join(work.folder, 'state', 'octavo.db');
 }
 
-/** Starts a daemon that does not start, and gives the one line that it says. */
+/** Starts a daemon that fails to start, and returns its only line of output. */
 async function refusal(work: Workspace, path = work.configure()): Promise<string> {
   const before = work.emulator.requests.total;
   const { code, stdout, stderr } = await work.begin('run', '--config', path).ended;
@@ -111,7 +111,7 @@ describe('startup with an unusable state file', () => {
     await work.untilTeams('A', 'B');
     expect(first.process.log.filter(({ level }) => level >= 40)).toEqual([]);
     await first.process.stop();
-    // The way out: the first one has ended.
+    // The fix: the first daemon has stopped.
     const second = await startDaemon(work);
     expect((await second.pass()).outcome).toBe('done');
   });
@@ -136,7 +136,7 @@ test('adopts declared resources after the state file was deleted, and prunes onl
   for (const end of ['', '-wal']) {
     rmSync(`${stateOf(work)}${end}`, { force: true });
   }
-  // Meanwhile somebody has taken C out of the manifests: there is no record of owning it any more.
+  // In the meantime C was removed from the manifests: the record of its ownership is lost.
   work.repository.write('teams.yaml', teams('A', 'B'));
   work.repository.commit('Without C');
   const before = work.writes();
@@ -206,7 +206,7 @@ describe('a state file that fails while the daemon runs', () => {
     expect(await daemon.pass()).toMatchObject({ outcome: 'done' });
     expect(work.teams()).toHaveLength(MANY.length + 1);
     expect(work.emulator.requests.count('createTeam')).toBe(MANY.length + 1);
-    // What was made without a confirmation is owned like the rest: taken out, it is deleted.
+    // A creation without a confirmation is owned like the others: once it is removed from the manifests, it is deleted.
     work.repository.write('teams.yaml', teams(...MANY));
     work.repository.commit('Without the first');
     expect(await daemon.pass()).toMatchObject({ outcome: 'done' });
@@ -241,7 +241,7 @@ describe('a state file that fails while the daemon runs', () => {
 test('creates nothing twice after a restart with space, when a process could not write its state file', async () => {
   await using work = await withTeams(...MANY);
   const config = work.configure();
-  // A limit on the size of files stands for a disk that fails: what is written past it is an error for everybody.
+  // A file size limit simulates a failing disk: every write beyond it is an error.
   const limited = new OctavoProcess(['run', '--config', config], {
     cwd: work.folder,
     env: work.env,

@@ -5,7 +5,7 @@ import { startDaemon, teams } from './daemon-process.ts';
 
 const THOUSAND = Array.from({ length: 1000 }, (_, index) => `T${index}`);
 
-/** A platform that takes 20 writes a second, and a thousand teams to be made there. */
+/** A platform that accepts 20 writes a second, and a thousand teams to create there. */
 async function withThousand(): Promise<Workspace> {
   const work = await openWorkspace({ latency: 50, limits: { write: { kind: 'fixed', limit: 20, window: 1000 } } });
   work.repository.write('teams.yaml', teams(...THOUSAND));
@@ -25,7 +25,7 @@ async function inTheMiddle(work: Workspace): Promise<void> {
   expect(work.teams().length).toBeLessThan(500);
 }
 
-/** How a process ended that has 10 s to do so; one that takes longer is killed, and has no exit code. */
+/** Exit code of a process that has 10 s to exit; a slower one is killed, and has no exit code. */
 async function endsInTime(process: OctavoProcess): Promise<number | null> {
   const killing = setTimeout(() => process.child.kill('SIGKILL'), 10_000);
   const { code } = await process.ended;
@@ -38,7 +38,7 @@ function unlimited(work: Workspace): void {
   work.emulator.setLimits({});
 }
 
-/** Nothing was made twice, and nothing was asked for twice that had been done. */
+/** Checks that nothing was created twice, and that no completed request was sent again. */
 function expectEachOnce(work: Workspace): void {
   expect(work.teams()).toEqual(THOUSAND.toSorted());
   expect(created(work)).toBe(THOUSAND.length);
@@ -66,7 +66,7 @@ test('stops at once on a second SIGTERM, and finds writes in flight after a rest
   await using work = await withThousand();
   const first = await startDaemon(work);
   await inTheMiddle(work);
-  // What is in flight takes longer than anybody waits.
+  // The requests in flight take longer than the shutdown timeout.
   work.emulator.setLatency(8000);
   const under = work.emulator.requests.count('createTeam');
   await eventually('a slow creation', () => work.emulator.requests.count('createTeam') > under);

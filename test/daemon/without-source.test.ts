@@ -5,7 +5,7 @@ import { withCluster } from '../support/cluster-tickets.ts';
 import { openWorkspace } from '../support/workspace.ts';
 import { startDaemon } from './daemon-process.ts';
 
-/* Organizations that have no manifests: conversations alone, issue clusters alone. */
+/* Organizations without manifests: conversations only, issue clusters only. */
 
 const PROCESSING = { openapi: 0, translation: 0, conversations: 0 };
 const TICKET = {

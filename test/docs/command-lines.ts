@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import { commandLine } from '../../scripts/docs.ts';
 
-/** The `octavo …` command lines in a shell text: what comes before, after a pipe or in a comment is not of them. */
+/** The `octavo …` command lines in a shell text, without preceding commands, later parts of a pipe, and comments. */
 export function commandLinesIn(shell: string): readonly string[] {
   return shell
     .replaceAll(/\\\n\s*/g, ' ')
@@ -12,7 +12,7 @@ export function commandLinesIn(shell: string): readonly string[] {
     .map((rest) => rest.replace(/\)?"?\s*&?\s*$/, '').trim());
 }
 
-/** Parses a command line without running it; gives what is wrong with it, or null. */
+/** Parses a command line without running it; returns its error, or null. */
 export function faultOf(line: string): string | null {
   const program = commandLine();
   runNothing(program);
@@ -30,7 +30,7 @@ export function faultOf(line: string): string | null {
   }
 }
 
-/** Commands that have commands of their own run nothing either. */
+/** Commands with subcommands do nothing either. */
 function runNothing(parent: Command): void {
   for (const command of parent.commands) {
     if (command.commands.length === 0) {
@@ -40,7 +40,7 @@ function runNothing(parent: Command): void {
   }
 }
 
-/** Splits as a shell does, up to a redirection; a variable counts as one word, which no option here minds. */
+/** Splits like a shell, up to a redirection; a variable counts as one word, which every option here accepts. */
 function words(line: string): readonly string[] {
   const found = line.match(/\d?>>?\s*\S+|(?:"[^"]*"|'[^']*'|[^\s"'>])+/g) ?? [];
   return found

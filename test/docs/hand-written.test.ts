@@ -11,7 +11,7 @@ import { anchorsOf } from './citations.ts';
 import { commandLinesIn, faultOf } from './command-lines.ts';
 
 const at = (path: string) => new URL(`../../${path}`, import.meta.url);
-/** The Markdown files of a folder and of those below it. */
+/** Markdown files of a folder and its subfolders. */
 const pagesIn = (folder: string) =>
   readdirSync(at(folder), { recursive: true })
     .map((name) => `${folder}/${name}`)

@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Milliseconds without a line of output after which the tour is given up; the slowest of its commands takes 3 s. */
+/** Milliseconds without output after which the tour is aborted; the slowest of its commands takes 3 s. */
 const SILENCE = 45_000;
 let folder: string;
 let output = '';
 let code: number | null = null;
 
-/** The blocks of the tour as one script, with folders and ports of its own. */
+/** The code blocks of the tour as one script, with folders and ports of its own. */
 async function script(): Promise<string> {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
   const tour = /^## A tour$([\s\S]*?)^## /m.exec(readme)?.[1] ?? '';
@@ -41,7 +41,7 @@ async function freePort(): Promise<number> {
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'octavo-tour-'));
   const bash = spawn('bash', ['-c', await script()], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
-  // A slow machine makes progress; a tour that hangs makes none.
+  // A slow machine still makes progress; a hanging tour does not.
   const stuck = setTimeout(() => bash.kill(), SILENCE);
   for (const stream of [bash.stdout, bash.stderr]) {
     stream.on('data', (chunk) => {

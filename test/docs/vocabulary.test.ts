@@ -4,7 +4,7 @@ import { repositoryPages } from './citations.ts';
 
 const pages = repositoryPages().filter(({ path }) => !path.startsWith('test/') && !path.startsWith('bench/'));
 
-/** Phrases that a reader has to translate. Each is named by what an engineer would write instead. */
+/** Phrases that a reader has to translate, each with the wording that an engineer would use instead. */
 const BANNED: Readonly<Record<string, RegExp>> = {
   'is told of: learns, receives': /\b(?:told|tells|telling) of\b/i,
   'so many: N, a number of': /\bso many\b/i,
@@ -59,7 +59,7 @@ const TERMS = [
   'topological order',
 ];
 
-/** Text that people read: a page as a whole, and of code its comments and quoted texts, with the number of each line. */
+/** Text that people read: a whole page, or the comments and quoted texts of code, with the number of each line. */
 function proseOf(path: string, text: string): readonly (readonly [number, string])[] {
   const lines = text.split('\n');
   if (!/\.[jt]s$/.test(path)) {

@@ -5,7 +5,7 @@ import type { Clock } from '../../src/core/clock.ts';
 import type { FaultRule } from '../../src/emulator/emulator.ts';
 import { type Body, type Fixture, fixture } from './fixture.ts';
 
-/* The assistant of a site, over a real socket: it answers in pieces, and goes wrong between them. */
+/* The assistant of a site, over a real socket: it answers in pieces, and may fail between them. */
 
 let made: Fixture;
 let site: string;
@@ -33,7 +33,7 @@ afterEach(() => made.emulator.close());
 const ALL = { mode: 'all' };
 const QUESTION = 'How do I reset a password?';
 
-/** The events of a stream, as far as it came. */
+/** Events of a stream that have arrived so far. */
 function eventsOf(text: string): Body[] {
   return text
     .split('\n\n')
@@ -53,7 +53,7 @@ async function ask(question: string, scope: unknown, query = ''): Promise<Body[]
   return eventsOf(body);
 }
 
-/** An answer that is still coming: its head, and what has come of its body. */
+/** An answer that is still arriving: its head, and the part of its body so far. */
 async function asking(): Promise<{ response: IncomingMessage; come(): string; whole: Promise<void> }> {
   const { emulator } = made;
   const sent = request(`${emulator.url}/v1/orgs/${emulator.organization}/sites/${site}/ask`, {
@@ -66,13 +66,13 @@ async function asking(): Promise<{ response: IncomingMessage; come(): string; wh
   response.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;
   });
-  // Where the connection drops there is an error before it closes, which is what some tests are about.
+  // A dropped connection emits an error before it closes, which some tests are about.
   response.on('error', () => {});
   const whole = new Promise<void>((resolve) => response.once('close', () => resolve()));
   return { response, come: () => text, whole };
 }
 
-/** Until something is so, which nothing but the other side of a socket can make so. */
+/** Waits for a condition that only the other side of a socket can fulfill. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) {
     await new Promise((resolve) => setImmediate(resolve));

@@ -5,12 +5,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { EmulatorOptions } from '../../src/emulator/emulator.ts';
 import { type Body, document, type Fixture, fixture } from './fixture.ts';
 
-/* Change requests over time: their order, what follows from merging, and platforms that lack some of it. */
+/* Change requests over time: their order, effects of merging, and platforms that lack some of their features. */
 
 interface World extends Fixture {
   readonly space: string;
   readonly cluster: string;
-  /** Below the space; fails unless it answers 2xx. */
+  /** Sends a request below the space; throws unless it answers 2xx. */
   at(method: string, path: string, body?: unknown): Promise<Body>;
 }
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { type Body, type Fixture, fixture } from './fixture.ts';
 
-/* Clusters written without conversations to work on: what the API shows of them is consistent in itself. */
+/* Seeded clusters without conversations: their representation in the API is consistent. */
 
 async function start(): Promise<Fixture> {
   const made = await fixture({ processing: { conversations: 0 } });

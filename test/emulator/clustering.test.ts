@@ -12,7 +12,7 @@ import { TICKETS, type Ticket } from './tickets.ts';
 
 /* How conversations become clusters, without a network: what holds for any sequence, and in any order. */
 
-/** The nth ticket comes under that id. */
+/** Arrival of the nth ticket under that id. */
 interface Arrival {
   readonly id: number;
   readonly ticket: Ticket;
@@ -43,7 +43,7 @@ function storeOf(state: EmulatorState): EmulatorStore {
   return store;
 }
 
-/** Works the arrivals one after the other; with `reload`, from a copy of the state each time. */
+/** Processes the arrivals one after another; with `reload`, from a copy of the state each time. */
 function work(arrivals: readonly Arrival[], reload = false): EmulatorStore {
   let store = storeOf(defaultState());
   for (const arrival of arrivals) {

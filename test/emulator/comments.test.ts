@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { type Body, document, fixture } from './fixture.ts';
 
-/* What people say on spaces and change requests, over time: who says it, reacts, replies and resolves it. */
+/* Comments on spaces and change requests, over time: authors, reactions, replies and resolution. */
 
 const PEOPLE = { ana: 'emulator-token', bo: 'of-bo', cy: 'of-cy', robot: 'of-nobody' };
 
-/** One of the two families of comments, and ways to call it in somebody's name; fails unless it answers 2xx. */
+/** One of the two families of comments, with calls in the name of a user; throws unless they answer 2xx. */
 async function start(family: 'space' | 'change request') {
   const made = await fixture({
     tokens: {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { mergeContent } from '../../src/emulator/content/merge.ts';
 import type { Content, PageRecord } from '../../src/emulator/content/records.ts';
 
-/* Bringing two versions of content together. */
+/* Merges of two versions of content. */
 
 const page = (id: number, title: string, path = `p${id}`): PageRecord => ({
   ...{ id: `page_${id}`, seq: id, space: 'spc', title, path, body: '' },

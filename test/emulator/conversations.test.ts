@@ -8,7 +8,7 @@ import { createState, type EmulatorOptions } from '../../src/emulator/emulator.t
 import { type Body, type Fixture, fixture } from './fixture.ts';
 import { TICKETS } from './tickets.ts';
 
-/* Conversations from outside: what is kept, when it is worked on, what comes of it, and platforms that have none. */
+/* Conversations from other systems: storage, delayed processing, results, and platforms without conversations. */
 
 const DELAY = 400;
 const DAY = 24 * 60 * 60 * 1000;

@@ -3,11 +3,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { EmulatorOptions } from '../../src/emulator/emulator.ts';
 import { type Body, type Fixture, fixture } from './fixture.ts';
 
-/* What spaces and change requests contain: how it changes, how it is asked for, and what refers to what. */
+/* Content of spaces and change requests: changes, queries, and references. */
 
 interface World extends Fixture {
   readonly space: string;
-  /** Below the space; fails unless it answers 2xx. */
+  /** Sends a request below the space; throws unless it answers 2xx. */
   at(method: string, path: string, body?: unknown): Promise<Body>;
 }
 
@@ -351,7 +351,7 @@ test('git metadata comes from a synchronization, can be left out, and is removed
     ...{ pages: [{ title: 'One', body: 'hello\n' }], files: [{ name: 'a.txt', text: 'a' }] },
     ...{ reusableContents: [{ title: 'Note', body: 'N' }], git: { oid: 'c0ffee', message: 'Docs', ref: 'main' } },
   });
-  // What git itself says of these bytes: git hash-object.
+  // The hash that git calculates for these bytes: git hash-object.
   const git = { oid: 'ce013625030ba8dba906f756967f9e9ca394464a', path: 'one.md' };
   expect(await at('GET', '/content')).toMatchObject({
     git: { oid: 'c0ffee', message: 'Docs', ref: 'main', createdByGitBook: false },

@@ -12,7 +12,7 @@ async function start() {
   return { ...made, space, at };
 }
 
-/** The objects that the file's table names, as a reader finds them. */
+/** Objects in the file's table, as a PDF reader finds them. */
 function objectsOf(file: Buffer): string[] {
   const all = file.toString('latin1');
   expect(all.startsWith('%PDF-1.4\n')).toBe(true);
@@ -29,7 +29,7 @@ function objectsOf(file: Buffer): string[] {
   });
 }
 
-/** What its pages show, line by line. */
+/** Text of its pages, line by line. */
 const shown = (file: Buffer) =>
   objectsOf(file).flatMap((object) => [...object.matchAll(/\(((?:\\.|[^\\)])*)\) Tj/g)].map((match) => match[1]));
 

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createState, type EmulatorOptions, emptyOrganization } from '../../src/emulator/emulator.ts';
 import { type Fixture, fixture } from './fixture.ts';
 
-/* The emulator from outside: seeds, files, features, latency, the request log and the control over HTTP. */
+/* The emulator's interface: seeds, files, features, latency, the request log and control over HTTP. */
 
 const open: Fixture[] = [];
 const folders: string[] = [];

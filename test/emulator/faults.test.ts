@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { FaultInjector, type FaultRule } from '../../src/emulator/http/faults.ts';
 import { type Fixture, fixture } from './fixture.ts';
 
-/* What can be made to go wrong, and whether it was done nevertheless. */
+/* Injected faults, and whether the request was processed nevertheless. */
 
 let made: Fixture;
 beforeAll(async () => {

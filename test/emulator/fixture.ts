@@ -2,7 +2,7 @@ import { afterAll } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/emulator.ts';
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that advances only on request. */
 class ManualClock implements Clock {
   #now: number;
   #sleepers: { readonly at: number; wake(): void }[] = [];
@@ -39,7 +39,7 @@ class ManualClock implements Clock {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+// biome-ignore lint/suspicious/noExplicitAny: tests inspect answers of every shape
 export type Body = any;
 
 export interface Reply {
@@ -48,13 +48,13 @@ export interface Reply {
   readonly headers: Headers;
 }
 
-/** An emulator, and a way to call it that shares nothing with the product's client. */
+/** An emulator, and a client for it that shares no code with the product's client. */
 export interface Fixture {
   readonly emulator: Emulator;
   readonly clock: ManualClock;
-  /** Below `/v1`. */
+  /** Sends a request below `/v1`. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
-  /** The same, below the organization; fails unless it answers 2xx. */
+  /** Sends a request below the organization; throws unless it answers 2xx. */
   org(method: string, path: string, body?: unknown): Promise<Body>;
 }
 

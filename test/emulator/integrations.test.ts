@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Body, type Fixture, type Reply, sharedFixture } from './fixture.ts';
 
-/* Integrations: published, installed, told of, and let in by their tokens. */
+/* Integrations: publication, installation, events and access tokens. */
 
 const made: Fixture = await sharedFixture({
   processing: { conversations: 0 },

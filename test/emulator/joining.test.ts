@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type Body, sharedFixture } from './fixture.ts';
 
-/* Who becomes a member, by a domain or a link, and what a visit leaves behind. */
+/* Joining by a domain or an invite link, and the visits that it records. */
 
 const made = await sharedFixture({
   tokens: {

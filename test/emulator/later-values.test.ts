@@ -13,7 +13,7 @@ const integration = (scope: string) => ({
   organization: 'org_acme',
 });
 
-/** A request with a value, and the first version that takes it. */
+/** A request with a value, and the first version that accepts it. */
 const LATER: readonly (readonly [method: string, path: string, body: object, since: PlatformVersion])[] = [
   ['POST', '/orgs/org_acme/spaces', { language: 'zh-tw' }, '0.181'],
   ['POST', '/orgs/org_acme/spaces', { language: 'zh' }, '0.146'],
@@ -26,7 +26,7 @@ const LATER: readonly (readonly [method: string, path: string, body: object, sin
   ['POST', '/integrations/helper', { ...integration('openapi:read'), runtime: 'v2' }, '0.146'],
 ];
 
-/** Requests that every version refuses, with the status. */
+/** Requests that every version rejects, with the status. */
 const REFUSED: readonly (readonly [method: string, path: string, body: object, status: number])[] = [
   ['PATCH', '/orgs/org_acme', { mergeRules: { type: 'inherit' } }, 400],
   ['POST', '/orgs/org_acme/openapi', { slug: 'empty', source: { text: '' } }, 400],

@@ -2,12 +2,12 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { RateLimits } from '../../src/emulator/emulator.ts';
 import { type Fixture, fixture } from './fixture.ts';
 
-/* Rate limits by kind, with the headers that announce them. */
+/* Rate limits by class of requests, with the headers that announce them. */
 
 let made: Fixture;
 afterEach(() => made.emulator.close());
 
-/** Status, what remains, and in how many seconds it resets. */
+/** Status, remaining requests, and seconds until the reset. */
 async function ask(method = 'GET', token = 'emulator-token'): Promise<[number, string | null, number]> {
   const reply = await made.call(method, method === 'GET' ? '/orgs' : '/orgs/org_acme/ping', undefined, {
     Authorization: `Bearer ${token}`,

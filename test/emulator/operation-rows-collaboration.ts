@@ -8,7 +8,7 @@ const reviewers = `${cr}/requested-reviewers`;
 const said = { body: { markdown: 'Hello' } };
 const broken = { ...(document('x') as object), nodes: [{ object: 'text', leaves: [] }] };
 
-/** Change requests: made, read, changed and merged. */
+/** Change requests: creation, reading, changes and merges. */
 const changeRequests: Rows = {
   'change requests made': [
     ['POST', requests, {}, 201, { object: 'change-request', status: 'draft', subject: '', number: 3, comments: 0 }],
@@ -186,7 +186,7 @@ const search: Rows = {
   ],
 };
 
-/** What people and programs do about a space's content: change requests, comments, and looking for pages. */
+/** Collaboration on a space's content: change requests, comments, and search. */
 export const collaborationRows: Rows = {
   ...changeRequests,
   ...comments('/spaces/{one}', 'comment', 'reply', [

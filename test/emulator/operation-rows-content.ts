@@ -1,7 +1,7 @@
 import { document } from './fixture.ts';
 import { long, ORG, type Rows } from './operation-world.ts';
 
-/** What an organization writes. */
+/** Content of an organization. */
 export const contentRows: Rows = {
   collections: [
     ['GET', `${ORG}/collections`, undefined, 200, { count: 2 }],

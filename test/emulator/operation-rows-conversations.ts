@@ -9,7 +9,7 @@ const refuses = (body: unknown, says: string): Row => ['POST', path, body, 400, 
 const withPart = (change: object) => ({ ...one, parts: [{ ...part, ...change }] });
 const withMetadata = (metadata: unknown) => ({ ...one, metadata });
 
-/** Conversations, and what the platform makes of them. */
+/** Conversations, and the clusters that the platform makes of them. */
 export const conversationRows: Rows = {
   'conversations taken': [
     takes(one),

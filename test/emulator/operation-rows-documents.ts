@@ -49,7 +49,7 @@ const LINKS = { stats: { total: 5, broken: { total: 1 } } };
 const template = `${space}/content/template`;
 const refs = (ref: unknown) => ({ id: 'guide', params: { contentRefs: { it: ref } } });
 
-/** What spaces and change requests contain. */
+/** Content of spaces and change requests. */
 export const documentRows: Rows = {
   'content of spaces': content(space, gone),
   'content of change requests': content(cr, `${space}/change-requests/none`),

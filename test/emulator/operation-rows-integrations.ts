@@ -4,7 +4,7 @@ import { long, ORG, type Row, type Rows, SITE } from './operation-world.ts';
 const broken = { ...(document('x') as object), nodes: [{ object: 'text', leaves: [] }] };
 const OTHER = '/orgs/org_other';
 
-/** All that publishing requires. */
+/** Everything that publishing requires. */
 const published = {
   organization: 'org_acme',
   title: 'Zendesk',
@@ -13,7 +13,7 @@ const published = {
   scopes: ['conversations:ingest'],
 };
 
-/** Everything that it may say besides. */
+/** All optional fields. */
 const whole = {
   ...published,
   runtime: 'v1',
@@ -420,7 +420,7 @@ const adaptive: Rows = {
   ],
 };
 
-/** Integrations and what belongs to them, the assistant, joining, reviews, and how a site looks. */
+/** Integrations and their resources, the assistant, joining, reviews, and the customization of a site. */
 export const integrationRows: Rows = {
   ...integrations,
   ...installations,

@@ -1,6 +1,6 @@
 import { at, long, ORG, type Rows, SITE } from './operation-world.ts';
 
-/** What a site shows. */
+/** Content and structure of a site. */
 export const siteRows: Rows = {
   sites: [
     ['GET', `${ORG}/sites`, undefined, 200, { count: 2 }],

@@ -2,8 +2,8 @@ import { createState, emptyOrganization } from '../../src/emulator/emulator.ts';
 import type { Body, Fixture } from './fixture.ts';
 
 /**
- * method, path, body, status, then what the body or the message must say. Names in braces stand for the ids of
- * `buildWorld`.
+ * Method, path, body, status, then the required content of the body or the message. Names in braces stand for the ids
+ * of `buildWorld`.
  */
 export type Row = readonly [method: string, path: string, body: unknown, status: number, says?: unknown];
 export type Rows = Readonly<Record<string, readonly Row[]>>;
@@ -42,7 +42,7 @@ Reset your *password* on [this page](export.md#pdf), not [that one](gone.md).
 
 Version <code class="expression">space.vars.version</code>`;
 
-/** What the space \`one\` contains, as a synchronisation with git wrote it. */
+/** Content of the space \`one\`, as imported by git synchronization. */
 const CONTENT = {
   pages: [
     { title: 'Login', body: BODY },
@@ -54,7 +54,7 @@ const CONTENT = {
   git: { oid: 'a1b2', message: 'Docs' },
 };
 
-/** Two conversations in one cluster, and one that is like none. */
+/** Two conversations in one cluster, and one that is unlike all others. */
 async function buildConversations({ org }: Fixture): Promise<Record<string, string>> {
   const parts = (body: string) => [{ type: 'message', role: 'user', body }];
   await org('POST', '/conversations', [
@@ -67,7 +67,7 @@ async function buildConversations({ org }: Fixture): Promise<Record<string, stri
   return { conversation: issue.conversation, issue: issue.id, cluster: issue.cluster };
 }
 
-/** A draft that somebody is asked to review, a merged change request, and a comment with a reply in both places. */
+/** A draft with a requested review, a merged change request, and a comment with a reply in both places. */
 async function buildCollaboration({ call, emulator }: Fixture, ids: Record<string, string>) {
   const { one = '', bo, cluster } = ids;
   const content = emulator.writeContent(one, CONTENT);
@@ -87,7 +87,10 @@ async function buildCollaboration({ call, emulator }: Fixture, ids: Record<strin
   return { draft, merged, comment, reply, crComment, crReply, page, exports, file };
 }
 
-/** An integration of everybody's, installed and configured; one of its owner's alone; and an invite link elsewhere. */
+/**
+ * A public integration, installed and configured; a private one of its owner; and an invite link of another
+ * organization.
+ */
 async function buildIntegrations({ call }: Fixture): Promise<Record<string, string>> {
   const required = { organization: 'org_acme', description: 'Tickets', script: '', scopes: ['conversations:ingest'] };
   const properties = { key: { type: 'string' }, region: { type: 'string', enum: ['eu', 'us'], default: 'eu' } };
@@ -106,7 +109,7 @@ async function buildIntegrations({ call }: Fixture): Promise<Record<string, stri
   return { installation, event: items[0].id, invite };
 }
 
-/** One of everything; rows name them in braces. */
+/** One of everything; rows refer to their ids in braces. */
 export async function buildWorld(made: Fixture): Promise<Record<string, string>> {
   const { org } = made;
   const conversations = await buildConversations(made);

@@ -13,7 +13,7 @@ import { organizationRows } from './operation-rows-organization.ts';
 import { siteRows } from './operation-rows-site.ts';
 import { buildWorld, ORG, type Row, SEED, SITE } from './operation-world.ts';
 
-/* Every operation: what it takes and answers, and what it refuses and how it says so. */
+/* Every operation: accepted requests with their answers, and rejected requests with their messages. */
 
 const tables = {
   ...organizationRows,
@@ -82,7 +82,7 @@ test('a refused request changes nothing', async () => {
     if (status >= 400) {
       world.emulator.restore(state);
       await world.call(method, filled(path), body === undefined ? undefined : filled(body));
-      // Numbers may be used up: they make ids, and mean nothing.
+      // Numbers may be used up: they are part of ids, and have no meaning.
       if (!isDeepStrictEqual({ ...world.emulator.state(), sequence: 0 }, { ...state, sequence: 0 })) {
         changed.push(`${method} ${path} ${JSON.stringify(body)}`);
       }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { EmulatorState } from '../../src/emulator/emulator.ts';
 import { type Body, type Fixture, fixture, memberId } from './fixture.ts';
 
-/* Members, teams and SAML: counts, roles, bulk updates, and what deleting one does to the others. */
+/* Members, teams and SAML: counts, roles, bulk updates, and effects of deleting one on the others. */
 
 let made: Fixture;
 let fresh: EmulatorState;

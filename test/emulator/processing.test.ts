@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { findDocumentProblems } from '../../src/emulator/documents/rich-document.ts';
 import { type Body, document, sharedFixture } from './fixture.ts';
 
-/* What takes time: OpenAPI specs and translations; and the documents that instruct translations. */
+/* Background processing: OpenAPI specifications and translations, and the documents that instruct translations. */
 
 const { emulator, call, org, clock } = await sharedFixture({ processing: { openapi: 300, translation: 600 } });
 

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { type Body, sharedFixture } from './fixture.ts';
 
-/* What every request has in common: tokens, bodies, queries, errors, pages. */
+/* Common behavior of all requests: tokens, bodies, queries, errors, pages. */
 
 const { emulator, call, org, clock } = await sharedFixture({
   tokens: {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { document, memberId, sharedFixture } from './fixture.ts';
 
-/* Reviews of change requests, and the merge rules that wait for them. */
+/* Reviews of change requests, and the merge rules that depend on them. */
 
 const made = await sharedFixture({
   tokens: {

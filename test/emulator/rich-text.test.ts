@@ -3,7 +3,7 @@ import { convertFromMarkdown } from '../../src/emulator/documents/from-markdown.
 import { findDocumentProblems } from '../../src/emulator/documents/rich-document.ts';
 import { convertToMarkdown } from '../../src/emulator/documents/to-markdown.ts';
 
-/* Markdown as a rich document, and back. */
+/* Conversion of Markdown to rich documents, and back. */
 
 const both = [
   'One **two** *three* ~~four~~ `five`.',

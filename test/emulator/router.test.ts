@@ -3,7 +3,7 @@ import { OPERATIONS } from '../../src/emulator/families.ts';
 import { Router } from '../../src/emulator/http/router.ts';
 import type { ApiOperation } from '../../src/emulator/model/operation.ts';
 
-/* Which requests match an operation. */
+/* Matching of requests to operations. */
 
 const router = new Router(OPERATIONS.flat());
 

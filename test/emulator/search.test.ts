@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { type Body, type Fixture, fixture } from './fixture.ts';
 
-/* Pages, and looking for them. */
+/* Pages and search. */
 
 interface World extends Fixture {
   readonly spaces: Readonly<Record<'guides' | 'api', string>>;

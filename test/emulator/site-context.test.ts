@@ -5,7 +5,7 @@ import { getFeatures } from '../../src/emulator/model/features.ts';
 import { type Body, sharedFixture } from './fixture.ts';
 import { long, type Row } from './operation-world.ts';
 
-/* Context records and what a site learns from them: what is taken, what is refused, what comes of it and when. */
+/* Context records and the findings that a site learns from them: accepted, rejected, with their results and times. */
 
 const DELAY = 400;
 const world = await sharedFixture({ platform: '0.181' });
@@ -241,7 +241,7 @@ test('drafts one change request for a finding in the background, linked to findi
   expect((await world.call('GET', `/spaces/${ids.space}/change-requests?topic=${ids.topic}`)).body.items).toHaveLength(
     1,
   );
-  // While it is open, another is not wanted; once it is archived, it is.
+  // While it is open, another one is rejected; once it is archived, another one is accepted.
   await site('POST', path);
   clock.advance(DELAY);
   expect((await site('GET', path)).items).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** A support desk's day: five topics, and what nobody else asked. */
+/** A support desk's day: five topics, and single questions. */
 export interface Ticket {
   readonly topic: 'login' | 'webhooks' | 'billing' | 'export' | 'domain' | null;
   readonly subject?: string;

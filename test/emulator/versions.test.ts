@@ -6,7 +6,7 @@ import { type Fixture, fixture } from './fixture.ts';
 import { versionRows } from './operation-rows-versions.ts';
 import { at, buildWorld, ORG, type Row, SEED, SITE } from './operation-world.ts';
 
-/* What the versions of the platform differ in: the same world, asked the same things. */
+/* Differences between the versions of the platform: the same state and the same requests. */
 
 let world: Fixture;
 let state: EmulatorState;

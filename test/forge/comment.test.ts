@@ -9,7 +9,10 @@ import { actual, planOf } from '../support/planning.ts';
 const MARKER = { organization: 'org_1', scope: '.', run: [7, 1] } as const;
 const ROOM = { longest: 65_535, runUrl: 'https://forge.example/run/7' };
 const COMMIT = 'b'.repeat(40);
-/** What acts on a terminal, turns the reading direction, is a command to a CI job's runner, or a quick action of GitLab's. */
+/**
+ * Text that affects a terminal, changes the reading direction, is a command to a CI runner, or is a quick action of
+ * GitLab.
+ */
 const ACTIVE =
   /[\p{Cs}\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\u2028\u2029\ufeff]|[^\P{Cc}\n]|##\w*\[|^\s*::|^\//mu;
 const hostile = fc.array(
@@ -151,7 +154,7 @@ describe('a comment that is too long', () => {
       const [, text = ''] = codeIn(comment);
       const shown = text.split('\n').filter((line) => line.startsWith('  + team/')).length;
       expect(text).toContain(`… not shown: ${2500 - shown} creations (${2500 - shown} team)`);
-      // What comes after the changes is there too.
+      // The sections after the changes are there too.
       expect(text).toMatch(/^Cost /m);
       expect(markdownSkeleton(comment)).toBe(
         markdownSkeleton(planComment(plan, MARKER, { ...ROOM, longest: longest + 500 })),
@@ -159,7 +162,7 @@ describe('a comment that is too long', () => {
     },
   );
 
-  /** Many creations, and all that is dangerous: a held deletion, deletions, and people who gain access. */
+  /** Many creations and every dangerous change: a held deletion, deletions, and people who gain access. */
   const dangerous = async (creations: number, deletions: number, people: number) => {
     const emails = Array.from({ length: people }, (_, at) => `p${at}@acme.example`);
     const teams = Object.fromEntries(Array.from({ length: creations }, (_, at) => [`a${at}`, { title: `New ${at}` }]));

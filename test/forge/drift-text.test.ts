@@ -52,7 +52,7 @@ describe('arbitrary titles', () => {
         const { body } = driftPull(reportOf(hostile), 65_535, { isTaken });
         expect(shapeOf(body)).toBe(shapeOf(driftPull(plain, 65_535, { isTaken }).body));
         expect(shapeOf(goneComment(reportOf(hostile)))).toBe(shapeOf(goneComment(plain)));
-        // Neither a quick action nor a command to a runner, nor anything that does not show.
+        // No quick actions, no commands to a runner, and no invisible characters.
         expect(body).not.toMatch(/^\/|^\s*::|##\w*\[|[\u202a-\u202e\u2066-\u2069\ufeff]|[^\P{Cc}\n]/mu);
         expect(codeIn(body).length).toBe(codeIn(driftPull(plain, 65_535, { isTaken }).body).length);
       }),

@@ -7,7 +7,7 @@ import { createHastyClock } from './samples.ts';
 const BRANCHES = { from: 'octavo/drift/org_1', into: 'main' };
 const TEXT = { title: 'Drift', body: 'What drifted' };
 
-/** Pull requests in memory, of which an opening meets these errors first. */
+/** In-memory pull requests whose creation first fails with these errors. */
 function pullsWith(errors: Error[]) {
   const open: OpenPull[] = [];
   const make = async (_branches: unknown, text: PullText) => {

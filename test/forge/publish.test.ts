@@ -13,7 +13,7 @@ const ORGANIZATION = 'org_1';
 const bodyOf = (run: RunNumber, organization = ORGANIZATION) =>
   `${writeMarker({ organization, scope: '.', run })}\nthe plan of run ${run.join('.')}`;
 
-/** A forge in memory. `fate` says of each request what becomes of it; its answer comes when `turn` resolves. */
+/** In-memory forge. `failures` decides the result of each request; its answer arrives when `turn` resolves. */
 class MemoryForge implements Forge {
   readonly label = 'Memory';
   readonly longest = 1000;
@@ -191,7 +191,7 @@ describe('a failing forge', () => {
   });
 });
 
-/** Fates of which only so many are trouble: a run is patient, not for ever. */
+/** Results of which only a few are failures: the number of retries is limited. */
 function atMost(most: number, fates: readonly ('done' | 'lost' | 'failed')[]): ('done' | 'lost' | 'failed')[] {
   let troubles = 0;
   return fates.map((fate) => {
@@ -244,7 +244,7 @@ describe('concurrent runs', () => {
     await using fake = await open();
     const { signal } = new AbortController();
     const forge = () => openForge(pullAt(fake, name, repository), FakeForge.token, signal, 'octavo/0') as Forge;
-    // Neither sees the other's before it has made its own.
+    // Neither sees the other's comment before it has created its own.
     let waiting: (() => void)[] = [];
     const met = (inner: Forge): Forge => ({
       ...inner,

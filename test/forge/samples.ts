@@ -27,7 +27,7 @@ export function pullAt(fake: FakeForge, forge: PullRequest['forge'], repository:
   };
 }
 
-/** A clock that waits for nothing, and notes how long it would have. */
+/** A clock that does not wait, and records the durations. */
 export function createHastyClock(): Clock & { readonly waits: number[] } {
   const waits: number[] = [];
   return {

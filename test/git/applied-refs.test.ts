@@ -78,7 +78,7 @@ test('lets only one of two concurrent runs move the ref, and reports it to the o
     `cannot move ${appliedRef('org_1', 'docs')}: another run has moved it to ${tip.slice(0, 7)}`,
   );
   expect(runGit(origin, ['rev-parse', appliedRef('org_1', 'docs')]).trim()).toBe(tip);
-  // Once it has seen the other's, it may go on from there.
+  // After it has fetched the other's commit, it may continue from there.
   await second.fetch();
   await second.move('docs', await second.write(commit, 'second', 'Record\n'));
   await first.fetch();

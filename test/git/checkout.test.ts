@@ -131,7 +131,7 @@ describe('a checkout runs nothing of the repository', () => {
     origin.commit('Second');
     await checkout.sync();
     expect(existsSync(proof)).toBe(false);
-    // The hooks would have run: git without our settings does run them.
+    // The hooks would run: git without Octavo's settings runs them.
     runGit(checkout.repository, ['checkout', '--quiet', '--detach', 'HEAD~0']);
     expect(existsSync(proof)).toBe(true);
   });

@@ -8,17 +8,17 @@ export interface TestRepository {
   readonly directory: string;
   git(...args: string[]): string;
   write(path: string, content: string | Uint8Array): void;
-  /** Commits everything and gives the commit's id. */
+  /** Commits everything and returns the commit's id. */
   commit(message: string): string;
 }
 
-/** A new temporary folder, in memory where the system can: git makes many small files. Whoever asks removes it. */
+/** Creates a temporary folder, in memory where the system can: git creates many small files. The caller removes it. */
 export function makeFolder(): string {
   const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
   return realpathSync(mkdtempSync(join(parent, 'octavo-git-')));
 }
 
-/** Runs the real git with an identity, and none of the machine's own settings. */
+/** Runs the real git with an identity, and without the machine's own settings. */
 export function runGit(directory: string, args: readonly string[], env: Record<string, string> = {}): string {
   return execFileSync('git', ['-c', 'protocol.file.allow=always', ...args], {
     cwd: directory,
@@ -37,7 +37,7 @@ export function runGit(directory: string, args: readonly string[], env: Record<s
   });
 }
 
-/** Makes a repository with the branch `main` and no commit. */
+/** Creates a repository with the branch `main` and no commit. */
 export function makeRepository(directory: string): TestRepository {
   mkdirSync(directory, { recursive: true });
   const git = (...args: string[]) => runGit(directory, args).trim();

@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** From now on every git is counted; answers how many there were. */
+/** Counts every git process from now on; returns a function with their number. */
 function countedGit(): () => number {
   const counted = join(folder, 'counted');
   const bin = join(folder, 'bin');

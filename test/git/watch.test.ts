@@ -15,7 +15,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Watches, and hands out a promise of the next report. */
+/** Starts to watch, and returns a function that gives a promise of the next report. */
 async function start(directory: string, settle = 30) {
   let reports = 0;
   let wake: () => void = () => undefined;
@@ -41,7 +41,7 @@ const write = (path: string, content: string) => {
   mkdirSync(join(folder, path, '..'), { recursive: true });
   writeFileSync(join(folder, path), content);
 };
-/** As git-sync does: a new link beside the old, renamed over it. */
+/** Like git-sync: a new link next to the old one, which is then renamed over it. */
 const swap = (target: string) => {
   symlinkSync(target, join(folder, 'tmp-link'));
   renameSync(join(folder, 'tmp-link'), join(folder, 'link'));

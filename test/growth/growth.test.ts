@@ -2,9 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Files, Shape } from './shapes.ts';
 import { grownMore, startCounting, total, type WorkCounter } from './work.ts';
 
-/** A pass over twice as much may take this many times the work; one that compares each with each takes four times. */
+/**
+ * Most work that a pass over twice as much may take, relative to the smaller one; comparing each with each takes four
+ * times.
+ */
 const MOST = 2.4;
-/** The same for a single function, of those that do anything worth counting. */
+/** The same for a single function, among those with a relevant amount of work. */
 const MOST_OF_ONE = 2.9;
 const SIZE = 80;
 
@@ -12,7 +15,7 @@ let counter: WorkCounter;
 let pass: typeof import('./pass.ts');
 let shapes: typeof import('./shapes.ts');
 beforeAll(async () => {
-  // Before anything that is counted is compiled.
+  // Before any measured code is compiled.
   counter = await startCounting();
   pass = await import('./pass.ts');
   shapes = await import('./shapes.ts');
@@ -20,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => counter.stop());
 
 async function expectLinear(run: (n: number) => Promise<number>): Promise<void> {
-  // What is made once is not counted.
+  // Work that happens only once is not counted.
   await run(10);
   const shown: number[] = [];
   const small = await counter.count(async () => shown.push(await run(SIZE)));

@@ -1,11 +1,14 @@
-/** A platform that already has what some manifests declare, without any requests: for planning large organizations. */
+/**
+ * A platform that already has everything that some manifests declare, without any requests: for planning large
+ * organizations.
+ */
 import type { Address } from '../../src/core/address.ts';
 import { type Actual, type Declared, type Fields, idRef, type Observation } from '../../src/core/resource.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 
 const byName = new Map(kinds.map((kind) => [kind.name, kind]));
 
-/** Ids are made of addresses, so that two mirrors of the same resource agree. */
+/** Derives ids from addresses, so that two mirrors of the same resource agree. */
 export function mirrorId(address: Address): string {
   return `id_${address}`;
 }

@@ -1,4 +1,4 @@
-/** One pass over the manifests of a shape, as a command makes it, without a platform: load, plan, show, order, apply. */
+/** One pass over the manifests of a shape, as a command runs it, without a platform: load, plan, show, order, apply. */
 import { type Change, changeId } from '../../src/core/change.ts';
 import { DesiredStateError } from '../../src/core/errors.ts';
 import type { Writes } from '../../src/kinds/model/request.ts';
@@ -23,7 +23,7 @@ async function load(files: Files) {
   return (await createManifestLoader(kinds).load(memoryTree(files))).declared;
 }
 
-/** Everything up to the requests, which are not made; returns the length of all that a person or a program is shown. */
+/** Runs everything up to the requests, which are not sent; returns the length of all output. */
 export async function passOver(shape: Shape, n: number): Promise<number> {
   const declared = await load(shape.now(n));
   const before = shape.before === undefined ? null : await load(shape.before(n));
@@ -76,7 +76,7 @@ export async function passOver(shape: Shape, n: number): Promise<number> {
   }
 }
 
-/** Loads manifests that have problems; returns the length of what is said about them. */
+/** Loads invalid manifests; returns the length of their problems. */
 export async function loadBroken(files: (n: number) => Files, n: number): Promise<number> {
   return load(files(n)).then(() => 1, lengthOf);
 }

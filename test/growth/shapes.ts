@@ -1,14 +1,14 @@
-/** Organizations of any size, each of a shape that once made some pass over it take more than linear time. */
+/** Organizations of any size, in shapes that once took more than linear time in some pass. */
 
 /** Files by path. */
 export type Files = Readonly<Record<string, string>>;
 
-/** Manifests of size n, and where a plan is wanted the manifests applied before: none, the same, or others. */
+/** Manifests of size n and, for a plan, the manifests applied before: none, the same, or others. */
 export interface Shape {
   readonly now: (n: number) => Files;
-  /** What exists and is owned: absent, nothing is. */
+  /** Existing and owned resources: none if absent. */
   readonly before?: (n: number) => Files;
-  /** Where resources are recognized by their natural keys, as in a pipeline without recorded ids. */
+  /** Resources are recognized by their natural keys, as in a pipeline without recorded ids. */
   readonly withoutIds?: boolean;
 }
 
@@ -16,7 +16,7 @@ const times = (n: number, line: (index: number) => string) =>
   Array.from({ length: n }, (_, index) => line(index)).join('');
 const one = (text: string): Files => ({ 'all.yaml': text });
 
-/** Of the same length for all of them, as what is similar is looked for among names of about the same length. */
+/** All of the same length, because similar names are searched among names of about the same length. */
 const wide = (index: number) => 10_000 + index;
 
 const teams = (n: number) => one(`teams:\n${times(n, (i) => `  t${i}: { title: Team ${i} }\n`)}`);

@@ -1,4 +1,4 @@
-/** Our own sources as syntax trees, for rules that the linter cannot express. */
+/** Syntax trees of Octavo's source, for rules that the linter cannot express. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from 'rolldown/utils';
@@ -12,7 +12,7 @@ export interface SyntaxNode {
   readonly [member: string]: unknown;
 }
 
-/** Calls with every node of every source file and where it is, `file:line`. */
+/** Calls with every node of every source file and its position, `file:line`. */
 export function visitSources(visitor: (node: SyntaxNode, place: () => string) => void): void {
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
   for (const file of files.filter((each) => each.endsWith('.ts') && !each.endsWith('.d.ts'))) {

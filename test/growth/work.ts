@@ -1,6 +1,6 @@
 /**
- * Counts the work that code does, as V8 counts it: how often each block of our own sources is executed. Unlike time, the
- * count is the same on every machine and under any load.
+ * Counts the work of code with V8's block counters: how often each block of Octavo's source is executed. Unlike time,
+ * the count is the same on every machine and under any load.
  */
 import { Session } from 'node:inspector/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -9,19 +9,19 @@ import { setFlagsFromString } from 'node:v8';
 export type Work = ReadonlyMap<string, number>;
 
 export interface WorkCounter {
-  /** Runs something and counts its work. */
+  /** Runs a function and counts its work. */
   count(work: () => unknown): Promise<Work>;
   stop(): void;
 }
 
 /**
  * Starts to count in files whose address contains `part`. Only modules that are imported afterwards are counted
- * exactly: V8 puts its counters into the code when it compiles it.
+ * exactly: V8 inserts its counters when it compiles the code.
  */
 export async function startCounting(part = '/src/'): Promise<WorkCounter> {
-  // Counters go with the code of functions that are not used for a while.
+  // V8 drops the counters with the code of functions that are unused for a while.
   setFlagsFromString('--no-flush-bytecode');
-  // Optimized code does not count what it inlines.
+  // Optimized code does not count inlined functions.
   setFlagsFromString('--no-opt');
   setFlagsFromString('--no-maglev');
   const session = new Session();
@@ -50,7 +50,7 @@ export async function startCounting(part = '/src/'): Promise<WorkCounter> {
   };
 }
 
-/** Executions altogether. */
+/** Total number of executions. */
 export function total(work: Work): number {
   return [...work.values()].reduce((sum, count) => sum + count, 0);
 }

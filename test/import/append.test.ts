@@ -6,7 +6,7 @@ import { appendEntries } from '../../src/import/text/append.ts';
 const NEW = 'new:\n  title: New\n  text: |\n    one\n\n    two\nmore: { title: More }\n';
 const ADDED = { new: { title: 'New', text: 'one\n\ntwo\n' }, more: { title: 'More' } };
 
-/** What an entry's value may end with. */
+/** Possible ends of an entry's value. */
 const ENDS = [
   ' { title: A }',
   ' { title: A } # why',
@@ -37,13 +37,13 @@ const AFTER = [
   '\n---\nspaces: {}\n',
 ];
 
-/** The text without what was put into it; null where more than that has changed. */
+/** The text without the additions; null if anything else has changed. */
 function withoutAdded(text: string, appended: string): string | null {
   let start = 0;
   while (start < text.length && text[start] === appended[start]) {
     start += 1;
   }
-  // What is alike may reach into what was added.
+  // A common part may extend into the addition.
   for (let at = start; at >= 0; at -= 1) {
     const rest = text.slice(at);
     if (appended.endsWith(rest)) {

@@ -43,7 +43,7 @@ const awkward: fc.Arbitrary<Awkward> = fc.record({
   groups: fc.array(title, { maxLength: 3 }),
 });
 
-/** Makes it as people would, one after the other, in the platform's own way. */
+/** Creates it as people would, one after another, through the platform's API. */
 async function make(drawn: Awkward): Promise<void> {
   for (const each of drawn.teams) {
     await world.call('PUT', '/teams', { title: each });
@@ -167,7 +167,7 @@ test('imports 5,000 resources with every title used twice', async () => {
   const observation = { kinds: found, people: new Map() };
   const files = filesAfter(await importOf(observation));
   expect((await declare(files)).size).toBe(5000);
-  // Their paths tell them, once it is known which site is which.
+  // Their paths identify them, once it is known which site is which.
   expect(Object.values(files).join('')).not.toContain('id: ssp_');
   const { plan } = await planOf({ manifests: files, actuals });
   expect(plan.changes).toEqual([]);

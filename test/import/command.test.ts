@@ -55,7 +55,7 @@ test('keeps every byte of an existing repository, and has nothing to do the next
     '# ours\nteams:\n    # four columns\n    f: { title: Foreign team }   # adopted\n    # last\n' +
       '    second-team: { title: Second team, members: {} }\n\n# end\n',
   );
-  // In braces there is no line to put an entry behind, so that it has a file of its own.
+  // In flow style (braces) there is no line after which to add an entry, so it goes into a file of its own.
   expect(read(work, 'collections.yaml')).toBe(collections);
   expect(read(work, 'collections-2.yaml')).toContain('second-shelf: { title: Second shelf');
   expect(read(work, 'spaces.yaml')).toContain('collection: shelf');

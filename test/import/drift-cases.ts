@@ -1,4 +1,4 @@
-/** Draws an organization, its manifests as text, and hand edits; finds the drift without any platform. */
+/** Generates an organization, its manifests as text, and out-of-band edits; detects the drift without a platform. */
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import type { Address } from '../../src/core/address.ts';
@@ -17,7 +17,7 @@ import { declare, UNLIMITED } from '../support/world.ts';
 
 export interface DriftCase {
   readonly files: Readonly<Record<string, string>>;
-  /** The organization after hand edits, as the manifests that would declare it. */
+  /** The organization after the edits, as manifests that would declare it. */
   readonly edited: Model;
   readonly base: 'record' | 'commit' | 'none';
 }
@@ -27,7 +27,7 @@ export interface DriftOutcome {
   readonly declared: ReadonlyMap<Address, Declared>;
   readonly bound: ReadonlyMap<Address, Actual>;
   readonly plans: number;
-  /** After what was found has been written. */
+  /** After the drift has been written. */
   readonly after: {
     readonly texts: Readonly<Record<string, string>>;
     readonly declared: ReadonlyMap<Address, Declared>;
@@ -45,7 +45,7 @@ const MAX_PLANS = 500;
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 const PEOPLE = new Map(['ana', 'bo', 'cy'].map((name) => [`${name}@acme.example`, `usr_${name}`]));
 
-/** Finds the drift of a case, and plans over what was written. */
+/** Detects the drift of a case, and plans with the updated manifests. */
 export async function findDrift({ files, edited, base: kindOfBase }: DriftCase): Promise<DriftOutcome> {
   const declared = await declare(files);
   const observation = observationOf(await declare(manifestsOf(edited)));
@@ -88,7 +88,7 @@ function withIds(base: ReadonlyMap<Address, BaseEntry>, kindOfBase: 'record' | '
     : new Map([...base].map(([address, entry]) => [address, { ...entry, id: idOf(address) }]));
 }
 
-/** What a platform would answer that has what manifests declare. A key keeps its id, whatever it is called. */
+/** Answers of a platform that has everything that manifests declare. A key keeps its id, whatever its title is. */
 function observationOf(declared: ReadonlyMap<Address, Declared>): Observation {
   const found = new Map<string, Actual[]>(kinds.map((kind) => [kind.name, []]));
   for (const resource of declared.values()) {
@@ -150,7 +150,7 @@ function withoutNull(fields: Record<string, Json>): Record<string, Json> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
-/** A reference to a translation is to the space that it makes. */
+/** Refers to the space that a translation creates. */
 function reference(address: Address): Json {
   const [kind = ''] = address.split('/');
   return kind === 'translation' ? idRef(`${idOf(address)}-result`, 'space', 'translation') : idRef(idOf(address), kind);
@@ -164,7 +164,7 @@ function idOf(address: Address): string {
       : `id:${address}`;
 }
 
-/** One hand edit of a model, in place. `pick` draws a number below a limit. */
+/** One out-of-band edit of a model, in place. `pick` draws a number below a limit. */
 type HandEdit = (model: Model, pick: (limit: number) => number) => void;
 
 const HAND_EDITS: readonly HandEdit[] = [
@@ -327,7 +327,7 @@ function textsOf(drawn: Model, style: (typeof STYLES)[number], together: boolean
   };
 }
 
-/** Without texts of several lines, behind whose lines no comment can stand. */
+/** Without multiline texts, because no comment can follow their lines. */
 function oneLine(drawn: Model): Model {
   for (const each of Object.values(drawn.translations)) {
     each.instructions = undefined;
@@ -335,7 +335,7 @@ function oneLine(drawn: Model): Model {
   return JSON.parse(JSON.stringify(drawn)) as Model;
 }
 
-/** An organization as manifests declare it, and what became of it by hand. */
+/** An organization as manifests declare it, and its state after out-of-band edits. */
 export const driftCases: fc.Arbitrary<DriftCase> = fc
   .tuple(
     fc.oneof({ weight: 3, arbitrary: edited }, { weight: 1, arbitrary: twoModels }),

@@ -9,9 +9,10 @@ test('ends for drift of any edits, keeps what exists, and leaves open only what 
   await fc.assert(
     fc.asyncProperty(driftCases, async (each) => {
       const { drift, declared, bound, plans, after } = await findDrift(each);
-      // 1. It ends, in a number of plans that the number of places bounds.
+      // 1. It ends, after a number of plans that is bounded by the number of places.
       expect(plans).toBeLessThanOrEqual(4 * (drift.fields.length + drift.places.length + drift.left.length) + 1);
-      // 2. Nothing is removed that is still there, or that lies in something that stays in the manifest unbound.
+      // 2. Nothing is removed that still exists, or that is inside something that stays in the manifest without a
+      // binding.
       const removed = [...declared.keys()].filter((address) => !after.declared.has(address));
       expect(removed.filter((address) => bound.has(address))).toEqual([]);
       const orphans = removed.filter((address) => {
@@ -21,7 +22,7 @@ test('ends for drift of any edits, keeps what exists, and leaves open only what 
         );
       });
       expect(orphans).toEqual([]);
-      // 3. What is removed is reported as removed, and nothing is added.
+      // 3. Removals are reported as removals, and nothing is added.
       const reported = new Set(drift.places.filter(({ action }) => action === 'delete').map(({ address }) => address));
       const isInside = (address: string): boolean => {
         const { within, place } = declared.get(address) ?? { within: null, place: null };
@@ -30,7 +31,7 @@ test('ends for drift of any edits, keeps what exists, and leaves open only what 
       expect(removed.filter((address) => !reported.has(address) && !isInside(address))).toEqual([]);
       expect([...reported].filter((address) => !removed.includes(address))).toEqual([]);
       expect([...after.declared.keys()].filter((address) => !declared.has(address))).toEqual([]);
-      // 4. What is still open was said to be left.
+      // 4. Remaining changes were reported as skipped.
       const left = new Set(drift.left.map(({ address }) => address));
       const open = after.open.filter(({ action, address }) => action !== 'delete' && !left.has(address));
       expect(open).toEqual([]);

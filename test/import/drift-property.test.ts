@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Without texts of several lines, so that a comment can stand behind every line. */
+/** Without multiline texts, so that a comment can follow every line. */
 function oneLiners(drawn: Model): Model {
   const translations = Object.entries(drawn.translations).map(([key, each]) => [
     key,
@@ -35,7 +35,7 @@ function oneLiners(drawn: Model): Model {
   ) as Model;
 }
 
-/** A comment of its own behind every line. */
+/** Adds a distinct comment after every line. */
 function commented(files: Files): Files {
   let count = 0;
   const line = (text: string) => {
@@ -83,7 +83,7 @@ test('writes or reports every manual change, and loses a comment only with its l
       if (drift.places.some(({ action }) => action === 'delete')) {
         return;
       }
-      // Who left a team takes the line along.
+      // The line of a member who left a team is removed with its comment.
       const gone = marks(files).filter((mark) => !marks(after).includes(mark));
       const lines = Object.values(files).flatMap((text) => text.split('\n'));
       expect(gone.filter((mark) => !/^ +\S+@\S+: /.test(lines.find((each) => each.includes(mark)) ?? ''))).toEqual([]);
@@ -94,7 +94,7 @@ test('writes or reports every manual change, and loses a comment only with its l
   expect(takenOut).toBeGreaterThan(0);
 });
 
-/** Applies other manifests without a word in the record, so that what they declare is what somebody did by hand. */
+/** Applies other manifests without recording them, so that their content is an out-of-band edit. */
 async function byHand(model: Model, base: { manifests: Files } | null): Promise<void> {
   await world.apply(manifestsOf(model), { policy: UNLIMITED, base, records: false });
 }

@@ -19,10 +19,10 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => world.begin());
 
-// Over the record, which knows resources by their ids, whatever they are called now.
+// With the record, which identifies resources by their ids, whatever their titles are.
 const options = { policy: UNLIMITED };
 
-/** The drift of a platform from manifests, and what is left to change once it is written. */
+/** The drift of a platform from manifests, and the remaining changes once it is written. */
 async function driftFrom(text: string): Promise<{ drift: Drift; after: string; open: readonly string[] }> {
   const files: Record<string, string> = { ...filesNamedIn(text), 'octavo.yaml': text };
   const { plan, identity, observation } = await world.plan(files, options);
@@ -48,7 +48,7 @@ async function driftFrom(text: string): Promise<{ drift: Drift; after: string; o
 }
 
 describe('every kind', () => {
-  // What stands in another place of a structure is told of; a person puts it there.
+  // An item in another place of a structure is reported, for a person to move.
   const elsewhere = ['section', 'section-group', 'site-space', 'site'];
 
   /** The first steps of a sample, on a platform that has its kind. */
@@ -77,7 +77,7 @@ describe('every kind', () => {
     await world.settle(updated, { policy: UNLIMITED });
     const { drift, open } = await driftFrom(created);
     const left = drift.left.map(({ address }) => address);
-    // What the platform does not give back cannot be told to have drifted.
+    // Drift is not detectable in fields that the platform does not return.
     const fields = kinds.find(({ name }) => name === each.kind)?.fields;
     const isReadable = ([, name = '']: readonly string[]) => fields?.[name]?.compare !== 'base';
     const still = open.map((field) => field.split(' ')).filter(isReadable);

@@ -12,10 +12,13 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => world.begin());
 
-/** What becomes of manifests whose organization was made like others by hand; `applied`: what they were before a commit. */
+/**
+ * Drift of manifests whose organization was edited out of band to match other manifests; `applied`: the manifests
+ * before a commit.
+ */
 async function drifted(before: string, byHand: string, applied = before) {
   await world.settle(applied, { policy: UNLIMITED });
-  // As somebody would: what was applied is not asked.
+  // An out-of-band edit: without regard to what was applied.
   await world.settle(byHand, { policy: UNLIMITED });
   const base = { manifests: applied };
   const { plan, identity, observation } = await world.plan(before, { policy: UNLIMITED, base });

@@ -8,7 +8,7 @@ const PEOPLE = { 'ana@acme.example': 'usr_ana', 'bo@acme.example': 'usr_bo' };
 const ACTUALS = [
   ...Object.entries(PEOPLE).map(([title, id]) => actual('member', id, { role: 'admin', sso: false }, { title })),
   ...['Alpha', 'Beta', 'Gamma # x'].map((title) => actual('team', `tem_${title}`, { title, members: {} })),
-  // What ends in line breaks is written over several lines, whose end is its own.
+  // A text that ends in line breaks is written as a multiline text that keeps its end.
   actual('collection', 'col_1', { title: 'Line\nbreak\n\n', parent: null }),
   actual('collection', 'col_2', { title: 'Zed', parent: null }),
 ];
@@ -18,7 +18,7 @@ const OBSERVATION: Observation = {
 };
 
 const A = '{ title: Alpha }';
-/** Manifests in every way that they are written, each with the team that has the title `Alpha`, or with none. */
+/** Manifests in every style, each with the team that has the title `Alpha`, or with none. */
 const WRITTEN: Readonly<Record<string, string>> = {
   plain: `teams:\n  a: ${A}\n`,
   'no line break at the end': `teams:\n  a: ${A}`,
@@ -59,7 +59,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
   'a comment': '# nothing yet\n',
 };
 
-/** Whether all of a text is still there, in the same order. */
+/** Reports whether all of a text is still there, in the same order. */
 function isWithin(before: string, after: string): boolean {
   let at = 0;
   for (const line of before.split(/(?<=\n)/)) {

@@ -10,18 +10,18 @@ import type { World } from '../support/world.ts';
 export type Files = Readonly<Record<string, string>>;
 
 interface Options extends Partial<Choice> {
-  /** Manifests that are there already. */
+  /** Existing manifests. */
   readonly into?: Files;
   readonly folder?: string;
 }
 
-/** Imports a platform's organization into a folder in memory. */
+/** Imports a platform's organization into an in-memory folder. */
 export async function importFrom(world: World, options: Options = {}): Promise<Imported> {
   const { observation } = await readAll(kinds, options.kinds ?? [], world.reader());
   return importOf(observation, options);
 }
 
-/** The same from what was read. */
+/** The same from an observation. */
 export async function importOf(
   observation: Observation,
   { into, folder = '', kinds: names = [], sites = [] }: Options = {},
@@ -43,7 +43,7 @@ async function existingOf(files: Files): Promise<ExistingManifests> {
   return { declared, manifests: new Map(paths.map((path) => [path, files[path] ?? ''])) };
 }
 
-/** The files of a folder after an import into it. */
+/** Files of a folder after an import into it. */
 export function filesAfter({ files }: Imported, into: Files = {}): Files {
   return { ...into, ...Object.fromEntries(files.map(({ path, text }) => [path, text])) };
 }

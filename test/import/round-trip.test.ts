@@ -28,13 +28,13 @@ async function expectEmptyPlan(files: Files): Promise<void> {
   expect(unmanaged).toEqual([]);
 }
 
-/** Without specifications that are files: the platform does not give their text back, so that an import cannot. */
+/** Without specifications from files: the platform does not return their text, so an import cannot write it. */
 function withoutFiles(drawn: Model): Model {
   const openapi = Object.entries(drawn.openapi).filter(([, { source }]) => 'url' in source);
   return { ...drawn, openapi: Object.fromEntries(openapi) };
 }
 
-/** What nothing outside of it refers to. */
+/** Resources without references from outside. */
 const DISPENSABLE = [['saml', 'teams'], ['organization', 'sites/'], ['openapi'], ['saml']];
 
 describe('any organization', () => {

@@ -24,7 +24,7 @@ function listIn(text: string) {
   return { contents, list: list as YAMLSeq.Parsed };
 }
 
-/** What belongs to an item, wherever it stands. */
+/** Comments of an item, wherever they are. */
 const own = (text: string, id: number) =>
   text.split('\n').filter((line) => new RegExp(`(above|behind|inside|end of) ${id}\\b`).test(line));
 

@@ -24,7 +24,7 @@ function observationOf(actuals: readonly Actual[]): Observation {
 interface Case {
   readonly actuals: readonly Actual[];
   readonly left: readonly (readonly [title: string, reason: RegExp])[];
-  /** Somewhere in the files. */
+  /** Expected anywhere in the files. */
   readonly says?: RegExp;
   readonly never?: RegExp;
 }

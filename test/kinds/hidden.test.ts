@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Change } from '../../src/core/change.ts';
 import { siteSpace } from '../../src/kinds/site/site-space.ts';
 
-/** What is made of the answer to the update of a site space that is to be hidden, or not. */
+/** Result for the answer to the update of a site space that is to be hidden, or not. */
 function learned(hidden: boolean, answer: unknown): unknown {
   const change = {
     action: 'update',

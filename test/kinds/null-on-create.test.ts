@@ -8,7 +8,7 @@ import { openWorld, UNLIMITED, type World } from '../support/world.ts';
 const SEED = Number(process.env.OCTAVO_SEED ?? 20261122);
 const RUNS = Number(process.env.OCTAVO_RUNS ?? 12);
 
-/** A platform whose new resources have more than nothing wherever that is possible. */
+/** A platform whose new resources have non-null defaults wherever possible. */
 const WIDE = {
   collection: { defaultLevel: 'edit' },
   samlProvider: { defaultRole: 'admin' },
@@ -19,7 +19,7 @@ const WIDE = {
   space: { defaultLevel: 'edit', emoji: '1f4d8' },
 } as const;
 
-/** Fields that take null, by the address that declares them. The parents have no default but the top. */
+/** Fields that accept null, by the address that declares them. Parents have no other default than the top level. */
 const NULLS: Readonly<Record<string, readonly string[]>> = {
   'saml/okta': ['defaultRole'],
   'collection/handbook': ['defaultLevel', 'parent'],
@@ -31,7 +31,7 @@ const NULLS: Readonly<Record<string, readonly string[]>> = {
   'site-space/help/inner/seed': ['condition'],
   'site-space/help/inner/second': ['condition'],
 };
-/** What is never created, by section of the manifests. */
+/** Kinds that are never created, by section of the manifests. */
 const GIVEN = ['members.role', 'organization.defaultContent', 'organization.defaultRole', 'organization.logo'];
 
 let world: World;
@@ -76,7 +76,7 @@ function manifests(wanted: Wanted): string {
 
 const all = Object.entries(NULLS).flatMap(([address, names]) => names.map((name) => `${address} ${name}`));
 
-/** The fields of a JSON Schema that take null, as `section.field`. */
+/** Fields of a JSON Schema that accept null, as `section.field`. */
 function nullables(): readonly string[] {
   const schema = manifestJsonSchema(kinds) as { properties: Record<string, Json>; definitions?: Json };
   const found = new Set<string>();
@@ -129,7 +129,7 @@ test('plans and sends a declared null when a resource is created', async () => {
       );
       expect(planned.toSorted()).toEqual([...names].sort());
       expect((await world.plan(text, { policy: UNLIMITED })).plan.changes).toEqual([]);
-      // What is not declared has the platform's own default, so that the test sees one.
+      // Undeclared fields have the platform's default, so that the test sees one.
       const { plan } = await world.plan(manifests(new Set(all)), { policy: UNLIMITED });
       const open = plan.changes.flatMap(({ address, fields }) => fields.map(({ path }) => `${address} ${path}`));
       const withDefault = all.filter((each) => !wanted.has(each) && !/ (parent|collection)$/.test(each));

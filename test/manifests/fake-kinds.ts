@@ -49,7 +49,7 @@ const teamEntry = entry({
     .optional(),
 });
 
-/** Teams: plain fields of many types. */
+/** Teams: scalar fields of many types. */
 const team = fakeKind({
   name: 'team',
   fieldNames: ['title', 'membership', 'members', 'size', 'note', 'shape', 'site', 'source'],
@@ -201,7 +201,7 @@ const pageKind = fakeKind({ name: 'page', manifest: null, fieldNames: ['next'] }
 
 const organizationEntry = entry({ title: title.optional() });
 
-/** The one resource that is a section itself. */
+/** A single resource that is a section itself. */
 const organization = fakeKind({
   name: 'organization',
   fieldNames: ['title'],

@@ -1,4 +1,4 @@
-/** Checks that a checkout runs its build only while the source is that of the build. */
+/** Checks that a checkout runs its build only if the build matches the source. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

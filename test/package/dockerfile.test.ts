@@ -47,7 +47,7 @@ const valuesOf = (name: string) =>
 const commandsOf = (stage: Stage | undefined) =>
   (stage?.instructions ?? []).filter(({ name }) => name === 'RUN').flatMap(({ value }) => value.split(/\s+&&\s+/));
 
-/** Each source of a COPY, with the stage it comes from. */
+/** Sources of each COPY, with their stages. */
 const copies = all
   .filter(({ name }) => name === 'COPY')
   .flatMap(({ value }) => {

@@ -10,7 +10,7 @@ const FILES = ['mailbox.mbox', 'zendesk-export.json'] as const;
 const pathOf = (file: string) => join(ROOT, 'examples/tickets', file);
 const textOf = (file: string) => readFileSync(pathOf(file), 'utf8');
 
-/** What comes of a file: what would be sent, why the rest would not, and what was taken out. */
+/** Result for a file: sent conversations, reasons for rejections, and redacted values. */
 async function work(file: string) {
   const redactor = createConversationRedactor();
   const sent: string[] = [];
@@ -32,7 +32,7 @@ async function work(file: string) {
 }
 
 describe.each(FILES)('examples/tickets/%s', (file) => {
-  // Quoted-printable breaks lines where it likes.
+  // Quoted-printable may break lines anywhere.
   const text = textOf(file).replace(/=\n/g, '');
 
   test('every domain is reserved (RFC 2606)', () => {

@@ -76,7 +76,7 @@ const config = () =>
     kinds,
   });
 
-/** The mount that a path of a container is in. */
+/** The mount that contains a path of a container. */
 function mountOf(container: Container, path: string): Mount | undefined {
   return container.volumeMounts.find(({ mountPath }) => path === mountPath || path.startsWith(`${mountPath}/`));
 }

@@ -1,4 +1,4 @@
-/** Checks that the entry point keeps the heap close to what is alive, whatever the commands allocate. */
+/** Checks that the entry point keeps the heap close to the live data, whatever the commands allocate. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-/** Keeps 40 MB alive, and replaces 400 MB of objects that are old when they die, as those of slow requests are. */
+/**
+ * Keeps 40 MB alive, and replaces 400 MB of objects that have been promoted when they die, like those of slow requests.
+ */
 const PROGRAM = `
 const text = (index) => [index, index + 1, index + 2, index + 3, index + 4, index + 5, index + 6, index + 7].map((n) => ({ n }));
 export async function main() {

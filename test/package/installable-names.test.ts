@@ -4,11 +4,14 @@ import { expect, test } from 'vitest';
 import { openWorkspace } from '../support/workspace.ts';
 import { ROOT } from './pruned.ts';
 
-/* Whoever copies an example runs what it names, with tokens. No name in it may be one that somebody else can take. */
+/*
+ * Package and image names in the examples: readers run them with tokens, so nobody else may be able to register any of
+ * them.
+ */
 
 const ZERO = '0'.repeat(40);
 
-/** Actions by commit id; `OWNER` and the zeros are for the reader to fill in, and mean nothing as they are. */
+/** Actions by commit id; `OWNER` and the zeros are placeholders for the reader, and refer to nothing. */
 const ACTIONS: readonly string[] = [
   'actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683',
   'actions/setup-node@49933ea5288caeca8642d1e84afbd3f7d6820020',
@@ -25,7 +28,7 @@ const DEBIAN = new Set(['ca-certificates', 'git', 'openssh-client', 'zsh', 'fish
 const INSTALLERS =
   /\b(?:npm (?:install|i|add|exec|x|create|init)|yarn (?:global )?add|pnpm (?:add|dlx)|bunx?|pipx? install|gem install|cargo install|go install|brew install|docker (?:pull|run) (?!-u)|helm (?:install|repo add))\b.*/g;
 
-/** Files that tell a reader what to run, by path. */
+/** Files with commands for readers, by path. */
 function instructions(): ReadonlyMap<string, string> {
   const folders = ['docs', 'examples', 'templates'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
@@ -38,7 +41,7 @@ function instructions(): ReadonlyMap<string, string> {
   return new Map([...folders, ...others].map((path) => [path.slice(ROOT.length), readFileSync(path, 'utf8')]));
 }
 
-/** Names in a text that a reader would install or pull, other than those allowed. */
+/** Names in a text that a reader would install or pull, without the allowed ones. */
 function strangers(text: string): readonly string[] {
   const all = (pattern: RegExp) => [...text.matchAll(pattern)].map((match) => (match[1] ?? match[0]).trim());
   const debian = all(/apt-get install([^&|;>]*(?:\\\n[^&|;>]*)*)/g).flatMap((words) => words.split(/[\s\\]+/));

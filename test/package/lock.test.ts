@@ -24,13 +24,13 @@ describe('package-lock.json', () => {
     expect(missing).toEqual([]);
   });
 
-  /** Programs of development for other systems, of versions that the registry in use here does not serve. */
+  /** Development programs for other systems, in versions that the registry in use here does not serve. */
   const UNSERVED = /^node_modules\/(?:@biomejs\/cli|@oxc-parser\/binding)-/;
   const unverified = Object.entries(packages).filter(([path, { integrity }]) => path !== '' && integrity === undefined);
 
   test('has an integrity hash for every package', () => {
     expect(unverified.filter(([path]) => !UNSERVED.test(path))).toEqual([]);
-    // The exception is for what nobody needs to build or run Octavo.
+    // The exception is for packages that are not needed to build or run Octavo.
     expect(unverified.filter(([, { dev, optional }]) => dev !== true || optional !== true)).toEqual([]);
   });
 

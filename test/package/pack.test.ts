@@ -10,7 +10,7 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** `npm pack` runs the build (prepack) in a copy, so that nothing appears in this working tree. */
+/** Runs the build of `npm pack` (prepack) in a copy, so that nothing changes in this working tree. */
 describe('the npm package', () => {
   let folder: string;
   let packed: Packed;

@@ -8,7 +8,7 @@ interface Lock {
   readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }>>;
 }
 
-/** What `npm ci --omit=dev` would install at the top, as links to what is installed here. */
+/** Creates what `npm ci --omit=dev` would install at the top level, as links to what is installed here. */
 export function linkProductionModules(folder: string): readonly string[] {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lock;
   const names = Object.entries(packages)
@@ -21,7 +21,7 @@ export function linkProductionModules(folder: string): readonly string[] {
   return names.map((path) => path.replace('node_modules/', ''));
 }
 
-/** Copies what a package or an image holds. */
+/** Copies the files of a package or an image. */
 export function copyInto(folder: string, paths: readonly string[]): void {
   for (const path of paths) {
     cpSync(join(ROOT, path), join(folder, path), { recursive: true });

@@ -33,7 +33,7 @@ const action = parseYaml(read('action.yml')) as {
   readonly runs: { readonly steps: readonly Step[] };
 };
 
-/** A repository with `main`, which has been applied, and a branch that renames a team and drops another. */
+/** A repository with `main`, which has been applied, and a branch that renames a team and removes another. */
 async function openPull(
   change = TEAMS.replace(/ {2}editors.*\n/, '').replace('title: Writers', 'title: Docs writers'),
 ) {
@@ -150,7 +150,7 @@ describe('examples/pull-request/github.yaml', () => {
     const machine = gitHubMachine(fake, pull);
     expect(await runJob('snapshot', { ...machine, checkout: machine.folder })).toMatchObject({ code: 0 });
     const before = work.emulator.requests.total;
-    // Neither variables nor secrets are there for a fork.
+    // Variables and secrets are not available to a fork.
     const { 'secrets.OCTAVO_READ_TOKEN': _read, 'secrets.OCTAVO_TOKEN': _token, ...rest } = machine.expressions;
     const expressions = { ...rest, 'vars.OCTAVO_BASE_URL': '', 'vars.OCTAVO_ORGANIZATION': '' };
     expect(await runJob('plan-of-a-fork', { ...machine, expressions })).toMatchObject({ code: 0 });
@@ -202,7 +202,7 @@ test('examples/pull-request/bitbucket.yaml: a pull request gets its plan in the 
   await runSteps([{ uses: 'actions/checkout@v4', with: { ref: pull.head } }], full);
   runGit(machine.checkout, ['fetch', '--quiet', '--unshallow', 'origin', pull.head]);
   const { OCTAVO_SOURCE, OCTAVO_COMMIT } = machine.env;
-  // As its reader sets them.
+  // As a reader of the example sets them.
   const script = (pipelines['pull-requests']['**'][0]?.step.script ?? []).map((line) =>
     line
       .replace(/(?<=^export OCTAVO_SOURCE=).*$/m, `"${OCTAVO_SOURCE}"`)
@@ -270,7 +270,7 @@ describe('action.yml', () => {
 });
 
 describe('GitLab', () => {
-  /** As GitLab makes a pipeline of a template: the inputs are filled into the text before it is read as YAML. */
+  /** A pipeline as GitLab makes it of a template: inputs are inserted into the text before it is parsed as YAML. */
   const template = (): GitLabJob => {
     const [header = '', body = ''] = read('templates/gitlab/octavo-plan.yml').split('\n---\n');
     const { spec } = parseYaml(header) as { spec: { inputs: Record<string, { default: string }> } };
@@ -298,7 +298,7 @@ describe('GitLab', () => {
     const project: Record<string, string> = { ...work.env, OCTAVO_READ_TOKEN: TOKEN, OCTAVO_TOKEN: '' };
     const filledIn = (text: unknown) =>
       String(text).replaceAll(/\$(\w+)/g, (_all, name: string) => project[name] ?? '');
-    // What is to be installed is the machine's to say, as its reader does.
+    // The installed version is set by the machine, like a reader would.
     const others = Object.entries(variables).filter(([name]) => !/^OCTAVO_(?:SOURCE|COMMIT)$/.test(name));
     const own = Object.fromEntries(others.map(([name, value]) => [name, filledIn(value)]));
     const machine = makeMachine(join(work.folder, 'machine'), {
@@ -317,7 +317,7 @@ describe('GitLab', () => {
     });
     const full = { ...machine, expressions: {} };
     await runSteps([{ uses: 'actions/checkout@v4', with: { 'fetch-depth': '0', ref: pull.head } }], full);
-    // One place for every job of this machine would be one for all tests at once.
+    // A fixed path on this machine would be shared by all tests.
     const local = (lines: readonly string[]) =>
       lines.map((line) => line.replaceAll('/tmp/', `${machine.folder}/temp/`));
     const ended = await runGitLabJob({ before_script, script: local(script), after_script: local(after_script) }, full);
@@ -377,14 +377,14 @@ describe('the scheduled drift job', () => {
     });
     const full = { ...machine, expressions: {} };
     await runSteps([{ uses: 'actions/checkout@v4', with: { 'fetch-depth': '0', ref: drift.base } }], full);
-    // The one line that only a machine of GitLab's can follow.
+    // The only line that needs a GitLab machine.
     expect(file.drift.script).toContain('git remote set-url origin "$CI_PROJECT_URL.git"');
     const script = file.drift.script.filter((line) => !line.startsWith('git remote set-url'));
     const ended = await runGitLabJob({ before_script: file.default.before_script, script, after_script: [] }, full);
     expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining(' is opened: 1 resource ') });
     expect(fake.pulls.open).toMatchObject([{ from: 'octavo/drift/org_acme', into: 'main' }]);
     expect(ended.stdout + ended.stderr).not.toContain(FakeForge.token);
-    // Git asks for the token by its variable, and it is written nowhere.
+    // Git gets the token from its variable, and it is not written anywhere.
     const asked = spawnSync('git', ['credential', 'fill'], {
       cwd: machine.checkout,
       env: machine.env,

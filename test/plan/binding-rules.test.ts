@@ -22,7 +22,7 @@ const kind = kinds.find(({ name }) => name === 'team') as KindRules;
 interface Situation {
   readonly manifests: string;
   readonly base?: string;
-  /** What the record adds to the entry of `team/a`. */
+  /** Fields that the record adds to the entry of `team/a`. */
   readonly recorded?: Partial<BaseEntry>;
 }
 

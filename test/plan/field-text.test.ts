@@ -59,7 +59,7 @@ describe('a changed field', () => {
     expect(line?.text).toBe(`"${x(300)} == 1" → "${x(300)} == 2"`);
   });
 
-  // Long common starts, look-alikes, escapes and line breaks: what made two sides of an arrow equal.
+  // Long common beginnings, look-alikes, escapes and line breaks: cases in which both sides of an arrow were equal.
   const piece = fc.oneof(
     fc.constantFrom('a', ' ', '  ', '\u00a0', '\u200b', '\\u200b', 'é', 'e\u0301', 'ﬁ', 'fi', '"', "'", '…', x(80)),
     fc.string({ unit: 'binary', maxLength: 3 }),
@@ -72,7 +72,7 @@ describe('a changed field', () => {
     fc.array(text, { maxLength: 3 }),
     fc.dictionary(fc.constantFrom('a', 'b'), text),
   );
-  /** As a reader sees it. */
+  /** Text as a reader sees it. */
   const seen = (shown: string) => shown.normalize('NFKC').replace(/\s+/g, ' ');
 
   test('never has the same text on both sides, whatever the values are', () => {

@@ -9,7 +9,7 @@ const COUNT = 9;
 const NAMES = Array.from({ length: COUNT }, (_, index) => `n${index}`);
 const node = fc.nat({ max: COUNT - 1 });
 const optional = fc.tuple(node, node, fc.constantFrom<Strength>('requireIfAcyclic', 'prefer'));
-/** Required edges are never part of a cycle: they point to smaller numbers. */
+/** Checks that required edges are not part of a cycle: they point to smaller numbers. */
 const required = fc
   .tuple(node, node)
   .filter(([a, b]) => a !== b)
@@ -26,7 +26,7 @@ function build(list: readonly Edge[], visits?: number): Graph {
   return graph;
 }
 
-/** Required edges first, then each other in its turn, refused where what is there already leads back. */
+/** Adds required edges first, then the others in turn; an edge that would close a cycle is rejected. */
 function oneByOne(list: readonly Edge[]): readonly Edge[] {
   const kept: Edge[] = list.filter(([, , strength]) => strength === 'require');
   const reaches = (from: number, to: number, seen = new Set<number>()): boolean =>

@@ -5,7 +5,7 @@ import { approvalsOf } from '../../src/plan/checksum.ts';
 import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
 import { actual, type PlanCase, planOf, short } from '../support/planning.ts';
 
-/** The policy of an organization whose configuration says nothing. */
+/** Default policy of an organization. */
 const GUARDED = { requireApproval: null, limits: DEFAULT_POLICY.limits };
 
 function teams(count: number, title = (index: number) => `Team ${index}`): string {
@@ -179,7 +179,7 @@ describe('what waits for a person', () => {
       const approved = await planOf({ ...mixed, policy: { ...GUARDED, approved: [checksum] } });
       expect(short(approved)).toEqual(['create team/a', 'delete saml/entra']);
     }
-    // Once the rest has been applied, what is held keeps its checksum, which is never that of a plan.
+    // Once the rest has been applied, the held changes keep their checksum, which differs from that of any plan.
     const rest = await planOf({ ...mixed, actuals: [...(mixed.actuals ?? []), actual('team', 't1', { title: 'A' })] });
     expect(rest.plan.heldChecksum).toBe(plan.heldChecksum);
     expect(rest.plan.checksum).not.toBe(plan.heldChecksum);

@@ -8,7 +8,7 @@ import { printable, printableLines } from '../../src/plan/render/words.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { actual, planOf } from '../support/planning.ts';
 
-/** What acts on a terminal, turns the reading direction, or is a command to the runner of a CI job. */
+/** Text that affects a terminal, changes the reading direction, or is a command to the runner of a CI job. */
 const ACTIVE = /[\p{Cs}\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\u2028\u2029\ufeff]|[^\P{Cc}\n]|##\w*\[|^\s*::/mu;
 
 test.each(HOSTILE_TEXTS)(

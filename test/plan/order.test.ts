@@ -24,7 +24,7 @@ sites:
 `;
 const INSIDE_OUT = 'collections: { a: { title: A, parent: b }, b: { title: B, parent: null } }';
 
-/** Whether one change is only begun when the other has ended. */
+/** Reports whether one change starts only after the other has ended. */
 function comesAfter(planned: PlannedChanges, later: string, earlier: string): boolean {
   const ids = planned.ordering.sequence.map(changeId);
   expect(ids).toContain(later);
@@ -46,11 +46,11 @@ const created: readonly (readonly [string, string])[] = [
   ['create translation/fr', 'create space/s'],
   ['create section-group/w/g', 'create site/w'],
   ['create section/w/a', 'create section-group/w/g'],
-  // Its first space is there with it.
+  // Its first space is created with it.
   ['create section/w/a', 'create space/copy'],
   ['create site-space/w/a/x', 'create section/w/a'],
   ['create site-space/w/a/x', 'create space/s'],
-  // Its default and being published come last.
+  // Its default and publication come last.
   ['create site/w', 'create section/w/a'],
   ['create site/w', 'create site-space/w/a/x'],
   ['update organization', 'create site/w'],

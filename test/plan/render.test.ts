@@ -35,7 +35,7 @@ const EVERYTHING: PlanCase = {
   policy: { requireApproval: ['saml'] },
 };
 
-/** A title that would do something if it were obeyed. */
+/** A title that would have an effect if it were interpreted. */
 const HOSTILE =
   'Bad```\n# Heading <img src=x onerror=alert(1)> | [x](http://e.example) \u001b[31mred\u001b[0m \u202egpj.exe @everyone &amp;';
 
@@ -44,7 +44,7 @@ describe('text', () => {
     const { plan } = await planOf(EVERYTHING);
     const text = renderPlanText(plan, { columns, paint: PLAIN });
     expect(text.replace(plan.checksum, 'sha256:CHECKSUM')).toMatchSnapshot();
-    // What can be broken is; a word that is longer than the line stays whole, so that it can be copied.
+    // Lines are broken where possible; a word that is longer than the line stays whole, so that it can be copied.
     const wide = text.split('\n').filter((line) => stringWidth(line) > columns && line.trim().includes(' '));
     expect(wide.filter((line) => !line.includes('sha256:') && !line.includes('approve with'))).toEqual([]);
   });
@@ -64,7 +64,7 @@ describe('text', () => {
       actuals: [actual('team', 't1', { title: HOSTILE })],
     });
     const text = renderPlanText(plan, { columns: 120, paint: PLAIN });
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must not occur
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
     expect(text).toContain('\\u001b[31mred');
   });
@@ -136,7 +136,7 @@ describe('Markdown', () => {
 
   test('contains no terminal codes and no direction marks', async () => {
     const shown = await withTitle(HOSTILE);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters must not occur
     expect(shown.replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
     expect(codeIn(shown).join('\n')).toContain('\\u001b');
   });

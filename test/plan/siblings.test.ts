@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Repositioning, repositionings } from '../../src/plan/identity/siblings.ts';
 
-/** Makes the moves as the platform would: one after the other. */
+/** Applies the moves as the platform would: one after another. */
 function simulate(now: readonly string[], moves: readonly Repositioning[]): readonly string[] {
   const list = [...now];
   for (const { address, side, anchor } of moves) {
@@ -12,7 +12,7 @@ function simulate(now: readonly string[], moves: readonly Repositioning[]): read
   return list;
 }
 
-/** The length of a longest run that is in order already, by trying them all the slow way. */
+/** Length of a longest increasing run, by exhaustive search. */
 function longestRun(items: readonly number[]): number {
   const best: number[] = [];
   for (const [index, item] of items.entries()) {

@@ -4,7 +4,7 @@ import type { Timeouts } from '../../src/platform/http/transport.ts';
 
 export const TOKEN = 'secret-token';
 
-/** A connection on the machine's clock, whose retries wait no longer than they must. */
+/** A connection on the machine's clock, with the shortest possible retry delays. */
 export function connectTo(baseUrl: string, timeouts: Partial<Timeouts> = {}): Connection {
   return openConnection({
     baseUrl,

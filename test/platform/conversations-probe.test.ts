@@ -3,7 +3,7 @@ import { AuthError, RejectedError, TransientError } from '../../src/core/errors.
 import type { Reader } from '../../src/platform/client.ts';
 import { ConversationsProbe, isMissingOperation } from '../../src/platform/conversations-probe.ts';
 
-/** A platform that answers each question with the next of these; one that is no error is a list. */
+/** A platform that answers each probe with the next of these; anything but an error is a list. */
 function platform(...answers: readonly (Error | null)[]): { readonly reader: Reader; asked: number } {
   const left = [...answers];
   const seen = {

@@ -15,7 +15,7 @@ import type { Connection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import { connectTo, TOKEN } from './connect.ts';
 
-/* What comes back from networks and from what stands between: said once, in a line that names no secret. */
+/* Errors of networks and proxies: reported once, in a line without secrets. */
 
 const BASE = 'https://api.example';
 const open: Connection[] = [];
@@ -44,7 +44,7 @@ function client(baseUrl = BASE, timeouts = {}): Writer {
   return openWriter(connection, { organization: 'org_1', priority: 'person' });
 }
 
-/** Answers each request as its turn says; the last one again and again. `times` counts them. */
+/** Answers each request with the next of the list, and repeats the last one. `times` counts them. */
 async function serve(...turns: readonly ((response: ServerResponse) => void)[]) {
   const served = { base: '', times: 0 };
   const listener: RequestListener = (request, response) => {
@@ -83,9 +83,9 @@ const half = (response: ServerResponse) => {
 };
 
 const read = (writer: Writer) => writer.get(operations.getOrganization);
-/** Twice is the same as once. */
+/** Idempotent: sending it twice has the same effect as once. */
 const change = (writer: Writer) => writer.send(operations.updateOrganization, { body: { title: 'Acme' } });
-/** Twice is two. */
+/** Not idempotent: sending it twice has two effects. */
 const create = (writer: Writer) => writer.send(operations.createTeam, { body: { title: 'Writers' } });
 
 describe('resets', () => {

@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/platform/operations/index.ts';
 import type { Operation } from '../../src/platform/operations/model/operation.ts';
 
-/* Limits of what is sent. Lengths are in code points. Source: docs/platform-notes.md#limits */
+/*
+ * Limits of request fields. Lengths are in code points.
+ * Source: docs/platform-notes.md#limits
+ */
 
 type Name = keyof typeof operations;
 type Make = (value: string) => object;
@@ -10,7 +13,7 @@ type Make = (value: string) => object;
 const INTEGRATION = { title: 'Helper', description: '', script: '', scopes: [], organization: 'o' };
 const PARTS: readonly unknown[] = [];
 
-/** Operation, what is limited, least, most, and the body that has it. */
+/** Operation, limited field, minimum, maximum, and the body that contains it. */
 const LENGTHS: readonly (readonly [Name, string, number, number, Make])[] = [
   ['updateOrganization', 'title', 2, 255, (title) => ({ title })],
   ['updateOrganization', 'hostname', 3, 32, (hostname) => ({ hostname })],

@@ -6,7 +6,7 @@ import { type Connection, openConnection } from '../../src/platform/connection.t
 import { operations } from '../../src/platform/operations/index.ts';
 import { toDocument, toMarkdown } from '../../src/platform/rich-text/document.ts';
 
-/* Through sockets, to the embedded platform: it refuses what the documents do not allow, and shares no code. */
+/* Over sockets, to the embedded platform: it rejects what the documents do not allow, and shares no code. */
 
 let emulator: Emulator;
 let connection: Connection;

@@ -36,7 +36,7 @@ afterEach(async () => {
   expect(unused).toEqual([]);
 });
 
-/** As nock compares it and as the client takes it. */
+/** Query as nock compares it and as the client accepts it. */
 const document = JSON.parse(JSON.stringify(toDocument('Add **SSO**')));
 const path = { spaceId: 's', changeRequestId: 'c' };
 

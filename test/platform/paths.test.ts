@@ -2,17 +2,17 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { operations } from '../../src/platform/operations/index.ts';
 
-/* A path of the platform is written in the table of operations and nowhere else: the emulator apart, which has its own. */
+/* Paths of the platform occur only in the table of operations, except in the emulator, which has its own. */
 
 const paths = Object.values(operations).map(({ path }) => path);
-/** What paths begin with, below the version: `orgs`, `spaces`, … */
+/** First segments of paths after the version: `orgs`, `spaces`, … */
 const beginnings = [...new Set(paths.map((path) => path.split('/')[2] ?? '').filter((name) => name !== ''))];
 const written = new RegExp(`/(?:${beginnings.join('|')})(?=[/?'"\`]|$)|\\bv1/\\w`);
 
-/** Requests that tests make to the embedded platform, in the sample of a kind. */
+/** Requests of tests to the embedded platform, in the sample of a kind. */
 const SAMPLE = /^drift: \['[A-Z]+', /;
 
-/** The lines of a file with code in them. */
+/** Lines of a file that contain code. */
 function codeOf(file: string): string[] {
   const text = readFileSync(file, 'utf8');
   return text
@@ -32,7 +32,7 @@ function linesWithPaths(files: readonly string[]): string[] {
 const sources = globSync('src/**/*.ts').filter((file) => !file.startsWith('src/emulator/'));
 const table = sources.filter((file) => file.startsWith('src/platform/operations/'));
 
-/** Help, an example in a message, and what the demonstration shows. */
+/** Help, an example in a message, and output of the demo. */
 const told = ['src/commands/api-program.ts', 'src/commands/api/target.ts', 'src/commands/daemon/demo.ts'];
 
 describe('paths of the platform', () => {

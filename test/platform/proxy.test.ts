@@ -52,7 +52,7 @@ function tls(listener: RequestListener): Promise<number> {
   return listen(createTlsServer({ ...(key && cert ? { key, cert } : {}) }, listener));
 }
 
-/** A proxy that leads every host to a port of this machine, and notes what it sees. */
+/** A proxy that directs every host to a port of this machine, and records its requests. */
 async function openProxy(port: number, options: { readonly status?: number } = {}) {
   const seen: string[] = [];
   const note = ({ method, url, headers }: IncomingMessage) => {

@@ -17,7 +17,7 @@ const link = (ref: unknown, nodes: unknown = [a]) => inline('link', { data: { re
 const divider = { object: 'block', type: 'divider', data: {}, isVoid: true };
 const documentOf = (...nodes: unknown[]) => ({ object: 'document', data: {}, nodes });
 
-/** The example of the section, word for word. */
+/** The example of the section, verbatim. */
 const EXAMPLE = JSON.parse(`{"object":"document","data":{},"nodes":[
  {"object":"block","type":"paragraph","nodes":[
   {"object":"text","leaves":[{"object":"leaf","text":"See ","marks":[]}]},

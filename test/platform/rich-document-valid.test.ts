@@ -15,7 +15,7 @@ interface Node {
   readonly leaves?: readonly { readonly text: string; readonly marks: readonly { readonly type: string }[] }[];
 }
 
-/** The words that a parser of Markdown finds in it, HTML left out. */
+/** Words that a Markdown parser finds in it, without HTML. */
 function wordsOf(markdown: string): string[] {
   const words = (node: Nodes): string[] => {
     if ('children' in node) {
@@ -28,7 +28,7 @@ function wordsOf(markdown: string): string[] {
   return words(fromMarkdown(markdown.toWellFormed(), options)).filter((word) => word !== '');
 }
 
-/** A document as one reads it: blocks by name with what is in them; marks before their text, links in brackets. */
+/** Outline of a document: blocks by name with their content; marks before their text, links in brackets. */
 function outline(node: Node): unknown {
   const { object, type, data, nodes, leaves } = node;
   if (object === 'text') {
@@ -43,7 +43,7 @@ function outline(node: Node): unknown {
   return { [`${type}${words.join('')}`]: isText ? below.join('') : below };
 }
 
-/** The outline of a document that has been found valid. */
+/** Outline of a document that was found valid. */
 function read(markdown: string): unknown[] {
   const document = toDocument(markdown);
   expect(violationsOf(document)).toEqual([]);
@@ -212,7 +212,7 @@ describe('links', () => {
     ['[![Alt](https://x.example/i.png)](https://x.example)', '<Alt>(https://x.example)'],
     ['[a](<https://x.example/ü b>)', '<a>(https://x.example/%C3%BC%20b)'],
     ['[a](HTTPS://x.example)', '<a>(HTTPS://x.example)'],
-    // What is no address on its own, or runs or carries something, is told and not linked.
+    // Relative addresses, and addresses that run or embed something, are shown as text and not linked.
     [
       '[a](../b.md) [c](/d) [e](#f) [g](//x.example) [h](x.example)',
       'a (../b.md) c (/d) e (#f) g (//x.example) h (x.example)',
@@ -238,7 +238,7 @@ describe('links', () => {
   });
 });
 
-/** A text written so that its parser would take minutes, or run out of stack. */
+/** A text designed so that its parser would take minutes, or exhaust the stack. */
 describe('extreme nesting', () => {
   test.each<[string, string]>([
     ['quotes', `${'>'.repeat(20_000)}a`],
@@ -266,7 +266,7 @@ const word = fc.oneof(
 );
 const words = fc.array(word, { minLength: 1, maxLength: 3 });
 
-/** Markdown, and the words that it says, in their order. */
+/** Markdown, and its words in order. */
 interface Written {
   readonly markdown: string;
   readonly words: readonly string[];
@@ -290,7 +290,7 @@ const join =
 const text = fc.array(phrase, { minLength: 1, maxLength: 4 }).map(join(' '));
 const indent = (markdown: string, by: string) => markdown.replaceAll('\n', `\n${by}`);
 
-/** Blocks of Markdown within each other. */
+/** Nested blocks of Markdown. */
 const { blocks } = fc.letrec<{ block: Written; blocks: Written }>((tie) => ({
   block: fc.oneof(
     { maxDepth: 2, withCrossShrink: true },

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { normalizeMarkdown, toDocument, toMarkdown } from '../../src/platform/rich-text/document.ts';
 
-/** Pieces that Markdown is made of, in odd company. */
+/** Fragments of Markdown in unusual combinations. */
 const piece = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom('a', 'b c', ' ', '\n', '\n\n', '  \n', '\\\n') },
   { weight: 3, arbitrary: fc.constantFrom('*', '**', '_', '~~', '`', '```\n', '~~~js\n', '[x](y)', '![i](j)', '<b>') },

@@ -16,7 +16,7 @@ import { readOnly } from '../../src/platform/http/transport.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';
 
-/* What is answered with a stream of events, from real sockets: answers that begin, go on, stop and break off. */
+/* Event streams over real sockets: answers that begin, continue, pause and break off. */
 
 const TOKEN = 'secret-token';
 const open: Connection[] = [];
@@ -30,7 +30,7 @@ afterEach(async () => {
   }
 });
 
-/** What was asked, and how often. */
+/** Recorded requests, with their number. */
 interface Served {
   readonly base: string;
   readonly asked: { readonly url: string; readonly headers: Readonly<Record<string, unknown>>; body: string }[];

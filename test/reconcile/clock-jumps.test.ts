@@ -8,7 +8,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** A little after a whole five minutes. */
+/** Shortly after a five-minute boundary. */
 const START = Date.parse('2026-06-01T12:01:00Z');
 
 const source: DesiredSource = {

@@ -10,7 +10,7 @@ import { differences } from '../support/oracle.ts';
 import { untouched } from '../support/oracle-lookups.ts';
 import { declare, openWorld, type PassOptions, UNLIMITED, type World } from '../support/world.ts';
 
-/** Shrinking takes long; ask for it where a counterexample has to be small. */
+/** Shrinking takes long; enable it to minimize a counterexample. */
 const endOnFailure = process.env.OCTAVO_SHRINK === undefined;
 const RUNS = countCases({ sample: 8, ci: 50, full: 1000 });
 
@@ -31,7 +31,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
     await world.record.remove((await world.record.read()).entries.map((entry) => entry.address));
   }
 
-  /** Applies, and holds the platform against the model by other means than the planner's. */
+  /** Applies, and compares the platform with the model by other means than the planner's. */
   async function expectConverges(model: Model, options: PassOptions): Promise<void> {
     const manifests = manifestsOf(model);
     await world.settle(manifests, options);
@@ -62,7 +62,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
           const { results } = await world.apply(manifestsOf(b), before);
           expect(results.filter((result) => result.status === 'failed')).toEqual([]);
           if (results.some((result) => result.status !== 'applied')) {
-            // The applied ref stays where it is.
+            // The applied ref does not move.
             await world.settle(manifestsOf(b), before);
           }
           const moved: PassOptions = { policy: UNLIMITED, base: { manifests: manifestsOf(b) } };

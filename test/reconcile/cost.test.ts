@@ -20,7 +20,7 @@ import { manifestsOf } from '../support/model.ts';
 import { VirtualPlatform, type VirtualPlatformOptions } from '../support/virtual-platform.ts';
 import { declare, type Manifests, UNLIMITED } from '../support/world.ts';
 
-/** What a plan said that its apply would cost, and what it cost. */
+/** Estimated cost of an apply in the plan, and its actual cost. */
 interface Account {
   readonly planned: Planned;
   readonly results: readonly ChangeResult[];
@@ -28,7 +28,7 @@ interface Account {
   readonly took: { readonly writes: number; readonly seconds: number };
 }
 
-/** Plans and applies in virtual time, with one queue for both, as `octavo apply` does. */
+/** Plans and applies in virtual time, with one queue for both, like `octavo apply`. */
 class Site {
   readonly platform: VirtualPlatform;
   readonly connection: Connection;
@@ -40,7 +40,7 @@ class Site {
     this.connection = this.platform.connect();
   }
 
-  /** Writes that change nothing, so that the limit is known, and partly used. */
+  /** Writes without effect, so that the limit is known and partly used. */
   async use(calls: number): Promise<void> {
     const writer = openWriter(this.connection, { organization: 'org_acme', priority: 'apply' });
     const sent = Array.from({ length: calls }, () =>
@@ -83,7 +83,7 @@ class Site {
     const writer = openWriter(connection, { organization, priority: 'apply' });
     const options = { writer, clock, parallel, signal, abort: signal, record: this.#record };
     const { results } = await clock.run(apply(input, planned, options));
-    // What was refused for its rate (429) was not made.
+    // Requests that were rejected by the rate limit (429) are not counted.
     const made = platform.requests.entries.filter(({ method, status }) => method !== 'GET' && status !== 429);
     return {
       planned,
@@ -101,7 +101,7 @@ const teams = (count: number, name = 'Team') =>
 const PEOPLE = '{ ana@acme.example: owner, bo@acme.example: member }';
 const peopled = (count: number) =>
   `teams:\n${many(count, (index) => `  t${index}: { title: Team ${index}, members: ${PEOPLE} }`)}\n`;
-/** Each section stands on its space and on the one before it, and the site's default is set last. */
+/** Each section depends on its space and on the previous section, and the site's default is set last. */
 const sections = (count: number) => `
 spaces:
 ${many(count, (index) => `  s${index}: { title: Space ${index} }`)}
@@ -173,7 +173,7 @@ describe('the seconds of a plan are within 10 % of what its apply takes', () => 
     expectRight(await site.run(after));
   });
 
-  // What a bucket gives cannot be seen from a handful of answers; its resets are in whole seconds.
+  // A bucket's refill rate cannot be derived from a few answers; its resets are in whole seconds.
   const windows = cases.filter(({ limit, before }) => !limit.includes('bucket') && !limit.includes('class') && !before);
   test.each(windows)('$name, $limit, first observed by the reads of the plan', async (each) => {
     const site = new Site({ limits: each.limits });
@@ -220,7 +220,7 @@ describe('the writes of a plan are exactly those of its apply', () => {
     if (step !== 'gone' || kinds.some(({ name, deletable }) => name === kind && deletable)) {
       expect(account.said.writes).toBeGreaterThan(0);
     }
-    // And a pass more, where the platform has to go first, or there is nothing left to do.
+    // And one more pass, if the platform has to finish first, or to confirm that nothing is left to do.
     expectWrites(await site.run(manifest));
   });
 
@@ -240,7 +240,7 @@ describe('the writes of a plan are exactly those of its apply', () => {
     const site = new Site();
     const shelf = 'collections: { shelf: { title: Shelf } }\nspaces: { a: { title: A, collection: shelf } }\n';
     await site.run(`${shelf}teams: { x: { title: X } }`);
-    // The collection cannot go before the space has, which waits for a person.
+    // The collection cannot be deleted before the space, whose deletion requires approval.
     const account = await site.run('teams: { x: { title: Y }, z: { title: Z } }', {
       ...UNLIMITED,
       requireApproval: ['space'],
@@ -256,7 +256,7 @@ describe('the writes of a plan are exactly those of its apply', () => {
   });
 });
 
-/** Whatever became of the changes. */
+/** Whatever the result of the changes is. */
 function expectWrites({ said, took, results }: Account): void {
   expect(results.filter((result) => result.status === 'failed')).toEqual([]);
   expect(took.writes).toBe(said.writes);

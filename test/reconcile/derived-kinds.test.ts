@@ -6,7 +6,7 @@ import { type Model, manifestsOf } from '../support/model.ts';
 import { differences } from '../support/oracle.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';
 
-/* The generators that a new kind gets from its sample, shown with the kinds that have hand-written ones as well. */
+/* Generators that a new kind gets from its sample, tested with kinds that also have hand-written ones. */
 
 let world: World;
 

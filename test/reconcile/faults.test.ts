@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** One request of a pass: whatever happens to it, what was done before it stays, and what comes after may fail. */
+/** One request of a pass: whatever happens to it, completed changes stay, and later ones may fail. */
 const trouble: fc.Arbitrary<FaultRule[]> = fc.array(
   fc.record({
     match: fc.record({

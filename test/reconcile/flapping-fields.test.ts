@@ -40,7 +40,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A daemon's reconciling, begun anew over what was stored: the restart of a process. */
+/** Reconciliation of a daemon that is restarted with the stored state. */
 function begin(selfHeal = true): (trigger?: Trigger) => Promise<PassEnd> {
   const organization = world.emulator.organization;
   const signal = new AbortController().signal;

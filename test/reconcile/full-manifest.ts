@@ -1,4 +1,4 @@
-/** A manifest with every kind and field, and the parts that other manifests are made of. */
+/** A manifest with every kind and field, and the parts from which other manifests are made. */
 import type { JsonObject } from '../../src/core/json.ts';
 
 export const SPACES = {
@@ -24,7 +24,7 @@ export const EN = { key: 'en', space: 'guides', path: 'en' };
 export const API = { key: 'api', space: 'api', path: 'api', condition: 'visitor.claims.a' };
 export const full = { icon: 'book', path: 'first', description: 'First', condition: 'visitor.claims.a' };
 
-/** Every field of every kind, with values that are not those of a new resource. */
+/** Every field of every kind, with other values than those of a new resource. */
 export const MANIFEST: JsonObject = {
   organization: {
     title: 'Acme Docs',

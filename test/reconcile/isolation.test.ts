@@ -29,7 +29,7 @@ const MANIFEST = [
 const ANA = { email: 'ana@acme.example', role: 'admin' as const };
 const BO = { email: 'bo@acme.example', role: 'edit' as const };
 
-/** What goes wrong for the second organization. */
+/** Fault of the second organization. */
 interface Trouble {
   readonly malady?: (seen: Seen) => Malady | null;
   readonly source?: () => Error;
@@ -42,7 +42,7 @@ interface Party {
   readonly requests: () => number;
 }
 
-/** Two organizations on one platform: the first is well, the second is not. */
+/** Two organizations on one platform: the first is healthy, the second is failing. */
 class Neighbours {
   readonly platform: VirtualPlatform;
   readonly metrics = createMetrics();
@@ -90,20 +90,20 @@ class Neighbours {
     return { reconciler, connection, requests: () => requests };
   }
 
-  /** A pass of both at once; resolves when the first has ended. */
+  /** Runs a pass of both at once; resolves when the first has ended. */
   async passOfTheWell(): Promise<PassEnd> {
     void this.ill.reconciler.trigger('start').catch(() => undefined);
     await this.platform.clock.run(this.well.reconciler.trigger('start'));
     return ended(this.well);
   }
 
-  /** Until the second one's pass has ended too. */
+  /** Waits until the pass of the second has ended too. */
   async passOfTheIll(): Promise<PassEnd> {
     await this.platform.clock.run(this.ill.reconciler.idle());
     return ended(this.ill);
   }
 
-  /** What there is of an organization on the platform. */
+  /** Resources of an organization on the platform. */
   titles(organization: string): readonly string[] {
     const { teams = [], collections = [], spaces = [] } = this.platform.state();
     return [...teams, ...collections, ...spaces]
@@ -112,7 +112,7 @@ class Neighbours {
       .sort();
   }
 
-  /** Lines of the metrics that begin so. */
+  /** Lines of the metrics with this prefix. */
   async told(begins: string): Promise<readonly string[]> {
     for (const { reconciler, connection } of [this.well, this.ill]) {
       this.metrics.queue(queueObservation(reconciler.id, connection.queue.snapshot()));
@@ -180,7 +180,7 @@ describe.each(['own', 'one'] as const)('with %s token', (tokens) => {
     expect(await both.told('octavo_organization_failing{')).toEqual([
       `octavo_organization_failing{organization="org_ill",reason="${reason}"} 1`,
     ]);
-    // And it goes on as soon as it can.
+    // And it continues as soon as it can.
     both.platform.malady = () => null;
     if (trouble.malady !== undefined) {
       await both.platform.clock.advance(120_000);
@@ -237,7 +237,7 @@ test('rate-limited writes delay neither reads nor another token', async () => {
   expect(await both.told('octavo_queue_waiting{queue="org_ill",priority="apply"}')).toEqual([
     expect.stringMatching(/ [1-9]\d*$/),
   ]);
-  // Nothing waits for ever.
+  // Nothing waits forever.
   const { outcome, results } = await both.passOfTheIll();
   expect(outcome).toBe('failed');
   expect(results.find(({ status }) => status === 'failed')?.error).toContain('429');

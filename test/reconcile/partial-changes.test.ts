@@ -18,19 +18,19 @@ import { STEPS } from './change-steps.ts';
 import { MANIFEST } from './full-manifest.ts';
 
 /*
- * An apply that reports success is followed by an empty plan, whichever request of whichever change fails, and however
- * it fails. Each change is applied once to record its requests, and then once for each request and each fault.
- * The campaign tries every combination.
+ * A successful apply is followed by an empty plan, whichever request of whichever change fails, and however it fails.
+ * Each change is applied once to record its requests, and then once for each request and each fault. The campaign tries
+ * every combination.
  */
 const isFull = SIZE === 'full';
-/** Combinations of a generated change, one of its requests, and a fault that are tried unless all are. */
+/** Number of sampled combinations of a generated change, one of its requests, and a fault. */
 const SAMPLE = countCases({ sample: 80, ci: 350, full: 0 });
 const VARIATIONS = countCases({ sample: 30, ci: 90, full: 0 });
 
 interface Failing {
   readonly name: string;
   readonly fault: FaultRule['fault'];
-  /** Whether the same pass sends the request again or learns that it was done. */
+  /** True if the same pass sends the request again or learns that it was processed. */
   readonly isRetried: boolean;
 }
 
@@ -48,7 +48,7 @@ const FAULTS: readonly Failing[] = [
 
 const RETRIED = FAULTS.filter(({ isRetried }) => isRetried);
 
-/** A request of a step that fails, and how. */
+/** A failing request of a step, and its fault. */
 interface Case {
   readonly recorded: Recorded;
   readonly operation: string;
@@ -57,19 +57,19 @@ interface Case {
   readonly mode: Mode;
 }
 
-/** How what was applied is known: from the manifests of a commit as in a pipeline, or from the record of the daemon. */
+/** Source of the base: the manifests of a commit as in a pipeline, or the record of the daemon. */
 type Mode = 'pipeline' | 'daemon';
 
-/** A step with what it takes to repeat it. */
+/** A step with everything that is needed to repeat it. */
 interface Recorded {
   readonly step: Step;
   readonly version: PlatformVersion;
   readonly start: EmulatorState;
   /** What the daemon recorded of it. */
   readonly applied: AppliedRecord;
-  /** Each with the number that it has among those of its operation, from 1. */
+  /** Each with its number among the requests of its operation, from 1. */
   readonly writes: readonly { readonly operation: string; readonly nth: number }[];
-  /** What the platform has at the end. */
+  /** State of the platform at the end. */
   readonly wanted: object;
 }
 
@@ -86,7 +86,7 @@ const pass = (before: object, { entries }: AppliedRecord): PassOptions => {
   return { policy: UNLIMITED, base: { manifests: filesOf(before), ids } };
 };
 
-/** Every list of the state with its length, to find what was made twice. */
+/** Length of every list in the state, to detect duplicates. */
 function sizes(state: EmulatorState): object {
   return Object.fromEntries(
     Object.entries(state as unknown as Record<string, unknown>)
@@ -95,7 +95,7 @@ function sizes(state: EmulatorState): object {
   );
 }
 
-/** The state in which a step begins; most begin in the same. */
+/** State before a step; most steps share one. */
 const starts = new Map<string, Pick<Recorded, 'start' | 'applied'>>();
 
 async function begin({ before }: Step, version: PlatformVersion): Promise<Pick<Recorded, 'start' | 'applied'>> {
@@ -129,7 +129,7 @@ async function sketch(step: Step): Promise<Sketch> {
   return { changes: plan.changes, requests };
 }
 
-/** Applies a step without faults. Null where it is refused or changes nothing. */
+/** Applies a step without faults. Returns null if it is rejected or changes nothing. */
 async function record(step: Step, version: PlatformVersion): Promise<Recorded | null> {
   const { start, applied } = await begin(step, version);
   world.emulator.requests.reset();
@@ -148,7 +148,7 @@ function describeCase({ recorded, operation, nth, failing, mode }: Case): string
   return `${recorded.step.name} (${recorded.version}, ${mode}): ${operation} ${nth}: ${failing.name}`;
 }
 
-/** Applies a step with a fault, and asserts what has to follow. Returns whether the apply reported success. */
+/** Applies a step with a fault, and checks the result. Returns whether the apply reported success. */
 async function assertCase(tried: Case): Promise<boolean> {
   const { step, version, start, applied, wanted } = tried.recorded;
   const { mode, failing, operation, nth } = tried;
@@ -163,7 +163,7 @@ async function assertCase(tried: Case): Promise<boolean> {
   world.emulator.setFaults([]);
   const isDone = outcomeOf(planned, results) === 'done' && planned.plan.pending.length === 0;
   if (!isDone) {
-    // What a failed apply has made is in the record of the daemon, and in no other.
+    // Creations of a failed apply are in the record of the daemon only.
     if (mode === 'pipeline' && !failing.isRetried) {
       return false;
     }

@@ -17,10 +17,10 @@ import { declare, type Manifests, UNLIMITED } from '../support/world.ts';
 const organization = 'org_acme';
 const SEED = Number(process.env.OCTAVO_SEED ?? 20260601);
 const RUNS = Number(process.env.OCTAVO_RUNS ?? 40);
-/** Where every request of a poisoned change goes. */
+/** Path of every request of a poisoned change. */
 const POISONED = '/v1/poisoned';
 
-/** A platform, and the way from one set of manifests to the next, with some of the changes poisoned. */
+/** A platform, and the transition from one set of manifests to the next, with some of the changes poisoned. */
 class Poisoning {
   readonly platform = new VirtualPlatform();
   readonly #connection = this.platform.connect();
@@ -75,10 +75,10 @@ class Poisoning {
 }
 
 /**
- * What a person expects who reads the plan: what is poisoned fails, and what requires it, or requires that, is left. What
- * only goes after something that was not done, such as taking a title which that has not given up, is tried all the
- * same; so that the platform may refuse it. A site is there for its parts as soon as it is made, and is done when its
- * default has been set, which requires one of them.
+ * Expected result for a reader of the plan: poisoned changes fail, and the changes that require them, directly or not,
+ * are skipped. A change that is only ordered after a failed one, such as taking a title that was not released, is tried
+ * all the same, and the platform may reject it. A site can have parts as soon as it is created, and is complete when
+ * its default has been set, which requires one of them.
  */
 function unexpected(
   { plan: { changes }, ordering, writesOf }: Planned,
@@ -89,7 +89,7 @@ function unexpected(
   const made = new Set(results.filter(({ action, id }) => action === 'create' && id !== null).map(changeId));
   const begun = new Set<string>();
   const expected = new Map<string, readonly string[]>();
-  // In the order of the plan each comes after what it requires.
+  // In the plan's order, each comes after the changes that it requires.
   for (const change of changes) {
     const id = changeId(change);
     const required = throughBarriers(ordering.hard, id, ordering.barriers);

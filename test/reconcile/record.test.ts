@@ -157,7 +157,7 @@ sites: { w: { title: Site, structure: [{ section: x, title: Section, path: wante
     const manifests =
       'spaces: { s: { title: S } }\ntranslations: { fr: { space: s, from: en, to: fr, rerun: on-change } }';
     await world.settle(manifests, policy);
-    // The revision of a space that was made in the same pass is seen in the next one.
+    // The revision of a space that was created in the same pass is seen in the next one.
     await world.settle(manifests, policy);
     expect((await world.plan(manifests, policy)).plan.changes).toEqual([]);
     world.emulator.reviseSpace((await recorded())['space/s']?.id ?? '');
@@ -210,13 +210,13 @@ describe('an intent', () => {
 
   test.each([
     ['team/a', 'createTeam', 'teams: { a: { title: A } }'],
-    // The queue itself sends this one again.
+    // The queue itself retries this one.
     ['openapi/a', 'putOpenApiSpec', 'openapi: { a: { source: { url: "https://acme.example/a.json" } } }'],
   ])('of %s stays if an earlier response was lost', async (address, operation, manifests) => {
     fail([operation, { kind: 'reset-before' }], [operation, status(400)]);
     expect(await statuses(manifests)).toEqual([`failed create ${address}`]);
     expect(await begun()).toEqual([address]);
-    // The next pass has looked it up, and it is not there: what is refused then is all there was.
+    // The next pass has looked for it, and it does not exist: the rejection is then final.
     always(operation, status(400));
     expect(await statuses(manifests)).toEqual([`failed create ${address}`]);
     expect(await recorded()).toEqual({});

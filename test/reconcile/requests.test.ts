@@ -18,7 +18,7 @@ beforeEach(async () => {
   world.emulator.requests.reset();
 });
 
-/** What a plan asks, by operation. */
+/** Requests of a plan, by operation. */
 async function asked(manifests: string, base?: null): Promise<Readonly<Record<string, number>>> {
   world.emulator.requests.reset();
   const { plan } = await world.plan(manifests, { policy: UNLIMITED, ...(base === undefined ? {} : { base }) });
@@ -114,7 +114,7 @@ describe('an apply', () => {
     const { GET, ...writes } = world.emulator.requests.byMethod;
     const sent = Object.values(writes).reduce((sum, count) => sum + count, 0);
     expect(sent).toBe(planned.plan.cost.requests.writes);
-    // Besides the plan's own, one look at the specification that the platform processes.
+    // In addition to the plan's own: one read of the specification that the platform processes.
     expect(GET).toBe(planned.plan.cost.requests.reads + 1);
   });
 

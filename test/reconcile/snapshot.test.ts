@@ -25,7 +25,7 @@ import { declare, type Manifests, openWorld, UNLIMITED, type World } from '../su
 
 const SEED = Number(process.env.OCTAVO_SEED ?? 20261121);
 const RUNS = Number(process.env.OCTAVO_RUNS ?? 25);
-/** Changes that are worked on at the same time. */
+/** Concurrent changes. */
 const PARALLEL = 100;
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 
@@ -60,7 +60,7 @@ function readerOf(way: Connection, onRequest = () => {}): Reader {
   return openReader(way, { organization: world.emulator.organization, priority: 'person', onRequest });
 }
 
-/** Taken, written, and read again. */
+/** Created, written, and read again. */
 async function snapshotOf(way = connection): Promise<Snapshot> {
   const taken = await takeSnapshot({ kinds, reader: readerOf(way), now: NOW, queue: () => way.queue.snapshot() });
   return readSnapshot(writeSnapshot(taken), 'snapshot.json', kinds);
@@ -74,7 +74,7 @@ async function inputOf(manifests: Manifests, base: Base, policy: Partial<Policy>
     commit: null,
     base,
     baseCommit: null,
-    // Whose token it is cannot be asked of a snapshot, so it has to be said.
+    // A snapshot cannot tell whose token it is, so it has to be configured.
     policy: { ...DEFAULT_POLICY, now: NOW, user: 'octavo@acme.example', ...policy },
     estimate: () => 0,
   };
@@ -95,7 +95,7 @@ function replayed(input: PlanningInput, snapshot: Snapshot): Promise<Planned> {
   return makePlan(input, new SnapshotSource(snapshot));
 }
 
-/** Every byte that a person or a program may see of a plan, or what it fails with. */
+/** All visible output of a plan, or its error. */
 async function shown(planned: Promise<Planned>): Promise<string> {
   try {
     const made = await planned;
@@ -209,7 +209,7 @@ describe('what a snapshot holds', () => {
     for (const secret of secrets) {
       expect(text).not.toContain(secret);
     }
-    // By the hash it is still known to be the same.
+    // The hash still shows that it is the same.
     const same = await inputOf(
       { 'a.yaml': `saml: { okta: { label: Okta, certificate: "-----BEGIN\\n${secrets[0]}\\nEND-----\\n" } }` },
       null,
@@ -302,7 +302,7 @@ describe('refuses a file that is not a snapshot', () => {
   });
 
   test('reads or refuses any change of any value, without a crash', async () => {
-    // Of every kind something is declared, inside a site too, and all that is not is to be deleted.
+    // Something of every kind is declared, also inside a site, and all other resources are to be deleted.
     const everything = `organization: { title: Acme }
 members: { ana@acme.example: { role: admin } }
 teams: { a: { title: Foreign team, members: { ana@acme.example: owner } } }

@@ -8,7 +8,7 @@ import { sendPlanned } from '../../src/reconcile/sending.ts';
 
 const refused = (status: number, message = `refused (${status})`) => new RejectedError(message, status);
 
-/** What was tried, in order, and how it ends: an error is thrown, null is done. */
+/** Tried requests in order, and the result: an error is thrown, null is success. */
 function ways(tried: string[], usual: Error | null, other: Error | null): VersionVariants {
   const way = (name: string, error: Error | null) => async () => {
     tried.push(name);
@@ -65,7 +65,7 @@ describe('a feature that versions have in two ways', () => {
 });
 
 describe('a section that is moved into a group', () => {
-  /** What the platform answers to the group's operation, and then to the section's own update. */
+  /** Answers of the platform to the group's operation, and then to the section's own update. */
   async function moved(to: string | null, answer: unknown): Promise<readonly string[]> {
     const sent: string[] = [];
     const change = {

@@ -37,7 +37,7 @@ interface Item {
   readonly children?: readonly Item[];
 }
 
-/** Lists of a site's structure in which a link to elsewhere may stand, with what holds them. */
+/** Lists of a site's structure that may contain an external link, with their parents. */
 function* listsOf(
   items: readonly Item[],
   holder: string | null,
@@ -50,7 +50,7 @@ function* listsOf(
   }
 }
 
-/** As if somebody put links to elsewhere between what stands in every site with sections. */
+/** Puts external links between the items of every site with sections. */
 async function scatterLinks(world: World, places: readonly number[], isMeant: (title: string) => boolean) {
   const next = places[Symbol.iterator]();
   const { items: sites } = await world.call('GET', '/sites?limit=100');
@@ -126,10 +126,10 @@ describe.each(platforms)('$named', ({ version, between }) => {
   });
 });
 
-/** One in each pass, of which there are at most so many until it settles. */
+/** One in each pass; the number of passes until the plan is empty is limited. */
 const TRIALS = 4;
 
-/** A link goes with its site alone. */
+/** An external link is deleted only with its site. */
 function isOnDeletedSite(world: World, { plan }: Awaited<ReturnType<World['plan']>>, link: string): boolean {
   const gone = plan.changes.filter(({ action, kind }) => action === 'delete' && kind === 'site').map(({ id }) => id);
   const { externalLinks = [] } = world.emulator.state();
@@ -320,7 +320,7 @@ describe('links to elsewhere', () => {
     return titles(structure);
   }
 
-  /** Elsewhere before the group, and another in it. */
+  /** An external link before the group, and another in it. */
   async function withLinks(): Promise<void> {
     await world.settle(site(section('a'), section('b'), section('c'), more(section('d'))), policy);
     await scatterLinks(world, [3, 0], () => true);

@@ -33,7 +33,7 @@ const report: fc.Arbitrary<Report> = fc.record({
   problems: fc.array(problem, { maxLength: 6 }),
 });
 
-/** What must be in no output at all: it would act on whatever shows it. */
+/** Characters that must not occur in any output, because they would affect the program that displays it. */
 const ACTIVE = /^\s*::|[\p{Cs}\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\u2028\u2029\ufeff]|[^\P{Cc}\n]|##\w*\[/mu;
 
 test('the hostile texts are at least 40 and distinct', () => {
@@ -88,10 +88,10 @@ describe('SARIF', () => {
     uriBaseId: z.literal('%SRCROOT%'),
   });
   const message = z.strictObject({
-    // No link, no placeholder: each bracket is escaped, and no number stands in single braces.
+    // No link, no placeholder: each bracket is escaped, and no number is in single braces.
     text: z.string().refine((words) => !/(?<!\\)(?:\\\\)*[[\]]/.test(words) && !/(?<!\{)\{\d+\}(?!\})/.test(words)),
   });
-  /** SARIF 2.1.0 as far as it is used: the required members of each object, and no member that it does not have. */
+  /** SARIF 2.1.0 as far as it is used: the required members of each object, and no other members. */
   const shape = z.strictObject({
     $schema: z.url(),
     version: z.literal('2.1.0'),

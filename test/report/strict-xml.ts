@@ -1,4 +1,4 @@
-/** An element as it is read. */
+/** A parsed element. */
 export interface XmlElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -11,8 +11,8 @@ const ENTITY = /&(amp|lt|gt|quot|apos);/g;
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 /**
- * Reads XML 1.0 as far as reports use it, and throws at anything else: characters that are not allowed, entities that
- * are not known, attributes that come twice, tags that do not match, text behind the end.
+ * Parses the subset of XML 1.0 that reports use, and throws at anything else: invalid characters, unknown entities,
+ * duplicate attributes, tags that do not match, text after the end.
  */
 export function readXml(text: string): XmlElement {
   const forbidden = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.exec(text);

@@ -6,7 +6,7 @@ import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { type Recording, recordRequests } from './recording-proxy.ts';
 import { CANARIES, type Canary, Scene, type Trick } from './scene.ts';
 
-/** What a job has in its environment, for everything that is started by this process. */
+/** Environment of a job, for every process that it starts. */
 const JOB = {
   CANARY: CANARIES.environment,
   OCTAVO_TOKEN: CANARIES.environment,
@@ -39,7 +39,7 @@ export class Target implements AsyncDisposable {
     return target;
   }
 
-  /** Runs a command as a job would; fails where it prints a secret, or what a terminal obeys. */
+  /** Runs a command as a job would; throws if it prints a secret or terminal control characters. */
   async run(root: string, ...args: string[]): Promise<Ended> {
     const env = { OCTAVO_BASE_URL: this.#recording.url, CANARY: CANARIES.environment };
     const ended = await this.#work.inside(args, env, relative(this.#work.repository.directory, root));
@@ -47,7 +47,10 @@ export class Target implements AsyncDisposable {
     return ended;
   }
 
-  /** Tries one attack on every command that reads manifests, and those that read commits unless it is only about text. */
+  /**
+   * Tries one attack on every command that reads manifests, and on those that read commits unless it is only about
+   * text.
+   */
   async withstand(
     { set, name, folder = 'manifests', validate = 0, says = '' }: Trick,
     { isOnlyText = false }: { readonly isOnlyText?: boolean } = {},
@@ -69,7 +72,7 @@ export class Target implements AsyncDisposable {
     expect(this.scene.ran(), 'repositories whose commands ran').not.toContain(repository);
   }
 
-  /** Fails where a command of any repository ran, or a request had a secret. */
+  /** Throws if a command of any repository ran, or if a request had a secret. */
   mustBeUnharmed(): void {
     expect(this.scene.ran(), 'repositories whose commands ran').toEqual([]);
     mustHaveNoCanary(this.#recording.text());
@@ -86,7 +89,7 @@ export class Target implements AsyncDisposable {
   }
 }
 
-/** Fails where a text has a secret other than those permitted. */
+/** Throws if a text has a secret other than those permitted. */
 export function mustHaveNoCanary(text: string, permitted: readonly Canary[] = []): void {
   for (const [name, canary] of Object.entries(CANARIES)) {
     const isSeen = !permitted.includes(name as Canary) && text.includes(canary);
@@ -94,10 +97,10 @@ export function mustHaveNoCanary(text: string, permitted: readonly Canary[] = []
   }
 }
 
-/** Fails where what was printed has a secret, a trace of a defect, or what a terminal obeys. */
+/** Throws if the output has a secret, a stack trace, or terminal control characters. */
 function mustBeClean(shown: string): void {
   mustHaveNoCanary(shown);
   expect(shown).not.toContain('unexpected:');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those that a terminal obeys
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal control characters
   expect(shown).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
 }

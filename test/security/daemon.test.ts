@@ -15,10 +15,10 @@ import { treeTricks } from './tree-tricks.ts';
 const throughGit: readonly Trick[] = [...gitTricks, ...treeTricks, ...fileTricks];
 /** Milliseconds within which the daemon answers half of the requests, and nearly all of them, on a busy machine. */
 const ANSWERS = { median: 200, most: 3000 };
-/** Seconds within which every organization had a pass: git alone lists one of the commits for five. */
+/** Seconds within which every organization had a pass: git alone needs five to list one of the commits. */
 const PASSES = 100;
 
-/** The milliseconds that each request for health and metrics took until every organization had a pass. */
+/** Milliseconds of each request for health and metrics until every organization had a pass. */
 async function untilReady(address: string): Promise<readonly number[]> {
   const times: number[] = [];
   await eventually(
@@ -47,7 +47,7 @@ const scene = new Scene();
 const roots = new Map<Trick, string>();
 afterAll(() => scene.remove());
 
-/** The repository of an attack. */
+/** Repository of an attack. */
 function rootOf(trick: Trick): string {
   const root = roots.get(trick) ?? scene.make(trick, `r${roots.size}`);
   roots.set(trick, root);

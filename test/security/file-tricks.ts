@@ -1,4 +1,4 @@
-/** Attacks through files: links, named files that are no part of the repository, and files that never end. */
+/** Attacks through files: links, named files outside of the repository, and endless files. */
 import { rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { Trap, Trick } from './scene.ts';
 /** A manifest that declares the content of a file as a specification. */
 const naming = (file: string) => `openapi:\n  petstore: { source: { file: ${JSON.stringify(file)} } }\n`;
 
-/** A manifest that names a file it must not name. */
+/** A manifest that names a forbidden file. */
 function refused(name: string, file: string, says: string | RegExp, set: (trap: Trap) => void = () => {}): Trick {
   return {
     name: `file: ${name}`,
@@ -22,7 +22,7 @@ function refused(name: string, file: string, says: string | RegExp, set: (trap: 
   };
 }
 
-/** A manifest that is something else than a file of the repository. */
+/** A manifest that is not a regular file of the repository. */
 function manifest(name: string, validate: number, set: (trap: Trap) => void, says?: string | RegExp): Trick {
   return { name: `manifest: ${name}`, validate, set, ...(says === undefined ? {} : { says }) };
 }
@@ -142,7 +142,7 @@ const replaced: readonly Trick[] = [
   manifest('an ignore file that is a FIFO', 0, ({ manifests }) => makeFifo(join(manifests, '.octavoignore'))),
 ];
 
-/** A link in the place of the folder that is planned. */
+/** A link in the place of the planned folder. */
 function replacedFolder(name: string, target: (trap: Trap) => string): Trick {
   return {
     name: `folder: ${name}`,

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } 
 import { join } from 'node:path';
 import { addSettings, embedBare, type Trap, type Trick } from './scene.ts';
 
-/** Settings of a repository that name a command, for each of which git has run one. */
+/** Settings of a repository that name a command; git executes the command of each of them. */
 const COMMAND_SETTINGS = (command: string): Readonly<Record<string, string>> => ({
   'core.fsmonitor': command,
   'core.sshCommand': command,
@@ -102,7 +102,10 @@ const embeddings: readonly Trick[] = [
   },
 ];
 
-/** What is in the place of a repository’s own `.git`: no commit can hold it, an archive or a mounted folder can. */
+/**
+ * Content in the place of a repository’s own `.git`: a commit cannot contain it, but an archive or a mounted folder
+ * can.
+ */
 function pointer(name: string, set: (trap: Trap) => void): Trick {
   return { name: `a .git in the folder: ${name}`, set };
 }
@@ -130,7 +133,7 @@ const pointers: readonly Trick[] = [
   pointer('an empty folder', (trap) => mkdirSync(join(trap.manifests, '.git'))),
 ];
 
-/** The checkout’s own settings name commands, which a pull request’s attributes choose from. */
+/** Commands in the checkout’s own settings, which attributes of a pull request select. */
 function setting(name: string, set: (trap: Trap) => void): Trick {
   return {
     name: `settings: ${name}`,
@@ -139,7 +142,7 @@ function setting(name: string, set: (trap: Trap) => void): Trick {
       trap.write('manifests/.gitattributes', ATTRIBUTES);
       trap.commit();
       set(trap);
-      // Changed since the index was written, so that git would have to look into it.
+      // Changed since the index was written, so that git would have to read the file.
       trap.write('manifests/teams.yaml', 'teams:\n  writers: { title: Authors }\n');
     },
   };

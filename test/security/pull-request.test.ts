@@ -1,4 +1,4 @@
-/** Plans and problems of a hostile pull request, as the job's output, its summary and the comments show them. */
+/** Plans and problems of a hostile pull request in the job's output, its summary and the comments. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,13 +9,15 @@ import { markdownSkeleton } from '../support/markdown-skeleton.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 const [{ open: openForge }] = FORGES;
-/** Control characters, invisible ones and those that turn the reading direction; commands of runners, quick actions. */
+/**
+ * Control characters, invisible characters, changes of the reading direction, commands of runners, and quick actions.
+ */
 const ACTIVE =
   /[\p{Cs}\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\u2028\u2029\ufeff]|[^\P{Cc}\n]|##\w*\[|^\s*::|^\//mu;
-/** Characters of the longest title that every kind takes. */
+/** Longest title that every kind accepts, in characters. */
 const LONGEST = 50;
 
-/** Manifests, each in a file with the text in its name, with the text in every field that takes one. */
+/** Manifests, each in a file with the text in its name, with the text in every field that accepts one. */
 function manifestsOf(texts: readonly string[], isValid: boolean): ReadonlyMap<string, string> {
   return new Map(
     texts.map((text, index) => {
@@ -53,7 +55,7 @@ function jobOf(work: Workspace, fake: FakeForge, head: string): Record<string, s
   };
 }
 
-/** Everything that one pull request makes Octavo show. */
+/** Complete output of Octavo for one pull request. */
 async function shownFor(texts: readonly string[], isValid: boolean) {
   await using fake = await openForge();
   await using work = await openWorkspace();

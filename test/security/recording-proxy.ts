@@ -1,10 +1,10 @@
-/** Stands between Octavo and the embedded platform, and keeps the text of every request but its token. */
+/** Proxy between Octavo and the embedded platform that records the text of every request except its token. */
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Recording {
   readonly url: string;
-  /** Addresses, headers and bodies so far; the `Authorization` header is left out. */
+  /** Addresses, headers and bodies so far, without the `Authorization` header. */
   text(): string;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Builds hostile repositories, each from the same honest one, with secrets around it that nothing may show. */
+/** Creates hostile repositories, each from the same harmless one, with secrets around it that must not be shown. */
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -14,7 +14,9 @@ import {
 import { dirname, join } from 'node:path';
 import { makeFolder, makeRepository, runGit } from '../git/repository.ts';
 
-/** Secrets around a repository: in the environment, in its `.git/config`, in a file outside, and in one that is not tracked. */
+/**
+ * Secrets around a repository: in the environment, in its `.git/config`, in a file outside, and in an untracked file.
+ */
 export const CANARIES = {
   environment: 'canary-env-7d1c5e',
   credential: 'canary-git-2b8f90',
@@ -28,7 +30,7 @@ export type Canary = keyof typeof CANARIES;
 export interface Trap {
   readonly root: string;
   readonly manifests: string;
-  /** A shell command that leaves evidence of having run, with its environment. */
+  /** A shell command that leaves evidence of its execution, with its environment. */
   readonly command: string;
   /** A file outside of the repository, with a secret. */
   readonly outside: string;
@@ -37,20 +39,20 @@ export interface Trap {
   feed(input: string | Uint8Array, ...args: string[]): string;
   write(path: string, content: string | Uint8Array): void;
   link(path: string, target: string): void;
-  /** An executable that leaves evidence, and its path. */
+  /** Creates an executable that leaves evidence, and returns its path. */
   program(path: string): string;
   commit(): void;
 }
 
-/** A way to attack whoever plans a repository. */
+/** An attack on anyone who plans a repository. */
 export interface Trick {
   readonly name: string;
   readonly set: (trap: Trap) => void;
   /** The exit code of `validate`, 0 by default; null: any. */
   readonly validate?: number | null;
-  /** In what `validate` prints. */
+  /** Expected in the output of `validate`. */
   readonly says?: string | RegExp;
-  /** The folder that is planned; `manifests` by default. */
+  /** The planned folder; `manifests` by default. */
   readonly folder?: string;
 }
 
@@ -83,7 +85,7 @@ export class Scene {
     repository.write('manifests/job.env', `SECRET=${CANARIES.untracked}\n`);
   }
 
-  /** Makes the repository of a trick, and gives its folder. */
+  /** Creates the repository of an attack, and returns its folder. */
   make(trick: Trick, name: string): string {
     const root = join(this.folder, 'repositories', name);
     cpSync(this.#template, root, { recursive: true });
@@ -92,12 +94,12 @@ export class Scene {
     return root;
   }
 
-  /** Removes the evidence of one repository, such as that of the git that sets its trap. */
+  /** Removes the evidence of one repository, such as that of the git process that prepares the attack. */
   forget(name: string): void {
     rmSync(join(this.#evidence, name), { force: true });
   }
 
-  /** The names of the repositories whose commands ran. */
+  /** Names of the repositories whose commands ran. */
   ran(): readonly string[] {
     return readdirSync(this.#evidence);
   }
@@ -149,7 +151,7 @@ export class Scene {
   }
 }
 
-/** Adds settings to a file of git's, without a process for each. */
+/** Adds settings to a configuration file of git, without a process for each. */
 export function addSettings(file: string, settings: Readonly<Record<string, string>>): void {
   const lines = Object.entries(settings).map(([key, value]) => {
     const [section = '', ...rest] = key.split('.');
@@ -160,7 +162,7 @@ export function addSettings(file: string, settings: Readonly<Record<string, stri
   appendFileSync(file, lines.join(''));
 }
 
-/** A bare repository below a folder of the trap, whose settings and attributes name a command in every place there is. */
+/** A bare repository below a folder of the attack; all its settings and attributes that can name a command do so. */
 export function embedBare(
   trap: Trap,
   folder: string,
@@ -181,7 +183,10 @@ export function embedBare(
   }
 }
 
-/** Commits a tree that git itself would not make: `entries` are lines of `git ls-tree -z`, added at a folder's end. */
+/**
+ * Commits a tree that git itself would not create: `entries` are lines of `git ls-tree -z`, added at the end of a
+ * folder.
+ */
 export function commitTree(trap: Trap, entries: readonly (string | Uint8Array)[], folder = 'manifests'): void {
   const raw = Buffer.concat(entries.map((entry) => Buffer.concat([Buffer.from(entry), Buffer.from('\0')])));
   const listed = execFileSync('git', ['ls-tree', '-z', `HEAD:${folder}`], { cwd: trap.root });
@@ -193,13 +198,13 @@ export function commitTree(trap: Trap, entries: readonly (string | Uint8Array)[]
   commitRoot(trap, trap.feed(outer, 'mktree', '-z'));
 }
 
-/** Puts `main` on a commit of this tree; the work tree and the index stay. */
+/** Points `main` to a commit of this tree; the work tree and the index do not change. */
 export function commitRoot(trap: Trap, tree: string): void {
   const commit = trap.git('commit-tree', tree, '-p', 'HEAD', '-m', 'Crafted');
   trap.git('update-ref', 'refs/heads/main', commit);
 }
 
-/** A blob of the trap's repository. */
+/** A blob of the attack's repository. */
 export function blobOf(trap: Trap, content: string | Uint8Array): string {
   return trap.feed(content, 'hash-object', '-w', '--stdin');
 }

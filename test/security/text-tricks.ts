@@ -1,4 +1,7 @@
-/** Attacks through what manifests say: YAML that unfolds without end, and texts that a terminal or a forge obeys. */
+/**
+ * Attacks through the content of manifests: YAML that expands without end, and texts that a terminal or a forge
+ * interprets.
+ */
 import type { Trick } from './scene.ts';
 
 function yaml(name: string, content: string | Uint8Array, validate: number | null = 3, says?: string | RegExp): Trick {
@@ -44,14 +47,14 @@ const documents: readonly Trick[] = [
   yaml('bytes that are no UTF-8', Buffer.from([0x74, 0x3a, 0x20, 0xff, 0x0a])),
   yaml('a byte order mark', '\ufeffteams:\n  x: { title: X }\n', 0),
   yaml('1,000 documents', '---\nteams: {}\n'.repeat(1000), 0),
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a configuration's way to name a variable, which manifests have not
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: configuration variables, which manifests do not have
   yaml('a variable', 'teams:\n  x: { title: "${env:OCTAVO_TOKEN}${CANARY}$CANARY" }\n', 0),
   // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
   yaml('a file by a variable', 'openapi:\n  x: { source: { file: "${env:HOME}/.netrc" } }\n'),
   yaml('a directive for another file', '%INCLUDE job.env\n---\nteams: {}\n'),
 ];
 
-/** A text that something other than Octavo would obey: valid or not, it is shown as text. */
+/** A text that another program would interpret: valid or not, it is shown as text. */
 function title(name: string, text: string): Trick {
   return yaml(`a title that ${name}`, `teams:\n  odd: { title: ${JSON.stringify(text)} }\n`, null);
 }

@@ -1,9 +1,9 @@
-/** Attacks through git objects that git itself would not make, and through what they unfold to. */
+/** Attacks through git objects that git itself would not create, and through their expansion. */
 import { blobOf, commitRoot, commitTree, type Trap, type Trick } from './scene.ts';
 
 const HOOK = (command: string) => `#!/bin/sh\n${command}\n`;
 
-/** A tree with an executable in a place that some file system takes for the repository’s own folder. */
+/** A tree with an executable in a place that some file system treats as the repository’s own folder. */
 function disguised(name: string, folder: string): Trick {
   return {
     name: `tree: ${name}`,
@@ -17,7 +17,7 @@ function disguised(name: string, folder: string): Trick {
   };
 }
 
-/** A file with a name that no honest commit has. */
+/** A file with a name that no ordinary commit has. */
 function named(name: string, file: string | Uint8Array): Trick {
   return {
     name: `tree: ${name}`,

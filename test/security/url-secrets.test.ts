@@ -23,7 +23,7 @@ function manifests(urls: readonly string[]): string {
   return `organization: { logo: "${logo}" }\nsaml: { okta: { label: Okta, entityID: "${sso}", ssoURL: "${sso}" } }\nopenapi:\n${specs.join('\n')}\n`;
 }
 
-/** All files below folders of the machine, but for checkouts, whose manifests hold what a person wrote. */
+/** All files below folders of the machine except checkouts, whose manifests contain a person's text. */
 function everything(work: Workspace, ...folders: string[]): string {
   return folders
     .flatMap((folder) =>

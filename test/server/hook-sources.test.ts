@@ -18,7 +18,7 @@ import { createServer, type Server } from '../../src/server/server.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 
-/* Every kind of webhook, from the request to the state file: what is refused leaves nothing there. */
+/* Every kind of webhook, from the request to the state file: rejected deliveries leave nothing there. */
 
 const AT = Date.parse('2026-03-01T12:00:00Z');
 const KEY = Buffer.from('a key for the tests of webhooks!').toString('base64');
@@ -28,12 +28,12 @@ type Headers = Record<string, string>;
 
 interface Kind {
   readonly body: string;
-  /** What a sender adds to a body that it sends at a time. */
+  /** Timestamp that a sender adds to a body. */
   sign(body: string, at: number): Headers;
-  /** What the signature is in. */
+  /** Location of the signature. */
   readonly signature: string;
   readonly hasTimestamp: boolean;
-  /** Whether a delivery has an id of its own; a hint without one is the same hint once more. */
+  /** True if a delivery has an id of its own; a hint without one is the same hint again. */
   readonly hasDelivery: boolean;
 }
 
@@ -112,7 +112,7 @@ let database: DatabaseSync;
 let store: Store;
 let ingestion: Ingestion;
 let server: Server;
-/** Holds back what the outbox answers after its work is done. */
+/** Delays the answers of the outbox after its work is done. */
 let gate: Promise<void>;
 
 const clock = { now: () => AT, monotonic: () => 0, sleep: () => new Promise<void>(() => {}) };
@@ -196,7 +196,7 @@ describe.each(Object.entries(KINDS))('the webhook of %s', (name, kind) => {
     expect(stored()).toEqual(before);
   });
 
-  // Freshdesk signs nothing: what it sends is a secret and a number, and only the number's ticket is fetched.
+  // Freshdesk signs nothing: its requests contain a secret and a number, and only that ticket is fetched.
   test.skipIf(name === 'freshdesk')('refuses a modified body, and stores nothing', async () => {
     const before = stored();
     expect(await post(name, body.replace(':', ': '), good)).toBe(401);
@@ -240,7 +240,7 @@ describe.each(Object.entries(KINDS))('the webhook of %s', (name, kind) => {
     while (!isStored()) {
       await new Promise((resolve) => setImmediate(resolve));
     }
-    // As long as the outbox has not said so.
+    // Until the outbox has answered.
     for (let turn = 0; turn < 50; turn += 1) {
       await new Promise((resolve) => setImmediate(resolve));
     }

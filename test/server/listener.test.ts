@@ -29,7 +29,7 @@ async function listen(prepare: (app: Server['app']) => void = () => {}): Promise
   return server.listen({ host: '127.0.0.1', port: 0 });
 }
 
-/** Asks from a thread of its own, as a probe would from elsewhere, and wakes the main thread up when it is done. */
+/** Sends requests from a separate thread, like an external probe, and wakes the main thread when it is done. */
 const PROBE = `
   const { workerData: { urls, shared }, parentPort } = require('node:worker_threads');
   const flag = new Int32Array(shared);
@@ -67,7 +67,7 @@ test('serves current metrics while the main thread is responsive', async () => {
   expect([first, second]).toEqual(['octavo_scrapes 2\n', 'octavo_scrapes 3\n']);
 });
 
-/** A listener of its own, whose main thread answers what `answer` gives. */
+/** A separate listener, whose main thread returns the result of `answer`. */
 async function openAlone(answer: (path: string) => Promise<string>, longestSilence = 60_000) {
   const listener = await openListener(
     {

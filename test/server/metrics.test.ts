@@ -126,7 +126,7 @@ test.each([
   ['unknown', new Error('no')],
 ])('reasonOf returns %s for a failed pass with such an error', (reason, error) => {
   expect(reasonOf('failed', error, 0)).toBe(reason);
-  // What went wrong on the way did not make it fail.
+  // Errors on the way did not make it fail.
   expect(reasonOf('done', error, 0)).toBe(null);
 });
 

@@ -4,7 +4,7 @@ import { startDaemon } from '../daemon/daemon-process.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { openWorkspace } from '../support/workspace.ts';
 
-/* One poisoned resource, one failing organization, one stuck class of requests: each stops nothing else. */
+/* One poisoned resource, one failing organization, one stuck class of requests: none of them stops anything else. */
 
 const ANA = { email: 'ana@acme.example', role: 'admin' as const };
 const two = () =>
@@ -32,7 +32,7 @@ test.each([400, 500])('a resource whose writes all return %i does not affect oth
   work.emulator.setFaults(poisoned);
   const daemon = await startDaemon(work);
   await work.untilTeams(...TEAMS);
-  // The rest is there, what stands on it is skipped, and both are named.
+  // The rest exists, dependent resources are skipped, and both are named.
   await daemon.untilMetric('octavo_changes_pending{organization="org_acme",status="failed"}', 1);
   expect(await daemon.metric(metricOf('collection', 'create', 'failed'))).toBeGreaterThan(0);
   expect(await daemon.metric(metricOf('team', 'create', 'applied'))).toBe(TEAMS.length);
@@ -45,7 +45,7 @@ test.each([400, 500])('a resource whose writes all return %i does not affect oth
     address: 'space/guides',
     reason: expect.stringContaining('collection/shelf'),
   });
-  // A commit is followed all the same, and the resource as soon as it can be.
+  // A commit is followed all the same, and the resource is applied as soon as possible.
   work.repository.write('more.yaml', 'teams: { g: { title: G } }');
   work.repository.commit('More');
   await work.untilTeams(...TEAMS, 'G');

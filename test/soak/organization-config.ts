@@ -1,7 +1,7 @@
 import { configFromEnvironment, type OrganizationConfig } from '../../src/config/config.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 
-/** An organization as it is when nobody has set up anything; or one where nothing waits for a person. */
+/** Default configuration of an organization, or one without required approvals. */
 export function organizationConfig(id: string, held: boolean): OrganizationConfig {
   const env = { OCTAVO_BASE_URL: 'https://platform.example', OCTAVO_TOKEN: 'none', OCTAVO_ORGANIZATION: id };
   const { organizations } = configFromEnvironment({ env, kinds });

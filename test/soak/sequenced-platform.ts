@@ -8,21 +8,21 @@ import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import { noStreams } from '../support/no-streams.ts';
 
-/** Milliseconds from sending to arriving, and from there to the answer: anything in between. */
+/** Milliseconds from sending to arrival, and from there to the answer: random within these bounds. */
 const WAY = { least: 5, most: 250 };
 const TOKEN = 'token';
 
 /**
- * An embedded platform and the way to it, in a time that nobody waits for. Requests, answers and faults are real ones,
- * over real sockets; but when each arrives is drawn, and each is dealt with before anything else happens. So nothing
- * depends on how fast the machine is, and the same seed is the same run.
+ * An embedded platform and its transport, in virtual time. Requests, answers and faults are real ones, over real
+ * sockets; but each arrival is random, and each request is processed before anything else happens. So nothing depends
+ * on the speed of the machine, and the same seed gives the same run.
  */
 export class SequencedPlatform implements AsyncDisposable {
   readonly clock: VirtualClock;
   readonly emulator: Emulator;
   readonly #pending: Pending;
   readonly #random: () => number;
-  /** What the request that is dealt with is held up by, in milliseconds. */
+  /** Delay of the request that is being processed, in milliseconds. */
   readonly #slow: { now: number };
   #transport: ReturnType<typeof openTransport>;
   #restarts = 0;
@@ -57,7 +57,7 @@ export class SequencedPlatform implements AsyncDisposable {
     this.#transport = this.#openTransport();
   }
 
-  /** A way to it, with so many requests in flight at most. */
+  /** A transport with this limit of requests in flight. */
   connect(concurrency: number, random: () => number): Connection {
     const { clock } = this;
     return {
@@ -70,7 +70,7 @@ export class SequencedPlatform implements AsyncDisposable {
     };
   }
 
-  /** Drops every connection and takes none for so many milliseconds. */
+  /** Drops every connection and accepts none for this number of milliseconds. */
   restart(milliseconds: number): void {
     if (this.clock.monotonic() < this.#backAt) {
       return;
@@ -78,7 +78,7 @@ export class SequencedPlatform implements AsyncDisposable {
     this.#restarts += 1;
     this.#backAt = this.clock.monotonic() + milliseconds;
     const gone = this.#transport;
-    // What was connected before is not used any more, so that nothing depends on when it is found to be broken.
+    // Existing connections are not used any more, so that nothing depends on when they are found to be broken.
     this.#transport = this.#openTransport();
     void this.#pending.add(this.emulator.restart().then(() => gone.close()));
   }
@@ -123,7 +123,7 @@ export class SequencedPlatform implements AsyncDisposable {
   }
 }
 
-/** What really takes time, and so must be over before the time goes on that is not real. */
+/** Operations that take real time, and must finish before virtual time advances. */
 class Pending {
   readonly #work = new Set<Promise<unknown>>();
 
@@ -137,7 +137,7 @@ class Pending {
   async none(): Promise<void> {
     while (this.#work.size > 0) {
       await Promise.allSettled(this.#work);
-      // What waited for it goes on.
+      // Its waiting operations continue.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }

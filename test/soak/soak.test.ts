@@ -6,8 +6,8 @@ import { openWorld } from '../support/world.ts';
 import { soak } from './soak.ts';
 
 /*
- * Seeded runs with everything going wrong at once. The campaign has the seeds from 1 to 300, a sample some of them.
- * SOAK_SEEDS=1 SOAK_FROM=n repeats the run with seed n.
+ * Seeded runs with all faults at once. The campaign has the seeds from 1 to 300, a sample some of them. SOAK_SEEDS=1
+ * SOAK_FROM=n repeats the run with seed n.
  */
 
 const ALL = 300;
@@ -28,7 +28,7 @@ test('converges to the manifests despite faults, kills and edits on the platform
     const found = await soak(seed, start).catch((error: Error) => ({ wrong: String(error.stack) }));
     if (found.wrong !== '') {
       const text = `seed ${seed} (SOAK_FROM=${seed} SOAK_SEEDS=1):\n${found.wrong}`;
-      // At once: a long run need not come to its end to be looked into.
+      // Printed at once, so that a long run can be examined before its end.
       process.stderr.write(`${text}\n`);
       wrong.push(text);
     }

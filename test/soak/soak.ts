@@ -17,15 +17,15 @@ import { untouched } from '../support/oracle-lookups.ts';
 import { organizationConfig } from './organization-config.ts';
 import { SequencedPlatform } from './sequenced-platform.ts';
 
-/** The share of requests that something happens to. */
+/** Share of requests with a fault. */
 const SHARE = 0.2;
-/** Passes after the last commit with faults, and then without. */
+/** Passes after the last commit, with faults and then without. */
 const TROUBLED = 12;
 const QUIET = 12;
-/** Milliseconds that nothing is done between two of those: what is backed off from is due again. */
+/** Idle milliseconds between two of those passes, so that backoffs expire. */
 const PAUSE = 2 * 3_600_000;
 
-/** Everything that can go wrong, all together at the share. */
+/** All faults, which together have this share. */
 function everything(restart: () => void): FaultRule[] {
   const faults: FaultRule['fault'][] = [
     { kind: 'reset-before' },
@@ -46,11 +46,11 @@ function everything(restart: () => void): FaultRule[] {
   return faults.map((fault) => ({ fault, rate: SHARE / faults.length }));
 }
 
-/** What became of one seeded run. */
+/** Result of one seeded run. */
 export interface Soaked {
-  /** What is wrong at its end, in words; empty: nothing. */
+  /** Differences at its end, in words; empty if there are none. */
   readonly wrong: string;
-  /** Every request and what was answered, in order. */
+  /** Every request and its answer, in order. */
   readonly requests: readonly string[];
 }
 
@@ -87,7 +87,7 @@ class Soak {
     const { organization } = platform.emulator;
     const connection = platform.connect(seed % 2 === 0 ? 1 : 6, seededRandom(seed + 1));
     this.#reconciler = new OrganizationReconciler({
-      // A third of the runs wait for a person, as organizations do that nobody has set up otherwise.
+      // A third of the runs requires approval, like organizations with the default configuration.
       config: organizationConfig(organization, seed % 3 === 0),
       user: null,
       kinds,
@@ -116,7 +116,7 @@ class Soak {
     return fc.sample(twoModels, { seed: this.#seed, numRuns: 2 }).flat();
   }
 
-  /** Commits one after the other, edits behind the back, and both now and then in the middle of a pass. */
+  /** Commits one after another, out-of-band edits, and sometimes both in the middle of a pass. */
   async #trouble(): Promise<void> {
     for (const model of this.#models()) {
       this.#model = model;
@@ -146,7 +146,7 @@ class Soak {
     }
   }
 
-  /** Somebody looks at what is held, and mostly approves it. */
+  /** Reviews held changes, and usually approves them. */
   async #person(how: number): Promise<void> {
     const { lastEnd } = this.#reconciler;
     if (lastEnd?.outcome === 'held' && lastEnd.plan !== null && this.#random() < how) {
@@ -164,7 +164,7 @@ class Soak {
       if (end?.outcome === 'done' && end.plan?.changes.length === 0 && end.plan.pending.length === 0) {
         break;
       }
-      // Nothing goes wrong any more: all is done but what waits for a person, who has only to approve it.
+      // No more faults: everything is done except for changes that require approval, which is now given.
       if (end?.outcome === 'held' && !end.results.some(({ status }) => status === 'applied' || status === 'failed')) {
         await this.#person(1);
         end = this.#reconciler.lastEnd;
@@ -186,7 +186,7 @@ class Soak {
     ].join('\n');
   }
 
-  /** What every pass does, for whoever looks at one seed alone (SOAK_TRACE=1). */
+  /** Prints the events of every pass, to examine a single seed (SOAK_TRACE=1). */
   #events(): PassEvents {
     if (process.env.SOAK_TRACE === undefined) {
       return {};
@@ -217,9 +217,10 @@ class Soak {
     };
   }
 
-  /** Somebody changes something by hand that is declared: another title, or it is gone. */
+  /** Edits a declared resource out of band: changes its title, or deletes it. */
   async #edit(): Promise<void> {
-    // What is not recorded yet is known by its title alone, and nobody could tell that it is the same.
+    // A resource that is not recorded yet is identified by its title alone, so that a renamed one would not be
+    // recognized.
     const { entries } = await this.#record.read();
     const known = new Set(entries.map((entry) => entry.id));
     const state = this.#emulator.state();

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 
 const FIRST = ['head', 'entry', 'approval'];
 
-/** Makes a state file what the first version would have left: without the tables of later layouts. */
+/** Changes a state file to the layout of the first version: without the tables of later layouts. */
 export function toFirstLayout(database: DatabaseSync): void {
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   for (const name of tables.map((table) => String(table.name))) {

@@ -1,6 +1,6 @@
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 
-/** A process of its own for the tests: opens the store named on its command line, records one entry, and holds it. */
+/** A separate process for the tests: opens the store named on its command line, records one entry, and holds it. */
 const store = openSqliteStore(process.argv[2] ?? '');
 await store
   .organization('org_1')

@@ -51,7 +51,7 @@ async function next(now = 1000): Promise<OutgoingBatch> {
   }
   return batch;
 }
-/** Puts one content and has it sent. */
+/** Stores one conversation and has it sent. */
 async function send(entry: NewContent): Promise<void> {
   await outbox.put(deposit([entry]));
   await outbox.sent((await next()).id, 1000);
@@ -158,7 +158,7 @@ describe.each([
     expect(await outbox.recheckAt('desk')).toBe(500);
     expect(await outbox.recheckAt('other')).toBeNull();
     expect(await outbox.rechecks('desk', 500, 9)).toEqual([{ key: 'a', id: '1' }]);
-    // A look from before its end, however late it is kept, is no look at its end.
+    // A fetch from before its end, however late it is stored, does not count as a fetch at its end.
     expect(await outbox.put(deposit([rests], { at: 900, lookedAt: 499 }))).toMatchObject({ confirmed: 0 });
     expect(await outbox.rechecks('desk', 900, 9)).toHaveLength(1);
     await outbox.postponeRecheck('desk', 'a', 950);
@@ -226,7 +226,7 @@ describe.each([
     await outbox.put(deposit([content('c'), content('a', 2)]));
     expect((await next(1999)).items.map(({ key }) => key)).toEqual(['c']);
     await outbox.sent(first.id + 1, 1999);
-    // The older content of `a` is settled before the newer goes.
+    // The older content of `a` is settled before the newer is sent.
     expect(await outbox.next(BATCH, 1999)).toBeNull();
     expect(await outbox.dueAt(4)).toBe(2000);
     expect(await next(2000)).toEqual({ ...first, doubts: 1 });
@@ -307,7 +307,7 @@ describe.each([
     expect((await next(2000)).items.map(({ key }) => key)).toEqual(['a']);
     await outbox.bury((await next(2000)).id, 'still no', 2000);
     expect(await outbox.drop({ key: 'a' })).toBe(1);
-    // As it is, it is not taken again; changed, it is.
+    // Unchanged, it is not accepted again; changed, it is.
     expect(await outbox.put(deposit([content('a')]))).toMatchObject({ unchanged: 1 });
     expect(await outbox.put(deposit([content('a', 2), content('b', 2)]))).toMatchObject({ waiting: 2 });
     expect((await outbox.dead({}, 10)).map(({ key }) => key)).toEqual(['d', 'c']);
@@ -332,7 +332,7 @@ describe.each([
     expect(await outbox.put(more)).toEqual({ kind: 'full' });
     expect((await outbox.position('desk')).cursor).toBe(1);
     expect((await outbox.status()).isFull).toBe(true);
-    // What gives room back or takes none is taken.
+    // Deposits that free space or take none are accepted.
     const none = deposit([content('a'), { kind: 'gone', key: 'b' }], { cursor: { value: 3, round: 0 } });
     expect(await outbox.put(none)).toMatchObject({ kind: 'kept', withdrawn: 1 });
     await outbox.sent((await outbox.next({ ...BATCH, items: 1 }, 1000))?.id ?? 0, 1000);
@@ -413,7 +413,7 @@ describe.each([
     ]);
     await outbox.put(deposit([content('a', 1, { redactor: '2' }), content('b', 2, { redactor: '2' })]));
     expect([...(await outbox.outdated('2'))]).toEqual([['mail', 1]]);
-    // What is on its way cannot be changed any more.
+    // A conversation in flight cannot be changed any more.
     await outbox.next(BATCH, 1000);
     expect([...(await outbox.outdated('2'))]).toEqual([]);
   });

@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Another process that opens the store, writes what it says it wrote, and holds it until it is killed. */
+/** Another process that opens the store, writes its announced entries, and holds it until it is killed. */
 async function startHolder(): Promise<{ kill(): Promise<void>; stderr(): string }> {
   const child = spawn(process.execPath, [CHILD, file], { stdio: ['ignore', 'pipe', 'pipe'] });
   let stderr = '';

@@ -42,7 +42,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Fills the file and lets it go. */
+/** Fills the file and releases the space. */
 async function fill(count: number, title?: string): Promise<void> {
   const store = openSqliteStore(file);
   await store.organization('o').put(entries(count, title));
@@ -55,7 +55,7 @@ function change(sql: string): void {
   database.close();
 }
 
-/** What opening says, in one line; the file must not be touched by it. */
+/** Error of opening, in one line; the file must not be changed by it. */
 function refusal(): string {
   const before = statSync(file).isFile() ? readFileSync(file) : null;
   try {

@@ -1,6 +1,6 @@
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 
-/** A process of its own for the tests: opens the store named on its command line as a user who may not do everything. */
+/** A separate process for the tests: opens the store named on its command line as an unprivileged user. */
 if (process.getuid?.() === 0) {
   process.setgroups?.([]);
   process.setgid?.(65_534);

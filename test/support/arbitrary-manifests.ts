@@ -27,7 +27,7 @@ const nullable = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null | undefined>
 const role = fc.constantFrom('admin', 'create', 'edit', 'read');
 const language = fc.constantFrom('en', 'de');
 
-/** Every key is there or not; two variants of its title, and the titles of the first two may be swapped. */
+/** Each key may be absent; its title has two variants, and the titles of the first two may be swapped. */
 function keyed<T>(
   keys: readonly string[],
   word: string,
@@ -76,7 +76,7 @@ const collections = keyed(COLLECTIONS, 'Shelf', (_key, title) =>
   fc.record({
     title: fc.constant(title),
     description: maybe(fc.constantFrom('', 'How we work')),
-    // What is left out stays where it is, and keeps what holds it from being deleted.
+    // An entry that the second model omits stays on the platform, and so does everything that prevents its deletion.
     parent: fc.option(fc.constantFrom(...COLLECTIONS), { nil: null }),
     defaultLevel: nullable(fc.constantFrom('read', 'edit', 'inherit')),
   }),
@@ -114,7 +114,7 @@ const translations = keyed(['r0', 'r1'], '', () =>
   }),
 ) as fc.Arbitrary<Record<string, TranslationModel>>;
 
-/** Which spaces a key of a site space may show: no two keys the same, so that no list shows one twice. */
+/** Spaces that a key of a site space may show; no two keys share one, so that no list shows a space twice. */
 const SHOWN: Readonly<Record<string, readonly string[]>> = {
   e0: ['s0', 's1'],
   e1: ['s2', 's3'],
@@ -126,7 +126,8 @@ const siteSpace = (key: string): fc.Arbitrary<SiteSpaceModel> =>
   fc.record({
     key: fc.constant(key),
     space: fc.constantFrom(...(SHOWN[key] ?? [])),
-    // What shows a translation has a path: without one, and without an id, nothing tells it when that is made anew.
+    // A site space that shows a translation has a path: without a path or an id, nothing identifies it when the
+    // translation is created again.
     path: fc.constantFrom(key < 'e2' ? undefined : `${key}-path`, `${key}-path`, `${key}-path`, `${key}-other`),
     condition: nullable(fc.constantFrom('visitor.claims.a', 'visitor.claims.b')),
     hidden: maybe(fc.boolean()),
@@ -149,7 +150,7 @@ const section = (key: string): fc.Arbitrary<SectionModel> =>
   });
 
 const GROUPS = ['g0', 'g1', 'g2'];
-/** Where an item stands: at the root, or in a group. */
+/** Position of an item: at the root, or in a group. */
 const holder = fc.constantFrom('root', 'root', ...GROUPS);
 
 const groupFrame = (key: string): fc.Arbitrary<GroupModel> =>
@@ -160,7 +161,7 @@ const groupFrame = (key: string): fc.Arbitrary<GroupModel> =>
     items: fc.constant([]),
   });
 
-/** Sections and groups in any order; each below the root or a group, without circles. */
+/** Sections and groups in any order; each below the root or a group, without cycles. */
 const sectioned: fc.Arbitrary<(SectionModel | GroupModel)[]> = fc
   .tuple(
     fc.shuffledSubarray(['x0', 'x1', 'x2', 'x3'], { minLength: 1 }),
@@ -185,7 +186,7 @@ function nest(
   const put = (list: (SectionModel | GroupModel)[], item: SectionModel | GroupModel) => {
     list.splice(Number(order.next().value ?? 0) % (list.length + 1), 0, item);
   };
-  // A group may lie in one that comes before it, so that there are no circles.
+  // A group may only be inside an earlier one, so that there are no cycles.
   for (const [index, group] of groups.entries()) {
     const outer = groups.slice(0, index).find((each) => each.group === holders[index]);
     put(outer?.items ?? root, group);
@@ -238,12 +239,12 @@ export const model: fc.Arbitrary<Model> = fc
   })
   .map((drawn) => valid(drawn as Model));
 
-/** Two valid sets of manifests, of which the second has kept some entries of the first. */
+/** Two valid sets of manifests; the second keeps some entries of the first. */
 export const twoModels: fc.Arbitrary<readonly [Model, Model]> = fc
   .tuple(model, model, fc.infiniteStream(fc.boolean()))
   .map(([first, other, keep]) => [first, valid(mixed(first, other, keep[Symbol.iterator]()))] as const);
 
-/** Two valid sets of manifests for a version of the platform, with every kind that it has. */
+/** Two valid sets of manifests for a version of the platform, with every kind that the version has. */
 export function twoModelsOf(version: PlatformVersion): fc.Arbitrary<readonly [Model, Model]> {
   const others = derived(derivedKinds(version));
   return fc

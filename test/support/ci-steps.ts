@@ -26,19 +26,19 @@ export interface CiMachine {
   readonly checkout: string;
   /** Variables that every step has. */
   readonly env: Readonly<Record<string, string>>;
-  /** What `${{ … }}` stands for; one that is not here is a mistake. */
+  /** Values for `${{ … }}`; an expression without a value is an error. */
   readonly expressions: Readonly<Record<string, string>>;
 }
 
-/** What came of a job. */
+/** Result of a job. */
 export interface JobEnd extends Ended {
-  /** Actions that were used, with what they were given, and only them. */
+  /** Actions that the job used, with their inputs. No other action may be used. */
   readonly used: readonly { readonly uses: string; readonly with: Readonly<Record<string, string>> }[];
 }
 
 /**
- * Sets a machine up in a folder. `npm` there notes what it is asked for. `OCTAVO_SOURCE` and `OCTAVO_COMMIT` are what a
- * reader of the examples sets: a repository whose `octavo` is the one of this checkout.
+ * Sets up a machine in a folder. Its `npm` records its arguments. `OCTAVO_SOURCE` and `OCTAVO_COMMIT` are what a reader
+ * of the examples sets: a repository whose `octavo` is the one of this checkout.
  */
 export function makeMachine(folder: string, env: Readonly<Record<string, string>>): Omit<CiMachine, 'expressions'> {
   const commands = join(folder, 'commands');
@@ -78,8 +78,8 @@ export function makeMachine(folder: string, env: Readonly<Record<string, string>
 }
 
 /**
- * Runs the steps of a GitHub job as its runner does: a shell for each, variables by `env`, outputs through a file, and
- * nothing more once one has failed, but for what is always to run.
+ * Runs the steps of a GitHub job as its runner does: one shell per step, variables from `env`, outputs through a file.
+ * After a failed step, only steps that always run are run.
  */
 export async function runSteps(steps: readonly Step[], machine: CiMachine, shell?: string): Promise<JobEnd> {
   const ended = { code: 0 as number | null, stdout: '', stderr: '' };
@@ -93,7 +93,7 @@ export async function runSteps(steps: readonly Step[], machine: CiMachine, shell
       useAction(step.uses, given, machine);
     } else if (isDue && step.run !== undefined) {
       const env = { ...machine.env, ...filled(step.env ?? {}, expressions), PATH: pathOf(machine) };
-      // Nothing but variables may bring values into a script: an expression in it would become part of it.
+      // Only variables may pass values into a script: an expression would become part of the script.
       const script = step.run.includes('${{') ? 'echo "an expression in a script"; exit 99' : step.run;
       const { code, stdout, stderr } = await runScript(script, step.shell ?? shell, machine, env);
       ended.code = ended.code === 0 ? code : ended.code;
@@ -105,7 +105,7 @@ export async function runSteps(steps: readonly Step[], machine: CiMachine, shell
   return { ...seemly(ended), used };
 }
 
-/** What earlier steps have added comes first. */
+/** Variables of earlier steps take precedence. */
 function pathOf({ folder, env }: CiMachine): string {
   const added = readFileSync(join(folder, 'path'), 'utf8')
     .split('\n')
@@ -120,7 +120,7 @@ function useAction(uses: string, given: Readonly<Record<string, string>>, { chec
     mkdirSync(checkout, { recursive: true });
     runGit(checkout, ['init', '--quiet', '--template=']);
     runGit(checkout, ['remote', 'add', 'origin', `file://${origin}`]);
-    // With the whole history all branches come, otherwise the commit alone.
+    // A checkout of the whole history fetches all branches; otherwise only the commit.
     const wanted = given.ref ?? env.GITHUB_SHA ?? '';
     const what = depth.length === 0 ? ['+refs/heads/*:refs/remotes/origin/*'] : [];
     runGit(checkout, ['fetch', '--quiet', '--no-tags', ...depth, 'origin', ...what, wanted]);
@@ -128,7 +128,9 @@ function useAction(uses: string, given: Readonly<Record<string, string>>, { chec
   }
 }
 
-/** As the runner starts it: a shell that is named fails with any part of a pipe, and the one that is not does not. */
+/**
+ * Command line as the runner starts it: a named shell fails if any part of a pipe fails; the default shell does not.
+ */
 async function runScript(
   script: string,
   shell: string | undefined,
@@ -157,7 +159,7 @@ function outputsOf(id: string | undefined, { folder }: CiMachine): Record<string
   return Object.fromEntries(pairs.map(([name, value = '']) => [`steps.${id}.outputs.${name}`, value]));
 }
 
-/** Values with their expressions filled in. */
+/** Values with their expressions evaluated. */
 export function filled(
   values: Readonly<Record<string, unknown>>,
   expressions: Readonly<Record<string, string>>,
@@ -173,7 +175,9 @@ export function filled(
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, fill(String(value))]));
 }
 
-/** Runs the lines of a GitLab job: those before, its own, and then, whatever came of them, those after. */
+/**
+ * Runs the lines of a GitLab job: `before_script`, `script`, and then `after_script`, whether or not the others failed.
+ */
 export async function runGitLabJob(
   job: {
     readonly before_script: readonly string[];

@@ -1,6 +1,9 @@
 import type { Workspace } from './workspace.ts';
 
-/** Tickets about one thing that stops people, each of somebody else: the platform makes a cluster of high impact of them. */
+/**
+ * Tickets about one blocking problem, each from a different person: the platform makes a cluster of high impact of
+ * them.
+ */
 function ticketsAbout(topic: string, count = 3): readonly object[] {
   return Array.from({ length: count }, (_, index) => ({
     id: `${topic.replaceAll(' ', '-')}-${index}`,
@@ -10,7 +13,7 @@ function ticketsAbout(topic: string, count = 3): readonly object[] {
   }));
 }
 
-/** Sends them and makes a space, so that there is a cluster and somewhere to write about it. */
+/** Sends the tickets and creates a space, so that there is a cluster and a space for its change request. */
 export async function withCluster(
   work: Workspace,
   topic = 'Invoice export',

@@ -8,40 +8,45 @@ import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';
 import type { VirtualClock } from '../queue/virtual-clock.ts';
 import { noStreams } from './no-streams.ts';
 
-/** What goes wrong: a status instead of taking it, no answer with nothing done, or no answer once it was taken. */
+/**
+ * Fault of a request: a status without accepting it, no answer before it is processed, or no answer after it is
+ * processed.
+ */
 export type SinkFault = number | 'drop-before' | 'drop-after';
 
-/** Refusals of what is in a body. */
+/** Statuses that reject the content of a body. */
 const CONTENT: readonly SinkFault[] = [400, 413, 422];
 
-/** One body that was taken. */
+/** One accepted body. */
 export interface Accepted {
   readonly body: string;
   readonly conversations: readonly Conversation[];
-  /** The answer did not arrive, or the one it arrived at died of it. */
+  /** True if the answer did not arrive, or the sender was killed when it did. */
   lost: boolean;
 }
 
-/** One request, taken or not. */
+/** One request, accepted or not. */
 export interface Attempt {
   readonly body: string;
   readonly ids: readonly string[];
   readonly outcome: SinkFault;
 }
 
-/** A platform that takes conversations, and remembers every one of them. A later one of an id replaces the earlier. */
+/**
+ * Fake platform that accepts conversations and records all of them. A later one with the same id replaces the earlier.
+ */
 export class ConversationSink {
   readonly accepted: Accepted[] = [];
   readonly attempts: Attempt[] = [];
   fault: (attempt: { readonly number: number; readonly ids: readonly string[] }) => SinkFault | null = () => null;
-  /** Why a conversation is not taken; null: it is. */
+  /** Reason why a conversation is rejected; null: it is accepted. */
   refuses: (conversation: Conversation) => string | null = () => null;
   takesLists = true;
-  /** Connections that were made before the sender was killed; their answers are heard by nobody. */
+  /** Connections from before the sender was killed; nobody receives their answers. */
   #orphans = new WeakSet<Socket>();
   #connections = new Set<Socket>();
 
-  /** What the platform has now, by id. */
+  /** Current content on the platform, by id. */
   get contents(): ReadonlyMap<string, Conversation> {
     return new Map(this.accepted.flatMap(({ conversations }) => conversations.map((one) => [one.id, one] as const)));
   }
@@ -65,8 +70,8 @@ export class ConversationSink {
   }
 
   /**
-   * Conversations that came again, though the first answer was not lost, or in another body, though the first one was
-   * not refused when it was repeated.
+   * Conversations that were sent again although the first answer was not lost, or with another body although the first
+   * one was not rejected.
    */
   needless(): string[] {
     const last = new Map<string, { readonly text: string; readonly from: Accepted }>();
@@ -86,7 +91,7 @@ export class ConversationSink {
     return found;
   }
 
-  /** A way here without sockets, in a time that nobody waits for. `isDead`: nobody is there to hear the answer. */
+  /** Transport without sockets, in virtual time. `isDead` reports whether the receiver of the answer was killed. */
   connect(clock: VirtualClock, isDead: () => boolean = () => false): Connection {
     return {
       baseUrl: 'http://platform.example',
@@ -122,7 +127,10 @@ export class ConversationSink {
     return { status: said.status, headers, receivedAt: clock.monotonic(), body: text };
   }
 
-  /** The sender was killed: what was answered last may not have been recorded, and what still comes in is heard by nobody. */
+  /**
+   * Kills the sender: the last answers may not have been recorded, and nobody receives the answers that are still in
+   * flight.
+   */
   orphan(): void {
     for (const socket of this.#connections) {
       this.#orphans.add(socket);
@@ -140,7 +148,7 @@ export class ConversationSink {
     }
   }
 
-  /** The same over HTTP. */
+  /** The same transport over HTTP. */
   async listen(): Promise<{ readonly url: string; close(): Promise<void> }> {
     const server = createServer((request, response) => void this.#answer(request, response));
     server.on('connection', (socket) => this.#connections.add(socket));
@@ -162,7 +170,7 @@ export class ConversationSink {
         chunks.push(chunk as Buffer);
       }
     } catch {
-      // The sender died in the middle of it.
+      // The sender was killed during the request.
       return;
     }
     const said = this.receive(Buffer.concat(chunks).toString('utf8'));

@@ -9,7 +9,7 @@ import type { StructurePart } from '../../src/kinds/site/part.ts';
 import { isIn, type Sample, samples } from './kind-samples.ts';
 import type { ItemModel, Model } from './model.ts';
 
-/** Kinds that `arbitrary-manifests.ts` generates: they depend on each other, or hold parts. */
+/** Kinds that `arbitrary-manifests.ts` generates, because they depend on each other or have parts. */
 const GENERATED = ['organization', 'member', 'team', 'saml', 'collection', 'space', 'openapi', 'translation', 'site'];
 const GENERATED_PARTS = ['section', 'section-group', 'site-space'];
 
@@ -20,9 +20,9 @@ type Sections = Record<string, Record<string, Entry>>;
 export interface Drawn {
   /** Entries by section, or the fields of a single kind. */
   readonly sections: Readonly<Record<string, object>>;
-  /** Items of the structure of every site, with the place of each. */
+  /** Items of the structure of every site, with their positions. */
   readonly items: readonly { readonly part: StructurePart; readonly item: Entry; readonly at: number }[];
-  /** Manifests of what they refer to. */
+  /** Manifests of the resources that they refer to. */
   readonly bases: readonly Sections[];
 }
 
@@ -33,14 +33,16 @@ function manifestsIn({ steps }: Sample): readonly Sections[] {
   return STEPS.flatMap((step) => (steps[step] === undefined ? [] : [parse(steps[step]) as Sections]));
 }
 
-/** Returns the kinds that a version has and that nothing else generates. */
+/** Returns the kinds that a version has and that no other generator covers. */
 export function derivedKinds(version: PlatformVersion, generated = [...GENERATED, ...GENERATED_PARTS]) {
   return kinds.filter(
     ({ name }) => !generated.includes(name) && samples.some((each) => each.kind === name && isIn(each, version)),
   );
 }
 
-/** Any combination of the values that each field has in these entries, or of none where an entry may omit it. */
+/**
+ * Any combination of the values that each field has in these entries, or without the field where an entry may omit it.
+ */
 function combinations(entries: readonly Entry[], isValid: (entry: Entry) => boolean): fc.Arbitrary<Entry> {
   const names = [...new Set(entries.flatMap((each) => Object.keys(each)))];
   const fields = names.map((name) => {
@@ -65,7 +67,7 @@ function isValidFor(rules: ManifestRules): (entry: Entry, key?: string) => boole
   };
 }
 
-/** The field that a kind with a section is known by; undefined if there is none, or if it is not a free text. */
+/** Field that identifies an entry of a kind with a section; undefined if there is none, or if it is not free text. */
 export function titleField(kind: Kind): string | undefined {
   const by = kind.renamedKey?.('', {}).by;
   if (by === undefined || !Object.hasOwn(kind.fields, by)) {
@@ -82,7 +84,7 @@ function entriesOf(kind: Kind, rules: ManifestRules, sample: Sample): fc.Arbitra
     const section = manifest[rules.section] ?? {};
     return rules.single ? [section] : [section[sample.address.slice(kind.name.length + 1)] ?? {}];
   });
-  // Files are made up by the manifests of a model as they are by those of a sample.
+  // Files are made up by the manifests of a model in the same way as by those of a sample.
   const entry = combinations(seen, isValid);
   if (rules.single) {
     return fc.option(entry, { nil: undefined });
@@ -100,7 +102,7 @@ function entriesOf(kind: Kind, rules: ManifestRules, sample: Sample): fc.Arbitra
     });
 }
 
-/** Removes entries with the same natural keys, which nothing could tell apart. */
+/** Removes entries with the same natural keys, because nothing could distinguish them. */
 function distinct<T extends readonly [string, Entry]>(kind: Kind, entries: readonly T[]): readonly T[] {
   const taken = new Set<string>();
   return entries.filter(([key, entry]) => {
@@ -137,7 +139,7 @@ function itemsOf(part: StructurePart, sample: Sample): fc.Arbitrary<Drawn['items
   );
 }
 
-/** What a sample declares besides the resource itself. */
+/** Other resources that a sample declares. */
 function baseOf({ manifest }: Kind, { kind, address, steps }: Sample): Sections {
   const { sites = {}, ...rest } = structuredClone(parse(steps.created ?? '')) as Sections;
   if (manifest === null) {
@@ -150,7 +152,7 @@ function baseOf({ manifest }: Kind, { kind, address, steps }: Sample): Sections 
     : base;
 }
 
-/** Anything of the kinds that have no generator of their own. */
+/** Random entries of the kinds that have no generator of their own. */
 export function derived(derivedFrom: readonly Kind[]): fc.Arbitrary<Drawn> {
   const each = derivedFrom.map((kind): fc.Arbitrary<Drawn> => {
     const sample = samples.find((one) => one.kind === kind.name) as Sample;
@@ -173,7 +175,7 @@ export function derived(derivedFrom: readonly Kind[]): fc.Arbitrary<Drawn> {
   }));
 }
 
-/** Adds what was drawn to a valid model. */
+/** Adds the generated entries to a valid model. */
 export function withDerived(model: Model, { sections, items, bases }: Drawn): Model {
   const merged = structuredClone(model) as unknown as Sections;
   for (const added of [...bases, sections as Sections]) {
@@ -196,12 +198,12 @@ function hasSection(items: readonly ItemModel[]): boolean {
   return items.some((item) => 'key' in item || 'section' in item || ('group' in item && hasSection(item.items)));
 }
 
-/** The derived part that an item of a structure is; undefined for the items of the hand-written generators. */
+/** Derived part of an item of a structure; undefined for the items of the hand-written generators. */
 export function derivedPart(item: object): StructurePart | undefined {
   return parts.find(({ kind, key }) => !GENERATED_PARTS.includes(kind.name) && Object.hasOwn(item, key.member));
 }
 
-/** Kinds with sections that are compared by {@link differencesOf}. */
+/** Kinds with sections that {@link differencesOf} compares. */
 export function derivedSections(): readonly (readonly [kind: Kind, section: string, storedIn: string])[] {
   return kinds.flatMap((kind) => {
     const sample = samples.find((each) => each.kind === kind.name);
@@ -218,7 +220,7 @@ export function derivedTables(): readonly string[] {
     .map(({ storedIn }) => storedIn);
 }
 
-/** Members that make a field something else on the platform than in an entry. */
+/** Members that turn a field into something else on the platform than in an entry. */
 const CONVERTED = [
   'read',
   'normalize',
@@ -229,7 +231,7 @@ const CONVERTED = [
   'declarationOnly',
 ] as const;
 
-/** The members of an entry that the platform keeps as they are written. */
+/** Members of an entry that the platform keeps as they are written. */
 export function plainFields(kind: Kind, entry: object): Entry {
   const isPlain = (rules: object | undefined) =>
     rules !== undefined && CONVERTED.every((name) => !Object.hasOwn(rules, name)) && !('compare' in rules);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A comment as the fake keeps it. */
+/** A comment as the fake stores it. */
 export interface KeptComment {
   readonly id: number;
   body: string;
@@ -22,40 +22,40 @@ export interface Answer {
 }
 
 export interface Asked {
-  /** Without what is before the API's own paths. */
+  /** Path without the prefix before the API's own paths. */
   readonly path: string;
   readonly method: string;
   readonly query: URLSearchParams;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Who a fake's token is, and who else comments. */
+/** User of the fake's token, and the other user who comments. */
 const SELF = 41;
 export const STRANGER = 7;
 const SHA = '[0-9a-f]{40}';
 
 /**
- * The API of a forge in this process, on a real socket, as far as comments and commit statuses of pull request 12 of
- * `acme/docs` go. It keeps what is written, and refuses what it does not know.
+ * In-process API of a forge, on a real socket: comments and commit statuses of pull request 12 of `acme/docs`. It
+ * stores what is written, and rejects unknown requests.
  */
 export abstract class FakeForge implements AsyncDisposable {
   static readonly token = 'forge-9d4b11-never-to-be-seen';
   readonly comments: KeptComment[] = [];
   readonly statuses: KeptStatus[] = [];
-  /** What the token may do. */
+  /** Permissions of the token. */
   readonly may = { comment: true, status: true, identify: true };
-  /** Whoever the token is; a token of workflows is nobody in particular. */
+  /** User of the token; a workflow token has no user of its own. */
   self = SELF;
-  /** What an answer becomes, after the request has had its effect; null: as it is. */
+  /** Changes an answer after the request has had its effect; null: unchanged. */
   malady: (request: string) => number | 'dropped' | Answer | null = () => null;
-  /** Called before each request is worked on, with its method and path. */
+  /** Called before each request is processed, with its method and path. */
   meanwhile: (request: string) => void = () => undefined;
-  /** Everything that came in: `GET /user`. */
+  /** Every request received, such as `GET /user`. */
   readonly requests: string[] = [];
   protected abstract readonly prefix: string;
-  /** Longest comment, and the status that a longer one is refused with. */
+  /** Longest comment, and the status with which a longer one is rejected. */
   protected abstract readonly limit: readonly [characters: number, status: number];
-  /** Characters that the link of a status may have. */
+  /** Longest link of a status, in characters. */
   protected readonly longestTarget: number = Number.POSITIVE_INFINITY;
   readonly #server: Server;
   #ids = 100;
@@ -72,7 +72,7 @@ export abstract class FakeForge implements AsyncDisposable {
     return this.url + this.prefix;
   }
 
-  /** The comments of the token's own user. */
+  /** Comments of the token's own user. */
   get own(): readonly KeptComment[] {
     return this.comments.filter(({ author }) => author === this.self);
   }
@@ -82,7 +82,7 @@ export abstract class FakeForge implements AsyncDisposable {
     return this;
   }
 
-  /** Somebody writes a comment. */
+  /** Adds a comment of another user. */
   comment(author: number, body: string): KeptComment {
     this.#ids += 1;
     const comment = { id: this.#ids, body, author };
@@ -95,7 +95,7 @@ export abstract class FakeForge implements AsyncDisposable {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** Whether the token is there, in the header where this forge wants it. */
+  /** Reports whether the request has the token, in the header that this forge expects. */
   protected abstract isKnown(headers: IncomingMessage['headers']): boolean;
   protected abstract handle(asked: Asked): Answer;
 
@@ -193,7 +193,7 @@ const numberIn = (path: string, pattern: RegExp) => {
 };
 export const UNKNOWN: Answer = { status: 404, body: { message: 'Not Found' } };
 
-/** GitHub: a workflow's token may ask GraphQL who it is, and not the REST API. */
+/** GitHub: a workflow token may ask GraphQL for its user, but not the REST API. */
 export class FakeGitHubPull extends FakeForge {
   protected readonly prefix: string = '';
   protected readonly limit = [65_536, 422] as const;
@@ -243,7 +243,7 @@ export class FakeGitHubServer extends FakeGitHubPull {
   }
 }
 
-/** GitLab, below a path as an installation of one's own may be. */
+/** GitLab below a path, like a self-managed installation. */
 export class FakeGitLabPull extends FakeForge {
   protected readonly prefix = '/gitlab/api/v4';
   protected readonly limit = [1_000_000, 400] as const;
@@ -281,8 +281,8 @@ export class FakeGitLabPull extends FakeForge {
 }
 
 /**
- * Gitea and Forgejo: the list of comments has no pages; a workflow's token is nobody who could be asked for, and neither
- * is one without the scope read:user.
+ * Gitea and Forgejo: the list of comments has no pages; neither a workflow token nor one without the scope read:user
+ * can ask for its user.
  */
 export class FakeGiteaPull extends FakeForge {
   protected readonly prefix: string = '/api/v1';
@@ -321,7 +321,7 @@ export class FakeGiteaPull extends FakeForge {
   }
 }
 
-/** Gitea below a path, as an installation of one's own may be. */
+/** Gitea below a path, like a self-hosted installation. */
 export class FakeGiteaBelow extends FakeGiteaPull {
   protected override readonly prefix = '/code/api/v1';
 }

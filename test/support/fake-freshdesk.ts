@@ -28,12 +28,12 @@ export interface FakeFreshdeskTicket {
 
 export interface FakeFreshdeskOptions {
   readonly clock: VirtualClock;
-  /** Calls a minute of the account, and of the list alone. */
+  /** Calls per minute of the account, and of the list alone. */
   readonly limit?: number;
   readonly listLimit?: number;
-  /** The most that a page holds, whatever is asked for; 100 where absent. */
+  /** Largest page, whatever is requested; 100 where absent. */
   readonly page?: number;
-  /** Of the list of tickets; 300 where absent. */
+  /** Last page of the list of tickets; 300 where absent. */
   readonly mostPages?: number;
 }
 
@@ -52,7 +52,7 @@ const SHOWN = {
 const MONTH = 30 * 86_400_000;
 const MOST_PAGES = 300;
 
-/** Freshdesk's API as it answers: its list hides spam and what is deleted, ends at page 300, and times are in seconds. */
+/** Freshdesk's API: its list omits spam and deleted tickets and ends at page 300, and times are in seconds. */
 export class FakeFreshdesk extends FakeProvider {
   static readonly token = 'key-of-freshdesk';
   readonly tickets: FakeFreshdeskTicket[] = [];
@@ -61,7 +61,7 @@ export class FakeFreshdesk extends FakeProvider {
     number,
     { readonly kind: 'agents' | 'contacts'; readonly name: string; readonly email: string }
   >();
-  /** Whether the key may see agents. */
+  /** True if the key may read agents. */
   showsAgents = true;
   readonly #options: FakeFreshdeskOptions;
   #ids = 100;
@@ -130,7 +130,7 @@ export class FakeFreshdesk extends FakeProvider {
     ticket.updated_at = this.#now();
   }
 
-  /** For good: nothing of it is answered any more. */
+  /** Deletes a ticket permanently: no request returns it any more. */
   destroy(ticket: FakeFreshdeskTicket): void {
     this.tickets.splice(this.tickets.indexOf(ticket), 1);
   }

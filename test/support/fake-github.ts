@@ -32,7 +32,7 @@ export interface FakeIssue {
   author_association: string;
   isPullRequest: boolean;
   comments: FakeComment[];
-  /** Comments that are counted and not shown. */
+  /** Comments that are counted but not returned. */
   withheld: number;
 }
 
@@ -41,23 +41,23 @@ export interface FakeRepository {
   name: string;
   readonly formerNames: string[];
   readonly issues: FakeIssue[];
-  /** Numbers of issues that were deleted. */
+  /** Numbers of deleted issues. */
   readonly deleted: Set<number>;
-  /** Numbers of issues that went elsewhere, with their address there. */
+  /** Numbers of transferred issues, with their new address. */
   readonly transferred: Map<number, string>;
 }
 
 export interface FakeGithubOptions {
   readonly clock: VirtualClock;
-  /** Calls an hour. */
+  /** Calls per hour. */
   readonly limit?: number;
-  /** What a used up limit is answered with; GitHub does both. */
+  /** Status for an exhausted limit; GitHub uses both. */
   readonly refusal?: 403 | 429;
   readonly page?: number;
   readonly app?: { readonly id: number; readonly installation: number; readonly publicKey: KeyObject };
-  /** Milliseconds by which GitHub's clock is behind for the times of claims. */
+  /** Milliseconds by which GitHub's clock is behind when it checks the times of claims. */
   readonly behind?: number;
-  /** The path before every other, as an installation of one's own has it. */
+  /** Path before every other, as a self-hosted installation has it. */
   readonly prefix?: string;
 }
 
@@ -72,15 +72,18 @@ const ISSUES = {
 };
 const HOUR = 3_600_000;
 
-/** GitHub's REST API as far as issues are read: links by the repository's number, pull requests among the issues. */
+/**
+ * GitHub's REST API for reading issues: links use the repository's number, and pull requests are listed among the
+ * issues.
+ */
 export class FakeGithub extends FakeProvider {
   static readonly token = 'ghp_aTokenThatNobodyMaySee';
   readonly repositories: FakeRepository[] = [];
-  /** Installation tokens, with when they expire. */
+  /** Installation tokens, with their expiry. */
   readonly tokens = new Map<string, number>();
-  /** A limit that no header shows; null: it is not used up. */
+  /** A limit that no header announces; null: not exhausted. */
   secondary: (request: SeenRequest) => { readonly status: 403 | 429; readonly retryAfter?: number } | null = () => null;
-  /** Whether the token may see issues at all. */
+  /** True if the token may read issues. */
   isForbidden = false;
   readonly #options: FakeGithubOptions;
   #ids = 1000;
@@ -197,11 +200,11 @@ export class FakeGithub extends FakeProvider {
     return moved;
   }
 
-  /** Somebody else with the same token makes all the calls there are. */
+  /** Uses up the remaining calls, as another client with the same token. */
   useUp(): void {
     const limit = this.#options.limit ?? 5000;
     while (this.use('core', limit, HOUR).remaining > 0) {
-      // One call after the other.
+      // One call after another.
     }
   }
 
@@ -234,7 +237,7 @@ export class FakeGithub extends FakeProvider {
     return this.#count(request);
   }
 
-  /** Answers that nothing has changed are free. */
+  /** Responses 304 do not count against the limit. */
   #count(request: SeenRequest): ProviderReply {
     if (request.headers['if-none-match'] !== undefined && this.#handleSafely(request).status === 304) {
       return { status: 200 };

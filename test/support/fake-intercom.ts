@@ -12,7 +12,7 @@ export interface FakeAuthor {
 export interface FakePart {
   readonly id: string;
   readonly part_type: string;
-  /** Plain text; it is told as HTML where nothing else is asked for. */
+  /** Plain text; returned as HTML unless the request asks for plain text. */
   readonly body: string | null;
   /** Seconds since the epoch. */
   readonly created_at: number;
@@ -39,22 +39,22 @@ export interface FakeConversation {
   /** When it was last closed. */
   closedAt: number | null;
   deletedAt: number | null;
-  /** The search knows it as it was until then. */
+  /** The search returns the earlier state until then. */
   indexedAt: number;
   indexed: { updated_at: number; state: string } | null;
 }
 
 export interface FakeIntercomOptions {
   readonly clock: VirtualClock;
-  /** Conversations on a page of a search at most; 150 where absent. */
+  /** Largest page of a search; 150 where absent. */
   readonly page?: number;
-  /** Calls in ten seconds. */
+  /** Calls per ten seconds. */
   readonly limit?: number;
-  /** `>` and `<` mean «or equal». */
+  /** `>` and `<` include equality. */
   readonly inclusive?: boolean;
-  /** Seconds until the search knows of a change. */
+  /** Seconds until the search includes a change. */
   readonly indexing?: number;
-  /** There is a list of what was deleted. */
+  /** True if there is a list of deleted conversations. */
   readonly lists?: boolean;
 }
 
@@ -68,7 +68,7 @@ interface Filter {
   readonly value?: unknown;
 }
 
-/** Intercom's REST API, as far as conversations are read from it. */
+/** Intercom's REST API for reading conversations. */
 export class FakeIntercom extends FakeProvider {
   static readonly token = TOKEN;
   readonly conversations = new Map<string, FakeConversation>();
@@ -83,7 +83,7 @@ export class FakeIntercom extends FakeProvider {
     this.#lists = options.lists !== false;
   }
 
-  // What happens in the helpdesk.
+  // Events in the helpdesk.
 
   author(type: FakeAuthor['type'], name: string, more: Partial<FakeAuthor> = {}): FakeAuthor {
     return { type, id: String(this.#id++), name, email: `${name.toLowerCase()}@${type}.example`, ...more };
@@ -146,12 +146,12 @@ export class FakeIntercom extends FakeProvider {
     conversation.deletedAt = this.seconds;
   }
 
-  /** No position that was given out before is taken any more. */
+  /** Invalidates all earlier cursors. */
   expirePositions(): void {
     this.#generation += 1;
   }
 
-  /** From now on there is a list of what was deleted. */
+  /** Enables the list of deleted conversations. */
   getsList(): void {
     this.#lists = true;
   }
@@ -236,7 +236,7 @@ export class FakeIntercom extends FakeProvider {
     };
   }
 
-  /** A conversation as the search knows it. */
+  /** A conversation as the search returns it. */
   #indexed(conversation: FakeConversation): FakeConversation | null {
     if (this.seconds >= conversation.indexedAt) {
       return conversation;

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 
-/** A request as a provider sees it. */
+/** A request as a provider receives it. */
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
@@ -20,10 +20,10 @@ export interface ProviderReply {
   readonly body?: unknown;
 }
 
-/** What is wrong with an answer: another status, its body cut short, no answer, or a page for people. */
+/** Fault of an answer: another status, a truncated body, no answer, or an HTML page. */
 export type Malady = number | 'truncated' | 'dropped' | 'html';
 
-/** What goes wrong with the first answer of each path, and with no other. */
+/** Applies a fault to the first answer of each path only. */
 export function oncePerPath(malady: Malady): (request: SeenRequest) => Malady | null {
   const failed = new Set<string>();
   return ({ path }) => {
@@ -33,7 +33,7 @@ export function oncePerPath(malady: Malady): (request: SeenRequest) => Malady | 
   };
 }
 
-/** A clock that stands still while a request of undici is on its way, and is ahead at once where nothing else waits. */
+/** Clock that stops while a request of undici is in flight, and otherwise jumps to the next timer. */
 export function createSocketClock(start: number): VirtualClock & Disposable {
   let open = 0;
   const opened = () => {
@@ -61,14 +61,17 @@ export function createSocketClock(start: number): VirtualClock & Disposable {
   };
 }
 
-/** A provider's API in this process, on a real socket. Subclasses say what it is; here is what can go wrong with any. */
+/**
+ * In-process API of a provider, on a real socket. Subclasses implement a provider; this class implements the faults
+ * that all share.
+ */
 export abstract class FakeProvider implements AsyncDisposable {
   readonly clock: VirtualClock;
-  /** Everything that came in, refused or not, with the status it was answered with. */
+  /** Every request received, rejected or not, with the status of its answer. */
   readonly requests: (SeenRequest & { status: number })[] = [];
-  /** What goes wrong with a request; it is asked after the request has had its effect. */
+  /** Returns the fault of a request; called after the request has had its effect. */
   malady: (request: SeenRequest) => Malady | null = () => null;
-  /** Called before a request is worked on: what happens in the helpdesk meanwhile. */
+  /** Called before a request is processed, to change the helpdesk in the meantime. */
   meanwhile: (request: SeenRequest) => void = () => undefined;
   readonly #server: Server;
   readonly #used = new Map<string, { window: number; calls: number }>();
@@ -87,7 +90,7 @@ export abstract class FakeProvider implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** How many requests of a path came in. */
+  /** Returns the number of requests for a path. */
   count(path: RegExp, status?: number): number {
     return this.requests.filter((one) => path.test(one.path) && (status ?? one.status) === one.status).length;
   }
@@ -102,13 +105,13 @@ export abstract class FakeProvider implements AsyncDisposable {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** Answers a request; what it throws as a reply is answered. */
+  /** Answers a request; a thrown reply is sent as the answer. */
   protected abstract handle(request: SeenRequest): ProviderReply;
 
-  /** Headers that every answer to this request has, or the refusal. */
+  /** Headers of every answer to this request, or the rejection. */
   protected abstract admit(request: SeenRequest): ProviderReply;
 
-  /** Counts a call in a window that follows the clock. */
+  /** Counts a call in a window that is aligned with the clock. */
   protected use(budget: string, most: number, window: number) {
     const now = this.clock.now();
     const index = Math.floor(now / window);
@@ -176,7 +179,7 @@ export abstract class FakeProvider implements AsyncDisposable {
   }
 }
 
-/** Thrown to answer at once. */
+/** Thrown to answer immediately. */
 export class Refusal extends Error {
   readonly reply: ProviderReply;
 
@@ -186,7 +189,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Refuses what the provider does not know, so that a misspelt parameter is not taken for one that works. */
+/** Rejects unknown parameters, so that a misspelled parameter does not appear to work. */
 export function onlyParameters(query: URLSearchParams, known: Readonly<Record<string, RegExp>>): void {
   for (const [name, value] of query) {
     if (known[name]?.test(value) !== true) {

@@ -1,12 +1,12 @@
 import { runGit } from '../git/repository.ts';
 import { type Answer, type Asked, FakeGiteaPull, FakeGitHubPull, FakeGitLabPull, UNKNOWN } from './fake-forge.ts';
 
-/** A pull request as a fake keeps it. */
+/** A pull request as a fake stores it. */
 export interface KeptPull {
   readonly number: number;
   readonly from: string;
   readonly into: string;
-  /** Whether it is from a branch of that name of somebody's fork. */
+  /** True if it is from a branch of that name in a fork. */
   readonly isForks: boolean;
   title: string;
   body: string;
@@ -17,13 +17,13 @@ export interface KeptPull {
 
 type Text = 'title' | 'body';
 
-/** The pull requests of a repository that is there: their branches are those of a bare one on disk. */
+/** Pull requests of an existing repository: their branches are those of a bare repository on disk. */
 export class KeptPulls {
   readonly all: KeptPull[] = [];
-  /** What the token may do. */
+  /** Permissions of the token. */
   readonly may = { open: true, comment: true };
   readonly #repository: string;
-  /** Whether one is closed as soon as its branch goes. */
+  /** True if a pull request is closed when its branch is deleted. */
   readonly #closesWithBranch: boolean;
   #number = 30;
 
@@ -36,18 +36,21 @@ export class KeptPulls {
     return this.all.filter(({ state }) => state === 'open');
   }
 
-  /** Where a branch is; null: it is not there. */
+  /** Commit of a branch; null if the branch does not exist. */
   tipOf(branch: string): string | null {
     const tip = runGit(this.#repository, ['for-each-ref', '--format=%(objectname)', `refs/heads/${branch}`]).trim();
     return tip === '' ? null : tip;
   }
 
-  /** One of somebody's fork, from a branch of any name. */
+  /** Adds a pull request from a fork, whose branch may have any name. */
   addForks(from: string, into: string): KeptPull {
     return this.#add({ from, into, isForks: true, title: 'From a fork', body: '', sha: 'f'.repeat(40) });
   }
 
-  /** Merges one, as its button does; `deletes`: the branch goes; `squashes`: as one commit, which is none of the branch. */
+  /**
+   * Merges a pull request as its button does. `deletes`: the branch is deleted; `squashes`: merged as one new commit,
+   * which is not on the branch.
+   */
   merge(pull: KeptPull, deletes: boolean, squashes = false): void {
     const work = `${this.#repository}-merging`;
     runGit(this.#repository, ['clone', '--quiet', this.#repository, work]);
@@ -67,7 +70,7 @@ export class KeptPulls {
     return this.all.find((pull) => pull.number === number);
   }
 
-  /** What a forge notices of its branches. */
+  /** Updates the pull requests after changes of the branches. */
   look(): void {
     for (const pull of this.open.filter(({ isForks }) => !isForks)) {
       const tip = this.tipOf(pull.from);
@@ -123,7 +126,7 @@ export class KeptPulls {
   }
 }
 
-/** One page of a list, with where the next one is. */
+/** One page of a list, with the link to the next one. */
 function page(all: readonly unknown[], { query }: Asked, url: string, limit: string): Answer {
   const most = Number(query.get(limit) ?? 30);
   const at = Number(query.get('page') ?? 1);
@@ -138,7 +141,7 @@ function page(all: readonly unknown[], { query }: Asked, url: string, limit: str
 const isAnswer = (made: Answer | KeptPull): made is Answer => 'status' in made;
 const isClosed = ({ state }: KeptPull) => state !== 'open';
 
-/** What GitHub and Gitea show of a pull request. */
+/** A pull request as GitHub and Gitea return it. */
 const shown = (url: string) => (pull: KeptPull) => ({
   number: pull.number,
   html_url: `${url}/acme/docs/pulls/${pull.number}`,
@@ -222,7 +225,7 @@ export class FakeGitea extends FakeGiteaPull {
   }
 }
 
-/** A merge request stays open when its branch goes. */
+/** A merge request stays open when its branch is deleted. */
 export class FakeGitLab extends FakeGitLabPull {
   readonly pulls: KeptPulls;
 

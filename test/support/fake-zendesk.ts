@@ -42,20 +42,20 @@ export interface FakeTicket {
   comments: FakeComment[];
   log: FakeEvent[];
   solvedAt: string | null;
-  /** It leaves no trace, not even in the export. */
+  /** Leaves no trace, not even in the export. */
   purged: boolean;
 }
 
 export interface FakeZendeskOptions {
   readonly clock: VirtualClock;
-  /** Tickets on a page of the export at most; 1000 where absent. */
+  /** Largest page of the export; 1000 where absent. */
   readonly page?: number;
   /** Calls per minute of the account, and of the export. */
   readonly limit?: number;
   readonly exportLimit?: number;
-  /** Tells the limits in its headers. */
+  /** Announces the limits in its headers. */
   readonly tells?: boolean;
-  /** It knows an OAuth client: then only its access tokens are taken. `life`: seconds, null: they do not expire. */
+  /** OAuth client; if set, only its access tokens are accepted. `life`: seconds, null: they do not expire. */
   readonly oauth?: { readonly clientId: string; readonly clientSecret: string; readonly life: number | null };
 }
 
@@ -63,7 +63,7 @@ const TOKEN = 'zd-T0ken-that-nobody-may-see';
 const EMAIL = 'owner@acme.example';
 const MINUTE = 60_000;
 
-/** Zendesk's Support API, as far as tickets are read from it. */
+/** Zendesk's Support API for reading tickets. */
 export class FakeZendesk extends FakeProvider {
   static readonly token = TOKEN;
   static readonly email = EMAIL;
@@ -71,11 +71,11 @@ export class FakeZendesk extends FakeProvider {
   readonly users = new Map<number, FakeUser>();
   readonly #options: FakeZendeskOptions;
   #id = 100;
-  /** Of cursors: one of an earlier generation has expired. */
+  /** Generation of the cursors: a cursor of an earlier generation has expired. */
   #generation = 0;
   /** The refresh token that has not been used yet. */
   #refreshToken: string | null = null;
-  /** The access token that came along with it, and when it expires. */
+  /** The access token that was issued with it, and its expiry. */
   #access: { readonly token: string; readonly until: number } | null = null;
 
   constructor(options: FakeZendeskOptions) {
@@ -83,7 +83,7 @@ export class FakeZendesk extends FakeProvider {
     this.#options = options;
   }
 
-  // What happens in the helpdesk.
+  // Events in the helpdesk.
 
   addUser(role: FakeUser['role'], name: string, email: string | null = null): FakeUser {
     const user = { id: this.#id++, name, email, role };
@@ -142,7 +142,7 @@ export class FakeZendesk extends FakeProvider {
     this.touch(ticket);
   }
 
-  /** What an automation changes: only the export's own timestamp moves. */
+  /** Change by an automation: only the timestamp of the export changes. */
   systemEdit(ticket: FakeTicket, change: Partial<FakeTicket>): void {
     Object.assign(ticket, change);
     ticket.generated_timestamp = this.seconds;
@@ -161,23 +161,23 @@ export class FakeZendesk extends FakeProvider {
     ticket.generated_timestamp = this.seconds;
   }
 
-  /** No cursor that was given out before is taken any more. */
+  /** Invalidates all earlier cursors. */
   expireCursors(): void {
     this.#generation += 1;
   }
 
-  /** Somebody lets the client in. Answers the first refresh token. */
+  /** Authorizes the client. Returns the first refresh token. */
   authorize(): string {
     this.#refreshToken = `zd-refresh-${this.#id++}`;
     return this.#refreshToken;
   }
 
-  /** The access token ends before its time. */
+  /** Expires the access token early. */
   withdrawAccess(): void {
     this.#access = null;
   }
 
-  /** Every token there is: none of them may be seen anywhere. */
+  /** All tokens so far: none of them may appear anywhere. */
   get tokens(): readonly string[] {
     return [this.#refreshToken, this.#access?.token].filter((token) => token != null);
   }
@@ -228,7 +228,7 @@ export class FakeZendesk extends FakeProvider {
     return [basic, `Bearer ${TOKEN}`].includes(authorization);
   }
 
-  /** The refresh token grant: a token serves once, and the access token before ends with it. */
+  /** Refresh token grant: each refresh token works once, and invalidates the earlier access token. */
   #grant({ method, body, headers }: SeenRequest): ProviderReply {
     const { oauth } = this.#options;
     const asked = body as Record<string, unknown>;

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 
-/** The machine's clock, so many times as fast since `epoch` (milliseconds), for what runs in real processes. */
+/** The machine's clock, accelerated by a factor since `epoch` (milliseconds), for real processes. */
 export function createFastClock(epoch: number, factor: number): Clock {
   return {
     now: () => epoch + (systemClock.now() - epoch) * factor,

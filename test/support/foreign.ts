@@ -1,6 +1,6 @@
 import type { World } from './world.ts';
 
-/** Puts into an organization what no manifest declares: one of every kind, and parts inside a site. */
+/** Creates undeclared resources in an organization: one of every kind, and parts inside a site. */
 export async function addForeign(world: Pick<World, 'call'>): Promise<void> {
   const people = (await world.call('GET', '/members?limit=100')).items as { id: string }[];
   const team = await world.call('PUT', '/teams', { title: 'Foreign team', members: [people[1]?.id] });

@@ -6,20 +6,20 @@ import type { Json } from '../../src/core/json.ts';
 
 export type TicketState = 'solved' | 'open' | 'private' | 'spam' | 'deleted';
 
-/** What was done to a ticket. */
+/** Event of a ticket. */
 export interface Edit {
   readonly id: string;
   readonly state: TicketState;
-  /** Tells this version from others. */
+  /** Distinguishes this version from others. */
   readonly version: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** What must not be seen anywhere: whatever a customer wrote that is private, and whatever is not eligible. */
+/** Text that must not appear anywhere: private text of a customer, and everything in tickets that are not eligible. */
 export const SECRET = /hush-\w+|never-\w+/;
 
-/** Takes out what the helpdesk's customers should not have written. */
+/** Redacts the private text that customers wrote. */
 export const testRedactor: Redactor = {
   version: 'test/1',
   text: (text) => text.replace(/hush-\w+/g, '[SECRET]'),
@@ -41,15 +41,15 @@ export const testRedactor: Redactor = {
 
 const PAGE = 3;
 
-/** A helpdesk with a log of edits, whose cursor is a place in it. The version that is read is always the newest. */
+/** Helpdesk with a log of edits, whose cursor is a position in the log. Reads always return the newest version. */
 export class Helpdesk {
   readonly log: Edit[] = [];
   /** Thrown instead of an answer. */
   failure: () => Error | null = () => null;
   fetches = 0;
-  /** Parts that are reported, and not given. */
+  /** Parts that are reported but not returned. */
   withheld = 0;
-  /** Whether its list shows what was deleted or is spam; where not, only a fetch does. */
+  /** True if its list includes deleted tickets and spam; otherwise only a fetch returns them. */
   readonly #tells: boolean;
 
   constructor({ tells = true }: { readonly tells?: boolean } = {}) {
@@ -64,7 +64,7 @@ export class Helpdesk {
     return this.log.findLast((edit) => edit.id === id);
   }
 
-  /** What the platform must have of each ticket in the end; those that are not eligible are left out. */
+  /** Expected final content of each eligible ticket on the platform. */
   expected(): ReadonlyMap<string, string> {
     const solved = [...new Set(this.log.map(({ id }) => id))].flatMap((id) => {
       const edit = this.newest(id);
@@ -101,7 +101,7 @@ export class Helpdesk {
     };
   }
 
-  /** `pause`: what a fetch takes, during which others go on. */
+  /** `pause`: duration of a fetch, during which other work continues. */
   source(name = 'desk', pause: () => Promise<void> = async () => undefined): PollingSource {
     const desk = this;
     return {
@@ -140,12 +140,12 @@ export class Helpdesk {
   }
 }
 
-/** Every version has words of its own, with something private in them; what is not eligible must not be seen at all. */
+/** Every version has words of its own, including something private; nothing of an ineligible ticket may appear. */
 function wordsOf({ id, state, version }: Edit): string {
   return state === 'solved' ? `How do I do ${id}, version ${version}? hush-${version}` : `never-${version}`;
 }
 
-/** A webhook without a signature, whose body is what it says. */
+/** Webhook without a signature; its body is the hint. */
 export function testWebhook(name = 'desk'): Webhook {
   return {
     name,

@@ -1,4 +1,4 @@
-/** Texts that would do something in one medium or another, if anything that is shown were obeyed there. */
+/** Texts that would have an effect in some medium if they were interpreted there. */
 export const HOSTILE_TEXTS: readonly string[] = [
   // Terminals: control characters, ANSI, OSC.
   '\u001b[31mred\u001b[0m',
@@ -17,7 +17,7 @@ export const HOSTILE_TEXTS: readonly string[] = [
   'a paragraph\u2029separator',
   'vertical\u000btab and form\u000cfeed',
   'delete\u007f',
-  // Directions, and characters that nobody sees.
+  // Text direction, and invisible characters.
   '\u202egpj.exe',
   '\u2066isolated\u2069',
   'a mark\u200f\u061c of direction',

@@ -5,7 +5,7 @@ import { delimiter } from 'node:path';
 
 export type InteractiveShell = 'bash' | 'zsh' | 'fish';
 
-/** Whether a program is installed. */
+/** Reports whether a program is installed. */
 export function isInstalled(program: string): boolean {
   try {
     execFileSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' });
@@ -23,7 +23,7 @@ const STARTS: Readonly<Record<InteractiveShell, { readonly command: string; read
 
 /**
  * Starts the shell in a folder that is also first in its path, reads `script`, types the lines, and ends it. Returns
- * everything that appeared on the terminal.
+ * the complete output of the terminal.
  */
 export async function typeInto(
   shell: InteractiveShell,
@@ -40,7 +40,7 @@ export async function typeInto(
     shown += text;
   });
   const closed = once(child, 'close');
-  // The terminal holds what is typed ahead.
+  // The terminal buffers the lines that are typed ahead.
   child.stdin.write([setup, `source ./${script}`, ...lines, 'exit', ''].join('\n'));
   await closed;
   return shown;

@@ -7,22 +7,22 @@ import type { Json } from '../../src/core/json.ts';
 import type { FakeProvider, Malady } from './fake-provider.ts';
 import type { SocketClock } from './polls.ts';
 
-/** What happens between a helpdesk and whoever polls it. */
+/** Events between a helpdesk and the process that polls it. */
 export type InterleavedStep<Edit> =
   | Edit
   | { readonly kind: 'wait'; readonly seconds: number }
   | {
       readonly kind: 'poll';
-      /** Batches until whoever polls is killed. */
+      /** Batches until the polling process is killed. */
       readonly batches: number;
-      /** What happens between its requests, one at each. */
+      /** Events between its requests, one before each. */
       readonly meanwhile: readonly (Edit | null)[];
       readonly maladies: readonly (Malady | null)[];
     }
-  /** No position that was given out before is taken any more. */
+  /** Invalidates all earlier cursors. */
   | { readonly kind: 'expire' };
 
-/** Steps with such edits; `longest`: seconds that one waits at most. */
+/** Steps with such edits; `longest`: the longest wait between them, in seconds. */
 export function interleavedSteps<Edit>(
   edit: fc.Arbitrary<Edit>,
   longest: number,
@@ -62,7 +62,10 @@ export interface Interleaving<Edit> {
   readonly settling: number;
 }
 
-/** Takes the steps, polls once more undisturbed, and closes the source. Answers all that was found and became durable. */
+/**
+ * Runs the steps, polls once more undisturbed, and closes the source. Returns everything that was found and stored
+ * durably.
+ */
 export async function playInterleaved<Edit extends { readonly kind: 'edit' }>(
   { clock, fake, source, since, apply, expire, settling }: Interleaving<Edit>,
   steps: readonly InterleavedStep<Edit>[],
@@ -98,7 +101,7 @@ export async function playInterleaved<Edit extends { readonly kind: 'edit' }>(
           }
         };
         fake.malady = () => maladies.shift() ?? null;
-        // More trouble than is gone through ends a poll; the next one goes on from the cursor.
+        // A poll ends after too many faults; the next one continues from the cursor.
         await clock.run(poll(one.batches)).catch((error: unknown) => expect(error).toBeInstanceOf(TransientError));
       }
     }

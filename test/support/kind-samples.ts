@@ -6,12 +6,12 @@ import type { Kind, KindSample } from '../../src/kinds/model/kind.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { declare } from './world.ts';
 
-/** Version that is emulated for a sample without `since`. */
+/** Emulated version for a sample without `since`. */
 export const OLDEST = '0.146';
 
 export type SampleStep = 'created' | 'updated' | 'cleared' | 'gone';
 
-/** The sample of one kind, with what it leaves out filled in. */
+/** The sample of one kind, with its defaults filled in. */
 export interface Sample {
   readonly kind: string;
   readonly address: Address;

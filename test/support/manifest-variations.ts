@@ -16,12 +16,12 @@ export interface Step {
 
 type Schema = JsonObject;
 
-/** A manifest as files, with those that it may name. */
+/** A manifest as files, with the other files that it may name. */
 export function filesOf(manifest: object): Manifests {
   return { ...NAMED_FILES, 'octavo.yaml': JSON.stringify(manifest) };
 }
 
-/** The manifest with the example entry of every kind that it does not declare. */
+/** The manifest, plus the example entry of every kind that it does not declare. */
 export function withEveryKind(kinds: readonly Kind[], manifest: JsonObject): JsonObject {
   const missing = kinds.flatMap(({ manifest: rules }) =>
     rules === null || manifest[rules.section] !== undefined ? [] : [[rules.section, parse(rules.example)]],
@@ -53,16 +53,16 @@ interface Variation {
   readonly value: Json;
 }
 
-/** Members that every resource takes: they decide how it is planned, and no request sends them. */
+/** Members that every resource accepts: they control how it is planned, and no request sends them. */
 const COMMON = ['id', 'renamedFrom', 'protect', 'paused', 'ignore'];
-/** Other values that are tried for one field. */
+/** Other values to try for one field. */
 const VALUES = 2;
 
 class Variations {
   readonly #root: Schema;
   readonly #addresses: readonly Address[];
 
-  /** `addresses` are those that references may lead to. */
+  /** `addresses` are possible targets of references. */
   constructor(kinds: readonly Kind[], addresses: readonly Address[]) {
     this.#addresses = addresses;
     const sections = kinds.flatMap(({ manifest: rules }) =>
@@ -125,7 +125,7 @@ class Variations {
     }
   }
 
-  /** The schemas that one stands for: references and unions have several, or lead elsewhere. */
+  /** Schemas that a schema consists of: references and unions resolve to others. */
   #resolve(schema: Json | undefined): readonly Schema[] {
     if (!isObject(schema)) {
       return [];
@@ -139,7 +139,7 @@ class Variations {
     return Array.isArray(union) ? [...union.flatMap((each: Json) => this.#resolve(each)), schema] : [schema];
   }
 
-  /** Other values that a field may take by its schemas; whether they are valid is not known here. */
+  /** Other values that a field may have by its schemas; they are not checked for validity here. */
   #candidates(value: Json | undefined, schemas: readonly Schema[]): readonly Json[] {
     const listed = schemas.flatMap((schema): readonly Json[] => [
       ...this.#keys(schema.refersTo),

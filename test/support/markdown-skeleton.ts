@@ -10,8 +10,8 @@ interface Node {
 }
 
 /**
- * What Markdown (GitHub's) is made of, without what stands in code: nothing there is a mention, a reference, a link or
- * HTML at any forge. Two texts with the same skeleton do the same, whatever is in their code.
+ * Structure of a Markdown text (GitHub's) without the content of code: nothing there is a mention, a reference, a link
+ * or HTML on any forge. Two texts with the same skeleton have the same effect, whatever their code contains.
  */
 export function markdownSkeleton(markdown: string): string {
   const root = fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }) as Node;
@@ -25,7 +25,7 @@ function outline(node: Node): string {
   return [type, url, said, inside === '' ? '' : `(${inside})`].filter((part) => part !== '').join(' ');
 }
 
-/** Everything that stands in code, in order. */
+/** The content of all code, in order. */
 export function codeIn(markdown: string): readonly string[] {
   const found: string[] = [];
   const walk = ({ type, value = '', children = [] }: Node) => {

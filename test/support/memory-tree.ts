@@ -2,14 +2,16 @@ import { createHash } from 'node:crypto';
 import { SourceError } from '../../src/core/errors.ts';
 import type { FileEntry, FileTree } from '../../src/core/files/file-tree.ts';
 
-/** A tree of files in memory that counts what is read of it. */
+/** In-memory tree of files that counts reads. */
 export interface MemoryTree extends FileTree {
   readonly files: Map<string, string | Uint8Array>;
-  /** Paths in the order they were read. */
+  /** Paths in the order in which they were read. */
   readonly reads: string[];
 }
 
-/** Makes a tree of these files. With `versions: false` it tells no versions, so that only reading shows a change. */
+/**
+ * Creates a tree of these files. With `versions: false` it reports no versions, so that only reading detects a change.
+ */
 export function memoryTree(
   files: Readonly<Record<string, string | Uint8Array>>,
   options: { readonly versions?: boolean; readonly label?: string } = {},

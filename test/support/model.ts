@@ -1,6 +1,6 @@
 import { kinds } from '../../src/kinds/registry.ts';
 
-/** What manifests say, as plain data: the same shape as the YAML, references by key. */
+/** Manifests as plain data: the same shape as the YAML, with references by key. */
 export interface Model {
   organization?: OrganizationModel | undefined;
   members: Record<string, { role: string | null }>;
@@ -100,7 +100,7 @@ export interface SiteSpaceModel {
   hidden?: boolean | undefined;
 }
 
-/** The texts of files that manifests name. */
+/** Texts of the files that manifests name. */
 export const NAMED_FILES: Readonly<Record<string, string>> = {
   'specs/one.json': '{"openapi":"3.1.0","info":{"title":"One","version":"1"},"paths":{}}',
   'specs/two.json': '{"openapi":"3.1.0","info":{"title":"Two","version":"2"},"paths":{}}',
@@ -109,7 +109,7 @@ export const NAMED_FILES: Readonly<Record<string, string>> = {
 /** Sections without keys. */
 const SINGLE = new Set(kinds.flatMap(({ manifest }) => (manifest?.single === true ? [manifest.section] : [])));
 
-/** The files that a manifest names, and those of the models. */
+/** Files that a manifest names, and those of the models. */
 export function filesNamedIn(manifest: string): Record<string, string> {
   const names = [...manifest.matchAll(/\bfile"?: *"?([^\s",}]+)/g)].map(([, name = '']) => name);
   return { ...Object.fromEntries(names.map((name) => [name, `Text of ${name}`])), ...NAMED_FILES };
@@ -126,7 +126,9 @@ export function manifestsOf(model: Model): Record<string, string> {
   return files;
 }
 
-/** The same, in another order: keys the other way round, every entry in a file of its own, files named backwards. */
+/**
+ * The same model in another order: keys reversed, every entry in a file of its own, and file names in reverse order.
+ */
 export function shuffledManifestsOf(model: Model): Record<string, string> {
   const files = filesNamedIn(JSON.stringify(model));
   const sections = Object.entries(model).reverse();
@@ -146,7 +148,7 @@ export function shuffledManifestsOf(model: Model): Record<string, string> {
   return files;
 }
 
-/** Mappings in the opposite order; lists keep theirs, for it means something. */
+/** Mappings in reverse order; lists keep their order, because it has a meaning. */
 function backwards(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.map(backwards);

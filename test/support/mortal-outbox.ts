@@ -1,26 +1,26 @@
 import type { Outbox } from '../../src/store/outbox.ts';
 
-/** Which write a process dies at, counted from 1, and on which side of it. */
+/** The write at which a process dies, counted from 1, and whether before or after it. */
 export interface OutboxDeath {
   readonly write: number;
   readonly when: 'before' | 'after';
 }
 
-/** What changes the outbox. */
+/** Operations that change the outbox. */
 const WRITES = [
   ...['put', 'polled', 'reset', 'hint', 'recover', 'next', 'sent', 'doubt', 'rest', 'release', 'split', 'bury'],
   ...['retry', 'dismiss', 'setBack', 'postponeRecheck'],
 ];
 
-/** An outbox whose process dies at one of its writes; after that, nothing of it is read or written. */
+/** Outbox whose process dies at one of its writes; after that, it does nothing. */
 export class MortalOutbox {
   readonly outbox: Outbox;
   writes = 0;
   isDead = false;
-  /** The next of its writes to die at; null: it lives. */
+  /** The next write to die at; null: none. */
   death: OutboxDeath | null = null;
 
-  /** `onDeath` is told the write that it died at, `onWrite` of each that was kept. */
+  /** `onDeath` receives the write at which it died, `onWrite` each write that was kept. */
   constructor(
     real: Outbox,
     onDeath: (write: string, when: OutboxDeath['when']) => void,

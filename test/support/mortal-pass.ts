@@ -14,31 +14,31 @@ import type { OrganizationRecord } from '../../src/store/store.ts';
 import { declare, type Manifests, UNLIMITED } from './world.ts';
 
 /**
- * The moment at which a pass dies: at the nth write to the platform, before it is processed, or after it and before its
- * answer; or at the nth write to its own record, before it is kept, or after.
+ * Moment at which a pass dies: at the nth write to the platform, before it is processed or after it and before its
+ * answer; or at the nth write to its own record, before or after it is stored.
  */
 export interface Death {
   readonly write: number;
   readonly when: 'before' | 'after';
-  /** The platform's where absent. */
+  /** The platform where absent. */
   readonly of?: 'record';
 }
 
-/** Where the base of a pass comes from: the record, which moves with it, or manifests (null: none), which stay. */
+/** Base of a pass: the record, which changes with each pass, or fixed manifests (null: none). */
 export type BaseSource = { readonly record: OrganizationRecord } | { readonly manifests: Manifests | null };
 
 export interface MortalPass {
   readonly planned: Planned;
   readonly results: readonly ChangeResult[];
-  /** Whether it got as far as the write at which it was to die. */
+  /** True if the pass reached the write at which it was to die. */
   readonly died: boolean;
   /** Writes to its record. */
   readonly recorded: number;
 }
 
 /**
- * Plans and applies with a connection of its own. Where it dies nothing more of it reaches the platform or the record,
- * and nothing is left of it but those two: as if its process had been killed.
+ * Plans and applies with a connection of its own. When it dies, nothing more reaches the platform or the record, and
+ * only those two survive, as if its process had been killed.
  */
 export async function mortalPass(
   emulator: Emulator,
@@ -57,7 +57,7 @@ export async function mortalPass(
   const end = new AbortController();
   const die = () => {
     end.abort(new Error('killed'));
-    // What is on its way comes to nothing.
+    // Requests in flight have no effect.
     emulator.setFaults([{ fault: { kind: 'reset-before' } }]);
   };
   if (death !== null && death.of === undefined) {
@@ -116,7 +116,7 @@ async function baseOf(manifests: Manifests | null) {
   return manifests === null ? null : baseOfManifests(kinds, await declare(manifests));
 }
 
-/** A record that a dead pass cannot write to, and at which it may die. */
+/** Record at which a pass may die, and to which a dead pass cannot write. */
 function mortal(
   record: OrganizationRecord,
   dead: AbortSignal,

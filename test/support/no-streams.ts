@@ -1,6 +1,6 @@
 import type { Transport } from '../../src/platform/http/transport.ts';
 
-/** For transports of tests that are asked nothing which is answered with a stream. */
+/** Stream function for test transports that receive no streaming requests. */
 export const noStreams: Pick<Transport, 'open'> = {
   open: () => Promise.reject(new Error('this transport has no streams')),
 };

@@ -7,10 +7,10 @@ const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
 /** Compiled code that the processes of all tests share, in a directory that git ignores. */
 const CACHE = fileURLToPath(new URL('../../.octavo/test-cache', import.meta.url));
 
-/** What every test's token looks like. Whatever a process writes is searched for it. */
+/** Prefix of every test token. All output of a process is searched for it. */
 export const TOKEN = 'tok-5e1f0c77-never-to-be-seen';
 
-/** How a command ended. */
+/** Result of a command. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
@@ -20,7 +20,7 @@ export interface Ended {
 export interface ProcessOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** What a shell does in the process before it becomes Octavo, such as setting a limit. */
+  /** Shell commands that run in the process before it becomes Octavo, such as setting a limit. */
   readonly shell?: string;
 }
 
@@ -32,7 +32,7 @@ export interface LogLine {
   readonly [name: string]: unknown;
 }
 
-/** A process of Octavo. Nothing of the surroundings reaches it but the path, and no git settings. */
+/** A process of Octavo. It inherits only the path from the environment, and no git settings. */
 export class OctavoProcess {
   readonly child: ChildProcess;
   stdout = '';
@@ -63,11 +63,11 @@ export class OctavoProcess {
       this.stderr += text;
     });
     this.#ended = once(this.child, 'close').then(([code]) => this.#end(code as number | null));
-    // Whoever waits for the end hears of it; others wait for something else.
+    // Callers that wait for the end receive the error; others wait for something else.
     this.#ended.catch(() => {});
   }
 
-  /** Resolves when the process has ended; rejects where it wrote a token or a stack trace. */
+  /** Resolves when the process has ended; rejects if it wrote a token or a stack trace. */
   get ended(): Promise<Ended> {
     return this.#ended;
   }
@@ -86,7 +86,7 @@ export class OctavoProcess {
     return this.log.filter((line) => line.msg.includes(text) && JSON.stringify(line).includes(detail));
   }
 
-  /** Waits for a line of the log; fails when the process ends first. */
+  /** Waits for a line of the log; rejects if the process ends first. */
   async says(text: string, times = 1, detail = ''): Promise<LogLine> {
     return eventually(`the log to say "${text}" ${detail}`, () => this.#line(text, times, detail));
   }
@@ -100,7 +100,7 @@ export class OctavoProcess {
     return line ?? null;
   }
 
-  /** Asks it to end, and waits for that. */
+  /** Sends SIGTERM, and waits for the end of the process. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
     this.child.kill(signal);
     return this.#ended;
@@ -111,7 +111,7 @@ export class OctavoProcess {
   }
 }
 
-/** What was written, unless a token or a stack trace was. */
+/** Returns the output. Throws if it contains a token or a stack trace. */
 export function seemly(ended: Ended): Ended {
   const all = ended.stdout + ended.stderr;
   if (all.includes(TOKEN)) {
@@ -123,12 +123,12 @@ export function seemly(ended: Ended): Ended {
   return ended;
 }
 
-/** Runs a command to its end. */
+/** Runs a command until it exits. */
 export async function octavo(args: readonly string[], options: ProcessOptions): Promise<Ended> {
   return new OctavoProcess(args, options).ended;
 }
 
-/** Asks again and again until there is something other than null or false; fails after 40 s. */
+/** Polls until the result is neither null nor false; rejects after 40 s. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | null | false> | T | null | false,

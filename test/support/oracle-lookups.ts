@@ -4,7 +4,7 @@ import type { GroupModel, ItemModel, SiteSpaceModel } from './model.ts';
 export type Table = Exclude<keyof EmulatorState, 'format' | 'sequence'>;
 export type Named = { readonly id: string };
 
-/** Everything that was there before, as text, without what the organization and its people are made of. */
+/** Everything that existed before, as text, without the organization itself and its people. */
 export function untouched(before: EmulatorState, now: EmulatorState): string {
   const tables = Object.keys(before).filter(
     (name) => !['format', 'sequence', 'organizations', 'members'].includes(name),
@@ -20,7 +20,7 @@ export function rows<Name extends Table>(state: EmulatorState, name: Name): NonN
   return (state[name] ?? []) as NonNullable<EmulatorState[Name]>;
 }
 
-/** The names of these members that are declared, in the order they are declared in. */
+/** Names of these declared members, in their declared order. */
 export function declaredNames(declared: object, names: readonly string[]): string[] {
   const known = new Set(names);
   const own = Object.entries(declared).filter(([name, value]) => known.has(name) && value !== undefined);

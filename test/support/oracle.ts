@@ -7,10 +7,9 @@ import { type ItemModel, type Model, NAMED_FILES } from './model.ts';
 import { declaredNames, itemOf, type Named, rows, type Table, titleOf } from './oracle-lookups.ts';
 
 /**
- * Where the platform differs from what a model declares, in words; nothing where it does not. It reads the platform's
- * own records and the model, and nothing of the product: titles are unique in a model, so they tell what is what.
- *
- * @param before the platform's records before anything was applied: what is in there belongs to others
+ * Differences between the platform and a model, in words; empty if there are none. Reads only the platform's own
+ * records and the model, and uses no code of the product: titles are unique in a model, so they identify resources.
+ * @param before the platform's records before anything was applied: resources in there belong to others
  */
 export function differences(model: Model, before: EmulatorState, after: EmulatorState): string[] {
   return new Oracle(model, before, after).differences();
@@ -40,7 +39,7 @@ class Oracle {
     return this.#wrong;
   }
 
-  /** The records that were not there at first. */
+  /** Records that did not exist at first. */
   #own<Name extends Table>(name: Name): NonNullable<EmulatorState[Name]> {
     const foreign = new Set(rows(this.#before, name).map((record: Named) => record.id));
     return rows(this.#after, name).filter((record: Named) => !foreign.has(record.id)) as NonNullable<
@@ -48,7 +47,7 @@ class Oracle {
     >;
   }
 
-  /** Compares what is declared; what is left out says nothing, and null says that there is none. */
+  /** Compares what is declared; an absent field is ignored, and null means that there is no value. */
   #same(where: string, declared: object, actual: Readonly<Record<string, unknown>>): void {
     for (const [name, wanted] of Object.entries(declared)) {
       if (wanted !== undefined) {
@@ -63,7 +62,7 @@ class Oracle {
     }
   }
 
-  /** Exactly one record for each entry, and none besides. */
+  /** Exactly one record for each entry, and no others. */
   #pairs<Entry, Item extends Named>(
     where: string,
     entries: Readonly<Record<string, Entry>>,
@@ -157,7 +156,7 @@ class Oracle {
         this.#equal(`collection/${key}.description`, description, record.description ?? '');
       }
     }
-    // What a translation makes stays when the translation goes, and is nobody's.
+    // The space of a translation stays when the translation is deleted, and is not managed.
     const spaces = this.#own('spaces').filter((each) => each.deletedAt === undefined && !/ \(\w+\)$/.test(each.title));
     for (const [key, { collection, ...plain }, record] of this.#pairs(
       'space',
@@ -250,7 +249,7 @@ class Oracle {
     }
   }
 
-  /** The id of the space that a key shows: its own, or the one its translation made. */
+  /** Id of the space that a key shows: its own, or the one that its translation created. */
   #shown(key: string): string {
     const translation = this.#model.translations[key];
     const source = this.#model.spaces[translation?.space ?? key]?.title;
@@ -282,7 +281,7 @@ class Oracle {
     return { ...plain, space: this.#shown(space) };
   }
 
-  /** The site's records in the shape of what is declared, with the members that are declared. */
+  /** The site's records in the shape of a declaration, with the declared members only. */
   #tree(site: SiteRecord, declared: readonly ItemModel[]): unknown {
     return this.#items(site.id, declared);
   }

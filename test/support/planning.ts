@@ -6,7 +6,7 @@ import { DEFAULT_POLICY, type Policy } from '../../src/plan/policy.ts';
 import { baseOfManifests } from '../../src/reconcile/record.ts';
 import { declare, type Manifests, UNLIMITED } from './world.ts';
 
-/** What the platform answers, for a plan that asks no platform. */
+/** Answers of the platform, for a plan that sends no requests. */
 export function actual(kind: string, id: string, fields: Fields, rest: Partial<Actual> = {}): Actual {
   const title = [fields.title, fields.label].find((value) => typeof value === 'string');
   return { kind, id, title: String(title ?? id), fields, within: null, place: null, ...rest };
@@ -14,11 +14,11 @@ export function actual(kind: string, id: string, fields: Fields, rest: Partial<A
 
 export interface PlanCase {
   readonly manifests: Manifests;
-  /** The manifests last applied; null: no base. */
+  /** Manifests of the last apply; null: no base. */
   readonly base?: Manifests | null;
   /** Ids recorded for addresses of the base; without them the base is that of a git ref. */
   readonly ids?: Readonly<Record<string, string>>;
-  /** Addresses that the record says are protected. */
+  /** Addresses that the record marks as protected. */
   readonly recordedProtection?: readonly string[];
   readonly actuals?: readonly Actual[];
   /** Email to id. */
@@ -30,7 +30,7 @@ export interface PlanCase {
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 const PEOPLE = { 'ana@acme.example': 'usr_ana', 'bo@acme.example': 'usr_bo', 'cy@acme.example': 'usr_cy' };
 
-/** Makes a plan of manifests and of what is there, without any platform. Nothing waits for a person unless asked. */
+/** Plans manifests against a given observation, without a platform. Nothing requires approval unless specified. */
 export async function planOf(input: PlanCase): Promise<PlannedChanges> {
   const declared = await declare(input.manifests);
   return computePlan({
@@ -73,7 +73,7 @@ function observationOf(
   return { kinds: found, people: new Map(Object.entries(people)) };
 }
 
-/** Changes in few words: `update team/writers title`. */
+/** Short description of changes: `update team/writers title`. */
 export function short({ plan }: PlannedChanges): string[] {
   return plan.changes.map(({ action, address, fields, held, paused, isReplacement }) => {
     const marks = [isReplacement ? 'replaces' : '', held === null ? '' : 'held', paused === null ? '' : 'paused'];
@@ -82,7 +82,7 @@ export function short({ plan }: PlannedChanges): string[] {
   });
 }
 
-/** What a change makes of a field. */
+/** Old and new value of a field in a change. */
 export function change({ plan }: PlannedChanges, address: string, path: string): Json | undefined {
   const field = plan.changes.find((each) => each.address === address)?.fields.find((each) => each.path === path);
   return isObject(field) ? [field.from ?? null, field.to ?? null] : undefined;

@@ -5,16 +5,19 @@ import type { Json } from '../../src/core/json.ts';
 import type { FakeProvider } from './fake-provider.ts';
 import { keyOfFound, type SocketClock } from './polls.ts';
 
-/** Edits, some of them while the pages are read, and then a poll that dies after so many batches; null: it does not. */
+/**
+ * Edits, some of them while the pages are read, and then a poll that dies after this number of batches; null: it does
+ * not die.
+ */
 export interface Round<Edit> {
   readonly before: readonly Edit[];
   readonly during: readonly Edit[];
   readonly dies: number | null;
-  /** Whether a new process goes on. */
+  /** True if a new process continues. */
   readonly restarts: boolean;
 }
 
-/** Milliseconds that pass before an edit: little, mostly. */
+/** Milliseconds before an edit, mostly few. */
 export const pauses = fc.oneof({ weight: 4, arbitrary: fc.nat(1500) }, { weight: 1, arbitrary: fc.nat(3 * 3_600_000) });
 
 export function roundsOf<Edit>(edit: fc.Arbitrary<Edit>): fc.Arbitrary<Round<Edit>[]> {
@@ -27,27 +30,27 @@ export function roundsOf<Edit>(edit: fc.Arbitrary<Edit>): fc.Arbitrary<Round<Edi
   return fc.array(round, { minLength: 1, maxLength: 5 });
 }
 
-/** A source that is polled by one process after the other, and what of it is durable. */
+/** Source that is polled by one process after another, and what is durable of it. */
 export class PolledRounds {
-  /** What is durable: the newest of each ticket. */
+  /** Durable content: the newest version of each ticket. */
   readonly kept = new Map<string, SourceRecord>();
-  /** Everything that ever came, durable or not. */
+  /** Everything that was ever received, durable or not. */
   readonly came: SourceRecord[] = [];
   readonly #clock: SocketClock;
   readonly #since: number;
   readonly #open: () => PollingSource;
-  /** None until it is first polled. */
+  /** Undefined until the first poll. */
   #source: PollingSource | null = null;
   #cursor: Json = null;
 
-  /** `since` in milliseconds since the epoch; `open` begins a process. */
+  /** `since` in milliseconds since the epoch; `open` starts a process. */
   constructor(clock: SocketClock, since: number, open: () => PollingSource) {
     this.#clock = clock;
     this.#since = since;
     this.#open = open;
   }
 
-  /** Takes the rounds, and polls once more undisturbed. */
+  /** Runs the rounds, and polls once more undisturbed. */
   async play<Edit extends { readonly after: number }>(
     provider: FakeProvider,
     rounds: readonly Round<Edit>[],
@@ -79,7 +82,7 @@ export class PolledRounds {
     this.#source = null;
   }
 
-  /** Polls; what is not kept before it dies is lost. */
+  /** Polls; batches that are not durable when the process dies are lost. */
   async #poll(dies: number | null): Promise<void> {
     let batches = 0;
     const signal = new AbortController().signal;

@@ -9,11 +9,11 @@ export interface PollSpan {
   readonly cursor: Json;
   /** Milliseconds since the epoch. */
   readonly since: number;
-  /** Batches after which whoever asks is killed. */
+  /** Batches after which the polling process is killed. */
   readonly most: number;
 }
 
-/** Polls once, into `batches`: what a poll that fails gave before is there as well. */
+/** Polls once, into `batches`, which also receives the batches of a poll that fails later. */
 export async function collectBatches(
   source: PollingSource,
   { cursor, since, most }: PollSpan,
@@ -35,12 +35,12 @@ export function ticketsOf(batches: readonly Batch[]): Ticket[] {
   return foundOf(batches).flatMap((found) => (found.kind === 'ticket' ? [found.ticket] : []));
 }
 
-/** The key of what was found; null: it has none. */
+/** Key of a result; null if it has none. */
 export function keyOfFound(found: SourceRecord): string | null {
   return found.kind === 'ticket' ? found.ticket.key : 'key' in found ? found.key : null;
 }
 
-/** Ends a source, its provider, and the clock that both of them go by. */
+/** Closes a source, its provider and their shared clock. */
 export async function closeAround(clock: SocketClock, source: PollingSource, provider: FakeProvider): Promise<void> {
   await clock.run(source.close());
   await provider[Symbol.asyncDispose]();

@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Something between a client and the platform. */
+/** Proxy between a client and the platform. */
 export interface Between {
   readonly url: string;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** What a limit decides about one call. Times are the server's, in milliseconds. */
+/** Decision of a limit about one call. Times are the server's, in milliseconds. */
 export interface Verdict {
   readonly accepted: boolean;
   readonly limit: number;
@@ -6,32 +6,38 @@ export interface Verdict {
   readonly reset: number;
 }
 
-/** When the last of some calls could be accepted at the earliest, and how many cannot come before that. */
+/**
+ * Earliest time at which the last of some calls could be accepted, and the number of calls that cannot be accepted
+ * earlier.
+ */
 export interface Opening {
   readonly at: number;
   readonly last: number;
 }
 
 /**
- * A limit as a server counts it, and beside it, from the definition alone, what the best possible client could get:
- * one that knows the limit, the clock and all others, and whose calls are there the moment they can be accepted.
+ * A limit as a server counts it, and the best possible result of any client, calculated from the definition alone: that
+ * of a client that knows the limit, the clock and all other clients, and whose calls arrive the moment they can be
+ * accepted.
  */
 export interface Limiter {
   take(now: number): Verdict;
-  /** For so many calls that all wait at `start`, while others ask for so many calls per millisecond. */
+  /**
+   * For this number of calls that all wait at `start`, while other clients send this number of calls per millisecond.
+   */
   opening(calls: number, start: number, others: number): Opening;
-  /** End of the window in which a call was refused; the time itself for a bucket. */
+  /** End of the window in which a call was rejected; for a bucket, the time itself. */
   resetAfter(refusedAt: number): number;
 }
 
 type Amount = (now: number) => number;
 
-/** The same at all times, or from the given times (ascending) on. */
+/** The same limit at all times, or from the given times (ascending) on. */
 export function steps(first: number, ...changes: readonly (readonly [from: number, amount: number])[]): Amount {
   return (now) => changes.findLast(([from]) => now >= from)?.[1] ?? first;
 }
 
-/** Windows that follow the clock. A limit that is cut inside a window leaves what is used as used. */
+/** Windows that are aligned with the clock. A limit that is reduced inside a window keeps the usage so far. */
 export function fixedWindow(limit: number | Amount, length: number): Limiter {
   const limitAt = typeof limit === 'number' ? () => limit : limit;
   let window = -1;
@@ -64,7 +70,7 @@ export function fixedWindow(limit: number | Amount, length: number): Limiter {
   };
 }
 
-/** Windows that begin with the first call after the last one ended. */
+/** Windows that start with the first call after the end of the previous one. */
 export function firstCallWindow(limit: number, length: number): Limiter {
   let end = Number.NEGATIVE_INFINITY;
   let used = 0;
@@ -89,7 +95,7 @@ export function firstCallWindow(limit: number, length: number): Limiter {
   };
 }
 
-/** `rate` calls per second, `burst` at once; the reset is when it will be full again. */
+/** `rate` calls per second, `burst` at once; the reset is the time at which the bucket is full again. */
 export function tokenBucket(rate: number, burst: number): Limiter {
   let tokens = burst;
   let at: number | null = null;

@@ -6,21 +6,21 @@ import type { QueueOptions, RequestQueue } from '../../src/queue/schedule/reques
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import type { Limiter, Verdict } from './rate-limiters.ts';
 
-/** What a simulated server is like. */
+/** Behavior of a simulated server. */
 export interface Behaviour {
-  /** By operation where there is one of that name, else by class, else `all`. Where there is none, nothing is limited. */
+  /** Limit of the operation, else of the class, else `all`. Without any, nothing is limited. */
   readonly limits: Readonly<Record<string, Limiter>>;
   /** Median round trip in milliseconds. */
   readonly rtt?: number;
   /** The server's clock minus the client's, in milliseconds. */
   readonly skew?: number;
-  /** Resets are rounded up to whole seconds, cut to them, or told as seconds from now. */
+  /** Resets are rounded up to whole seconds, truncated to them, or given as seconds from now. */
   readonly reset?: 'up' | 'floored' | 'delta';
   /** All of them, only Retry-After with a 429, or none. */
   readonly headers?: 'all' | 'retry-after' | 'none';
-  /** The share of calls that end in a reset, or in a 5xx with or without headers. */
+  /** Share of calls that end in a connection reset, or in a 5xx with or without headers. */
   readonly faults?: number;
-  /** More calls at a time are refused, whatever is left. */
+  /** Concurrent calls above this are rejected, whatever remains of the limit. */
   readonly mostAtOnce?: number;
 }
 
@@ -28,9 +28,9 @@ export interface Scenario extends Behaviour {
   readonly calls: number;
   readonly concurrency?: number;
   readonly seed?: number;
-  /** So many clients of our kind, the first included, that do not know of each other, and share the calls. */
+  /** Number of Octavo clients, the first included, that do not know of each other and share the calls. */
   readonly sharers?: number;
-  /** Calls per second by someone who asks evenly, and never waits. */
+  /** Calls per second of another client, which sends evenly and never waits. */
   readonly neighbour?: number;
   /** Milliseconds before the first call. */
   readonly delay?: number;
@@ -41,22 +41,25 @@ export interface Report {
   readonly ratio: number;
   /** Seconds from the start to the acceptance of the last call. */
   readonly makespan: number;
-  /** Own 429s, of all sharers. */
+  /** 429s of all simulated Octavo clients. */
   readonly refused: number;
-  /** Own 429s to requests that were not yet in flight when the first 429 arrived. */
+  /** 429s for requests that were not yet in flight when the first 429 arrived. */
   readonly refusedLater: number;
-  /** Makespan over floor of what was left at the end of the window in which the first 429 was sent; 1 without one. */
+  /**
+   * Makespan over floor of the calls that remained at the end of the window in which the first 429 was sent; 1 without
+   * a 429.
+   */
   readonly laterRatio: number;
-  /** The share of the neighbour's calls that was refused. */
+  /** Share of the other client's calls that was rejected. */
   readonly denied: number;
 }
 
-/** The server's time when a simulation starts, where its clock is right: 41 s into a minute. */
+/** The server's time at the start of a simulation, if its clock is right: 41 s into a minute. */
 export const START = 1_750_000_001_000;
 const RTT = 150;
 const CONCURRENCY = 20;
 
-/** Numbers from 0 to 1 that are the same for the same seed. */
+/** Random numbers from 0 to 1, the same for the same seed. */
 function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -67,16 +70,16 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** Clock, chance, and a server that answers calls. */
+/** Clock, random numbers, and a server that answers calls. */
 export class SimulatedServer {
   readonly clock: VirtualClock = createVirtualClock();
   readonly random: () => number;
   readonly #behaviour: Behaviour;
-  /** Calls that a limit counted, by limit, those that ended in a fault included. */
+  /** Calls that a limit counted, by limit, including those that ended in a fault. */
   readonly counted = new Map<Limiter, number>();
-  /** When the last call was accepted, in the server's time. */
+  /** Time at which the last call was accepted, in the server's time. */
   lastAccepted = 0;
-  /** When calls were accepted and refused, in the server's time. */
+  /** Times at which calls were accepted and rejected, in the server's time. */
   readonly accepted: number[] = [];
   readonly refused: number[] = [];
   #atOnce = 0;
@@ -90,7 +93,7 @@ export class SimulatedServer {
     return this.clock.now() + (this.#behaviour.skew ?? 0);
   }
 
-  /** A queue on this server's clock whose requests nobody gives up. */
+  /** Queue on this server's clock whose requests have no deadline. */
   queue(options: Partial<QueueOptions> = {}): RequestQueue {
     const { clock, random } = this;
     return createRequestQueue({
@@ -102,7 +105,7 @@ export class SimulatedServer {
     });
   }
 
-  /** A request that is shared with nobody. */
+  /** Request that is not shared. */
   call(rest: Partial<QueuedRequest<number>> = {}): QueuedRequest<number> {
     const name = rest.name ?? 'call';
     const requestClass = rest.class ?? 'read';
@@ -156,7 +159,7 @@ export class SimulatedServer {
       : { headers, receivedAt, result: { ok: false, error: new RateLimitedError('slow down', headers.retryAfter) } };
   }
 
-  /** Half a round trip: around the median, with a tail. */
+  /** Half a round trip: around the median, with a long tail. */
   #oneWay(): number {
     const bell = this.random() + this.random() + this.random() + this.random() - 2;
     return ((this.#behaviour.rtt ?? RTT) / 2) * Math.exp(0.5 * bell);
@@ -179,7 +182,7 @@ export class SimulatedServer {
 const FREE: Verdict = { accepted: true, limit: 0, remaining: 0, reset: 0 };
 const broken = { ok: false, error: new TransientError('503', true) } as const;
 
-/** Sends all calls at once through queues, and reports how near they came to the best possible. */
+/** Sends all calls at once through queues, and compares the result with the best possible. */
 export async function simulate(scenario: Scenario): Promise<Report> {
   const server = new SimulatedServer(scenario, scenario.seed);
   const { concurrency = CONCURRENCY, sharers = 1, limits, calls } = scenario;
@@ -201,7 +204,7 @@ export async function simulate(scenario: Scenario): Promise<Report> {
   };
 }
 
-/** How the rest went, once the first 429 had arrived and its window was over. */
+/** Result for the remaining calls after the window of the first 429. */
 function afterFirstRefusal(scenario: Scenario, server: SimulatedServer): Pick<Report, 'refusedLater' | 'laterRatio'> {
   const { concurrency = CONCURRENCY, sharers = 1, rtt = RTT, neighbour = 0, calls, limits } = scenario;
   const [first] = server.refused;
@@ -219,9 +222,8 @@ function afterFirstRefusal(scenario: Scenario, server: SimulatedServer): Pick<Re
 }
 
 /**
- * The earliest time after the start at which the last call could have been accepted: what the limit's definition
- * allows, then what so many connections can push through. Calls that ended in a fault after they were counted had to
- * be paid for as well.
+ * Earliest time after the start at which the last call could have been accepted, as allowed by the limit's definition
+ * and then by this number of connections. Calls that failed after they were counted also use up the limit.
  */
 function floorOf(scenario: Scenario, server: SimulatedServer, start: number): number {
   const { concurrency = CONCURRENCY, sharers = 1, rtt = RTT, neighbour = 0, calls } = scenario;
@@ -235,7 +237,7 @@ function floorOf(scenario: Scenario, server: SimulatedServer, start: number): nu
   return floor;
 }
 
-/** Someone else with the same token, who asks evenly. */
+/** Another client with the same token, which sends evenly. */
 class Neighbour {
   #asked = 0;
   #refused = 0;

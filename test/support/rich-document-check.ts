@@ -1,12 +1,12 @@
 /*
- * Checks rich documents against their documented rules and nothing else. It shares no code with the modules that create
- * documents or with the embedded platform, so that it does not repeat their mistakes.
+ * Checks rich documents against their documented rules only. Shares no code with the modules that create documents or
+ * with the embedded platform, so that it does not repeat their mistakes.
  * Source: docs/platform-notes.md#rich-documents
  */
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** One broken rule, and where: `nodes.0.nodes.1.data: …`. */
+/** One violated rule, with its path: `nodes.0.nodes.1.data: …`. */
 type Report = (path: string, problem: string) => void;
 
 const MARKS = 'bold italic code keyboard strikethrough superscript subscript color'.split(' ');
@@ -23,7 +23,7 @@ const BLOCKS = [...TEXTUAL, ...LISTS, ...OTHERS, 'list-item', 'blockquote', 'hin
 const VOID = 'divider emoji mention embed math inline-math'.split(' ');
 const HINT_STYLES = 'info warning danger success'.split(' ');
 
-/** What a reference of a kind names: all of the first, and perhaps the others. */
+/** Fields of a reference by kind: the required ones, and the optional ones. */
 const REFERENCES: Readonly<Record<string, readonly [required: readonly string[], optional: readonly string[]]>> = {
   file: [['file'], ['space']],
   url: [['url'], []],
@@ -37,7 +37,7 @@ const REFERENCES: Readonly<Record<string, readonly [required: readonly string[],
   tag: [['tag'], []],
 };
 
-/** Every broken rule of a rich document, with its path; none where it is one. */
+/** Returns every violated rule of a rich document, with its path; empty if the document is valid. */
 export function violationsOf(document: unknown): string[] {
   const violations: string[] = [];
   const report: Report = (path, problem) => violations.push(`${path || 'document'}: ${problem}`);
@@ -57,7 +57,7 @@ export function violationsOf(document: unknown): string[] {
   return violations;
 }
 
-/** All text of a document as a reader sees it, blocks and lines apart from each other by a newline. */
+/** Returns all text of a document as a reader sees it, with newlines between blocks and lines. */
 export function textIn(node: unknown): string {
   if (!isFields(node)) {
     return '';
@@ -68,12 +68,12 @@ export function textIn(node: unknown): string {
   return leaves.join('') + below.join(blocks ? '\n' : '');
 }
 
-/** Every node of a document, whatever holds it. */
+/** Returns every node of a document, at any depth. */
 export function nodesIn(node: unknown): Fields[] {
   return isFields(node) ? [node, ...arrayOf(node.nodes).flatMap(nodesIn)] : [];
 }
 
-/** A block where any may stand: at the top, in a quote, a hint or a list item. */
+/** A block where any block is allowed: at the top, in a quote, a hint or a list item. */
 function freeBlock(node: unknown, path: string, report: Report): void {
   if (!isFields(node) || node.object !== 'block') {
     report(path, `${isFields(node) ? String(node.object) : typeof node} where a block has to be`);

@@ -1,6 +1,6 @@
 import type { CollectionModel, GroupModel, Model, SiteModel, SiteSpaceModel } from './model.ts';
 
-/** Takes out what refers to nothing, and what two keys cannot both have. */
+/** Removes references without a target, and values that two keys cannot share. */
 export function valid(drawn: Model): Model {
   const result = structuredClone(drawn);
   distinct(result.teams, (each) => each.title);
@@ -24,7 +24,7 @@ export function valid(drawn: Model): Model {
       delete result.translations[key];
     }
   }
-  // What a translation makes lies beside its source for good, and would keep a collection from being deleted.
+  // The space of a translation stays next to its source permanently, and would prevent the deletion of a collection.
   for (const each of Object.values(result.translations)) {
     const source = result.spaces[each.space];
     if (source !== undefined) {
@@ -95,7 +95,7 @@ function settleSite(site: SiteModel): void {
   const sectioned = site.structure.some((item) => !('key' in item));
   const shown = sectioned ? names.sections : names.spaces;
   site.default = site.default !== undefined && shown.includes(site.default) ? site.default : undefined;
-  // A site is published only with something on it that is there at once.
+  // A site can be published only with content that exists at once.
   if (!names.plain) {
     site.published = undefined;
   }

@@ -17,10 +17,10 @@ import type { QueueOptions } from '../../src/queue/schedule/request-queue.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import { noStreams } from './no-streams.ts';
 
-/** What is wrong with a request: it is answered with this status, or never. */
+/** Fault of a request: it is answered with this status, or never. */
 export type Malady = number | 'silence';
 
-/** A request as the platform sees it. */
+/** A request as the platform receives it. */
 export interface Seen {
   readonly method: string;
   readonly path: string;
@@ -35,11 +35,11 @@ export interface VirtualPlatformOptions {
   readonly limits?: RateLimits;
   /** Milliseconds from sending to the answer; 150 where absent. */
   readonly rtt?: number;
-  /** Milliseconds until what the platform works on by itself is done; 0 where absent. */
+  /** Milliseconds that background processing of the platform takes; 0 where absent. */
   readonly processing?: number;
   /** Features of the emulated version; those of the oldest by default. */
   readonly features?: Features;
-  /** Who a token stands for; any token is an admin's where absent. */
+  /** User of a token; where absent, any token is an admin's. */
   readonly caller?: (token: string) => Caller | undefined;
 }
 
@@ -47,11 +47,11 @@ export interface VirtualPlatformOptions {
 const PATIENCE = 30_000;
 const ADMIN: Caller = { user: 'ana@acme.example', permission: 'admin' };
 
-/** The embedded platform without sockets, in a time that nobody waits for. */
+/** The embedded platform without sockets, in virtual time. */
 export class VirtualPlatform {
   readonly clock: VirtualClock = createVirtualClock();
   readonly requests: RequestLog;
-  /** What goes wrong; nothing where absent. */
+  /** Faults of requests; none where absent. */
   malady: (seen: Seen) => Malady | null = () => null;
   readonly #store: EmulatorStore = createStore();
   readonly #router = apiRouter();
@@ -70,7 +70,7 @@ export class VirtualPlatform {
     return this.#store.dump();
   }
 
-  /** A token's way here. */
+  /** Transport with a token. */
   connect(token = 'token', options: Partial<QueueOptions> = {}): Connection {
     const { clock } = this;
     return {

@@ -7,54 +7,57 @@ import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/em
 import { makeFolder, makeRepository, type TestRepository } from '../git/repository.ts';
 import { type Ended, eventually, OctavoProcess, octavo, seemly, TOKEN } from './octavo-process.ts';
 
-/** A machine for a test: a platform, a repository, and processes of Octavo between them. */
+/** Test setup: a platform, a repository, and processes of Octavo. */
 export interface Workspace extends AsyncDisposable {
   readonly folder: string;
   readonly emulator: Emulator;
   readonly repository: TestRepository;
-  /** The environment that a person exports. */
+  /** Environment that a user exports. */
   readonly env: Readonly<Record<string, string>>;
   /** Runs a command in the repository. */
   run(...args: string[]): Promise<Ended>;
-  /** Runs a command in the repository with other variables besides. */
+  /** Runs a command in the repository with additional variables. */
   runWith(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ended>;
-  /** Runs a command in this process, as if in the repository, or in a folder of it: quicker, where no process is needed to make the point. */
+  /**
+   * Runs a command in this process, with the repository or a folder of it as working directory: faster, for tests that
+   * do not need a process.
+   */
   inside(
     args: readonly string[],
     env?: Readonly<Record<string, string>>,
     folder?: string,
-    /** What is otherwise about the terminal. */
+    /** Overrides of the terminal. */
     terminal?: Partial<Terminal>,
   ): Promise<Ended>;
-  /** Begins a command in the folder above; it is killed with the workspace. */
+  /** Starts a command in that folder; it is killed with the workspace. */
   begin(...args: string[]): OctavoProcess;
-  /** Writes a configuration for a daemon that follows the repository, and gives its path. */
+  /** Writes the configuration of a daemon that follows the repository, and returns its path. */
   configure(settings?: DaemonSettings): string;
   /** Titles of the teams on the platform. */
   teams(): readonly string[];
   /** Waits until the platform has exactly these teams. */
   untilTeams(...titles: string[]): Promise<void>;
-  /** Requests that were not reads. */
+  /** Requests other than reads. */
   writes(): number;
-  /** A request out of band, below the organization. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  /** Sends a request out of band, below the organization. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect answers of every shape
   call(method: string, path: string, body?: unknown): Promise<any>;
 }
 
 export interface DaemonSettings {
-  /** Laid over the organization's settings. */
+  /** Overrides of the organization's settings. */
   readonly organization?: Readonly<Record<string, unknown>>;
-  /** More organizations. */
+  /** Additional organizations. */
   readonly others?: readonly Readonly<Record<string, unknown>>[];
-  /** Laid over the whole. */
+  /** Overrides of the whole configuration. */
   readonly top?: Readonly<Record<string, unknown>>;
   readonly name?: string;
 }
 
-/** Drift is looked for by hand (SIGHUP) or never, unless a test says otherwise. */
+/** Drift is detected on request (SIGHUP) or never, unless a test sets it. */
 const NEVER = '0 0 1 1 *';
 
-/** Makes a workspace; processing on its platform takes no time. */
+/** Creates a workspace; processing on its platform takes no time. */
 export async function openWorkspace(options: EmulatorOptions = {}): Promise<Workspace> {
   const folder = makeFolder();
   const emulator = await startEmulator({ token: TOKEN, processing: { openapi: 0, translation: 0 }, ...options });
@@ -130,7 +133,7 @@ class OpenWorkspace implements Workspace {
   configure({ organization = {}, others = [], top = {}, name = 'config.yaml' }: DaemonSettings = {}): string {
     const path = join(this.folder, name);
     const settings = {
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a variable
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: syntax of a variable in the configuration
       platform: { baseUrl: this.emulator.url, token: '${env:OCTAVO_TOKEN}' },
       organizations: [
         {

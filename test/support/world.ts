@@ -19,10 +19,10 @@ import { memoryTree } from './memory-tree.ts';
 import { filesNamedIn } from './model.ts';
 import type { Between } from './preferring-proxy.ts';
 
-/** Manifests: one text, whose files are made up, or texts by file name. */
+/** Manifests: one text, for which files are made up, or texts by file name. */
 export type Manifests = string | Readonly<Record<string, string>>;
 
-/** Nothing waits for a person. */
+/** Nothing requires approval. */
 export const UNLIMITED: Partial<Policy> = {
   requireApproval: [],
   limits: { maxDeletions: 1e6, maxChangedPercent: 100 },
@@ -30,15 +30,15 @@ export const UNLIMITED: Partial<Policy> = {
 
 export interface PassOptions {
   /**
-   * `record`: what earlier passes recorded (the default); null: none; manifests: as of a git ref, with the ids that were
-   * recorded with it, if any.
+   * `record`: the record of earlier passes (the default); null: none; manifests: as of a git ref, with the ids that
+   * were recorded with it, if any.
    */
   readonly base?:
     | 'record'
     | null
     | { readonly manifests: Manifests; readonly ids?: ReadonlyMap<Address, string> | undefined };
   readonly policy?: Partial<Policy>;
-  /** Whether what is confirmed is recorded; true where the base is the record. */
+  /** True if confirmed changes are recorded; the default where the base is the record. */
   readonly records?: boolean;
 }
 
@@ -47,26 +47,28 @@ export interface Pass {
   readonly results: readonly ChangeResult[];
 }
 
-/** An embedded platform, the way to it, and what was recorded of it. */
+/** An embedded platform, its transport, and its record. */
 export interface World {
   readonly emulator: Emulator;
   readonly record: OrganizationRecord;
   plan(manifests: Manifests, options?: PassOptions): Promise<Planned>;
   /** Plans and applies. */
   apply(manifests: Manifests, options?: PassOptions): Promise<Pass>;
-  /** Plans and applies until nothing but people is pending; fails where a change does. */
+  /** Plans and applies until only changes that wait for approval are pending; throws if a change fails. */
   settle(manifests: Manifests, options?: PassOptions): Promise<Pass>;
-  /** A way to read the platform, and nothing else. */
+  /** Read-only access to the platform. */
   reader(): Reader;
-  /** A request out of band, below the organization unless the path begins with `/v1`. Throws unless it succeeds. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  /**
+   * Sends a request out of band, below the organization unless the path begins with `/v1`. Throws unless it succeeds.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect answers of every shape
   call(method: string, path: string, body?: unknown): Promise<any>;
-  /** As it was opened: no faults, no record, and the state that it started with. */
+  /** Resets to the initial state: no faults, no record, and the state that it started with. */
   begin(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What manifests declare. */
+/** Declared content of manifests. */
 export async function declare(manifests: Manifests): Promise<ReadonlyMap<Address, Declared>> {
   const files = typeof manifests === 'string' ? { ...filesNamedIn(manifests), 'octavo.yaml': manifests } : manifests;
   return (await createManifestLoader(kinds).load(memoryTree(files))).declared;
@@ -75,7 +77,7 @@ export async function declare(manifests: Manifests): Promise<ReadonlyMap<Address
 /** Starts an embedded platform whose processing takes no time. */
 export async function openWorld(
   options: EmulatorOptions = {},
-  /** What stands between; nothing by default. */
+  /** Proxy in front of the platform; none by default. */
   between?: (platform: string) => Promise<Between>,
 ): Promise<World> {
   const emulator = await startEmulator({ processing: { openapi: 0, translation: 0 }, ...options });

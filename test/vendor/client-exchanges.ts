@@ -3,7 +3,7 @@ import { openStage } from '../contract/operation-world.ts';
 import type { Exchange } from './judge.ts';
 import { type RecordingProxy, startRecordingProxy } from './recording-proxy.ts';
 
-/** What every operation of the client asks, well and badly, of a platform of all versions at once. */
+/** Requests of every operation of the client, valid and invalid, to a platform of all versions at once. */
 export async function clientExchanges(): Promise<readonly Exchange[]> {
   const proxies: RecordingProxy[] = [];
   const stage = await openStage(async (url) => {

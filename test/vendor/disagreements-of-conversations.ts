@@ -1,7 +1,7 @@
 import { adds, asks, differs, type Known, known, lacks, unheardOf } from './known.ts';
 import { BOTH, FIRST, GONE, LATER } from './sources.ts';
 
-/** Conversations, and the clusters that come of them. */
+/** Conversations, and their clusters. */
 export const conversations: readonly Known[] = [
   ...known(BOTH, unheardOf('PATCH /orgs/{}/conversations-clusters/{}'), {
     because: 'A cluster is muted by updating it.',
@@ -75,7 +75,7 @@ export const conversations: readonly Known[] = [
   }),
 ];
 
-/** What follows them in later versions. */
+/** Their replacements in later versions. */
 export const successors: readonly Known[] = [
   ...known(
     FIRST,

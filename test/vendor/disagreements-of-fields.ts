@@ -11,7 +11,7 @@ const customization = [
   ...lacks('SiteCustomizationSettingsBase/properties/styling', 'codeTheme'),
 ];
 
-/** Fields that 0.202 requires, of whose kind 0.146 knows nothing. */
+/** Fields that 0.202 requires, of resources that 0.146 does not have. */
 export const newer: readonly Known[] = known(
   LATER,
   [
@@ -47,7 +47,7 @@ export const newer: readonly Known[] = known(
   NEWER,
 );
 
-/** Fields of a customization that 0.202 has under other names or no longer. */
+/** Fields of a customization that 0.202 has renamed or removed. */
 export const older: readonly Known[] = known(
   LATER,
   [

@@ -5,7 +5,8 @@ import { BOTH, FIRST, GONE, LATER } from './sources.ts';
 
 /*
  * The known differences between the vendor's OpenAPI documents and this code, one by one. The API document wins over
- * the OpenAPI documents. Source: docs/platform-notes.md#sources-of-facts
+ * the OpenAPI documents.
+ * Source: docs/platform-notes.md#sources-of-facts
  */
 
 const statuses: readonly Known[] = [
@@ -155,7 +156,7 @@ const sites: readonly Known[] = [
   ),
 ];
 
-/** Every one of them. */
+/** All known differences. */
 export const DISAGREEMENTS: readonly Known[] = [
   ...statuses,
   ...conversations,

@@ -24,7 +24,7 @@ export interface Response {
   readonly content?: Content;
 }
 
-/** An operation of the document, its references to parameters and answers followed. */
+/** An operation of the document, with resolved references to parameters and answers. */
 export interface VendorOperation {
   readonly id: string;
   readonly method: string;
@@ -53,25 +53,25 @@ interface Raw {
   };
 }
 
-/** What is wrong with a value, and where in the document that is said. */
+/** Error of a value, and its place in the document. */
 export interface Complaint {
   readonly error: ErrorObject;
   readonly place: string;
 }
 
-/** A document that judges values; schemas are compiled when they are first needed. */
+/** A document that validates values; schemas are compiled when they are first needed. */
 export interface VendorDocument {
   readonly version: Version;
   readonly named: Named;
   readonly tellings: Tellings;
   readonly operations: readonly VendorOperation[];
-  /** What is wrong with a JSON value. */
+  /** Errors of a JSON value. */
   check(schema: Schema, place: string, value: unknown): Complaint[];
-  /** The same of parameters by name, whose numbers and booleans are still text. */
+  /** Errors of parameters by name, whose numbers and booleans are still text. */
   checkText(schema: Schema, place: string, value: Record<string, unknown>): Complaint[];
 }
 
-/** Named one by one, so that who looks for what needs the packages finds it. */
+/** Full package names, so that a search for the packages finds this use. */
 const files: Readonly<Record<Version, () => string>> = {
   '0.146': () => import.meta.resolve('gitbook-api-0.146/spec/openapi.json'),
   '0.202': () => import.meta.resolve('gitbook-api-0.202/spec/openapi.json'),
@@ -88,7 +88,7 @@ export function openDocument(version: Version): VendorDocument {
     tellings,
     operations: operationsOf(raw),
     check: checker(named, tellings, false),
-    // What is a number or a boolean is told by its text alone, so that types tell nothing apart.
+    // Numbers and booleans arrive as text, so that types cannot distinguish the choices.
     checkText: checker(named, { of: () => ({ by: 'nothing' }) }, true),
   };
 }
@@ -117,7 +117,7 @@ function operationsOf({ paths, components }: Raw): VendorOperation[] {
 
 type Check = VendorDocument['check'];
 
-/** Starts validating only when something is to be validated: a document has a thousand schemas. */
+/** Creates validators lazily: a document has a thousand schemas. */
 function checker(named: Named, tellings: Pick<Tellings, 'of'>, text: boolean): Check {
   const places: Places = new WeakMap();
   const preparing = { tellings, places };
@@ -138,7 +138,7 @@ function open(prepared: Named, text: boolean): Ajv {
     allErrors: true,
     verbose: true,
     strict: false,
-    // What is compiled here runs a few times only.
+    // The compiled code runs only a few times.
     code: { optimize: false },
     validateSchema: false,
     inlineRefs: false,
@@ -153,7 +153,7 @@ function open(prepared: Named, text: boolean): Ajv {
   return ajv;
 }
 
-/** Without what only follows from others: that a condition failed, and what was wrong with each of several choices. */
+/** Errors without derived ones: that a condition failed, and the errors of each of several choices. */
 function complaints(errors: readonly ErrorObject[], places: Places, prepared: Named): Complaint[] {
   const choices = errors
     .filter(({ keyword }) => keyword === 'oneOf' || keyword === 'anyOf')
@@ -166,7 +166,7 @@ function complaints(errors: readonly ErrorObject[], places: Places, prepared: Na
     .map((error) => ({ error, place: places.get(error.parentSchema ?? {}) ?? '' }));
 }
 
-/** Everything that several schemas consist of. */
+/** All combined schemas. */
 function within(schemas: readonly unknown[], prepared: Named, seen = new Set<unknown>()): Set<unknown> {
   for (const schema of schemas) {
     if (typeof schema === 'object' && schema !== null && !seen.has(schema)) {

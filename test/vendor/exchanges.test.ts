@@ -10,7 +10,10 @@ import { type Disagreement, type Exchange, Judge } from './judge.ts';
 import { described, isKnown, type Known } from './known.ts';
 import { rowExchanges } from './row-exchanges.ts';
 
-/* What the client asks and the embedded platform answers is what the vendor publishes, but for what is known. */
+/*
+ * Requests of the client and answers of the embedded platform match the vendor's documents, except for known
+ * differences.
+ */
 
 const judges = Object.fromEntries(VERSIONS.map((version) => [version, new Judge(openDocument(version))]));
 const found = new Map<Version, readonly Disagreement[]>();
@@ -22,7 +25,7 @@ function judged(version: Version, all: readonly Exchange[]): readonly Disagreeme
 
 const entriesOf = (version: Version) => DISAGREEMENTS.filter((entry) => entry.version === version);
 
-/** Those that are not known. */
+/** Unknown differences. */
 function unknownOf(version: Version, all: readonly Disagreement[]): readonly string[] {
   const entries = entriesOf(version);
   return [...new Set(all.filter((one) => !entries.some((entry) => isKnown(entry, one))).map(described))];

@@ -12,7 +12,7 @@ import type { Exchanges } from './row-exchanges.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
 
-/** What commands ask of a platform over a life of manifests, of conversations and of what comes of them. */
+/** Requests of commands during the life of manifests, of conversations and of their clusters. */
 export async function flowExchanges(): Promise<Exchanges> {
   const latest = getFeatures('0.201');
   return {
@@ -42,7 +42,7 @@ async function recorded(
   }
 }
 
-/** A whole organization is made, changed, undone by hand, mended, read back and taken away. */
+/** A whole organization is created, changed, edited out of band, corrected, read back and deleted. */
 async function reconcile(work: Workspace, run: Run): Promise<void> {
   cpSync(join(EXAMPLES, 'acme'), work.repository.directory, { recursive: true });
   work.repository.commit('Everything');
@@ -71,11 +71,11 @@ async function reconcile(work: Workspace, run: Run): Promise<void> {
   await run('apply', '--yes', '--base', 'applied', '--approve', checksum);
 }
 
-/** Tickets are sent, become clusters, and those a change request each. */
+/** Tickets are sent, become clusters, and each cluster a change request. */
 async function converse(work: Workspace, run: Run, proxy: RecordingProxy): Promise<void> {
   const tickets = ['mailbox.mbox', 'zendesk-export.json'].map((file) => join(EXAMPLES, 'tickets', file));
   const { cluster, space } = await withCluster(work);
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a variable
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: syntax of a variable in the configuration
   const platform = { baseUrl: proxy.url, token: '${env:OCTAVO_TOKEN}' };
   const config = work.configure({ organization: { clusters: { defaultSpace: space } }, top: { platform } });
   await run('conversations', 'push', ...tickets, '--config', config);
@@ -85,11 +85,11 @@ async function converse(work: Workspace, run: Run, proxy: RecordingProxy): Promi
   await run('clusters', 'open', cluster, '--config', config);
 }
 
-/** The same where there are no conversations: a site takes the tickets, and its topics become change requests. */
+/** The same without conversations: a site accepts the tickets, and its topics become change requests. */
 async function record(work: Workspace, run: Run, proxy: RecordingProxy): Promise<void> {
   const { id: space } = await work.call('POST', '/spaces', { title: 'Guides' });
   const { id: site } = await work.call('POST', '/sites', { title: 'Help', spaces: [space] });
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a variable
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: syntax of a variable in the configuration
   const platform = { baseUrl: proxy.url, token: '${env:OCTAVO_TOKEN}' };
   const organization = { conversations: { site, sources: [] }, clusters: { defaultSpace: space } };
   const config = work.configure({ organization, top: { platform } });

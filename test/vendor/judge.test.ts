@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { openDocument, VERSIONS } from './document.ts';
 import { type Exchange, Judge } from './judge.ts';
 
-/* The judge catches what is planted, says where, and says nothing of what is right. */
+/* The validator detects planted errors, reports their place, and reports nothing about valid exchanges. */
 
 const judges = Object.fromEntries(VERSIONS.map((version) => [version, new Judge(openDocument(version))]));
 const judge = judges['0.146'] as Judge;

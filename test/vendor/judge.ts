@@ -19,7 +19,7 @@ export interface Exchange {
   readonly answerBody: string;
 }
 
-/** One thing in which an exchange is not what a document says. */
+/** One difference between an exchange and a document. */
 export interface Disagreement {
   readonly version: Version;
   /** Operation id, or method and path where the document has no such operation. */
@@ -27,12 +27,12 @@ export interface Disagreement {
   readonly side: 'request' | 'answer';
   readonly status: number;
   readonly in: 'operation' | 'path' | 'query' | 'body' | 'status' | 'type' | 'header';
-  /** JSON pointer of the value; empty where it is the whole. */
+  /** JSON pointer of the value; empty for the whole. */
   readonly pointer: string;
-  /** What it goes against: a keyword of JSON Schema, or `undeclared`, `missing`, `json`. */
+  /** The violated keyword of JSON Schema, or `undeclared`, `missing`, `json`. */
   readonly keyword: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** Where the document says so, as its schema's name and the way down from there. */
+  /** Place in the document, as the name of a schema and the path inside it. */
   readonly place: string;
 }
 
@@ -41,7 +41,7 @@ type Part = Omit<Disagreement, 'version' | 'operation' | 'status'>;
 /** An answer with an error, whatever its status. Source: docs/platform-notes.md#errors */
 const ERROR: Schema = { $ref: '#/components/schemas/Error' };
 
-/** Says everything in which an exchange is not what the document says. */
+/** Returns every difference between an exchange and the document. */
 export class Judge {
   readonly #document: VendorDocument;
   readonly #ways: readonly { readonly operation: VendorOperation; readonly way: RegExp }[];
@@ -50,11 +50,11 @@ export class Judge {
     this.#document = document;
     this.#ways = document.operations
       .map((operation) => ({ operation, way: wayOf(operation.path) }))
-      // A path that names its parts goes before one that leaves them open.
+      // A path with fixed segments takes precedence over one with parameters.
       .toSorted((a, b) => opens(a.operation.path) - opens(b.operation.path));
   }
 
-  /** What a refused request asked for is not judged: only how it was refused is. */
+  /** The body of a rejected request is not validated: only the rejection is. */
   judge(exchange: Exchange): Disagreement[] {
     const { version } = this.#document;
     const path = exchange.path.replace(/^\/v1(?=\/)/, '');

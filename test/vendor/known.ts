@@ -1,18 +1,21 @@
 import type { Version } from './document.ts';
 import type { Disagreement } from './judge.ts';
 
-/** What a disagreement is. Every part of it that is there has to be so. */
+/** Conditions of a disagreement; all that are present have to match. */
 export interface Matter {
   readonly in: Disagreement['in'];
   readonly side: Disagreement['side'];
   readonly keyword: string;
-  /** The operation's id, or its method and path where the document has none of it; `{}` is any one part of a path. */
+  /**
+   * The operation's id, or its method and path if the document does not have it; `{}` matches any one segment of a
+   * path.
+   */
   readonly operation?: string;
   readonly place?: string;
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-/** Why what is done is right. */
+/** Justification of the behavior. */
 export interface Reason {
   readonly because: string;
   /** Section of the platform notes on it. */
@@ -24,12 +27,12 @@ export interface Known extends Matter, Reason {
   readonly version: Version;
 }
 
-/** The same of several documents or several fields, one by one. */
+/** The same for several documents or several fields, one by one. */
 export function known(versions: readonly Version[], matters: readonly Matter[], reason: Reason): readonly Known[] {
   return versions.flatMap((version) => matters.map((matter) => ({ version, ...matter, ...reason })));
 }
 
-/** Fields that the document requires, and that are not answered. */
+/** Fields that the document requires, and that answers lack. */
 export function lacks(place: string, ...fields: readonly string[]): readonly Matter[] {
   return fields.map((missingProperty) => ({
     in: 'body',
@@ -40,12 +43,12 @@ export function lacks(place: string, ...fields: readonly string[]): readonly Mat
   }));
 }
 
-/** Fields that are answered, and that the document does not name. */
+/** Fields of answers that the document does not have. */
 export function adds(place: string, ...fields: readonly string[]): readonly Matter[] {
   return fields.map((property) => ({ in: 'body', side: 'answer', keyword: 'undeclared', place, params: { property } }));
 }
 
-/** The same of what is asked. */
+/** The same for requests. */
 export function asked(matters: readonly Matter[]): readonly Matter[] {
   return matters.map((matter) => ({ ...matter, side: 'request' }));
 }
@@ -55,7 +58,7 @@ export function differs(place: string, keyword: string, side: Matter['side'] = '
   return [{ in: 'body', side, keyword, place }];
 }
 
-/** Query parameters that the document does not name. */
+/** Query parameters that the document does not have. */
 export function asks(operation: string, ...parameters: readonly string[]): readonly Matter[] {
   return parameters.map((additionalProperty) => ({
     ...({ in: 'query', side: 'request', keyword: 'additionalProperties' } as const),
@@ -75,7 +78,7 @@ export function unheardOf(...operations: readonly string[]): readonly Matter[] {
   return operations.map((operation) => ({ in: 'operation', side: 'request', keyword: 'undeclared', operation }));
 }
 
-/** Whether it is this that a disagreement is. */
+/** Reports whether a disagreement matches. */
 export function isKnown(entry: Known, found: Disagreement): boolean {
   return (
     entry.version === found.version &&
@@ -94,7 +97,7 @@ function isOperation(entry: string, found: string): boolean {
   return wanted.length === parts.length && wanted.every((part, at) => part === '{}' || part === parts[at]);
 }
 
-/** A disagreement in a line, the same for all that are alike. */
+/** A disagreement in one line, the same for equivalent ones. */
 export function described(found: Disagreement | Known): string {
   const { version, operation, side, in: where, keyword, params, place } = found;
   const at = 'pointer' in found ? ` (${found.pointer.replace(/\/\d+(?=\/|$)/g, '/*')})` : '';

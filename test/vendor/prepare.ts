@@ -1,19 +1,19 @@
 import { nameOf, type Schema } from './schema.ts';
 import type { Tellings } from './telling.ts';
 
-/** Where in a document each prepared schema comes from. */
+/** Place in a document of each prepared schema. */
 export type Places = WeakMap<object, string>;
 
-/** What preparing schemas of one document needs and leaves. */
+/** Input and results of the preparation of one document's schemas. */
 export interface Preparing {
   readonly tellings: Pick<Tellings, 'of'>;
   readonly places: Places;
 }
 
 /**
- * A document's schema as the validator takes it, saying the same: `nullable` beside a reference becomes a choice, and a
- * choice between schemas that something tells apart becomes conditions, so that what is wrong is said of the schema that
- * was meant and not of every one that was not.
+ * An equivalent schema that the validator accepts: `nullable` next to a reference becomes a choice, and a choice
+ * between distinguishable schemas becomes conditions, so that errors are those of the intended schema and not of all
+ * others.
  */
 export function prepare(given: Preparing, schema: Schema, place: string): Schema {
   const prepared = prepareOne(given, schema, place);
@@ -27,7 +27,7 @@ function prepareOne(given: Preparing, schema: Schema, place: string): Schema {
     return schema.nullable === true ? { anyOf: [{ type: 'null' }, reference] } : reference;
   }
   const { oneOf, properties, allOf = [] } = schema;
-  // Of no use to the validator, or said better by conditions.
+  // Not used by the validator, or better expressed by conditions.
   const { discriminator: _, example: __, default: ___, oneOf: ____, ...kept } = schema as Record<string, unknown>;
   const below = (part: Schema, name: string) => prepare(given, part, `${place}/${name}`);
   const one = (name: 'items' | 'additionalProperties' | 'propertyNames') => {
@@ -53,7 +53,7 @@ function each<A, B>(values: Readonly<Record<string, A>>, map: (value: A, name: s
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value, name)]));
 }
 
-/** Exactly one of the schemas, as conditions where something tells them apart. */
+/** Exactly one of the schemas, as conditions if they are distinguishable. */
 function choice(given: Preparing, oneOf: readonly Schema[], place: string): Schema {
   const parts = oneOf.map((part, at) => prepare(given, part, `${place}/oneOf/${at}`));
   const at = (schema: object): Schema => {

@@ -2,16 +2,16 @@ import { createServer, type IncomingMessage, request as open, type ServerRespons
 import type { AddressInfo } from 'node:net';
 import type { Exchange } from './judge.ts';
 
-/** Passes requests on and writes down what was asked and answered. */
+/** Passes requests on and records requests and answers. */
 export interface RecordingProxy {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** In the order in which they were answered. */
+  /** In the order of the answers. */
   readonly exchanges: readonly Exchange[];
   close(): Promise<void>;
 }
 
-/** A proxy in front of a platform; whoever calls it needs not know. */
+/** A proxy in front of a platform, transparent to its clients. */
 export async function startRecordingProxy(platform: string): Promise<RecordingProxy> {
   const exchanges: Exchange[] = [];
   const server = createServer((request, response) => {

@@ -6,7 +6,7 @@ import { buildWorld, type Row, type Rows, SEED } from '../emulator/operation-wor
 import type { Exchange } from './judge.ts';
 import { startRecordingProxy } from './recording-proxy.ts';
 
-/** Every table of rows that the embedded platform's own tests have, but for those of its later versions. */
+/** All tables of rows of the embedded platform's own tests, except for those of its later versions. */
 async function tables(): Promise<readonly Row[]> {
   const folder = new URL('../emulator/', import.meta.url);
   const files = readdirSync(folder).filter((file) => /^operation-rows-(?!versions).*\.ts$/.test(file));
@@ -22,7 +22,7 @@ export interface Exchanges {
   readonly latest: readonly Exchange[];
 }
 
-/** The requests of those tables, good and bad, each made of a platform with one of everything. */
+/** The requests of those tables, valid and invalid, each to a platform with one of everything. */
 export async function rowExchanges(): Promise<Exchanges> {
   const made = await fixture({ seed: SEED, processing: { conversations: 0 } });
   const { emulator } = made;
@@ -55,7 +55,7 @@ function filled<T>(value: T, ids: Readonly<Record<string, string>>): T {
   return JSON.parse(JSON.stringify(value).replace(/\{(\w+)\}/g, (whole, name) => ids[name] ?? whole)) as T;
 }
 
-/** The fixture's ways to call, through the proxy. */
+/** The fixture's functions for calls, through the proxy. */
 function callerOf({ emulator }: Fixture, url: string): Pick<Fixture, 'call' | 'org'> {
   const call: Fixture['call'] = async (method, path, body, headers) => {
     const response = await fetch(`${url}/v1${path}`, {

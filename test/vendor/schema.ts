@@ -1,4 +1,4 @@
-/** What is used of a JSON Schema here. */
+/** The used parts of a JSON Schema. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -14,22 +14,22 @@ export interface Schema {
   readonly propertyNames?: Schema;
 }
 
-/** The schemas of a document that have a name, by that name. */
+/** The named schemas of a document, by name. */
 export type Named = Readonly<Record<string, Schema>>;
 
 const PREFIX = '#/components/schemas/';
 
-/** The name that a reference means. */
+/** Name of the schema that a reference points to. */
 export function nameOf(reference: string): string {
   return reference.slice(PREFIX.length);
 }
 
-/** The schema that is meant, where there is only a reference. */
+/** The resolved schema of a reference. */
 export function resolve(named: Named, schema: Schema): Schema {
   return schema.$ref === undefined ? schema : resolve(named, named[nameOf(schema.$ref)] ?? {});
 }
 
-/** The type of JSON that a value is. */
+/** JSON type of a value. */
 export function typeOf(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 }

@@ -16,7 +16,7 @@ import { Judge } from './judge.ts';
 import { described } from './known.ts';
 import { startRecordingProxy } from './recording-proxy.ts';
 
-/** What the later document says nothing of, since the platform lost it, or since only 0.167 had it. */
+/** Fields that the later document lacks, because the platform removed them, or because only 0.167 had them. */
 const GONE: readonly string[] = ['0.202 GET /orgs/org_acme/conversations-clusters request operation undeclared {} ()'];
 
 test('requests and responses for context records, topics and findings match the vendor’s later document', async () => {

@@ -1,13 +1,13 @@
 import { type Named, resolve, type Schema, typeOf } from './schema.ts';
 
-/** What tells several schemas apart, of which a value is to match one. */
+/** Discriminator of several schemas, one of which a value is to match. */
 export type Telling =
   | ({ readonly by: 'tag' } & Tag)
   | { readonly by: 'type'; readonly types: readonly (readonly string[])[] }
   | { readonly by: 'key'; readonly keys: readonly (string | undefined)[] }
   | { readonly by: 'nothing' };
 
-/** Finds out what tells choices apart, once for each of them. */
+/** Finds the discriminator of choices, once for each of them. */
 export class Tellings {
   readonly #named: Named;
   readonly #known = new WeakMap<readonly Schema[], Telling>();
@@ -22,7 +22,7 @@ export class Tellings {
     return telling;
   }
 
-  /** Those of the choices that the value may be meant to match. */
+  /** The choices that the value may be intended to match. */
   meant(choices: readonly Schema[], value: unknown): readonly number[] {
     const telling = this.of(choices);
     return choices.flatMap((_, at) => (isMeant(telling, at, value) ? [at] : []));
@@ -56,13 +56,13 @@ function tellingOf(named: Named, choices: readonly Schema[]): Telling {
   return keys === undefined ? { by: 'nothing' } : { by: 'key', keys };
 }
 
-/** A property whose value alone says which of several schemas is meant: its values, one list for each of them. */
+/** A property whose value alone identifies one of several schemas: its values, one list for each of them. */
 interface Tag {
   readonly property: string;
   readonly values: readonly (readonly unknown[])[];
 }
 
-/** The values that a schema requires one of its properties to be one of, by property. */
+/** The values that a schema allows for its required properties, by property. */
 function fixedValues(named: Named, schema: Schema): Map<string, readonly unknown[]> {
   const { properties = {}, required = [], allOf = [], oneOf = [] } = resolve(named, schema);
   const fixed = new Map<string, readonly unknown[]>();
@@ -87,7 +87,7 @@ function fixedValues(named: Named, schema: Schema): Map<string, readonly unknown
   return fixed;
 }
 
-/** The property that tells these schemas apart, where there is one. */
+/** The property that distinguishes these schemas, if there is one. */
 function tagOf(named: Named, choices: readonly Schema[]): Tag | undefined {
   const fixed = choices.map((choice) => fixedValues(named, choice));
   for (const property of fixed[0]?.keys() ?? []) {
@@ -99,7 +99,7 @@ function tagOf(named: Named, choices: readonly Schema[]): Tag | undefined {
   return undefined;
 }
 
-/** The types of JSON that a schema allows; undefined where it does not say. */
+/** The types of JSON that a schema allows; undefined if unspecified. */
 function typesOf(named: Named, schema: Schema): readonly string[] | undefined {
   const { type, nullable, enum: values, allOf = [], properties } = resolve(named, schema);
   if (values !== undefined) {
@@ -113,14 +113,14 @@ function typesOf(named: Named, schema: Schema): readonly string[] | undefined {
     : ['object'];
 }
 
-/** The types that tell these schemas apart, one list for each of them, where they do. */
+/** The types that distinguish these schemas, one list for each of them, if they do. */
 function typesThatTell(named: Named, choices: readonly Schema[]): readonly (readonly string[])[] | undefined {
   const types = choices.map((choice) => typesOf(named, choice) ?? []);
   const all = types.flat();
   return types.every((of) => of.length > 0) && new Set(all).size === all.length ? types : undefined;
 }
 
-/** Properties of which each is required by one of these schemas alone; one schema may have none and be the rest. */
+/** Properties each of which only one of these schemas requires; one schema may have none and be the default. */
 function keysThatTell(named: Named, choices: readonly Schema[]): readonly (string | undefined)[] | undefined {
   const all = choices.map((choice) => resolve(named, choice));
   const keys = all.map(({ required = [] }, at) =>

@@ -5,7 +5,7 @@ import { openDocument, VERSIONS } from './document.ts';
 
 const table = Object.values(operations);
 
-/** What `octavo api METHOD PATH` makes of a request that nobody has configured further. */
+/** Request that `octavo api METHOD PATH` sends without further configuration. */
 function request(method: string, path: string) {
   const wish = { words: [method, path], method: undefined, fields: [], headers: [], data: undefined, isRaw: false };
   return prepare(wish, { table, organization: 'org1', baseUrl: 'https://api.example', read: async () => '' });
@@ -29,7 +29,7 @@ describe('octavo api', () => {
   test.each(VERSIONS)('accepts every operation of %s', async (version) => {
     const found = await Promise.all(
       openDocument(version).operations.map(async ({ method, path }) => {
-        // A fault of the body is reported by the name of the operation, which is then known.
+        // An error in the body is reported with the name of the operation, which is then known.
         const message = await refusal(method, filled(path, 'x9Q2'));
         return message?.startsWith('no operation') ? `${method} ${path}: ${message}` : null;
       }),

@@ -1,16 +1,16 @@
 import { type Named, nameOf, type Schema } from './schema.ts';
 import type { Tellings } from './telling.ts';
 
-/** A field that a document does not name. */
+/** A field that a document does not have. */
 export interface Undeclared {
   /** JSON pointer of the object that has it. */
   readonly pointer: string;
   readonly property: string;
-  /** Where in the document that object is described. */
+  /** Place of that object's schema in the document. */
   readonly place: string;
 }
 
-/** The document that names fields. */
+/** The document without the field. */
 export interface Knowing {
   readonly named: Named;
   readonly tellings: Tellings;
@@ -21,10 +21,7 @@ interface Described {
   readonly place: string;
 }
 
-/**
- * The fields of a value that its schema does not name, though it would not refuse them: a document that leaves objects
- * open still says what is known of them.
- */
+/** The fields of a value that its schema does not name, even if the schema accepts additional fields. */
 export function undeclared(given: Knowing, schema: Schema, place: string, value: unknown): Undeclared[] {
   return [...walk(given, [{ schema, place }], value, '')];
 }
@@ -42,7 +39,7 @@ function* walk(
       yield* walk(given, items, item, `${pointer}/${index}`);
     }
   } else if (typeof value === 'object' && value !== null) {
-    // Objects of which nothing is said may be anything.
+    // Objects without a description may have any field.
     const closed = parts.some(({ schema }) => Object.keys(schema.properties ?? {}).length > 0);
     for (const [name, field] of Object.entries(value)) {
       const fields = parts.flatMap((part) => fieldOf(part, name));
@@ -68,7 +65,7 @@ function fieldOf({ schema, place }: Described, name: string): Described[] {
   return typeof rest === 'object' ? below(rest, `${place}/additionalProperties`) : [];
 }
 
-/** The name of what the object is, or else where it is described. */
+/** The name of the object's type, or else the place of its schema. */
 function outermost(named: Named, described: readonly Described[], parts: readonly Described[]): string {
   const [first] = described;
   return first === undefined ? (parts[0]?.place ?? '') : placeOf(named, first);
@@ -81,7 +78,7 @@ function placeOf(named: Named, { schema, place }: Described): string {
   return only?.$ref !== undefined && others.length === 0 ? nameOf(only.$ref) : own;
 }
 
-/** Every schema that describes the value: through references, what is combined, and the choice that was meant. */
+/** Every schema that describes the value: through references, combinations, and the intended choice. */
 function partsOf(given: Knowing, { schema, place }: Described, value: unknown): Described[] {
   if (schema.$ref !== undefined) {
     const name = nameOf(schema.$ref);

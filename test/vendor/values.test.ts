@@ -6,7 +6,7 @@ import { openDocument, VERSIONS, type Version } from './document.ts';
 import { ownPlaces, type Place, type Places, vendorPlaces } from './values.ts';
 
 /**
- * Values in which the client or the embedded platform differs from the vendor's documents, and why. `takes`: it takes
+ * Values in which the client or the embedded platform differs from the vendor's documents, and why. `takes`: it accepts
  * the value and the document does not have it; `lacks`: the other way around.
  */
 const KNOWN: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const KNOWN: Readonly<Record<string, string>> = {
 
 const shape = (path: string) => path.replace(/^\/v1(?=\/)/, '').replaceAll(/\{\w+\}/g, '{}');
 
-/** Who checks requests, by method and path. */
+/** Validators of requests, by method and path. */
 const CHECKS: Readonly<Record<string, ReadonlyMap<string, Places>>> = {
   client: new Map(
     Object.values<Operation>(operations).map(({ method, path, query, body }) => [
@@ -37,7 +37,7 @@ const CHECKS: Readonly<Record<string, ReadonlyMap<string, Places>>> = {
   ),
 };
 
-/** Flags in a query are words here, and booleans in the documents. */
+/** Boolean query parameters are text here, and booleans in the documents. */
 const isFlag = (value: string) => value === 'true' || value === 'false';
 
 function differences(own: Place, vendor: Place): readonly string[] {

@@ -1,13 +1,13 @@
-/** Collects the values that a schema allows by name, and the lengths of its texts, by the place in a request. */
+/** Collects the values that a schema allows by name, and the lengths of its texts, by their place in a request. */
 import type * as z from 'zod';
 import { toJsonSchema } from '../../src/commands/api/schema-text.ts';
 import type { VendorDocument, VendorOperation } from './document.ts';
 import { type Named, resolve, type Schema } from './schema.ts';
 
-/** What a place takes: named values, or any text of so many characters. */
+/** Accepted values of a place: named values, or any text with this number of characters. */
 export interface Place {
   readonly values: ReadonlySet<string>;
-  /** Whether something other than the named values is taken too. */
+  /** True if other than the named values are accepted too. */
   isOpen: boolean;
   minLength: number | undefined;
   maxLength: number | undefined;
@@ -22,7 +22,7 @@ type Node = Schema & {
   readonly $defs?: Named;
 };
 
-/** The places of a request of an operation of the vendor's document. */
+/** The places of a request of an operation in the vendor's document. */
 export function vendorPlaces({ named }: VendorDocument, { parameters, requestBody }: VendorOperation): Places {
   const places: Places = new Map();
   for (const { name, in: where, schema } of parameters) {
@@ -37,7 +37,7 @@ export function vendorPlaces({ named }: VendorDocument, { parameters, requestBod
   return places;
 }
 
-/** The same of what the client or the embedded platform checks. */
+/** The places that the client or the embedded platform validates. */
 export function ownPlaces(query: z.ZodType | null, body: z.ZodType | null): Places {
   const places: Places = new Map();
   for (const [schema, place] of [
@@ -51,7 +51,7 @@ export function ownPlaces(query: z.ZodType | null, body: z.ZodType | null): Plac
   return places;
 }
 
-/** Deeper places, such as those inside of rich documents, repeat themselves. */
+/** Deeper places, such as those inside of rich documents, are repetitions. */
 const DEEPEST = 8;
 
 function collect(named: Named, given: Node, place: string, places: Places, depth: number): void {

@@ -5,13 +5,13 @@ import type { Api } from '../../node_modules/gitbook-api-0.146/dist/client.d.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/emulator.ts';
 
 /*
- * The vendor's own client of 0.146 gets along with the embedded platform: a team is made, spaces are written and
- * reviewed, a site is published and asked, tickets become clusters, and all of it is taken away.
+ * The vendor's own client of 0.146 works with the embedded platform: a team is created, spaces are written and
+ * reviewed, a site is published and asked, tickets become clusters, and all of it is deleted.
  */
 
 type Client = Api<unknown>;
 
-/** Calls, each of another operation. */
+/** Calls, each of a different operation. */
 const AT_LEAST = 50;
 
 let emulator: Emulator;
@@ -29,7 +29,7 @@ function open(authToken: string): Client {
   return new GitBookAPI({ endpoint: emulator.url, authToken }) as unknown as Client;
 }
 
-/** The error that a call ends with. */
+/** The error of a failed call. */
 async function refused(call: Promise<unknown>): Promise<GitBookAPIError> {
   const error = await call.then(
     () => undefined,

@@ -9,7 +9,7 @@ import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { Outbox } from '../../../src/store/outbox.ts';
 import { testRedactor } from '../../support/helpdesk.ts';
 
-/* Bad input, the whole way: what is bad stands in the reject file with its line and a reason, the rest in the outbox. */
+/* Bad input, end to end: bad records are in the reject file with their line and a reason, the rest is in the outbox. */
 
 const record = (id: string, body = 'How?') => JSON.stringify({ id, parts: [{ role: 'user', body }] });
 const latin = (text: string) => Buffer.from(text, 'latin1');
@@ -17,9 +17,9 @@ const latin = (text: string) => Buffer.from(text, 'latin1');
 interface Bad {
   readonly name: string;
   readonly content: string | Buffer;
-  /** Line, number in the file, and why. */
+  /** Line, number in the file, and reason. */
   readonly rejects: readonly (readonly [number, number, string])[];
-  /** Ids of what is taken in all the same. */
+  /** Ids of the accepted records. */
   readonly taken: readonly string[];
 }
 
@@ -49,7 +49,7 @@ const CASES: readonly (readonly [string, Bad])[] = [
   [
     'missing columns',
     {
-      // What stands there may be no header, but somebody's name.
+      // That line may contain somebody's name instead of a header.
       name: 'columns.csv',
       content: 'number,who,Ana Lima\n1,customer,How?\n',
       rejects: [[1, 0, 'has no column ticket_id, author_role, body; the header row has: no column names']],
@@ -166,7 +166,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-// Long after every file here was written, so that they rest.
+// Long after every file here was written, so that the files are settled.
 const now = Date.now() + 60_000;
 const clock = { now: () => now, monotonic: () => now, sleep: () => Promise.resolve() };
 const signal = new AbortController().signal;
@@ -195,7 +195,7 @@ const drop = async () => expect([...(await open().pollOnce(signal))]).toEqual([]
 const push = (name: string) =>
   pushFile(join(folder, name), { read: { account: 'drop' }, intake: open().intake('push'), signal });
 
-/** The reject file of a file, as it is; null: there is none. */
+/** Content of the reject file of a file; null if there is none. */
 const rejectsOf = (name: string) =>
   readFileSync(join(folder, `${name}.rejects.ndjson`), 'utf8')
     .split('\n')

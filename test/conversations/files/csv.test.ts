@@ -65,7 +65,7 @@ describe('CSV', () => {
     ].join('\n');
     const found = await read('x.csv', text, { csv });
     expect(outline(found)).toEqual(['file/acme/7', 'file/acme/8 open']);
-    // Its id may name them.
+    // Its id may identify the person.
     expect(found[1]).toMatchObject({ people: [{ names: [], emails: ['b@x.example'] }] });
     expect(ticketsOf(found)[0]).toMatchObject({
       url: 'https://x.example/7',
@@ -78,7 +78,7 @@ describe('CSV', () => {
     expect(outline(await read('x.csv', 'id,body\n1,x\n2,y\n'))).toEqual([
       'x.csv:1 has no column ticket_id, author_role; the header row has: id, body',
     ]);
-    // Without a header, the first line is somebody's words.
+    // Without a header, the first line is text of a person.
     expect(outline(await read('x.csv', '17,"My password is: hunter2!",ana@x.example\n'))).toEqual([
       'x.csv:1 has no column ticket_id, author_role, body; the header row has: no column names',
     ]);
@@ -161,7 +161,7 @@ const message = fc.record({
     .filter((text) => text.trim() !== ''),
 });
 const messages = fc.array(message, { minLength: 1, maxLength: 12 });
-/** Rows have moments of their own, so that their order in the file says nothing. */
+/** Rows have timestamps of their own, so that their order in the file does not matter. */
 const written = (all: readonly { ticket: string; role: string; body: string }[]) =>
   all.map(
     ({ ticket, role, body }, index) =>
@@ -225,7 +225,7 @@ async function rowsIn(text: string, { block = 1, chunk = 64, longest = 1000 } = 
 }
 
 const cell = fc.string({ unit: fc.constantFrom('a', 'ß', '😀', '"', ';', ',', '\n', '\r', ' '), maxLength: 8 });
-/** As RFC 4180 has a writer do it: quotes where they are needed, or always. */
+/** CSV as RFC 4180 defines it: with quotes where they are needed, or always. */
 const write = (value: string, always: boolean) => (always || /[";\r\n]/.test(value) ? quote(value) : value);
 
 describe('generated rows', () => {
@@ -238,7 +238,7 @@ describe('generated rows', () => {
         let text = '';
         for (const values of rows) {
           if (values.some((value) => value.trim() !== '')) {
-            // A line end is a line end, whichever it is.
+            // All kinds of line ends are equivalent.
             const fields = values.map((value) => value.replaceAll('\r\n', '\n'));
             expected.push({ line: text.split('\n').length, fields });
           }
@@ -257,7 +257,7 @@ describe('generated rows', () => {
       fc.asyncProperty(text, fc.integer({ min: 1, max: 60 }), longest, async (rows, block, most) => {
         const whole = await rowsIn(rows, { block: 10_000, longest: most });
         expect(await rowsIn(rows, { block, chunk: 3, longest: most })).toEqual(whole);
-        // Each is told in the order of the file, and none from the same line as another.
+        // Records are reported in the order of the file, and no two from the same line.
         const lines = whole.map(({ line }) => line);
         expect(lines).toEqual([...new Set(lines)].toSorted((a, b) => a - b));
       }),

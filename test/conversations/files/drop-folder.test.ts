@@ -28,7 +28,7 @@ const records = (...ids: string[]) => ids.map(record).join('');
 const keys = (...ids: string[]) => ids.map((id) => `file/drop/${id}`);
 
 let folder: string;
-/** Long after every file here was written, so that they rest; `sleep` only moves it on. */
+/** Long after every file here was written, so that the files are settled; `sleep` only advances the clock. */
 let now: number;
 let slept: (() => Promise<void>) | null;
 const clock = {
@@ -51,7 +51,7 @@ const open = (options: Partial<DropFolderOptions> = {}) =>
   openDropFolder({ name: 'drop', folder, after: 'keep', clock, ...options });
 const put = (name: string, text: string) => writeFile(join(folder, name), text);
 
-/** What the outbox keeps of a source. */
+/** Content of a source in the outbox. */
 interface Position {
   readonly cursor: Json;
   readonly processed: ReadonlySet<string>;
@@ -68,7 +68,7 @@ function after({ processed }: Position, batch: Batch): Position {
   };
 }
 
-/** A poll to its end, or as far as `most` batches. */
+/** A complete poll, or one that ends after `most` batches. */
 async function poll(source: ReturnType<typeof open>, from: Position = START, most = 1000) {
   const batches: Batch[] = [];
   for await (const batch of source.poll({ ...from, since: 0, signal })) {
@@ -86,7 +86,7 @@ describe('a file', () => {
     const first = readFileStat(undefined, stats, 1500);
     expect(isSettled(first, 1500, 2000)).toBe(false);
     expect(isSettled(first, 3000, 2000)).toBe(true);
-    // A clock that was set back, or another machine's: what is seen counts.
+    // A clock that was set back, or another machine's: the content decides.
     const ahead = readFileStat(undefined, { ...stats, mtime: 1e9 }, 1500);
     expect(isSettled(readFileStat(ahead, { ...stats, mtime: 1e9 }, 3400), 3400, 2000)).toBe(false);
     expect(isSettled(readFileStat(ahead, { ...stats, mtime: 1e9 }, 3500), 3500, 2000)).toBe(true);
@@ -156,7 +156,7 @@ describe('a drop folder', () => {
     expect((await poll(open(), position)).found).toEqual(keys('1', '2'));
   });
 
-  /** Puts a file that was written so many seconds after the first one. */
+  /** Creates a file that was written this many seconds after the first one. */
   const putAt = async (seconds: number, name: string, text: string) => {
     await put(name, text);
     await utimes(join(folder, name), 1_700_000_000 + seconds, 1_700_000_000 + seconds);
@@ -292,7 +292,7 @@ describe('a drop folder', () => {
       const first = await poll(source);
       expect(first.found.toSorted()).toEqual([
         'empty.json:1 the file is empty',
-        // The same file under another name was written at the same time: it is read once.
+        // The same file was created under another name at the same time: it is read once.
         ...keys('1'),
         'nowhere.ndjson:1 is a symbolic link that is broken or leads out of the folder',
         'out.ndjson:1 is a symbolic link that is broken or leads out of the folder',
@@ -331,7 +331,7 @@ describe('a drop folder', () => {
       heard();
     });
     try {
-      // Until the watcher has begun, nothing is told: something new is put there until it is.
+      // The watcher reports nothing until it has started: files are added until it does.
       let attempt = 0;
       while (told === 0) {
         attempt += 1;

@@ -3,7 +3,7 @@ import type { FileInput } from '../../../src/conversations/sources/files/formats
 import type { ReadOptions } from '../../../src/conversations/sources/files/formats/record.ts';
 import { readTickets } from '../../../src/conversations/sources/files/read-tickets.ts';
 
-/** A file in memory, given out in chunks of `chunk` bytes. */
+/** A file in memory, delivered in chunks of `chunk` bytes. */
 export function bytesInput(name: string, content: string | Uint8Array, chunk = 64 * 1024): FileInput {
   const bytes = Buffer.from(content as Uint8Array);
   return {
@@ -36,7 +36,7 @@ export function ticketsOf(found: readonly SourceRecord[]): Ticket[] {
   return found.flatMap((each) => (each.kind === 'ticket' ? [each.ticket] : []));
 }
 
-/** What each record is, in few words. */
+/** Short description of each record. */
 export function outline(found: readonly SourceRecord[]): string[] {
   return found.map((each) => {
     switch (each.kind) {

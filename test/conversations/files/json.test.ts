@@ -227,7 +227,7 @@ describe('a Zendesk export', () => {
 });
 
 const body = fc.string({ unit: 'binary', minLength: 1 }).filter((text) => text.trim() !== '' && !/^\s*</.test(text));
-// The schema drops an attribute of that name, which is none: it would change what the record is.
+// The schema drops an attribute of that name, because it would change the record's type.
 const attributeName = fc.string({ unit: 'grapheme' }).filter((name) => name !== '__proto__');
 const native = fc.record({
   id: fc.string({ unit: 'grapheme', minLength: 1 }),
@@ -238,7 +238,7 @@ const native = fc.record({
   ),
   metadata: fc.record({ attributes: fc.dictionary(attributeName, fc.string({ unit: 'grapheme' })) }),
 });
-// A lone half of a pair is no text, and UTF-8 cannot say it.
+// A lone surrogate is not valid text, and UTF-8 cannot encode it.
 const natives = fc
   .array(native, { minLength: 1, maxLength: 6 })
   .map((all) => JSON.parse(JSON.stringify(all).toWellFormed()) as typeof all);
@@ -275,7 +275,7 @@ describe.each(Object.entries(written))('%s', (name, write) => {
         const found = await read(name, bytes.subarray(0, cut));
         const kept = ticketsOf(found);
         expect(kept).toEqual(ticketsOf(whole).slice(0, kept.length));
-        // A record is complete where its own text is: what follows it does not matter.
+        // A record is complete at the end of its own text: what follows does not matter.
         const complete = all.filter((_, index) => endOf(bytes, all, index) <= cut).length;
         expect(kept.length).toBeGreaterThanOrEqual(complete);
         expect(found.length > kept.length || kept.length === whole.length || cut === 0 || isBetween(bytes, cut)).toBe(
@@ -287,7 +287,7 @@ describe.each(Object.entries(written))('%s', (name, write) => {
   });
 });
 
-/** Where a record's text ends. */
+/** Position of the end of a record's text. */
 function endOf(bytes: Buffer, all: readonly unknown[], index: number): number {
   const indent = bytes.includes('\n  {') ? 1 : undefined;
   let at = 0;
@@ -298,7 +298,7 @@ function endOf(bytes: Buffer, all: readonly unknown[], index: number): number {
   return at;
 }
 
-/** Between two lines of NDJSON a cut leaves nothing broken. */
+/** A cut between two lines of NDJSON leaves no broken record. */
 function isBetween(bytes: Buffer, cut: number): boolean {
   return bytes[cut] === 0x0a || bytes[cut - 1] === 0x0a;
 }

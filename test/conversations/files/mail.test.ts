@@ -104,7 +104,7 @@ describe('a mailbox', () => {
     );
     expect(ticketsOf(found)[0]?.parts.map(({ role }) => role)).toEqual(['team-member', 'user', 'user']);
     const team = await read('x.mbox', mbox(from('bo@acme.example', '1@x')), { teamDomains: ['acme.example'] });
-    // What the customer wrote may be in another file.
+    // The customer's text may be in another file.
     expect(ticketsOf(team)[0]?.parts.map(({ role }) => role)).toEqual(['team-member']);
     const unknown = await read('x.mbox', mbox(from('bo@acme.example', '1@x'), from('ana@x.example', '2@x')));
     expect(ticketsOf(unknown)[0]?.parts.map(({ role }) => role)).toEqual(['user', 'user']);

@@ -3,7 +3,7 @@ import { REDACTION_TYPES, type RedactionType } from '../../../src/conversations/
 import type { Person, Ticket } from '../../../src/conversations/model/ticket.ts';
 import { createConversationRedactor } from '../../../src/conversations/redact/redactor.ts';
 
-/** A text of the corpus, with what is to be taken out of it. */
+/** A text of the corpus, with the values to redact. */
 export interface Example {
   readonly id: string;
   readonly text: string;
@@ -16,8 +16,8 @@ const FOLDER = new URL('corpus/', import.meta.url);
 const MARK = new RegExp(`<<(${REDACTION_TYPES.join('|')}):([\\s\\S]+?)>>`, 'g');
 
 /**
- * The corpus: one example per line, each value marked as `<<type:value>>`. What looks like a secret is only made here,
- * from `{{alnum:36}}` and the example's own seed, so that the repository holds nothing that looks like one.
+ * The corpus: one example per line, each value marked as `<<type:value>>`. Values that look like secrets are generated
+ * here, from `{{alnum:36}}` and the example's own seed, so that the repository contains nothing that looks like one.
  */
 export function readCorpus(): readonly Example[] {
   return readdirSync(FOLDER)
@@ -42,7 +42,7 @@ function exampleOf(record: { id: string; text: string; people?: Person[] } & Exa
   return { id, text: text + marked.slice(from), marks, people, options };
 }
 
-/** Always the same numbers for the same seed (mulberry32). */
+/** The same numbers for the same seed (mulberry32). */
 function randomOf(seed: string): () => number {
   let state = [...seed].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) | 0, 7);
   return () => {
@@ -70,7 +70,7 @@ function fillIn(template: string, random: () => number): string {
     template
       .replaceAll(/\{\{(digit|hex|upper|alnum|base64):(\d+)\}\}/g, (_, alphabet, length) => {
         const drawn = draw(ALPHABETS[alphabet] ?? '', Number(length));
-        // A key of any length has a digit and a letter of both cases: whoever draws none draws again.
+        // A key of any length has a digit and letters of both cases: values without them are drawn again.
         return Number(length) > 20 && alphabet !== 'digit'
           ? `${drawn.slice(0, -2)}${alphabet === 'hex' ? 'a7' : 'Q7'}`
           : drawn;
@@ -87,7 +87,7 @@ function fillIn(template: string, random: () => number): string {
           .map((line) => (line.length < 6 ? `-----${line} ${label}-----` : line))
           .join('\n');
       })
-      // Area numbers from 734 on were given to nobody until 2011.
+      // Area numbers from 734 on were not assigned until 2011.
       .replaceAll(/\{\{ssn:(.?)\}\}/g, (_, by) =>
         [`8${draw('123456789', 2)}`, draw('123456789', 2), draw('123456789', 4)].join(by),
       )
@@ -119,8 +119,8 @@ export interface Figures {
 }
 
 /**
- * Precision and recall per type. A value counts as found where one span of its type takes all of it; what
- * is taken out and touches no value of its type is wrong, and counts against the type that took it.
+ * Precision and recall per type. A value is detected if one span of its type covers it completely; a removal that
+ * touches no value of its type is wrong, and counts against the type of the removal.
  */
 export function figuresOf(corpus: readonly Example[]): readonly Figures[] {
   const tally = new Map<

@@ -49,7 +49,7 @@ describe('tokens with a version prefix', () => {
   });
 });
 
-/** Sentences as people write them, with the value marked. */
+/** Sentences as people write them, with marked values. */
 const SENTENCES: Readonly<Record<string, readonly string[]>> = {
   en: [
     'My password is <<hunter2x>>',

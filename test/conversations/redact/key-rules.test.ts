@@ -5,7 +5,7 @@ import { findKeys } from '../../../src/conversations/redact/credentials/key-shap
 import { ANCHOR_RULES, VENDOR_RULES } from '../../../src/conversations/redact/credentials/key-vendor-rules.ts';
 
 const RUNS = { numRuns: 12, endOnFailure: true, unbiased: true };
-/** What a scanner takes for a sample of documentation, and a digit where rules ask for one. */
+/** Words that a scanner treats as sample values, and a digit where rules require one. */
 const isReal = (value: string) =>
   /\d/.test(value) && !value.startsWith('=') && !/EXAMPLE|example|x{6}|X{6}|0{12}|your[_-]/i.test(value);
 const matching = (shape: string) => fc.stringMatching(new RegExp(`^(?:${shape})$`)).filter(isReal);
@@ -134,10 +134,10 @@ describe('the rules', () => {
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Characters that patterns read: up to the end of a match, or of the text where there is none. */
+/** Characters that patterns read: up to the end of a match, or to the end of the text without a match. */
 function charactersRead(action: () => void): number {
   let characters = 0;
-  // biome-ignore lint/suspicious/noExplicitAny: the original takes and gives what it likes
+  // biome-ignore lint/suspicious/noExplicitAny: the original function accepts and returns any type
   const exec = RegExp.prototype.exec as any;
   vi.spyOn(RegExp.prototype, 'exec').mockImplementation(function (this: RegExp, text: string) {
     const from = this.global || this.sticky ? this.lastIndex : 0;

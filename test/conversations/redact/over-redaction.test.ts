@@ -4,7 +4,7 @@ import { redactText } from './redacted.ts';
 
 describe('technical text without secrets', () => {
   it.each([
-    // Placeholders, and what follows them
+    // Placeholders, and the text after them
     'Use `Authorization: Bearer <token>` header. More text on the same line, 100% of it.',
     'Send `X-Api-Key: <your key>` and then abc123def456 is returned',
     'curl -H "Authorization: Bearer $TOKEN" https://api.example/v1/pages?limit=100',

@@ -2,13 +2,13 @@ import { createConversationRedactor, type RedactionOptions } from '../../../src/
 
 const redactor = createConversationRedactor();
 
-/** A text with what is found replaced by its placeholder. */
+/** A text with detected values replaced by their placeholders. */
 export function redactText(text: string, options?: RedactionOptions): string {
   const [explained] = (options === undefined ? redactor : createConversationRedactor(options)).explain(text);
   return explained?.redacted ?? '';
 }
 
-/** Reads `before <<secret>> after`: the text, and the text as it is to be once redacted. */
+/** Reads `before <<secret>> after`: the text, and its expected redaction. */
 export function marked(template: string): { readonly text: string; readonly expected: string } {
   let number = 0;
   const expected = template.replaceAll(/<<.+?>>/gs, () => {

@@ -14,12 +14,12 @@ const PEOPLE = [
   { names: ['Bo Müller'], emails: [] },
 ];
 
-/** A text as it reads once redacted. */
+/** A text after redaction. */
 function redacted(text: string, options: RedactionOptions = {}, people: Ticket['people'] = []): string {
   return createConversationRedactor(options).redact(ticketOf([text], people)).conversation.parts[0]?.body ?? '';
 }
 
-/** The ticket that a redacted conversation would make, with the same people. */
+/** The ticket of a redacted conversation, with the same people. */
 function asTicket(
   ticket: Ticket,
   conversation: ReturnType<ReturnType<typeof createConversationRedactor>['redact']>['conversation'],
@@ -151,7 +151,7 @@ describe('a conversation', () => {
       createConversationRedactor().redact({ ...ticket, subject }).conversation.subject ?? '';
     expect([...subjectOf('👩‍👩‍👧'.repeat(200))].length).toBe(510);
     expect(subjectOf(`${'a '.repeat(253)}x@example.com`)).toBe('a '.repeat(253).trimEnd());
-    // The cut leaves the first 16 digits of 20: now they are a card.
+    // Truncation leaves the first 16 digits of 20: now they look like a card number.
     expect(subjectOf(`${'a '.repeat(248)}41111111111111112222`)).not.toContain('4111111111111111');
   });
 

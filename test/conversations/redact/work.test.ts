@@ -2,7 +2,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { createConversationRedactor } from '../../../src/conversations/redact/redactor.ts';
 import { ticketOf } from './corpus.ts';
 
-/** Texts made to keep a redactor busy: half of a value again and again. */
+/** Texts designed to keep a redactor busy: half of a value, repeated. */
 const HOSTILE: readonly string[] = [
   '12345 Aa ',
   'A Aa, 12345 Aa ',
@@ -104,23 +104,23 @@ const PEOPLE = [{ names: ['Ana Ana Ana Smith', 'Müller'], emails: ['ana@acme.ex
 const OPTIONS = { regions: ['US', 'DE', 'GB', 'FR'], patterns: [{ name: 'customer', pattern: 'CUST-\\d+' }] };
 
 interface Work {
-  /** How often a pattern was asked, and over how many characters. */
+  /** Number of calls of a pattern, and of the characters that it read. */
   calls: number;
   characters: number;
-  /** Patterns that saw a long text. */
+  /** Patterns that received a long text. */
   readonly wide: Set<string>;
 }
 
-/** Counts what patterns are asked while something is done. */
+/** Counts the calls of patterns during an operation. */
 function workOf(action: () => void): Work {
   const work: Work = { calls: 0, characters: 0, wide: new Set() };
-  // biome-ignore lint/suspicious/noExplicitAny: the original takes and gives what it likes
+  // biome-ignore lint/suspicious/noExplicitAny: the original function accepts and returns any type
   const exec = RegExp.prototype.exec as any;
   vi.spyOn(RegExp.prototype, 'exec').mockImplementation(function (this: RegExp, text: string) {
     const from = this.global || this.sticky ? this.lastIndex : 0;
     const answer = exec.call(this, text) as RegExpExecArray | null;
     work.calls += 1;
-    // A sticky pattern looks at one place only.
+    // A sticky pattern checks one position only.
     const asked = answer === null ? (this.sticky ? 1 : text.length - from) : answer.index + answer[0].length - from;
     work.characters += asked;
     if (text.length > 10_000) {
@@ -135,7 +135,7 @@ function workOf(action: () => void): Work {
 
 afterEach(() => vi.restoreAllMocks());
 
-/** What one character may cost: patterns that pass over a text, and looks at what stands around a candidate. */
+/** Limits per character: calls of patterns, and characters that they read, including the context of candidates. */
 const CALLS = 120;
 const CHARACTERS = 4000;
 const LENGTH = 2500;
@@ -154,7 +154,7 @@ it.each(HOSTILE)('takes linear time for repetitions of %j', (piece) => {
   expect(long.characters / (4 * LENGTH)).toBeLessThan(CHARACTERS);
 });
 
-/** Has a reason to run each pattern. */
+/** Text with a reason to run each pattern. */
 const EVERYTHING =
   'ana@example.com é %40 authorization: basic x Secret auth login -key-data eyJ AKIA curl -u a | x_mmk ';
 

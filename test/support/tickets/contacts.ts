@@ -3,7 +3,7 @@ import { type CountryCode, getCountryCallingCode, parsePhoneNumberFromString } f
 import type { Dice } from './dice.ts';
 import { LOCALES, type LocaleName } from './locales.ts';
 
-/** National numbers of ordinary lines: how many digits, and how mobile numbers begin. */
+/** Ordinary national numbers: their number of digits, and the prefixes of mobile numbers. */
 const MOBILE: Partial<Record<CountryCode, readonly [length: number, prefixes: readonly string[]]>> = {
   US: [10, ['212', '415', '312', '646', '713', '206']],
   GB: [10, ['7']],
@@ -57,7 +57,7 @@ const ORDINARY = new Set(['MOBILE', 'FIXED_LINE', 'FIXED_LINE_OR_MOBILE']);
 export interface Phone {
   /** As people write it, in any form. */
   readonly text: string;
-  /** Without separators and without a plus: nothing but digits. */
+  /** Digits only, without separators and plus sign. */
   readonly bare: boolean;
 }
 

@@ -1,13 +1,13 @@
-/** How tickets speak of credentials in many languages; alternatives are separated by `|`. */
+/** Wordings of credentials in tickets in many languages; alternatives are separated by `|`. */
 
 interface Words {
   /** Labels of a password. */
   readonly password: string;
   /** Labels of a key or token. */
   readonly token: string;
-  /** Sentences that tell a password; `{}` is the value. */
+  /** Sentences that contain a password; `{}` is the value. */
   readonly tells: string;
-  /** Sentences about passwords and keys that tell nothing private. */
+  /** Sentences about passwords and keys without anything private. */
   readonly harmless: string;
 }
 export type CredentialWords = { readonly [Key in keyof Words]: readonly string[] };

@@ -4,7 +4,7 @@ import type { Dice } from './dice.ts';
 import { type Fragment, fill, mark, neutral, t } from './marked-text.ts';
 import { jsonWebToken, privateKey, uuid } from './vendor-keys.ts';
 
-/** A password as people choose them, without spaces. */
+/** A password of the kind that people choose, without spaces. */
 export function password(dice: Dice): string {
   const english = dice.faker('en_US');
   const word = () => english.word.noun({ length: { min: 4, max: 9 } }).replaceAll(/[^a-zA-Z]/g, '');
@@ -29,7 +29,7 @@ export function password(dice: Dice): string {
   ])();
 }
 
-/** A key or token without a telling prefix. */
+/** A key or token without a recognizable prefix. */
 export function token(dice: Dice): string {
   return dice.pick([
     () => dice.chars('alnum', dice.int(20, 48)),
@@ -82,7 +82,7 @@ function quoted(dice: Dice, value: Fragment): Fragment {
   return dice.pick<Fragment>([value, value, value, t`"${value}"`, t`'${value}'`, t`\`${value}\``, t`**${value}**`]);
 }
 
-/** A value that a shell takes as it is: no quotes are needed around it. */
+/** A value that needs no quotes in a shell. */
 function plain(dice: Dice): string {
   return dice.pick([dice.chars('alnum', dice.int(8, 20)), password(dice).replaceAll(/[^\w.-]/g, 'x')]);
 }

@@ -1,4 +1,4 @@
-/** Seeded random choices, shared by every locale of faker so that one seed gives one text. */
+/** Seeded random choices, shared by every locale of faker, so that one seed gives one text. */
 import { Faker, generateMersenne32Randomizer } from '@faker-js/faker';
 import { LOCALES, type Locale, type LocaleName } from './locales.ts';
 

@@ -1,4 +1,4 @@
-/** Values that are written so that a plain pattern does not find them. */
+/** Values that are written so that a simple pattern does not match them. */
 import { phoneNumber } from './contacts.ts';
 import { password } from './credentials.ts';
 import type { Dice } from './dice.ts';
@@ -37,7 +37,7 @@ function quotedPrintable(dice: Dice, text: string): string {
 
 const address = ({ dice, locale }: Scene) => emailAddress(dice, locale).toLowerCase();
 
-/** The words for `@` and `.`; both are put into the same brackets. */
+/** Words for `@` and `.`; both are put into the same brackets. */
 const WORDED = [
   ['at', 'dot'],
   ['at', 'dot'],
@@ -72,7 +72,7 @@ function wordedEmail(scene: Scene): string {
 /** A sentence of the ticket's language around an e-mail address. */
 const told = (scene: Scene, text: string) => fill(scene.dice.pick(scene.language.mail), mark('email', text));
 
-/** Rewrites any of the values that a machine may have encoded. */
+/** Rewrites any of the values in a form that a program may have encoded. */
 function encoded(rewrite: (dice: Dice, text: string) => string): (scene: Scene) => Fragment {
   return (scene) => {
     const { dice, language, locale } = scene;
@@ -174,7 +174,7 @@ const DISGUISES: readonly Disguise[] = [
   },
 ];
 
-/** The disguised ticket `index` of the seed's sequence, and how its value is disguised. */
+/** The disguised ticket `index` of the seed's sequence, and the kind of its disguise. */
 export function disguisedTicket(
   dice: Dice,
   seed: number,

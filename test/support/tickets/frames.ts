@@ -1,4 +1,4 @@
-/** The forms in which tickets arrive: mail, forwarded mail, chat, form, HTML, log, table. */
+/** Formats of tickets: mail, forwarded mail, chat, form, HTML, log, table. */
 import type { Dice } from './dice.ts';
 import { LANGUAGES, type Language } from './languages.ts';
 import { LOCALES, type LocaleName } from './locales.ts';
@@ -31,7 +31,7 @@ function signature({ dice, language, requester }: Scene): Fragment {
   const faker = dice.faker(requester.locale);
   const lines: Fragment[] = [dice.pick(language.bye), mark('person', requester.full)];
   if (dice.chance(0.4)) {
-    // A company may be called after people of the same name.
+    // A company may have the name of a person.
     lines.push(t`${faker.person.jobTitle()}${dice.pick([', ', ' | ', '\n'])}${neutral(faker.company.name())}`);
   }
   if (dice.chance(0.3)) {
@@ -141,17 +141,17 @@ const bare: Frame = (_, bodies) => join(bodies, '\n');
 const PLAIN: readonly Frame[] = [mail, mail, mail, mail, bullets, forwarded, quotedReply, chat, chat, bare, bare];
 const FRAMES: readonly Frame[] = [...PLAIN, html, json];
 
-/** Puts the bodies into one of the forms. */
+/** Puts the bodies into one of the formats. */
 export function framed(scene: Scene, bodies: readonly Fragment[]): Fragment {
   return scene.dice.pick(FRAMES)(scene, bodies);
 }
 
-/** Puts the bodies into one of the forms that escape nothing. */
+/** Puts the bodies into one of the formats that escape nothing. */
 export function framedPlain(scene: Scene, bodies: readonly Fragment[]): Fragment {
   return scene.dice.pick(PLAIN)(scene, bodies);
 }
 
-/** A form with a field per line, as web forms send it: the person who fills it in is often unknown to the helpdesk. */
+/** A form with a field per line, as web forms send it: the helpdesk often does not know the person. */
 export function form(
   scene: Scene,
   writer: Character,
@@ -175,7 +175,7 @@ export function form(
   return t`${join([...head, ...rows.map(line)], '\n')}\n\n${paragraph(scene)}`;
 }
 
-/** A table of people, as a spreadsheet is pasted. */
+/** A table of people, as pasted from a spreadsheet. */
 export function peopleTable(scene: Scene, rows: readonly (readonly Fragment[])[], labels: readonly string[]): Fragment {
   const { dice } = scene;
   const separator = dice.pick([' | ', ',', ';', '\t']);

@@ -13,7 +13,7 @@ export interface Sample extends MarkedText {
   readonly id: string;
   readonly people: readonly Person[];
   readonly phoneRegions: readonly CountryCode[];
-  /** How the value is disguised; null: not at all. */
+  /** Kind of disguise; null: none. */
   readonly disguise: string | null;
 }
 
@@ -24,7 +24,7 @@ export interface Counts {
 }
 export const FULL_SIZE: Counts = { private: 3200, disguised: 640, technical: 2000 };
 
-/** The same texts for the same seed, whatever the counts: a smaller corpus is the beginning of a larger one. */
+/** Returns the same texts for the same seed, whatever the counts: a smaller corpus is the beginning of a larger one. */
 export function generateCorpus(seed: number, counts: Counts) {
   const dice = new Dice();
   const many = (count: number, make: (index: number) => Sample) =>

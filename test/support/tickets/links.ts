@@ -19,7 +19,7 @@ const FILES = [
   'IMG_4012.HEIC',
 ];
 
-/** A link to an uploaded file: whoever has the link has the file. */
+/** Link to an uploaded file: anyone with the link can read the file. */
 export function attachmentLink(dice: Dice): Fragment {
   const company = dice
     .faker('en_US')

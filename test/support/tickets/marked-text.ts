@@ -33,7 +33,7 @@ export interface Mark {
   readonly type: PrivateType | 'neutral';
   readonly start: number;
   readonly end: number;
-  /** Whether it is written so that a plain pattern does not find it. */
+  /** True if it is written so that a simple pattern does not match it. */
   readonly disguised: boolean;
 }
 
@@ -77,7 +77,7 @@ export function mapText(fragment: Fragment, rewrite: (text: string, label: Mark[
     : fragment.map((part) => mapText(part, rewrite));
 }
 
-/** Says of every label of a fragment that its value is disguised. */
+/** Marks every label of a fragment as disguised. */
 export function disguised(fragment: Fragment): Fragment {
   if (typeof fragment === 'string') {
     return fragment;

@@ -6,14 +6,14 @@ import type { Sample } from './generate.ts';
 import { SIXTEEN_REGIONS } from './locales.ts';
 import type { Mark } from './marked-text.ts';
 
-/** A place where redaction differs from the labels; `shown` quotes it with its surroundings. */
+/** A place where redaction differs from the labels; `shown` quotes it with its context. */
 export interface Finding {
   readonly id: string;
   readonly type: string;
   readonly shown: string;
 }
 
-/** Counts of one type: labels and those found, or removals and those that were right. */
+/** Counts of one type: labels and detected labels, or removals and correct removals. */
 export interface Share {
   readonly type: string;
   readonly total: number;
@@ -23,7 +23,7 @@ export interface Share {
 export interface Measure {
   /** By type of label, or by kind of disguise. */
   readonly recall: readonly Share[];
-  /** By type of what was removed. */
+  /** By type of the removed text. */
   readonly precision: readonly Share[];
   readonly missed: readonly Finding[];
   readonly wrong: readonly Finding[];
@@ -51,12 +51,12 @@ function spansOf({ text, people }: Sample, phoneRegions: readonly CountryCode[])
     .flatMap(({ spans }) => spans);
 }
 
-/** What may stay of a value: spaces, what shows nothing, and marks of quotes and tables between its lines. */
+/** Parts of a value that may remain: spaces, invisible characters, and quote or table characters between its lines. */
 const IRRELEVANT = /[\s>|\u00AD\u200B-\u200D\u2060\uFEFF]/;
-/** How many letters and digits outside of every label a removal may take along, such as an honorific. */
+/** Letters and digits outside of every label that a removal may include, such as an honorific. */
 const TOLERANCE = 6;
 
-/** The part of a value that has to go: without padding, and without punctuation that could belong to the sentence. */
+/** Part of a value that must be removed: without padding, and without punctuation that could belong to the sentence. */
 function essential(text: string, { type, start, end }: Mark): Pick<Mark, 'start' | 'end'> {
   const value = text.slice(start, end);
   const secret = type === 'password' || type === 'token' || type === 'vendor-key' || type === 'url-credential';
@@ -77,7 +77,7 @@ function covered(text: string, { start, end }: Pick<Mark, 'start' | 'end'>, span
   return true;
 }
 
-/** How many letters and digits of a removal are outside of every label. */
+/** Number of letters and digits of a removal that are outside of every label. */
 function excess(text: string, { start, end }: Span, marks: readonly Mark[]): number {
   let outside = 0;
   for (let at = start; at < end; at += 1) {
@@ -111,7 +111,10 @@ class Tally {
   }
 }
 
-/** A value counts as found where removals of any type cover it; a removal is wrong where it takes something else. */
+/**
+ * Measures redaction: a value is detected if removals of any type cover it, and a removal is wrong if it includes other
+ * text.
+ */
 export function measure(samples: readonly Sample[]): Measure {
   const [recall, precision] = [new Tally(), new Tally()];
   const missed: Finding[] = [];
@@ -138,7 +141,7 @@ export function measure(samples: readonly Sample[]): Measure {
   return { recall: recall.shares(), precision: precision.shares(), missed, wrong };
 }
 
-/** The samples without private data of which something was removed. */
+/** Samples without private data in which something was removed. */
 export function touched(
   samples: readonly Sample[],
   regions: 'one' | 'sixteen',

@@ -1,4 +1,4 @@
-/** Invented people: their names in the order of their language, and the ways in which tickets refer to them. */
+/** Invented people: their names in the order of their language, and the forms in which tickets mention them. */
 import type { Person } from '../../../src/conversations/model/ticket.ts';
 import type { Dice } from './dice.ts';
 import type { LanguageCode } from './languages.ts';
@@ -64,7 +64,7 @@ const SUFFIXES =
     ' ',
   );
 
-/** The ASCII letters of a name; empty where there are none. */
+/** The ASCII letters of a name; empty if there are none. */
 function slug(text: string): string {
   return text
     .normalize('NFD')
@@ -91,7 +91,7 @@ export function makeCharacter(dice: Dice, locale: LocaleName): Character {
   return { locale, given, family, full, email: emailAddress(dice, locale, given, family) };
 }
 
-/** An address that somebody of the locale may have. */
+/** An email address that is plausible for the locale. */
 export function emailAddress(dice: Dice, locale: LocaleName, given?: string, family?: string): string {
   const { language } = LOCALES[locale];
   const english = dice.faker('en_US');
@@ -129,13 +129,13 @@ function capitalized(address: string): string {
   return address.replace(/^[a-z]|(?<=[._-])[a-z](?=.*@)/g, (letter) => letter.toUpperCase());
 }
 
-/** What a helpdesk knows of a person. */
+/** A person's data in a helpdesk. */
 export function recordOf(dice: Dice, { full, given, family, email, locale }: Character): Person {
   const cjk = CJK.has(LOCALES[locale].language);
   return { names: [!cjk && dice.chance(0.08) ? `${family}, ${given}` : full], emails: dice.chance(0.9) ? [email] : [] };
 }
 
-/** A reference to a person, as it stands within a sentence. */
+/** A reference to a person within a sentence. */
 export function reference(dice: Dice, character: Character): Fragment {
   const { given, family, full, locale } = character;
   const { language } = LOCALES[locale];
@@ -202,7 +202,7 @@ function cjkReference(dice: Dice, { given, family, full, locale }: Character): F
   return dice.pick(spoken);
 }
 
-/** A name as it opens or closes a message. */
+/** A name in the greeting or signature of a message. */
 export function salutation(dice: Dice, character: Character): Fragment {
   const { given, full, locale } = character;
   const { language } = LOCALES[locale];

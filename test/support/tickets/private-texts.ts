@@ -226,7 +226,7 @@ const BODIES: Readonly<Record<PrivateType, Body>> = {
   'file-name': fileName,
 };
 
-/** A value of the type: in a sentence or after a label, or in a record. */
+/** A value of the type: in a sentence, after a label, or in a record. */
 function bodyOf(type: PrivateType, scene: Scene): Fragment {
   const record = RECORDS[type];
   return record !== undefined && scene.dice.chance(0.3) ? inFence(scene.dice, record(scene)) : BODIES[type](scene);

@@ -1,4 +1,4 @@
-/** Private values in records, source code and the output of tools, as people paste them into tickets. */
+/** Private values in records, source code and tool output, as people paste them into tickets. */
 import { birthDate, phoneNumber, postalAddress } from './contacts.ts';
 import { password, token } from './credentials.ts';
 import type { Dice } from './dice.ts';

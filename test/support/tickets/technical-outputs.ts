@@ -17,7 +17,7 @@ import {
 
 const numbers = (dice: Dice, count: number, max: number) =>
   Array.from({ length: count }, () => dice.int(0, max)).join(' ');
-/** Labels of forms in other languages, as files of translations have them. */
+/** Labels of forms in other languages, as translation files contain them. */
 const TRANSLATIONS: readonly (readonly [
   password: string,
   email: string,

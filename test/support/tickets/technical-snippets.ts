@@ -398,7 +398,7 @@ function note(dice: Dice): string {
   ])();
 }
 
-/** Labels of forms, which technical texts use for something else. */
+/** Labels of forms that have another meaning in technical texts. */
 function labelled(dice: Dice): string {
   return dice.pick([
     () => `address: ${dice.pick(['127.0.0.1', '0.0.0.0', 'localhost', '[::]'])}:${dice.int(1024, 65_535)}`,

@@ -1,4 +1,4 @@
-/** Identifiers, numbers and placeholders of technical texts: nothing here is private. */
+/** Identifiers, numbers and placeholders of technical texts; none are private. */
 import type { Dice } from './dice.ts';
 import { uuid } from './vendor-keys.ts';
 
@@ -62,7 +62,7 @@ export const timestamp = (dice: Dice): string => {
   ])();
 };
 
-/** Random characters that identify content and give no access. */
+/** Random characters that identify content and grant no access. */
 export const digest = (dice: Dice): string =>
   dice.pick([
     () => `commit ${dice.chars('hex', 40)}`,
@@ -94,7 +94,7 @@ export const digest = (dice: Dice): string =>
     () => `checksum ${dice.chars('hex', 8)}`,
   ])();
 
-/** Numbers that are no phone number, card or account. */
+/** Numbers that are not phone numbers, cards or accounts. */
 export const figure = (dice: Dice): string =>
   dice.pick([
     () => `${dice.int(1, 99)}.${dice.chars('digit', 6)} ${dice.pick(['BTC', 'ETH', 'XMR', 'SOL'])}`,
@@ -144,7 +144,7 @@ export const figure = (dice: Dice): string =>
     () => `x=${dice.int(1, 4000)} y=${dice.int(1, 4000)} w=${dice.int(1, 4000)}`,
   ])();
 
-/** What stands where documentation wants a reader's own value. */
+/** Placeholder for a value of the reader in documentation. */
 export const placeholder = (dice: Dice): string =>
   dice.pick([
     () => '<token>',
@@ -184,7 +184,7 @@ export const shellPlaceholder = (dice: Dice): string =>
     () => '***',
   ])();
 
-/** An expression of a program where a value would stand. */
+/** Expression of a program in the place of a value. */
 export const expression = (dice: Dice): string =>
   dice.pick([
     () => `process.env.${constant(dice)}`,

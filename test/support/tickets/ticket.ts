@@ -7,6 +7,6 @@ export interface GeneratedTicket {
   readonly fragment: Fragment;
   readonly people: readonly Person[];
   readonly region: CountryCode;
-  /** Whether the organization has sixteen regions; otherwise it has the region alone. */
+  /** True if the organization has sixteen regions; otherwise it has the region alone. */
   readonly manyRegions: boolean;
 }

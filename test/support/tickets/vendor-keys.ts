@@ -3,8 +3,8 @@ import type { Dice } from './dice.ts';
 import { type Fragment, mark, neutral, t } from './marked-text.ts';
 
 /**
- * `{alphabet:length}` is random text; `{uuid}` is a random UUID. Prefixes are split by a space, which is left out, so that
- * the repository holds nothing that looks like a key.
+ * `{alphabet:length}` is random text; `{uuid}` is a random UUID. Prefixes contain a space, which is removed, so that
+ * the repository contains nothing that looks like a key.
  */
 const FORMATS: readonly string[] = [
   'gh p_{alnum:36}',
@@ -113,7 +113,7 @@ const FORMATS: readonly string[] = [
   'ap ify_api_{alnum:36}',
 ];
 
-/** Access keys that nobody could mistake for something else, whatever stands around them. */
+/** Access keys that are unambiguous in any context. */
 function vendorKey(dice: Dice): string {
   return dice
     .pick(FORMATS)
@@ -125,7 +125,7 @@ function vendorKey(dice: Dice): string {
     );
 }
 
-/** A vendor's key with its label; the address of a webhook is no secret up to its last part. */
+/** A vendor's key with its label; in the address of a webhook, only the last part is secret. */
 export function markedVendorKey(dice: Dice): Fragment {
   const key = vendorKey(dice);
   const cut = key.startsWith('https://') ? key.lastIndexOf('/') + 1 : 0;
