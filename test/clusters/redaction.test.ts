@@ -114,8 +114,8 @@ async function everything(kinds: readonly string[]): Promise<{ planted: Planted;
   } as never);
   const metrics = createMetrics();
   const note = openMemoryStore().note('clusters');
-  const told = [logClusters(log), metrics.clusters.events('org_acme', () => platform.time), keeping(written)];
-  const options: TestDaemonOptions = { note, redaction, events: combineListeners(told) };
+  const listeners = [logClusters(log), metrics.clusters.events('org_acme', () => platform.time), keeping(written)];
+  const options: TestDaemonOptions = { note, redaction, events: combineListeners(listeners) };
   for (const id of ['c_1', 'c_2', 'c_3', 'c_4']) {
     platform.addCluster({ id, issues: 4 });
   }
@@ -195,7 +195,7 @@ function keeping(written: string[]) {
   const names = 'Opened WouldOpen Merged Archived Reopened Superseded Commented Muted Skipped Trouble RunEnd'.split(
     ' ',
   );
-  const keep = (name: string) => (told: unknown) => void written.push(`on${name} ${JSON.stringify(told)}`);
+  const keep = (name: string) => (event: unknown) => void written.push(`on${name} ${JSON.stringify(event)}`);
   return Object.fromEntries(names.map((name) => [`on${name}`, keep(name)]));
 }
 
@@ -255,9 +255,9 @@ test('a redacted error keeps its class', () => {
 test('does not redact reviewers that the configuration names', async () => {
   const platform = new ClusterPlatform();
   platform.addCluster({ id: 'c_1' });
-  const told: string[] = [];
-  const events = { onTrouble: ({ message }: { message: string }) => void told.push(message) };
+  const messages: string[] = [];
+  const events = { onTrouble: ({ message }: { message: string }) => void messages.push(message) };
   const reviewers = ['nobody@acme.example'];
   await openDaemon(platform, settings({ changeRequest: { reviewers } }), { redaction, events }).run();
-  expect(told).toEqual(['nobody@acme.example is not a possible reviewer']);
+  expect(messages).toEqual(['nobody@acme.example is not a possible reviewer']);
 });

@@ -496,7 +496,7 @@ test('two daemons with wrong clocks open at most one change request per cluster,
       fc.constantFrom(...LIMITS),
       fc.constantFrom({}, LISTS_OPEN, WITHOUT_LINKS),
       clocks,
-      async (moves, limits, features, told) => live(['a', 'b'], moves, limits, features, told),
+      async (moves, limits, features, hasDate) => live(['a', 'b'], moves, limits, features, hasDate),
     ),
     { seed: SEED, numRuns: RUNS, endOnFailure: true },
   );

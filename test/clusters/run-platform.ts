@@ -278,7 +278,7 @@ async function retrying(job: Parameters<Connection['queue']['request']>[0]): Pro
 export interface TestDaemon {
   readonly automation: ClusterAutomation;
   /** Reported events, as "event cluster". */
-  readonly told: string[];
+  readonly reported: string[];
   run(): Promise<RunEnd>;
 }
 
@@ -313,7 +313,7 @@ export function openDaemon(
   const { name = 'one', dryRun = false, note, names = {}, events = {}, random = seeded(name) } = options;
   const { site = platform.site ?? null } = options;
   const connection = platform.connect(name);
-  const told: string[] = [];
+  const reported: string[] = [];
   const client = (observer: ClientObserver) => ({
     organization: ORGANIZATION,
     priority: 'clusters' as const,
@@ -331,20 +331,20 @@ export function openDaemon(
     redaction: options.redaction ?? NO_REDACTION,
     signal: new AbortController().signal,
     events: {
-      onOpened: ({ cluster }) => told.push(`opened ${cluster}`),
-      onWouldOpen: ({ cluster, space }) => told.push(`would open ${cluster} in ${space}`),
-      onMerged: ({ cluster }) => told.push(`merged ${cluster}`),
-      onArchived: ({ cluster }) => told.push(`archived ${cluster}`),
-      onReopened: ({ cluster }) => told.push(`reopened ${cluster}`),
-      onSuperseded: ({ cluster, why }) => told.push(`yielded ${cluster}: ${why}`),
-      onCommented: ({ cluster }) => told.push(`commented ${cluster}`),
-      onMuted: ({ cluster }) => told.push(`muted ${cluster}`),
-      onSkipped: ({ cluster, reason }) => told.push(`skipped ${cluster}: ${reason}`),
-      onTrouble: ({ cluster, message }) => told.push(`trouble ${cluster}: ${message}`),
+      onOpened: ({ cluster }) => reported.push(`opened ${cluster}`),
+      onWouldOpen: ({ cluster, space }) => reported.push(`would open ${cluster} in ${space}`),
+      onMerged: ({ cluster }) => reported.push(`merged ${cluster}`),
+      onArchived: ({ cluster }) => reported.push(`archived ${cluster}`),
+      onReopened: ({ cluster }) => reported.push(`reopened ${cluster}`),
+      onSuperseded: ({ cluster, why }) => reported.push(`yielded ${cluster}: ${why}`),
+      onCommented: ({ cluster }) => reported.push(`commented ${cluster}`),
+      onMuted: ({ cluster }) => reported.push(`muted ${cluster}`),
+      onSkipped: ({ cluster, reason }) => reported.push(`skipped ${cluster}: ${reason}`),
+      onTrouble: ({ cluster, message }) => reported.push(`trouble ${cluster}: ${message}`),
       ...events,
     },
   });
-  return { automation, told, run: () => automation.run() };
+  return { automation, reported, run: () => automation.run() };
 }
 
 /** Random numbers that differ by name. */

@@ -28,7 +28,7 @@ describe('a run', () => {
     expect(platform.statuses()).toEqual(['c_sso guides open']);
     expect(platform.changeRequests[0]?.subject).toBe('Docs gap: Login with SSO fails');
     expect(readMarker(platform.changeRequests[0]?.description)).toMatchObject({ cluster: 'c_sso', superseded: false });
-    expect(daemon.told).toEqual(['opened c_sso']);
+    expect(daemon.reported).toEqual(['opened c_sso']);
     await daemon.run();
     expect(platform.statuses()).toEqual(['c_sso guides open']);
   });
@@ -96,7 +96,7 @@ describe('a run', () => {
     const note = store.note('clusters');
     const daemon = openDaemon(platform, settings(), { dryRun: true, note });
     expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 2, dryRun: true });
-    expect(daemon.told).toEqual(['would open c_sso in api', 'would open c_x in guides']);
+    expect(daemon.reported).toEqual(['would open c_sso in api', 'would open c_x in guides']);
     expect(platform.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
     expect(platform.changeRequests).toEqual([]);
     expect(await note.read()).toBeNull();
@@ -110,7 +110,7 @@ describe('a run', () => {
     const limits = { maxPerRun: 2, maxOpen: 4, maxOpenPerSpace: 10, maxPerDay: 3 };
     const daemon = openDaemon(platform, settings({ limits }));
     expect(await daemon.run()).toMatchObject({ opened: 2, skipped: { 'limit-run': 4 } });
-    expect(daemon.told.filter((line) => line.startsWith('opened'))).toEqual(['opened c_6', 'opened c_5']);
+    expect(daemon.reported.filter((line) => line.startsWith('opened'))).toEqual(['opened c_6', 'opened c_5']);
     expect(platform.statuses()).toEqual(['c_6 guides open', 'c_5 guides open']);
     expect(await daemon.run()).toMatchObject({ opened: 1, skipped: { exists: 2, 'limit-day': 3 } });
     platform.time += DAY + HOUR;
@@ -253,7 +253,7 @@ test('supersedes a draft whose cluster was muted in the meantime', async () => {
   platform.call('PATCH', '/orgs/org_acme/conversations-clusters/c_1', { muted: true });
   const daemon = openDaemon(platform, settings(), { note });
   expect(await daemon.run()).toMatchObject({ opened: 0, superseded: 1 });
-  expect(daemon.told).toContain('yielded c_1: the cluster was muted');
+  expect(daemon.reported).toContain('yielded c_1: the cluster was muted');
   platform.call('PATCH', '/orgs/org_acme/conversations-clusters/c_1', { muted: false });
   expect(await daemon.run()).toMatchObject({ opened: 1 });
   expect(platform.statuses()).toEqual(['c_1 guides archived', 'c_1 guides open']);
@@ -370,7 +370,7 @@ describe('two daemons', () => {
     expect(gone?.subject).toBe('Given up: Docs gap: About c_1');
     expect(readMarker(gone?.description)).toMatchObject({ cluster: 'c_1', superseded: true });
     expect(JSON.stringify(gone?.description)).toContain(String(open?.id));
-    expect(daemons.flatMap(({ told }) => told)).toContainEqual(expect.stringContaining('yielded c_1'));
+    expect(daemons.flatMap(({ reported }) => reported)).toContainEqual(expect.stringContaining('yielded c_1'));
   });
 
   test('archive and recreate a draft of a daemon that lost its state after an hour', async () => {
@@ -398,7 +398,7 @@ describe('an existing change request', () => {
     platform.addCluster({ id: 'c_1', issues: 4 });
     const daemon = openDaemon(platform, settings(over));
     await daemon.run();
-    daemon.told.length = 0;
+    daemon.reported.length = 0;
     const { id } = platform.changeRequests[0] ?? {};
     const path = `/spaces/guides/change-requests/${id}`;
     return { platform, daemon, path };
@@ -414,8 +414,8 @@ describe('an existing change request', () => {
     platform.call('PATCH', path, { status: 'open' });
     platform.time += DAY;
     await daemon.run();
-    const told = daemon.told.filter((each) => !each.startsWith('skipped'));
-    expect(told).toEqual(['archived c_1', 'reopened c_1', 'commented c_1']);
+    const reported = daemon.reported.filter((each) => !each.startsWith('skipped'));
+    expect(reported).toEqual(['archived c_1', 'reopened c_1', 'commented c_1']);
     expect(platform.changeRequests).toHaveLength(1);
   });
 
@@ -432,9 +432,9 @@ describe('an existing change request', () => {
     muting.platform.merge(muting.path.split('/').at(-1));
     await muting.daemon.run();
     expect(muting.platform.store.issuesClusters.get('c_1')?.muted).toBe(true);
-    expect(muting.daemon.told).toContain('muted c_1');
+    expect(muting.daemon.reported).toContain('muted c_1');
     await muting.daemon.run();
-    expect(muting.daemon.told.filter((each) => each === 'muted c_1')).toHaveLength(1);
+    expect(muting.daemon.reported.filter((each) => each === 'muted c_1')).toHaveLength(1);
   });
 
   test('gets at most one progress comment a day, and no duplicate after a lost response', async () => {
@@ -493,14 +493,14 @@ describe('requested reviewers', () => {
       ({ user }) => platform.store.users.get(user)?.email,
     );
     expect(emails).toEqual(['cy@acme.example', 'bo@acme.example']);
-    expect(daemon.told).toContain('trouble null: nobody@acme.example is not a possible reviewer');
+    expect(daemon.reported).toContain('trouble null: nobody@acme.example is not a possible reviewer');
     platform.counts();
     await daemon.run();
     expect(platform.counts()).toEqual({ listConversationClusters: 1, listOrganizationChangeRequests: 1 });
     platform.features = { ...ALL_FEATURES, requestedReviewers: false };
     platform.addCluster({ id: 'c_2' });
     expect(await daemon.run()).toMatchObject({ outcome: 'done', opened: 1 });
-    expect(daemon.told).toContainEqual(expect.stringMatching(/^trouble c_2: cannot request reviews: .*404/));
+    expect(daemon.reported).toContainEqual(expect.stringMatching(/^trouble c_2: cannot request reviews: .*404/));
   });
 
   test('are requested by the next run after a crash, and nobody twice', async () => {

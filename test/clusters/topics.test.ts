@@ -119,7 +119,7 @@ describe.each(['0.167', '0.181', '0.201'] as const)('a platform of %s', (version
     platform.merge(yes?.id);
     platform.time += HOUR;
     await daemon.run();
-    expect(daemon.told).toEqual(expect.arrayContaining(['archived t_no', 'merged t_yes', 'muted t_yes']));
+    expect(daemon.reported).toEqual(expect.arrayContaining(['archived t_no', 'merged t_yes', 'muted t_yes']));
     const { usageSettings } = platform.call('GET', `/orgs/org_acme/sites/${platform.site}/topics/t_yes`);
     expect(usageSettings).toEqual({ changeRequests: false });
     platform.time += DAY;

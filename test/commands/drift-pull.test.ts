@@ -265,7 +265,7 @@ test('keeps the branch when the token cannot open a pull request, and opens it i
 test('opens no second pull request after a lost response', async () => {
   await using scene = await Scene.open();
   await scene.change('Writers', 'By hand');
-  scene.fake.malady = (request) => (/^POST .*(pulls|merge_requests)$/.test(request) ? 'dropped' : null);
+  scene.fake.fault = (request) => (/^POST .*(pulls|merge_requests)$/.test(request) ? 'dropped' : null);
   expect((await scene.run()).code).toBe(0);
   expect(scene.fake.pulls.all).toHaveLength(1);
 });

@@ -139,7 +139,7 @@ const { open: openFake } = FORGES[0];
 
 test('fails but still prints the plan when the comment is refused for another reason', async () => {
   await using fake = await openFake();
-  fake.malady = (request) => (/^POST .*comments$/.test(request) ? 422 : null);
+  fake.fault = (request) => (/^POST .*comments$/.test(request) ? 422 : null);
   const pull = await openPull();
   await using work = pull.work;
   const ended = await work.inside(['plan', '.', '--comment'], environment(fake, 'github', pull));

@@ -118,7 +118,7 @@ test('reads no variable and no file of the configuration for a plan from a snaps
   const plan = ['plan', 'manifests', '--snapshot', '../snapshot.json', '--format', 'json'];
   work.repository.write('config.yaml', JSON.stringify(settings(work.emulator.organization)));
   expect((await work.inside(plan, NOTHING)).code).toBe(0);
-  // Whoever writes the configuration of a pull request could ask for anything to be said.
+  // The author of a pull request could name any variable or file in its configuration to have it printed.
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a variable
   for (const id of ['${env:SECRET}', '${file:../secrets/token}']) {
     work.repository.write('config.yaml', JSON.stringify(settings(id)));

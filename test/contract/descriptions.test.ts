@@ -31,7 +31,7 @@ function saidOf(
   expect(problems).toEqual([]);
   const address = [...bound].find(([, each]) => each === actual)?.[0] ?? '';
   const rules = kinds.find(({ name }) => name === actual.kind)?.fields ?? {};
-  const told = ([field]: [string, unknown]) =>
+  const isReturned = ([field]: [string, unknown]) =>
     rules[field]?.declarationOnly !== true && rules[field]?.compare !== 'base';
   const ids = (value: Json | undefined): Json | undefined => {
     if (typeof value === 'string') {
@@ -47,7 +47,7 @@ function saidOf(
   const fields: Fields = declared.get(address)?.fields ?? {};
   return Object.fromEntries(
     Object.entries(fields)
-      .filter(told)
+      .filter(isReturned)
       .map(([name, value]) => [name, ids(value === undefined ? value : normalizeValue(rules[name], value))]),
   );
 }

@@ -88,8 +88,8 @@ test('the document, the client, the embedded platform and these tests have the s
     ([column, each]) => `${column}: ${inDocument(each).length} of the document, ${more(each).length} beyond it`,
   );
   const sources = Map.groupBy(beyond, ([, source]) => source);
-  const told = [...sources].map(([source, each]) => `  beyond, ${source}: ${each.length}`);
-  process.stdout.write(`Operations\n  ${lines.join('\n  ')}\n${told.join('\n')}\n`);
+  const counts = [...sources].map(([source, each]) => `  beyond, ${source}: ${each.length}`);
+  process.stdout.write(`Operations\n  ${lines.join('\n  ')}\n${counts.join('\n')}\n`);
 
   for (const [column, each] of Object.entries(columns)) {
     expect({ column, operations: inDocument(each) }).toEqual({ column, operations: documented.toSorted() });

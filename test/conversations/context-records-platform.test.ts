@@ -34,7 +34,7 @@ interface Opened {
   readonly desk: Helpdesk;
   readonly ingestion: Ingestion;
   /** Reported destinations of conversations. */
-  readonly told: string[];
+  readonly reportedEvents: string[];
 }
 
 /**
@@ -53,9 +53,9 @@ async function open(options: EmulatorOptions, over: { site?: string | null; byte
     ...{ baseUrl, token, userAgent: 'octavo/0', concurrency: 4, clock, random },
   });
   const desk = new Helpdesk();
-  const told: string[] = [];
+  const reportedEvents: string[] = [];
   const events: ConversationEvents = {
-    onDestination: ({ kind, site }) => told.push(`${kind} ${site === id ? 'of the site' : site}`),
+    onDestination: ({ kind, site }) => reportedEvents.push(`${kind} ${site === id ? 'of the site' : site}`),
   };
   const { site = id, bytes = 1e6 } = over;
   const ingestion = new Ingestion({
@@ -76,7 +76,7 @@ async function open(options: EmulatorOptions, over: { site?: string | null; byte
     () => ingestion.stop(1000 * FASTER),
   );
   ingestion.start();
-  return { emulator, site: id, desk, ingestion, told };
+  return { emulator, site: id, desk, ingestion, reportedEvents };
 }
 
 function edit(desk: Helpdesk, from: number, to: number, state: 'solved' | 'open' = 'solved'): void {
@@ -120,10 +120,10 @@ test.each([
 
 test('sends one probe and full batches, and nothing unchanged again', async () => {
   const opened = await open({ platform: '0.167' });
-  const { emulator, desk, site, ingestion, told } = opened;
+  const { emulator, desk, site, ingestion, reportedEvents } = opened;
   edit(desk, 0, 20);
   await until('all of it', async () => hasAll(opened) && (await isDrained(opened)));
-  expect(told).toEqual(['context-records of the site']);
+  expect(reportedEvents).toEqual(['context-records of the site']);
   expect(emulator.requests.count('listConversationClusters')).toBe(1);
   expect(emulator.requests.count('ingestConversations')).toBe(0);
   const puts = emulator.requests.count('putContextRecords');
@@ -146,24 +146,24 @@ test('keeps requests within the configured number of bytes', async () => {
 
 test('sends conversations to a platform that supports them, even if a site is set', async () => {
   const opened = await open({});
-  const { emulator, desk, site, told } = opened;
+  const { emulator, desk, site, reportedEvents } = opened;
   edit(desk, 0, 20);
   await until('all of it', () => (emulator.state().conversations ?? []).length === 20);
   await until('rest', () => isDrained(opened));
   expect(kept(emulator, site)).toEqual([]);
-  expect(told).toEqual(['conversations null']);
+  expect(reportedEvents).toEqual(['conversations null']);
   expect(emulator.requests.count('listConversationClusters')).toBe(1);
 });
 
 test('sends later content to the site after an upgrade of the platform, and nothing twice', async () => {
   const opened = await open({});
-  const { emulator, desk, site, told } = opened;
+  const { emulator, desk, site, reportedEvents } = opened;
   edit(desk, 0, 10);
   await until('the first', () => isDrained(opened).then((is) => is && emulator.state().conversations?.length === 10));
   emulator.setFeatures(getFeatures('0.167'));
   edit(desk, 10, 20);
   await until('the others', () => kept(emulator, site).length === 10);
-  expect(told).toEqual(['conversations null', 'context-records of the site']);
+  expect(reportedEvents).toEqual(['conversations null', 'context-records of the site']);
   expect(emulator.requests.count('listConversationClusters')).toBe(2);
   expect(emulator.state().conversations?.every(({ received }) => received === 1)).toBe(true);
 });

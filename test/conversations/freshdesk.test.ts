@@ -352,17 +352,17 @@ describe('a poll', () => {
 
   test('returns no partial batch after a failure, and the whole one in the next poll', async () => {
     const tickets = [resolved('One'), resolved('Two'), resolved('Three')];
-    desk.malady = ({ path }) => (path.includes(`/${tickets[1]?.id}/`) ? 500 : null);
+    desk.fault = ({ path }) => (path.includes(`/${tickets[1]?.id}/`) ? 500 : null);
     await expect(poll()).rejects.toBeInstanceOf(TransientError);
-    desk.malady = () => null;
+    desk.fault = () => null;
     expect(ticketsOf(await poll())).toHaveLength(3);
   });
 
   test.each([500, 502, 'truncated', 'dropped', 'html'] as const)(
     'survives a response that fails once (%s)',
-    async (malady) => {
+    async (fault) => {
       resolved();
-      desk.malady = oncePerPath(malady);
+      desk.fault = oncePerPath(fault);
       expect(ticketsOf(await poll())[0]?.parts).toHaveLength(2);
     },
   );

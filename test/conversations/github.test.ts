@@ -371,17 +371,17 @@ describe('a poll', () => {
 
   test('returns no partial batch after a failure, and the whole one in the next poll', async () => {
     Array.from({ length: 3 }, () => closed());
-    github.malady = ({ path }) => (/\/2\/comments$/.test(path) ? 502 : null);
+    github.fault = ({ path }) => (/\/2\/comments$/.test(path) ? 502 : null);
     expect(await failureOf(poll())).toBeInstanceOf(TransientError);
-    github.malady = () => null;
+    github.fault = () => null;
     expect(ticketsOf(await poll())).toHaveLength(3);
   });
 
   test.each([500, 502, 'truncated', 'dropped', 'html'] as const)(
     'survives a response that fails once (%s)',
-    async (malady) => {
+    async (fault) => {
       closed();
-      github.malady = oncePerPath(malady);
+      github.fault = oncePerPath(fault);
       expect(ticketsOf(await poll())[0]?.parts).toHaveLength(2);
     },
   );

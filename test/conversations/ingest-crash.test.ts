@@ -41,7 +41,7 @@ class World {
   readonly clock = createVirtualClock();
   readonly desk: Helpdesk;
   readonly sink = new ConversationSink();
-  readonly told: unknown[] = [];
+  readonly reportedEvents: unknown[] = [];
   readonly #store: Store;
   #mortal: MortalOutbox | null = null;
   #ingestion: Ingestion | null = null;
@@ -66,7 +66,7 @@ class World {
     const mortal = new MortalOutbox(this.outbox, (write, when) => this.#died(write, when));
     mortal.death = death;
     const connection = sink.connect(clock, () => mortal.isDead);
-    const tell = (event: unknown) => this.told.push(event);
+    const recordEvent = (event: unknown) => this.reportedEvents.push(event);
     this.#mortal = mortal;
     this.#ingestion = new Ingestion({
       sources: [
@@ -85,7 +85,14 @@ class World {
       batch: { maxConversations: 3, maxBytes: 1e6 },
       clock,
       random: () => 0.5,
-      events: { onIntake: tell, onRejected: tell, onShortfall: tell, onPollEnd: tell, onDoubt: tell, onRefused: tell },
+      events: {
+        onIntake: recordEvent,
+        onRejected: recordEvent,
+        onShortfall: recordEvent,
+        onPollEnd: recordEvent,
+        onDoubt: recordEvent,
+        onRefused: recordEvent,
+      },
     });
     this.#ingestion.start();
   }
@@ -184,7 +191,7 @@ class World {
       }
     }
     expect(sink.needless().join('\n')).toBe('');
-    expect(JSON.stringify([sink.attempts, this.told, status])).not.toMatch(SECRET);
+    expect(JSON.stringify([sink.attempts, this.reportedEvents, status])).not.toMatch(SECRET);
     await clock.run(this.#ingestion?.stop(0) ?? Promise.resolve());
   }
 }

@@ -22,14 +22,14 @@ let desk: Helpdesk;
 let outbox: Outbox;
 let ingestion: Ingestion;
 let taken: IntakeCounts[];
-let told: unknown[];
+let reportedEvents: unknown[];
 
 beforeEach(() => {
   clock = createVirtualClock();
   sink = new ConversationSink();
   desk = new Helpdesk();
   taken = [];
-  told = [];
+  reportedEvents = [];
   open();
 });
 
@@ -43,10 +43,10 @@ function open({ limit = { items: 1000, bytes: 1e6 }, settleDelay = 0, polling = 
   outbox = openMemoryStore().outbox('org_1', limit);
   const events: ConversationEvents = {
     onIntake: (what) => taken.push(what),
-    onRejected: (what) => told.push({ rejected: what }),
-    onShortfall: (what) => told.push({ shortfall: what }),
-    onPressure: (what) => told.push({ pressure: what }),
-    onPollEnd: ({ error, again }) => told.push({ end: error?.message ?? null, again }),
+    onRejected: (what) => reportedEvents.push({ rejected: what }),
+    onShortfall: (what) => reportedEvents.push({ shortfall: what }),
+    onPressure: (what) => reportedEvents.push({ pressure: what }),
+    onPollEnd: ({ error, again }) => reportedEvents.push({ end: error?.message ?? null, again }),
   };
   ingestion = new Ingestion({
     sources: [{ name: 'desk', polling, webhook: testWebhook(), every: 5 * MINUTE, since: 24 * HOUR }],
@@ -152,7 +152,7 @@ describe('hints', () => {
     desk.failure = () => new RejectedError('no such ticket', 400);
     await clock.advance(HOUR);
     expect(await status()).toMatchObject({ hints: 0, counts: { rejected: 1 } });
-    expect(told).toContainEqual({ rejected: { source: 'desk', place: 'a hint', reason: 'no such ticket' } });
+    expect(reportedEvents).toContainEqual({ rejected: { source: 'desk', place: 'a hint', reason: 'no such ticket' } });
   });
 
   test('for an inaccessible ticket are dropped, and do not delay polls', async () => {
@@ -209,13 +209,13 @@ describe('a full outbox', () => {
     expect(held.outbox).toMatchObject({ isFull: true, stored: { items: 6 } });
     expect(held.sender).toMatchObject({ kind: 'refused' });
     expect(held.sources[0]).toMatchObject({ cursor: 6, waiting: 6, polledAt: null });
-    expect(told).toEqual([{ pressure: { source: 'desk', isFull: true } }]);
+    expect(reportedEvents).toEqual([{ pressure: { source: 'desk', isFull: true } }]);
     sink.fault = () => null;
     ingestion.sender?.resume();
     await clock.advance(2 * HOUR);
     expect(received()).toEqual(desk.expected());
     expect(sink.needless()).toEqual([]);
-    expect(told).toContainEqual({ pressure: { source: 'desk', isFull: false } });
+    expect(reportedEvents).toContainEqual({ pressure: { source: 'desk', isFull: false } });
     expect((await ingestion.status()).outbox).toMatchObject({ isFull: false, stored: { items: 0 } });
   });
 });
@@ -226,7 +226,9 @@ describe('reports', () => {
     solve('1');
     ingestion.start();
     await clock.advance(MINUTE);
-    expect(told).toContainEqual({ shortfall: { source: 'desk', key: 'desk/acme/1', reported: 3, fetched: 1 } });
+    expect(reportedEvents).toContainEqual({
+      shortfall: { source: 'desk', key: 'desk/acme/1', reported: 3, fetched: 1 },
+    });
     expect(await status()).toMatchObject({ counts: { incomplete: 1 } });
   });
 
@@ -242,7 +244,7 @@ describe('reports', () => {
     expect(await status()).toMatchObject({ cursor: 3, error: 'desk: status 503', polledAt: null });
     await clock.advance(MINUTE);
     expect(received()).toEqual(desk.expected());
-    expect(told.slice(0, 2)).toEqual([
+    expect(reportedEvents.slice(0, 2)).toEqual([
       { end: 'desk: status 503', again: 5000 },
       { end: null, again: 5 * MINUTE },
     ]);
@@ -253,7 +255,7 @@ describe('reports', () => {
     ingestion.start();
     await deliver({ kind: 'found', delivery: null, found: [] });
     await clock.advance(14 * MINUTE);
-    expect(told).toEqual([{ end: 'desk: the credentials are not accepted', again: 15 * MINUTE }]);
+    expect(reportedEvents).toEqual([{ end: 'desk: the credentials are not accepted', again: 15 * MINUTE }]);
     expect(ingestion.sender?.state).toEqual({ kind: 'idle' });
   });
 
@@ -261,7 +263,7 @@ describe('reports', () => {
     desk.failure = () => new SyntaxError('Unexpected token in "hush-1"');
     ingestion.start();
     await clock.advance(MINUTE);
-    expect(JSON.stringify([told, await ingestion.status()])).not.toContain('hush');
+    expect(JSON.stringify([reportedEvents, await ingestion.status()])).not.toContain('hush');
     expect(await status().then((one) => one?.error ?? 'desk: unexpected SyntaxError while reading the source')).toBe(
       'desk: unexpected SyntaxError while reading the source',
     );
@@ -287,7 +289,7 @@ describe('reports', () => {
         redacted: { secret: 1 },
       },
     ]);
-    expect(told).toEqual([{ rejected: { source: 'file', place: 'a.csv:7', reason: 'no id' } }]);
+    expect(reportedEvents).toEqual([{ rejected: { source: 'file', place: 'a.csv:7', reason: 'no id' } }]);
   });
 });
 
@@ -328,7 +330,7 @@ test('no sleep exceeds the limit of a timer, however late the next poll is', asy
   desk.failure = () => new RateLimitedError('rate limit exceeded', 1e12);
   ingestion.start();
   await clock.advance(MINUTE);
-  expect(told).toMatchObject([{ again: 1e12 }]);
+  expect(reportedEvents).toMatchObject([{ again: 1e12 }]);
   expect(Math.max(...sleep.mock.calls.map(([milliseconds]) => milliseconds))).toBeLessThan(2 ** 31);
 });
 
@@ -393,11 +395,11 @@ describe('records that cannot become a conversation', () => {
     const heard = { kind: 'found', delivery: 'hush-d', found: [short, skipped, gone, unread, long] } as const;
     expect(await ingestion.intake('forms').takeWebhook(heard)).toBe('kept');
     expect(await ingestion.intake('forms').takeWebhook(heard)).toBe('known');
-    expect(told).toHaveLength(3);
+    expect(reportedEvents).toHaveLength(3);
     const batch = await outbox.next({ items: 10, bytes: 1e6, open: 1 }, clock.now());
     expect(batch?.items).toHaveLength(1);
     expect(JSON.parse(batch?.items[0]?.payload ?? '').id).toBe(batch?.items[0]?.key);
-    expect(JSON.stringify([told, batch])).not.toMatch(/hush-\d/);
+    expect(JSON.stringify([reportedEvents, batch])).not.toMatch(/hush-\d/);
   });
 
   test.each([

@@ -390,13 +390,13 @@ describe('a failure', () => {
     await open({ page: 2 });
     const conversations = Array.from({ length: 4 }, () => closed());
     await wait();
-    helpdesk.malady = ({ path }) => (path.endsWith(`/${conversations[3]?.id}`) ? 503 : null);
+    helpdesk.fault = ({ path }) => (path.endsWith(`/${conversations[3]?.id}`) ? 503 : null);
     const kept: Batch[] = [];
     await expect(
       running().run(collectBatches(source, { cursor: null, most: 10, since: START - DAY }, kept)),
     ).rejects.toThrow(TransientError);
     expect(ticketsOf(kept).map(({ key }) => key)).toEqual(conversations.slice(0, 2).map(keyOf));
-    helpdesk.malady = () => null;
+    helpdesk.fault = () => null;
     const rest = await poll(cursorOf(kept), 1);
     expect(ticketsOf(rest).map(({ key }) => key)).toEqual(conversations.slice(2).map(keyOf));
   });
@@ -404,7 +404,7 @@ describe('a failure', () => {
   test('of the list of deletions keeps the window open', async () => {
     closed();
     await wait();
-    helpdesk.malady = ({ path }) => (DELETED.test(path) ? 500 : null);
+    helpdesk.fault = ({ path }) => (DELETED.test(path) ? 500 : null);
     const kept: Batch[] = [];
     await expect(running().run(collectBatches(source, { cursor: null, most: 10, since: 0 }, kept))).rejects.toThrow(
       TransientError,
@@ -414,11 +414,11 @@ describe('a failure', () => {
 
   test.each([500, 502, 409, 'truncated', 'dropped', 'html'] as const)(
     'that is temporary (%s) is retried',
-    async (malady) => {
+    async (fault) => {
       closed();
       await wait();
       let left = 2;
-      helpdesk.malady = () => (left-- > 0 ? malady : null);
+      helpdesk.fault = () => (left-- > 0 ? fault : null);
       expect(ticketsOf(await poll())).toHaveLength(1);
     },
   );

@@ -131,11 +131,11 @@ describe('the client of a provider', () => {
     expect(provider.requests).toHaveLength(2);
   });
 
-  test.each(['truncated', 'dropped', 'html'] as const)('retries a response that is %s', async (malady) => {
+  test.each(['truncated', 'dropped', 'html'] as const)('retries a response that is %s', async (fault) => {
     let left = 2;
-    provider.malady = () => (left-- > 0 ? malady : null);
+    provider.fault = () => (left-- > 0 ? fault : null);
     expect(await ask()).toMatchObject({ body: { fine: true } });
-    provider.malady = () => malady;
+    provider.fault = () => fault;
     expect(await failure()).toBeInstanceOf(TransientError);
   });
 
@@ -159,7 +159,7 @@ describe('the client of a provider', () => {
       said.push(`${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`);
       provider.replies.length = 0;
     }
-    provider.malady = () => 'dropped';
+    provider.fault = () => 'dropped';
     const error = await failure({ path: '/things?email=cora%40customer.example' });
     said.push(`${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`);
     expect(said.join()).toContain('Helpdesk: list things');

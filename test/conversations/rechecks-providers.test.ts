@@ -117,11 +117,11 @@ describe('Freshdesk', () => {
     const [broken, fine] = ['a', 'b'].map(resolved);
     begin();
     await clock.advance(HOUR);
-    desk.malady = ({ path }) => (path === `/api/v2/tickets/${broken?.id}` ? 500 : null);
+    desk.fault = ({ path }) => (path === `/api/v2/tickets/${broken?.id}` ? 500 : null);
     await clock.advance(2 * HOUR);
     expect(sent()).toEqual([`freshdesk/acme/${fine?.id}`]);
     expect((await ingestion.status()).sources[0]).toMatchObject({ waiting: 1, error: expect.stringContaining('500') });
-    desk.malady = () => null;
+    desk.fault = () => null;
     await clock.advance(HOUR);
     expect(sent()).toHaveLength(2);
     expect((await ingestion.status()).sources[0]).toMatchObject({ waiting: 0, error: null });

@@ -18,13 +18,13 @@ let sink: ConversationSink;
 let desk: Helpdesk;
 let outbox: Outbox;
 let ingestion: Ingestion;
-let told: unknown[];
+let reportedEvents: unknown[];
 
 beforeEach(() => {
   clock = createVirtualClock();
   sink = new ConversationSink();
   desk = new Helpdesk({ tells: false });
-  told = [];
+  reportedEvents = [];
   open();
 });
 
@@ -48,7 +48,7 @@ function open({ items = 1000, settleDelay = HOUR } = {}): void {
     clock,
     // Non-zero, so that times are fractional, as with a real generator.
     random: () => 1e-7,
-    events: { onRejected: (what) => told.push(what) },
+    events: { onRejected: (what) => reportedEvents.push(what) },
   });
 }
 
@@ -142,7 +142,7 @@ describe('a fetch that fails', () => {
     expect(sentIds()).toEqual(['13']);
     expect(await status()).toMatchObject({ waiting: 1, pollAgeSeconds: expect.any(Number) });
     expect((await status())?.pollAgeSeconds).toBeLessThanOrEqual((5 * MINUTE) / 1000);
-    expect(told).toEqual([
+    expect(reportedEvents).toEqual([
       {
         source: 'desk',
         place: 'desk/acme/2',
@@ -172,7 +172,7 @@ describe('a fetch that fails', () => {
     await clock.advance(16 * MINUTE);
     expect(sentIds().join('').split('').sort()).toEqual(ids);
     expect(await status()).toMatchObject({ waiting: 0, error: null });
-    expect(told).toEqual([]);
+    expect(reportedEvents).toEqual([]);
   });
 
   test('because of the credentials pauses all requests', async () => {

@@ -19,7 +19,7 @@ let outbox: Outbox;
 let work: WakeUpSignal;
 let sender: ConversationSender;
 let states: SenderState[];
-let told: string[];
+let reportedEvents: string[];
 
 beforeEach(() => {
   clock = createVirtualClock();
@@ -27,7 +27,7 @@ beforeEach(() => {
   outbox = openMemoryStore().outbox('org_1', { items: 10_000, bytes: 100_000_000 });
   work = new WakeUpSignal();
   states = [];
-  told = [];
+  reportedEvents = [];
   open();
 });
 afterEach(() => clock.run(sender.stop(0)));
@@ -37,8 +37,8 @@ function open(batch = { maxConversations: 50, maxBytes: 1_000_000 }, of: Outbox 
   const writer = openWriter(connection, { organization: 'org_1', priority: 'ingestion' });
   const events: ConversationEvents = {
     onSenderState: (state) => states.push(state),
-    onRefused: ({ key, reason }) => told.push(`${key}: ${reason}`),
-    onDoubt: ({ items, times }) => told.push(`${items} in doubt, ${times}`),
+    onRefused: ({ key, reason }) => reportedEvents.push(`${key}: ${reason}`),
+    onDoubt: ({ items, times }) => reportedEvents.push(`${items} in doubt, ${times}`),
   };
   sender = new ConversationSender({
     outbox: of,
@@ -128,7 +128,7 @@ describe('a refused batch', () => {
       expect(await outbox.dead({}, 10)).toMatchObject([
         { key: 'k', reason: `ingestConversations: the platform refused it (${status}): fault ${status}` },
       ]);
-      expect(told).toHaveLength(1);
+      expect(reportedEvents).toHaveLength(1);
       expect(sink.needless()).toEqual([]);
     },
   );
@@ -175,7 +175,7 @@ describe('a lost answer', () => {
     await clock.advance(MINUTE);
     expect(sink.attempts).toHaveLength(2);
     expect(sink.attempts[0]?.body).toBe(sink.attempts[1]?.body);
-    expect(told).toEqual(['3 in doubt, 1']);
+    expect(reportedEvents).toEqual(['3 in doubt, 1']);
     expect(await desk()).toMatchObject({ inDoubt: 0, counts: { sent: 3, doubted: 3 } });
     expect(sender.state).toEqual({ kind: 'idle' });
   });

@@ -59,17 +59,17 @@ test('prevents tests of guessed ids without the key of the state file', () => {
 test('creates the key once per organization and state file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-ids-'));
   try {
-    const told = new Set<string>();
+    const pseudonyms = new Set<string>();
     for (let restart = 0; restart < 3; restart += 1) {
       const store = openSqliteStore(join(folder, 'octavo.db'));
-      told.add((await loadIdPseudonymizer(store, 'org_1', randomBytes))('kim@shop.example'));
+      pseudonyms.add((await loadIdPseudonymizer(store, 'org_1', randomBytes))('kim@shop.example'));
       await store.close();
     }
-    expect(told.size).toBe(1);
+    expect(pseudonyms.size).toBe(1);
     const store = openSqliteStore(join(folder, 'octavo.db'));
-    told.add((await loadIdPseudonymizer(store, 'org_2', randomBytes))('kim@shop.example'));
+    pseudonyms.add((await loadIdPseudonymizer(store, 'org_2', randomBytes))('kim@shop.example'));
     await store.close();
-    expect(told.size).toBe(2);
+    expect(pseudonyms.size).toBe(2);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -200,7 +200,7 @@ describe('the next refresh token', () => {
         closing ??= source.close();
       }
     };
-    helpdesk.malady = () => 503;
+    helpdesk.fault = () => 503;
     await failure();
     await clock.run(closing ?? expect.unreachable('nothing was renewed'));
     expect(helpdesk.count(TICKET)).toBe(0);
@@ -240,7 +240,7 @@ describe('an invalid refresh token', () => {
 
   test('after a lost response fails with the same advice, and without requests for tickets', async () => {
     let lost = 0;
-    helpdesk.malady = ({ path }) => {
+    helpdesk.fault = ({ path }) => {
       lost += TOKENS.test(path) ? 1 : 0;
       return TOKENS.test(path) && lost === 1 ? 'dropped' : null;
     };
@@ -285,9 +285,9 @@ test('is never quoted in an error, and neither is the client secret', async () =
     await restart();
     errors.push(await failure());
   }
-  const told = errors.map((error) => `${(error as Error).stack} ${JSON.stringify(error)} ${(error as Error).cause}`);
-  expect(told).toHaveLength(5);
-  expect(told.join('\n')).not.toMatch(/zd-refresh|zd-access|zd-client-secret/);
+  const texts = errors.map((error) => `${(error as Error).stack} ${JSON.stringify(error)} ${(error as Error).cause}`);
+  expect(texts).toHaveLength(5);
+  expect(texts.join('\n')).not.toMatch(/zd-refresh|zd-access|zd-client-secret/);
 });
 
 test('repeats a request whose token was renewed in the meantime, without another renewal', async () => {

@@ -196,7 +196,7 @@ describe('a ticket', () => {
     helpdesk.solve(ticket);
     await minute();
     let asked = 0;
-    helpdesk.malady = ({ path }) => {
+    helpdesk.fault = ({ path }) => {
       asked += COMMENTS.test(path) ? 1 : 0;
       return COMMENTS.test(path) && asked % 2 === 1 ? 'truncated' : null;
     };
@@ -273,7 +273,7 @@ describe('a ticket that is not sent', () => {
   test('is rejected if its comments are permanently refused, and the others are read', async () => {
     const refused = solvedTicket();
     const good = solvedTicket();
-    helpdesk.malady = ({ path }) => (path.includes(`/${refused.id}/`) ? 422 : null);
+    helpdesk.fault = ({ path }) => (path.includes(`/${refused.id}/`) ? 422 : null);
     await minute();
     expect(foundOf(await poll())).toMatchObject([
       { kind: 'rejected', place: `zendesk/acme/${refused.id}` },
@@ -429,7 +429,7 @@ describe('a failure', () => {
     const tickets = Array.from({ length: 4 }, (_, n) => solvedTicket(`Ticket ${n}`));
     const ill = tickets[3];
     await minute();
-    helpdesk.malady = ({ path }) => (path.includes(`/${ill?.id}/`) ? 503 : null);
+    helpdesk.fault = ({ path }) => (path.includes(`/${ill?.id}/`) ? 503 : null);
     const kept: Batch[] = [];
     const run = async () => {
       for await (const batch of source.poll({ cursor: null, since: 0, signal: new AbortController().signal })) {
@@ -438,17 +438,17 @@ describe('a failure', () => {
     };
     await expect(clock.run(run())).rejects.toThrow(TransientError);
     expect(ticketsOf(kept).map(({ subject }) => subject)).toEqual(['Ticket 0', 'Ticket 1']);
-    helpdesk.malady = () => null;
+    helpdesk.fault = () => null;
     expect(ticketsOf(await poll(cursorOf(kept))).map(({ subject }) => subject)).toEqual(['Ticket 2', 'Ticket 3']);
   });
 
   test.each([500, 502, 409, 'truncated', 'dropped', 'html'] as const)(
     'that is temporary (%s) is retried',
-    async (malady) => {
+    async (fault) => {
       const ticket = solvedTicket();
       await minute();
       let left = 2;
-      helpdesk.malady = () => (left-- > 0 ? malady : null);
+      helpdesk.fault = () => (left-- > 0 ? fault : null);
       expect(ticketsOf(await poll())).toMatchObject([{ key: `zendesk/acme/${ticket.id}`, parts: [{}, {}] }]);
     },
   );

@@ -66,7 +66,7 @@ test('sends files of a drop folder once and redacted, and moves them to processe
   expect(log).not.toContain(EMAIL);
 });
 
-test('stores a signed webhook before it responds, and stores nothing of an invalid one', async () => {
+test('stores a signed webhook before it responds, and does not store an invalid one', async () => {
   const { work, settings } = await withSources();
   await using _work = work;
   const daemon = await startDaemon(work, settings);

@@ -117,11 +117,11 @@ test('warns about a repository that refuses the ref, and keeps applying', async 
   chmodSync(hook, 0o755);
   const daemon = await startDaemon(work, recording(work));
   await work.untilTeams('A');
-  const [told] = await eventually('the warning', () => {
+  const [warning] = await eventually('the warning', () => {
     const said = daemon.process.said('cannot record the applied commit');
     return said.length > 0 ? said : null;
   });
-  expect(told?.reason).toMatch(/cannot move refs\/octavo\/org_acme\/applied in .*/);
+  expect(warning?.reason).toMatch(/cannot move refs\/octavo\/org_acme\/applied in .*/);
   expect(appliedCommit(work)).toBe('');
   await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
 });

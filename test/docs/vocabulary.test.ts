@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { repositoryPages } from './citations.ts';
 
-const pages = repositoryPages().filter(({ path }) => !path.startsWith('test/') && !path.startsWith('bench/'));
+const TESTS = /^(?:test|bench)\/.*\.[jt]s$/;
+const pages = repositoryPages().filter(({ path }) => TESTS.test(path) || !/^(?:test|bench)\//.test(path));
 
 /** Phrases that a reader has to translate, each with the wording that an engineer would use instead. */
 const BANNED: Readonly<Record<string, RegExp>> = {
@@ -59,16 +60,38 @@ const TERMS = [
   'topological order',
 ];
 
+const QUOTED = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`?/g;
+const TITLE =
+  /^[ \t]*(?:(?:test|it|describe)\b[^\n]*?|[\])}]+)\(\s*('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`[^`\n]*`)/gm;
+
+/** Comments of a line of code; `code` is the line without its quoted texts. */
+function commentOf(line: string, code: string): string {
+  return /^\s*(?:\/\*\*?|\*|\/\/)(.*)$/.exec(line)?.[0] ?? / \/[/*].*$/.exec(code)?.[0] ?? '';
+}
+
+/** Comments and titles of a test, without other quoted texts: tests quote hostile and wrong text. */
+function proseOfTest(text: string): readonly (readonly [number, string])[] {
+  const comments = text
+    .split('\n')
+    .map((line, index) => [index + 1, commentOf(line, line.replaceAll(QUOTED, "''"))] as const);
+  const titles = [...text.matchAll(TITLE)].map(
+    (match) => [text.slice(0, match.index + match[0].length).split('\n').length, match[1] ?? ''] as const,
+  );
+  return [...comments, ...titles].filter(([, part]) => part !== '');
+}
+
 /** Text that people read: a whole page, or the comments and quoted texts of code, with the number of each line. */
 function proseOf(path: string, text: string): readonly (readonly [number, string])[] {
   const lines = text.split('\n');
   if (!/\.[jt]s$/.test(path)) {
     return lines.map((line, index) => [index + 1, line] as const);
   }
+  if (TESTS.test(path)) {
+    return proseOfTest(text);
+  }
   return lines.flatMap((line, index) => {
-    const comment = /^\s*(?:\/\*\*?|\*|\/\/)(.*)$/.exec(line)?.[0] ?? / \/[/*].*$/.exec(line)?.[0] ?? '';
-    const quoted =
-      comment === '' ? [...line.matchAll(/'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`?/g)].map(([all]) => all) : [];
+    const comment = commentOf(line, line);
+    const quoted = comment === '' ? [...line.matchAll(QUOTED)].map(([all]) => all) : [];
     return [comment, ...quoted].filter((part) => part !== '').map((part) => [index + 1, part] as const);
   });
 }
@@ -93,6 +116,11 @@ describe('plain language', () => {
     ['a message', 'src/a.ts', "fail('docs is no folder');"],
     ['a template', 'src/a.ts', 'fail(`it stands there`);'],
     ['a comment after code', 'src/a.ts', 'run(); // so many times'],
+    ['a comment in a test', 'test/a.test.ts', '  // Nobody is told of it.'],
+    ['a comment after code in a benchmark', 'bench/a.ts', "run('a'); // so many times"],
+    ['a title', 'test/a.test.ts', "test('stands still', () => {});"],
+    ['a title of a table', 'test/a.test.ts', "test.each([\n  ['a', 1],\n])('stands still after %s', () => {});"],
+    ['a title on a line of its own', 'test/a.test.ts', "test.each(ROWS)(\n  'stands still',\n  () => {});"],
     ['a page', 'docs/a.md', 'Whoever reads this mends it anew, by hand.'],
   ])('%s is checked', (_what, path, text) => {
     expect(violations(path, text)).not.toEqual([]);
@@ -101,6 +129,7 @@ describe('plain language', () => {
   test.each([
     ['a name in code', 'src/a.ts', 'const stands = lies(besides);'],
     ['what is missing', 'src/a.ts', '// There is no folder, and it is no longer needed.'],
+    ['a text that a test quotes', 'test/a.test.ts', "expect(text).toBe('it stands there'); "],
     ['an abbreviation', 'docs/a.md', 'TTL stands for time to live.'],
   ])('%s is allowed', (_what, path, text) => {
     expect(violations(path, text)).toEqual([]);

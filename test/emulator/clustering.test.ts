@@ -10,7 +10,7 @@ import type { EmulatorState, EmulatorStore } from '../../src/emulator/model/stor
 import { defaultState } from '../../src/emulator/organizations/seed.ts';
 import { TICKETS, type Ticket } from './tickets.ts';
 
-/* How conversations become clusters, without a network: what holds for any sequence, and in any order. */
+/* Clustering of conversations, without a network: invariants for any sequence and order. */
 
 /** Arrival of the nth ticket under that id. */
 interface Arrival {

@@ -151,10 +151,10 @@ describe('events', () => {
     const revised = emulator.reviseSpace(spaceId);
     const draft = (await call('POST', `/spaces/${spaceId}/change-requests`, { subject: 'S' })).body.id;
     const merged = (await call('POST', `/spaces/${spaceId}/change-requests/${draft}/merge`)).body.revision;
-    const told = { eventId: expect.any(String), type: 'space_content_updated', installationId, spaceId };
+    const event = { eventId: expect.any(String), type: 'space_content_updated', installationId, spaceId };
     expect((await payloads()).slice(1)).toEqual([
-      { ...told, revisionId: revised },
-      { ...told, revisionId: merged },
+      { ...event, revisionId: revised },
+      { ...event, revisionId: merged },
     ]);
     expect((await call('GET', '/integrations/other/events')).body.count).toBe(1);
   });

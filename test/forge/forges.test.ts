@@ -86,9 +86,9 @@ describe.each(FORGES)('$name', ({ name, open, repository }) => {
     [503, 'transient'],
     ['dropped', 'transient'],
     [422, 'rejected'],
-  ] as const)('reports %s as %s, without quoting the request', async (malady, code) => {
+  ] as const)('reports %s as %s, without quoting the request', async (fault, code) => {
     await using fake = await open();
-    fake.malady = () => malady;
+    fake.fault = () => fault;
     const error = await forgeAt(fake)
       .update(1, 'a-private-title')
       .catch((thrown: unknown) => thrown);
@@ -118,7 +118,7 @@ test('reports an authorization error if GitHub does not return the owner of the 
 const githubAt = async (answer: Answer, on = /^PATCH /) => {
   const { open, name, repository } = FORGES[0];
   const fake = await open();
-  fake.malady = (request) => (on.test(request) ? answer : null);
+  fake.fault = (request) => (on.test(request) ? answer : null);
   return { fake, forge: openForge(pullAt(fake, name, repository), FakeForge.token, signal, 'octavo/0') };
 };
 
@@ -154,7 +154,7 @@ describe('GitLab', () => {
   test('reports an exceeded rate limit after one request', async () => {
     await using fake = await open();
     let sent = 0;
-    fake.malady = () => {
+    fake.fault = () => {
       sent += 1;
       return 429;
     };

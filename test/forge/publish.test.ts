@@ -13,12 +13,12 @@ const ORGANIZATION = 'org_1';
 const bodyOf = (run: RunNumber, organization = ORGANIZATION) =>
   `${writeMarker({ organization, scope: '.', run })}\nthe plan of run ${run.join('.')}`;
 
-/** In-memory forge. `failures` decides the result of each request; its answer arrives when `turn` resolves. */
+/** In-memory forge. `resultOf` decides the result of each request; its answer arrives when `turn` resolves. */
 class MemoryForge implements Forge {
   readonly label = 'Memory';
   readonly longest = 1000;
   comments: ForgeComment[] = [];
-  fate: (what: string) => 'lost' | 'failed' | 'done' = () => 'done';
+  resultOf: (what: string) => 'lost' | 'failed' | 'done' = () => 'done';
   turn: (what: string) => Promise<void> = async () => {};
   #ids = 0;
 
@@ -46,13 +46,13 @@ class MemoryForge implements Forge {
 
   async #request<T>(what: string, work: () => T): Promise<T> {
     await this.turn(what);
-    const fate = this.fate(what);
-    if (fate === 'failed') {
+    const result = this.resultOf(what);
+    if (result === 'failed') {
       throw new TransientError('down', true);
     }
     const answer = work();
     await this.turn(`${what} answers`);
-    if (fate === 'lost') {
+    if (result === 'lost') {
       throw new TransientError('lost', true);
     }
     return answer;
@@ -111,7 +111,7 @@ describe('consecutive runs', () => {
 describe('a failing forge', () => {
   test('gets one comment after a lost response', async () => {
     const forge = new MemoryForge();
-    forge.fate = (what) => (what === 'create' ? 'lost' : 'done');
+    forge.resultOf = (what) => (what === 'create' ? 'lost' : 'done');
     expect(await run(forge, [1, 1])).toBe('created');
     expect(forge.comments).toHaveLength(1);
   });
@@ -120,7 +120,7 @@ describe('a failing forge', () => {
     const forge = new MemoryForge();
     forge.add(bodyOf([1, 1]));
     const failed = new Set<string>();
-    forge.fate = (what) => {
+    forge.resultOf = (what) => {
       const isFirst = !failed.has(what);
       failed.add(what);
       return isFirst ? 'failed' : 'done';
@@ -191,12 +191,12 @@ describe('a failing forge', () => {
   });
 });
 
-/** Results of which only a few are failures: the number of retries is limited. */
-function atMost(most: number, fates: readonly ('done' | 'lost' | 'failed')[]): ('done' | 'lost' | 'failed')[] {
+/** Results with few failures: the number of retries is limited. */
+function atMost(most: number, results: readonly ('done' | 'lost' | 'failed')[]): ('done' | 'lost' | 'failed')[] {
   let troubles = 0;
-  return fates.map((fate) => {
-    troubles += fate === 'done' ? 0 : 1;
-    return troubles > most ? 'done' : fate;
+  return results.map((result) => {
+    troubles += result === 'done' ? 0 : 1;
+    return troubles > most ? 'done' : result;
   });
 }
 
@@ -219,15 +219,15 @@ describe('concurrent runs', () => {
   });
 
   test('leave one comment, for any order of requests and lost responses', async () => {
-    const fates = fc.array(fc.constantFrom('done', 'done', 'done', 'lost', 'failed'), { maxLength: 12 });
+    const results = fc.array(fc.constantFrom('done', 'done', 'done', 'lost', 'failed'), { maxLength: 12 });
     await fc.assert(
-      fc.asyncProperty(fc.scheduler(), runs, fates, fc.boolean(), async (scheduler, numbers, left, isFirst) => {
+      fc.asyncProperty(fc.scheduler(), runs, results, fc.boolean(), async (scheduler, numbers, left, isFirst) => {
         const forge = new MemoryForge();
         if (!isFirst) {
           forge.add(bodyOf([0, 1]));
         }
         const queue = atMost(3, left);
-        forge.fate = () => queue.shift() ?? 'done';
+        forge.resultOf = () => queue.shift() ?? 'done';
         forge.turn = (what) => scheduler.schedule(Promise.resolve(), what);
         const all = Promise.allSettled(numbers.map((number) => run(forge, number)));
         await scheduler.waitFor(all);

@@ -110,7 +110,7 @@ describe('a checkout', () => {
   });
 });
 
-describe('a checkout runs nothing of the repository', () => {
+describe('a checkout runs no code from the repository', () => {
   const HOOKS = ['post-checkout', 'post-merge', 'reference-transaction', 'pre-commit', 'post-index-change'];
   const plant = (hooks: string, proof: string) => {
     mkdirSync(hooks, { recursive: true });

@@ -33,7 +33,7 @@ const sources = globSync('src/**/*.ts').filter((file) => !file.startsWith('src/e
 const table = sources.filter((file) => file.startsWith('src/platform/operations/'));
 
 /** Help, an example in a message, and output of the demo. */
-const told = ['src/commands/api-program.ts', 'src/commands/api/target.ts', 'src/commands/daemon/demo.ts'];
+const withExamples = ['src/commands/api-program.ts', 'src/commands/api/target.ts', 'src/commands/daemon/demo.ts'];
 
 describe('paths of the platform', () => {
   test('have few prefixes, by which this test finds them', () => {
@@ -43,13 +43,13 @@ describe('paths of the platform', () => {
   });
 
   test('are written only in the tables of operations', () => {
-    const others = sources.filter((file) => !table.includes(file) && !told.includes(file));
+    const others = sources.filter((file) => !table.includes(file) && !withExamples.includes(file));
     expect(linesWithPaths(others)).toEqual([]);
   });
 
   test('appear in few messages, which send nothing', () => {
-    expect(told.filter((file) => linesWithPaths([file]).length === 0)).toEqual([]);
-    expect(told.filter((file) => /\b(request|send|open)\(/.test(codeOf(file).join('\n')))).toEqual([]);
+    expect(withExamples.filter((file) => linesWithPaths([file]).length === 0)).toEqual([]);
+    expect(withExamples.filter((file) => /\b(request|send|open)\(/.test(codeOf(file).join('\n')))).toEqual([]);
   });
 
   test('are filled and sent only by the client and octavo api', () => {

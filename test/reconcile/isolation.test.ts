@@ -15,7 +15,7 @@ import { openMemoryStore } from '../../src/store/memory.ts';
 import type { OrganizationRecord } from '../../src/store/store.ts';
 import { organizationConfig } from '../soak/organization-config.ts';
 import { memoryTree } from '../support/memory-tree.ts';
-import { type Malady, type Seen, VirtualPlatform } from '../support/virtual-platform.ts';
+import { type Fault, type Seen, VirtualPlatform } from '../support/virtual-platform.ts';
 
 const TEAMS = ['A', 'B', 'C', 'D', 'E', 'F'];
 const MANIFEST = [
@@ -31,7 +31,7 @@ const BO = { email: 'bo@acme.example', role: 'edit' as const };
 
 /** Fault of the second organization. */
 interface Trouble {
-  readonly malady?: (seen: Seen) => Malady | null;
+  readonly fault?: (seen: Seen) => Fault | null;
   readonly source?: () => Error;
   readonly record?: (record: OrganizationRecord) => OrganizationRecord;
 }
@@ -46,18 +46,20 @@ interface Party {
 class Neighbours {
   readonly platform: VirtualPlatform;
   readonly metrics = createMetrics();
-  readonly well: Party;
-  readonly ill: Party;
+  readonly healthy: Party;
+  readonly failing: Party;
   readonly #stop = new AbortController();
 
   constructor(tokens: 'own' | 'one', trouble: Trouble = {}) {
-    const organizations = ['org_well', 'org_ill'].map((id) => emptyOrganization({ id, title: id, members: [ANA, BO] }));
+    const organizations = ['org_healthy', 'org_failing'].map((id) =>
+      emptyOrganization({ id, title: id, members: [ANA, BO] }),
+    );
     this.platform = new VirtualPlatform({ state: createState({ organizations }) });
-    this.platform.malady = trouble.malady ?? (() => null);
-    const first = this.platform.connect('token of org_well');
-    const second = tokens === 'one' ? first : this.platform.connect('token of org_ill');
-    this.well = this.#party('org_well', first, {});
-    this.ill = this.#party('org_ill', second, trouble);
+    this.platform.fault = trouble.fault ?? (() => null);
+    const first = this.platform.connect('token of org_healthy');
+    const second = tokens === 'one' ? first : this.platform.connect('token of org_failing');
+    this.healthy = this.#party('org_healthy', first, {});
+    this.failing = this.#party('org_failing', second, trouble);
   }
 
   #party(id: string, connection: Connection, { source, record = (each) => each }: Trouble): Party {
@@ -91,16 +93,16 @@ class Neighbours {
   }
 
   /** Runs a pass of both at once; resolves when the first has ended. */
-  async passOfTheWell(): Promise<PassEnd> {
-    void this.ill.reconciler.trigger('start').catch(() => undefined);
-    await this.platform.clock.run(this.well.reconciler.trigger('start'));
-    return ended(this.well);
+  async passOfHealthy(): Promise<PassEnd> {
+    void this.failing.reconciler.trigger('start').catch(() => undefined);
+    await this.platform.clock.run(this.healthy.reconciler.trigger('start'));
+    return ended(this.healthy);
   }
 
   /** Waits until the pass of the second has ended too. */
-  async passOfTheIll(): Promise<PassEnd> {
-    await this.platform.clock.run(this.ill.reconciler.idle());
-    return ended(this.ill);
+  async passOfFailing(): Promise<PassEnd> {
+    await this.platform.clock.run(this.failing.reconciler.idle());
+    return ended(this.failing);
   }
 
   /** Resources of an organization on the platform. */
@@ -113,11 +115,11 @@ class Neighbours {
   }
 
   /** Lines of the metrics with this prefix. */
-  async told(begins: string): Promise<readonly string[]> {
-    for (const { reconciler, connection } of [this.well, this.ill]) {
+  async metricLines(prefix: string): Promise<readonly string[]> {
+    for (const { reconciler, connection } of [this.healthy, this.failing]) {
       this.metrics.queue(queueObservation(reconciler.id, connection.queue.snapshot()));
     }
-    return (await this.metrics.registry.metrics()).split('\n').filter((line) => line.startsWith(begins));
+    return (await this.metrics.registry.metrics()).split('\n').filter((line) => line.startsWith(prefix));
   }
 }
 
@@ -151,16 +153,16 @@ function sourceOf(trouble: (() => Error) | undefined): DesiredSource {
 }
 
 const ALL = [...TEAMS, 'API', 'Guides', 'Shelf'].sort();
-const isOfTheIll = ({ path, token }: Seen) => path.includes('/orgs/org_ill') || token === 'token of org_ill';
-const whenIll = (malady: Malady) => (seen: Seen) => (isOfTheIll(seen) ? malady : null);
+const isFailing = ({ path, token }: Seen) => path.includes('/orgs/org_failing') || token === 'token of org_failing';
+const whenFailing = (fault: Fault) => (seen: Seen) => (isFailing(seen) ? fault : null);
 const broken = async (): Promise<never> => {
   throw new StoreError('the disk is full');
 };
 
 const TROUBLES: readonly (readonly [string, Trouble, reason: string])[] = [
-  ['its token is refused', { malady: whenIll(401) }, 'unauthorized'],
-  ['its platform is down', { malady: whenIll(503) }, 'unreachable'],
-  ['its platform never responds', { malady: whenIll('silence') }, 'unreachable'],
+  ['its token is refused', { fault: whenFailing(401) }, 'unauthorized'],
+  ['its platform is down', { fault: whenFailing(503) }, 'unreachable'],
+  ['its platform never responds', { fault: whenFailing('silence') }, 'unreachable'],
   ['its manifests are invalid', { source: () => new DesiredStateError([]) }, 'invalid_manifests'],
   ['its record cannot be read', { record: (record) => ({ ...record, read: broken }) }, 'state'],
   ['its record cannot be written', { record: (record) => ({ ...record, put: broken }) }, 'state'],
@@ -169,99 +171,99 @@ const TROUBLES: readonly (readonly [string, Trouble, reason: string])[] = [
 describe.each(['own', 'one'] as const)('with %s token', (tokens) => {
   test.each(TROUBLES)('an organization does not affect others when %s', async (_, trouble, reason) => {
     const usual = new Neighbours(tokens);
-    await usual.passOfTheWell();
-    await usual.passOfTheIll();
+    await usual.passOfHealthy();
+    await usual.passOfFailing();
     const both = new Neighbours(tokens, trouble);
-    const end = await both.passOfTheWell();
+    const end = await both.passOfHealthy();
     expect(end).toMatchObject({ outcome: 'done', error: null });
-    expect(both.titles('org_well')).toEqual(ALL);
-    expect(both.well.requests()).toBe(usual.well.requests());
-    expect(await both.passOfTheIll()).toMatchObject({ outcome: 'failed' });
-    expect(await both.told('octavo_organization_failing{')).toEqual([
-      `octavo_organization_failing{organization="org_ill",reason="${reason}"} 1`,
+    expect(both.titles('org_healthy')).toEqual(ALL);
+    expect(both.healthy.requests()).toBe(usual.healthy.requests());
+    expect(await both.passOfFailing()).toMatchObject({ outcome: 'failed' });
+    expect(await both.metricLines('octavo_organization_failing{')).toEqual([
+      `octavo_organization_failing{organization="org_failing",reason="${reason}"} 1`,
     ]);
     // And it continues as soon as it can.
-    both.platform.malady = () => null;
-    if (trouble.malady !== undefined) {
+    both.platform.fault = () => null;
+    if (trouble.fault !== undefined) {
       await both.platform.clock.advance(120_000);
-      void both.ill.reconciler.trigger('retry');
-      expect(await both.passOfTheIll()).toMatchObject({ outcome: 'done' });
-      expect(await both.told('octavo_organization_failing{')).toEqual([]);
+      void both.failing.reconciler.trigger('retry');
+      expect(await both.passOfFailing()).toMatchObject({ outcome: 'done' });
+      expect(await both.metricLines('octavo_organization_failing{')).toEqual([]);
     }
   });
 
-  test.each<Malady>([500, 422, 'silence'])('a resource whose writes get %s does not affect others', async (malady) => {
+  test.each<Fault>([500, 422, 'silence'])('a resource whose writes get %s does not affect others', async (fault) => {
     const both = new Neighbours(tokens);
     const usual = new Neighbours(tokens);
-    await usual.passOfTheWell();
+    await usual.passOfHealthy();
     const isPoisoned = ({ body }: Seen) => body.includes('"Shelf"');
-    both.platform.malady = (seen) => (seen.path.includes('org_ill') && isPoisoned(seen) ? malady : null);
-    expect(await both.passOfTheWell()).toMatchObject({ outcome: 'done' });
-    expect(both.well.requests()).toBe(usual.well.requests());
-    const { outcome, results } = await both.passOfTheIll();
+    both.platform.fault = (seen) => (seen.path.includes('org_failing') && isPoisoned(seen) ? fault : null);
+    expect(await both.passOfHealthy()).toMatchObject({ outcome: 'done' });
+    expect(both.healthy.requests()).toBe(usual.healthy.requests());
+    const { outcome, results } = await both.passOfFailing();
     expect(outcome).toBe('failed');
     expect(results.filter(({ status }) => status !== 'applied')).toMatchObject([
       {
         address: 'collection/shelf',
         action: 'create',
         status: 'failed',
-        error: expect.stringContaining(malady === 'silence' ? 'no answer' : `${malady}`),
+        error: expect.stringContaining(fault === 'silence' ? 'no answer' : `${fault}`),
       },
       { address: 'space/guides', status: 'skipped', error: expect.stringContaining('collection/shelf') },
     ]);
-    expect(both.titles('org_ill')).toEqual(ALL.filter((title) => title !== 'Shelf' && title !== 'Guides'));
-    expect(await both.told('octavo_change_failing{')).toEqual([
-      'octavo_change_failing{organization="org_ill",kind="collection",address="collection/shelf"} 1',
+    expect(both.titles('org_failing')).toEqual(ALL.filter((title) => title !== 'Shelf' && title !== 'Guides'));
+    expect(await both.metricLines('octavo_change_failing{')).toEqual([
+      'octavo_change_failing{organization="org_failing",kind="collection",address="collection/shelf"} 1',
     ]);
-    both.platform.malady = () => null;
+    both.platform.fault = () => null;
     await both.platform.clock.advance(120_000);
-    void both.ill.reconciler.trigger('retry');
-    expect(await both.passOfTheIll()).toMatchObject({ outcome: 'done' });
-    expect(both.titles('org_ill')).toEqual(ALL);
-    expect(await both.told('octavo_change_failing{')).toEqual([]);
+    void both.failing.reconciler.trigger('retry');
+    expect(await both.passOfFailing()).toMatchObject({ outcome: 'done' });
+    expect(both.titles('org_failing')).toEqual(ALL);
+    expect(await both.metricLines('octavo_change_failing{')).toEqual([]);
   });
 });
 
 test('rate-limited writes delay neither reads nor another token', async () => {
   const both = new Neighbours('own');
-  both.platform.malady = (seen) => (isOfTheIll(seen) && seen.method !== 'GET' ? 429 : null);
-  expect(await both.passOfTheWell()).toMatchObject({ outcome: 'done' });
+  both.platform.fault = (seen) => (isFailing(seen) && seen.method !== 'GET' ? 429 : null);
+  expect(await both.passOfHealthy()).toMatchObject({ outcome: 'done' });
   await both.platform.clock.advance(60_000);
   // It has read, planned, and waits.
-  expect(both.ill.reconciler.lastPlan?.summary.create).toBe(ALL.length);
-  expect(both.ill.reconciler.lastEnd).toBe(null);
-  const closed = await both.told('octavo_budget_cooldown_seconds{');
+  expect(both.failing.reconciler.lastPlan?.summary.create).toBe(ALL.length);
+  expect(both.failing.reconciler.lastEnd).toBe(null);
+  const closed = await both.metricLines('octavo_budget_cooldown_seconds{');
   expect(closed.filter((line) => !line.endsWith(' 0'))).toEqual([
-    expect.stringMatching(/queue="org_ill",class="write"\} [1-9]/),
+    expect.stringMatching(/queue="org_failing",class="write"\} [1-9]/),
   ]);
-  expect(await both.told('octavo_queue_waiting{queue="org_ill",priority="apply"}')).toEqual([
+  expect(await both.metricLines('octavo_queue_waiting{queue="org_failing",priority="apply"}')).toEqual([
     expect.stringMatching(/ [1-9]\d*$/),
   ]);
   // Nothing waits forever.
-  const { outcome, results } = await both.passOfTheIll();
+  const { outcome, results } = await both.passOfFailing();
   expect(outcome).toBe('failed');
   expect(results.find(({ status }) => status === 'failed')?.error).toContain('429');
 });
 
 test('reports a failing member without the email address', async () => {
   const both = new Neighbours('own');
-  both.platform.malady = (seen) => (isOfTheIll(seen) && seen.operation === 'updateMember' ? 422 : null);
-  await both.passOfTheWell();
-  expect((await both.passOfTheIll()).results.filter(({ status }) => status === 'failed')).toMatchObject([
+  both.platform.fault = (seen) => (isFailing(seen) && seen.operation === 'updateMember' ? 422 : null);
+  await both.passOfHealthy();
+  expect((await both.passOfFailing()).results.filter(({ status }) => status === 'failed')).toMatchObject([
     { address: 'member/bo@acme.example' },
   ]);
-  expect(await both.told('octavo_change_failing{')).toEqual([
+  expect(await both.metricLines('octavo_change_failing{')).toEqual([
     expect.stringMatching(/kind="member",address="member\/[^"@]+"\} 1$/),
   ]);
   expect(await both.metrics.registry.metrics()).not.toContain('@');
 });
 
 test('reports a platform that is down for one token, and pauses only that token', async () => {
-  const both = new Neighbours('own', { malady: whenIll(503) });
-  await both.passOfTheWell();
-  await both.passOfTheIll();
-  expect(await both.told('octavo_queue_circuit_breaker_open{')).toEqual([
-    'octavo_queue_circuit_breaker_open{queue="org_well"} 0',
-    'octavo_queue_circuit_breaker_open{queue="org_ill"} 1',
+  const both = new Neighbours('own', { fault: whenFailing(503) });
+  await both.passOfHealthy();
+  await both.passOfFailing();
+  expect(await both.metricLines('octavo_queue_circuit_breaker_open{')).toEqual([
+    'octavo_queue_circuit_breaker_open{queue="org_healthy"} 0',
+    'octavo_queue_circuit_breaker_open{queue="org_failing"} 1',
   ]);
 });

@@ -65,7 +65,7 @@ interface Recorded {
   readonly step: Step;
   readonly version: PlatformVersion;
   readonly start: EmulatorState;
-  /** What the daemon recorded of it. */
+  /** Record of the daemon for it. */
   readonly applied: AppliedRecord;
   /** Each with its number among the requests of its operation, from 1. */
   readonly writes: readonly { readonly operation: string; readonly nth: number }[];

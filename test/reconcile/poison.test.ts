@@ -26,7 +26,7 @@ class Poisoning {
   readonly #connection = this.platform.connect();
 
   constructor(status: 422 | 500) {
-    this.platform.malady = ({ path }) => (path === POISONED ? status : null);
+    this.platform.fault = ({ path }) => (path === POISONED ? status : null);
   }
 
   async plan(manifests: Manifests, before: Manifests | null): Promise<Planned> {

@@ -80,9 +80,9 @@ describe('the control socket', () => {
     const failing = (error: Error) => ({ ...handlers, approve: () => Promise.reject(error) });
     const asked = async (error: Error) => {
       control = await openControl(path, failing(error));
-      const told = await callControl(path, APPROVAL).catch((reason: unknown) => reason);
+      const result = await callControl(path, APPROVAL).catch((reason: unknown) => reason);
       await control.close();
-      return told;
+      return result;
     };
     expect(await asked(new CancelledError('it was asked to stop'))).toEqual(
       new TransientError('the daemon refused: it was asked to stop', true),
@@ -95,9 +95,9 @@ describe('the control socket', () => {
   test('reports a daemon that stops before it responds', async () => {
     const rude = createServer((socket) => socket.on('data', () => socket.destroy()));
     await new Promise<void>((done) => rude.listen(path, done));
-    const told = callControl(path, APPROVAL);
-    await expect(told).rejects.toThrow(/stopped before it responded; run the command again/);
-    await expect(told).rejects.toBeInstanceOf(TransientError);
+    const result = callControl(path, APPROVAL);
+    await expect(result).rejects.toThrow(/stopped before it responded; run the command again/);
+    await expect(result).rejects.toBeInstanceOf(TransientError);
     await new Promise((done) => rude.close(done));
   });
 

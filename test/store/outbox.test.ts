@@ -178,10 +178,10 @@ describe.each([
 
   test('sends checked content even if its source no longer asks for checks', async () => {
     await outbox.put(deposit([content('a', 1, { notBefore: 500, recheck: '1' })]));
-    const told = content('a', 1, { notBefore: 500 });
-    expect(await outbox.put(deposit([told], { at: 600 }))).toMatchObject({ unchanged: 1, confirmed: 0 });
+    const unchecked = content('a', 1, { notBefore: 500 });
+    expect(await outbox.put(deposit([unchecked], { at: 600 }))).toMatchObject({ unchanged: 1, confirmed: 0 });
     expect(await outbox.rechecks('desk', 600, 9)).toHaveLength(1);
-    const looked = deposit([told], { at: 700, rechecked: ['a'] });
+    const looked = deposit([unchecked], { at: 700, rechecked: ['a'] });
     expect(await outbox.put(looked)).toMatchObject({ unchanged: 1, confirmed: 1 });
     expect(await outbox.recheckAt('desk')).toBeNull();
     expect((await next()).items.map(({ key }) => key)).toEqual(['a']);

@@ -47,7 +47,7 @@ export abstract class FakeForge implements AsyncDisposable {
   /** User of the token; a workflow token has no user of its own. */
   self = SELF;
   /** Changes an answer after the request has had its effect; null: unchanged. */
-  malady: (request: string) => number | 'dropped' | Answer | null = () => null;
+  fault: (request: string) => number | 'dropped' | Answer | null = () => null;
   /** Called before each request is processed, with its method and path. */
   meanwhile: (request: string) => void = () => undefined;
   /** Every request received, such as `GET /user`. */
@@ -171,13 +171,13 @@ export abstract class FakeForge implements AsyncDisposable {
       query: url.searchParams,
       body: text === '' ? {} : JSON.parse(text),
     });
-    const malady = this.malady(name);
-    if (malady === 'dropped') {
+    const fault = this.fault(name);
+    if (fault === 'dropped') {
       request.socket.destroy();
       return;
     }
-    const answer = typeof malady === 'object' && malady !== null ? malady : ordinary;
-    const status = typeof malady === 'number' ? malady : answer.status;
+    const answer = typeof fault === 'object' && fault !== null ? fault : ordinary;
+    const status = typeof fault === 'number' ? fault : answer.status;
     response.writeHead(status, { ...answer.headers, 'content-type': 'application/json' });
     response.end(status === 204 ? undefined : JSON.stringify(answer.body ?? {}));
   }

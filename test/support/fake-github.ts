@@ -382,8 +382,10 @@ export class FakeGithub extends FakeProvider {
       ...(page < last ? [link(page + 1, 'next'), link(last, 'last')] : []),
       ...(page > 1 ? [link(1, 'first')] : []),
     ];
-    const told = { etag, ...(links.length === 0 ? {} : { link: links.join(', ') }) };
-    return headers['if-none-match'] === etag ? { status: 304, headers: told } : { status: 200, headers: told, body };
+    const responseHeaders = { etag, ...(links.length === 0 ? {} : { link: links.join(', ') }) };
+    return headers['if-none-match'] === etag
+      ? { status: 304, headers: responseHeaders }
+      : { status: 200, headers: responseHeaders, body };
   }
 
   #newToken(installation: number): ProviderReply {

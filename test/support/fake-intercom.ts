@@ -167,14 +167,14 @@ export class FakeIntercom extends FakeProvider {
     }
     const most = this.#options.limit ?? 167;
     const budget = this.use('app', most, WINDOW);
-    const told = {
+    const limitHeaders = {
       'X-RateLimit-Limit': String(most),
       'X-RateLimit-Remaining': String(budget.remaining),
       'X-RateLimit-Reset': String(budget.resetsAt),
     };
     return budget.accepted
-      ? { status: 200, headers: told }
-      : { status: 429, headers: told, body: { type: 'error.list', errors: [{ code: 'rate_limit_exceeded' }] } };
+      ? { status: 200, headers: limitHeaders }
+      : { status: 429, headers: limitHeaders, body: { type: 'error.list', errors: [{ code: 'rate_limit_exceeded' }] } };
   }
 
   protected override handle({ method, path, query, body }: SeenRequest): ProviderReply {

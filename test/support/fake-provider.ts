@@ -21,15 +21,15 @@ export interface ProviderReply {
 }
 
 /** Fault of an answer: another status, a truncated body, no answer, or an HTML page. */
-export type Malady = number | 'truncated' | 'dropped' | 'html';
+export type Fault = number | 'truncated' | 'dropped' | 'html';
 
 /** Applies a fault to the first answer of each path only. */
-export function oncePerPath(malady: Malady): (request: SeenRequest) => Malady | null {
+export function oncePerPath(fault: Fault): (request: SeenRequest) => Fault | null {
   const failed = new Set<string>();
   return ({ path }) => {
     const fails = !failed.has(path);
     failed.add(path);
-    return fails ? malady : null;
+    return fails ? fault : null;
   };
 }
 
@@ -70,7 +70,7 @@ export abstract class FakeProvider implements AsyncDisposable {
   /** Every request received, rejected or not, with the status of its answer. */
   readonly requests: (SeenRequest & { status: number })[] = [];
   /** Returns the fault of a request; called after the request has had its effect. */
-  malady: (request: SeenRequest) => Malady | null = () => null;
+  fault: (request: SeenRequest) => Fault | null = () => null;
   /** Called before a request is processed, to change the helpdesk in the meantime. */
   meanwhile: (request: SeenRequest) => void = () => undefined;
   readonly #server: Server;
@@ -148,19 +148,19 @@ export abstract class FakeProvider implements AsyncDisposable {
     this.meanwhile(seen);
     const admitted = this.admit(seen);
     const reply = admitted.status === 200 ? this.#handle(seen) : admitted;
-    const malady = admitted.status === 200 ? this.malady(seen) : null;
-    const status = typeof malady === 'number' ? malady : reply.status;
+    const fault = admitted.status === 200 ? this.fault(seen) : null;
+    const status = typeof fault === 'number' ? fault : reply.status;
     this.requests.push({ ...seen, status });
     const body = Buffer.from(
-      malady === 'html' ? '<html><body>Back soon</body></html>' : JSON.stringify(reply.body ?? {}),
+      fault === 'html' ? '<html><body>Back soon</body></html>' : JSON.stringify(reply.body ?? {}),
     );
     const headers = { ...admitted.headers, ...reply.headers, date: new Date(this.clock.now()).toUTCString() };
-    if (malady === 'dropped') {
+    if (fault === 'dropped') {
       request.socket.destroy();
       return;
     }
     response.writeHead(status, { ...headers, 'content-type': 'application/json', 'content-length': body.length });
-    if (malady === 'truncated') {
+    if (fault === 'truncated') {
       response.write(body.subarray(0, body.length >> 1), () => request.socket.destroy());
       return;
     }

@@ -194,7 +194,7 @@ export class FakeZendesk extends FakeProvider {
     const account = this.use('account', this.#options.limit ?? 700, MINUTE);
     const isExport = request.path.startsWith('/api/v2/incremental/');
     const own = isExport ? this.use('export', this.#options.exportLimit ?? 10, MINUTE) : null;
-    const told: Record<string, string> =
+    const limitHeaders: Record<string, string> =
       this.#options.tells === false
         ? {}
         : {
@@ -211,10 +211,10 @@ export class FakeZendesk extends FakeProvider {
           };
     const refused = [account, own].find((budget) => budget?.accepted === false);
     return refused == null
-      ? { status: 200, headers: told }
+      ? { status: 200, headers: limitHeaders }
       : {
           status: 429,
-          headers: { ...told, 'Retry-After': String(refused.resetsIn) },
+          headers: { ...limitHeaders, 'Retry-After': String(refused.resetsIn) },
           body: { error: 'APIRateLimitExceeded' },
         };
   }

@@ -140,7 +140,7 @@ export class Helpdesk {
   }
 }
 
-/** Every version has words of its own, including something private; nothing of an ineligible ticket may appear. */
+/** Every version has words of its own, including something private; no part of an ineligible ticket may appear. */
 function wordsOf({ id, state, version }: Edit): string {
   return state === 'solved' ? `How do I do ${id}, version ${version}? hush-${version}` : `never-${version}`;
 }

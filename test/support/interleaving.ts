@@ -4,7 +4,7 @@ import type { PollingSource } from '../../src/conversations/model/source.ts';
 import type { SourceRecord } from '../../src/conversations/model/ticket.ts';
 import { TransientError } from '../../src/core/errors.ts';
 import type { Json } from '../../src/core/json.ts';
-import type { FakeProvider, Malady } from './fake-provider.ts';
+import type { FakeProvider, Fault } from './fake-provider.ts';
 import type { SocketClock } from './polls.ts';
 
 /** Events between a helpdesk and the process that polls it. */
@@ -17,7 +17,7 @@ export type InterleavedStep<Edit> =
       readonly batches: number;
       /** Events between its requests, one before each. */
       readonly meanwhile: readonly (Edit | null)[];
-      readonly maladies: readonly (Malady | null)[];
+      readonly faults: readonly (Fault | null)[];
     }
   /** Invalidates all earlier cursors. */
   | { readonly kind: 'expire' };
@@ -39,8 +39,8 @@ export function interleavedSteps<Edit>(
         kind: fc.constant('poll' as const),
         batches: fc.integer({ min: 1, max: 6 }),
         meanwhile: fc.array(fc.option(edit, { freq: 2 }), { maxLength: 6 }),
-        maladies: fc.array(
-          fc.option(fc.constantFrom<Malady>(500, 503, 429, 'truncated', 'dropped', 'html'), { freq: 3 }),
+        faults: fc.array(
+          fc.option(fc.constantFrom<Fault>(500, 503, 429, 'truncated', 'dropped', 'html'), { freq: 3 }),
           { maxLength: 5 },
         ),
       }),
@@ -93,20 +93,20 @@ export async function playInterleaved<Edit extends { readonly kind: 'edit' }>(
         expire();
       } else {
         const meanwhile = [...one.meanwhile];
-        const maladies = [...one.maladies];
+        const faults = [...one.faults];
         fake.meanwhile = () => {
           const next = meanwhile.shift();
           if (next != null) {
             apply(next);
           }
         };
-        fake.malady = () => maladies.shift() ?? null;
+        fake.fault = () => faults.shift() ?? null;
         // A poll ends after too many faults; the next one continues from the cursor.
         await clock.run(poll(one.batches)).catch((error: unknown) => expect(error).toBeInstanceOf(TransientError));
       }
     }
     fake.meanwhile = () => undefined;
-    fake.malady = () => null;
+    fake.fault = () => null;
     await clock.advance(settling);
     await clock.run(poll(Number.POSITIVE_INFINITY));
   } finally {

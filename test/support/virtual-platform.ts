@@ -18,7 +18,7 @@ import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts
 import { noStreams } from './no-streams.ts';
 
 /** Fault of a request: it is answered with this status, or never. */
-export type Malady = number | 'silence';
+export type Fault = number | 'silence';
 
 /** A request as the platform receives it. */
 export interface Seen {
@@ -43,7 +43,7 @@ export interface VirtualPlatformOptions {
   readonly caller?: (token: string) => Caller | undefined;
 }
 
-/** How long a client waits for an answer, in milliseconds. */
+/** Response timeout of a client, in milliseconds. */
 const PATIENCE = 30_000;
 const ADMIN: Caller = { user: 'ana@acme.example', permission: 'admin' };
 
@@ -52,7 +52,7 @@ export class VirtualPlatform {
   readonly clock: VirtualClock = createVirtualClock();
   readonly requests: RequestLog;
   /** Faults of requests; none where absent. */
-  malady: (seen: Seen) => Malady | null = () => null;
+  fault: (seen: Seen) => Fault | null = () => null;
   readonly #store: EmulatorStore = createStore();
   readonly #router = apiRouter();
   readonly #recorder = new RequestRecorder();
@@ -100,15 +100,15 @@ export class VirtualPlatform {
       at: now,
     });
     const admission = this.#limiter.admit(token, request.method === 'GET' ? 'read' : 'write', now);
-    const malady = admission.admitted
-      ? this.malady({ method: request.method, path, body: request.body ?? '', operation, token })
+    const fault = admission.admitted
+      ? this.fault({ method: request.method, path, body: request.body ?? '', operation, token })
       : 429;
-    if (malady === 'silence') {
+    if (fault === 'silence') {
       await clock.sleep(PATIENCE);
       throw new TransientError('no answer in time', true);
     }
     const answered: ApiAnswer =
-      malady === null
+      fault === null
         ? answer(this.#context(now), caller, match, {
             method: request.method,
             path,
@@ -116,7 +116,7 @@ export class VirtualPlatform {
             contentType: 'application/json',
             body: request.body === null ? Buffer.alloc(0) : Buffer.from(request.body),
           })
-        : { status: malady, body: { error: { code: malady, message: 'Something is wrong' } } };
+        : { status: fault, body: { error: { code: fault, message: 'Something is wrong' } } };
     close(answered.status);
     await clock.sleep(way);
     const headers = { ...admission.headers, Date: new Date(now).toUTCString() };

@@ -1,6 +1,6 @@
 import { type Named, resolve, type Schema, typeOf } from './schema.ts';
 
-/** Discriminator of several schemas, one of which a value is to match. */
+/** Discriminator of several schemas; a value is to match one of them. */
 export type Telling =
   | ({ readonly by: 'tag' } & Tag)
   | { readonly by: 'type'; readonly types: readonly (readonly string[])[] }
@@ -120,7 +120,7 @@ function typesThatTell(named: Named, choices: readonly Schema[]): readonly (read
   return types.every((of) => of.length > 0) && new Set(all).size === all.length ? types : undefined;
 }
 
-/** Properties each of which only one of these schemas requires; one schema may have none and be the default. */
+/** Properties that exactly one of these schemas requires; one schema may have none and be the default. */
 function keysThatTell(named: Named, choices: readonly Schema[]): readonly (string | undefined)[] | undefined {
   const all = choices.map((choice) => resolve(named, choice));
   const keys = all.map(({ required = [] }, at) =>

@@ -323,29 +323,29 @@ describe('a drop folder', () => {
 
   it('notices a file that is moved into it', async () => {
     const source = open();
-    let told = 0;
-    let heard = () => {};
-    const hears = () => new Promise<void>((resolve) => (heard = resolve));
+    let reports = 0;
+    let resolveNext = () => {};
+    const nextReport = () => new Promise<void>((resolve) => (resolveNext = resolve));
     const stop = source.watch(() => {
-      told += 1;
-      heard();
+      reports += 1;
+      resolveNext();
     });
     try {
       // The watcher reports nothing until it has started: files are added until it does.
       let attempt = 0;
-      while (told === 0) {
+      while (reports === 0) {
         attempt += 1;
         await put('.a.tmp', `${attempt}`);
         await rename(join(folder, '.a.tmp'), join(folder, `a${attempt}.ndjson`));
         await new Promise((resolve) => setImmediate(resolve));
       }
-      const next = hears();
+      const next = nextReport();
       await put('.b.tmp', record('2'));
       await rename(join(folder, '.b.tmp'), join(folder, 'b.ndjson'));
       await next;
     } finally {
       await stop();
     }
-    expect(told).toBeGreaterThan(0);
+    expect(reports).toBeGreaterThan(0);
   });
 });

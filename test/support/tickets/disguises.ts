@@ -70,15 +70,15 @@ function wordedEmail(scene: Scene): string {
 }
 
 /** A sentence of the ticket's language around an e-mail address. */
-const told = (scene: Scene, text: string) => fill(scene.dice.pick(scene.language.mail), mark('email', text));
+const sentenceWith = (scene: Scene, text: string) => fill(scene.dice.pick(scene.language.mail), mark('email', text));
 
 /** Rewrites any of the values in a form that a program may have encoded. */
 function encoded(rewrite: (dice: Dice, text: string) => string): (scene: Scene) => Fragment {
   return (scene) => {
     const { dice, language, locale } = scene;
     const body = dice.pick<() => Fragment>([
-      () => told(scene, address(scene)),
-      () => told(scene, address(scene)),
+      () => sentenceWith(scene, address(scene)),
+      () => sentenceWith(scene, address(scene)),
       () => t`${dice.pick(language.phone)}: ${mark('phone', phoneNumber(dice, LOCALES[locale].region, true).text)}`,
       () => t`IBAN: ${mark('iban', iban(dice))}`,
       () => t`Card: ${mark('card', cardNumber(dice))}`,
@@ -94,14 +94,17 @@ const ZERO_WIDTH = ['\u200B', '\u200C', '\u200D', '\u2060', '\uFEFF', '\u00AD'];
 const punctuation = /[@.:/+=_-]/;
 
 const DISGUISES: readonly Disguise[] = [
-  { name: 'words', body: (scene) => told(scene, wordedEmail(scene)) },
-  { name: 'words', body: (scene) => told(scene, wordedEmail(scene)) },
-  { name: 'words', body: (scene) => told(scene, wordedEmail(scene)) },
-  { name: 'spaced', body: (scene) => told(scene, address(scene).replace('@', scene.dice.pick([' @ ', '@ ', ' @']))) },
+  { name: 'words', body: (scene) => sentenceWith(scene, wordedEmail(scene)) },
+  { name: 'words', body: (scene) => sentenceWith(scene, wordedEmail(scene)) },
+  { name: 'words', body: (scene) => sentenceWith(scene, wordedEmail(scene)) },
+  {
+    name: 'spaced',
+    body: (scene) => sentenceWith(scene, address(scene).replace('@', scene.dice.pick([' @ ', '@ ', ' @']))),
+  },
   {
     name: 'markdown',
     body: (scene) =>
-      told(
+      sentenceWith(
         scene,
         address(scene).replaceAll(/[._@+-]/g, (character) =>
           character === '@' ? scene.dice.pick(['@', '\\@']) : `\\${character}`,
@@ -129,7 +132,7 @@ const DISGUISES: readonly Disguise[] = [
   {
     name: 'named entities',
     body: (scene) =>
-      told(
+      sentenceWith(
         scene,
         address(scene)
           .replaceAll('@', '&commat;')
@@ -139,7 +142,7 @@ const DISGUISES: readonly Disguise[] = [
   {
     name: 'percent',
     body: (scene) =>
-      told(
+      sentenceWith(
         scene,
         address(scene)
           .replaceAll('@', scene.dice.pick(['%40', '%2540']))
@@ -154,11 +157,17 @@ const DISGUISES: readonly Disguise[] = [
   },
   { name: 'full width', body: encoded((_, text) => fullWidth(text)) },
   { name: 'quoted-printable', body: encoded(quotedPrintable) },
-  { name: 'fullwidth at', body: (scene) => told(scene, address(scene).replace('@', scene.dice.pick(['＠', '﹫']))) },
+  {
+    name: 'fullwidth at',
+    body: (scene) => sentenceWith(scene, address(scene).replace('@', scene.dice.pick(['＠', '﹫']))),
+  },
   {
     name: 'wbr',
     body: (scene) =>
-      told(scene, address(scene).replace('@', scene.dice.pick(['<wbr>@', '@<wbr>', '<span>@</span>', '<!-- -->@']))),
+      sentenceWith(
+        scene,
+        address(scene).replace('@', scene.dice.pick(['<wbr>@', '@<wbr>', '<span>@</span>', '<!-- -->@'])),
+      ),
   },
   {
     name: 'emphasis',
