@@ -2,12 +2,15 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { SlowestFiles } from './test/support/slowest-files.ts';
 
-/** Tests that spy on a module of Node, count what the engine compiles, or measure memory: each has a process of its own. */
-const ISOLATED = [
-  'test/conversations/standard-webhook.test.ts',
-  'test/conversations/files/read-tickets.test.ts',
-  'test/growth/**/*.test.ts',
-];
+/**
+ * Tests that start neither processes nor servers: files share a process, which loads each module once. Starting a process
+ * from a large one is slow, so all other files have a process of their own.
+ */
+const SHARED =
+  'clusters|config|contract|conversations|core|emulator|forge|kinds|manifests|plan|platform|queue|report|store';
+
+/** Tests in these directories that spy on a module of Node. */
+const SPYING = ['test/conversations/standard-webhook.test.ts', 'test/conversations/files/read-tickets.test.ts'];
 
 /** File that CI reads the results from. */
 const RESULTS = process.env.TEST_RESULTS;
@@ -28,9 +31,12 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: ISOLATED, isolate: false },
+        test: { name: 'shared', include: [`test/@(${SHARED})/**/*.test.ts`], exclude: SPYING, isolate: false },
       },
-      { extends: true, test: { name: 'isolated', include: ISOLATED } },
+      {
+        extends: true,
+        test: { name: 'isolated', include: [`test/!(${SHARED})/**/*.test.ts`, 'test/*.test.ts', ...SPYING] },
+      },
     ],
   },
 });

@@ -8,7 +8,7 @@ const REF = 'refs/octavo/org_acme/applied';
 const APPLIED = `${REF}^`;
 
 interface Answer {
-  readonly base: string | null;
+  readonly baseCommit: string | null;
   readonly changes: readonly { readonly action: string; readonly address: string }[];
   readonly unmanaged: readonly { readonly title: string }[];
 }
@@ -45,11 +45,11 @@ test('plans a rename as a rename and deletes only what the base declared', async
   work.repository.commit('Rename one, drop one');
   const withBase = await planned(work, '--base', 'HEAD~1');
   expect(said(withBase).toSorted()).toEqual(['delete team/old', 'update team/writers']);
-  expect(withBase.base).toBe(work.repository.git('rev-parse', 'HEAD~1'));
+  expect(withBase.baseCommit).toBe(work.repository.git('rev-parse', 'HEAD~1'));
   expect(withBase.unmanaged.map(({ title }) => title)).toEqual(['By hand']);
   const without = await planned(work);
   expect(said(without)).toEqual(['create team/writers']);
-  expect(without.base).toBe(null);
+  expect(without.baseCommit).toBe(null);
   expect((await work.inside(['plan'])).stdout).toContain('there is no base, so nothing is deleted');
 });
 
@@ -99,8 +99,8 @@ test('pushes the ref, and reads it from the remote in a clone without it', async
   expect(runGit(remote, ['rev-parse', APPLIED]).trim()).toBe(commit);
   const clone = join(work.folder, 'clone');
   runGit(work.folder, ['clone', '--quiet', '--no-local', remote, clone]);
-  const { base } = await planned(work, clone, '--base', 'applied');
-  expect(base).toBe(commit);
+  const { baseCommit } = await planned(work, clone, '--base', 'applied');
+  expect(baseCommit).toBe(commit);
 });
 
 test('reports a refused push after applying, and records nothing locally', async () => {
@@ -153,7 +153,7 @@ test('plans without a base when nothing was ever applied', async () => {
   await using work = await openWorkspace();
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
   work.repository.commit('One');
-  expect((await planned(work, '--base', 'applied')).base).toBe(null);
+  expect((await planned(work, '--base', 'applied')).baseCommit).toBe(null);
 });
 
 test('reports problems in the manifests of the base as problems of the base', async () => {
@@ -176,5 +176,5 @@ test('owns nothing with a base from before the first manifest', async () => {
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
   work.repository.commit('One');
   const answer = await planned(work, '--base', 'HEAD~1');
-  expect([answer.base, ...said(answer)]).toEqual([base, 'create team/writers']);
+  expect([answer.baseCommit, ...said(answer)]).toEqual([base, 'create team/writers']);
 });

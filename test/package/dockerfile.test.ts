@@ -77,7 +77,10 @@ describe('Dockerfile', () => {
   });
 
   test('builds only with commands that continuous integration also runs', () => {
-    const runs = readFileSync(join(ROOT, '.ci/run'), 'utf8');
+    // "npm run check" runs the build among others.
+    const checks = readFileSync(join(ROOT, 'scripts/check.ts'), 'utf8');
+    expect(checks).toMatch(/CHECKS = \[.*'build'/);
+    const runs = readFileSync(join(ROOT, '.ci/run'), 'utf8').replace(/^npm run check/m, 'npm run build\n$&');
     const commands = stages.slice(0, -1).flatMap(commandsOf);
     expect(commands).toEqual(['npm ci', 'npm run build', 'npm ci --omit=dev']);
     for (const command of commands) {

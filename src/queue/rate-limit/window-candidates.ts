@@ -1,4 +1,5 @@
 // Weighs the windows that a rate limit without headers may have, by what it accepts and refuses.
+import { largest } from '../../core/lists.ts';
 import type { ServerClock } from './server-clock.ts';
 
 /** Window that a limit may have, and what its count would be. */
@@ -138,7 +139,7 @@ export class WindowCandidates {
    * unless null, bounds the wait by the time since the first 429 of all.
    */
   probeAt(rtt: number, closed: { readonly at: number; readonly now: number } | null): number {
-    const highest = Math.max(...this.#all.map(({ weight }) => weight));
+    const highest = largest(this.#all.map(({ weight }) => weight));
     const openings = this.#all
       .filter(({ weight }) => weight >= NEGLIGIBLE * highest)
       .map((each) => ({ at: this.#endOf(each), weight: each.weight }))
@@ -165,7 +166,7 @@ export class WindowCandidates {
     for (const each of this.#all) {
       each.weight *= isWrong(each) ? factor : 1;
     }
-    const highest = Math.max(...this.#all.map(({ weight }) => weight));
+    const highest = largest(this.#all.map(({ weight }) => weight));
     for (const each of this.#all) {
       each.weight = Math.max(MIN_WEIGHT, each.weight / highest);
     }

@@ -223,7 +223,7 @@ describe.each(CASES)('%s', (_what, { name, content, rejects, taken }) => {
     expect(await push(name)).toMatchObject({
       tickets: taken.length,
       rejected: rejects.filter(([, , reason]) => !String(reason).startsWith('skipped')).length,
-      rejects: join(folder, `${name}.rejects.ndjson`),
+      rejectFile: join(folder, `${name}.rejects.ndjson`),
     });
     expect(rejectsOf(name)).toEqual(expected);
     expect(await waiting()).toEqual(keys);
