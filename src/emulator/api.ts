@@ -16,11 +16,11 @@ export interface ApiRequest {
   readonly search: string;
   readonly contentType: string | undefined;
   readonly prefer?: string | string[] | undefined;
-  /** Null when it was longer than a request may be. */
+  /** Null if it was longer than the size limit. */
   readonly body: Buffer | null;
 }
 
-/** A router over every operation. */
+/** Creates the router for all operations. */
 export function apiRouter(): Router {
   return new Router(OPERATIONS.flat());
 }
@@ -30,8 +30,7 @@ function isOn(operation: ApiOperation, context: Omit<Context, 'caller'>): boolea
 }
 
 /**
- * Throws a 404 for an operation that this version does not have, for every caller, and a 403 for one that the token may
- * not use.
+ * Throws a 404, for every caller, if this version does not have the operation, and a 403 if the token may not use it.
  */
 function authorize(match: Match | undefined, caller: Caller | undefined, context: Omit<Context, 'caller'>): Match {
   if (match === undefined || !isOn(match.operation, context)) {
@@ -43,7 +42,7 @@ function authorize(match: Match | undefined, caller: Caller | undefined, context
   return match;
 }
 
-/** Ids of this kind may have other characters: names, slugs, addresses of people and pages. */
+/** Path parameters that may have other characters than ids: names, slugs, email addresses and page paths. */
 const FREE_NAMES = new Set(['integrationName', 'specSlug', 'pagePath', 'hostname', 'subdomain']);
 
 /**
@@ -60,8 +59,8 @@ function requireIds(params: Readonly<Record<string, string>>, { features }: Pick
 const MINIMAL = 'return=minimal';
 
 /**
- * Removes the body of a success when the request prefers that and the version supports it.
- * Source: docs/platform-notes.md#answers-without-a-body
+ * Removes the body of a successful answer if the request prefers that and the version supports it. Source:
+ * docs/platform-notes.md#answers-without-a-body
  */
 function preferred(
   answer: ApiAnswer,
@@ -102,13 +101,13 @@ export function answer(
 
 /*
  * Permissions of the tokens of integrations and installations. Decisions of this emulator, since it is not documented
- * which operation requires which scope: what is not permitted answers 403.
+ * which operation requires which scope: a request that is not permitted is answered with 403.
  * Source: docs/platform-notes.md#integration-scopes
  */
 interface Need {
-  /** Paths of the operations; the first that matches counts. */
+  /** Paths of the operations; the first match wins. */
   readonly path: RegExp;
-  /** The scope for reading; undefined where no token of an installation may. */
+  /** Scope that reading requires; undefined: installation tokens may not read. */
   readonly read?: IntegrationScope;
   readonly write?: IntegrationScope;
 }
@@ -134,7 +133,7 @@ const OWN: ReadonlySet<string> = new Set([
   'getIntegrationEvent',
 ]);
 
-/** Operations that every installation's token may use, to find out what it is for. */
+/** Operations that every installation token may use, to find out which organization it belongs to. */
 const FREE: ReadonlySet<string> = new Set(['getVersion', 'getOrganization']);
 type Params = Readonly<Record<string, string>>;
 
@@ -144,7 +143,7 @@ function isWithinScopes(scopes: readonly IntegrationScope[], method: Method, pat
   return scope !== undefined && scopes.includes(scope);
 }
 
-/** Reports whether the path names a resource of another organization than the token's. */
+/** Reports whether the path names a resource outside the token's organization. */
 function isElsewhere({ store }: Pick<Context, 'store'>, organization: string, params: Params): boolean {
   const named = params.organizationId ?? store.spaces.get(params.spaceId ?? '')?.organization;
   return named !== undefined && named !== organization;

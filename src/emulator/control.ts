@@ -1,4 +1,4 @@
-// Control of a running emulator over HTTP, next to the API.
+// Control interface of a running emulator, served over HTTP together with the API.
 
 import { z } from 'zod';
 import type { Written } from './content/edit.ts';
@@ -21,7 +21,7 @@ const featuresSchema: z.ZodType<Partial<Features>> = z
   .strictObject(Object.fromEntries(Object.keys(ALL_FEATURES).map((name) => [name, z.boolean()])))
   .partial();
 
-/** Prefix of the control's paths, which are not part of the API. */
+/** Prefix of the control interface's paths, which are not part of the API. */
 export const CONTROL_PREFIX = '/_emulator/';
 
 /** Change request that content is written to, and the user who writes it. */
@@ -108,11 +108,11 @@ function dispatch(controls: Controls, method: string, path: string, body: unknow
       controls.setLimits(parse('body', rateLimitsSchema, body));
       return noContent();
     default:
-      throw new ApiError(404, 'No such control');
+      throw new ApiError(404, 'Unknown control command');
   }
 }
 
-/** Answers a request to the control. It is not counted, limited, delayed or made to fail. */
+/** Answers a control request. Control requests are not logged, rate limited, delayed or failed by faults. */
 export function control(
   controls: Controls,
   admin: boolean,

@@ -29,7 +29,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../core/clock.ts';
-import { addRevision, requirePlace } from './content/content.ts';
+import { addRevision, requireContentOwner } from './content/content.ts';
 import { type Written, writeContent } from './content/edit.ts';
 import type { ContentSeed } from './content/seed.ts';
 import type { Controls, Latency, WriteOptions } from './control.ts';
@@ -47,7 +47,7 @@ import type { EmulatorState, EmulatorStore } from './model/store.ts';
 import { organizationById } from './organizations/people.ts';
 import { defaultState } from './organizations/seed.ts';
 import { createHttpServer, type ServerContext } from './server.ts';
-import { keptSpaceById } from './spaces/views.ts';
+import { restorableSpaceById } from './spaces/views.ts';
 import { StateFile } from './state-file.ts';
 import { createCallerLookup, firstOrganization } from './tokens.ts';
 
@@ -92,7 +92,7 @@ export interface EmulatorOptions {
   readonly limits?: RateLimits;
   readonly faults?: readonly FaultRule[];
   /** Seed for repeatable faults and latencies; 1 by default. */
-  readonly seedNumber?: number;
+  readonly randomSeed?: number;
   /** Milliseconds until processing completes; 300, 500 and 400 by default. */
   readonly processing?: Partial<Processing>;
   /** Values of new resources for fields that their creation leaves out; none by default. */
@@ -133,7 +133,7 @@ function writeAs(
   seed: ContentSeed,
   { changeRequest, by }: WriteOptions = {},
 ): Written {
-  const place = requirePlace(
+  const place = requireContentOwner(
     { store },
     { spaceId, ...(changeRequest === undefined ? {} : { changeRequestId: changeRequest }) },
   );
@@ -142,7 +142,7 @@ function writeAs(
 }
 
 function reviseSpace(store: EmulatorStore, clock: Clock, spaceId: string): string {
-  const space = keptSpaceById(store, clock.now(), spaceId);
+  const space = restorableSpaceById(store, clock.now(), spaceId);
   const at = new Date(clock.now()).toISOString();
   const revision = addRevision(store, { parents: [space.revision], type: 'edits', createdAt: at });
   store.spaces.put({ ...space, revision, updatedAt: at });
@@ -160,13 +160,13 @@ function listenerOf(store: EmulatorStore, options: EmulatorOptions): ServerConte
     callerOf: createCallerLookup(store, clock, token, options.tokens),
     isAdmin: (given) => given === token,
     limiter: new RequestLimiter(options.limits ?? {}),
-    faults: new FaultInjector(options.faults ?? [], options.seedNumber ?? 1),
+    faults: new FaultInjector(options.faults ?? [], options.randomSeed ?? 1),
     recorder: new RequestRecorder(),
     features: { ...getFeatures(options.platform ?? '0.146'), ...options.features },
     processing: { openapi: 300, translation: 500, conversations: 400, ...options.processing },
     defaults: options.defaults ?? {},
     pageSize: options.pageSize ?? 50,
-    seedNumber: options.seedNumber ?? 1,
+    randomSeed: options.randomSeed ?? 1,
     latency: options.latency ?? 0,
   };
 }

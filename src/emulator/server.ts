@@ -32,7 +32,7 @@ export interface ServerContext {
   readonly processing: Processing;
   readonly defaults: CreationDefaults;
   readonly pageSize: number;
-  readonly seedNumber: number;
+  readonly randomSeed: number;
   latency: Latency;
 }
 
@@ -64,7 +64,7 @@ function takeApart(request: IncomingMessage, response: ServerResponse, body: Buf
 /** Creates the server for a store. */
 export function createHttpServer(listener: ServerContext, controls: Controls): Server {
   const router = apiRouter();
-  const random = seededRandom(listener.seedNumber);
+  const random = seededRandom(listener.randomSeed);
   const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     receiveBody(request)
       .then(async (body) => {
@@ -77,7 +77,7 @@ export function createHttpServer(listener: ServerContext, controls: Controls): S
           await answerRequest(listener, router, random, received);
         }
       })
-      // The client disconnected while it was sending, or the hook of a fault failed: there is no answer.
+      // The client disconnected while it was sending, or a fault's hook threw: nothing is answered.
       .catch(() => request.socket.destroy());
   });
   return server;
@@ -95,7 +95,7 @@ function answerControl(listener: ServerContext, controls: Controls, received: Re
   send(request, received.response, result, dateHeader(listener.clock), undefined);
 }
 
-/** Answers a download: without a token, and not counted, limited or made to fail. */
+/** Answers a download: it needs no token, and is not logged, rate limited or failed by faults. */
 function answerDownload(listener: ServerContext, { method, path, search, request, response }: Received): void {
   const headers = dateHeader(listener.clock);
   try {
@@ -136,49 +136,49 @@ async function answerRequest(
     at: now,
   });
   const admission = listener.limiter.admit(token, match?.operation.limit ?? (method === 'GET' ? 'read' : 'write'), now);
-  const trouble = admission.admitted ? listener.faults.choose({ method, operation, path }) : NO_FAULTS;
-  const result = decide(listener, received, { caller, match, admission, trouble });
-  const latency = latencyOf(listener.latency, random) + trouble.delay;
+  const chosenFaults = admission.admitted ? listener.faults.choose({ method, operation, path }) : NO_FAULTS;
+  const result = decide(listener, received, { caller, match, admission, chosenFaults });
+  const latency = latencyOf(listener.latency, random) + chosenFaults.delay;
   await wait(listener, latency);
   if (result === undefined) {
     dropConnection(request);
     return;
   }
   close(result.status);
-  const retryAfter = trouble.end?.kind === '429' ? trouble.end.retryAfter : undefined;
+  const retryAfter = chosenFaults.end?.kind === '429' ? chosenFaults.end.retryAfter : undefined;
   const headers = {
     ...dateHeader(listener.clock),
     ...admission.headers,
     ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }),
   };
   if (result.events === undefined) {
-    send(request, response, result, headers, trouble.end);
+    send(request, response, result, headers, chosenFaults.end);
     return;
   }
   const pause = (signal: AbortSignal) => wait(listener, latencyOf(listener.latency, random), signal);
-  await stream(request, response, result.events, { headers, end: trouble.end, pause });
+  await stream(request, response, result.events, { headers, end: chosenFaults.end, pause });
 }
 
 interface Circumstances {
   readonly caller: Caller | undefined;
   readonly match: Match | undefined;
   readonly admission: LimitDecision;
-  readonly trouble: ChosenFaults;
+  readonly chosenFaults: ChosenFaults;
 }
 
 /** Returns the answer; undefined drops the connection. */
 function decide(
   listener: ServerContext,
   received: Received,
-  { caller, match, admission, trouble }: Circumstances,
+  { caller, match, admission, chosenFaults }: Circumstances,
 ): ApiAnswer | undefined {
   if (!admission.admitted) {
     return tooMany(admission.wait);
   }
-  for (const hook of trouble.before) {
+  for (const hook of chosenFaults.before) {
     hook();
   }
-  const { end } = trouble;
+  const { end } = chosenFaults;
   switch (end?.kind) {
     case 'status':
       return { status: end.status, body: errorBody(end.status, end.message ?? `Injected fault ${end.status}`) };
@@ -194,7 +194,7 @@ function decide(
     contentType: received.request.headers['content-type'],
     prefer: received.request.headers.prefer,
   });
-  for (const hook of trouble.after) {
+  for (const hook of chosenFaults.after) {
     hook();
   }
   return end?.kind === 'reset-after' ? undefined : result;

@@ -1,4 +1,4 @@
-// Callers that tokens stand for.
+// Resolves tokens to their callers.
 
 import type { Clock } from '../core/clock.ts';
 import type { Caller } from './model/operation.ts';

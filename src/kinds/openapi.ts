@@ -55,7 +55,7 @@ export const openapi = listedKind({
       context.problem([], 'needs a source: { url: … } or { file: … }');
     }
     if (key.length > 100) {
-      context.problem([], `its slug is ${key.length} characters long, must be at most 100`);
+      context.problem([], `its slug is ${key.length} characters long; the maximum is 100`);
     }
     if (entry.source instanceof FileContent && entry.source.text === '') {
       context.problem(['source'], `${entry.source.path} is empty; an OpenAPI specification has text`);

@@ -30,7 +30,7 @@ export const kinds: readonly Kind[] = [
   organization,
 ];
 
-/** Sorts kinds so that each comes after those of the list that it depends on. */
+/** Sorts kinds so that each comes after the kinds in the list that it depends on. */
 function inOrder(list: readonly Kind[]): readonly Kind[] {
   const sorted: Kind[] = [];
   const add = (kind: Kind): void => {

@@ -60,7 +60,7 @@ export const team = listedKind({
     const members = Number(actual.facts?.members ?? 0);
     return { weight: members, text: members === 0 ? '' : counted(members, 'member') };
   },
-  // The members of a team need a request of their own, which is made only if they are declared.
+  // The members of a team need a separate request, which is sent only if they are declared.
   details: [{ name: 'members', fields: ['members'], read: readMembers }],
   writes(change) {
     const path = { teamId: ref(change.address) };

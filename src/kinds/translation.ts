@@ -63,7 +63,7 @@ export const translation: Kind = {
   dependsOn: ['space'],
   creatable: true,
   deletable: true,
-  // One source and language has one translation.
+  // A space has at most one translation per language.
   deleteBeforeReplace: true,
   fields: table.rules,
   manifest: manifestRules({

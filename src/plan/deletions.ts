@@ -6,8 +6,8 @@ import type { Identity } from './identity/identity.ts';
 import type { KindRules } from './model/rules.ts';
 
 /**
- * Leaves out the deletions that happen implicitly because the parent of the resource is deleted. A protected part
- * keeps the whole.
+ * Leaves out the deletions that happen implicitly because the parent of the resource is deleted. A protected part also
+ * keeps its parent.
  */
 export function withoutImplicit(changes: readonly Change[], kinds: ReadonlyMap<string, KindRules>): readonly Change[] {
   const going = new Map(
@@ -39,7 +39,7 @@ export function withoutImplicit(changes: readonly Change[], kinds: ReadonlyMap<s
 }
 
 /**
- * Holds deletions that would leave a parent without its last required part, until another one exists: that one may
+ * Holds deletions that would leave a parent without its last required part, until another part exists, which may still
  * be pending.
  */
 export function holdLastRequiredPart(

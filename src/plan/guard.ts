@@ -130,8 +130,11 @@ function describeLost(actual: Actual, before: string | undefined): string {
   return before === undefined ? `would also delete: ${one}` : `${before}, ${one}`;
 }
 
-/** Decides whether the plan as a whole may be applied. See docs/concepts.md#held-refused-and-pending-changes. */
-export function judge(changes: readonly Change[], checksum: string, context: GuardContext): Verdict {
+/**
+ * Computes the verdict: whether the plan as a whole may be applied.
+ * See docs/concepts.md#held-refused-and-pending-changes.
+ */
+export function computeVerdict(changes: readonly Change[], checksum: string, context: GuardContext): Verdict {
   const { base, policy } = context;
   const owned = base?.size ?? 0;
   const reasons = findLockOuts(changes, context);
@@ -159,7 +162,7 @@ export function judge(changes: readonly Change[], checksum: string, context: Gua
   return reasons.length === 0 ? { state: 'ready', reasons } : { state: 'held', reasons };
 }
 
-/** Returns true if a change may do damage: creating a resource and changing an order do none. */
+/** Returns true if a change may do damage: all except creations and changes of order. */
 function isDamaging({ action, fields }: Change): boolean {
   return action === 'move' ? fields.some((field) => field.path !== 'position') : action !== 'create';
 }

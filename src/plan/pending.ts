@@ -18,7 +18,7 @@ export class PendingResources {
   readonly reasons = new Map<Address, string>();
   readonly context: RulesContext;
   readonly #options: PendingOptions;
-  /** Reasons why a declared resource cannot be created yet; null where it can or exists. */
+  /** Reasons why a declared resource cannot be created yet; null if it can be, or exists. */
   readonly #known = new Map<Address, string | null>();
 
   constructor(options: PendingOptions) {
@@ -66,7 +66,7 @@ export class PendingResources {
     if (known !== undefined) {
       return known;
     }
-    // Ends a cycle of references.
+    // Breaks a cycle of references.
     this.#known.set(address, null);
     const reason = this.#findReason(kind, resource);
     this.#known.set(address, reason);

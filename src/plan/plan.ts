@@ -6,7 +6,7 @@ import { ROOT_SCOPE } from '../core/scope.ts';
 import { accessChanges } from './access.ts';
 import { draftChanges } from './changes.ts';
 import { heldChecksum, planChecksum } from './checksum.ts';
-import { holdChanges, judge } from './guard.ts';
+import { computeVerdict, holdChanges } from './guard.ts';
 import { type Identity, identify } from './identity/identity.ts';
 import { type OtherScopes, overlapProblems, withoutOtherScopes } from './identity/other-scopes.ts';
 import { PeopleAddresses } from './model/people.ts';
@@ -20,11 +20,11 @@ export interface PlanInput {
   readonly organization: string;
   /** Distinguishes the manifest directories of one organization; the root scope if absent. */
   readonly scope?: string;
-  /** Claims of the other scopes of the organization; none where absent. */
+  /** Claims of the other scopes of the organization; none if absent. */
   readonly otherScopes?: OtherScopes;
   readonly commit: string | null;
   readonly baseCommit: string | null;
-  /** In an order in which each comes after those it refers to. */
+  /** Ordered so that each kind comes after those it refers to. */
   readonly kinds: readonly KindRules[];
   readonly declared: ReadonlyMap<Address, Declared>;
   readonly base: Base;
@@ -77,7 +77,7 @@ export function computePlan(input: PlanInput): PlannedChanges {
   const waiting = ordering.sequence.filter((change) => change.held !== null);
   const waits = waiting.length === 0 ? null : heldChecksum(input.organization, scope, waiting);
   const approved = policy.approved.includes(checksum) || policy.approved.includes(waits ?? '');
-  const verdict = judge(ordering.sequence, checksum, guard);
+  const verdict = computeVerdict(ordering.sequence, checksum, guard);
   const rules = new Map(kinds.map((kind) => [kind.name, kind]));
   const changes = ordering.sequence.map((change) => withAccessFields(released(change, approved), rules));
   // 5. Assemble the plan.

@@ -16,7 +16,7 @@ export interface Policy {
   };
   /** Reverts drift; if false, drift is only reported. */
   readonly selfHeal: boolean;
-  /** The email of the user whose token is used; null where it is not known. */
+  /** The email of the user whose token is used; null if it is not known. */
   readonly user: string | null;
   /** Current time, for pauses, in milliseconds since the epoch. */
   readonly now: number;

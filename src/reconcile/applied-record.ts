@@ -4,8 +4,8 @@ import { type Address, kindOf } from '../core/address.ts';
 import { DesiredStateError } from '../core/errors.ts';
 
 const FORMAT = 'octavo.applied/2';
-/** Most resources of a record. */
-const MOST_RESOURCES = 1_000_000;
+/** Maximum number of resources in a record. */
+const MAX_RESOURCES = 1_000_000;
 
 /** Record of what was applied, in an applied ref. */
 export interface AppliedCommit {
@@ -38,8 +38,8 @@ export function writeAppliedRecord({ organization, scope, directory, commit, ids
 }
 
 /**
- * Reads the record of a ref. `expected` is what must be in it: anybody who may push may write anything into a ref.
- * Throws DesiredStateError, which describes how to repair the ref.
+ * Reads the record of a ref. `expected` is what the record must contain: anybody with push access can write anything to
+ * a ref. Throws DesiredStateError, which describes how to repair the ref.
  */
 export function readAppliedRecord(
   text: string,
@@ -59,14 +59,14 @@ export function readAppliedRecord(
   }
   const { organization, scope, directory, commit, ids } = result.data;
   if (organization !== expected.organization) {
-    throw damaged(ref, 'it is of another organization');
+    throw damaged(ref, 'it belongs to another organization');
   }
   if (commit !== expected.commit) {
     throw damaged(ref, 'the commit that it names is not its parent');
   }
   const known = Object.entries(ids);
-  if (known.length > MOST_RESOURCES) {
-    throw damaged(ref, `it has more than ${MOST_RESOURCES} resources`);
+  if (known.length > MAX_RESOURCES) {
+    throw damaged(ref, `it has more than ${MAX_RESOURCES} resources`);
   }
   const owners = new Map<string, Address>();
   for (const [address, id] of known) {
@@ -85,7 +85,7 @@ function isInside(path: string): boolean {
   return path === '.' || !path.split('/').some((part) => ['', '.', '..', '.git'].includes(part.toLowerCase()));
 }
 
-/** An error that names a damaged ref and the ways out. */
+/** Creates the error for a damaged ref, with the ways to repair it. */
 function damaged(ref: string, why: string, cause?: unknown): DesiredStateError {
   const message =
     `is damaged: ${why}; point it to a commit that was applied (git push --force origin COMMIT:${ref}), ` +

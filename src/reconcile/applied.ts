@@ -1,4 +1,7 @@
-/** Reads and writes what a repository records as applied: the base of a scope with ids, and the claims of others. */
+/**
+ * Reads and writes what a repository records as applied: the base of a scope with its ids, and the claims of other
+ * scopes.
+ */
 
 import { posix } from 'node:path';
 import { type Address, kindOf } from '../core/address.ts';
@@ -48,7 +51,7 @@ export async function readAppliedBase(
     return null;
   }
   if (found.record !== null) {
-    await mustBeOwnFolder(place, found.record, head, makeLoader());
+    await requireOwnDirectory(place, found.record, head, makeLoader());
   }
   return baseOf(found, place, makeLoader());
 }
@@ -58,7 +61,7 @@ export async function hasApplied(refs: AppliedRefs, { organization, scope }: Sco
   return (await readOwn(refs, organization, scope)) !== null;
 }
 
-/** The same for a ref that is named in full. */
+/** Reads the base that a ref records, given the full name of the ref. */
 export async function readRecordedBase(
   refs: AppliedRefs,
   place: ScopedDirectory,
@@ -77,7 +80,7 @@ async function baseOf({ commit, record }: Read, place: ScopedDirectory, loader: 
  * Checks that two directories do not share a scope, because each would delete the resources of the other. A scope may
  * move to another directory.
  */
-async function mustBeOwnFolder(
+async function requireOwnDirectory(
   { repository, scope, directory }: ScopedDirectory,
   record: AppliedCommit,
   head: string | null,
@@ -213,7 +216,7 @@ function sameDirectory({ directory, scope }: ScopedDirectory, record: AppliedCom
 }
 
 /**
- * Records the applied commit of a scope: moves its ref to a commit on top of it. Does nothing if the same is already
+ * Records the applied commit of a scope: moves its ref to a commit on top of it. Does nothing if it is already
  * recorded. Throws SourceError if somebody else has moved the ref since it was read.
  */
 export async function recordApplied(

@@ -24,16 +24,16 @@ export interface ApplyOptions {
   /** Polls background work; the writer where absent. */
   readonly poller?: Reader | undefined;
   /** Called before each change: returns false if none may start now. Absent: always true. */
-  readonly mayBegin?: () => boolean;
+  readonly canStart?: () => boolean;
   readonly onStart?: (change: Change) => void;
   readonly onWait?: (change: Change) => void;
   readonly onResult?: (result: ChangeResult) => void;
 }
 
 /**
- * Applies a plan that passed the limits, and records each change when it is confirmed: an apply that is interrupted at any
- * moment has recorded what it did, and no more. Throws StoreError when the record cannot be written; no change is started
- * that it could not record.
+ * Applies a plan that passed the limits, and records each change when it is confirmed: an apply that is interrupted at
+ * any moment has recorded exactly what it did. Throws StoreError when the record cannot be written; a change that
+ * cannot be recorded is not started.
  */
 export async function apply(input: PlanningInput, planned: Planned, options: ApplyOptions): Promise<ApplyResult> {
   const { record, clock } = options;
@@ -44,7 +44,7 @@ export async function apply(input: PlanningInput, planned: Planned, options: App
   }
   // 2. Record the resources that need no change.
   const recorder = record === null ? null : new Recorder(record, input, planned);
-  await recorder?.unchanged();
+  await recorder?.recordUnchanged();
   // 3. Send the changes: record an intent before each one, and its result after it.
   const stop = new ApplyStop(options.signal);
   const verifier = new WriteVerifier(input, planned, options.writer);
@@ -53,10 +53,10 @@ export async function apply(input: PlanningInput, planned: Planned, options: App
     planned,
     signal: stop.signal,
     onIntent: (change) => {
-      stop.unless(options.mayBegin?.() ?? true);
-      return recorder === null ? undefined : stop.recording(change, () => recorder.intends(change));
+      stop.throwUnless(options.canStart?.() ?? true);
+      return recorder === null ? undefined : stop.recording(change, () => recorder.recordIntent(change));
     },
-    locate: (change, bindings) => verifier.created(change, bindings),
+    locate: (change, bindings) => verifier.findCreated(change, bindings),
     isInPlace: (change, fields, bindings) => verifier.isInPlace(change, fields, bindings),
     onResult: (result, change, completion) => {
       const report = () => {
@@ -88,7 +88,7 @@ function heldWithPlan(change: Change): ChangeResult {
 
 /** Abort controller of one apply: changes in progress finish, and no other starts. */
 class ApplyStop {
-  /** Aborts when no change may start any more, for whatever reason. */
+  /** Aborts when no further change may start, for any reason. */
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
   readonly #unrecorded = new Set<string>();
@@ -100,10 +100,10 @@ class ApplyStop {
   }
 
   /** Stops the apply if no change may start now. Throws CancelledError then. */
-  unless(mayBegin: boolean): void {
-    if (!mayBegin) {
+  throwUnless(canStart: boolean): void {
+    if (!canStart) {
       this.#controller.abort();
-      throw new CancelledError('no change may begin now');
+      throw new CancelledError('no change may start now');
     }
   }
 
@@ -121,7 +121,7 @@ class ApplyStop {
     }
   }
 
-  /** Returns true if a change has this result only because the apply was stopped here. */
+  /** Returns true if a change has this result only because this class stopped the apply. */
   isCauseOf(result: ChangeResult): boolean {
     const isUnrecorded = this.#unrecorded.has(changeId(result));
     return this.#controller.signal.aborted && (result.status === 'skipped' || isUnrecorded);

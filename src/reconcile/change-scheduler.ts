@@ -65,9 +65,9 @@ export async function runChanges(options: ChangeSchedulerOptions): Promise<Apply
 
 /** A step in the dependency graph. */
 interface ScheduledStep extends Step {
-  /** Steps that it waits for and that have not ended yet. */
+  /** Steps it waits for that have not ended yet. */
   readonly open: Set<string>;
-  readonly followers: string[];
+  readonly dependents: string[];
 }
 
 /** Reason why a change was not applied. With `completion: 'all'`, the change counts as applied for the record. */
@@ -88,7 +88,7 @@ class ChangeScheduler {
   readonly #succeeded = new Set<string>();
   readonly #results = new Map<string, ChangeResult>();
   readonly #pending: { readonly address: Address; readonly reason: string }[] = [];
-  /** Steps that wait for nothing but a slot; the first `#started` of them have one. */
+  /** Steps whose dependencies have ended; the first `#started` of them have a slot. */
   readonly #ready: string[] = [];
   #started = 0;
   #sending = 0;
@@ -107,11 +107,11 @@ class ChangeScheduler {
       isInPlace: (lost, fields) => options.isInPlace(lost, fields, this.#bindings),
     };
     for (const [id, step] of planSteps(options.planned.ordering, options.planned.writesOf)) {
-      this.#steps.set(id, { ...step, open: new Set(step.waitsFor), followers: [] });
+      this.#steps.set(id, { ...step, open: new Set(step.waitsFor), dependents: [] });
     }
     for (const step of this.#steps.values()) {
       for (const before of step.waitsFor) {
-        this.#steps.get(before)?.followers.push(step.id);
+        this.#steps.get(before)?.dependents.push(step.id);
       }
       if (step.open.size === 0) {
         this.#ready.push(step.id);
@@ -176,7 +176,7 @@ class ChangeScheduler {
         await reported;
       }
     }
-    for (const follower of step.followers) {
+    for (const follower of step.dependents) {
       const next = this.#steps.get(follower);
       if (next?.open.delete(step.id) === true && next.open.size === 0) {
         this.#ready.push(follower);
@@ -228,9 +228,9 @@ class ChangeScheduler {
       }
       return null;
     } catch (error) {
-      // Cancelled while it waited for its turn, because the apply is being stopped: nothing went wrong.
+      // Cancelled in the queue because the apply is being stopped: not a failure.
       return error instanceof CancelledError && this.#options.signal.aborted
-        ? { status: 'skipped', error: 'stopped before it was done', completion }
+        ? { status: 'skipped', error: 'stopped before it was completed', completion }
         : { status: 'failed', error: messageOf(error), completion };
     }
   }
@@ -253,7 +253,7 @@ class ChangeScheduler {
         error: `waits for ${before?.address ?? missing}, which was ${status ?? 'not done'}`,
       };
     }
-    return this.#options.signal.aborted ? { status: 'skipped', error: 'stopped before it was begun' } : null;
+    return this.#options.signal.aborted ? { status: 'skipped', error: 'stopped before it was started' } : null;
   }
 
   /** Returns a required step that did not succeed, or null. For a barrier, returns the step that made the barrier fail. */

@@ -27,7 +27,7 @@ export function applyParallel(concurrency: number): number {
 
 /** Input of a plan, except the actual state. */
 export interface PlanningInput extends Omit<PlanInput, 'kinds' | 'observation' | 'cost'> {
-  /** In an order in which each comes after those it refers to. */
+  /** Ordered so that each kind comes after those it refers to. */
   readonly kinds: readonly Kind[];
   readonly estimate: Estimate;
 }
@@ -39,8 +39,9 @@ export interface Planned extends PlannedChanges {
 }
 
 /**
- * Reads the required part of the actual state and plans. Writes nothing: the source cannot write. If the plan could lock
- * out the token's own user and nothing names that user, one more request asks for it, and the plan is judged again.
+ * Reads the required part of the actual state and plans. Writes nothing: the source cannot write. If the plan could
+ * lock out the token's user and that user is not known, one more request asks for the user, and the verdict is computed
+ * again.
  */
 export async function makePlan(input: PlanningInput, source: ActualSource): Promise<Planned> {
   // 1. Read what is declared, owned, or to be pruned.

@@ -5,7 +5,7 @@ import type { Progress } from '../kinds/model/request.ts';
 /** Reason shown while a resource is pending because the platform works on it. */
 export const PLATFORM_IS_WORKING = 'the platform is still working on it';
 
-/** Milliseconds before the second poll; each further pause is twice as long. */
+/** Milliseconds before the second poll; each later pause is twice as long. */
 export const FIRST_POLL_DELAY = 200;
 const LONGEST_PAUSE = 5000;
 /** Milliseconds per polled resource, so that many of them do not use up the rate limit. */

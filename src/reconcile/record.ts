@@ -82,13 +82,13 @@ export class Recorder {
     this.#planned = planned;
   }
 
-  /** Records everything declared that already is as declared, and what has gone by itself. */
-  async unchanged(): Promise<void> {
+  /** Records the declared resources that need no change, and removes those that no longer exist. */
+  async recordUnchanged(): Promise<void> {
     const { plan, identity } = this.#planned;
-    const changed = new Set(plan.changes.map((change) => change.address));
+    const recordChange = new Set(plan.changes.map((change) => change.address));
     const entries: RecordEntry[] = [];
     for (const [address, actual] of identity.bound) {
-      const resource = changed.has(address) ? undefined : this.#declared.get(address);
+      const resource = recordChange.has(address) ? undefined : this.#declared.get(address);
       if (resource !== undefined) {
         const entry = this.#entry(resource, actual.id, false);
         if (!this.#isRecorded(entry)) {
@@ -104,11 +104,11 @@ export class Recorder {
   }
 
   /**
-   * Records an intent before a creation is sent. Whatever happens to the response or to this process, the next pass
-   * knows that the resource with this natural key was created here, and owns it. For a replacement, the old one stays
-   * owned until its deletion is confirmed.
+   * Records an intent before a creation is sent. Even if the response is lost or this process ends, the next pass knows
+   * that the resource with this natural key was created here, and owns it. For a replacement, the old one stays owned
+   * until its deletion is confirmed.
    */
-  async intends(change: Change): Promise<void> {
+  async recordIntent(change: Change): Promise<void> {
     const resource = change.action === 'create' ? this.#declared.get(change.address) : undefined;
     if (resource !== undefined) {
       const seed = this.#seedOf(change);
@@ -129,7 +129,7 @@ export class Recorder {
     return change === undefined || resource === undefined ? null : { change, resource };
   }
 
-  /** Records a change whose requests were all made, and what is left of a creation that got no further. */
+  /** Records a change whose requests were all sent, or what remains of a creation that was interrupted. */
   async changed(change: Change, id: string | null, completion: Completion): Promise<void> {
     const resource = this.#declared.get(change.address);
     if (change.action === 'delete') {
@@ -142,7 +142,7 @@ export class Recorder {
       await this.#withdraw(change);
       return;
     }
-    // A replacement that got no further than its intent has no id but the old one's.
+    // A replacement that was interrupted after its intent has only the id of the old resource.
     const isOld = change.isReplacement && id === this.#planned.identity.bound.get(change.address)?.id;
     if (resource === undefined || id === null || isOld) {
       return;
@@ -167,8 +167,8 @@ export class Recorder {
   }
 
   /**
-   * Removes the intent of a creation that certainly did not happen: a resource that someone else creates later with the
-   * same natural key is theirs. The address still owns what it owned before.
+   * Removes the intent of a creation that certainly did not happen, so that a resource that someone else creates later
+   * with the same natural key is not owned here. The address keeps what it owned before.
    */
   async #withdraw({ address }: Change): Promise<void> {
     for (const intent of this.#intents.get(address) ?? []) {
@@ -178,7 +178,7 @@ export class Recorder {
     }
   }
 
-  /** Returns what an address owns without the resource that it was to create; null: nothing. */
+  /** Returns what an address owns apart from the resource that was to be created; null: nothing. */
   #leftOf(address: Address): RecordEntry | null {
     const before = this.#entryOfBase(address);
     if (before === null) {
@@ -191,11 +191,12 @@ export class Recorder {
     if (before.id !== null && !this.#deletedIds.has(before.id)) {
       return { ...before, metadata: hasOld ? { ...rest, old } : rest };
     }
-    // An earlier intent, which has been looked up since, or what this pass has deleted: only an older one may be left.
+    // An earlier intent that has been resolved since, or a resource that this pass has deleted: only the old resource
+    // may remain.
     return hasOld ? { ...before, id: old, metadata: settled } : null;
   }
 
-  /** Records a deletion. The old resource of a replacement is owned by the address that means the new one. */
+  /** Records a deletion. The old resource of a replacement is owned by the address of the new one. */
   async #deleted(change: Change): Promise<void> {
     const { address, id } = change;
     this.#deletedIds.add(id ?? '');

@@ -24,15 +24,15 @@ export interface SendContext {
   readonly signal: AbortSignal;
   /** Finds and binds the resource of a creation whose response was lost; null if it created none. */
   readonly locate: (change: Change) => Promise<string | null>;
-  /** Reads a resource again, and returns true if these fields are as its change wants them. */
+  /** Reads a resource again, and returns true if these fields have the values that the change sets. */
   readonly isInPlace: (change: Change, fields: readonly string[]) => Promise<boolean>;
-  /** Operations that this version of the platform is known to have. */
+  /** Remembers which operations this version of the platform has. */
   readonly versions: VersionMemory;
 }
 
 /**
- * Sends one planned request, or what does the same on this version of the platform. `onMaybeDone` is called as soon as
- * something was done, or may have been.
+ * Sends one planned request, or its equivalent on this version of the platform. `onMaybeDone` is called as soon as a
+ * request took effect, or may have.
  */
 export async function sendPlanned(
   planned: PlannedRequest,
@@ -46,14 +46,14 @@ export async function sendPlanned(
     return;
   }
   await context.versions.choose(instead.feature, {
-    usual: async () => {
+    documented: async () => {
       await sendOne(planned, change, context, onMaybeDone);
     },
-    other: async () => {
+    alternative: async () => {
       const { request } = instead;
       const { input, answer } = await sendOne(request, change, context, onMaybeDone);
       if (!instead.isDone(answer, input)) {
-        throw new RejectedError(`${request.operation.name}: the platform answered, and did not do it`, 404);
+        throw new RejectedError(`${request.operation.name}: the platform answered, but the change was not made`, 404);
       }
     },
   });
@@ -65,10 +65,10 @@ interface Sent {
 }
 
 /**
- * Sends a request until it is confirmed. A write whose answer was lost is looked up before it is sent again: what a
- * creation makes by its natural key, anything else by the fields that it sets, so that one request of a change is never
- * taken for another. It is not sent again where the answer was unreadable, since something else answers for the platform.
- * A tolerated refusal counts as done where the fields are in place.
+ * Sends a request until it is confirmed. A write whose answer was lost is verified before it is sent again: a creation
+ * by the natural key of its resource, any other write by the fields that it sets, so that one request of a change is
+ * never mistaken for another. It is not sent again after an unreadable answer, which comes from something else than the
+ * platform, such as a proxy. A tolerated refusal counts as success if the fields already have the values.
  */
 async function sendOne(
   planned: PlannedRequest,
@@ -91,7 +91,7 @@ async function sendOne(
       }
       return { input, answer };
     } catch (error) {
-      // The queue repeats what is idempotent by itself: only the last of its attempts is known to have done nothing.
+      // The queue retries idempotent requests itself: only its last attempt is known to have had no effect.
       const nothing = sent === 0 || (isRefusal(error) && (sent === 1 || planned.operation.repeat === 'never'));
       if (!nothing) {
         onMaybeDone();
@@ -115,12 +115,14 @@ async function sendOne(
   }
 }
 
-/** Returns true if a request that failed with this error may have been done: its answer was lost or cannot be read. */
+/**
+ * Returns true if a request that failed with this error may have taken effect: its answer was lost or cannot be read.
+ */
 function isLost(error: unknown): boolean {
   return error instanceof NotThePlatformError || (error instanceof TransientError && error.maybeDone);
 }
 
-/** Returns true if a write with a lost answer is known to have been done. */
+/** Returns true if a write with a lost answer is known to have taken effect. */
 async function wasDone(planned: PlannedRequest, change: Change, context: SendContext): Promise<boolean> {
   if (planned.creates) {
     return (await context.locate(change)) !== null;
@@ -142,7 +144,7 @@ function learn({ operation, learns, creates }: PlannedRequest, answer: unknown, 
   return true;
 }
 
-/** Returns true if a request that failed with this error was certainly not done: it was refused or never sent. */
+/** Returns true if a request that failed with this error certainly had no effect: it was refused or never sent. */
 function isRefusal(error: unknown): boolean {
   const isUnsent = error instanceof TransientError && !error.maybeDone;
   return error instanceof RejectedError || error instanceof AuthError || isUnsent;
@@ -168,7 +170,8 @@ function fillIn(value: unknown, change: Change, bindings: Bindings): unknown {
 }
 
 function idOf(address: Address, change: Change, bindings: Bindings): string {
-  // A deletion that is half of a replacement means the old resource, even if the address is bound to the new one by now.
+  // A deletion that is half of a replacement refers to the old resource, even if the address is already bound to the
+  // new one.
   if (change.action === 'delete' && address === change.address && change.id !== null) {
     return change.id;
   }

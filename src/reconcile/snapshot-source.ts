@@ -71,7 +71,7 @@ export class SnapshotSource implements ActualSource {
   }
 }
 
-/** Counts requests of kinds that are listed at the same time: they share a request that both need. */
+/** Counts the requests of kinds that are listed at the same time; a request that several kinds need is counted once. */
 function sharedRequests(listings: readonly KindSnapshot[]): number {
   const most = new Map<string, number>();
   for (const { requests } of listings) {

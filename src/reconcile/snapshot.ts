@@ -7,9 +7,9 @@ import { REQUEST_CLASSES } from '../queue/model/request.ts';
 const FORMAT = 'octavo.snapshot/2';
 
 /** Maximum size of a snapshot, in bytes. */
-export const LARGEST_SNAPSHOT = 256 * 1_048_576;
+export const MAX_SNAPSHOT_BYTES = 256 * 1_048_576;
 /** Maximum nesting depth: far more than the platform returns, and safe to traverse. */
-const DEEPEST = 100;
+const MAX_DEPTH = 100;
 
 const count = z.int().min(0);
 const text = z.string().max(1_000_000);
@@ -92,16 +92,16 @@ export function readSnapshot(file: string, name: string, kinds: readonly Kind[])
     throw wrong('it is not JSON', error);
   }
   if (!isObject(parsed) || parsed.format !== FORMAT) {
-    throw wrong(`it is not of the format ${FORMAT}`);
+    throw wrong(`its format is not ${FORMAT}`);
   }
   if (isDeep(parsed as Json)) {
-    throw wrong(`it is nested more than ${DEEPEST} deep`);
+    throw wrong(`it is nested more than ${MAX_DEPTH} deep`);
   }
   const checked = snapshot.safeParse(parsed);
   if (!checked.success) {
     const [issue] = checked.error.issues;
     const place = issue === undefined || issue.path.length === 0 ? 'it' : issue.path.map(String).join('.');
-    throw wrong(`${place} is not what this version writes`);
+    throw wrong(`${place} is not valid in this version of the format`);
   }
   const { format: _format, ...read } = checked.data;
   const problem = kindProblem(read, kinds);
@@ -111,12 +111,14 @@ export function readSnapshot(file: string, name: string, kinds: readonly Kind[])
   return read;
 }
 
-/** Checks that every kind is there, none is unknown, and each contains its own resources, once. */
+/**
+ * Checks that every kind is present, none is unknown, and each contains only resources of its own, without duplicates.
+ */
 function kindProblem(read: Snapshot, kinds: readonly Kind[]): string | null {
   const listed = kinds.filter((kind) => kind.observe !== null);
   const missing = listed.find((kind) => !Object.hasOwn(read.kinds, kind.name));
   if (missing !== undefined) {
-    return `it has no ${missing.name}, so another version took it`;
+    return `it has no ${missing.name}, so it was taken by another version of Octavo`;
   }
   if (Object.keys(read.kinds).length > listed.length) {
     return 'it has kinds that this version does not know';
@@ -158,7 +160,7 @@ function isDeep(value: Json): boolean {
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [each, depth] = next;
     if (typeof each === 'object' && each !== null) {
-      if (depth >= DEEPEST) {
+      if (depth >= MAX_DEPTH) {
         return true;
       }
       for (const member of Object.values(each)) {

@@ -2,7 +2,10 @@ import { type Change, changeId } from '../core/change.ts';
 import type { PlannedRequest, Writes } from '../kinds/model/request.ts';
 import type { Ordering } from '../plan/order/order.ts';
 
-/** One half of a change: the one that other changes wait for, or the one that waits for others; or a barrier, without requests. */
+/**
+ * One half of a change, or a barrier without requests. Other changes wait for the `first` half; the `late` half waits
+ * for other changes.
+ */
 export interface Step {
   readonly id: string;
   /** Null for a barrier. */
@@ -11,7 +14,7 @@ export interface Step {
   readonly writes: Writes;
   /** Steps that must have ended before it starts. */
   readonly waitsFor: readonly string[];
-  /** Those of them that must have succeeded. */
+  /** Steps in `waitsFor` that must have succeeded. */
   readonly requires: readonly string[];
 }
 

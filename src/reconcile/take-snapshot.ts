@@ -13,7 +13,7 @@ export interface TakeOptions {
   readonly reader: Reader;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Called once everything is read: the limits of the platform that were learned. */
+  /** Returns the learned rate limits; called after everything is read. */
   readonly queue: () => QueueSnapshot;
 }
 
@@ -116,7 +116,7 @@ function redactedFields(fields: Fields, kind: Kind | undefined): Fields {
   );
 }
 
-/** Creates a reader that counts the requests by operation, also those that are shared with another reader. */
+/** Creates a reader that counts the requests by operation, including those that are shared with another reader. */
 function counting(reader: Reader): { readonly counted: Reader; readonly counts: ReadonlyMap<string, number> } {
   const counts = new Map<string, number>();
   const onNeed = ({ name }: { readonly name: string }) => counts.set(name, (counts.get(name) ?? 0) + 1);

@@ -53,12 +53,12 @@ export interface WaitOptions {
 }
 
 export interface WaitResult {
-  /** Ids of the resources whose results are there. */
+  /** Ids of the resources whose results exist. */
   readonly finished: ReadonlySet<string>;
   readonly pending: Plan['pending'];
 }
 
-/** Polls until every result is there, the deadline has passed, or the signal aborts. Never throws. */
+/** Polls until every result exists, the deadline has passed, or the signal aborts. Never throws. */
 export async function waitForWork(
   work: readonly BackgroundWork[],
   reader: Reader,

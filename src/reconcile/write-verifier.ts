@@ -13,8 +13,8 @@ import type { Planned, PlanningInput } from './planning.ts';
 import type { Bindings } from './sending.ts';
 
 /**
- * Checks on the platform whether a write without a received answer was done. Reads everything again for each check: a lost
- * answer is rare, and resources that were created meanwhile must be distinguished.
+ * Checks on the platform whether a write whose answer was lost took effect. Reads everything again for each check: a
+ * lost answer is rare, and resources that were created meanwhile must be distinguished.
  */
 export class WriteVerifier {
   readonly #kinds: ReadonlyMap<string, Kind>;
@@ -34,12 +34,12 @@ export class WriteVerifier {
   }
 
   /**
-   * Finds the resource of a creation whose response was lost, among those that no other key means, and binds it with
+   * Finds the resource of a creation whose response was lost, among those that no other key matches, and binds it and
    * the resources that were created inside it. Null if it created none. Throws DependencyNotReadyError if that cannot
    * be determined.
    */
-  async created(change: Change, bindings: Bindings): Promise<string | null> {
-    // Before its creation is confirmed, an address is bound to what it replaces, which was not made now.
+  async findCreated(change: Change, bindings: Bindings): Promise<string | null> {
+    // Until its creation is confirmed, an address is bound to the resource that it replaces, which is not the new one.
     const old = bindings.get(change.address);
     const known = new Map([...bindings].filter(([address]) => address !== change.address));
     const { bound, observation } = await this.#identify(
@@ -63,8 +63,8 @@ export class WriteVerifier {
   }
 
   /**
-   * Reads a resource again, and returns true if these fields are as its change wants them. A field that this version of
-   * the platform does not have counts as in place.
+   * Reads a resource again, and returns true if these fields have the values that the change sets. A field that this
+   * version of the platform does not have counts as in place.
    */
   async isInPlace(change: Change, fields: readonly string[], bindings: Bindings): Promise<boolean> {
     const { bound, fieldsOf } = await this.#identify(bindings, () => false);
@@ -86,9 +86,9 @@ export class WriteVerifier {
   }
 
   /**
-   * Finds the copy that a creation has made: the only new resource that has the title of the original and that nothing
-   * else means. Throws DependencyNotReadyError where more than one could be the copy, or where one could be the result
-   * of something that the platform is still working on, such as a translation of the original.
+   * Finds the copy that a creation has made: the only new resource that has the title of the original and that no other
+   * key matches. Throws DependencyNotReadyError if several could be the copy, or if one could be the result of
+   * background work of the platform, such as a translation of the original.
    */
   #copy(change: Change, observation: Observation, bindings: Bindings): Actual | undefined {
     const now = observation.kinds.get(change.kind) ?? [];
@@ -109,7 +109,7 @@ export class WriteVerifier {
     if (made.length > 1 || (made.length === 1 && unfinished.length > 0)) {
       const ids = made.map(({ id }) => id).join(', ');
       throw new DependencyNotReadyError(
-        `the answer to its creation was lost, and ${ids} may be the copy or not; set id to the copy, and delete what is not needed`,
+        `the answer to its creation was lost, and it is unclear whether ${ids} is the copy; set id to the copy, and delete the others`,
       );
     }
     return made[0];

@@ -103,7 +103,11 @@ test.each<[string, (record: Record<string, unknown>) => unknown, string]>([
   ['is not JSON', () => '{', 'it is not JSON'],
   ['is of another version', (record) => ({ ...record, format: 'octavo.applied/9' }), 'format: '],
   ['has unknown members', (record) => ({ ...record, more: 1 }), 'more'],
-  ['is of another organization', (record) => ({ ...record, organization: 'org_2' }), 'it is of another organization'],
+  [
+    'is of another organization',
+    (record) => ({ ...record, organization: 'org_2' }),
+    'it belongs to another organization',
+  ],
   [
     'names another commit',
     (record) => ({ ...record, commit: '0'.repeat(40) }),

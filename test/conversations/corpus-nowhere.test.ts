@@ -57,7 +57,7 @@ let dead = 0;
 async function send(examples: readonly Example[], index: number): Promise<void> {
   const [first] = examples as [Example];
   const emulator = await startEmulator({
-    seedNumber: index,
+    randomSeed: index,
     processing: { openapi: 0, translation: 0, conversations: 0 },
     faults: [
       { match: { operation: 'ingestConversations' }, rate: 0.4, fault: { kind: 'status', status: 400 } },

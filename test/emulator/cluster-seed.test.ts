@@ -83,10 +83,10 @@ test('later conversations with similar words join a seeded cluster', async () =>
 });
 
 test.each([
-  [{ issues: 2, pulse: [3] }, 'not of 2 issues'],
-  [{ issues: 2, sources: { email: 1 } }, 'not of 2 issues'],
-  [{ issues: 2, conversations: 3 }, '2 issues are not of 3'],
-  [{ sources: { email: 1, 'integration:a:1': 1 }, conversations: 1 }, '2 issues are not of 1'],
+  [{ issues: 2, pulse: [3] }, 'do not add up to 2 issues'],
+  [{ issues: 2, sources: { email: 1 } }, 'do not add up to 2 issues'],
+  [{ issues: 2, conversations: 3 }, '2 issues cannot have 3 conversations'],
+  [{ sources: { email: 1, 'integration:a:1': 1 }, conversations: 1 }, '2 issues cannot have 1 conversations'],
 ])('refuses contradicting numbers: %j', async (numbers, says) => {
   const { emulator } = await start();
   expect(() => emulator.writeClusters('org_acme', [{ label: 'X', ...numbers }])).toThrow(says);

@@ -85,12 +85,12 @@ test('after any edits every conversation with text has an issue, no cluster is e
       const used = new Set(issues.flatMap((issue) => issue.cluster ?? []));
       expect([...store.issuesClusters.all()].map(({ id }) => id).toSorted()).toEqual([...used].toSorted());
       for (const issue of issues) {
-        const { clusters, loose } = getTopics(store, ORG);
+        const { clusters, unclustered } = getTopics(store, ORG);
         const fresh = getTopics(storeOf(store.dump()), ORG);
         expect(clusters.likeness(issue.cluster ?? '', issue.terms)).toBe(
           fresh.clusters.likeness(issue.cluster ?? '', issue.terms),
         );
-        expect(loose.likeness(issue.id, issue.terms)).toBe(fresh.loose.likeness(issue.id, issue.terms));
+        expect(unclustered.likeness(issue.id, issue.terms)).toBe(fresh.unclustered.likeness(issue.id, issue.terms));
       }
     }),
     { numRuns: 30 },

@@ -100,7 +100,7 @@ export const documentRows: Rows = {
     ['GET', `${cr}/pdf`, undefined, 200],
     ['GET', `${cr}/pdf?page={page}&only=true`, undefined, 200],
     ['GET', `${cr}/pdf?page=none`, undefined, 404, 'Page'],
-    ['GET', `${cr}/pdf?only=true`, undefined, 400, 'must have a page with only'],
+    ['GET', `${cr}/pdf?only=true`, undefined, 400, 'must have a page if only is true'],
     ['GET', `${cr}/pdf?only=yes`, undefined, 400, 'query.only'],
     ['GET', `${space}/change-requests/9/pdf`, undefined, 404],
   ],

@@ -283,7 +283,7 @@ const joining: Rows = {
     ['POST', `${OTHER}/link-invites`, { role: null }, 201, { object: 'invite', role: null, redundant: true }],
     ['POST', `${OTHER}/link-invites`, {}, 400, 'body.role'],
     ['POST', `${OTHER}/link-invites`, { role: 'owner' }, 400, 'body.role'],
-    ['POST', `${ORG}/link-invites`, { role: 'read' }, 400, 'no invite links enabled'],
+    ['POST', `${ORG}/link-invites`, { role: 'read' }, 400, 'invite links switched off'],
     ['POST', '/orgs/none/link-invites', { role: 'read' }, 404],
     ['GET', `${OTHER}/link-invites/{invite}`, undefined, 200, { role: 'edit' }],
     ['GET', `${ORG}/link-invites/{invite}`, undefined, 404, 'Invite'],

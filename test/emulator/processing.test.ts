@@ -56,7 +56,7 @@ test.each([
   [{ text: 'title: only' }, 'PARSE_ERROR', 'neither "openapi" nor "swagger"'],
   [{ text: '- a list' }, 'PARSE_ERROR', 'not a mapping'],
   [{ text: ' ' }, 'PARSE_ERROR', 'not a mapping'],
-  [{ text: bomb() }, 'PARSE_ERROR', 'repeats itself'],
+  [{ text: bomb() }, 'PARSE_ERROR', 'too many aliases'],
 ])('a specification of %j fails with %s', async (source, code, message) => {
   const spec = await processed('broken', source);
   expect(spec).toMatchObject({

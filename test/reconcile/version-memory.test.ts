@@ -17,7 +17,7 @@ function ways(tried: string[], usual: Error | null, other: Error | null): Versio
       throw error;
     }
   };
-  return { usual: way('usual', usual), other: way('other', other) };
+  return { documented: way('usual', usual), alternative: way('other', other) };
 }
 
 describe('a feature that versions have in two ways', () => {

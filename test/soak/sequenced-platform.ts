@@ -34,7 +34,7 @@ export class SequencedPlatform implements AsyncDisposable {
     const slow = { now: 0 };
     const emulator = await startEmulator({
       seed: state,
-      seedNumber: seed,
+      randomSeed: seed,
       token: TOKEN,
       processing: { openapi: 0, translation: 0 },
       clock: {

@@ -7,7 +7,7 @@ import { pathArgument } from '../../core/text/shell.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { applyParallel, makePlan } from '../../reconcile/planning.ts';
-import { LARGEST_SNAPSHOT, readSnapshot, type Snapshot, writeSnapshot } from '../../reconcile/snapshot.ts';
+import { MAX_SNAPSHOT_BYTES, readSnapshot, type Snapshot, writeSnapshot } from '../../reconcile/snapshot.ts';
 import { estimateAtRate, SnapshotSource } from '../../reconcile/snapshot-source.ts';
 import { takeSnapshot } from '../../reconcile/take-snapshot.ts';
 import { SECRET } from '../../redact.ts';
@@ -91,7 +91,7 @@ async function openSnapshot(file: string, cwd: string): Promise<Snapshot> {
   const path = resolve(cwd, file);
   let text: string;
   try {
-    text = readRegularFile(path, { limit: LARGEST_SNAPSHOT }).toString('utf8');
+    text = readRegularFile(path, { limit: MAX_SNAPSHOT_BYTES }).toString('utf8');
   } catch (error) {
     throw new ConfigError(`cannot read --snapshot ${file}: ${messageOf(error)}`, { cause: error });
   }

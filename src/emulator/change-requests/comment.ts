@@ -1,7 +1,7 @@
 // Shared parts of comments and replies: their bodies, lookups and views.
 
 import { z } from 'zod';
-import { type ContentParams, requirePlace } from '../content/content.ts';
+import { type ContentParams, requireContentOwner } from '../content/content.ts';
 import { convertFromMarkdown } from '../documents/from-markdown.ts';
 import { requireDocument } from '../documents/rich-document.ts';
 import { convertToMarkdown } from '../documents/to-markdown.ts';
@@ -19,7 +19,7 @@ export interface CommentParams extends ContentParams {
 
 /** Finds the comment that the path names. */
 export function findComment(context: Context, params: CommentParams): CommentRecord | undefined {
-  const { space, changeRequest } = requirePlace(context, params);
+  const { space, changeRequest } = requireContentOwner(context, params);
   const comment = context.store.comments.get(params.commentId ?? '');
   return comment?.space === space.id && comment.changeRequest === changeRequest?.id ? comment : undefined;
 }
@@ -41,7 +41,7 @@ export function requireReply(context: Context, params: CommentParams): ReplyReco
 }
 
 /* Code shared by comments and replies. Source: docs/platform-notes.md#comments */
-/** Markdown or a rich document, one of the two. Source: docs/platform-notes.md#comments */
+/** Either Markdown or a rich document. Source: docs/platform-notes.md#comments */
 const body = z
   .strictObject({ markdown: z.string().optional(), document: z.unknown().optional() })
   .refine((given) => (given.markdown === undefined) !== (given.document === undefined), {
@@ -87,14 +87,14 @@ export function createPost(context: Context, prefix: string, given: GivenBody, p
 }
 
 /** Returns the body and reactions after an edit. A user has each emoji at most once. */
-export function edited(context: Context, said: PostRecord, edit: Edit): Pick<PostRecord, 'body' | 'reactions'> {
+export function applyEdit(context: Context, post: PostRecord, edit: Edit): Pick<PostRecord, 'body' | 'reactions'> {
   const user = findCallingUser(context)?.id ?? '';
   const touched = new Set([...(edit.addedReactions ?? []), ...(edit.removedReactions ?? [])]);
-  const kept = said.reactions.filter((reaction) => reaction.user !== user || !touched.has(reaction.emoji));
+  const kept = post.reactions.filter((reaction) => reaction.user !== user || !touched.has(reaction.emoji));
   const added = new Set(edit.addedReactions?.filter((emoji) => edit.removedReactions?.includes(emoji) !== true));
   const reactions: Reaction[] = [...kept, ...[...added].map((emoji) => ({ emoji, user, reactedAt: context.at }))];
   const change = edit.body === undefined ? {} : { body: bodyOf(edit.body, 'body.body'), editedAt: context.at };
-  return { body: said.body, ...change, reactions };
+  return { body: post.body, ...change, reactions };
 }
 
 /** Formats in which a comment can be read. Source: docs/platform-notes.md#filters */
@@ -140,15 +140,15 @@ export function viewReply(
   };
 }
 
-function viewPost(context: Context, said: PostRecord, format: CommentFormat) {
+function viewPost(context: Context, post: PostRecord, format: CommentFormat) {
   const may = context.caller.permission === 'admin';
   return {
-    id: said.id,
-    postedBy: viewUserOf(context, said.postedBy),
-    postedAt: said.postedAt,
-    editedAt: said.editedAt,
-    reactions: viewReactions(context, said.reactions),
-    body: viewBody(said.body, format),
+    id: post.id,
+    postedBy: viewUserOf(context, post.postedBy),
+    postedAt: post.postedAt,
+    editedAt: post.editedAt,
+    reactions: viewReactions(context, post.reactions),
+    body: viewBody(post.body, format),
     permissions: { view: true, edit: may, reply: may, delete: may },
   };
 }

@@ -1,16 +1,16 @@
 // Operations on comments and commenters of spaces and change requests.
 
 import { z } from 'zod';
-import { CONTENT_FAMILIES, type ContentFamily, getContent, requirePlace } from '../content/content.ts';
+import { CONTENT_FAMILIES, type ContentFamily, getContent, requireContentOwner } from '../content/content.ts';
 import { type ApiAnswer, deleted, ok, referenced } from '../model/answers.ts';
 import { type ApiOperation, type OperationCall, operation } from '../model/operation.ts';
 import { list, listBySeq } from '../model/paging.ts';
 import { id, type ListQuery, listQuery } from '../model/schema.ts';
 import { findCallingUser, viewMember } from '../organizations/people.ts';
 import {
+  applyEdit,
   type CommentParams,
   createPost,
-  edited,
   editedBody,
   findComment,
   formatQuery,
@@ -50,7 +50,7 @@ function matches(comment: CommentRecord, { status = 'all', targetPage, authors }
 }
 
 function listComments(call: OperationCall<string, CommentsQuery>, params: CommentParams): ApiAnswer {
-  const { space, changeRequest } = requirePlace(call, params);
+  const { space, changeRequest } = requireContentOwner(call, params);
   return list(call, {
     items: call.store.comments
       .by('subject', changeRequest?.id ?? space.id)
@@ -67,7 +67,7 @@ function postComment(
   params: CommentParams,
 ): ApiAnswer {
   const { store, body } = call;
-  const { space, changeRequest } = requirePlace(call, params);
+  const { space, changeRequest } = requireContentOwner(call, params);
   if (body.page !== undefined) {
     const page = getContent(store, { space, changeRequest }).pages.find(({ id }) => id === body.page);
     referenced(page, 'body.page', 'page', body.page);
@@ -93,7 +93,7 @@ function updateComment(
   const resolution = { at: call.at, by: findCallingUser(call)?.id };
   const resolved = body.resolved === true ? (comment.resolved ?? resolution) : undefined;
   const kept = body.resolved === undefined ? comment.resolved : resolved;
-  return ok(viewComment(call, store.comments.put({ ...comment, ...edited(call, comment, body), resolved: kept })));
+  return ok(viewComment(call, store.comments.put({ ...comment, ...applyEdit(call, comment, body), resolved: kept })));
 }
 
 function deleteComment(call: OperationCall, params: CommentParams): ApiAnswer {
@@ -131,7 +131,7 @@ export const commentOperations: readonly ApiOperation[] = CONTENT_FAMILIES.flatM
 
 /** Lists the members who commented or replied, without people who have left the organization. */
 function listCommenters(call: OperationCall<string, ListQuery>, params: CommentParams): ApiAnswer {
-  const { space, changeRequest } = requirePlace(call, params);
+  const { space, changeRequest } = requireContentOwner(call, params);
   const { store } = call;
   const comments = store.comments.by('subject', changeRequest?.id ?? space.id);
   const said = [...comments, ...comments.flatMap((comment) => store.replies.by('comment', comment.id))];

@@ -11,8 +11,8 @@ import type { SpaceRecord } from '../spaces/records.ts';
 import { lastReviews } from './reviews.ts';
 
 /**
- * Returns the creation time of a new change request. Decision of this emulator: it is later than that of every other,
- * if need be by a millisecond, so that creation times give the order of creation.
+ * Returns the creation time of a new change request. Decision of this emulator: it is later than that of every other
+ * change request, if necessary by a millisecond, so that sorting by creation time gives the order of creation.
  */
 export function getCreationTime({ store, now }: Context): string {
   let time = now;
@@ -29,7 +29,7 @@ export interface MergeOutcome {
 }
 
 /** Merges both sides of a change request. */
-function together({ store }: Context, record: ChangeRequestRecord, space: SpaceRecord): MergeResult {
+function mergeSides({ store }: Context, record: ChangeRequestRecord, space: SpaceRecord): MergeResult {
   const others = spaceContent(store, space);
   const { base, head } = getContentPair(store, record, space);
   return mergeContent(base, head, others);
@@ -44,7 +44,7 @@ export function merge(context: Context, record: ChangeRequestRecord, space: Spac
   }
   refuseUnmetRules(context, record, space);
   const { store, at } = context;
-  const { content, hasConflicts } = together(context, record, space);
+  const { content, hasConflicts } = mergeSides(context, record, space);
   const parents = [space.revision, record.revision];
   const revision = addRevision(store, { parents, type: 'merge', createdAt: at, mergedFrom: record.id });
   putSpaceContent(store, space, content, { revision, at });
@@ -61,7 +61,7 @@ export function update(context: Context, record: ChangeRequestRecord, space: Spa
     return { revision: record.revision, hasConflicts: false };
   }
   const { store, at } = context;
-  const { content, hasConflicts } = together(context, record, space);
+  const { content, hasConflicts } = mergeSides(context, record, space);
   const parents = [record.revision, space.revision];
   const revision = addRevision(store, { parents, type: 'update', createdAt: at });
   const isEdited = store.changeRequestContents.get(record.id)?.head !== undefined;

@@ -26,7 +26,7 @@ import {
   SPACE,
 } from '../model/operation.ts';
 import { list } from '../model/paging.ts';
-import { present } from '../model/patch.ts';
+import { omitUndefined } from '../model/patch.ts';
 import { id, listQuery, text } from '../model/schema.ts';
 import { CHANGE_REQUEST_STATUSES } from '../model/vocabulary.ts';
 import { findCallingUser, requireOrganization } from '../organizations/people.ts';
@@ -90,7 +90,7 @@ const spaceQuery = organizationQuery.extend({ status: z.enum(CHANGE_REQUEST_STAT
 /** Subject, with the same limit on creation and update. Source: docs/platform-notes.md#limits */
 const subject = text(0, 100);
 
-/** Further properties are accepted. Source: docs/platform-notes.md#change-requests */
+/** Additional properties are accepted. Source: docs/platform-notes.md#change-requests */
 const changeRequestCreation = z.looseObject({
   subject: subject.optional(),
   template: z
@@ -145,9 +145,10 @@ function listNewest(call: OperationCall<string, Filters>, records: readonly Chan
 }
 
 /**
- * Returns the links that the further properties of a creation set. It is not documented which of them have an effect.
- * This emulator uses the cluster, which must exist (otherwise 400), and the description, both only with the feature
- * `changeRequestLinks`. A change request is always created as a draft. Source: docs/platform-notes.md#change-requests
+ * Returns the links that the additional properties of a creation set. It is not documented which of them have an
+ * effect. This emulator uses the cluster, which must exist (otherwise 400), and the description, both only with the
+ * feature `changeRequestLinks`. A change request is always created as a draft. Source:
+ * docs/platform-notes.md#change-requests
  */
 function linksOf(context: Context, space: SpaceRecord, body: Creation): Partial<ChangeRequestRecord> {
   if (!context.features.changeRequestLinks) {
@@ -253,7 +254,7 @@ export const changeRequestOperations: readonly ApiOperation[] = [
     const { description, ...rest } = call.body;
     const document: Json | undefined =
       description === undefined ? undefined : requireDocument(description, 'body.description');
-    return ok(viewChangeRequest(call, change(call, record, present({ ...rest, description: document }))));
+    return ok(viewChangeRequest(call, change(call, record, omitUndefined({ ...rest, description: document }))));
   }),
   ...work,
 ];

@@ -7,9 +7,9 @@ import { type ApiOperation, type OperationCall, operation } from '../model/opera
 import { listBySeq } from '../model/paging.ts';
 import { listQuery } from '../model/schema.ts';
 import {
+  applyEdit,
   type CommentParams,
   createPost,
-  edited,
   editedBody,
   findReply,
   formatQuery,
@@ -44,7 +44,7 @@ function updateReply(
   params: CommentParams,
 ): ApiAnswer {
   const reply = requireReply(call, params);
-  const updated = call.store.replies.put({ ...reply, ...edited(call, reply, call.body) });
+  const updated = call.store.replies.put({ ...reply, ...applyEdit(call, reply, call.body) });
   return ok(viewReply(call, requireComment(call, params), updated));
 }
 

@@ -7,7 +7,7 @@ import { requireDocument } from '../documents/rich-document.ts';
 import { type ApiAnswer, deleted, ok, referenced } from '../model/answers.ts';
 import { type ApiOperation, type Context, type OperationCall, operation } from '../model/operation.ts';
 import { list } from '../model/paging.ts';
-import { present } from '../model/patch.ts';
+import { omitUndefined } from '../model/patch.ts';
 import { id, listQuery, text } from '../model/schema.ts';
 import { findCallingUser, viewUserOf } from '../organizations/people.ts';
 import { spaceById } from '../spaces/views.ts';
@@ -58,7 +58,7 @@ function requestReviewers(call: OperationCall<typeof path, unknown, z.output<typ
       return { user, requestedBy, createdAt: call.at, revision: record.revision };
     });
   const requestedReviewers = [...record.requestedReviewers, ...added];
-  change(call, record, { requestedReviewers, ...present({ subject: body.subject, description }) });
+  change(call, record, { requestedReviewers, ...omitUndefined({ subject: body.subject, description }) });
   return ok({ users: [...asked, ...added].map((reviewer) => viewRequestedReviewer(call, reviewer)) });
 }
 

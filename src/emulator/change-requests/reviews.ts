@@ -61,7 +61,7 @@ function submit(call: OperationCall<typeof REVIEWS, unknown, z.output<typeof sub
   }
   const reviewer = findCallingUser(call);
   if (reviewer === undefined) {
-    throw new ApiError(403, `${call.caller.user} is nobody who can review`);
+    throw new ApiError(403, `${call.caller.user} is not a user and cannot review`);
   }
   const said = body.comment === undefined ? undefined : createPost(call, 'cmt', body.comment, 'body.comment');
   const identity = store.identify('rvw');

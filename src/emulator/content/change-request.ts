@@ -7,7 +7,7 @@ import type { EmulatorStore } from '../model/store.ts';
 import { placeKey } from '../model/table.ts';
 import { viewUserOf } from '../organizations/people.ts';
 import type { SpaceRecord } from '../spaces/records.ts';
-import { openComments, requireSpace } from '../spaces/views.ts';
+import { countOpenComments, requireSpace } from '../spaces/views.ts';
 import type { ChangeRequestRecord } from './records.ts';
 
 /** Finds a change request by its id, or by its number in the space. Source: docs/platform-notes.md#conventions */
@@ -17,7 +17,7 @@ export function findChangeRequest(store: EmulatorStore, space: string, id: strin
   return record?.space === space ? record : undefined;
 }
 
-/** Returns the change request that the path names, or throws a 404, also where its space is deleted. */
+/** Returns the change request that the path names. Throws a 404 if it does not exist or its space is deleted. */
 export function requireChangeRequest(call: PathContext<'spaceId' | 'changeRequestId'>): ChangeRequestRecord {
   const { changeRequestId } = call.params;
   return found(
@@ -33,8 +33,8 @@ export function requireChangeRequest(call: PathContext<'spaceId' | 'changeReques
  * change (400). Source: docs/platform-notes.md#change-requests
  */
 /**
- * Rejects edits of a locked space. Decisions of this emulator: the status is 403, and edits are creating a change
- * request and merging one, but not comments. Source: docs/platform-notes.md#spaces
+ * Rejects edits of a locked space. Decisions of this emulator: the status is 403; creating and merging a change request
+ * are edits, commenting is not. Source: docs/platform-notes.md#spaces
  */
 export function refuseLocked(space: SpaceRecord): void {
   if (space.editMode === 'locked') {
@@ -92,7 +92,7 @@ export function viewChangeRequest(context: Context, record: ChangeRequestRecord)
       'revisionMerged',
     ),
     createdBy: viewUserOf(context, record.createdBy),
-    comments: openComments(context, record.id),
+    comments: countOpenComments(context, record.id),
     outdated: isOutdated(context, record),
     conversationsIssuesCluster: context.features.conversations ? record.conversationsIssuesCluster : undefined,
     siteTopic: context.features.contextRecords ? record.siteTopic : undefined,

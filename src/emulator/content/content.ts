@@ -151,7 +151,7 @@ export const CONTENT_FAMILIES: readonly ContentFamily[] = [
 ];
 
 /** Returns the space or change request that the path names, or throws a 404. */
-export function requirePlace({ store }: Pick<Context, 'store'>, params: ContentParams): ContentOwner {
+export function requireContentOwner({ store }: Pick<Context, 'store'>, params: ContentParams): ContentOwner {
   const space = spaceById(store, params.spaceId);
   const { spaceId, changeRequestId } = params;
   return changeRequestId === undefined

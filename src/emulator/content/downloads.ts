@@ -7,7 +7,7 @@ import { getText, parseMarkdown, walkNodes } from '../documents/markdown.ts';
 import { ApiError, type Download, found, ok } from '../model/answers.ts';
 import { type ApiOperation, CHANGE_REQUEST, type Context, operation } from '../model/operation.ts';
 import { flag } from '../model/schema.ts';
-import { getContent, requireFile, requirePage, requirePlace } from './content.ts';
+import { getContent, requireContentOwner, requireFile, requirePage } from './content.ts';
 import { renderMarkdown } from './page-text.ts';
 import { createTextContext } from './pages.ts';
 import type { PageRecord } from './records.ts';
@@ -41,7 +41,7 @@ function print(context: DownloadContext, spaceId: string, changeRequestId: strin
   if (!(Date.parse(query.get('until') ?? '') > context.now)) {
     throw new ApiError(404, 'This address has expired');
   }
-  const place = requirePlace(context, { spaceId, changeRequestId });
+  const place = requireContentOwner(context, { spaceId, changeRequestId });
   const scope = createTextContext(context, place);
   const { pages } = getContent(context.store, place);
   const name = query.get('page');
@@ -57,7 +57,7 @@ function print(context: DownloadContext, spaceId: string, changeRequestId: strin
 
 function file(context: DownloadContext, spaceId: string, fileId: string, query: URLSearchParams): Download {
   const changeRequestId = query.get('changeRequest');
-  const place = requirePlace(context, { spaceId, ...(changeRequestId === null ? {} : { changeRequestId }) });
+  const place = requireContentOwner(context, { spaceId, ...(changeRequestId === null ? {} : { changeRequestId }) });
   const { contentType, data } = requireFile(context, place, fileId);
   return { contentType, bytes: Buffer.from(data, 'base64') };
 }
@@ -102,10 +102,10 @@ export function pdf(lines: readonly string[]): Buffer {
   return Buffer.from(`%PDF-1.4\n${objects.join('')}${table}\nstartxref\n${length}\n%%EOF\n`, 'latin1');
 }
 
-/** Decision of this emulator: `only` requires a page. Source: docs/platform-notes.md#change-requests */
+/** Decision of this emulator: `only=true` requires a page. Source: docs/platform-notes.md#change-requests */
 const printQuery = z
   .strictObject({ only: flag.optional(), page: z.string().optional() })
-  .refine((query) => query.only !== true || query.page !== undefined, { error: 'must have a page with only' });
+  .refine((query) => query.only !== true || query.page !== undefined, { error: 'must have a page if only is true' });
 
 /**
  * Operations that print a change request as PDF: all pages, or one page with its child pages.
@@ -113,7 +113,7 @@ const printQuery = z
  */
 export const printOperations: readonly ApiOperation[] = [
   operation('getChangeRequestPdf', 'GET', `${CHANGE_REQUEST}/pdf`, { query: printQuery }, (call) => {
-    const place = requirePlace(call, call.params);
+    const place = requireContentOwner(call, call.params);
     const { page, only } = call.query;
     const parameters = new URLSearchParams({
       ...(page === undefined ? {} : { page: requirePage(call, place, page).id }),

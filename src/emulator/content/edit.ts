@@ -27,7 +27,7 @@ interface Edit {
   readonly isGit: boolean;
 }
 
-/** Without slashes at its ends. */
+/** Removes the slashes at both ends. */
 function trimmed(path: string): string {
   return path.replace(/^\/+|\/+$/g, '');
 }
@@ -125,10 +125,10 @@ function checkRemoved(content: Content, ids: ReadonlySet<string>): void {
 }
 
 /**
- * Edits the content of a space or change request as an editor would, or as a synchronization with git where the seed
- * has a commit. Removals come first. A page or file with an existing path replaces the existing one, and a reusable
- * content the one with its title. Pages below a removed page move up one level. Throws a 400 in a merged change
- * request, and a 404 for an id to remove that does not exist.
+ * Edits the content of a space or change request as an editor would, or, if the seed has a commit, as a synchronization
+ * with git. Removals come first. A page or file with an existing path replaces the existing one, and a reusable content
+ * the one with its title. Pages below a removed page move up one level. Throws a 400 for a merged change request, and a
+ * 404 if an id to remove does not exist.
  */
 export function writeContent(context: EditContext, place: ContentOwner, seed: ContentSeed, by?: string): Written {
   const { store, at } = context;

@@ -11,9 +11,9 @@ import {
   type ContentOwner,
   type ContentParams,
   getContent,
+  requireContentOwner,
   requireFile,
   requirePage,
-  requirePlace,
 } from './content.ts';
 import { findReferences, LINK_STATUSES, type PageReference, toReference } from './links.ts';
 import { createTextContext } from './pages.ts';
@@ -53,8 +53,8 @@ function viewLink(context: Context, place: ContentOwner, link: Link): Record<str
 }
 
 /**
- * Answers the list, with statistics of all links whatever the filter.
- * Source: docs/platform-notes.md#links-and-backlinks
+ * Answers the list. Its statistics cover all links, regardless of the filter. Source:
+ * docs/platform-notes.md#links-and-backlinks
  */
 function listLinks(
   call: OperationCall<string, z.output<typeof linksQuery>>,
@@ -86,7 +86,7 @@ function backlinksOf({ base, name }: ContentFamily): ApiOperation {
     `${base}/content/files/{fileId}/backlinks`,
     { feature: 'linkListings', query: listQuery },
     (call) => {
-      const place = requirePlace(call, paramsOf(call));
+      const place = requireContentOwner(call, paramsOf(call));
       const file = requireFile(call, place, paramsOf(call).fileId ?? '');
       const links = linksOf(call, place, getContent(call.store, place).pages);
       const backlinks = links
@@ -110,7 +110,7 @@ function backlinksOf({ base, name }: ContentFamily): ApiOperation {
  */
 export const linkOperations: readonly ApiOperation[] = [
   operation('listSpaceLinks', 'GET', `${SPACE}/links`, { feature: 'linkListings', query: linksQuery }, (call) => {
-    const place = requirePlace(call, call.params);
+    const place = requireContentOwner(call, call.params);
     return listLinks(call, place, getContent(call.store, place).pages);
   }),
   operation(
@@ -119,7 +119,7 @@ export const linkOperations: readonly ApiOperation[] = [
     `${SPACE}/content/page/{pageId}/links`,
     { feature: 'linkListings', query: linksQuery },
     (call) => {
-      const place = requirePlace(call, { spaceId: call.params.spaceId });
+      const place = requireContentOwner(call, { spaceId: call.params.spaceId });
       return listLinks(call, place, [requirePage(call, place, call.params.pageId)]);
     },
   ),

@@ -15,9 +15,9 @@ import {
   type ContentOwner,
   type ContentParams,
   getContent,
+  requireContentOwner,
   requireFile,
   requirePage,
-  requirePlace,
 } from './content.ts';
 import { DEFAULT_PAGE_OPTIONS, type PageOptions, viewFile, viewPage, viewPages } from './pages.ts';
 import { viewRevision } from './references.ts';
@@ -51,13 +51,13 @@ const paramsOf = (call: { readonly params: object }) => call.params as ContentPa
 function revisionOperations({ base, name }: ContentFamily): readonly ApiOperation[] {
   return [
     operation(`get${name}Content`, 'GET', `${base}/content`, { query: revisionQuery }, (call) =>
-      ok(viewRevision(call, requirePlace(call, paramsOf(call)), optionsOf(call.query))),
+      ok(viewRevision(call, requireContentOwner(call, paramsOf(call)), optionsOf(call.query))),
     ),
     operation(`get${name}Pages`, 'GET', `${base}/content/pages`, { query: revisionQuery }, (call) =>
-      ok({ pages: viewPages(call, requirePlace(call, paramsOf(call)), optionsOf(call.query)) }),
+      ok({ pages: viewPages(call, requireContentOwner(call, paramsOf(call)), optionsOf(call.query)) }),
     ),
     operation(`get${name}Page`, 'GET', `${base}/content/page/{pageId}`, { query: pageQuery }, (call) => {
-      const place = requirePlace(call, paramsOf(call));
+      const place = requireContentOwner(call, paramsOf(call));
       const page = requirePage(call, place, paramsOf(call).pageId ?? '');
       return ok(viewPage(call, place, page, optionsOf(call.query)));
     }),
@@ -67,12 +67,12 @@ function revisionOperations({ base, name }: ContentFamily): readonly ApiOperatio
 function fileOperations({ base, name }: ContentFamily): readonly ApiOperation[] {
   return [
     operation(`list${name}Files`, 'GET', `${base}/content/files`, { query: filesQuery }, (call) => {
-      const place = requirePlace(call, paramsOf(call));
+      const place = requireContentOwner(call, paramsOf(call));
       const { files } = getContent(call.store, place);
       return listBySeq(call, files, (_, file) => viewFile(call, place, file, optionsOf(call.query)));
     }),
     operation(`get${name}File`, 'GET', `${base}/content/files/{fileId}`, { query: revisionQuery }, (call) => {
-      const place = requirePlace(call, paramsOf(call));
+      const place = requireContentOwner(call, paramsOf(call));
       return ok(viewFile(call, place, requireFile(call, place, paramsOf(call).fileId ?? ''), optionsOf(call.query)));
     }),
   ];
@@ -80,7 +80,10 @@ function fileOperations({ base, name }: ContentFamily): readonly ApiOperation[] 
 
 const templateBody = z.strictObject({ id, params: templateParams.optional(), changeRequestId: id.optional() });
 
-/** Into the change request, where one is named, else into the space; 403 where the space is locked. */
+/**
+ * Applies a template to the change request in the body, or to the space if there is none. Throws a 403 if the space is
+ * locked.
+ */
 function templateContent(
   call: OperationCall<'/spaces/{spaceId}/content/template', unknown, z.output<typeof templateBody>>,
 ): ApiAnswer {

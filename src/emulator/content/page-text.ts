@@ -8,12 +8,12 @@
 import type { ContentRef } from '../documents/content-reference.ts';
 import { convertFromMarkdown } from '../documents/from-markdown.ts';
 import {
+  applyReplacements,
   EXPRESSION,
   getSpan,
   INCLUDE,
   matchesOutsideCode,
   parseMarkdown,
-  replaced,
   walkNodes,
 } from '../documents/markdown.ts';
 import { type ReferenceContext, resolve, toReference } from './links.ts';
@@ -39,7 +39,7 @@ function withIncludes(content: Content, body: string, within: readonly string[] 
       ? []
       : [{ start, end, text: withIncludes(content, reusable.body, [...within, inner]) }];
   });
-  return replaced(body, replacements);
+  return applyReplacements(body, replacements);
 }
 
 /** Replaces addresses of pages and files with their public addresses. */
@@ -58,7 +58,7 @@ function withAddresses(scope: TextContext, page: PageRecord, body: string): stri
     const text = node.type === 'definition' ? `${address}${title}` : `${address}${title})`;
     return [{ start: start + opening + 2, end, text: node.type === 'definition' ? ` ${text}` : text }];
   });
-  return replaced(body, replacements);
+  return applyReplacements(body, replacements);
 }
 
 function variableAt(content: Content, page: PageRecord, expression: string): string | undefined {
@@ -72,7 +72,7 @@ function evaluate(content: Content, page: PageRecord, body: string, isOnlySure: 
     const value = variableAt(content, page, inner);
     return value === undefined && isOnlySure ? [] : [{ start, end, text: value ?? '' }];
   });
-  return replaced(body, replacements);
+  return applyReplacements(body, replacements);
 }
 
 /** Returns the page's Markdown in the requested form. */

@@ -166,6 +166,6 @@ export function viewPage(context: Context, place: ContentOwner, page: PageRecord
 }
 
 /** Renders a page without its child pages, as in a reference. */
-export function viewPageAlone(context: Context, place: ContentOwner, page: PageRecord): unknown {
+export function viewPageWithoutChildren(context: Context, place: ContentOwner, page: PageRecord): unknown {
   return viewer(context, place, DEFAULT_PAGE_OPTIONS)(page, []);
 }

@@ -28,9 +28,9 @@ export interface ComputedSource {
 
 /** A page. Its ancestors are the pages whose path its own begins with. */
 export interface PageRecord extends Entity {
-  /** The space it is in, also where it is a change request's version of it. */
+  /** The space that has the page, also for a change request's version of the page. */
   readonly space: string;
-  /** `document` where it is absent. */
+  /** `document` by default. */
   readonly type?: 'document' | 'group' | 'link' | undefined;
   readonly title: string;
   /** Unique within its space or change request; no slash at either end. */
@@ -44,7 +44,7 @@ export interface PageRecord extends Entity {
   readonly target?: Json | undefined;
   readonly variables?: Readonly<Record<string, string>> | undefined;
   readonly hidden?: boolean | undefined;
-  /** Neither found by a search nor answered from. */
+  /** Excluded from search and from the assistant's answers. */
   readonly noIndex?: boolean | undefined;
   readonly noRobotsIndex?: boolean | undefined;
   readonly computed?: ComputedSource | undefined;
@@ -66,7 +66,7 @@ export interface FileRecord extends Entity {
   readonly git?: GitBlob | undefined;
 }
 
-/** A text that pages include. */
+/** Reusable content, which pages include. */
 export interface ReusableRecord extends Entity {
   readonly space: string;
   /** Unique within its space or change request. */
@@ -102,7 +102,7 @@ export interface RevisionRecord extends Entity {
   readonly parents: readonly string[];
   readonly type: 'edits' | 'merge' | 'update';
   readonly createdAt: string;
-  /** The change request whose merge it is. */
+  /** The change request whose merge created this revision. */
   readonly mergedFrom?: string | undefined;
   readonly git?: GitCommit | undefined;
 }

@@ -8,7 +8,7 @@ import { viewCollection, viewSpace } from '../spaces/views.ts';
 import { viewChangeRequest } from './change-request.ts';
 import { type ContentOwner, getContent, getRevisionId } from './content.ts';
 import type { Target } from './links.ts';
-import { getAppAddress, type PageOptions, viewFile, viewGit, viewPageAlone, viewPages } from './pages.ts';
+import { getAppAddress, type PageOptions, viewFile, viewGit, viewPages, viewPageWithoutChildren } from './pages.ts';
 import type { PageRecord, ReusableRecord } from './records.ts';
 
 /** Returns the space of a target, which may be another than the reference's. */
@@ -30,7 +30,7 @@ export function viewLocation(context: Context, place: ContentOwner, page: PageRe
   return {
     kind: 'page',
     ...locationOf(context, place),
-    page: viewPageAlone(context, place, page),
+    page: viewPageWithoutChildren(context, place, page),
     internalLocation: anchor === undefined ? undefined : { type: 'anchor', anchor },
   };
 }

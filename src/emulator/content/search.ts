@@ -1,7 +1,7 @@
 /*
  * Search for pages by the words of a query. Decision of this emulator, since the platform does not document its
- * ranking: a word counts more the fewer pages have it, and more in a title than in a text; a word that no page has does
- * not count, so that long queries also find pages. The best sections of a page come first.
+ * ranking: rare words weigh more than common ones, and titles more than text; a word that no page has is ignored, so
+ * that long queries also find pages. The best sections of a page come first.
  */
 
 import { toAnchor } from '../documents/markdown.ts';

@@ -1,4 +1,4 @@
-// Content that is written over the control instead of the API.
+// Content that is written through the control interface, not the API.
 
 import { z } from 'zod';
 import { contentRef } from '../documents/content-reference.ts';
@@ -37,7 +37,7 @@ const page = z
     computed: computed.optional(),
   })
   .refine((seed) => (seed.type === 'link') === (seed.target !== undefined), {
-    error: 'must have a target where it is a link, and only there',
+    error: 'must have a target if it is a link, and only then',
   });
 
 const file = z

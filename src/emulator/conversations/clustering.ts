@@ -7,12 +7,12 @@ import type { EmulatorStore } from '../model/store.ts';
 import type { IssueRecord, Terms } from './records.ts';
 
 /** Lowest similarity of an issue to a cluster that it joins. */
-export const JOIN = 0.25;
+export const JOIN_THRESHOLD = 0.25;
 
 /** Lowest similarity of two issues that become a cluster. */
-export const PAIR = 0.3;
+export const PAIR_THRESHOLD = 0.3;
 
-/** Lowest number of shared words; a single one is chance. */
+/** Lowest number of shared words; a single one may be coincidence. */
 const SHARED = 2;
 
 /** Sum of the terms that were added with one id. */
@@ -55,9 +55,9 @@ export class SimilarityIndex {
   /** Returns the most similar id, if its similarity reaches the threshold. */
   best(terms: Terms, threshold: number): string | undefined {
     const [first] = this.sharing(terms)
-      .map((id) => ({ id, likeness: this.likeness(id, terms), seq: this.#entries.get(id)?.seq ?? 0 }))
-      .filter((candidate) => candidate.likeness >= threshold)
-      .sort((a, b) => b.likeness - a.likeness || a.seq - b.seq);
+      .map((id) => ({ id, similarity: this.likeness(id, terms), seq: this.#entries.get(id)?.seq ?? 0 }))
+      .filter((candidate) => candidate.similarity >= threshold)
+      .sort((a, b) => b.similarity - a.similarity || a.seq - b.seq);
     return first?.id;
   }
 
@@ -129,15 +129,15 @@ export function byTypicality(issues: readonly IssueRecord[]): IssueRecord[] {
 /** Index of an organization's clusters, and of its issues without a cluster. */
 export interface Topics {
   readonly clusters: SimilarityIndex;
-  readonly loose: SimilarityIndex;
+  readonly unclustered: SimilarityIndex;
 }
 
 /** Builds the index from issues. `seqOf` returns a cluster's place in the creation order. */
 function topicsOf(issues: readonly IssueRecord[], seqOf: (cluster: string) => number): Topics {
-  const topics: Topics = { clusters: new SimilarityIndex(), loose: new SimilarityIndex() };
+  const topics: Topics = { clusters: new SimilarityIndex(), unclustered: new SimilarityIndex() };
   for (const issue of issues) {
     if (issue.cluster === undefined) {
-      topics.loose.add(issue.id, issue.seq, issue.terms);
+      topics.unclustered.add(issue.id, issue.seq, issue.terms);
     } else {
       topics.clusters.add(issue.cluster, seqOf(issue.cluster), issue.terms);
     }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type ApiAnswer, noContent, ok } from '../model/answers.ts';
 import { type ApiOperation, type Context, type OperationCall, operation, SITE } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
-import { present } from '../model/patch.ts';
+import { omitUndefined } from '../model/patch.ts';
 import { startRun } from '../model/runs.ts';
 import { listQuery, text } from '../model/schema.ts';
 import type { SiteRecord } from '../sites/records.ts';
@@ -63,7 +63,7 @@ function putRecords(call: Put): ApiAnswer {
   return noContent();
 }
 
-/** Stores a record. One that has not changed is only counted, and not processed again. */
+/** Stores a record. An unchanged record is counted, but not processed again. */
 function keep(
   call: Context,
   site: SiteRecord,
@@ -75,7 +75,7 @@ function keep(
   const content: ConversationRecord['content'] = {
     subject: title,
     parts: [{ type: 'message', role: 'user', body }],
-    metadata: present({ url, createdAt }),
+    metadata: omitUndefined({ url, createdAt }),
   };
   if (before !== undefined && isDeepStrictEqual([before.content, before.record], [content, record])) {
     conversations.put({ ...before, received: before.received + 1, repeats: before.repeats + 1 });

@@ -7,7 +7,7 @@ import {
   type ApiOperation,
   type Caller,
   type Context,
-  mayIngest,
+  canIngest,
   type OperationCall,
   ORGANIZATION,
   operation,
@@ -30,8 +30,8 @@ import { viewConversation } from './views.ts';
 const CONVERSATIONS = `${ORGANIZATION}/conversations` as const;
 
 /**
- * Most conversations in a request. Not documented: the vendor's own connector sends as many.
- * Source: docs/platform-notes.md#conversations
+ * Maximum number of conversations in a request. Not documented; the vendor's own connector sends this many. Source:
+ * docs/platform-notes.md#conversations
  */
 const MAX_BATCH = 100;
 
@@ -86,7 +86,7 @@ function sourceOf(caller: Caller): string {
 /** Stores a list completely or not at all. If an id occurs twice, the later conversation wins. */
 function ingest(call: OperationCall<'/orgs/{organizationId}/conversations', unknown, unknown>): ApiAnswer {
   const organization = requireOrganization(call);
-  if (!mayIngest(call.caller, call.features)) {
+  if (!canIngest(call.caller, call.features)) {
     throw new ApiError(403, "Only an integration installation's token may ingest conversations");
   }
   for (const { id, ...content } of readInputs(call, call.body)) {

@@ -3,7 +3,7 @@
 import { pick } from '../model/patch.ts';
 import { findDue, type Run } from '../model/runs.ts';
 import type { EmulatorStore } from '../model/store.ts';
-import { getTopics, JOIN, PAIR } from './clustering.ts';
+import { getTopics, JOIN_THRESHOLD, PAIR_THRESHOLD } from './clustering.ts';
 import { type ClusterRecord, type ConversationRecord, getScope, type Impact, type IssueRecord } from './records.ts';
 import { readContent } from './ticket-text.ts';
 
@@ -38,16 +38,16 @@ function processConversation(store: EmulatorStore, conversation: ConversationRec
 
 function place(store: EmulatorStore, issue: IssueRecord, at: string): void {
   const topics = getTopics(store, getScope(issue));
-  const known = store.issuesClusters.get(topics.clusters.best(issue.terms, JOIN) ?? '');
-  const partner = store.conversationIssues.get(topics.loose.best(issue.terms, PAIR) ?? '');
+  const known = store.issuesClusters.get(topics.clusters.best(issue.terms, JOIN_THRESHOLD) ?? '');
+  const partner = store.conversationIssues.get(topics.unclustered.best(issue.terms, PAIR_THRESHOLD) ?? '');
   if (known === undefined && partner === undefined) {
     store.conversationIssues.put(issue);
-    topics.loose.add(issue.id, issue.seq, issue.terms);
+    topics.unclustered.add(issue.id, issue.seq, issue.terms);
     return;
   }
   const cluster = known ?? newCluster(store, issue, at);
   if (known === undefined && partner !== undefined) {
-    topics.loose.remove(partner.id, partner.terms);
+    topics.unclustered.remove(partner.id, partner.terms);
     join(store, cluster, partner, at);
   }
   join(store, cluster, issue, at);
@@ -56,11 +56,11 @@ function place(store: EmulatorStore, issue: IssueRecord, at: string): void {
 
 /** Adds issues that are older than the cluster's topic to it, if they are similar now. */
 function gather(store: EmulatorStore, cluster: ClusterRecord, joined: IssueRecord, at: string): void {
-  const { clusters, loose } = getTopics(store, getScope(cluster));
-  for (const id of loose.sharing(joined.terms)) {
+  const { clusters, unclustered } = getTopics(store, getScope(cluster));
+  for (const id of unclustered.sharing(joined.terms)) {
     const issue = store.conversationIssues.get(id);
-    if (issue !== undefined && clusters.likeness(cluster.id, issue.terms) >= JOIN) {
-      loose.remove(issue.id, issue.terms);
+    if (issue !== undefined && clusters.likeness(cluster.id, issue.terms) >= JOIN_THRESHOLD) {
+      unclustered.remove(issue.id, issue.terms);
       join(store, cluster, issue, at);
     }
   }
@@ -79,10 +79,10 @@ function join(store: EmulatorStore, cluster: ClusterRecord, issue: IssueRecord, 
 
 /** Removes an issue from the index of its cluster, or from the issues without one. */
 function takeOut(store: EmulatorStore, issue: IssueRecord, at: string): void {
-  const { clusters, loose } = getTopics(store, getScope(issue));
+  const { clusters, unclustered } = getTopics(store, getScope(issue));
   const cluster = issue.cluster === undefined ? undefined : store.issuesClusters.get(issue.cluster);
   if (cluster === undefined) {
-    loose.remove(issue.id, issue.terms);
+    unclustered.remove(issue.id, issue.terms);
   } else {
     clusters.remove(cluster.id, issue.terms);
     store.issuesClusters.put({ ...cluster, updatedAt: at });
@@ -125,7 +125,7 @@ function anyOf(...patterns: readonly RegExp[]): RegExp {
   return new RegExp(`\\b(?:${patterns.map((pattern) => pattern.source).join('|')})\\b`, 'i');
 }
 
-/** Returns the impact that a conversation's words have. */
+/** Rates the impact of a conversation by its words. */
 export function rateText(text: string): Impact {
   if (HIGH.test(text)) {
     return 'high';

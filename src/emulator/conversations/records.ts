@@ -72,7 +72,7 @@ export interface IssueRecord extends Entity {
   /** Set until a change request for the finding is drafted. */
   readonly run?: Run | null | undefined;
   /** The user who requested the draft; absent if unknown to the platform. */
-  readonly askedBy?: string | undefined;
+  readonly requestedBy?: string | undefined;
   readonly conversation: string;
   /** Absent while no other issue is similar. */
   readonly cluster?: string | undefined;
@@ -84,7 +84,7 @@ export interface IssueRecord extends Entity {
   readonly ingestedAt: string;
 }
 
-/** A cluster. Everything else follows from its issues, also the label and impact if they are not set. */
+/** A cluster. Everything else is computed from its issues, including the label and impact if they are not set. */
 export interface ClusterRecord extends Entity {
   readonly organization: string;
   /** Set for a topic of this site. */

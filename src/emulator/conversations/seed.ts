@@ -81,10 +81,14 @@ function issuesOf(seed: ClusterSeed, now: number): readonly IssueSeed[] {
   const conversations = seed.conversations ?? count;
   const sources = Object.values(seed.sources ?? { email: count }).filter((issues) => issues > 0);
   if (sum(seed.pulse ?? []) > count || sum(sources) !== count) {
-    throw new RangeError(`cluster ${JSON.stringify(seed.label)}: the pulse or the sources are not of ${count} issues`);
+    throw new RangeError(
+      `cluster ${JSON.stringify(seed.label)}: the pulse or the sources do not add up to ${count} issues`,
+    );
   }
   if (conversations > count || conversations < sources.length) {
-    throw new RangeError(`cluster ${JSON.stringify(seed.label)}: ${count} issues are not of ${conversations}`);
+    throw new RangeError(
+      `cluster ${JSON.stringify(seed.label)}: ${count} issues cannot have ${conversations} conversations`,
+    );
   }
   const times = seed.pulse === undefined ? Array<number>(count).fill(now) : timesOf(seed.pulse, count, now);
   return originsOf(seed, count).map((origin, at) => ({

@@ -71,7 +71,7 @@ export function startDraft(context: Context, finding: IssueRecord): void {
   const isThere = findDrafts(store, finding).some(({ status }) => status === 'open' || status === 'draft');
   if (!finding.run && !isThere) {
     const run = startRun(context, context.processing.conversations);
-    store.conversationIssues.put({ ...finding, run, askedBy: findCallingUser(context)?.id });
+    store.conversationIssues.put({ ...finding, run, requestedBy: findCallingUser(context)?.id });
   }
 }
 
@@ -95,7 +95,7 @@ function openDraft(store: EmulatorStore, finding: IssueRecord, at: string): void
     status: 'open',
     subject: [...finding.title].slice(0, 100).join(''),
     siteTopic: { site: finding.site, topic: finding.cluster ?? '', finding: finding.id },
-    createdBy: finding.askedBy,
+    createdBy: finding.requestedBy,
     createdAt: at,
     updatedAt: at,
     revision: store.identify('rev').id,

@@ -1,5 +1,5 @@
 /*
- * Markdown of the emulator's pages: GitHub Flavored Markdown, with two extensions in the spelling of the platform's
+ * Markdown of the emulator's pages: GitHub Flavored Markdown, with two extensions in the syntax of the platform's
  * editor: `{% include "TITLE" %}` on its own line includes a reusable content, and `<code class="expression">…</code>`
  * is an expression.
  */
@@ -66,7 +66,7 @@ export interface Replacement {
 }
 
 /** Returns the text with all replacements, which must not overlap. */
-export function replaced(text: string, replacements: readonly Replacement[]): string {
+export function applyReplacements(text: string, replacements: readonly Replacement[]): string {
   return replacements
     .toSorted((a, b) => b.start - a.start)
     .reduce((sum, { start, end, text: instead }) => sum.slice(0, start) + instead + sum.slice(end), text);

@@ -1,6 +1,6 @@
 /*
- * Converts a rich document, such as a comment, to Markdown. A decision of this emulator: what Markdown cannot express
- * becomes its text, or nothing when it has none. Source: docs/platform-notes.md#rich-documents
+ * Converts a rich document, such as a comment, to Markdown. A decision of this emulator: a node that Markdown cannot
+ * express is reduced to its text, or omitted if it has none. Source: docs/platform-notes.md#rich-documents
  */
 import { createRequire } from 'node:module';
 import type { BlockContent, ListItem, PhrasingContent, Root } from 'mdast';

@@ -40,7 +40,7 @@ export function readJson(body: Buffer | null, contentType: string | undefined, m
   }
 }
 
-/** Parses the query. A name that occurs more than once has a list. */
+/** Parses the query. A repeated name becomes a list. */
 export function readQuery(search: string): Record<string, string | string[]> {
   const query = new Map<string, string | string[]>();
   for (const [name, value] of search === '' ? [] : new URLSearchParams(search)) {

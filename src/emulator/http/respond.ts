@@ -93,7 +93,7 @@ function piecesOf(events: readonly unknown[], end: ChosenFaults['end']): string[
   return pieces;
 }
 
-/** Writes a piece; resolves when the network has it. */
+/** Writes a piece; resolves once it is flushed to the network. */
 function flush(response: ServerResponse, piece: string): Promise<void> {
   return new Promise((resolve) => {
     response.write(piece, () => resolve());

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { type ApiAnswer, ApiError, created, deleted, ok } from '../model/answers.ts';
 import { type ApiOperation, type Context, type OperationCall, operation } from '../model/operation.ts';
 import { listByRank, listBySeq } from '../model/paging.ts';
-import { present } from '../model/patch.ts';
+import { omitUndefined } from '../model/patch.ts';
 import { id, listQuery } from '../model/schema.ts';
 import { INSTALLATION_SELECTIONS } from '../model/vocabulary.ts';
 import { organizationById } from '../organizations/people.ts';
@@ -90,7 +90,7 @@ function update(call: OperationCall<typeof INSTALLATION, unknown, z.output<typeo
   }
   const installation: InstallationRecord = store.installations.put({
     ...before,
-    ...present({
+    ...omitUndefined({
       configuration,
       externalIds: body.externalIds,
       spaceSelection: body.space_selection,

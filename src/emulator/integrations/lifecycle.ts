@@ -7,7 +7,7 @@
  * - Unpublishing an integration removes its installations and events.
  * - An organization installs an integration once (409).
  * - An installation is pending until its configuration has what the integration's account configuration requires.
- * - An integration receives an event for its setup, for every change of its configuration, for its end and, with the
+ * - An integration receives an event for its installation, for every change of its configuration, for its removal and, with the
  *   scope `space:content:read`, for every new revision of a space of its organization. Every event succeeds.
  */
 import type { Json, JsonObject } from '../../core/json.ts';

@@ -35,7 +35,7 @@ const configurationProperty = z.discriminatedUnion('type', [
   z.strictObject({ ...property, type: z.literal('button'), callback_url: z.string(), button_text: z.string() }),
 ]);
 
-/** Properties, or a component; a property that is required has to be there. */
+/** Properties or a component; required properties must be defined. */
 const configuration = z
   .strictObject({
     properties: z.record(z.string(), configurationProperty).optional(),
@@ -46,7 +46,7 @@ const configuration = z
     error: 'must have either properties or a componentId',
   })
   .refine((given) => (given.required ?? []).every((name) => Object.hasOwn(given.properties ?? {}, name)), {
-    error: 'requires a property that it does not have',
+    error: 'requires a property that it does not define',
   });
 
 const described = { id, title: text(2, 40), description: text(0, 150).optional(), icon: z.string().optional() };

@@ -5,7 +5,7 @@ export interface ApiAnswer {
   readonly location?: string | undefined;
   /** Events that are sent instead of a body, followed by `done`. Source: docs/platform-notes.md#ask */
   readonly events?: readonly unknown[];
-  /** The preference of the request that the answer follows. */
+  /** Preference of the request that the answer honors. */
   readonly preference?: string;
 }
 

@@ -78,7 +78,7 @@ export interface OperationCall<Path extends string = string, Query = unknown, Bo
 interface Options<Query, Body> {
   readonly feature?: keyof Features;
   /** Permits tokens with read permission to call it, although it is not a GET. */
-  readonly readersMay?: boolean;
+  readonly allowsReaders?: boolean;
   /** Answers 204 without a body where the request prefers that, in versions that support it. */
   readonly minimal?: boolean;
   /** The rate limit that it counts against, where it is not that of its method. */
@@ -123,7 +123,7 @@ export function operation<const Path extends string, Query = Record<string, neve
     method,
     path,
     feature: options.feature,
-    writes: method !== 'GET' && options.readersMay !== true,
+    writes: method !== 'GET' && options.allowsReaders !== true,
     minimal: options.minimal === true,
     limit: options.limit ?? (method === 'GET' ? 'read' : 'write'),
     maxBytes: options.maxBytes,
@@ -141,7 +141,7 @@ export function operation<const Path extends string, Query = Record<string, neve
 }
 
 /** Reports whether a caller with write permission may also ingest conversations. */
-export function mayIngest(caller: Caller, features: Features): boolean {
+export function canIngest(caller: Caller, features: Features): boolean {
   const mayAtAll = features.ingestionByUsers || caller.source !== undefined;
   const isInScope = caller.installation?.scopes.includes('conversations:ingest') ?? true;
   return features.conversations && mayAtAll && isInScope;

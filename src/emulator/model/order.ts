@@ -67,7 +67,7 @@ export function indexFor(
   const before = position.before === undefined ? undefined : find(position.before, 'before');
   const after = position.after === undefined ? undefined : find(position.after, 'after');
   if (before !== undefined && after !== undefined && after >= before) {
-    throw invalid('body.position', 'invalid position: "after" does not stand before "before"');
+    throw invalid('body.position', 'invalid position: "after" must precede "before"');
   }
   if (before !== undefined) {
     return before;

@@ -6,7 +6,7 @@ export function patched<T>(current: T | undefined, given: T | null | undefined):
 }
 
 /** Returns the members that are not undefined. */
-export function present<T extends object>(given: T): Partial<T> {
+export function omitUndefined<T extends object>(given: T): Partial<T> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 

@@ -34,7 +34,7 @@ export interface StoreFamily {
   revisionAdded?(store: EmulatorStore, space: string, revision: string, at: string): void;
 }
 
-/** Everything that the emulator stores, indexed, so that only lists read more than the records they are about. */
+/** Everything that the emulator stores, indexed: only lists read records other than the requested ones. */
 export interface EmulatorStore extends Tables {
   /** Registers a callback that runs after every change. */
   watch(onChange: () => void): void;

@@ -62,13 +62,13 @@ function errorsOfText(text: string): SpecError[] {
   }
   const value = readValue(document);
   if (value === undefined) {
-    return [{ message: 'the document repeats itself too often', code: 'PARSE_ERROR' }];
+    return [{ message: 'the document has too many aliases', code: 'PARSE_ERROR' }];
   }
   if (!isObject(value)) {
     return [{ message: 'line 1: the document is not a mapping', code: 'PARSE_ERROR' }];
   }
   if (typeof value.openapi !== 'string' && typeof value.swagger !== 'string') {
-    return [{ message: 'line 1: neither "openapi" nor "swagger" says a version', code: 'PARSE_ERROR' }];
+    return [{ message: 'line 1: neither "openapi" nor "swagger" has a version', code: 'PARSE_ERROR' }];
   }
   return [];
 }

@@ -12,8 +12,8 @@ import type { EmulatedOrganization } from './records.ts';
 const INSTRUCTIONS = '/orgs/{organizationId}/agent-instructions';
 
 /**
- * Returns empty instructions of the longest-standing member, for organizations without any: the answer must name an
- * author.
+ * Returns empty instructions for organizations without instructions. Their author is the longest-standing member, since
+ * the answer must name one.
  */
 function unwritten({ store }: Context, organization: EmulatedOrganization) {
   const [first] = store.members.by('organization', organization.id);

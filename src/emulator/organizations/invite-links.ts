@@ -38,7 +38,7 @@ function requireInvite(call: PathContext<'organizationId' | 'inviteId'>): LinkIn
  */
 function refuseOff(organization: EmulatedOrganization): void {
   if (!organization.inviteLinks) {
-    throw new ApiError(400, `Organization "${organization.id}" has no invite links enabled`);
+    throw new ApiError(400, `Organization "${organization.id}" has invite links switched off`);
   }
 }
 
@@ -64,7 +64,7 @@ function refuseDomain(organization: EmulatedOrganization, email: string): void {
  * Adds the caller as a member with the organization's default role. Decisions of this emulator: members stay as they
  * are, whatever their domain; a token with read permission may join too.
  */
-const join = operation('joinOrganization', 'POST', `${ORGANIZATION}/join`, { readersMay: true }, (call) => {
+const join = operation('joinOrganization', 'POST', `${ORGANIZATION}/join`, { allowsReaders: true }, (call) => {
   const { store } = call;
   const organization = requireOrganization(call);
   const known = findCallingUser(call);

@@ -117,7 +117,7 @@ const writeOperations: readonly ApiOperation[] = [
     const member = requireMember(call);
     return ok(viewMember(call, call.store.members.put({ ...member, sso: true })));
   }),
-  operation('pingOrganization', 'POST', `${ORGANIZATION}/ping`, { readersMay: true }, (call) => {
+  operation('pingOrganization', 'POST', `${ORGANIZATION}/ping`, { allowsReaders: true }, (call) => {
     const { store } = call;
     const organization = requireOrganization(call);
     const user = store.users.one('email', call.caller.user.toLowerCase());

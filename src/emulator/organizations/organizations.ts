@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { ApiError, ok, referenced } from '../model/answers.ts';
 import { findVersion, refuseLaterValues } from '../model/features.ts';
-import { type ApiOperation, type Context, mayIngest, ORGANIZATION, operation } from '../model/operation.ts';
+import { type ApiOperation, type Context, canIngest, ORGANIZATION, operation } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
-import { patched, pick, present } from '../model/patch.ts';
+import { omitUndefined, patched, pick } from '../model/patch.ts';
 import { getRuleNames, id, listQuery, nullableRole, standaloneMergeRules, text, url } from '../model/schema.ts';
 import { findCallingUser, requireOrganization, viewUserOf } from './people.ts';
 import type { EmulatedOrganization } from './records.ts';
@@ -18,7 +18,7 @@ function permissions(context: Context) {
     ownTeam: admin,
     createContent: admin,
     createOpenAPISpec: admin,
-    ingestConversations: admin && mayIngest(context.caller, context.features),
+    ingestConversations: admin && canIngest(context.caller, context.features),
     viewBilling: admin,
     listMembers: true,
     listTeams: true,
@@ -112,7 +112,7 @@ export const organizationOperations: readonly ApiOperation[] = [
     }
     const updated = store.organizations.put({
       ...organization,
-      ...present(rest),
+      ...omitUndefined(rest),
       logo: patched(organization.logo, logo),
       defaultContent: patched(organization.defaultContent, defaultContent),
     });

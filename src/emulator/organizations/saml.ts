@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { created, ok, referenced } from '../model/answers.ts';
 import { withDefaults } from '../model/creation-defaults.ts';
 import { type ApiOperation, type Context, ORGANIZATION, operation, type PathContext } from '../model/operation.ts';
-import { pick, present } from '../model/patch.ts';
+import { omitUndefined, pick } from '../model/patch.ts';
 import { id, listQuery, nullableRole, text, url } from '../model/schema.ts';
 import type { EmulatorStore } from '../model/store.ts';
 import { deleteOwned, listOwned, requireOrganization, requireOwned, viewTeam } from './people.ts';
@@ -82,7 +82,7 @@ export const samlOperations: readonly ApiOperation[] = [
   operation('updateSamlProvider', 'PATCH', PROVIDER, { body: updateSamlProviderBody }, (call) => {
     const provider = requireSamlProvider(call);
     checkTeam(call.store, provider.organization, call.body.defaultTeam);
-    return ok(viewSaml(call, call.store.samlProviders.put({ ...provider, ...present(call.body) })));
+    return ok(viewSaml(call, call.store.samlProviders.put({ ...provider, ...omitUndefined(call.body) })));
   }),
   operation('deleteSamlProvider', 'DELETE', PROVIDER, {}, (call) =>
     deleteOwned(call, call.store.samlProviders, call.params.samlProviderId),

@@ -170,7 +170,7 @@ function ask(call: OperationCall<typeof ASK, z.output<typeof askQuery>, Question
   const { store, body } = call;
   const site = requireSite(call);
   if (!organizationById(store, site.organization).ai) {
-    throw new ApiError(403, `Organization "${site.organization}" has no AI features enabled`);
+    throw new ApiError(403, `Organization "${site.organization}" has AI features switched off`);
   }
   const reading = body.context?.siteSpaceId;
   if (reading !== undefined) {
@@ -185,5 +185,5 @@ function ask(call: OperationCall<typeof ASK, z.output<typeof askQuery>, Question
 
 /** Operations on a site's assistant. Source: docs/platform-notes.md#ask */
 export const askOperations: readonly ApiOperation[] = [
-  operation('askSite', 'POST', ASK, { readersMay: true, query: askQuery, body: askBody }, ask),
+  operation('askSite', 'POST', ASK, { allowsReaders: true, query: askQuery, body: askBody }, ask),
 ];

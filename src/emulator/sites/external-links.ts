@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { created, deleted, found, invalid, ok, referenced } from '../model/answers.ts';
 import { type ApiOperation, type Context, operation, SITE } from '../model/operation.ts';
-import { patched, present } from '../model/patch.ts';
+import { omitUndefined, patched } from '../model/patch.ts';
 import { condition, icon, id, text, url } from '../model/schema.ts';
 import type { EmulatorStore } from '../model/store.ts';
 import type { ExternalLinkRecord, SiteRecord } from './records.ts';
@@ -48,7 +48,7 @@ export const externalLinkOperations: readonly ApiOperation[] = [
       const { store, body } = call;
       const site = requireSite(call);
       if (structureType(store, site) !== 'sections') {
-        throw invalid('path.siteId', 'the site has no sections, among which a link could stand');
+        throw invalid('path.siteId', 'the site has no sections; an external link needs at least one');
       }
       requireGroup(store, site, body.parent);
       const identity = store.identify('sitelk');
@@ -82,7 +82,7 @@ export const externalLinkOperations: readonly ApiOperation[] = [
       const updated = store.externalLinks.put({
         ...link,
         ...(group === link.group ? {} : { group, rank: store.next() }),
-        ...present({ title: body.title, url: body.url, draft: body.draft }),
+        ...omitUndefined({ title: body.title, url: body.url, draft: body.draft }),
         description: patched(link.description, body.description),
         icon: patched(link.icon, body.icon),
         condition: patched(link.condition, body.condition),

@@ -5,7 +5,7 @@ import { type ApiAnswer, created, deleted, invalid, ok, referenced } from '../mo
 import { withDefaults } from '../model/creation-defaults.ts';
 import { type ApiOperation, type Context, type OperationCall, operation, SITE } from '../model/operation.ts';
 import { listByRank } from '../model/paging.ts';
-import { patched, present } from '../model/patch.ts';
+import { omitUndefined, patched } from '../model/patch.ts';
 import { icon, id, listQuery, text } from '../model/schema.ts';
 import type { SectionGroupRecord, SiteRecord } from './records.ts';
 import { sortItem } from './structure.ts';
@@ -49,7 +49,7 @@ function createGroup(
     return referenced(findSection(store, site, section), `body.sections.${at}`, 'site section', section);
   });
   if (new Set(sections).size < sections.length) {
-    throw invalid('body.sections', 'the same section twice');
+    throw invalid('body.sections', 'contains the same section twice');
   }
   if (body.parent !== undefined) {
     referenced(findSectionGroup(store, site, body.parent), 'body.parent', 'site section group', body.parent);
@@ -83,7 +83,7 @@ const groups: readonly ApiOperation[] = [
     const group = requireSectionGroup(call);
     const updated = call.store.sectionGroups.put({
       ...group,
-      ...present({ title: call.body.title }),
+      ...omitUndefined({ title: call.body.title }),
       icon: patched(group.icon, call.body.icon),
     });
     return ok(viewSectionGroup(call, updated));

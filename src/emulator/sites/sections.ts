@@ -6,7 +6,7 @@ import { withDefaults } from '../model/creation-defaults.ts';
 import { refuseUnknown } from '../model/features.ts';
 import { type ApiOperation, type Context, operation, SITE } from '../model/operation.ts';
 import { listByRank } from '../model/paging.ts';
-import { patched, present } from '../model/patch.ts';
+import { omitUndefined, patched } from '../model/patch.ts';
 import { condition, icon, id, listQuery, shareQuery, text } from '../model/schema.ts';
 import type { EmulatorStore } from '../model/store.ts';
 import { referencedSpace } from '../spaces/views.ts';
@@ -110,7 +110,7 @@ export const sectionOperations: readonly ApiOperation[] = [
     checkDefault(store, section, body.defaultSiteSpace);
     const updated = store.sections.put({
       ...regroup(store, site, section, body.siteSectionGroupId),
-      ...present({ title: body.title, path: body.path, defaultSiteSpace: body.defaultSiteSpace }),
+      ...omitUndefined({ title: body.title, path: body.path, defaultSiteSpace: body.defaultSiteSpace }),
       condition: patched(section.condition, body.condition),
       icon: patched(section.icon, body.icon),
       description: patched(section.description, body.description),

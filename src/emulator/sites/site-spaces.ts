@@ -6,7 +6,7 @@ import { withDefaults } from '../model/creation-defaults.ts';
 import { refuseUnknown } from '../model/features.ts';
 import { type ApiOperation, type Context, operation, SITE } from '../model/operation.ts';
 import { listByRank } from '../model/paging.ts';
-import { patched, present } from '../model/patch.ts';
+import { omitUndefined, patched } from '../model/patch.ts';
 import { condition, flag, id, listQuery, shareQuery, text } from '../model/schema.ts';
 import type { EmulatorStore } from '../model/store.ts';
 import { referencedSpace } from '../spaces/views.ts';
@@ -91,7 +91,7 @@ export const siteSpaceOperations: readonly ApiOperation[] = [
     }
     const updated = store.siteSpaces.put({
       ...siteSpace,
-      ...present({ path: body.path, hidden: body.hidden, space: body.spaceId }),
+      ...omitUndefined({ path: body.path, hidden: body.hidden, space: body.spaceId }),
       condition: patched(siteSpace.condition, body.condition),
     });
     return ok(viewSiteSpace(call, updated));

@@ -6,7 +6,7 @@ import { withDefaults } from '../model/creation-defaults.ts';
 import { refuseUnknown } from '../model/features.ts';
 import { type ApiOperation, type Context, ORGANIZATION, operation, SITE } from '../model/operation.ts';
 import { listBySeq } from '../model/paging.ts';
-import { containsText, patched, present } from '../model/patch.ts';
+import { containsText, omitUndefined, patched } from '../model/patch.ts';
 import { flag, id, listQuery, siteVisibility, text } from '../model/schema.ts';
 import type { EmulatorStore } from '../model/store.ts';
 import { AGENTS_CONTEXTS, SITE_TYPES } from '../model/vocabulary.ts';
@@ -128,7 +128,7 @@ export const siteOperations: readonly ApiOperation[] = [
     const { title, visibility, basename, agentsContext } = call.body;
     const updated = call.store.sites.put({
       ...chooseDefaults(call.store, site, call.body),
-      ...present({ title, visibility, basename, agentsContext }),
+      ...omitUndefined({ title, visibility, basename, agentsContext }),
       adaptiveContent: call.body.adaptiveContent?.enabled ?? site.adaptiveContent,
       proxy: patched(site.proxy, call.body.proxy),
     });

@@ -45,7 +45,7 @@ function viewStructure(context: Context, site: SiteRecord): unknown {
   return { type, structure };
 }
 
-/** External links can be pointed to only from 0.201. Source: docs/platform-notes.md#site-structure */
+/** Throws a 400 for a position next to an external link before 0.201. Source: docs/platform-notes.md#site-structure */
 function refuseLinks(call: OperationCall<string, unknown, z.output<typeof sortBody>>): void {
   const { item, position } = call.body;
   for (const [field, given] of Object.entries({ item, ...position })) {

@@ -5,7 +5,7 @@ import { created, deleted, ok } from '../model/answers.ts';
 import { withDefaults } from '../model/creation-defaults.ts';
 import { type ApiOperation, ORGANIZATION, operation } from '../model/operation.ts';
 import { listByRank } from '../model/paging.ts';
-import { present } from '../model/patch.ts';
+import { omitUndefined } from '../model/patch.ts';
 import { defaultLevel, flag, id, listQuery, text } from '../model/schema.ts';
 import { requireOrganization } from '../organizations/people.ts';
 import { deleteCollection, move, moveBody, referencedParent, transferBody, transferCollection } from './hierarchy.ts';
@@ -62,7 +62,7 @@ export const collectionOperations: readonly ApiOperation[] = [
   operation('getCollection', 'GET', COLLECTION, {}, (call) => ok(viewCollection(call, requireCollection(call)))),
   operation('updateCollection', 'PATCH', COLLECTION, { body: updateCollectionBody }, (call) => {
     const collection = requireCollection(call);
-    return ok(viewCollection(call, call.store.collections.put({ ...collection, ...present(call.body) })));
+    return ok(viewCollection(call, call.store.collections.put({ ...collection, ...omitUndefined(call.body) })));
   }),
   operation('deleteCollection', 'DELETE', COLLECTION, {}, (call) => {
     const existed = call.store.collections.get(call.params.collectionId) !== undefined;

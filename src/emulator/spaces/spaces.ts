@@ -5,7 +5,7 @@ import { ApiError, deleted, ok } from '../model/answers.ts';
 import { refuseLaterValues } from '../model/features.ts';
 import { type ApiOperation, ORGANIZATION, operation, SPACE } from '../model/operation.ts';
 import { list, listByRank } from '../model/paging.ts';
-import { patched, present } from '../model/patch.ts';
+import { omitUndefined, patched } from '../model/patch.ts';
 import {
   defaultLevel,
   editMode,
@@ -20,12 +20,12 @@ import {
 } from '../model/schema.ts';
 import { requireMember, requireOrganization } from '../organizations/people.ts';
 import { deleteSpace, move, moveBody, transferBody, transferSpace } from './hierarchy.ts';
-import { keptSpaceById, requireSpace, spaceById, viewSpace } from './views.ts';
+import { requireSpace, restorableSpaceById, spaceById, viewSpace } from './views.ts';
 
 /** Source: docs/platform-notes.md#limits */
 const title = text(0, 50);
 
-/** An emoji or an icon, not both. Null clears, also both. Source: docs/platform-notes.md#writable-fields */
+/** An emoji or an icon, not both. Null clears; both may be null. Source: docs/platform-notes.md#writable-fields */
 const spaceUpdate = z
   .strictObject({
     title: title.optional(),
@@ -68,7 +68,7 @@ const organizationLevel: readonly ApiOperation[] = [
 
 const lifecycle: readonly ApiOperation[] = [
   operation('getSpace', 'GET', SPACE, { query: shareQuery }, (call) =>
-    ok(viewSpace(call, keptSpaceById(call.store, call.now, call.params.spaceId))),
+    ok(viewSpace(call, restorableSpaceById(call.store, call.now, call.params.spaceId))),
   ),
   operation('updateSpace', 'PATCH', SPACE, { body: spaceUpdate }, (call) => {
     const space = requireSpace(call);
@@ -77,7 +77,7 @@ const lifecycle: readonly ApiOperation[] = [
     refuseLaterValues(call, 'authorMergeRules', getRuleNames(rest.mergeRules), 'body.mergeRules.rules');
     const updated = call.store.spaces.put({
       ...space,
-      ...present(rest),
+      ...omitUndefined(rest),
       emoji: patched(space.emoji, iconUrl ? null : emoji),
       icon: patched(space.icon, emoji ? null : iconUrl),
       updatedAt: call.at,
@@ -94,7 +94,7 @@ const lifecycle: readonly ApiOperation[] = [
   }),
   operation('restoreSpace', 'POST', `${SPACE}/restore`, {}, (call) => {
     const { store } = call;
-    const space = keptSpaceById(store, call.now, call.params.spaceId);
+    const space = restorableSpaceById(store, call.now, call.params.spaceId);
     if (space.deletedAt === undefined) {
       throw new ApiError(400, `Space "${space.id}" is not deleted`);
     }

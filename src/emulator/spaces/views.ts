@@ -15,7 +15,7 @@ export function requireCollection({ store, params }: PathContext<'collectionId'>
 const RETENTION = 7 * 24 * 60 * 60 * 1000;
 
 /** Returns the space with that id, deleted or not, while it can still be restored; otherwise throws a 404. */
-export function keptSpaceById(store: EmulatorStore, now: number, id: string): SpaceRecord {
+export function restorableSpaceById(store: EmulatorStore, now: number, id: string): SpaceRecord {
   const space = store.spaces.get(id);
   const isGone = space?.deletedAt !== undefined && Date.parse(space.deletedAt) + RETENTION <= now;
   return found(isGone ? undefined : space, 'Space', id);
@@ -40,7 +40,7 @@ export function referencedSpace(store: EmulatorStore, organization: string, id: 
 }
 
 /** Counts the unresolved comments on a change request, or on the space itself. */
-export function openComments(context: Context, subject: string): number {
+export function countOpenComments(context: Context, subject: string): number {
   return context.store.comments.by('subject', subject).filter((comment) => comment.resolved === undefined).length;
 }
 
@@ -101,7 +101,7 @@ export function viewSpace(context: Context, space: SpaceRecord): unknown {
       app: `${context.base}/app/s/${space.id}`,
       icon: space.icon,
     },
-    comments: openComments(context, space.id),
+    comments: countOpenComments(context, space.id),
     changeRequests: requests.length,
     changeRequestsOpen: requests.filter((request) => request.status === 'open').length,
     changeRequestsDraft: requests.filter((request) => request.status === 'draft').length,

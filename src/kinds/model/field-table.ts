@@ -19,7 +19,7 @@ export interface Field<Item = unknown> extends FieldRules {
   readonly refersTo?: readonly string[];
   /** The written key is relative to the key of its own resource, such as a space of a section. */
   readonly isRelative?: boolean;
-  /** False if the list does not return the field. Fields that are not compared with the platform need not say so. */
+  /** False if the list does not return the field. Not needed for fields that are not compared with the platform. */
   readonly isListed?: boolean;
   /**
    * Returns the value from what the platform returned: an id for a reference. Default: the member with this name, the

@@ -63,13 +63,15 @@ export interface KindSample {
   readonly base?: string;
   /** The resource as it is created. Default: the example of the kind. */
   readonly created?: string;
-  /** The same key with every field changed that can be changed. */
+  /** The same key, with every changeable field changed. */
   readonly updated: string;
-  /** The same key with every field cleared that can be cleared. */
+  /** The same key, with every clearable field cleared. */
   readonly cleared?: string;
   /** The manifests without the resource. Default: `base` alone. */
   readonly gone?: string;
-  /** First version of the platform that has the kind, such as `0.201`. Default: the oldest that can be emulated. */
+  /**
+   * First version of the platform that has the kind, such as `0.201`. Default: the oldest version that can be emulated.
+   */
   readonly since?: string;
   /** List of the embedded platform's state that holds such resources. */
   readonly storedIn: string;
@@ -85,13 +87,13 @@ export interface Kind extends KindRules {
   readonly manifest: ManifestRules | null;
   /** Other kinds whose resources must not have the same keys, because one reference can mean either. */
   readonly sharesKeysWith?: readonly string[];
-  /** Returns texts to make a key of for a resource that nothing declares, best first: usually its title. */
+  /** Returns texts from which an import makes a key for an undeclared resource, best first: usually its title. */
   suggestedKeys(actual: Actual, context: Pick<DescribeContext, 'keyOfRef'>): readonly string[];
   /** Lists all resources with as few requests as possible. Null for a kind that is read as part of another. */
   readonly observe: ((context: ObserveContext) => Promise<void>) | null;
   /** Requests for what the list does not return. */
   readonly details?: readonly DetailRequest[];
-  /** Returns other kinds that the plan has to read, such as what a deletion would delete as well. */
+  /** Returns other kinds that the plan has to read, such as those whose resources a deletion also deletes. */
   neededKinds?(context: NeededKindsContext): readonly string[];
   /** Reads the progress of a result that others refer to; only for kinds with `unusableReason`. */
   progress?(id: string, reader: Reader): Promise<Progress>;

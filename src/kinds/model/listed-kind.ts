@@ -1,4 +1,6 @@
-/** Kinds with one list and operations to create, update, move and delete: everything follows from their field table. */
+/**
+ * Kinds with one list and operations to create, update, move and delete: everything is derived from their field table.
+ */
 import type { z } from 'zod';
 import type { Change } from '../../core/change.ts';
 import type { Actual, Fields } from '../../core/resource.ts';
@@ -57,7 +59,7 @@ interface ListedKind<List extends PaginatedOperation> extends Partial<Omit<Kind,
   readonly deletionNeeds?: readonly string[];
   /** Reports problems that the schema alone cannot find. Default: the entry has neither a title nor an id. */
   check?(entry: Readonly<Record<string, unknown>>, key: string, context: DeclareContext): void;
-  /** Notes what an entry for an actual resource cannot express. */
+  /** Adds notes about what an entry for an actual resource cannot express. */
   beforeDescribe?(actual: Actual, context: DescribeContext): void;
   /** Completes the declared fields where one depends on another. */
   complete?(fields: WrittenFields): WrittenFields;

@@ -139,7 +139,7 @@ export function commonFields(entry: CommonFields): CommonFields {
   return { id, renamedFrom, protect, paused, ignore };
 }
 
-/** Returns the title and, for a duplicate title, the title with the key of its holder as a prefix. */
+/** Returns the title and, for a duplicate title, the title with the key of its parent as a prefix. */
 export function namesWithin({ title }: Actual, holder: string | null): readonly string[] {
   return holder === null ? [title] : [title, `${holder} ${title}`];
 }

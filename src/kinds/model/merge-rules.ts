@@ -95,13 +95,16 @@ function describedMergeRules(
     ...(users === undefined ? {} : { users: users.map((user) => context.keyOfRef(user)).sort() }),
   }));
   if (list.some(({ users }) => users?.includes(null) === true)) {
-    context.note(actual, 'mergeRules: left out, as they name a person for whom the platform returns no email address');
+    context.note(
+      actual,
+      'mergeRules: omitted, because they name a person for whom the platform returns no email address',
+    );
     return undefined;
   }
   return { type: rules.type, rules: list };
 }
 
-/** Sorts the people of each rule, whose order has no meaning. */
+/** Sorts the people of each rule, because their order has no meaning. */
 function normalizeMergeRules(value: Json): Json {
   if (!isObject(value) || !Array.isArray(value.rules)) {
     return value;

@@ -20,15 +20,15 @@ export interface StructurePart {
   readonly key: { readonly member: string; readonly description: string; readonly example: string };
   /** Words for the entry in errors; the member with the key by default. */
   readonly words?: string;
-  /** Kinds of its possible holders: the site itself, or other parts. */
+  /** Kinds that can contain it: the site itself, or other parts. */
   readonly heldBy: readonly string[];
   /** True if it can be at the top level only in a site without sections. */
   readonly isPlain?: boolean;
-  /** Field that refers to the part that holds it; null at the top of the site. */
+  /** Field that refers to its parent part; null at the top level of the site. */
   readonly holder: string;
-  /** Word for it in the error about an entry with neither a title nor an id; absent: a title is not needed. */
+  /** Word for it in the error about an entry with neither a title nor an id. Absent: a title is not required. */
   readonly noun?: string;
-  /** Parts that it holds. */
+  /** Parts that it contains. */
   readonly holds?: {
     /** Member of its entry. */
     readonly member: string;

@@ -24,7 +24,7 @@ export function observeStructure(
   let first: Json = null;
   const read = (items: readonly StructureItem[], holder: { id: string; part: StructurePart } | null): void => {
     const held = parts.filter(({ heldBy }) => heldBy.includes(holder?.part.kind.name ?? 'site'));
-    // The items of a list that can hold only one kind do not always have a type.
+    // Items of a list that can contain only one kind do not always have a type.
     const only = held.length === 1 && holder !== null ? held[0] : undefined;
     for (const [index, item] of items.entries()) {
       const part = only ?? held.find(({ kind }) => item.object === itemType(kind.name));

@@ -9,7 +9,7 @@ import { describeMatches } from './natural-key.ts';
 type BindingRule = (state: BindingState) => void;
 
 /**
- * The rules that bind keys, in order: a key is bound by the first rule that finds its resource, and what none of them
+ * The rules that bind keys, in order: a key is bound by the first rule that finds its resource; a resource that no rule
  * binds is created. See docs/concepts.md#resource-identity.
  */
 export const BINDING_RULES: readonly BindingRule[] = [
@@ -22,7 +22,7 @@ export const BINDING_RULES: readonly BindingRule[] = [
   bindByDeclaredKey,
 ];
 
-/** Reserves the old resource of an unfinished replacement: no key means it any more, and it is still owned. */
+/** Reserves the old resource of an unfinished replacement: no key can bind it any more, but it is still owned. */
 export function reserveReplaced(state: BindingState): void {
   for (const { address, id } of [...state.declared, ...state.dropped]) {
     const old = state.baseEntry(address)?.metadata.old;
@@ -58,7 +58,7 @@ export function bindByRecordedId(state: BindingState): void {
   }
 }
 
-/** Finds the owned resources that are no longer declared, so that keys of the base do not mean them. */
+/** Finds the owned resources that are no longer declared, so that keys of the base do not bind them. */
 export function bindDropped(state: BindingState): void {
   const { replaced, owned } = state.tables;
   for (const entry of state.dropped) {
@@ -99,7 +99,9 @@ export function bindByBaseKey(state: BindingState): void {
   bindByKeys(state, keysOf, 'free', false);
 }
 
-/** Without a record: if both the old and the new resource of a replacement exist, the old one is left to be deleted. */
+/**
+ * Without a record: if both the old and the new resource of a replacement exist, the old one is reserved for deletion.
+ */
 export function resolveReplacements(state: BindingState): void {
   const { bound, replaced } = state.tables;
   for (const resource of state.declared) {
@@ -119,14 +121,17 @@ export function resolveReplacements(state: BindingState): void {
   }
 }
 
-/** Rule 4: binds by the natural key declared now. May take over a resource whose key is gone: a key was renamed. */
+/**
+ * Rule 4: binds by the natural key declared now. May take over a resource whose key is no longer declared, because the
+ * key was renamed.
+ */
 export function bindByDeclaredKey(state: BindingState): void {
   bindByKeys(state, (resource) => state.declaredKeys(resource), 'takeable', true);
 }
 
 /**
- * Binds by natural keys: all by their best key before any by the next, and all in their place before any that would
- * have to move, so that the order of keys does not matter.
+ * Binds by natural keys. Every resource is tried by its best key before any by its next one, and resources in their
+ * place before those that would have to move, so that the order of keys does not matter.
  */
 function bindByKeys(
   state: BindingState,
@@ -170,7 +175,7 @@ function bindByKey(state: BindingState, resource: Declared, key: NaturalKey, sea
   state.waiting.delete(resource);
   if (other !== undefined) {
     const only = `the only ${state.kind.name} with this ${key.by}`;
-    state.problem(resource, `matches ${only}, and so does ${other}; set id to disambiguate`);
+    state.problem(resource, `matches ${only}, and ${other} matches it too; set id to disambiguate`);
   } else if (found.length > 1) {
     state.problem(resource, `${describeMatches(state.kind, key, found)}; set id to choose one`);
   } else if (actual !== undefined) {
@@ -181,7 +186,7 @@ function bindByKey(state: BindingState, resource: Declared, key: NaturalKey, sea
 
 function withoutReplacement(state: BindingState, resource: Declared, found: readonly Actual[]): readonly Actual[] {
   const made = state.isReplacement(resource) ? state.findDeclaredInPlace(resource) : [];
-  // Otherwise more than one is left in any case.
+  // With more resources than that, the match stays ambiguous.
   const rest = found.length > made.length + 1 ? found : found.filter((actual) => !made.includes(actual));
   return rest.length === 1 ? rest : found;
 }

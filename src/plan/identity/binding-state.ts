@@ -15,9 +15,9 @@ export interface BindingTables {
   readonly bound: Map<Address, Actual>;
   readonly owned: Map<Address, Actual>;
   readonly claims: Map<Actual, Address>;
-  /** Addresses of the base whose resource has another key now, with that key. */
+  /** New address by former address, for resources of the base that were renamed. */
   readonly renamed: Map<Address, Address>;
-  /** Old resources that an unfinished replacement has left. */
+  /** Old resources of unfinished replacements. */
   readonly replaced: Map<Address, Actual>;
   readonly adopted: { address: Address; id: string }[];
   readonly problems: Problem[];
@@ -107,7 +107,9 @@ export class BindingState {
       : [...keys, this.kind.renamedKey(resource.renamedFrom, resource.fields)];
   }
 
-  /** Finds the resources with a natural key; in place: those that the same parent holds, where the parent decides. */
+  /**
+   * Finds the resources with a natural key. `inPlace`: only those with the same parent, if parents matter for the key.
+   */
   find(within: Address | null, key: NaturalKey, inPlace: boolean, availability: Availability): readonly Actual[] {
     const holder = within === null ? null : this.#idOf(within);
     if (holder === undefined) {
@@ -146,7 +148,7 @@ export class BindingState {
     );
   }
 
-  /** Binds a declared resource, unless another key means the same one. */
+  /** Binds a declared resource, unless another key already binds it. */
   bind(resource: Declared, actual: Actual, { adopts }: { readonly adopts: boolean }): void {
     const { claims, bound, owned, adopted, renamed } = this.tables;
     const other = claims.get(actual);
@@ -175,7 +177,7 @@ export class BindingState {
     this.#candidates.claimed(actual, this.tables.owned.has(address));
   }
 
-  /** Makes references to a resource mean an address. */
+  /** Makes references to a resource resolve to an address. */
   setAddress(actual: Actual, address: Address): void {
     const { addresses, ids } = this.tables;
     for (const id of [actual.id, ...(actual.aliases ?? [])]) {
@@ -186,7 +188,7 @@ export class BindingState {
     }
   }
 
-  /** Removes the address of a resource that an unfinished replacement has left. */
+  /** Removes the address of the old resource of an unfinished replacement. */
   clearAddress(actual: Actual, address: Address): void {
     this.tables.addresses.delete(`${this.kind.name} ${actual.id}`);
     this.tables.ids.get(address)?.delete(actual.id);

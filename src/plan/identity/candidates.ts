@@ -1,8 +1,10 @@
-/** Index of actual resources by natural key, in which every lookup costs as much as it finds, and is made once. */
+/**
+ * Index of actual resources by natural key. The cost of a lookup is proportional to its result, and results are cached.
+ */
 import { canonicalJson, type Json } from '../../core/json.ts';
 import { type Actual, isIdRef } from '../../core/resource.ts';
 import type { NaturalKey } from '../model/rules.ts';
-import { slotOf } from './natural-key.ts';
+import { getIndexKey } from './natural-key.ts';
 
 /** Which resources may be found: all, those that nothing has claimed, or also those whose key is no longer declared. */
 export type Availability = 'all' | 'free' | 'takeable';
@@ -21,16 +23,16 @@ export class Candidates {
   readonly #groups = new Map<string, Group>();
   readonly #groupsOf = new Map<Actual, Group[]>();
 
-  /** @param parent the parent as the platform gives it: a reference by id; undefined where parents do not matter */
+  /** @param parent the parent as the platform gives it: a reference by id; undefined if parents do not matter */
   add(actual: Actual, key: NaturalKey, parent: Json | undefined): void {
-    const slot = slotOf(actual.within, key);
+    const slot = getIndexKey(actual.within, key);
     this.#join(actual, slot);
     if (parent !== undefined) {
       this.#join(actual, heldIn(slot, isIdRef(parent) ? idToken(parent.$id) : canonicalJson(parent)));
     }
   }
 
-  /** Notes that a resource has been claimed; `isDropped`: by a key that is no longer declared. */
+  /** Marks a resource as claimed; `isDropped`: by a key that is no longer declared. */
   claimed(actual: Actual, isDropped: boolean): void {
     for (const group of this.#groupsOf.get(actual) ?? []) {
       group.free.delete(actual);
@@ -43,8 +45,8 @@ export class Candidates {
   }
 
   /** Finds resources with a natural key and a parent. Returns the same array until one of them is claimed. */
-  find(holder: string | null, key: NaturalKey, availability: Availability): readonly Actual[] {
-    return this.#members(slotOf(holder, key), availability);
+  find(parent: string | null, key: NaturalKey, availability: Availability): readonly Actual[] {
+    return this.#members(getIndexKey(parent, key), availability);
   }
 
   /**
@@ -58,7 +60,7 @@ export class Candidates {
     availability: Availability,
     isHeld: (actual: Actual) => boolean,
   ): readonly Actual[] {
-    const slot = slotOf(holder, key);
+    const slot = getIndexKey(holder, key);
     const parent = key.parent ?? null;
     const unbound = typeof parent === 'string' && parent.startsWith('#') ? [parent] : [];
     const written = canonicalJson(parent);

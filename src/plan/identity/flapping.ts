@@ -17,7 +17,7 @@ export interface SeenValue {
 export interface Revert {
   readonly address: Address;
   readonly kind: string;
-  /** The field; empty where the resource itself was deleted and created again. */
+  /** The field; empty if the resource itself was deleted and created again. */
   readonly path: string;
   /** Number of consecutive reverts. */
   readonly times: number;
@@ -28,7 +28,7 @@ export interface Revert {
 }
 
 const MINUTE = 60_000;
-/** Reverts after which a field is flapping: accidents happen once, and corrections twice. */
+/** Number of reverts from which a field is flapping: one may be an accident, two a correction. */
 const FLAPPING_FROM = 3;
 /** Milliseconds from the first revert of a flapping field to the next; doubled each time. */
 const FIRST_COOLDOWN = 10 * MINUTE;

@@ -10,9 +10,9 @@ import { addressOfId, lookUp } from './lookup.ts';
 export interface Identity {
   /** Resource of each declared address; absent if it is to be created. */
   readonly bound: ReadonlyMap<Address, Actual>;
-  /** The resource of each address of the base that is no longer declared, where it still exists. */
+  /** The resource of each address of the base that is no longer declared, if it still exists. */
   readonly owned: ReadonlyMap<Address, Actual>;
-  /** The old resource that an unfinished replacement has left, by the address that means the new one. */
+  /** The old resource of each unfinished replacement, by the address of the new one. */
   readonly replaced: ReadonlyMap<Address, Actual>;
   readonly adopted: readonly { readonly address: Address; readonly id: string }[];
   /** Actual resources that neither a key declares nor the base knows. */
@@ -25,7 +25,7 @@ export interface Identity {
   addressOf(kinds: readonly string[], id: string): Address;
 }
 
-/** Binds every key to the resource it means by {@link BINDING_RULES}, each kind after those it refers to. */
+/** Binds every key to its resource by {@link BINDING_RULES}, each kind after those it refers to. */
 export function identify(
   kinds: readonly KindRules[],
   declared: ReadonlyMap<Address, Declared>,

@@ -9,7 +9,7 @@ export interface ReusedKey {
   readonly holder: Change;
 }
 
-/** Finds the natural keys that pass from one resource to another: a site space passes on its path and its space. */
+/** Finds the natural keys that pass from one resource to another, such as the path of a site space. */
 export function findReusedKeys(
   kinds: ReadonlyMap<string, KindRules>,
   changes: readonly Change[],
@@ -41,8 +41,8 @@ export function findReusedKeys(
 }
 
 /**
- * Finds keys that are passed on in a cycle, one of each cycle: its taker gets a temporary value first, so that the
- * others find their keys free.
+ * Finds one key of each cycle of reused keys. The resource that takes it gets a temporary value first, which frees the
+ * other keys of the cycle.
  */
 export function findKeyCycles(
   kinds: ReadonlyMap<string, KindRules>,

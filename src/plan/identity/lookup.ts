@@ -13,7 +13,7 @@ export function addressOfId(kinds: readonly string[], id: string, addresses: Rea
   return unboundAddress(id);
 }
 
-/** Replaces every reference by id with the address that it is bound to. */
+/** Replaces every reference by id with the address that the id is bound to. */
 export function lookUp(value: Json | undefined, addresses: ReadonlyMap<string, Address>): Json | undefined {
   if (value === null || typeof value !== 'object') {
     return value;

@@ -3,11 +3,11 @@ import type { Actual } from '../../core/resource.ts';
 import type { KindRules, NaturalKey } from '../model/rules.ts';
 
 /** Returns the index key of the resources with one natural key. */
-export function slotOf(within: string | null, key: NaturalKey): string {
+export function getIndexKey(within: string | null, key: NaturalKey): string {
   return `${within ?? ''}\n${key.by}\n${key.value}`;
 }
 
-/** Cache by list: each of n keys that could mean the same n resources needs the description. */
+/** Cached by list: each of n keys that match the same n resources needs the description. */
 const described = new WeakMap<readonly Actual[], string>();
 
 /** Names the resources that share a natural key, at most ten of them. */

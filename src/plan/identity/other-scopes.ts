@@ -9,9 +9,9 @@ export interface Claim {
   readonly address: Address;
   readonly kind: string;
   readonly scope: string;
-  /** The id that was recorded when it was last applied; null where none was. */
+  /** The id that was recorded when it was last applied; null if none was. */
   readonly id: string | null;
-  /** Position of the declaration in the other scope, as `file:line`; null where it no longer declares it. */
+  /** Position of the declaration in the other scope, as `file:line`; null if it no longer declares it. */
   readonly place: string | null;
 }
 
@@ -22,7 +22,7 @@ export class OtherScopes {
 
   constructor(claims: Iterable<Claim>) {
     for (const claim of claims) {
-      // A declaration counts more than a record of one that is gone.
+      // A declaration wins over a record of a former one.
       const known = this.#byAddress.get(claim.address);
       if (known === undefined || known.place === null) {
         this.#byAddress.set(claim.address, claim);
@@ -39,9 +39,7 @@ export class OtherScopes {
     return this.#byId.get(`${kind} ${id}`);
   }
 
-  /**
-   * Returns the declaration of another scope that means the same resource: by its address, or by the bound resource.
-   */
+  /** Returns the declaration of the same resource in another scope, found by its address or by the bound resource. */
   declarationOf(address: Address, actual: Actual | undefined): (Claim & { readonly place: string }) | undefined {
     const claims = [this.#byAddress.get(address), actual === undefined ? undefined : this.ofActual(actual)];
     return claims.find((claim): claim is Claim & { readonly place: string } => (claim?.place ?? null) !== null);

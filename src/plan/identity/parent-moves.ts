@@ -17,10 +17,10 @@ export class ParentMoves {
   }
 
   /** Returns the id of the nearest move among a parent and its ancestors by the same field; null: none moves. */
-  nearest(kind: string, field: string, holder: Json | undefined): string | null {
+  nearest(kind: string, field: string, parent: Json | undefined): string | null {
     const visited: string[] = [];
     let found: string | null = null;
-    let at = holder;
+    let at = parent;
     while (typeof at === 'string' && kindOf(at) === kind) {
       const slot = slotOf(field, at);
       const move = changeId({ action: 'move', address: at });

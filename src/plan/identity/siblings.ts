@@ -1,6 +1,6 @@
 import type { Address } from '../../core/address.ts';
 
-/** Position of a sibling: right after, or right before, another one that is in its final place by then. */
+/** Move of a sibling to right after, or right before, another one that is already in its final place. */
 export interface Repositioning {
   readonly address: Address;
   readonly side: 'before' | 'after';

@@ -14,11 +14,11 @@ export interface FieldRules {
   /** `base`: the platform does not return the value, so the normalized value is compared with the base. */
   readonly compare?: 'actual' | 'base';
   /**
-   * Note of a plan where the platform does not return the field, because its version has none: it is not compared.
-   * Without this note, a field that is not returned is null.
+   * Note for the plan if the platform does not return the field, because its version does not have it. The field is
+   * then not compared. Without this note, a field that is not returned is null.
    */
   readonly unsupportedNote?: string;
-  /** Note of a plan that has no base to compare the field with. */
+  /** Note for a plan that has no base to compare the field with. */
   readonly noBaseNote?: string;
   /** Converts a value to the form that is compared, recorded and shown: large texts hashed, unordered lists sorted. */
   readonly normalize?: (value: Json) => Json;
@@ -38,7 +38,7 @@ export interface FieldRules {
   readonly placement?: boolean;
   /** It affects only how the resource is declared, and is not state of the platform: not compared, not shown. */
   readonly declarationOnly?: boolean;
-  /** The member of an entry that it is written as, where that has another name. */
+  /** Name of the member in a manifest, if it differs from the name of the field. */
   readonly manifestName?: string;
   /** It grants access: plans list it early and with full values. */
   readonly access?: boolean;
@@ -75,7 +75,7 @@ export interface LockOutContext {
 
 /** The part of a kind that planning needs: pure, and the same on every machine. */
 export interface KindRules {
-  /** As in addresses, metrics and filters. */
+  /** Name in addresses, metrics and filters. */
   readonly name: string;
   /** Kinds whose resources it refers to: they are created first and deleted last. */
   readonly dependsOn: readonly string[];
@@ -96,7 +96,7 @@ export interface KindRules {
   readonly deletable: boolean;
   /** Keys that identify a resource without an id, best first. See docs/concepts.md#resource-identity. */
   naturalKeys(fields: Fields, address: Address): readonly NaturalKey[];
-  /** The same for what the platform answers. References inside `fields` have been looked up. */
+  /** Keys that identify an actual resource, best first. References in `fields` have been replaced with addresses. */
   actualKeys(actual: Actual, fields: Fields): readonly NaturalKey[];
   /** A natural key that no two siblings can have at any moment, so that a swap needs a temporary value. */
   readonly unique?: string;
@@ -146,7 +146,7 @@ export interface KindRules {
 
 /** Lookups for rules while a plan is made. */
 export interface RulesContext {
-  /** The actual resource an address is bound to; undefined where there is none yet. */
+  /** The actual resource an address is bound to; undefined if there is none yet. */
   declaredOf(address: Address): Declared | undefined;
   /** Returns why nothing can refer to an address; null if it can. */
   unusable(address: Address): string | null;

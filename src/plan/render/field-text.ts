@@ -7,12 +7,12 @@ import { counted, printable } from './words.ts';
 const MAX_LENGTH = 72;
 /** Characters shown before the first difference of two long values. */
 const CONTEXT = 20;
-/** Most leaves of one object that are listed one by one. */
+/** Maximum number of leaves of an object that are listed one by one. */
 const MAX_LEAVES = 6;
-/** Most lines of a text that are listed as removed, and as added. */
+/** Maximum number of lines of a text that are listed as removed, and as added. */
 const MAX_LINES = 6;
 
-/** One line about a changed field. `name` is empty where the line continues the field above it. */
+/** One line about a changed field. `name` is empty if the line continues the field above it. */
 export interface FieldLine {
   readonly name: string;
   readonly text: string;

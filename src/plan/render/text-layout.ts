@@ -1,7 +1,7 @@
 /** Layout of a plan's text: colors, and lines broken at the width of the terminal or the comment. */
 import { textWidth } from './text-width.ts';
 
-/** Marks parts of a text; the identity where there are no colors. */
+/** Styles parts of a text; the identity function without colors. */
 export interface Paint {
   readonly strong: (text: string) => string;
   readonly faint: (text: string) => string;

@@ -38,8 +38,8 @@ export class SimulatedBudget {
   }
 
   /**
-   * Returns the earliest time at which a request may be sent while `waiting` requests wait; Infinity: after a response.
-   * Follows the same rules as the rate limiter.
+   * Returns the earliest time at which a request may be sent while `waiting` requests wait; Infinity: not before a
+   * response arrives. Follows the same rules as the rate limiter.
    */
   opensAt(now: number, waiting: number): number {
     if (now < this.#closedUntil || this.#window === null) {

@@ -96,8 +96,8 @@ export class LearnedLimit {
       return SEND;
     }
     if (inFlight === 0 && remaining > share && !isUnreserved(now, this.window)) {
-      // The estimate of other clients' usage leaves nothing, so one request checks it. Not near the window's end:
-      // other clients use up the rest and the request would usually get a 429.
+      // The estimate of other clients' usage leaves nothing, so one request checks it. Not near the end of the window:
+      // other clients use up the rest, and the request would usually get a 429.
       return SEND;
     }
     const until = Math.min(this.window.end, now + this.#refillRate.untilNext);

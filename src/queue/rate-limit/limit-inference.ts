@@ -7,7 +7,7 @@ import { WindowCandidates } from './window-candidates.ts';
 /** Members of both states of an inferred limit. */
 interface Inference {
   readonly candidates: WindowCandidates;
-  /** Windows until requests beyond the limit are tried; 0: in this one. */
+  /** Windows until requests beyond the limit are tried; 0: in the current window. */
   readonly exploreIn: number;
   /** Windows between two tries that found nothing. */
   readonly exploreEvery: number;
@@ -57,17 +57,20 @@ interface Demand {
   readonly rtt: number;
 }
 
-/** Windows without a try after the first one that found nothing, and at most. */
+/** Windows between tries after the first try that found nothing, and the maximum. */
 const FIRST_PAUSE = 4;
 const LONGEST_PAUSE = 64;
 /** Share of a window after which the limit is reached, if requests beyond it are to be tried in the rest. */
 const EXPLORED_SHARE = 0.5;
-/** Requests in flight, because as many may get a 429 at once; more after a raise, or if the limit needs more. */
+/**
+ * Maximum requests in flight, because all of them may get a 429 at once; more after a raise, or if the limit needs
+ * more.
+ */
 const MAX_IN_FLIGHT = 4;
 const NEEDED_IN_FLIGHT = 2;
-/** Windows that accept more than the one before, after which the 429 is taken as an exception: there is no limit. */
+/** Number of consecutive windows with a raise after which the 429 counts as an exception: there is no limit. */
 const ENOUGH_RAISES = 12;
-/** Change of the limit that is not a change, in requests and as a share. */
+/** Tolerance within which the limit counts as unchanged, in requests and as a share. */
 const NOISE = 1;
 const NOISE_SHARE = 0.02;
 
@@ -139,7 +142,7 @@ function nextTries({ exploreEvery }: InferredOpen, isChanged: boolean): Pick<Inf
   return isChanged ? { exploreIn: 2, exploreEvery: FIRST_PAUSE / 2 } : { exploreIn: next, exploreEvery: next };
 }
 
-/** Returns true if a 429 in an open window came long before the limit: requests in flight may be limited too. */
+/** Returns true if a 429 in an open window came long before the limit: concurrent requests may be limited too. */
 export function isEarly(state: InferredLimit, { permit, inFlight }: Pick<Answer, 'permit' | 'inFlight'>): boolean {
   const { count, end } = state.candidates.best();
   return state.kind === 'inferred' && permit.sentAt < end && count + inFlight + 1 < state.limit;

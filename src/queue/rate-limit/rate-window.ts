@@ -57,7 +57,7 @@ export class RateWindow {
       : Math.min(reported, this.#startedBy.receivedAt + this.#learnedLength);
   }
 
-  /** Stops learning the length: the limit is a token bucket, or a learned length was wrong. */
+  /** Stops learning the length, because the limit is a token bucket or a learned length was wrong. */
   trustResets(): void {
     this.#learnedLength = null;
     this.#trustsResets = true;

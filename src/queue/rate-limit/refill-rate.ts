@@ -26,7 +26,7 @@ export class RefillRate {
   #movedResets = 0;
   /** Sample since the bucket was last full. */
   #since: Sample | null = null;
-  /** Sample from one time that the bucket was full to another. */
+  /** Sample between two times at which the bucket was full. */
   #betweenFull: Sample | null = null;
   #refill: number | null = null;
   #minRefill: number | null = null;
@@ -68,7 +68,9 @@ export class RefillRate {
     }
   }
 
-  /** Returns the window length in milliseconds; estimated from the longest part seen until two windows were seen. */
+  /**
+   * Returns the window length in milliseconds. Until two windows were seen, it is estimated from the longest part seen.
+   */
   period(longest: number): number {
     if (this.#period !== null) {
       return this.#period;

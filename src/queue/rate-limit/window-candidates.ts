@@ -47,7 +47,10 @@ const LENGTHS: readonly (readonly [seconds: number, weight: number])[] = [
   [3600, 2],
 ];
 
-/** Factor of a candidate that refutes itself by its times, or by its counts, which other clients may cause. */
+/**
+ * Factor for a candidate that the times contradict, and for one that the counts contradict, which other clients may
+ * cause.
+ */
 const WRONG_TIME = 0.015;
 const WRONG_COUNT = 0.2;
 const MIN_WEIGHT = 1e-4;
@@ -114,7 +117,7 @@ export class WindowCandidates {
     }
   }
 
-  /** Records that a probe was refused, which was sent at `sentAt`. */
+  /** Records that a probe that was sent at `sentAt` was refused. */
   onStillClosed(sentAt: number): void {
     this.#contradict((each) => this.#endOf(each) <= sentAt, WRONG_TIME);
     for (const each of this.#all) {
@@ -135,8 +138,8 @@ export class WindowCandidates {
   }
 
   /**
-   * Returns the time at which a probe is worth a 429: a good part of the weight expects a new window by then. `closed`,
-   * unless null, bounds the wait by the time since the first 429 of all.
+   * Returns the time at which a probe is worth the risk of a 429, because enough of the weight expects a new window by
+   * then. `closed`, unless null, bounds the wait by the time since the first 429 of all.
    */
   probeAt(rtt: number, closed: { readonly at: number; readonly now: number } | null): number {
     const highest = largest(this.#all.map(({ weight }) => weight));

@@ -20,7 +20,7 @@ export class InFlight {
   readonly #requests = new Map<Job, InFlightRequest>();
   readonly #concurrency: number;
 
-  /** `concurrency`: requests in flight at most, not counting overdue ones. */
+  /** `concurrency`: maximum requests in flight, not counting overdue ones. */
   constructor(concurrency: number) {
     this.#concurrency = concurrency;
   }

@@ -12,7 +12,7 @@ interface Entry {
 
 /** Waiting jobs with the same rate-limit key. */
 interface SubQueue {
-  /** Example of a call with this key. */
+  /** Representative call with this key. */
   readonly call: Call;
   readonly urgent: TinyQueue<Entry>;
   readonly others: TinyQueue<Entry>;
@@ -45,7 +45,7 @@ const BUSY = 'other requests go first';
 
 /**
  * Priority queue of the waiting jobs. The order is decided at the moment of sending: `take` returns the job with the
- * earliest virtual deadline among those that the rate limiter and the circuit breaker let go.
+ * earliest virtual deadline among those that the rate limiter and the circuit breaker admit.
  */
 export class PriorityQueue {
   readonly #limiter: RateLimiter;

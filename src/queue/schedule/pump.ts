@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import type { Job } from './job.ts';
 import type { PriorityQueue } from './priority-queue.ts';
 
-/** Starts waiting jobs while the priority queue lets one go and a slot is free. p-queue counts the slots. */
+/** Starts waiting jobs while the priority queue releases them and a slot is free. p-queue counts the slots. */
 export class Pump {
   readonly #waiting: PriorityQueue;
   readonly #runner: PQueue;

@@ -10,7 +10,7 @@ import type { AppliedRef } from './source.ts';
 
 export interface BaseStoreOptions {
   readonly record: OrganizationRecord;
-  /** The ref in the repository that records what was applied; null where there is none. */
+  /** The ref in the repository that records what was applied; null if there is none. */
   readonly applied: AppliedRef | null;
   /** A dry run records nothing. */
   readonly isDry: boolean;
@@ -40,7 +40,7 @@ export class BaseStore {
     }
     events.onBaseRestored?.(found.commit, found.base.size);
     if (!isDry) {
-      // All at once, before anything else: a pass that is interrupted still knows what it owns.
+      // Written in one step, before anything else, so that ownership is known even if the pass is interrupted.
       await record.put([...found.base.values()].map(baseToEntry));
     }
     return found;
@@ -56,7 +56,7 @@ export class BaseStore {
     ids: ReadonlyMap<Address, string>,
   ): Promise<void> {
     const ref = this.#options.applied;
-    // A change that is held, paused or failed was not applied: recorded as applied, it would later look like drift.
+    // A held, paused or failed change was not applied; recorded as applied, it would later look like drift.
     const isIncomplete = results.some((result) => result.status !== 'applied');
     if (ref === null || commit === null || isIncomplete) {
       return;

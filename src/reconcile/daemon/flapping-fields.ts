@@ -52,7 +52,7 @@ export class FlappingFields {
   }
 }
 
-/** Milliseconds until the first of these fields may be reverted again; null where there is none. */
+/** Milliseconds until the first of these fields may be reverted again; null if there are none. */
 export function cooldownLeft(flapping: readonly Revert[], now: number): number | null {
   const ends = flapping.map(cooldownEnd).filter((end) => end > now);
   return ends.length === 0 ? null : smallest(ends) - now;

@@ -44,7 +44,7 @@ export class OrganizationReconciler {
     return this.#loop.idle();
   }
 
-  /** Approves the plan with this checksum, or only its held changes; null where this organization holds none. */
+  /** Approves the plan with this checksum, or only its held changes; null if this organization has no such plan. */
   async approve(checksum: string): Promise<Plan | null> {
     const held = this.lastPlan;
     if (held === null || (checksum !== held.checksum && checksum !== held.heldChecksum)) {

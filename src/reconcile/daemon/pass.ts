@@ -12,7 +12,7 @@ export interface PassEvents {
   onPassStart?(trigger: Trigger): void;
   /** The manifests were read. */
   onSource?(desired: Desired): void;
-  /** The manifests could not be read; the last good ones stay in force. */
+  /** The manifests could not be read; the last valid ones stay in use. */
   onBadSource?(error: Error, lastGood: string | null): void;
   onPlan?(planned: Planned, drift: readonly Change[]): void;
   /** The record was empty: the base was restored from the repository, with `count` resources of this commit. */

@@ -53,7 +53,7 @@ class PassRequests {
   };
 }
 
-/** Runs the passes of one organization, one after the other, and keeps what the next pass needs of the last one. */
+/** Runs the passes of one organization, one after the other, and keeps the state that the next pass needs. */
 export class PassRunner {
   readonly #options: PassOptions;
   readonly #baseStore: BaseStore;
@@ -92,7 +92,7 @@ export class PassRunner {
   }
 
   async #steps(trigger: Trigger, requests: PassRequests): Promise<PassResult> {
-    // 1. Read the manifests; if that fails, keep to the last ones that were valid.
+    // 1. Read the manifests; if that fails, use the last valid ones.
     const { desired, error } = await this.#readManifests();
     if (desired === null) {
       return this.#failed(error);
@@ -185,7 +185,7 @@ export class PassRunner {
     return { planned, drift };
   }
 
-  /** Returns why the plan is not applied now, and the milliseconds until that may have changed; null: it is applied. */
+  /** Returns why the plan is not applied now, and the milliseconds until it may be; null: it is applied. */
   #waitReason(planned: Planned): { readonly reason: string; readonly retryIn: number | null } | null {
     const { config, clock, openWriter } = this.#options;
     const { verdict, changes } = planned.plan;
@@ -216,12 +216,12 @@ export class PassRunner {
       signal,
       abort,
       record,
-      mayBegin: () => windowState(config.syncWindows, clock.now()).open,
+      canStart: () => windowState(config.syncWindows, clock.now()).open,
       onResult: (result) => events.onResult?.(result, byId.get(changeId(result))),
     });
   }
 
-  /** Records what was reverted. Returns the milliseconds until the first cooldown ends; null where there is none. */
+  /** Records what was reverted. Returns the milliseconds until the first cooldown ends; null if there is none. */
   async #recordFlapping(
     { plan: { changes } }: Planned,
     drift: ReadonlySet<Change>,
@@ -245,7 +245,7 @@ export class PassRunner {
 
   /** Returns the delay of a retry after a failure, or while the platform works in the background; null: no retry. */
   #retryDelay(outcome: PassEnd['outcome'], { plan: { pending, changes } }: Planned): number | null {
-    // People join whenever they like; background work of the platform is checked again soon.
+    // People may join at any time, so only the platform's background work is checked again soon.
     const people = new PeopleAddresses(this.#options.kinds);
     const isWorking = pending.some(({ address }) => !people.isPerson(address));
     const slow = new Set(this.#options.kinds.filter((kind) => kind.unusableReason).map((kind) => kind.name));

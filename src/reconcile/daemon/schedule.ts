@@ -5,7 +5,7 @@ import { messageOf } from '../../core/errors.ts';
 import type { OrganizationReconciler } from './organization.ts';
 import type { DesiredSource } from './source.ts';
 
-/** Triggers of an organization's passes that need no person. */
+/** Automatic triggers of an organization's passes. */
 export interface Schedule {
   /** Starts; resolves once every later change of the source is noticed. */
   start(): Promise<void>;
@@ -56,7 +56,7 @@ export function createSchedule({ reconciler, source, drift, clock, onError }: Sc
           (error) => onError(messageOf(error)),
         );
       } catch (error) {
-        // The drift schedule still runs.
+        // The drift schedule keeps running.
         onError(messageOf(error));
       }
       if (source.poll !== null) {
@@ -88,8 +88,9 @@ async function sleep(clock: Clock, milliseconds: number, signal: AbortSignal): P
 }
 
 /**
- * Calls `fire` whenever a cron expression matches, until the signal aborts. Checks every second, since the wall clock may
- * be set at any time: several matches that a jump forward skips fire once, and after a jump back it continues from there.
+ * Calls `fire` whenever a cron expression matches, until the signal aborts. Checks every second, since the wall clock
+ * may be set at any time. Several matches that a jump forward skips fire once; after a jump back, matching continues
+ * from the new time.
  */
 export async function runOnCron(
   expression: string,

@@ -18,58 +18,69 @@ import { type AppliedBase, readAppliedBase, readOtherScopes, recordApplied, type
 /** Current content of a source. */
 export interface Desired {
   readonly state: DesiredState;
-  /** Null where the source has no commits. */
+  /** Null if the source has no commits. */
   readonly commit: string | null;
-  /** The first line of the commit's message; empty where there is none. */
+  /** The first line of the commit's message; empty if there is none. */
   readonly subject: string;
   /** True if the branch was rewritten since the last read. */
   readonly forced: boolean;
-  /** Claims of the other scopes of the organization; undefined where they are not known. */
+  /** Claims of the other scopes of the organization; undefined if they are not known. */
   readonly otherScopes?: OtherScopes;
 }
 
-/** The ref that records what was last applied of the source's scope: what is owned, for a daemon without a record. */
+/**
+ * The ref that records what was last applied in the source's scope. A daemon that has lost its record restores
+ * ownership from it.
+ */
 export interface AppliedRef {
-  /** The base that it records; null where there is no such ref. After the first `read` of its source. */
+  /** Reads the recorded base; null if the ref does not exist. Call it after the first `read` of the source. */
   read(): Promise<AppliedBase | null>;
-  /** Records a commit as applied, with the ids of its resources. Throws SourceError where that is refused. */
+  /** Records a commit as applied, with the ids of its resources. Throws SourceError if the push is rejected. */
   move(commit: string, ids: ReadonlyMap<Address, string>): Promise<void>;
 }
 
 /** Source of an organization's manifests. */
 export interface DesiredSource {
-  /** Tells the sources of one organization apart. */
+  /** Distinguishes the sources of one organization. */
   readonly scope: string;
   /**
-   * Brings itself up to date and reads the manifests. Throws SourceError where it cannot be reached, and
-   * DesiredStateError where the manifests are wrong.
+   * Updates the source and reads the manifests. Throws SourceError if the source cannot be reached, and
+   * DesiredStateError if the manifests are invalid.
    */
   read(): Promise<Desired>;
-  /** Reads the current manifests, for readers other than passes; does not affect the next `read`. Throws as it does. */
+  /**
+   * Reads the current manifests without affecting the next `read`, for callers other than passes. Throws the same
+   * errors as `read`.
+   */
   peek(): Promise<DesiredState>;
   /** Returns true if the commit differs from that of the last `read`; reads no manifests. Git only. */
   hasMoved(): Promise<boolean>;
-  /** Calls back after changes; resolves once they are noticed. What has to be polled does nothing here. */
+  /** Calls back after changes; resolves once watching has started. Does nothing for a source that has to be polled. */
   watch(onChange: () => void, onError: (error: Error) => void): Promise<void>;
-  /** The ref that records what was last applied; null where nothing updates it, so that it could be out of date. */
+  /** The ref that records what was last applied; null if nothing updates it, because it could be out of date. */
   readonly applied: AppliedRef | null;
-  /** Poll interval, in milliseconds; null where changes are noticed as they happen. */
+  /** Poll interval, in milliseconds; null if changes are noticed as they happen. */
   readonly poll: number | null;
   close(): Promise<void>;
 }
 
-/** Settle delay after a change in a folder before it is read, in milliseconds: writers write more than one file. */
+/**
+ * Settle delay between a change in a directory and the read, in milliseconds: several files are often written together.
+ */
 const SETTLE = 300;
-/** Milliseconds of silence after which git is ended. */
+/** Milliseconds without output after which git is terminated. */
 const GIT_TIMEOUT = 60_000;
 
-/** The organization that a source is of, and its explicit scope; without one the scope is derived from the folder. */
+/** The organization of a source, and its explicit scope; without one, the scope is derived from the directory. */
 export interface SourceOwner {
   readonly id: string;
   readonly scope?: string | undefined;
 }
 
-/** Opens a source. `clones` is a folder for clones, which is made where it is missing; `signal` ends what runs. */
+/**
+ * Opens a source. `clones` is the directory for clones, created if it does not exist; `signal` aborts running git
+ * commands.
+ */
 export function openSource(
   source: ManifestSource,
   owner: SourceOwner,
@@ -172,7 +183,7 @@ class RecordedScope {
 function directorySource(directory: string, { scope }: SourceOwner, loader: ManifestLoader): DesiredSource {
   let close = async () => {};
   const known: KnownFiles = new Map();
-  // Looked at each time: something else fills the folder, and may point it elsewhere.
+  // Resolved on every read: another process fills the directory, and may point its link elsewhere.
   const open = () => {
     resolveManifestFolder(directory);
     return openDiskTree(directory);
@@ -186,7 +197,7 @@ function directorySource(directory: string, { scope }: SourceOwner, loader: Mani
       const head = await readHead(directory, known);
       return { state, commit: head === null || head.dirty ? null : head.commit, subject: '', forced: false };
     },
-    // A pass may be reading at this very moment: what it has cached is let be.
+    // A pass may be reading at the same time: its cache is not shared.
     peek: async () => createManifestLoader(kinds).load(open()),
     hasMoved: async () => true,
     async watch(onChange, onError) {
@@ -198,7 +209,7 @@ function directorySource(directory: string, { scope }: SourceOwner, loader: Mani
   };
 }
 
-/** The scope of a folder on disk: its path inside the repository around it, if any. */
+/** Returns the scope of a directory on disk: its path inside the enclosing repository, if any. */
 function scopeOfDirectory(directory: string): string {
   const root = findRepositoryRoot(directory);
   return scopeOfFolder(root === null ? '' : relative(root, realpathSync(directory)).split(sep).join('/'));

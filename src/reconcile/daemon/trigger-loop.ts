@@ -38,7 +38,7 @@ export class TriggerLoop {
   }
 }
 
-/** Milliseconds before the first retry of a pass; each further delay is twice as long. */
+/** Milliseconds before the first retry of a pass; each later delay is twice as long. */
 const FIRST_DELAY = 2000;
 const LONGEST_DELAY = 300_000;
 

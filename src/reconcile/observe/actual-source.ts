@@ -25,7 +25,10 @@ export interface ActualSource {
   read(kinds: readonly Kind[], required: RequiredDetails): Promise<ActualResources>;
   /** Number of requests made so far. */
   requests(): number;
-  /** The email of the user whose token is used; null where the platform does not say. Absent: it cannot be asked. */
+  /**
+   * The email of the user whose token is used; null if the platform does not report it. Absent: the source cannot be
+   * asked.
+   */
   ownUser?(members: readonly Actual[]): Promise<string | null>;
 }
 
@@ -110,7 +113,7 @@ async function readChain(
   return details;
 }
 
-/** Waits for all, then throws what the first of them failed with: nothing is left running behind an error. */
+/** Waits for all, then throws the first error, so that nothing keeps running after a failure. */
 export async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]> {
   const results = await Promise.allSettled(promises);
   const failed = results.find((result) => result.status === 'rejected');

@@ -15,8 +15,8 @@ export interface ObserveOptions {
 }
 
 /**
- * Reads the actual state: only the kinds that the desired state or the base mention, all at the same time, and then
- * those that turn out to be needed to judge what was found.
+ * Reads the actual state: the kinds that the desired state or the base mention, concurrently, and then the kinds that
+ * the result turns out to need.
  */
 export async function observe(options: ObserveOptions): Promise<Observation> {
   const { kinds, declared, base, source } = options;
@@ -63,7 +63,7 @@ class RequiredFields implements RequiredDetails {
   readonly #kinds: ReadonlyMap<string, KindRules>;
   readonly #byId = new Map<string, RequiredEntry[]>();
   readonly #byKey = new Map<string, RequiredEntry[]>();
-  /** Kinds that are mentioned at all, with what they are part of. */
+  /** Kinds that are mentioned, and the kinds they are part of. */
   readonly mentioned = new Set<string>();
 
   constructor(kinds: readonly KindRules[], declared: ReadonlyMap<Address, Declared>, base: Base) {

@@ -19,8 +19,8 @@ export function couldLockOut(kinds: readonly KindRules[], changes: readonly Chan
 }
 
 /**
- * The email of the user whose token is used; null where the platform does not report it, such as for the token of an
- * integration. Makes one request. Throws AppError where the platform cannot be asked now.
+ * The email of the user whose token is used; null if the platform does not report it, such as for the token of an
+ * integration. Makes one request. Throws AppError if the request fails.
  */
 export async function ownUser(reader: Reader, members: readonly Actual[] = []): Promise<string | null> {
   try {

@@ -1,11 +1,13 @@
 import { RejectedError } from '../../core/errors.ts';
 
-/** The two ways in which versions of the platform do one thing. Each throws AppError where it was not done. */
+/**
+ * Two requests with the same effect on different versions of the platform. Each throws AppError if it had no effect.
+ */
 export interface VersionVariants {
-  /** As the API document describes it. */
-  usual(): Promise<void>;
-  /** As versions do it that answer the usual with 404. */
-  other(): Promise<void>;
+  /** The request that the API document describes. */
+  documented(): Promise<void>;
+  /** The request for versions that answer the documented one with 404. */
+  alternative(): Promise<void>;
 }
 
 /**
@@ -14,21 +16,21 @@ export interface VersionVariants {
  * per change. Source: docs/platform-notes.md#changes-by-version
  */
 export class VersionMemory {
-  /** By feature: which way works. */
+  /** The variant that works, by feature. */
   readonly #known = new Map<string, keyof VersionVariants>();
-  /** By feature: who is finding out. */
+  /** Trials in progress, by feature. */
   readonly #trials = new Map<string, Promise<void>>();
 
-  /** Does it in the way that works here. Throws AppError where none does; nothing is learned from that. */
+  /** Sends the variant that works on this platform. Throws AppError if neither does; nothing is learned from that. */
   async choose(feature: string, ways: VersionVariants): Promise<void> {
     while (!this.#known.has(feature) && this.#trials.has(feature)) {
       await this.#trials.get(feature);
     }
     const known = this.#known.get(feature);
-    if (known === 'other') {
-      await ways.other();
-    } else if (known === 'usual') {
-      await ways.usual();
+    if (known === 'alternative') {
+      await ways.alternative();
+    } else if (known === 'documented') {
+      await ways.documented();
     } else {
       await this.#findOut(feature, ways);
     }
@@ -47,20 +49,20 @@ export class VersionMemory {
 }
 
 /**
- * A 404 may also mean that what the request names has gone. Then the other way is refused too, or not followed, and both
- * refusals are reported: either may be the one that gives the reason.
+ * A 404 may also mean that the resource no longer exists. Then the alternative fails too, and both errors are reported,
+ * since either may give the reason.
  */
-async function tryBoth({ usual, other }: VersionVariants): Promise<keyof VersionVariants> {
+async function tryBoth({ documented, alternative }: VersionVariants): Promise<keyof VersionVariants> {
   try {
-    await usual();
-    return 'usual';
+    await documented();
+    return 'documented';
   } catch (error) {
     if (!(error instanceof RejectedError && error.status === 404)) {
       throw error;
     }
     try {
-      await other();
-      return 'other';
+      await alternative();
+      return 'alternative';
     } catch (second) {
       throw second instanceof RejectedError
         ? new RejectedError(`${error.message}; ${second.message}`, second.status)
