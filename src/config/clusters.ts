@@ -11,8 +11,8 @@ import { readEmail, readText } from './values.ts';
 /** Impact of a cluster on readers. Source: docs/platform-notes.md#enumerations */
 const IMPACTS = ['low', 'medium', 'high'] as const;
 
-/** Most weeks that can be compared: the pulse covers at most three months, which two windows must share. */
-const MOST_WEEKS = 6;
+/** Maximum number of weeks that can be compared: the pulse covers three months, which two windows must share. */
+const MAX_WEEKS = 6;
 
 const spaceName = () => text('the manifest key or the id of a space');
 const labelPattern = () => pattern('a regular expression, such as "sso|saml"');
@@ -22,7 +22,7 @@ const select = z.strictObject({
   minIssues: count(0, 1_000_000).prefault(3),
   minConversations: count(0, 1_000_000).prefault(3),
   minAge: duration('the minimum age of the cluster, such as 3d').prefault('0s'),
-  risingWeeks: count(0, MOST_WEEKS).prefault(0),
+  risingWeeks: count(0, MAX_WEEKS).prefault(0),
   sources: z.array(text('the name of a source, such as email')).prefault([]),
   include: z.array(labelPattern()).prefault([]),
   exclude: z.array(labelPattern()).prefault([]),
@@ -117,7 +117,9 @@ export interface ClustersConfig extends Omit<Readonly<ParsedClusters>, 'changeRe
     /** Markdown template; null for the built-in template. */
     readonly description: string | null;
   };
-  /** All named spaces, including repetitions. Only the platform and the manifests can tell whether they exist. */
+  /**
+   * All named spaces, including repetitions. Their existence is checked later, against the platform and the manifests.
+   */
   readonly spaceNames: readonly PlacedName[];
   /** All named reviewers. */
   readonly reviewerNames: readonly PlacedName[];
@@ -131,7 +133,7 @@ export interface ClusterExtras {
 }
 
 /** Combines parsed cluster settings with their extras; undefined for a configuration without a file. */
-export function settleClusters(parsed: ParsedClusters, extras: ClusterExtras | undefined): ClustersConfig {
+export function completeClusters(parsed: ParsedClusters, extras: ClusterExtras | undefined): ClustersConfig {
   const { description } = parsed.changeRequest;
   const template = typeof description === 'string' ? description : (extras?.template ?? null);
   return {

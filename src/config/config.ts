@@ -1,6 +1,6 @@
 /** Validated configuration that the rest of the program uses. */
 import { ConfigError } from '../core/errors.ts';
-import { type ClusterExtras, type ClustersConfig, settleClusters } from './clusters.ts';
+import { type ClusterExtras, type ClustersConfig, completeClusters } from './clusters.ts';
 import { isPlainHttp, PLAIN_HTTP } from './plain-http.ts';
 import { type ConfigKind, configSchema, type ParsedConfig, type Prune } from './schema.ts';
 import { PUBLIC_API, readBaseUrl, readFlag, readToken } from './values.ts';
@@ -99,7 +99,7 @@ export function freezeConfig(
       token: organization.token ?? platformToken ?? '',
       source: toSource(organization.source ?? {}),
       syncWindows: organization.syncWindows.map(toWindow),
-      clusters: settleClusters(organization.clusters, clusters[index]),
+      clusters: completeClusters(organization.clusters, clusters[index]),
     })),
   };
   return Object.freeze({ ...deepFreeze(settings), secrets });

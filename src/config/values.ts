@@ -34,7 +34,7 @@ export function readDuration(text: unknown): number | undefined {
 export function readCron(text: unknown): string | undefined {
   const { CronExpressionParser } = require('cron-parser') as typeof import('cron-parser');
   const { default: cron } = require('node-cron') as typeof import('node-cron');
-  // The parser would fill missing fields with defaults.
+  // The parser would replace missing fields with defaults.
   if (typeof text !== 'string' || ![5, 6].includes(text.trim().split(/\s+/).length)) {
     return undefined;
   }

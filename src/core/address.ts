@@ -18,7 +18,7 @@ export function keyOf(address: Address): string {
   return slash === -1 ? '' : address.slice(slash + 1);
 }
 
-/** Returns the notation for a resource that no key declares, which takes the place of an address. */
+/** Returns the notation that replaces an address for a resource that no key declares. */
 export function unboundAddress(id: string): Address {
   return `#${id}`;
 }

@@ -21,7 +21,7 @@ export interface Change {
   readonly fields: readonly FieldChange[];
   /** Paths of `fields` that grant or revoke access; absent if there are none. */
   readonly accessFields?: readonly string[];
-  /** Location of the declaration; null if nothing declares the resource any more. */
+  /** Location of the declaration; null if the resource is no longer declared. */
   readonly source: Source | null;
   /** Addresses whose changes must be applied before. */
   readonly dependsOn: readonly Address[];
@@ -44,8 +44,8 @@ export interface Change {
   readonly place: Place | null;
   /** Sibling directly after or before which it is moved. */
   readonly anchor: { readonly side: 'before' | 'after'; readonly address: Address } | null;
-  /** True if changes wait for each other's natural keys in a cycle, so that this one takes a temporary key first. */
-  readonly aside?: boolean;
+  /** True if changes need each other's natural keys in a cycle, so that this one takes a temporary key first. */
+  readonly needsTemporaryKey?: boolean;
 }
 
 /** Returns the identity of a change in a plan, where a replacement has two changes at one address. */
@@ -85,7 +85,7 @@ export interface PlanSummary {
   readonly unmanaged: number;
 }
 
-/** Decision whether a plan may be applied, with the reasons. */
+/** Verdict on a plan: whether it may be applied, with the reasons. */
 export interface Verdict {
   /** `ready`: can be applied; `held`: the whole plan needs approval; `refused`: cannot be approved. */
   readonly state: 'ready' | 'held' | 'refused';

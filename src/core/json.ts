@@ -42,7 +42,7 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Returns true if both values have the same canonical JSON. Unlike there, undefined differs from null. */
+/** Returns true if both values have the same canonical JSON, except that undefined differs from null. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) {
     return true;

@@ -20,7 +20,7 @@ const LONGEST = 100;
  * Returns the default scope of a manifest folder: its path inside the repository, with forward slashes. It is the same
  * on every machine, whatever form of Unicode the file system uses.
  */
-export function scopeOfFolder(path: string): string {
+export function defaultScope(path: string): string {
   const plain = withoutTrailingSlashes(path.replaceAll('\\', '/')).normalize('NFC');
   return plain === '' ? ROOT_SCOPE : plain;
 }

@@ -60,7 +60,7 @@ export class OrganizationConversations implements Feature {
     }
   }
 
-  /** Polls every source once, and sends what is due. */
+  /** Polls every source once, and sends the conversations that are due. */
   async once(): Promise<boolean> {
     const { dryRun, log } = this.#context;
     try {

@@ -15,7 +15,7 @@ export interface Feature {
   check?(): Promise<void>;
   /** Starts the work that repeats. Resolves once it is scheduled. */
   start(): Promise<void>;
-  /** Does what is due, once. Returns false if something failed, which is in the log. */
+  /** Runs the due work once. Returns false if something failed, which is logged. */
   once(): Promise<boolean>;
   /** Updates the metrics. */
   observe?(): Promise<void>;

@@ -52,7 +52,9 @@ export async function ingestTickets(
   if (clusters === null) {
     return false;
   }
-  say(`\n  The platform has made issues of them, and clusters of what is alike:\n\n${clusterTable(clusters, demo)}`);
+  say(
+    `\n  The platform has extracted issues and grouped similar ones into clusters:\n\n${clusterTable(clusters, demo)}`,
+  );
   return true;
 }
 
@@ -89,7 +91,7 @@ async function isPrivate(
     say(`\n  ${paint.remove('✗')} ${seen[0]} is on the platform, and ${seen.length - 1} more\n`);
     return false;
   }
-  say(`\n  ${paint.create('✓')} No email address of the files is on the platform; a line as it went out:\n\n`);
+  say(`\n  ${paint.create('✓')} No email address of the files is on the platform; a line as it was sent:\n\n`);
   say(`      ${printable(lineToShow(conversations)).replaceAll(PLACEHOLDER, (hole) => paint.change(hole))}\n`);
   return true;
 }

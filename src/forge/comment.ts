@@ -10,7 +10,7 @@ import { type Marker, writeMarker } from './marker.ts';
 /** Maximum length of a comment, and the job that shows the whole plan. */
 export interface CommentLimits {
   /** Characters. */
-  readonly longest: number;
+  readonly maxLength: number;
   /** Page of the job; null if it has none. */
   readonly runUrl: string | null;
 }
@@ -73,12 +73,12 @@ interface Folded {
 
 function foldedComment(
   { marker, head, title, text, shorten, isOpen }: Folded,
-  { longest, runUrl }: CommentLimits,
+  { maxLength, runUrl }: CommentLimits,
 ): string {
   const around = (block: string, note: string) =>
     `${writeMarker(marker)}\n${head}\n\n<details${isOpen ? ' open' : ''}><summary>${title}</summary>\n\n${block}\n\n</details>\n${note}`;
   const whole = around(fenced(text), '');
-  if (whole.length <= longest) {
+  if (whole.length <= maxLength) {
     return whole;
   }
   const where =
@@ -86,7 +86,7 @@ function foldedComment(
   const note = `\nShortened to the maximum length of a comment; ${where}.\n`;
   // The fence may be longer than the remaining text needs, never shorter.
   const budget =
-    longest -
+    maxLength -
     around(
       fenced(text).replace(text, () => ''),
       note,

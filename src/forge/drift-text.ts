@@ -25,12 +25,12 @@ export interface DriftReport {
   /** Resources that are written to manifests. */
   readonly resources: readonly DriftedResource[];
   /** Resources that are not written, with the reason. */
-  readonly left: readonly { readonly address: Address; readonly reason: string }[];
+  readonly omitted: readonly { readonly address: Address; readonly reason: string }[];
 }
 
 const MARKS = { update: '~', move: '→', delete: '-' } as const;
 /** Maximum number of resources listed in a commit message. */
-const MOST_LISTED = 100;
+const MAX_LISTED = 100;
 const TRAILER = 'Octavo-Tree: ';
 
 /**
@@ -61,9 +61,9 @@ export function driftMessage(report: DriftReport, tree: string): string {
     const what = { update: fields.map(({ path }) => path).join(', '), move: 'moved', delete: 'gone' }[action];
     return `- ${inert(address)}: ${what}`;
   });
-  const more = lines.length - MOST_LISTED;
+  const more = lines.length - MAX_LISTED;
   const rest = more > 0 ? [`- and ${more} more`] : [];
-  const list = [...lines.slice(0, MOST_LISTED), ...rest].join('\n');
+  const list = [...lines.slice(0, MAX_LISTED), ...rest].join('\n');
   return `${driftTitle(report)}\n\n${list}\n\n${TRAILER}${tree}\n`;
 }
 
@@ -75,7 +75,9 @@ export function isDriftCommit(message: string, tree: string): boolean {
 /** Builds the text of the pull request. `isTaken`: another author has committed to its branch. */
 export function driftPull(report: DriftReport, longest: number, options: { readonly isTaken: boolean }): PullText {
   const lines = report.resources.flatMap(resourceLines).map(withoutDirectives);
-  const left = report.left.map(({ address, reason }) => `  ${withoutDirectives(printable(`${address}: ${reason}`))}`);
+  const left = report.omitted.map(
+    ({ address, reason }) => `  ${withoutDirectives(printable(`${address}: ${reason}`))}`,
+  );
   const text = [...lines, ...(left.length === 0 ? [] : ['', 'Not written:', ...left])];
   const around = (block: string, note: string) =>
     `### ${codeSpan(withoutDirectives(printable(report.title)))} differs from its manifests\n\n**${summaryOf(report)}**\n${
@@ -92,7 +94,7 @@ export function driftPull(report: DriftReport, longest: number, options: { reado
 
 /** Builds the comment for a drift that no longer exists. */
 export function goneComment(report: DriftReport): string {
-  const left = report.left.map(({ address, reason }) => `  ${printable(`${address}: ${reason}`)}`);
+  const left = report.omitted.map(({ address, reason }) => `  ${printable(`${address}: ${reason}`)}`);
   const rest =
     left.length === 0
       ? ''
@@ -109,13 +111,13 @@ function driftTitle({ organization, resources }: DriftReport): string {
   return `Drift: ${counted(resources.length, 'resource')} of ${inert(organization)} changed on the platform`;
 }
 
-function summaryOf({ resources, left }: DriftReport): string {
+function summaryOf({ resources, omitted }: DriftReport): string {
   const count = (action: DriftedResource['action']) => resources.filter((each) => each.action === action).length;
   const parts = [
     [count('update'), 'changed'],
     [count('move'), 'moved'],
     [count('delete'), 'gone'],
-    [left.length, 'not written'],
+    [omitted.length, 'not written'],
   ] as const;
   return parts.flatMap(([number, word]) => (number > 0 ? [`${number} ${word}`] : [])).join(', ');
 }

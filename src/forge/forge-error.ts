@@ -3,13 +3,13 @@ import { AuthError, RateLimitedError, RejectedError, TransientError } from '../c
 /** Error response of a forge. */
 export interface Refusal {
   /** Description of the action: `update the comment`. */
-  readonly tried: string;
+  readonly action: string;
   /** `GitHub`. */
   readonly label: string;
   readonly status: number;
   /** Reads a header of the response; null if it is absent. */
   readonly header: (name: string) => string | null;
-  /** A rate limit was exceeded, and the headers do not show it. */
+  /** True if a rate limit was exceeded that the headers do not show. */
   readonly isLimit?: boolean;
 }
 
@@ -17,8 +17,8 @@ export interface Refusal {
  * Classifies an error answer by what happens next. The forge's message is omitted: it may quote what was
  * sent, and the status is enough.
  */
-export function refusalError({ tried, label, status, header, isLimit }: Refusal, cause: unknown): Error {
-  const message = `${label} answers with ${status} when asked to ${tried}`;
+export function refusalError({ action, label, status, header, isLimit }: Refusal, cause: unknown): Error {
+  const message = `${label} answers with ${status} when asked to ${action}`;
   const after = retryDelay(header);
   // GitHub also answers 403 when a rate limit is exceeded.
   const isUsedUp = after !== null || header('x-ratelimit-remaining') === '0';
@@ -50,8 +50,8 @@ function retryDelay(header: Refusal['header']): number | null {
 }
 
 /** Creates the error for a request without a response: it may have taken effect. */
-export function noAnswerError(label: string, tried: string, cause: unknown): Error {
-  return new TransientError(`${label} does not answer when asked to ${tried}`, true, { cause });
+export function noAnswerError(label: string, action: string, cause: unknown): Error {
+  return new TransientError(`${label} does not answer when asked to ${action}`, true, { cause });
 }
 
 /** Ignores 404 errors; throws others. */

@@ -24,7 +24,7 @@ export interface Forge {
   /** `GitHub`. */
   readonly label: string;
   /** Maximum length of a comment, in characters. */
-  readonly longest: number;
+  readonly maxLength: number;
   /** Comments by the owner of the token, oldest first. Comments of others never count as plans. */
   listOwn(): Promise<readonly ForgeComment[]>;
   /** Creates a comment. Not safe to repeat: a comment whose response was lost may exist. */

@@ -1,7 +1,7 @@
 import type { PullRequest } from 'gitea-js';
 import { append } from '../core/lists.ts';
 import { link } from './ci-variables.ts';
-import { askGitea, GITEA, GITEA_LONGEST, giteaClient } from './gitea.ts';
+import { askGitea, GITEA, GITEA_MAX_LENGTH, giteaClient } from './gitea.ts';
 import type { Pulls } from './pulls.ts';
 import type { ForgeRepository } from './repository.ts';
 
@@ -29,7 +29,7 @@ export function openGiteaPulls(at: ForgeRepository, token: string, signal: Abort
   };
   return {
     label: GITEA,
-    longest: GITEA_LONGEST,
+    maxLength: GITEA_MAX_LENGTH,
     findOpen: ({ from, into }) =>
       askGitea('find the pull request', async () => {
         const [found] = await list(from, into, 'open');

@@ -5,7 +5,7 @@ import type { PullRequest } from './pull-request.ts';
 
 export const GITEA = 'Gitea';
 /** Maximum length of a comment, in characters. Gitea documents no limit, so that of GitHub is used. */
-export const GITEA_LONGEST = 65_535;
+export const GITEA_MAX_LENGTH = 65_535;
 /** User id of workflow tokens; ids of real users are positive. */
 const ACTIONS_USER = -2;
 
@@ -31,7 +31,7 @@ export function openGitea(pull: PullRequest, token: string, signal: AbortSignal)
     );
   return {
     label: GITEA,
-    longest: GITEA_LONGEST,
+    maxLength: GITEA_MAX_LENGTH,
     listOwn: () =>
       askGitea('list the comments', async () => {
         const self = writer ?? (await whoAmI());
@@ -65,14 +65,14 @@ export function openGitea(pull: PullRequest, token: string, signal: AbortSignal)
 }
 
 /** Runs a request to Gitea, whose client throws the response, and classifies its errors. */
-export async function askGitea<T>(tried: string, work: () => Promise<T>): Promise<T> {
+export async function askGitea<T>(action: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof Response)) {
-      throw noAnswerError(GITEA, tried, error);
+      throw noAnswerError(GITEA, action, error);
     }
     const header = (name: string) => error.headers.get(name);
-    throw refusalError({ tried, label: GITEA, status: error.status, header }, undefined);
+    throw refusalError({ action, label: GITEA, status: error.status, header }, undefined);
   }
 }

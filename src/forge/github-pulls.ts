@@ -1,5 +1,5 @@
 import { link } from './ci-variables.ts';
-import { askGitHub, GITHUB, GITHUB_LONGEST, githubClient } from './github.ts';
+import { askGitHub, GITHUB, GITHUB_MAX_LENGTH, githubClient } from './github.ts';
 import type { PullBranches, Pulls } from './pulls.ts';
 import type { ForgeRepository } from './repository.ts';
 
@@ -10,7 +10,7 @@ export function openGitHubPulls(at: ForgeRepository, token: string, signal: Abor
   const list = (branches: PullBranches, state: 'open' | 'closed') => listPulls(octokit, at.repository, branches, state);
   return {
     label: GITHUB,
-    longest: GITHUB_LONGEST,
+    maxLength: GITHUB_MAX_LENGTH,
     findOpen: (branches) =>
       askGitHub('find the pull request', async () => {
         const [found] = await list(branches, 'open');

@@ -9,7 +9,7 @@ export const GITHUB = 'GitHub';
  * Maximum length of a comment, in characters: one less than GitHub's limit, because in some versions its message
  * "maximum is 65536 characters" means fewer than 65,536.
  */
-export const GITHUB_LONGEST = 65_535;
+export const GITHUB_MAX_LENGTH = 65_535;
 const PAGE = 100;
 const silent = () => undefined;
 
@@ -32,7 +32,7 @@ export function openGitHub(pull: PullRequest, token: string, signal: AbortSignal
   const comments = { ...at, issue_number: pull.number };
   return {
     label: GITHUB,
-    longest: GITHUB_LONGEST,
+    maxLength: GITHUB_MAX_LENGTH,
     listOwn: () =>
       askGitHub('list the comments', async () => {
         // The token of a workflow cannot read its user from the REST API.
@@ -73,21 +73,21 @@ export function openGitHub(pull: PullRequest, token: string, signal: AbortSignal
 }
 
 /** Runs a request to GitHub and classifies its errors. */
-export async function askGitHub<T>(tried: string, work: () => Promise<T>): Promise<T> {
+export async function askGitHub<T>(action: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const { response, status, errors } = error as GitHubFailure;
     if (errors !== undefined) {
-      throw graphError(tried, errors, error);
+      throw graphError(action, errors, error);
     }
     if (response === undefined || status === undefined) {
-      throw noAnswerError(GITHUB, tried, error);
+      throw noAnswerError(GITHUB, action, error);
     }
     const header = (name: string) => (response.headers[name] === undefined ? null : String(response.headers[name]));
     // Without limit headers, only the documentation link identifies a secondary limit (GitHub REST API, rate limits).
     const isLimit = status === 403 && /rate-limit/.test(response.data?.documentation_url ?? '');
-    throw refusalError({ tried, label: GITHUB, status, header, isLimit }, error);
+    throw refusalError({ action, label: GITHUB, status, header, isLimit }, error);
   }
 }
 
@@ -102,10 +102,10 @@ interface GitHubFailure {
 }
 
 /** Classifies a GraphQL error. Only an error of type "forbidden" is permanent; others are retried. */
-function graphError(tried: string, errors: readonly { readonly type?: string }[], cause: unknown): Error {
+function graphError(action: string, errors: readonly { readonly type?: string }[], cause: unknown): Error {
   const types = errors.map(({ type }) => type ?? '');
   const isForbidden = types.some((type) => type === 'FORBIDDEN' || type === 'INSUFFICIENT_SCOPES');
   const isLimit = types.some((type) => /^RATE_LIMIT/.test(type));
   const status = isLimit || isForbidden ? 403 : 502;
-  return refusalError({ tried, label: GITHUB, status, header: () => null, isLimit }, cause);
+  return refusalError({ action, label: GITHUB, status, header: () => null, isLimit }, cause);
 }

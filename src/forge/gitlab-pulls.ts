@@ -1,6 +1,6 @@
 import { MergeRequestNotes, MergeRequests } from '@gitbeaker/rest';
 import { link } from './ci-variables.ts';
-import { askGitLab, GITLAB, GITLAB_LONGEST, gitlabOptions } from './gitlab.ts';
+import { askGitLab, GITLAB, GITLAB_MAX_LENGTH, gitlabOptions } from './gitlab.ts';
 import type { Pulls } from './pulls.ts';
 import type { ForgeRepository } from './repository.ts';
 
@@ -22,7 +22,7 @@ export function openGitLabPulls(at: ForgeRepository, token: string, signal: Abor
   };
   return {
     label: GITLAB,
-    longest: GITLAB_LONGEST,
+    maxLength: GITLAB_MAX_LENGTH,
     findOpen: ({ from, into }) =>
       askGitLab('find the merge request', async () => {
         const [found] = await list(from, into, 'opened');

@@ -6,7 +6,7 @@ import type { PullRequest } from './pull-request.ts';
 
 export const GITLAB = 'GitLab';
 /** GitLab instance limits: size of comments and descriptions, in characters. */
-export const GITLAB_LONGEST = 1_000_000;
+export const GITLAB_MAX_LENGTH = 1_000_000;
 /** Maximum length of the link of a commit status, in characters; GitLab rejects a longer one. */
 const LONGEST_TARGET = 255;
 const PAGE = 100;
@@ -58,7 +58,7 @@ export function openGitLab(pull: PullRequest, token: string, signal: AbortSignal
   const { repository: project, number } = pull;
   return {
     label: GITLAB,
-    longest: GITLAB_LONGEST,
+    maxLength: GITLAB_MAX_LENGTH,
     listOwn: () =>
       askGitLab('list the comments', async () => {
         const self = await users.showCurrentUser();
@@ -85,15 +85,15 @@ export function openGitLab(pull: PullRequest, token: string, signal: AbortSignal
 }
 
 /** Runs a request to GitLab and classifies its errors. */
-export async function askGitLab<T>(tried: string, work: () => Promise<T>): Promise<T> {
+export async function askGitLab<T>(action: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const response = error instanceof GitbeakerRequestError ? error.cause?.response : undefined;
     if (response === undefined) {
-      throw noAnswerError(GITLAB, tried, error);
+      throw noAnswerError(GITLAB, action, error);
     }
     const header = (name: string) => response.headers.get(name);
-    throw refusalError({ tried, label: GITLAB, status: response.status, header }, error);
+    throw refusalError({ action, label: GITLAB, status: response.status, header }, error);
   }
 }

@@ -4,41 +4,37 @@ import type { Forge, ForgeComment } from './forge.ts';
 import { ignoreNotFound } from './forge-error.ts';
 import { compareRuns, type Marker, readMarker } from './marker.ts';
 
-/** Result for a comment. `outdated`: a later run has written, and its comment stays. */
+/** Result for a comment. `outdated`: the comment of a later run exists and is kept. */
 export type Published = 'created' | 'updated' | 'outdated';
 
 /** Number of checks, because another run may write at the same time. */
-const ROUNDS = 5;
+const MAX_CHECKS = 5;
 /** Pauses before a failed request is retried, in milliseconds. */
-const PAUSES = [1000, 4000, 15_000] as const;
+const RETRY_DELAYS = [1000, 4000, 15_000] as const;
 /** Longest wait that a forge may ask for, in milliseconds. */
-const LONGEST_WAIT = 60_000;
+const MAX_RETRY_DELAY = 60_000;
 
 /**
  * Ensures that a pull request has exactly one comment for a scope of an organization, from the latest run.
  *
  * Forges have no conditional writes, so each run checks again after it has written:
  *
- * | it finds | it does |
- * |---|---|
- * | no comment of this scope | creates one and checks again; not twice if the first one certainly exists |
- * | several | keeps the oldest and removes the others |
- * | one by a later run | keeps it |
- * | one by an earlier run, or an outdated one of its own | updates it and checks again |
- * | its own, up to date | ends |
+ * | finding | action | |---|---| | no comment of this scope | creates one and checks again; not twice if the first one
+ * certainly exists | | several | keeps the oldest and removes the others | | one by a later run | keeps it | | one by
+ * an earlier run, or an outdated one of its own | updates it and checks again | | its own, up to date | ends |
  *
  * Two runs that create a comment at the same time both see the older one when they check again, and agree on it. After
- * a lost response, a run searches for the comment before it creates another. A comment that somebody deletes meanwhile
+ * a lost response, a run searches for the comment before it creates another. A comment that is deleted in the meantime
  * is created again.
  */
 export async function publish(forge: Forge, marker: Marker, body: string, clock: Clock): Promise<Published> {
   let wrote: Exclude<Published, 'outdated'> | null = null;
   let isMade = false;
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_CHECKS; round += 1) {
     const [oldest, ...later] = await listOf(forge, marker, clock);
     if (oldest === undefined) {
       // A comment that certainly exists may not be listed yet, or be listed under another author: it is not created again.
-      isMade = isMade ? await clock.sleep(PAUSES[0]).then(() => true) : await create(forge, body, clock);
+      isMade = isMade ? await clock.sleep(RETRY_DELAYS[0]).then(() => true) : await create(forge, body, clock);
       wrote = 'created';
       continue;
     }
@@ -83,7 +79,7 @@ async function create(forge: Forge, body: string, clock: Clock): Promise<boolean
     if (!(error instanceof TransientError)) {
       throw error;
     }
-    await clock.sleep(PAUSES[0]);
+    await clock.sleep(RETRY_DELAYS[0]);
     return false;
   }
 }
@@ -113,13 +109,13 @@ export async function withRetries<T>(
   work: () => Promise<T>,
   isTriedAgain: (error: unknown) => boolean = isPassing,
 ): Promise<T> {
-  for (const pause of PAUSES) {
+  for (const pause of RETRY_DELAYS) {
     try {
       return await work();
     } catch (error) {
       // Without other information, limits are per minute.
-      const wait = isLimit(error) ? (error.after ?? LONGEST_WAIT) : pause;
-      if (!isTriedAgain(error) || wait > LONGEST_WAIT) {
+      const wait = isLimit(error) ? (error.after ?? MAX_RETRY_DELAY) : pause;
+      if (!isTriedAgain(error) || wait > MAX_RETRY_DELAY) {
         throw error;
       }
       await clock.sleep(wait);

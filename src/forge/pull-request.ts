@@ -97,7 +97,8 @@ async function workflowJob(env: Environment, readFile: (path: string) => Promise
   const summaryFile = isSet(env.GITHUB_STEP_SUMMARY) ? env.GITHUB_STEP_SUMMARY : null;
   const event = await readEvent(label, env.GITHUB_EVENT_PATH ?? '', readFile);
   if (event.pull_request === undefined) {
-    // Jobs for a comment or a finished workflow run on the default branch, but usually check out the pull request.
+    // Jobs that a comment or a finished workflow triggers run on the default branch, but usually check out the pull
+    // request.
     const isOfPull =
       event.issue?.pull_request !== undefined || (event.workflow_run?.event.startsWith('pull_request') ?? false);
     const base = COMMIT.safeParse(env.GITHUB_SHA).data ?? null;
@@ -156,7 +157,7 @@ function gitlabPull(env: Environment): PullRequest | null {
     base: isSet(env[base]) ? variable(label, env, base, COMMIT) : null,
     run: [Number(env.CI_PIPELINE_ID) || 0, Number(env.CI_JOB_ID) || 0],
     runUrl: link(env.CI_JOB_URL),
-    // A job's own token may not write comments.
+    // A GitLab job token cannot write comments.
     ...gitlabToken(env),
   };
 }

@@ -27,7 +27,7 @@ export interface Pulls {
   /** `GitHub`. */
   readonly label: string;
   /** Maximum length of a description, in characters. */
-  readonly longest: number;
+  readonly maxLength: number;
   /** Finds the open one from a branch of this repository, never from a fork's branch of the same name. */
   findOpen(branches: PullBranches): Promise<OpenPull | null>;
   /** Returns the number of one that was closed without being merged while the branch was at this commit. */

@@ -6,11 +6,11 @@ import type { OpenPull, PullBranches, Pulls, PullText } from './pulls.ts';
 /** Result for a pull request. */
 export interface UpsertedPull {
   readonly pull: OpenPull;
-  readonly became: 'opened' | 'updated' | 'unchanged';
+  readonly outcome: 'opened' | 'updated' | 'unchanged';
 }
 
 /** Number of searches for a pull request that another run has opened, and the milliseconds between them. */
-const LOOKS = 4;
+const MAX_SEARCHES = 4;
 const PAUSE = 1000;
 
 /**
@@ -28,13 +28,13 @@ export async function upsertPull(
     return updated(pulls, found, text, clock);
   }
   try {
-    return { pull: await withRetries(clock, () => pulls.open(branches, text), isLimit), became: 'opened' };
+    return { pull: await withRetries(clock, () => pulls.open(branches, text), isLimit), outcome: 'opened' };
   } catch (error) {
     const isThere = error instanceof RejectedError && (error.status === 409 || error.status === 422);
     if (!isThere && !(error instanceof TransientError)) {
       throw error;
     }
-    for (let look = 0; look < LOOKS; look += 1) {
+    for (let look = 0; look < MAX_SEARCHES; look += 1) {
       const other = await withRetries(clock, () => pulls.findOpen(branches));
       if (other !== null) {
         return updated(pulls, other, text, clock);
@@ -47,8 +47,8 @@ export async function upsertPull(
 
 async function updated(pulls: Pulls, pull: OpenPull, text: PullText, clock: Clock): Promise<UpsertedPull> {
   if (pull.title === text.title && isSame(pull.body, text.body)) {
-    return { pull, became: 'unchanged' };
+    return { pull, outcome: 'unchanged' };
   }
   await withRetries(clock, () => pulls.update(pull.number, text));
-  return { pull, became: 'updated' };
+  return { pull, outcome: 'updated' };
 }

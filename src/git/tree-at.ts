@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import { SourceError } from '../core/errors.ts';
 import type { FileEntry, FileTree } from '../core/files/file-tree.ts';
-import { LARGEST_FILE } from '../core/files/regular-file.ts';
+import { MAX_FILE_BYTES } from '../core/files/regular-file.ts';
 import { requireRepository } from './repository.ts';
 import { gitFailure, openGit } from './run.ts';
 import { LARGEST_LISTING } from './tree-size.ts';
@@ -35,8 +35,8 @@ export async function readTreeAt(repository: string, ref: string, path: string):
     if (blob === undefined) {
       throw new SourceError(`${name} does not exist in ${ref}`);
     }
-    if (blob.size > LARGEST_FILE) {
-      throw new SourceError(`${name} has ${blob.size} bytes, more than the limit of ${LARGEST_FILE}`);
+    if (blob.size > MAX_FILE_BYTES) {
+      throw new SourceError(`${name} has ${blob.size} bytes, more than the limit of ${MAX_FILE_BYTES}`);
     }
     return blob;
   };

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { LARGEST_FILE, readRegularFile } from '../core/files/regular-file.ts';
+import { MAX_FILE_BYTES, readRegularFile } from '../core/files/regular-file.ts';
 import type { Repository } from './repository.ts';
 import { type Git, OutputError, openGit } from './run.ts';
 
@@ -160,7 +160,7 @@ function isExecutable({ mode }: Stats): boolean {
 
 /** Ignores line endings that were converted on checkout, as git does on Windows. */
 function isFileBlob(path: string, id: string): boolean {
-  const content = readRegularFile(path, { limit: LARGEST_FILE });
+  const content = readRegularFile(path, { limit: MAX_FILE_BYTES });
   return isBlob(content, id) || (content.includes('\r\n') && isBlob(withoutCarriageReturns(content), id));
 }
 

@@ -13,28 +13,28 @@ export interface Choice {
 /** State of resources before they are chosen. */
 interface Known {
   /** Returns true if a manifest already declares it. */
-  isSettled(actual: Actual): boolean;
+  isDeclared(actual: Actual): boolean;
   /** Returns true if it cannot be declared. */
-  isLeft(actual: Actual): boolean;
+  isOmitted(actual: Actual): boolean;
 }
 
-/** Chooses the resources that a manifest should declare and none does: those wanted, and those they refer to. */
+/** Chooses the undeclared resources to import: the selected ones, and those that they refer to. */
 export function chooseResources(
   kinds: readonly Kind[],
   { kinds: observed }: Observation,
   state: ActualState,
   choice: Choice,
-  { isSettled, isLeft }: Known,
+  { isDeclared, isOmitted }: Known,
 ): ReadonlySet<Actual> {
   const entries = new Set(kinds.filter(({ manifest }) => manifest !== null).map(({ name }) => name));
   const isOpen = (actual: Actual) =>
-    entries.has(actual.kind) && !isSettled(actual) && !isLeft(actual) && !isMade(actual, state, isLeft);
+    entries.has(actual.kind) && !isDeclared(actual) && !isOmitted(actual) && !isMade(actual, state, isOmitted);
   const first = [...observed.values()].flat().filter((actual) => isOpen(actual) && isWanted(actual, choice));
   const chosen = new Set<Actual>(first);
   // The set grows during the iteration, which visits the added items too.
   for (const actual of chosen) {
     for (const each of [actual, ...state.allPartsOf(actual)]) {
-      for (const meant of referencesIn(each.fields).flatMap((reference) => state.meantBy(reference))) {
+      for (const meant of referencesIn(each.fields).flatMap((reference) => state.resolveReference(reference))) {
         if (isOpen(meant) && kinds.find(({ name }) => name === meant.kind)?.creatable === true) {
           chosen.add(meant);
         }
@@ -50,8 +50,8 @@ function isWanted({ kind, id, title }: Actual, { kinds, sites }: Choice): boolea
   return isNamed && (wanted === null || wanted.includes(kind));
 }
 
-/** Returns true if the resource that created it declares it. */
-function isMade(actual: Actual, state: ActualState, isLeft: Known['isLeft']): boolean {
-  const maker = state.makerOf(actual);
+/** Returns true if the entry of the resource that created it declares it. */
+function isMade(actual: Actual, state: ActualState, isLeft: Known['isOmitted']): boolean {
+  const maker = state.creatorOf(actual);
   return maker !== undefined && !isLeft(maker);
 }

@@ -27,7 +27,7 @@ export interface ImportOptions {
   /** Existing manifest directory. */
   readonly tree: FileTree;
   readonly load: ManifestLoadOptions;
-  /** Declarations of the existing manifests; null where there are none. */
+  /** Declarations of the existing manifests; null if there are none. */
   readonly existing: ExistingManifests | null;
   /** Folder of new files, relative to that of the manifests; empty: the same folder. */
   readonly folder: string;
@@ -42,10 +42,10 @@ export interface ExistingManifests {
 export interface Imported {
   readonly files: readonly ImportedFile[];
   /** Resources that cannot be declared, with the reason. */
-  readonly left: readonly { readonly kind: string; readonly title: string; readonly reason: string }[];
+  readonly omitted: readonly { readonly kind: string; readonly title: string; readonly reason: string }[];
 }
 
-/** Maximum number of attempts; each one reveals more about how resources have to be written. */
+/** Maximum number of drafts; each one shows which resources must be written differently. */
 const TRIES = 12;
 
 /**
@@ -65,7 +65,7 @@ export async function importManifests(options: ImportOptions): Promise<Imported>
       if (problems.length > 0) {
         throw new DesiredStateError(problems);
       }
-      return { files, left: importer.left() };
+      return { files, omitted: importer.left() };
     }
   }
 }
@@ -99,8 +99,8 @@ class Importer {
     this.#settled = new Map([...bound].map(([address, actual]) => [actual, address]));
   }
 
-  left(): Imported['left'] {
-    return [...this.decisions.left]
+  left(): Imported['omitted'] {
+    return [...this.decisions.omitted]
       .map(([{ kind, title }, reason]) => ({ kind, title, reason }))
       .sort((a, b) => (`${a.kind} ${a.title}` < `${b.kind} ${b.title}` ? -1 : 1));
   }
@@ -108,15 +108,21 @@ class Importer {
   draft(): readonly ImportedFile[] {
     const { kinds, observation, choice, existing, folder } = this.#options;
     const chosen = chooseResources(kinds, observation, this.#state, choice, {
-      isSettled: (actual) => this.#settled.has(actual),
-      isLeft: (actual) => this.decisions.left.has(actual),
+      isDeclared: (actual) => this.#settled.has(actual),
+      isOmitted: (actual) => this.decisions.omitted.has(actual),
     });
     const declared = existing?.declared ?? new Map<Address, Declared>();
-    const keys = assignKeys({ kinds, state: this.#state, chosen, settled: this.#settled, declared: declared.keys() });
+    const keys = assignKeys({
+      kinds,
+      state: this.#state,
+      chosen,
+      alreadyDeclared: this.#settled,
+      declared: declared.keys(),
+    });
     const draft = this.#describe(chosen, keys);
     checkDraft(draft, this.decisions);
     this.#drafted = new Map(
-      [...draft.resources.values()].map((actual) => [actual, addressOf(actual.kind, keys.whole.get(actual) ?? '')]),
+      [...draft.resources.values()].map((actual) => [actual, addressOf(actual.kind, keys.full.get(actual) ?? '')]),
     );
     return layOut({
       draft,
@@ -244,7 +250,7 @@ function firstOf(
   const first = kinds.find(({ name }) => [...mistaken.keys()].some(({ kind }) => kind === name));
   const ofFirst = [...mistaken].filter(([{ kind }]) => kind === first?.name);
   const outer = ofFirst.filter(([{ fields }]) =>
-    referencesIn(fields).every((reference) => state.meantBy(reference).every((meant) => !mistaken.has(meant))),
+    referencesIn(fields).every((reference) => state.resolveReference(reference).every((meant) => !mistaken.has(meant))),
   );
   return outer.length > 0 ? outer : ofFirst;
 }

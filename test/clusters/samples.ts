@@ -1,6 +1,6 @@
 import type { ClusterChangeRequest } from '../../src/clusters/model/change-request.ts';
 import type { ClusterIssue, IssueCluster } from '../../src/clusters/model/cluster.ts';
-import { type ClustersConfig, settleClusters } from '../../src/config/clusters.ts';
+import { type ClustersConfig, completeClusters } from '../../src/config/clusters.ts';
 import { configSchema } from '../../src/config/schema.ts';
 
 export const DAY = 86_400_000;
@@ -65,5 +65,5 @@ export function settingsOf(clusters: object): ClustersConfig {
   if (organization === undefined) {
     throw new Error('there is one');
   }
-  return settleClusters(organization.clusters, undefined);
+  return completeClusters(organization.clusters, undefined);
 }

@@ -110,7 +110,7 @@ const integrations: Rows = {
     refused({ externalLinks: [{ url: 'docs', label: 'D' }] }, 'body.externalLinks.0.url: must be an http'),
     refused({ externalLinks: Array(6).fill(whole.externalLinks[0]) }, 'body.externalLinks: must have at most 5'),
     refused({ configurations: { account: {} } }, 'must have either properties or a componentId'),
-    refused({ configurations: { account: { properties: {}, required: ['k'] } } }, 'a property that it does not have'),
+    refused({ configurations: { account: { properties: {}, required: ['k'] } } }, 'a property that it does not define'),
     refused(
       { configurations: { account: { properties: { k: { type: 'date' } } } } },
       'configurations.account.properties',

@@ -7,7 +7,7 @@ import { codeIn, markdownSkeleton } from '../support/markdown-skeleton.ts';
 import { actual, planOf } from '../support/planning.ts';
 
 const MARKER = { organization: 'org_1', scope: '.', run: [7, 1] } as const;
-const ROOM = { longest: 65_535, runUrl: 'https://forge.example/run/7' };
+const ROOM = { maxLength: 65_535, runUrl: 'https://forge.example/run/7' };
 const COMMIT = 'b'.repeat(40);
 /**
  * Text that affects a terminal, changes the reading direction, is a command to a CI runner, or is a quick action of
@@ -144,11 +144,11 @@ describe('the comment of a plan', () => {
 describe('a comment that is too long', () => {
   test.each([1500, 4000, 65_535])(
     'is shortened to %i characters with a note, and stays valid Markdown',
-    async (longest) => {
+    async (maxLength) => {
       const { plan } = await planOf({ manifests: teams(2500) });
-      const comment = planComment(plan, MARKER, { ...ROOM, longest });
-      expect(comment.length).toBeLessThanOrEqual(longest);
-      expect(comment.length).toBeGreaterThan(longest - 300);
+      const comment = planComment(plan, MARKER, { ...ROOM, maxLength });
+      expect(comment.length).toBeLessThanOrEqual(maxLength);
+      expect(comment.length).toBeGreaterThan(maxLength - 300);
       expect(comment).toContain('**2500 to create, 0 unchanged**');
       expect(comment).toContain('[the job](https://forge.example/run/7) contains the whole text');
       const [, text = ''] = codeIn(comment);
@@ -157,7 +157,7 @@ describe('a comment that is too long', () => {
       // The sections after the changes are there too.
       expect(text).toMatch(/^Cost /m);
       expect(markdownSkeleton(comment)).toBe(
-        markdownSkeleton(planComment(plan, MARKER, { ...ROOM, longest: longest + 500 })),
+        markdownSkeleton(planComment(plan, MARKER, { ...ROOM, maxLength: maxLength + 500 })),
       );
     },
   );
@@ -206,9 +206,9 @@ describe('a comment that is too long', () => {
     const totals = [1, 40, 1, 1, 60];
     const whole = planComment(plan, MARKER, ROOM).length;
     fc.assert(
-      fc.property(fc.integer({ min: 1200, max: whole }), (longest) => {
-        const comment = planComment(plan, MARKER, { ...ROOM, longest });
-        expect(comment.length).toBeLessThanOrEqual(longest);
+      fc.property(fc.integer({ min: 1200, max: whole }), (maxLength) => {
+        const comment = planComment(plan, MARKER, { ...ROOM, maxLength });
+        expect(comment.length).toBeLessThanOrEqual(maxLength);
         const lines = planText(comment).split('\n');
         const shown = order.map((start) => lines.filter((line) => line.startsWith(`  ${start}`)).length);
         const firstCut = shown.findIndex((count, at) => count < (totals[at] ?? 0));
@@ -228,7 +228,7 @@ describe('a comment that is too long', () => {
   });
 
   test('shows the start of a change that does not fit', async () => {
-    const text = planText(planComment(await dangerous(0, 0, 3000), MARKER, { ...ROOM, longest: 6000 }));
+    const text = planText(planComment(await dangerous(0, 0, 3000), MARKER, { ...ROOM, maxLength: 6000 }));
     expect(text).toContain('~ team/joined');
     expect(text).toMatch(/^ {6}…$/m);
     expect(text).toMatch(/access\s+changes\s+not\s+shown/);
@@ -236,12 +236,12 @@ describe('a comment that is too long', () => {
 
   test('is cut between lines, for any text', () => {
     fc.assert(
-      fc.property(fc.array(hostile, { maxLength: 60 }), fc.integer({ min: 900, max: 3000 }), (lines, longest) => {
+      fc.property(fc.array(hostile, { maxLength: 60 }), fc.integer({ min: 900, max: 3000 }), (lines, maxLength) => {
         const message = lines.map((parts) => parts.join('')).join('\n');
-        const room = { ...ROOM, longest };
+        const room = { ...ROOM, maxLength };
         const comment = failureComment(message, COMMIT, MARKER, room);
-        expect(comment.length).toBeLessThanOrEqual(longest);
-        const whole = codeIn(failureComment(message, COMMIT, MARKER, { ...room, longest: 10_000_000 }))[1] ?? '';
+        expect(comment.length).toBeLessThanOrEqual(maxLength);
+        const whole = codeIn(failureComment(message, COMMIT, MARKER, { ...room, maxLength: 10_000_000 }))[1] ?? '';
         const kept = (codeIn(comment)[1] ?? '').split('\n').filter((line) => line !== '  …');
         expect(whole.split('\n')).toEqual(expect.arrayContaining(kept));
         expect(comment).not.toMatch(ACTIVE);
@@ -252,7 +252,7 @@ describe('a comment that is too long', () => {
 
   test('refers to the output of a job without a page', async () => {
     const { plan } = await planOf({ manifests: teams(100) });
-    expect(planComment(plan, MARKER, { longest: 1500, runUrl: null })).toContain(
+    expect(planComment(plan, MARKER, { maxLength: 1500, runUrl: null })).toContain(
       'the output of the job contains the whole text',
     );
   });

@@ -38,7 +38,7 @@ function reportOf(hostile: string): DriftReport {
       { action: 'move', address: `section/${hostile}`, file: 'a.yaml', line: 1, fields: [] },
       { action: 'delete', address: `team/${hostile}`, file: 'a.yaml', line: 1, fields: [] },
     ],
-    left: [{ address: `site/${hostile}`, reason: hostile }],
+    omitted: [{ address: `site/${hostile}`, reason: hostile }],
   };
 }
 

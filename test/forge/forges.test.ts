@@ -74,9 +74,9 @@ describe.each(FORGES)('$name', ({ name, open, repository }) => {
   test('accepts a comment of the maximum size, and refuses a longer one', async () => {
     await using fake = await open();
     const forge = forgeAt(fake);
-    await forge.create('x'.repeat(forge.longest));
+    await forge.create('x'.repeat(forge.maxLength));
     if (name !== 'gitea') {
-      await expect(forge.create('x'.repeat(forge.longest + 2))).rejects.toMatchObject({ code: 'rejected' });
+      await expect(forge.create('x'.repeat(forge.maxLength + 2))).rejects.toMatchObject({ code: 'rejected' });
     }
     expect(fake.comments).toHaveLength(1);
   });

@@ -20,7 +20,7 @@ function pullsWith(errors: Error[]) {
   };
   const pulls = {
     label: 'Memory',
-    longest: 1000,
+    maxLength: 1000,
     findOpen: async () => open[0] ?? null,
     open: make,
   } as unknown as Pulls;

@@ -16,7 +16,7 @@ const bodyOf = (run: RunNumber, organization = ORGANIZATION) =>
 /** In-memory forge. `resultOf` decides the result of each request; its answer arrives when `turn` resolves. */
 class MemoryForge implements Forge {
   readonly label = 'Memory';
-  readonly longest = 1000;
+  readonly maxLength = 1000;
   comments: ForgeComment[] = [];
   resultOf: (what: string) => 'lost' | 'failed' | 'done' = () => 'done';
   turn: (what: string) => Promise<void> = async () => {};

@@ -10,7 +10,7 @@ test('ends for drift of any edits, keeps what exists, and leaves open only what 
     fc.asyncProperty(driftCases, async (each) => {
       const { drift, declared, bound, plans, after } = await findDrift(each);
       // 1. It ends, after a number of plans that is bounded by the number of places.
-      expect(plans).toBeLessThanOrEqual(4 * (drift.fields.length + drift.places.length + drift.left.length) + 1);
+      expect(plans).toBeLessThanOrEqual(4 * (drift.fields.length + drift.places.length + drift.omitted.length) + 1);
       // 2. Nothing is removed that still exists, or that is inside something that stays in the manifest without a
       // binding.
       const removed = [...declared.keys()].filter((address) => !after.declared.has(address));
@@ -32,7 +32,7 @@ test('ends for drift of any edits, keeps what exists, and leaves open only what 
       expect([...reported].filter((address) => !removed.includes(address))).toEqual([]);
       expect([...after.declared.keys()].filter((address) => !declared.has(address))).toEqual([]);
       // 4. Remaining changes were reported as skipped.
-      const left = new Set(drift.left.map(({ address }) => address));
+      const left = new Set(drift.omitted.map(({ address }) => address));
       const open = after.open.filter(({ action, address }) => action !== 'delete' && !left.has(address));
       expect(open).toEqual([]);
     }),

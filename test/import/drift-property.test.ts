@@ -74,7 +74,7 @@ test('writes or reports every manual change, and loses a comment only with its l
       );
       const after = { ...files, ...Object.fromEntries(drift.texts) };
       written += drift.fields.length;
-      const left = new Set(drift.left.map(({ address }) => address));
+      const left = new Set(drift.omitted.map(({ address }) => address));
       const { changes } = (await world.plan(after, options)).plan;
       const writable = hasBase ? ['update', 'move', 'create'] : ['update', 'move'];
       const still = changes.filter(({ action }) => writable.includes(action));

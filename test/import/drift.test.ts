@@ -66,7 +66,7 @@ describe('every kind', () => {
       (await world.record.read()).entries.find(({ address }) => address === each.address)?.id ?? '',
     );
     const { drift, open } = await driftFrom(created);
-    expect(drift.left).toEqual([]);
+    expect(drift.omitted).toEqual([]);
     expect(drift.fields.map(({ address }) => address)).toContain(each.address);
     expect(open).toEqual([]);
   });
@@ -76,7 +76,7 @@ describe('every kind', () => {
     await world.settle(created, { policy: UNLIMITED });
     await world.settle(updated, { policy: UNLIMITED });
     const { drift, open } = await driftFrom(created);
-    const left = drift.left.map(({ address }) => address);
+    const left = drift.omitted.map(({ address }) => address);
     // Drift is not detectable in fields that the platform does not return.
     const fields = kinds.find(({ name }) => name === each.kind)?.fields;
     const isReadable = ([, name = '']: readonly string[]) => fields?.[name]?.compare !== 'base';

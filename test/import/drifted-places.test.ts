@@ -39,7 +39,7 @@ async function drifted(before: string, byHand: string, applied = before) {
     ({ action, address }) => `${action} ${address}`,
   );
   const places = drift.places.map(({ action, address }) => `${action} ${address}`);
-  return { after, open, places, left: drift.left.map(({ address, reason }) => `${address} ${reason}`) };
+  return { after, open, places, left: drift.omitted.map(({ address, reason }) => `${address} ${reason}`) };
 }
 
 const SPACES = 'spaces: { one: { title: One }, two: { title: Two }, three: { title: Three } }\n';

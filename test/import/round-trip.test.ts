@@ -44,7 +44,7 @@ describe('any organization', () => {
         await world.begin();
         await world.settle(manifestsOf(drawn), { policy: UNLIMITED });
         const imported = await importFrom(world);
-        expect(imported.left).toEqual([]);
+        expect(imported.omitted).toEqual([]);
         const files = filesAfter(imported);
         await expectEmptyPlan(files);
         const again = await importFrom(world, { into: files });

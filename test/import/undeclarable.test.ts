@@ -42,19 +42,19 @@ const cases: Readonly<Record<string, Case>> = {
   'rules that name such a person': {
     actuals: [actual('space', 'spc_2', { title: 'Two', mergeRules: rules(['usr_ana', 'usr_gone']) })],
     left: [],
-    says: /# mergeRules: left out, as .*\n {2}two: \{ title: Two \}/,
+    says: /# mergeRules: omitted, because .*\n {2}two: \{ title: Two \}/,
   },
   'rules that this version does not know': {
     actuals: [
       actual('space', 'spc_2', { title: 'Two', mergeRules: { type: 'rules', rules: [{ rule: 'by_moonlight' }] } }),
     ],
     left: [],
-    says: /# mergeRules: left out, as mergeRules\..*\n {2}two: \{ title: Two \}/,
+    says: /# mergeRules: omitted, because mergeRules\..*\n {2}two: \{ title: Two \}/,
   },
   'an empty title': {
     actuals: [actual('space', 'spc_2', { title: '', collection: null }, { title: '' })],
     left: [],
-    says: /# title: left out, as it is .*\n {2}space-[0-9a-f]{6}: \{ id: spc_2 \}/s,
+    says: /# title: omitted, because it is .*\n {2}space-[0-9a-f]{6}: \{ id: spc_2 \}/s,
   },
   'a translation whose result was deleted, or whose source': {
     actuals: [
@@ -96,7 +96,7 @@ const cases: Readonly<Record<string, Case>> = {
       ),
     ],
     left: [],
-    says: /# title: left out, as it is 1 /,
+    says: /# title: omitted, because it is 1 /,
   },
   'a certificate as long as can be': {
     actuals: [actual('saml', 'saml_1', { label: 'Okta', certificate: 'x'.repeat(10_000) })],
@@ -162,7 +162,7 @@ const cases: Readonly<Record<string, Case>> = {
   'a value that manifests write otherwise': {
     actuals: [actual('organization', 'org_1', { title: 'Acme', emailDomains: ['ACME.example'], sso: false })],
     left: [],
-    says: /# ignore: emailDomains is not as it can be declared\n.*emailDomains: \[ ACME\.example \].*ignore: \[ emailDomains \]/s,
+    says: /# ignore: the current value of emailDomains cannot be declared\n.*emailDomains: \[ ACME\.example \].*ignore: \[ emailDomains \]/s,
   },
   'groups beside site spaces': {
     actuals: [
@@ -179,7 +179,7 @@ describe('leaves out and reports what cannot be declared, with an empty plan', (
   test.each(Object.entries(cases))('%s', async (_name, { actuals, left, says, never }) => {
     const all = [ana, space, ...actuals];
     const imported = await importOf(observationOf(all));
-    expect(imported.left.map(({ title, reason }) => [title, reason])).toEqual(
+    expect(imported.omitted.map(({ title, reason }) => [title, reason])).toEqual(
       left.map(([title, reason]) => [title, expect.stringMatching(reason)]),
     );
     const files = filesAfter(imported);

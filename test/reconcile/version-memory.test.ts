@@ -117,7 +117,7 @@ describe('a section that is moved into a group', () => {
     ['contains the old group', null, { id: 'a1', sectionGroup: 'g1' }],
   ])('does not count as moved if the response %s', async (_, to, answer) => {
     await expect(moved(to, answer)).rejects.toThrow(
-      /refused \(404\); updateSection: the platform answered, and did not/,
+      /refused \(404\); updateSection: the platform answered, but the change was not/,
     );
   });
 });

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { CancelledError, ConfigError, EXIT, type ExitCode, InterruptedError, messageOf } from '../../core/errors.ts';
-import { LARGEST_FILE, readRegularFile } from '../../core/files/regular-file.ts';
+import { MAX_FILE_BYTES, readRegularFile } from '../../core/files/regular-file.ts';
 import { shownJson } from '../../core/json.ts';
 import { maskUrls, maskUrlsIn } from '../../core/text/safe-url.ts';
 import { withoutTrailingSlashes } from '../../core/trim.ts';
@@ -109,7 +109,7 @@ async function readInput(name: string, { terminal, signal }: CommandContext): Pr
     return terminal.input(signal);
   }
   try {
-    return readRegularFile(resolve(terminal.cwd, name), { limit: LARGEST_FILE }).toString('utf8');
+    return readRegularFile(resolve(terminal.cwd, name), { limit: MAX_FILE_BYTES }).toString('utf8');
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     throw new ConfigError(`cannot read ${name}: ${isMissing ? 'no such file' : messageOf(error)}`, {

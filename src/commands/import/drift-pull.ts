@@ -2,7 +2,7 @@ import type { Address } from '../../core/address.ts';
 import type { FieldChange } from '../../core/change.ts';
 import type { Clock } from '../../core/clock.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf, SourceError } from '../../core/errors.ts';
-import { scopeOfFolder } from '../../core/scope.ts';
+import { defaultScope } from '../../core/scope.ts';
 import {
   type DriftedResource,
   type DriftReport,
@@ -56,7 +56,7 @@ export async function driftPullRequest(flags: DriftPullFlags, context: CommandCo
   const organization = chooseOrganization(await readConfig(flags.config, context, flags.out), flags.organization);
   const pulls = flags.dryRun === true ? null : openPullRequests(context);
   const repository = await openDriftRepository(flags, context);
-  const scope = scopeOf(flags, organization) ?? scopeOfFolder(repository.folder);
+  const scope = scopeOf(flags, organization) ?? defaultScope(repository.folder);
   const branches = { from: driftBranch(organization.id, scope), into: repository.onto };
   const base = flags.base ?? (await appliedBase(repository, organization.id, scope));
   const run = new DriftRun({ ...flags, ...(base === undefined ? {} : { base }) }, repository, branches, context);
@@ -82,7 +82,7 @@ async function appliedBase(
 ): Promise<'applied' | undefined> {
   const refs = new AppliedRefs(await openRefHost(directory), organization);
   await refs.fetch();
-  const place = { organization, scope, directory: scopeOfFolder(folder), repository: directory };
+  const place = { organization, scope, directory: defaultScope(folder), repository: directory };
   return (await hasApplied(refs, place)) ? 'applied' : undefined;
 }
 
@@ -143,7 +143,7 @@ class DriftRun {
     const report = reportOf(found.plan, found.drift);
     this.lines = [
       ...report.resources.flatMap(resourceLines),
-      ...report.left.map(({ address, reason }) => `  not written: ${printable(`${address}: ${reason}`)}`),
+      ...report.omitted.map(({ address, reason }) => `  not written: ${printable(`${address}: ${reason}`)}`),
     ];
     const tree = await treeWith(this.#repository, base, place, found);
     const tip = tips.get(from);
@@ -201,10 +201,10 @@ class DriftRun {
 
   async #show({ pulls, report }: Attempt): Promise<string> {
     const { from } = this.#branches;
-    const text = driftPull(report, pulls.longest, { isTaken: false });
+    const text = driftPull(report, pulls.maxLength, { isTaken: false });
     try {
-      const { pull, became } = await upsertPull(pulls, this.#branches, text, this.#clock);
-      return `${pullRequestName(pull)} at ${pulls.label} is ${became}: ${counted(report.resources.length, 'resource')} on ${from}`;
+      const { pull, outcome } = await upsertPull(pulls, this.#branches, text, this.#clock);
+      return `${pullRequestName(pull)} at ${pulls.label} is ${outcome}: ${counted(report.resources.length, 'resource')} on ${from}`;
     } catch (error) {
       this.#context.terminal.err(
         `${from} was pushed but has no pull request yet; open one manually or run the command again.\n`,
@@ -223,7 +223,7 @@ class DriftRun {
   async #leave({ pulls, report }: Attempt): Promise<string> {
     const open = await withRetries(this.#clock, () => pulls.findOpen(this.#branches));
     if (open !== null) {
-      const text = driftPull(report, pulls.longest, { isTaken: true });
+      const text = driftPull(report, pulls.maxLength, { isTaken: true });
       await upsertPull(pulls, this.#branches, text, this.#clock);
     }
     const where = open === null ? '' : `; ${pullRequestName(open)} explains it`;
@@ -275,5 +275,5 @@ function reportOf({ organization, title }: { organization: string; title: string
     const known = resources.get(place.address);
     resources.set(place.address, { ...place, fields: known?.fields ?? [] });
   }
-  return { organization, title, resources: [...resources.values()], left: drift.left };
+  return { organization, title, resources: [...resources.values()], omitted: drift.omitted };
 }

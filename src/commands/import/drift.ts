@@ -144,7 +144,7 @@ function placeLine({ action, file, line, address }: DriftedPlace): string {
   return `${action === 'delete' ? '-' : '→'} ${printable(`${file}:${line}  ${address}`)}\n`;
 }
 
-function summaryText({ fields, places, left }: Drift): string {
+function summaryText({ fields, places, omitted }: Drift): string {
   const gone = places.filter(({ action }) => action === 'delete').length;
   const moved = places.length - gone;
   const done = [
@@ -153,7 +153,7 @@ function summaryText({ fields, places, left }: Drift): string {
     ...(moved > 0 ? [`moved ${counted(moved, 'resource')}`] : []),
   ].join(', ');
   return [
-    ...left.map(({ address, reason }) => `not written: ${printable(`${address}: ${reason}`)}`),
+    ...omitted.map(({ address, reason }) => `not written: ${printable(`${address}: ${reason}`)}`),
     done === '' ? 'No drift to write' : `${done[0]?.toUpperCase()}${done.slice(1)}`,
   ].join('\n');
 }

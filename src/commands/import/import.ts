@@ -218,12 +218,12 @@ function entriesWords(count: number): string {
   return count === 1 ? '1 entry' : `${count} entries`;
 }
 
-function summaryText({ files, left }: Imported, { unread }: ReadAll, existing: ExistingManifests | null): string {
+function summaryText({ files, omitted }: Imported, { unread }: ReadAll, existing: ExistingManifests | null): string {
   const count = files.reduce((sum, { addresses }) => sum + addresses.length, 0);
   const existingText = existing === null ? '' : `; existing declarations are unchanged`;
   return [
     ...unread.map(({ kind, reason }) => `${kind} could not be read and was skipped: ${printable(reason)}`),
-    ...left.map(({ kind, title, reason }) => `skipped: ${kind} ${JSON.stringify(printable(title))}: ${reason}`),
+    ...omitted.map(({ kind, title, reason }) => `skipped: ${kind} ${JSON.stringify(printable(title))}: ${reason}`),
     count === 0 ? `Nothing to import${existingText}` : `Imported ${entriesWords(count)}${existingText}`,
   ].join('\n');
 }

@@ -121,7 +121,7 @@ class PlanPublisher {
     const { signal, version } = this.#context;
     const { token, tokenVariable, runUrl, run } = this.#pull;
     const marker = { organization, scope, run };
-    const summary = () => body(marker, { longest: LONGEST_SUMMARY, runUrl });
+    const summary = () => body(marker, { maxLength: LONGEST_SUMMARY, runUrl });
     const forge = token === null ? null : openForge(this.#pull, token, signal, `octavo/${version}`);
     if (forge === null) {
       const reason =
@@ -129,7 +129,7 @@ class PlanPublisher {
       await this.#showInstead(reason, summary());
       return true;
     }
-    const isShown = await this.#comment(forge, marker, body(marker, { longest: forge.longest, runUrl }), summary);
+    const isShown = await this.#comment(forge, marker, body(marker, { maxLength: forge.maxLength, runUrl }), summary);
     await this.#status(forge, status);
     return isShown;
   }

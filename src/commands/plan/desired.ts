@@ -5,7 +5,7 @@ import type { Address } from '../../core/address.ts';
 import { ConfigError, messageOf } from '../../core/errors.ts';
 import type { FileTree } from '../../core/files/file-tree.ts';
 import type { Base } from '../../core/resource.ts';
-import { ROOT_SCOPE, scopeOfFolder } from '../../core/scope.ts';
+import { defaultScope, ROOT_SCOPE } from '../../core/scope.ts';
 import { AppliedRefs, openRefHost } from '../../git/applied-refs.ts';
 import { findRepositoryRoot, type Head, listTrackedFiles, readHead, resolveRef } from '../../git/commit-info.ts';
 import { resolveManifestFolder } from '../../git/repository.ts';
@@ -132,7 +132,7 @@ export async function loadBase(
 
 /** Derives the scope of a folder from its path. */
 export async function scopeAt(path: string): Promise<string> {
-  return scopeOfFolder(await folderInRepository(path));
+  return defaultScope(await folderInRepository(path));
 }
 
 /** Returns the path of a folder inside its repository, with forward slashes; `.` for the root and outside of one. */

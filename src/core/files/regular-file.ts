@@ -12,14 +12,14 @@ import {
 } from 'node:fs';
 
 /** Default limit on files that are read into memory, in bytes. */
-export const LARGEST_FILE = 64 * 1_048_576;
+export const MAX_FILE_BYTES = 64 * 1_048_576;
 
 export interface ReadLimits {
   /** Bytes. */
   readonly limit: number;
   /**
-   * True: the path was resolved by `realpath`, and the file is refused if the path contains a symbolic link by now.
-   * Defaults to following links.
+   * True: the path was resolved by `realpath`, and the file is refused if the path now contains a symbolic link. By
+   * default, links are followed.
    */
   readonly resolved?: boolean;
 }

@@ -14,7 +14,7 @@ const FLAGS: Readonly<Record<string, number>> = {
 const SUPPORTED =
   'RE2 supports characters, classes, groups, alternatives, repeats up to {1000}, ^, $, \\b and \\p{L}; see https://github.com/google/re2/wiki/Syntax';
 
-/** Compiles a pattern without a problem; for others it throws. */
+/** Compiles a pattern that was checked with `patternProblem`; throws for an invalid one. */
 export function compilePattern(pattern: string, flags = ''): Pattern {
   return RE2JS.compile(
     pattern,

@@ -9,7 +9,7 @@ import { type ChosenKey, chooseKeys, type UnkeyedResource } from './keys.ts';
 /** Keys of declared resources and of those to be declared. */
 export interface Keys {
   /** Full keys, such as `help/guides/en` for a site space. */
-  readonly whole: ReadonlyMap<Actual, string>;
+  readonly full: ReadonlyMap<Actual, string>;
   /** Notes about how keys were chosen. */
   readonly notes: ReadonlyMap<Actual, string>;
 }
@@ -20,7 +20,7 @@ interface Assigning {
   /** Resources with an entry of their own. */
   readonly chosen: ReadonlySet<Actual>;
   /** Addresses of resources that manifests already declare. */
-  readonly settled: ReadonlyMap<Actual, string>;
+  readonly alreadyDeclared: ReadonlyMap<Actual, string>;
   /** All addresses that manifests declare, including those of missing resources. */
   readonly declared: Iterable<string>;
 }
@@ -35,15 +35,15 @@ export function assignKeys(input: Assigning): Keys {
 }
 
 class KeyAssigner implements Keys {
-  readonly whole = new Map<Actual, string>();
+  readonly full = new Map<Actual, string>();
   readonly notes = new Map<Actual, string>();
   readonly #input: Assigning;
   readonly #declared: ReadonlyMap<string, readonly string[]>;
 
   constructor(input: Assigning) {
     this.#input = input;
-    for (const [actual, address] of input.settled) {
-      this.whole.set(actual, keyOf(address));
+    for (const [actual, address] of input.alreadyDeclared) {
+      this.full.set(actual, keyOf(address));
     }
     const addresses = [...input.declared].map((address) => address.split(/\/(.*)/s) as [string, string?]);
     this.#declared = new Map(
@@ -60,7 +60,7 @@ class KeyAssigner implements Keys {
     if (kind.manifest.single || kind.manifest.key !== plainKey) {
       // Its key is its name on the platform: an email address, a slug.
       for (const actual of actuals) {
-        this.whole.set(actual, kind.manifest.single ? '' : actual.title);
+        this.full.set(actual, kind.manifest.single ? '' : actual.title);
       }
       return;
     }
@@ -84,19 +84,19 @@ class KeyAssigner implements Keys {
   }
 
   #prefixOf(kind: Kind, part: Actual, owner: Actual): string {
-    const [holder = owner] = this.#input.state.meantBy(kind.deletedWith?.(part.fields));
-    return this.whole.get(holder) ?? '';
+    const [holder = owner] = this.#input.state.resolveReference(kind.deletedWith?.(part.fields));
+    return this.full.get(holder) ?? '';
   }
 
   #nameless(kind: Kind, item: Actual, order: string): UnkeyedResource<Actual> {
     return { item, kind: kind.name, names: kind.suggestedKeys(item, { keyOfRef: (ref) => this.#nameOf(ref) }), order };
   }
 
-  /** Returns the key of a referenced resource; its title as long as it has no key. */
+  /** Returns the key of a referenced resource, or its title while it has no key. */
   #nameOf(reference: Json | undefined): string | null {
-    const meant = this.#input.state.meantBy(reference);
-    const known = meant.find((actual) => this.whole.has(actual)) ?? meant.find((each) => this.#input.chosen.has(each));
-    return known === undefined ? null : (this.whole.get(known) ?? known.title);
+    const meant = this.#input.state.resolveReference(reference);
+    const known = meant.find((actual) => this.full.has(actual)) ?? meant.find((each) => this.#input.chosen.has(each));
+    return known === undefined ? null : (this.full.get(known) ?? known.title);
   }
 
   /** Orders by content, then by id: keys should be the same in an organization that is created from these manifests. */
@@ -121,12 +121,12 @@ class KeyAssigner implements Keys {
       (other) => kind.sharesKeysWith?.includes(other.name) || other.sharesKeysWith?.includes(kind.name),
     );
     const names = [kind.name, ...sharing.map(({ name }) => name)];
-    const chosen = [...this.whole].flatMap(([actual, key]) => (names.includes(actual.kind) ? [key] : []));
+    const chosen = [...this.full].flatMap(([actual, key]) => (names.includes(actual.kind) ? [key] : []));
     return [...chosen, ...names.flatMap((name) => this.#declared.get(name) ?? [])];
   }
 
   #keep(actual: Actual, key: string, note: ChosenKey['note']): void {
-    this.whole.set(actual, key);
+    this.full.set(actual, key);
     if (note !== null) {
       this.notes.set(actual, note);
     }

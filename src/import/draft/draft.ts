@@ -35,12 +35,12 @@ export interface Drafting {
   readonly keys: Keys;
   readonly decisions: Decisions;
   /** Includes values that a new resource has by default. */
-  readonly whole?: boolean;
+  readonly includeDefaults?: boolean;
   /** Returns a path that no other file has. */
   freePath(path: string, text: string): string;
 }
 
-/** Describes every chosen resource. What cannot be declared is recorded in the decisions and left out. */
+/** Describes every chosen resource. Anything that cannot be declared is recorded in the decisions and omitted. */
 export function makeDraft(drafting: Drafting): Draft {
   const drafts = new Drafter(drafting);
   for (const kind of drafting.kinds) {
@@ -67,7 +67,7 @@ class Drafter implements Draft {
     const { chosen, keys, decisions } = this.#drafting;
     const actuals = [...chosen].filter((actual) => actual.kind === kind.name);
     for (const actual of actuals) {
-      const key = keys.whole.get(actual) ?? '';
+      const key = keys.full.get(actual) ?? '';
       const value = kind.manifest.describe(actual, this.#context(key));
       if (typeof value === 'string') {
         decisions.leave(actual, value);
@@ -81,12 +81,12 @@ class Drafter implements Draft {
   }
 
   #context(entryKey: string): DescribeContext {
-    const { state, keys, decisions, freePath, whole = false } = this.#drafting;
+    const { state, keys, decisions, freePath, includeDefaults = false } = this.#drafting;
     return {
-      whole,
-      keyOf: (actual) => posix.basename(keys.whole.get(actual) ?? ''),
+      includeDefaults,
+      keyOf: (actual) => posix.basename(keys.full.get(actual) ?? ''),
       keyOfRef: (reference) => this.#keyOfRef(reference),
-      partsOf: (actual) => state.partsOf(actual).filter((part) => !decisions.left.has(part)),
+      partsOf: (actual) => state.partsOf(actual).filter((part) => !decisions.omitted.has(part)),
       resource: (actual, members) => this.#resource(actual, members),
       file: (folder, extension, text) => {
         const path = freePath(`${folder}/${entryKey}.${extension}`, text);
@@ -104,13 +104,13 @@ class Drafter implements Draft {
   #keyOfRef(reference: Json | undefined): string | null {
     const { kinds, state, keys, decisions } = this.#drafting;
     const hasKey = (each: Actual) =>
-      keys.whole.has(each) ||
+      keys.full.has(each) ||
       kinds.some(({ name, implicitAddress }) => name === each.kind && implicitAddress !== undefined);
-    const meant = state.meantBy(reference).find(hasKey);
-    if (meant === undefined || decisions.left.has(meant)) {
+    const meant = state.resolveReference(reference).find(hasKey);
+    if (meant === undefined || decisions.omitted.has(meant)) {
       return null;
     }
-    return keys.whole.get(meant) ?? meant.title;
+    return keys.full.get(meant) ?? meant.title;
   }
 
   #resource(actual: Actual, members: Described): Described {
@@ -139,7 +139,7 @@ class Drafter implements Draft {
     for (const [name, value] of Object.entries(members)) {
       if (hasUrlSecrets(value)) {
         decisions.drop(actual, name, 'a URL in it holds a password or a token');
-        // It may have identified the resource, unless there is only one.
+        // The field may have identified the resource, unless the kind has only one.
         if (!isSingle) {
           decisions.bind(actual);
         }
@@ -153,9 +153,11 @@ class Drafter implements Draft {
     const notes = [
       ...(key === undefined ? [] : [`key: ${key}`]),
       ...(this.#remarks.get(actual) ?? []),
-      ...[...(decisions.dropped.get(actual) ?? [])].map(([name, reason]) => `${name}: left out, as ${reason}`),
+      ...[...(decisions.dropped.get(actual) ?? [])].map(([name, reason]) => `${name}: omitted, because ${reason}`),
       ...(decisions.ids.has(actual) && !this.#remarks.has(actual) ? ['id: no other field identifies it reliably'] : []),
-      ...[...(decisions.ignored.get(actual) ?? [])].map((name) => `ignore: ${name} is not as it can be declared`),
+      ...[...(decisions.ignored.get(actual) ?? [])].map(
+        (name) => `ignore: the current value of ${name} cannot be declared`,
+      ),
     ];
     if (notes.length > 0) {
       this.notes.set(mapping, notes);

@@ -7,7 +7,7 @@ export interface UnkeyedResource<Item> {
   readonly kind: string;
   /** Names from which its key can be derived, best first. */
   readonly names: readonly string[];
-  /** Sort key of resources with the same names, independent of the order they are listed in. */
+  /** Sort key of resources with the same names, so that the order in which they are listed does not matter. */
   readonly order: string;
 }
 
@@ -19,9 +19,9 @@ export interface ChosenKey {
 
 interface Candidate<Item> extends UnkeyedResource<Item> {
   readonly slugs: readonly string[];
-  /** True if its first name has no letters that a key can have, so that its key describes where it is. */
+  /** True if its first name has no letters that a key can contain, so that its key is derived from its parent. */
   readonly isBorrowed: boolean;
-  /** True if no name has letters that a key can have. */
+  /** True if no name has letters that a key can contain. */
   readonly isMadeUp: boolean;
 }
 
@@ -52,7 +52,7 @@ const RESERVED = ['con', 'prn', 'aux', 'nul'];
 /**
  * Chooses keys that differ from each other and from those taken, also on case-insensitive file systems. A resource with
  * a unique name gets that name. Resources that share a name get their next name if it is unique; the others are
- * numbered. Resources that borrow a name come last, so that they take no name from its owner.
+ * numbered. Resources that borrow a name come last, so that the owner of the name gets it.
  */
 export function chooseKeys<Item>(
   items: readonly UnkeyedResource<Item>[],
@@ -109,7 +109,7 @@ function candidate<Item>(nameless: UnkeyedResource<Item>): Candidate<Item> {
   const isMadeUp = slugs.length === 0;
   return {
     ...nameless,
-    slugs: isMadeUp ? [keyOfNothing(nounOf(kind), names[0] ?? '')] : slugs,
+    slugs: isMadeUp ? [fallbackKey(nounOf(kind), names[0] ?? '')] : slugs,
     isBorrowed: own[0] === null,
     isMadeUp,
   };
@@ -178,7 +178,7 @@ function shortened(slug: string): string {
 }
 
 /** Returns a key for a resource whose names give no key. It depends on the name only, not on the id. */
-function keyOfNothing(kind: string, name: string): string {
+function fallbackKey(kind: string, name: string): string {
   const digest = createHash('sha256').update(name.normalize('NFC')).digest('hex');
   return `${kind}-${digest.slice(0, 6)}`;
 }

@@ -10,7 +10,7 @@ import { Decisions } from '../model/decisions.ts';
 import { DeclaredPlaces, ManifestText } from '../text/manifest-text.ts';
 import type { DriftInput } from './drifted.ts';
 
-/** Built once for all attempts at writing the drift of one plan. */
+/** Built once for all attempts to write the drift of one plan. */
 export class DriftContext {
   readonly input: DriftInput;
   readonly kinds: ReadonlyMap<string, Kind>;
@@ -53,7 +53,9 @@ export class DriftContext {
     return this.#siblings.get(list) ?? [];
   }
 
-  /** Returns true if a commit has changed the order of a list since it was applied: then it has not drifted. */
+  /**
+   * Returns true if a commit has changed the order of a list since it was applied, so that the difference is not drift.
+   */
   isOrderedByCommit(list: Address): boolean {
     const { base, declared } = this.input;
     if (base === null) {
@@ -97,14 +99,14 @@ function describeBound({
   bound,
   observation,
 }: DriftInput): ReadonlyMap<Actual, Readonly<Record<string, unknown>>> {
-  const whole = new Map([...bound].map(([address, actual]) => [actual, keyOf(address)]));
+  const full = new Map([...bound].map(([address, actual]) => [actual, keyOf(address)]));
   const { resources } = makeDraft({
     kinds,
     state: new ActualState(observation),
     chosen: new Set(bound.values()),
-    keys: { whole, notes: new Map() },
+    keys: { full, notes: new Map() },
     decisions: new Decisions(),
-    whole: true,
+    includeDefaults: true,
     freePath: (path) => path,
   });
   return new Map([...resources].map(([mapping, actual]) => [actual, mapping as Readonly<Record<string, unknown>>]));

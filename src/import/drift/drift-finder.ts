@@ -1,4 +1,4 @@
-/** Finds the edits of manifests that declare what drifted. */
+/** Finds the edits that make manifests declare what drifted. */
 
 import { posix } from 'node:path';
 import type { Address } from '../../core/address.ts';
@@ -32,20 +32,20 @@ export function collectDrift(context: DriftContext, selection: EditSelection): D
   for (const change of context.input.changes.toSorted(inTextOrder)) {
     finder.add(change);
   }
-  const { fields, places, left, texts } = finder;
-  return { fields, places, left, texts };
+  const { fields, places, omitted, texts } = finder;
+  return { fields, places, omitted, texts };
 }
 
 class DriftFinder {
   readonly fields: DriftedField[] = [];
   readonly places: DriftedPlace[] = [];
-  readonly left: { address: Address; reason: string }[] = [];
+  readonly omitted: { address: Address; reason: string }[] = [];
   readonly #context: DriftContext;
   readonly #selection: EditSelection;
   readonly #edits = new Map<string, Edit[]>();
   /** Last part that was removed from each file; line numbers only grow. */
   readonly #removed = new Map<string, Edit & { readonly name: string }>();
-  /** True if the order of a list will be right once everything is written, by the parent of the list. */
+  /** True if the order of a list will be correct after all edits, by the parent of the list. */
   readonly #ordered = new Map<Address, boolean>();
   readonly #orders = new Map<string, Reordering[]>();
   readonly #files = new Map<string, string>();
@@ -96,8 +96,8 @@ class DriftFinder {
     const name = `delete ${address}`;
     const reason = reasonToKeep(change, this.#context);
     const edit = reason === null && this.#isWanted(name) ? removalAt(manifest, offset) : null;
-    if (edit === null || this.#holdsWhatIsThere(file, edit) || this.#overlapsLast(file, edit)) {
-      this.left.push({ address, reason: reason ?? UNREMOVABLE });
+    if (edit === null || this.#containsExisting(file, edit) || this.#overlapsLast(file, edit)) {
+      this.omitted.push({ address, reason: reason ?? UNREMOVABLE });
       return;
     }
     this.#addEdits(file, [edit]);
@@ -106,7 +106,7 @@ class DriftFinder {
   }
 
   /** Returns true if a part declares a resource that still exists: it was moved out on the platform. */
-  #holdsWhatIsThere(file: string, { from, to }: Edit): boolean {
+  #containsExisting(file: string, { from, to }: Edit): boolean {
     const { bound } = this.#context.input;
     return this.#context.declaredWithin(file, from, to).some((address) => bound.has(address));
   }
@@ -133,7 +133,7 @@ class DriftFinder {
     const isWritten = this.#ordered.get(list) ?? this.#writeOrder(list, source);
     this.#ordered.set(list, isWritten);
     if (!isWritten) {
-      this.left.push({ address, reason: UNMOVABLE });
+      this.omitted.push({ address, reason: UNMOVABLE });
     }
   }
 
@@ -193,7 +193,7 @@ class DriftFinder {
     if (patch === null) {
       const isLost = value === undefined && isIdRef(actual.fields[field]);
       const reason = isLost ? UNDECLARED : isSecret ? SECRET : value === undefined ? UNDECLARABLE : UNWRITABLE;
-      this.left.push({ address, reason: `${field} ${reason}` });
+      this.omitted.push({ address, reason: `${field} ${reason}` });
       return;
     }
     this.#keep(file, patch);
@@ -208,7 +208,7 @@ class DriftFinder {
     }
   }
 
-  /** Returns the value that declares a field as it is now; undefined where a manifest cannot declare it. */
+  /** Returns the value that declares a field as it is now; undefined if a manifest cannot declare it. */
   #valueOf(change: Change, actual: Actual, field: string, member: string): unknown {
     const described = this.#context.describe(actual);
     if (described === undefined) {

@@ -10,8 +10,8 @@ export type Replan = (texts: ReadonlyMap<string, string>) => Promise<readonly Ch
 
 /**
  * Finds edits that bring drift into the manifests, and checks them by planning again. An edit is rejected and reported
- * as left if it breaks a manifest, changes anything else, or does not remove its difference. Ends after at most four
- * plans for each edit.
+ * as left if it breaks a manifest, changes anything else, or does not remove its difference. Makes at most four plans
+ * per edit.
  */
 export async function resolveDrift(input: DriftInput, replan: Replan): Promise<Drift> {
   const context = new DriftContext(input);
@@ -21,7 +21,7 @@ export async function resolveDrift(input: DriftInput, replan: Replan): Promise<D
     const edits = inDependencyOrder(drift, input);
     const { accepted, changes } = await new EditSearch(context, replan, rejected).accept(edits);
     if (accepted.size === edits.length) {
-      return { ...drift, left: [...drift.left, ...displaced(drift, changes, context)] };
+      return { ...drift, omitted: [...drift.omitted, ...displaced(drift, changes, context)] };
     }
     // At least one more is rejected than before, so this ends.
     for (const edit of edits) {
@@ -41,13 +41,13 @@ function inDependencyOrder({ fields, places }: Drift, { kinds }: DriftInput): re
   return [...new Set([...fields, ...removals, ...orders].map(({ edit }) => edit))];
 }
 
-/** Items of lists that a plan still moves, only because something left is created or moved next to them. */
-function displaced({ left }: Drift, changes: readonly Change[], context: DriftContext): Drift['left'] {
-  const reported = new Set(left.map(({ address }) => address));
+/** Finds items of lists that a plan still moves, only because something unwritable is created or moved next to them. */
+function displaced({ omitted }: Drift, changes: readonly Change[], context: DriftContext): Drift['omitted'] {
+  const reported = new Set(omitted.map(({ address }) => address));
   return changes
     .filter(({ address, anchor, place }) => anchor !== null && place !== null && !reported.has(address))
     .filter(({ action, place }) => action === 'move' && !context.isOrderedByCommit(place?.list ?? ''))
-    .map(({ address }) => ({ address, reason: 'is moved by the plan next to something that is left' }));
+    .map(({ address }) => ({ address, reason: 'is moved by the plan next to something that cannot be written' }));
 }
 
 /** Result of planning with a set of edits. */
@@ -125,7 +125,7 @@ class EditSearch {
   }
 }
 
-/** Describes the effect of a change, to compare two plans. Which items of a list move to order it does not matter. */
+/** Describes the effect of a change, to compare two plans. Which items of a list move does not matter. */
 function differences(change: Change): readonly string[] {
   const { action, address, place, anchor, fields } = change;
   if (action === 'create' || action === 'delete') {

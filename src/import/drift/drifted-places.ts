@@ -1,4 +1,4 @@
-/** Decides which resources are gone, and in which order lists are on the platform. */
+/** Decides which resources were deleted, and in which order lists are on the platform. */
 import type { Address } from '../../core/address.ts';
 import type { Change } from '../../core/change.ts';
 import { sameJson } from '../../core/json.ts';
@@ -9,7 +9,7 @@ import type { DriftContext } from './drift-context.ts';
 
 /**
  * Returns why a declared resource that does not exist stays in the manifests. Null if it was deleted: it was applied as
- * declared, and no resource of its kind exists that could be it under another name.
+ * declared, and no existing resource of its kind could be the same one under another name.
  */
 export function reasonToKeep(
   { address, kind, isReplacement, within, place }: Change,
@@ -51,7 +51,10 @@ export interface ListMoves {
   readonly order: Reordering | null;
 }
 
-/** Compares the order of a list in a file with that on the platform. Items that are not there keep their neighbors. */
+/**
+ * Compares the order of a list in a file with that on the platform. Items that do not exist on the platform keep their
+ * neighbors.
+ */
 export function orderOf(file: string, list: Address, context: DriftContext): ListMoves {
   const { bound } = context.input;
   const siblings = context.siblingsOf(list);
@@ -67,7 +70,7 @@ export function orderOf(file: string, list: Address, context: DriftContext): Lis
   return { moved, order: pieces === null ? null : { pieces, order } };
 }
 
-/** Returns the text of each item of a list; null where they cannot be separated. */
+/** Returns the text of each item of a list; null if they cannot be separated. */
 function itemsOf(file: string, siblings: readonly Address[], context: DriftContext): readonly Span[] | null {
   const manifest = context.textOf(file);
   const offsets = siblings.map((address) => {

@@ -34,7 +34,7 @@ export interface Drift {
   /** The changed texts of files, by path. */
   readonly texts: ReadonlyMap<string, string>;
   /** Drift that cannot be written, with the reason. */
-  readonly left: readonly { readonly address: Address; readonly reason: string }[];
+  readonly omitted: readonly { readonly address: Address; readonly reason: string }[];
 }
 
 export interface DriftInput {

@@ -25,8 +25,8 @@ export class ActualState {
     }
   }
 
-  /** Returns the resources that a reference by id may mean, most likely first. */
-  meantBy(reference: Json | undefined): readonly Actual[] {
+  /** Returns the resources that a reference by id may refer to, most likely first. */
+  resolveReference(reference: Json | undefined): readonly Actual[] {
     return isIdRef(reference)
       ? reference.kinds.flatMap((kind) => this.#byId.get(`${kind} ${reference.$id}`) ?? [])
       : [];
@@ -43,7 +43,7 @@ export class ActualState {
   }
 
   /** Returns the resource that created another one, as a translation creates a space: it declares both. */
-  makerOf({ kind, id }: Actual): Actual | undefined {
+  creatorOf({ kind, id }: Actual): Actual | undefined {
     const maker = this.#made.get(id);
     return maker?.kind === kind ? undefined : maker;
   }

@@ -1,15 +1,15 @@
 import type { Actual } from '../../core/resource.ts';
 
-/** Findings about how resources have to be written, from one attempt to the next. */
+/** Collects, from one draft to the next, which resources must be written differently or not at all. */
 export class Decisions {
-  /** Resources that only their id identifies. */
+  /** Resources that can be identified only by their id. */
   readonly ids = new Set<Actual>();
   /** Fields that cannot be written, with the reason. */
   readonly dropped = new Map<Actual, Map<string, string>>();
   /** Fields that a plan would change immediately, however they are written. */
   readonly ignored = new Map<Actual, Set<string>>();
   /** Resources that cannot be declared, with the reason. */
-  readonly left = new Map<Actual, string>();
+  readonly omitted = new Map<Actual, string>();
   /** Number of findings. */
   #count = 0;
 
@@ -35,7 +35,7 @@ export class Decisions {
   }
 
   leave(actual: Actual, reason: string): void {
-    this.#count += this.left.has(actual) ? 0 : 1;
-    this.left.set(actual, reason);
+    this.#count += this.omitted.has(actual) ? 0 : 1;
+    this.omitted.set(actual, reason);
   }
 }

@@ -101,7 +101,7 @@ function pathsOf(options: LayoutOptions): ReadonlyMap<string, readonly DraftEntr
   return paths;
 }
 
-/** Returns the manifest that has most resources of a kind; null if there is none, or each has a file of its own. */
+/** Returns the manifest with most resources of a kind; null if there is none, or each resource has its own file. */
 function homeOf(kind: string, { declared, folder, manifests, hasParts }: LayoutOptions): string | null {
   const counts = new Map<string, number>();
   for (const { address, source } of declared) {

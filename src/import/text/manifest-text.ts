@@ -1,4 +1,4 @@
-/** The text of one manifest, with an index from the places that sources name to what is written there. */
+/** The text of one manifest, with an index of its YAML nodes by source position. */
 import { isMap, isScalar, isSeq, type ParsedNode, parseAllDocuments, visit, type YAMLMap, type YAMLSeq } from 'yaml';
 import type { Address } from '../../core/address.ts';
 import type { Declared, Source } from '../../core/resource.ts';

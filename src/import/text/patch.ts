@@ -121,7 +121,7 @@ function flowText(value: unknown, type?: Scalar.Type | null): string {
   return line ?? JSON.stringify(value);
 }
 
-/** Quotes a value as before if these quotes can represent it. */
+/** Quotes a value in the existing style if that can represent it. */
 function quoted(value: string, type: Scalar.Type): string {
   const scalar = new Scalar(value);
   scalar.type = /[^\p{L}\p{N}\p{P}\p{S} ]/u.test(value) ? Scalar.QUOTE_DOUBLE : type;

@@ -27,13 +27,13 @@ export function itemSpans(text: string, list: YAMLSeq.Parsed): readonly Span[] |
   return pieces.some((piece) => piece === null) ? null : (pieces as Span[]);
 }
 
-/** Returns the edit that removes the entry or list item at an offset. Null where it cannot be removed on its own. */
+/** Returns the edit that removes the entry or list item at an offset. Null if it cannot be removed on its own. */
 export function removalAt(manifest: ManifestText, offset: number): Edit | null {
   const { text } = manifest;
   const item = manifest.itemAt(offset);
   const { holder, index } = item ?? manifest.keyAt(offset) ?? { holder: null, index: 0 };
   if (holder === null || holder.items.length < 2) {
-    // A list or a section with nothing in it is written otherwise.
+    // Removing the last item would need another notation for the empty list or section.
     return null;
   }
   const [first, last] = endsOf(holder, index);

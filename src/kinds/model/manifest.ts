@@ -81,7 +81,7 @@ export type Described = { readonly [member: string]: unknown };
 /** Lookups and callbacks for a kind that describes an actual resource as an entry. */
 export interface DescribeContext {
   /** True to include a default value that entries write in a form of their own, such as `{ enabled: false }`. */
-  readonly whole: boolean;
+  readonly includeDefaults: boolean;
   /** Returns the last part of the key of a resource, declared or generated. */
   keyOf(actual: Actual): string;
   /** Returns the full key of the target of a reference by id (an email for a person); null if it is not declared. */

@@ -126,7 +126,7 @@ export const section = structurePart<Section>({
     if (change.action === 'update') {
       const body = { title, icon, ...rest, defaultSiteSpace: first === undefined ? undefined : ref(first) };
       const update = request(resourceOperations.updateSection, { path, body: present(body) });
-      return change.aside === true
+      return change.needsTemporaryKey === true
         ? {
             first: [request(resourceOperations.updateSection, { path, body: { path: pathAside(change) } })],
             late: [update],

@@ -107,7 +107,7 @@ export const siteSpace = structurePart<SiteSpace>({
     if (change.action === 'update') {
       const spaceId = space === undefined ? undefined : spaceRef(space);
       const update = request(resourceOperations.updateSiteSpace, { path, body: present({ ...rest, spaceId }) }, checks);
-      return change.aside === true
+      return change.needsTemporaryKey === true
         ? {
             first: [request(resourceOperations.updateSiteSpace, { path, body: { path: pathAside(change) } })],
             late: [update],

@@ -68,7 +68,8 @@ const fields: FieldTable<Site> = {
     access: true,
     read: ({ adaptiveContent }) => adaptiveContent?.enabled ?? false,
     fromEntry: (value) => (value as { readonly enabled: boolean }).enabled,
-    toEntry: (value, { whole }) => (value === true || whole ? { enabled: value === true } : undefined),
+    toEntry: (value, { includeDefaults }) =>
+      value === true || includeDefaults ? { enabled: value === true } : undefined,
   },
   adaptiveSchema: {
     schema: objectOrFile(adaptiveSchema).describe(

@@ -4,7 +4,7 @@ import { isAbsolute, relative, resolve as resolvePath, sep } from 'node:path';
 import { messageOf, SourceError } from '../../core/errors.ts';
 import type { FileEntry, FileTree } from '../../core/files/file-tree.ts';
 import { isInGitFolder } from '../../core/files/git-folder.ts';
-import { LARGEST_FILE, readRegularFile } from '../../core/files/regular-file.ts';
+import { MAX_FILE_BYTES, readRegularFile } from '../../core/files/regular-file.ts';
 
 /**
  * Rule for the files of a directory that a manifest or a symbolic link may refer to: `visible` allows files that are not
@@ -63,7 +63,7 @@ function isHidden(inside: string): boolean {
 
 function readInside(path: string, { real }: Located): Uint8Array {
   try {
-    return readRegularFile(real, { limit: LARGEST_FILE, resolved: true });
+    return readRegularFile(real, { limit: MAX_FILE_BYTES, resolved: true });
   } catch (error) {
     throw new SourceError(`cannot read ${path}: ${messageOf(error)}`, { cause: error });
   }

@@ -100,7 +100,7 @@ class ChangeOrder {
       .map((change) => ({
         ...change,
         dependsOn: this.#dependencies(change, byId),
-        ...(this.#aside.has(changeId(change)) ? { aside: true } : {}),
+        ...(this.#aside.has(changeId(change)) ? { needsTemporaryKey: true } : {}),
       }));
     return { sequence, hard: this.#graph.hard, soft: this.#graph.soft, late: this.#late, barriers: barriers.names };
   }

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import type { ManifestSource } from '../../config/config.ts';
 import type { Address } from '../../core/address.ts';
-import { scopeOfFolder } from '../../core/scope.ts';
+import { defaultScope } from '../../core/scope.ts';
 import { AppliedRefs } from '../../git/applied-refs.ts';
 import { type Checkout, openCheckout } from '../../git/checkout.ts';
 import { findRepositoryRoot, readHead } from '../../git/commit-info.ts';
@@ -101,7 +101,7 @@ function gitSource(
   signal: AbortSignal,
 ): DesiredSource {
   const directory = join(clones, organization);
-  const scope = explicit ?? scopeOfFolder(posix.normalize(git.path));
+  const scope = explicit ?? defaultScope(posix.normalize(git.path));
   const checkout: Checkout = openCheckout({ ...git, directory, timeout: GIT_TIMEOUT, signal });
   let read: string | null = null;
   let forced = false;
@@ -119,7 +119,7 @@ function gitSource(
   };
   const applied = git.recordApplied
     ? new RecordedScope(
-        { organization, scope, directory: scopeOfFolder(posix.normalize(git.path)), repository: checkout.repository },
+        { organization, scope, directory: defaultScope(posix.normalize(git.path)), repository: checkout.repository },
         new AppliedRefs(checkout.refs, organization),
       )
     : null;
@@ -212,5 +212,5 @@ function directorySource(directory: string, { scope }: SourceOwner, loader: Mani
 /** Returns the scope of a directory on disk: its path inside the enclosing repository, if any. */
 function scopeOfDirectory(directory: string): string {
   const root = findRepositoryRoot(directory);
-  return scopeOfFolder(root === null ? '' : relative(root, realpathSync(directory)).split(sep).join('/'));
+  return defaultScope(root === null ? '' : relative(root, realpathSync(directory)).split(sep).join('/'));
 }
