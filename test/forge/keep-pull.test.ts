@@ -30,7 +30,7 @@ function pullsWith(errors: Error[]) {
 test('opens a pull request after a rate limit has passed', async () => {
   const { pulls, open } = pullsWith([new RateLimitedError('slow', 5000), new RateLimitedError('slow', null)]);
   const clock = createHastyClock();
-  expect(await upsertPull(pulls, BRANCHES, TEXT, clock)).toMatchObject({ became: 'opened' });
+  expect(await upsertPull(pulls, BRANCHES, TEXT, clock)).toMatchObject({ outcome: 'opened' });
   expect(clock.waits).toEqual([5000, 60_000]);
   expect(open).toHaveLength(1);
 });
