@@ -1,4 +1,4 @@
-// Weighs the windows that a rate limit without headers may have, by what it accepts and refuses.
+// Weights the windows that a rate limit without headers may have, by the requests that are accepted and refused.
 import { largest } from '../../core/lists.ts';
 import type { ServerClock } from './server-clock.ts';
 
