@@ -8,6 +8,7 @@ import { changeOf, newChange } from './model/new-change.ts';
 import { parentsFirst } from './model/parents-first.ts';
 import { PeopleAddresses } from './model/people.ts';
 import type { KindRules } from './model/rules.ts';
+import { findExistingParts } from './order/needed-parts.ts';
 import { PendingResources } from './pending.ts';
 import type { PrunePolicy } from './policy.ts';
 
@@ -51,6 +52,7 @@ class ChangeDrafter {
       declared: inputs.declared,
       bound: inputs.identity.bound,
       people: addresses,
+      existingParts: findExistingParts(inputs),
       isReplaced: (address) => this.#replaced.has(address),
     });
     this.#context = {

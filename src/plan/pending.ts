@@ -8,6 +8,8 @@ interface PendingOptions {
   readonly declared: ReadonlyMap<Address, Declared>;
   readonly bound: ReadonlyMap<Address, Actual>;
   readonly people: PeopleAddresses;
+  /** Parts that other kinds need, as `findExistingParts` returns them. */
+  readonly existingParts: ReadonlySet<string>;
   /** Returns true if the plan replaces the resource of an address. */
   readonly isReplaced: (address: Address) => boolean;
 }
@@ -20,6 +22,8 @@ export class PendingResources {
   readonly #options: PendingOptions;
   /** Reasons why a declared resource cannot be created yet; null if it can be, or exists. */
   readonly #known = new Map<Address, string | null>();
+  /** Declared resources by kind and whole, for kinds with `needsPart`. */
+  #parts: ReadonlyMap<string, readonly Declared[]> | undefined;
 
   constructor(options: PendingOptions) {
     this.#options = options;
@@ -80,7 +84,24 @@ export class PendingResources {
     if (resource.within !== null && this.#creationReason(resource.within) !== null) {
       return `waits for ${resource.within}`;
     }
-    return kind.pendingReason?.(resource, this.context) ?? this.#referenceReason(kind, resource);
+    return (
+      kind.pendingReason?.(resource, this.context) ??
+      this.#neededPartReason(kind, resource) ??
+      this.#referenceReason(kind, resource)
+    );
+  }
+
+  #neededPartReason({ needsPart }: KindRules, { within }: Declared): string | null {
+    const { declared, existingParts } = this.#options;
+    if (needsPart === undefined || existingParts.has(`${needsPart} ${within}`)) {
+      return null;
+    }
+    this.#parts ??= Map.groupBy(declared.values(), (part) => `${part.kind} ${part.within}`);
+    const parts = this.#parts.get(`${needsPart} ${within}`) ?? [];
+    if (parts.some(({ address }) => this.#creationReason(address) === null)) {
+      return null;
+    }
+    return parts[0] === undefined ? `${within} has no ${needsPart}; declare one` : `waits for ${parts[0].address}`;
   }
 
   #referenceReason(kind: KindRules, resource: Declared): string | null {

@@ -12,6 +12,7 @@ import { type OtherScopes, overlapProblems, withoutOtherScopes } from './identit
 import { PeopleAddresses } from './model/people.ts';
 import type { KindRules } from './model/rules.ts';
 import { arrangeSiblings } from './order/arrange.ts';
+import { findNeededParts } from './order/needed-parts.ts';
 import { type Ordering, orderChanges } from './order/order.ts';
 import type { Policy } from './policy.ts';
 
@@ -68,10 +69,11 @@ export function computePlan(input: PlanInput): PlannedChanges {
   // 2. Compare the declared resources with the actual ones.
   const draft = draftChanges({ kinds, declared, base, observation, identity, prune: policy.prune });
   // 3. Order siblings, hold what needs approval, and order the changes.
-  const arranged = arrangeSiblings(kinds, draft.changes, declared, identity);
+  const needed = findNeededParts(draft.changes, { kinds, observation, identity });
+  const arranged = arrangeSiblings(kinds, draft.changes, declared, identity, needed);
   const guard = { kinds, identity, observation, base, policy };
   const held = holdChanges(arranged, guard);
-  const ordering = orderChanges(kinds, held, { declaredOf: (address) => declared.get(address) });
+  const ordering = orderChanges(kinds, held, { declaredOf: (address) => declared.get(address), needed });
   // 4. Assess the risk, and release what is approved.
   const checksum = planChecksum(input.organization, scope, ordering.sequence);
   const waiting = ordering.sequence.filter((change) => change.held !== null);

@@ -13,9 +13,27 @@ export interface Repositioning {
  * @param declared the siblings in the order wanted
  * @param now the same siblings in the order before any is repositioned: existing ones in their order, then
  * those that arrive, in the order of their arrival
+ * @param last the siblings that are added only after the moves of the others, so no other is moved next to them
  * @returns the moves, to be made one after the other
  */
-export function repositionings(declared: readonly Address[], now: readonly Address[]): readonly Repositioning[] {
+export function repositionings(
+  declared: readonly Address[],
+  now: readonly Address[],
+  last: ReadonlySet<Address> = new Set(),
+): readonly Repositioning[] {
+  const others = declared.filter((address) => !last.has(address));
+  const moves = [...fewestMoves(others, now)];
+  const end = declared.lastIndexOf(others.at(-1) ?? '');
+  for (const [index, address] of declared.slice(0, end + 1).entries()) {
+    const anchor = declared[index - 1] ?? others[0];
+    if (last.has(address) && anchor !== undefined) {
+      moves.push({ address, side: index === 0 ? 'before' : 'after', anchor });
+    }
+  }
+  return moves;
+}
+
+function fewestMoves(declared: readonly Address[], now: readonly Address[]): readonly Repositioning[] {
   const wanted = new Map(declared.map((address, index) => [address, index]));
   const standing = now.filter((address) => wanted.has(address));
   const stays = new Set(longestOrderedRun(standing, (address) => wanted.get(address) ?? 0));

@@ -15,6 +15,7 @@ export function arrangeSiblings(
   changes: readonly Change[],
   declared: ReadonlyMap<Address, Declared>,
   identity: Identity,
+  needed: ReadonlyMap<Address, Address>,
 ): readonly Change[] {
   const lists = Map.groupBy(
     [...declared.values()].filter((resource) => resource.place !== null),
@@ -24,6 +25,7 @@ export function arrangeSiblings(
   const arrivals = new Map(
     changes.filter((change) => arrives(change)).map((change) => [change.address, change] as const),
   );
+  const last = new Set(needed.keys());
   const positions = new Map<Address, Repositioning>();
   for (const [list, siblings] of lists) {
     const wanted = siblings
@@ -34,7 +36,7 @@ export function arrangeSiblings(
     const inTurn = wanted.filter((address) => arrivals.has(address));
     const seed = seedOf(kinds, arrivals.get(list), arrivals);
     const arriving = seed === undefined ? inTurn : [seed, ...inTurn.filter((address) => address !== seed)];
-    for (const position of repositionings(wanted, [...now, ...arriving])) {
+    for (const position of repositionings(wanted, [...now, ...arriving], last)) {
       positions.set(position.address, position);
     }
   }

@@ -26,6 +26,11 @@ export interface Ordering {
   readonly barriers: readonly string[];
 }
 
+interface OrderContext extends Pick<RulesContext, 'declaredOf'> {
+  /** Creations that other creations need first, by the address of these. */
+  readonly needed: ReadonlyMap<Address, Address>;
+}
+
 /** Maximum number of addresses in `dependsOn` of a change for each barrier that it requires. */
 const NAMED_OF_BARRIER = 20;
 
@@ -33,18 +38,14 @@ const NAMED_OF_BARRIER = 20;
  * Orders changes: create and update before what refers to them, delete after; natural keys are freed before they are
  * taken; siblings are put in place one after the other.
  */
-export function orderChanges(
-  kinds: readonly KindRules[],
-  changes: readonly Change[],
-  context: Pick<RulesContext, 'declaredOf'>,
-): Ordering {
+export function orderChanges(kinds: readonly KindRules[], changes: readonly Change[], context: OrderContext): Ordering {
   return new ChangeOrder(kinds, changes, context).order();
 }
 
 class ChangeOrder {
   readonly #kinds: ReadonlyMap<string, KindRules>;
   readonly #changes: readonly Change[];
-  readonly #context: Pick<RulesContext, 'declaredOf'>;
+  readonly #context: OrderContext;
   readonly #creations = new Map<Address, Change>();
   readonly #deletions = new Map<Address, Change>();
   readonly #graph: Graph;
@@ -54,7 +55,7 @@ class ChangeOrder {
   readonly #aside = new Set<string>();
   readonly #late = new Map<string, { hard: string[]; soft: string[] }>();
 
-  constructor(kinds: readonly KindRules[], changes: readonly Change[], context: Pick<RulesContext, 'declaredOf'>) {
+  constructor(kinds: readonly KindRules[], changes: readonly Change[], context: OrderContext) {
     this.#kinds = new Map(kinds.map((kind) => [kind.name, kind]));
     const rank = new Map(kinds.map((kind, index) => [kind.name, index]));
     const rankOf = (change: Change) => {
@@ -120,6 +121,9 @@ class ChangeOrder {
     }
     if (change.anchor !== null) {
       this.#requireCreation(id, change.anchor.address);
+    }
+    if (change.action === 'create') {
+      this.#requireCreation(id, this.#context.needed.get(change.address) ?? '');
     }
     if (kind === undefined) {
       return;
@@ -202,14 +206,20 @@ class ChangeOrder {
     }
   }
 
-  /** Adds resources to a list in the declared order, so that few have to be moved; moves run one after the other. */
+  /**
+   * Adds resources to a list in the declared order, so that few have to be moved; moves run one after the other. Those
+   * that need another part come last, so that it need not wait for them.
+   */
   #siblingsInTurn(): void {
     const lists = Map.groupBy(
       this.#changes.filter((change) => change.place !== null && change.action !== 'update'),
       (change) => change.place?.list ?? '',
     );
     for (const siblings of lists.values()) {
-      const inOrder = siblings.toSorted((a, b) => (a.place?.index ?? 0) - (b.place?.index ?? 0));
+      const isLast = (change: Change) => Number(this.#context.needed.has(change.address));
+      const inOrder = siblings.toSorted(
+        (a, b) => isLast(a) - isLast(b) || (a.place?.index ?? 0) - (b.place?.index ?? 0),
+      );
       for (const [index, change] of inOrder.entries()) {
         const previous = inOrder[index - 1];
         if (previous !== undefined && previous.address !== change.address) {
