@@ -175,7 +175,7 @@ function bindByKey(state: BindingState, resource: Declared, key: NaturalKey, sea
   state.waiting.delete(resource);
   if (other !== undefined) {
     const only = `the only ${state.kind.name} with this ${key.by}`;
-    state.problem(resource, `matches ${only}, and ${other} matches it too; set id to disambiguate`);
+    state.problem(resource, `matches ${only}, and so does ${other}; set id to disambiguate`);
   } else if (found.length > 1) {
     state.problem(resource, `${describeMatches(state.kind, key, found)}; set id to choose one`);
   } else if (actual !== undefined) {
