@@ -195,10 +195,10 @@ describe('an incremental read', () => {
         actions.forEach((each) => void platform.do(each));
         asked = other ?? asked;
         const isSettled = (id: string) => settled.get(id) === platform.rows.find((row) => row.id === id)?.updatedAt;
-        const standing = () => new Set([...settled.keys()].filter(isSettled));
+        const stillSettled = () => new Set([...settled.keys()].filter(isSettled));
         const disturb = () => during?.forEach((each) => void platform.do({ ...each, minutes: each.minutes % 5 }));
         const pages = Math.ceil(platform.rows.length / size);
-        const found: Outcome = read(platform, asked, state, standing(), size, during === null ? null : disturb);
+        const found: Outcome = read(platform, asked, state, stillSettled(), size, during === null ? null : disturb);
         if (during === null) {
           const expected = allPassing(platform, asked);
           expect(found.passing.filter((id) => !isSettled(id)).sort()).toEqual(
@@ -209,7 +209,7 @@ describe('an incremental read', () => {
             settled.set(id, platform.rows.find((row) => row.id === id)?.updatedAt ?? 0);
           }
         }
-        state = during === null ? read(platform, asked, state, standing(), size).state : found.state;
+        state = during === null ? read(platform, asked, state, stillSettled(), size).state : found.state;
       }
     };
     const size = fc.integer({ min: 1, max: 4 });
@@ -279,8 +279,10 @@ describe('an incremental read', () => {
     const reading = new IncrementalReader(asked, first.state, platform.now);
     const oldestFirst = platform.rows.slice(0, 1_000).map((row) => platform.view(row));
     expect(reading.addPage(oldestFirst, false)).toBe(true);
-    const untold = new IncrementalReader(asked, first.state, platform.now);
-    expect(untold.addPage([someCluster({ updatedAt: null }), someCluster({ updatedAt: 0 })], false)).toBe(true);
+    const withoutTimestamps = new IncrementalReader(asked, first.state, platform.now);
+    expect(withoutTimestamps.addPage([someCluster({ updatedAt: null }), someCluster({ updatedAt: 0 })], false)).toBe(
+      true,
+    );
   });
 
   test('records the newest update as of its start, because later updates can move to pages that were already read', () => {

@@ -35,7 +35,7 @@ const KINDS: Readonly<Record<string, (number: number) => string>> = {
 };
 
 /** Part of a value that must not appear anywhere. */
-const heart = (value: string) => value.replace('password: ', '');
+const secretPart = (value: string) => value.replace('password: ', '');
 
 class Planted {
   readonly values: string[] = [];
@@ -48,7 +48,7 @@ class Planted {
   next(): string {
     const kind = this.#kinds[this.values.length % this.#kinds.length] ?? 'email';
     const value = KINDS[kind]?.(this.values.length) ?? '';
-    this.values.push(heart(value));
+    this.values.push(secretPart(value));
     return value;
   }
 
@@ -201,7 +201,7 @@ function keeping(written: string[]) {
 
 test('writes no private value of a ticket to dry runs, lists, comments, logs, metrics or the state', async () => {
   for (const [kind, value] of Object.entries(KINDS)) {
-    expect(redaction.text(`We saw ${value(1)} and more`), kind).not.toContain(heart(value(1)));
+    expect(redaction.text(`We saw ${value(1)} and more`), kind).not.toContain(secretPart(value(1)));
   }
   await fc.assert(
     fc.asyncProperty(fc.shuffledSubarray(Object.keys(KINDS), { minLength: 1 }), async (kinds) => {

@@ -144,7 +144,7 @@ describe('toClusterChangeRequest', () => {
 });
 
 describe('buildProgressComment', () => {
-  const said = toReportedNumbers(someCluster(), NOW);
+  const reported = toReportedNumbers(someCluster(), NOW);
   test.each<[string, Parameters<typeof someCluster>[0], number, string | null]>([
     ['returns null without changes', {}, 9 * DAY, null],
     ['returns null if the numbers decreased', { issues: 1, conversations: 1 }, DAY, null],
@@ -160,6 +160,6 @@ describe('buildProgressComment', () => {
     ['returns null if the impact became unknown', { impact: null }, DAY, null],
     ['escapes Markdown in the impact', { impact: '*x*\n# y' }, DAY, 'Since 2026-11-21: the impact is now \\*x\\* # y.'],
   ])('%s', (_, over, after, text) => {
-    expect(buildProgressComment(someCluster(over), said, NOW + after)).toBe(text);
+    expect(buildProgressComment(someCluster(over), reported, NOW + after)).toBe(text);
   });
 });

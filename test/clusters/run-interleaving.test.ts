@@ -104,15 +104,15 @@ class World {
     this.#notes.set(daemon, note);
     this.#life += 1;
     const opened = this.#open(daemon, note, this.#life);
-    const born: Life = { daemon, note, isDead: false, running: Promise.resolve() };
-    this.#lives.set(daemon, born);
+    const newLife: Life = { daemon, note, isDead: false, running: Promise.resolve() };
+    this.#lives.set(daemon, newLife);
     const running = opened.run().then((end) => {
-      if (this.#lives.get(daemon) === born) {
+      if (this.#lives.get(daemon) === newLife) {
         this.#lives.delete(daemon);
       }
       return end;
     });
-    (born as { running: Promise<unknown> }).running = running;
+    (newLife as { running: Promise<unknown> }).running = running;
     await tick();
   }
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { seemly, TOKEN } from '../support/octavo-process.ts';
+import { checkOutput, TOKEN } from '../support/octavo-process.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
 
@@ -59,13 +59,13 @@ describe('octavo api as an interrupted process', () => {
       env: { PATH: process.env.PATH, OCTAVO_BASE_URL: base, OCTAVO_TOKEN: TOKEN, OCTAVO_ORGANIZATION: 'org1' },
       stdio: 'pipe',
     });
-    const said = { stdout: '', stderr: '' };
+    const output = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (text: string) => {
-        said[name] += text;
+        output[name] += text;
       });
     }
-    return { child, said };
+    return { child, output };
   }
 
   /** Resolves when the condition holds after some output or request. */
@@ -95,27 +95,27 @@ describe('octavo api as an interrupted process', () => {
     ['a stream', ['askSite', 's', '-f', 'question=q', '-f', 'scope[mode]=default'], 'octavo: interrupted\n'],
   ])('%s: Ctrl-C exits with 130 at once', async (_what, args, message) => {
     seen.length = 0;
-    const { child, said } = start(...args);
+    const { child, output } = start(...args);
     const isStream = args[0] === 'askSite';
-    await until(() => (isStream ? said.stdout !== '' : seen.length > 0), child);
+    await until(() => (isStream ? output.stdout !== '' : seen.length > 0), child);
     const ended = await end(child, 'SIGINT');
-    expect({ ...ended, stderr: said.stderr }).toEqual({
+    expect({ ...ended, stderr: output.stderr }).toEqual({
       code: 130,
       isAtOnce: true,
       stderr: expect.stringContaining(message),
     });
-    seemly({ code: ended.code, ...said });
+    checkOutput({ code: ended.code, ...output });
   });
 
   test('exits with 130 and sends nothing on Ctrl-C while reading standard input', async () => {
     seen.length = 0;
-    const { child, said } = start('POST', '/x/found', '-d', '-', '--yes');
+    const { child, output } = start('POST', '/x/found', '-d', '-', '--yes');
     child.stdin.write('{"title":');
     // The process is running once it has read its piped input; a pipe does not report that, so the test waits for the
     // start.
     await new Promise((resolve) => setTimeout(resolve, 700));
     expect(await end(child, 'SIGINT')).toEqual({ code: 130, isAtOnce: true });
-    expect({ seen, stderr: said.stderr }).toEqual({ seen: [], stderr: 'octavo: interrupted\n' });
+    expect({ seen, stderr: output.stderr }).toEqual({ seen: [], stderr: 'octavo: interrupted\n' });
   });
 
   test('exits with 143 on SIGTERM', async () => {
@@ -141,26 +141,26 @@ describe('octavo api as an interrupted process', () => {
     ['a call that fails', ['GET', '/x/refused'], 1],
     ['one that succeeds', ['GET', '/x/found'], 0],
   ])('%s exits with its own code after its output was closed', async (_what, args, code) => {
-    const { child, said } = start(...args);
+    const { child, output } = start(...args);
     child.stdout.destroy();
     const [exit] = await once(child, 'close');
-    expect({ exit, stderr: said.stderr }).toEqual({
+    expect({ exit, stderr: output.stderr }).toEqual({
       exit: code,
       stderr: expect.stringMatching(code === 0 ? /; it is sent unchecked\n$/ : /the platform refused it \(404\)/),
     });
   });
 
   test('other commands keep their exit code after their output was closed', async () => {
-    const { child, said } = run('validate', '/nowhere', '--format', 'json');
+    const { child, output } = run('validate', '/nowhere', '--format', 'json');
     child.stdout.destroy();
     const [exit] = await once(child, 'close');
-    expect({ exit, stderr: said.stderr }).toEqual({ exit: 3, stderr: expect.stringContaining('/nowhere') });
+    expect({ exit, stderr: output.stderr }).toEqual({ exit: 3, stderr: expect.stringContaining('/nowhere') });
   });
 
   test('prints status and headers of a stream before its events with -i', async () => {
-    const { child, said } = start('askSite', 's', '-i', '--yes', '-f', 'question=q', '-f', 'scope[mode]=default');
-    await until(() => said.stdout.includes('{"n":1}'), child);
+    const { child, output } = start('askSite', 's', '-i', '--yes', '-f', 'question=q', '-f', 'scope[mode]=default');
+    await until(() => output.stdout.includes('{"n":1}'), child);
     await end(child, 'SIGINT');
-    expect(said.stdout).toMatch(/^HTTP 200 OK\n(.*\n)*x-trace: stream-1\n(.*\n)*\n\{"n":1\}\n$/);
+    expect(output.stdout).toMatch(/^HTTP 200 OK\n(.*\n)*x-trace: stream-1\n(.*\n)*\n\{"n":1\}\n$/);
   });
 });

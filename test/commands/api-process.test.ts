@@ -34,17 +34,17 @@ describe('octavo api as a process', () => {
       env: { PATH: process.env.PATH, HOME: space.folder, ...space.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let said = '';
+    let output = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
+      output += text;
     });
     const closed = once(child, 'close');
-    const early = closed.then(() => Promise.reject(new Error(`it ended without a line: ${said}`)));
+    const early = closed.then(() => Promise.reject(new Error(`it ended without a line: ${output}`)));
     const [first] = (await Promise.race([once(child.stdout, 'data'), early])) as [Buffer];
     early.catch(() => undefined);
     child.stdout.destroy();
     const [code] = await closed;
-    expect({ code, said }).toEqual({ code: 0, said: '' });
+    expect({ code, output }).toEqual({ code: 0, output: '' });
     expect(first.toString()).toMatch(/^\{"object":"team".*\}\n/);
     expect(space.emulator.requests.count('listTeams')).toBeLessThan(40);
   });

@@ -19,7 +19,7 @@ async function planned(work: Workspace, ...args: string[]): Promise<Answer> {
   return JSON.parse(stdout) as Answer;
 }
 
-const said = ({ changes }: Answer) => changes.map(({ action, address }) => `${action} ${address}`);
+const changesOf = ({ changes }: Answer) => changes.map(({ action, address }) => `${action} ${address}`);
 
 /** Applied once by another machine; another team was created manually. */
 async function applied(): Promise<Workspace> {
@@ -44,11 +44,11 @@ test('plans a rename as a rename and deletes only what the base declared', async
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Docs writers }\n');
   work.repository.commit('Rename one, drop one');
   const withBase = await planned(work, '--base', 'HEAD~1');
-  expect(said(withBase).toSorted()).toEqual(['delete team/old', 'update team/writers']);
+  expect(changesOf(withBase).toSorted()).toEqual(['delete team/old', 'update team/writers']);
   expect(withBase.baseCommit).toBe(work.repository.git('rev-parse', 'HEAD~1'));
   expect(withBase.unmanaged.map(({ title }) => title)).toEqual(['By hand']);
   const without = await planned(work);
-  expect(said(without)).toEqual(['create team/writers']);
+  expect(changesOf(without)).toEqual(['create team/writers']);
   expect(without.baseCommit).toBe(null);
   expect((await work.inside(['plan'])).stdout).toContain('there is no base, so nothing is deleted');
 });
@@ -65,7 +65,7 @@ test('moves the ref with --record only after everything was applied, and reads i
   expect(work.repository.git('rev-parse', APPLIED)).toBe(first);
   // The failed run lost no ownership: the rest is still recognized.
   work.emulator.setFaults([]);
-  expect(said(await planned(work, '--base', 'applied'))).toEqual(['create team/more']);
+  expect(changesOf(await planned(work, '--base', 'applied'))).toEqual(['create team/more']);
   const done = await work.inside(['apply', '--yes', '--record', '--base', 'applied']);
   expect(done.code).toBe(0);
   expect(done.stderr).toContain(`Recorded ${second.slice(0, 7)} as applied in ${REF}\n`);
@@ -176,5 +176,5 @@ test('owns nothing with a base from before the first manifest', async () => {
   work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
   work.repository.commit('One');
   const answer = await planned(work, '--base', 'HEAD~1');
-  expect([answer.baseCommit, ...said(answer)]).toEqual([base, 'create team/writers']);
+  expect([answer.baseCommit, ...changesOf(answer)]).toEqual([base, 'create team/writers']);
 });

@@ -3,7 +3,7 @@ import { getFeatures, type PlatformVersion } from '../../src/emulator/model/feat
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 /** Result of each check, by its name. */
-async function said(work: Workspace, ...flags: string[]): Promise<Readonly<Record<string, string>>> {
+async function runDoctor(work: Workspace, ...flags: string[]): Promise<Readonly<Record<string, string>>> {
   const { code, stdout, stderr } = await work.inside(['doctor', ...flags]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const lines = stdout.split('\n').slice(1, -1);
@@ -46,7 +46,7 @@ test.each([
   await using work = await openWorkspace();
   await withSite(work, version);
   work.emulator.requests.reset();
-  const lines = await said(work);
+  const lines = await runDoctor(work);
   expect({
     agentsContext: lines.agentsContext,
     groups: lines['section groups'],
@@ -60,10 +60,10 @@ test.each([
 
 test('reports when site spaces have no hidden field, and skips site checks without a site', async () => {
   await using work = await openWorkspace();
-  expect(await said(work)).toMatchObject({ sites: 'ok: the organization has no sites yet' });
+  expect(await runDoctor(work)).toMatchObject({ sites: 'ok: the organization has no sites yet' });
   await withSite(work, '0.146');
   work.emulator.setFeatures({ hiddenSiteSpaces: false });
-  expect((await said(work)).hidden).toBe(
+  expect((await runDoctor(work)).hidden).toBe(
     'note: not reported by the platform; before 0.167 site spaces cannot be hidden',
   );
 });
@@ -77,7 +77,7 @@ describe('conversations', () => {
     work.emulator.requests.reset();
     const settings = JSON.parse(JSON.stringify({ sources: [webhook], ...conversations }).replaceAll('SITE', id));
     const config = work.configure({ organization: { conversations: settings } });
-    const lines = await said(work, '--config', config);
+    const lines = await runDoctor(work, '--config', config);
     const asked = work.emulator.requests.count('listConversationClusters');
     const { conversations: is = '', topics, permissions } = lines;
     return { is: is.replaceAll(id, 'SITE'), topics, permissions, asked };

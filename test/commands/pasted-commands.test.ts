@@ -164,7 +164,7 @@ describe('the printed approve command runs unchanged', () => {
     await work.untilTeams('Editors', 'Writers');
     work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
     work.repository.commit('One team');
-    const { approve } = await daemon.says('changes held');
+    const { approve } = await daemon.waitForLog('changes held');
     expect(await paste(String(approve), work, '/')).toMatchObject({ code: 0 });
     await eventually('the deletion', () => work.teams().join() === 'Writers');
   });

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Cases, document, type Ids, NOWHERE, said } from './operation-world.ts';
+import { type Cases, commentBody, document, type Ids, NOWHERE } from './operation-world.ts';
 
 type Place = { readonly spaceId: string };
 
@@ -32,7 +32,7 @@ function commentCases<P extends Place>(
     post: {
       good: (ids: Ids) => ({ path: of(ids), body: { body: { document }, page: ids.page } }),
       sees: ({ page }: Ids) => ({ target: { page: { id: page } }, status: 'open' }),
-      bad: (ids: Ids) => ({ path: of(ids), body: { ...said, page: 'none' } }),
+      bad: (ids: Ids) => ({ path: of(ids), body: { ...commentBody, page: 'none' } }),
       status: 400,
     },
     get: {
@@ -42,7 +42,7 @@ function commentCases<P extends Place>(
       status: 404,
     },
     update: {
-      good: (ids: Ids) => ({ path: one(ids), body: { resolved: true, addedReactions: ['1f44d'], ...said } }),
+      good: (ids: Ids) => ({ path: one(ids), body: { resolved: true, addedReactions: ['1f44d'], ...commentBody } }),
       sees: () => ({ status: 'resolved', reactions: [{ emoji: '1f44d', count: 1 }] }),
       bad: (ids: Ids) => ({ path: none(ids), body: { resolved: true } }),
       status: 404,
@@ -59,9 +59,9 @@ function commentCases<P extends Place>(
       status: 404,
     },
     postReply: {
-      good: (ids: Ids) => ({ path: one(ids), body: said }),
+      good: (ids: Ids) => ({ path: one(ids), body: commentBody }),
       sees: () => ({ body: { markdown: 'Well' } }),
-      bad: (ids: Ids) => ({ path: none(ids), body: said }),
+      bad: (ids: Ids) => ({ path: none(ids), body: commentBody }),
       status: 404,
     },
     getReply: {
@@ -76,7 +76,7 @@ function commentCases<P extends Place>(
         body: { body: { markdown: 'Better' }, addedReactions: ['1f44d'], removedReactions: ['1f44e'], ...replyUpdate },
       }),
       sees: () => ({ body: { markdown: 'Better' } }),
-      bad: (ids: Ids) => ({ path: noReply(ids), body: said }),
+      bad: (ids: Ids) => ({ path: noReply(ids), body: commentBody }),
       status: 404,
     },
     deleteReply: {

@@ -22,7 +22,7 @@ beforeEach(() => world.begin());
 const ABSENT: readonly Json[] = [null, '', false, 'included', { type: 'inherit' }];
 
 /** Entry of a resource in the manifests, limited to the fields that the platform returns, with ids for addresses. */
-function saidOf(
+function declarationOf(
   declared: ReadonlyMap<string, Declared>,
   actual: Actual,
   observation: Observation,
@@ -75,12 +75,13 @@ describe('imported manifests describe the state of the platform', () => {
       throw new Error(`no ${each.kind} ${id}`);
     }
     const imported = await declare(filesAfter(await importOf(observation)));
-    const said = saidOf(imported, actual, observation);
-    const declared = saidOf(await declare(text), actual, observation);
+    const fields = declarationOf(imported, actual, observation);
+    const declared = declarationOf(await declare(text), actual, observation);
     const lacking = Object.entries(declared).filter(
-      ([name, value]) => !(name in said) && !ABSENT.some((absent) => JSON.stringify(absent) === JSON.stringify(value)),
+      ([name, value]) =>
+        !(name in fields) && !ABSENT.some((absent) => JSON.stringify(absent) === JSON.stringify(value)),
     );
     expect(lacking).toEqual([]);
-    expect(said).toMatchObject(Object.fromEntries(Object.entries(declared).filter(([name]) => name in said)));
+    expect(fields).toMatchObject(Object.fromEntries(Object.entries(declared).filter(([name]) => name in fields)));
   });
 });

@@ -23,7 +23,7 @@ export const INTEGRATION = {
   scopes: ['space:content:read' as const],
   organization: ORGANIZATION,
 };
-export const said = { body: { markdown: 'Well' } };
+export const commentBody = { body: { markdown: 'Well' } };
 
 const people = { ana: 'ana@acme.example', bo: 'bo@acme.example' };
 const SEED = createState({
@@ -121,17 +121,20 @@ async function buildRequests(writer: Writer, spaceId: string, user: string) {
   await writer.send(operations.requestReviewers, { path: cr, body: { users: [user] } });
   await writer.send(operations.submitChangeRequestReview, {
     path: cr,
-    body: { status: 'approved', comment: said.body },
+    body: { status: 'approved', comment: commentBody.body },
   });
   const merged = (await writer.send(operations.createChangeRequest, { path, body: {} })).id;
   await writer.send(operations.mergeChangeRequest, { path: { spaceId, changeRequestId: merged } });
-  const comment = (await writer.send(operations.postSpaceComment, { path, body: said })).id;
+  const comment = (await writer.send(operations.postSpaceComment, { path, body: commentBody })).id;
   const reply = (
-    await writer.send(operations.postSpaceCommentReply, { path: { ...path, commentId: comment }, body: said })
+    await writer.send(operations.postSpaceCommentReply, { path: { ...path, commentId: comment }, body: commentBody })
   ).id;
-  const crComment = (await writer.send(operations.postChangeRequestComment, { path: cr, body: said })).id;
+  const crComment = (await writer.send(operations.postChangeRequestComment, { path: cr, body: commentBody })).id;
   const crReply = (
-    await writer.send(operations.postChangeRequestCommentReply, { path: { ...cr, commentId: crComment }, body: said })
+    await writer.send(operations.postChangeRequestCommentReply, {
+      path: { ...cr, commentId: crComment },
+      body: commentBody,
+    })
   ).id;
   return { request, merged, comment, reply, crComment, crReply };
 }

@@ -70,7 +70,7 @@ async function bury(count: number): Promise<void> {
     'good.ndjson',
     Array.from({ length: count }, (_, id) => record(id)),
   );
-  for (let buried = 0; buried < count; buried += 1) {
+  for (let index = 0; index < count; index += 1) {
     const batch = await outbox.next({ items: 1, bytes: 1e6, open: 1 }, 1000);
     await outbox.bury(batch?.id ?? -1, 'No', 1000);
   }

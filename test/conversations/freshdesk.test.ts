@@ -452,7 +452,7 @@ describe('a hint', () => {
 
 describe('a webhook', () => {
   const webhook = freshdeskWebhook({ name: 'support', header: 'X-Octavo-Secret', secret: 'the-secret' });
-  const hear = (body: string, headers: Record<string, string | string[]> = {}) =>
+  const readWebhook = (body: string, headers: Record<string, string | string[]> = {}) =>
     webhook.read({
       headers: { 'content-type': 'application/json', 'x-octavo-secret': 'the-secret', ...headers },
       body: Buffer.from(body),
@@ -462,7 +462,7 @@ describe('a webhook', () => {
   test.each(['{"ticket_id":7}', '{"ticket_id":"7"}', '{"ticket":{"id":7}}', '{"freshdesk_webhook":{"ticket_id":7}}'])(
     'returns a hint for its ticket: %s',
     (body) => {
-      expect(hear(body)).toEqual({ kind: 'hints', delivery: null, ids: ['7'] });
+      expect(readWebhook(body)).toEqual({ kind: 'hints', delivery: null, ids: ['7'] });
     },
   );
 
@@ -471,15 +471,15 @@ describe('a webhook', () => {
     { 'x-octavo-secret': '' },
     { 'x-octavo-secret': ['the-secret', 'x'] },
   ])('is refused without the secret: %o', (headers) => {
-    const heard = hear('{"ticket_id":7}', headers);
-    expect(heard).toMatchObject({ kind: 'refused', status: 401 });
-    expect(JSON.stringify(heard)).not.toContain('the-secret');
+    const result = readWebhook('{"ticket_id":7}', headers);
+    expect(result).toMatchObject({ kind: 'refused', status: 401 });
+    expect(JSON.stringify(result)).not.toContain('the-secret');
   });
 
   test('is refused with another content type or without a ticket', () => {
-    expect(hear('{"ticket_id":7}', { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
+    expect(readWebhook('{"ticket_id":7}', { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
     for (const body of ['', '{', '[]', '{"ticket_id":"../7"}', '{"ticket_id":-1}', '"7"']) {
-      expect(hear(body)).toMatchObject({ kind: 'refused', status: 400 });
+      expect(readWebhook(body)).toMatchObject({ kind: 'refused', status: 400 });
     }
     expect(
       webhook.read({

@@ -585,7 +585,7 @@ describe('a webhook', () => {
     issue: { number: 12, node_id: 'I_kwDO12' },
   };
 
-  function hear(content: unknown, headers: Record<string, string | string[] | undefined> = {}) {
+  function readWebhook(content: unknown, headers: Record<string, string | string[] | undefined> = {}) {
     const body = typeof content === 'string' ? content : JSON.stringify(content);
     const signature = createHmac('sha256', secret).update(body).digest('hex');
     return webhook.read({
@@ -604,25 +604,25 @@ describe('a webhook', () => {
   test('matches the signature of GitHub’s example', () => {
     const signature = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
     // The signature is valid, but the body is not JSON.
-    expect(hear('Hello, World!', { 'x-hub-signature-256': signature })).toMatchObject({ status: 400 });
-    expect(hear('Hello, World?', { 'x-hub-signature-256': signature })).toMatchObject({ status: 401 });
+    expect(readWebhook('Hello, World!', { 'x-hub-signature-256': signature })).toMatchObject({ status: 400 });
+    expect(readWebhook('Hello, World?', { 'x-hub-signature-256': signature })).toMatchObject({ status: 401 });
   });
 
   test.each(['closed', 'reopened', 'edited', 'deleted', 'transferred'])(
     'returns a hint for its issue: %s',
     (action) => {
-      const heard = { kind: 'hints', delivery: 'delivery-1', ids: ['Acme/Product#12:I_kwDO12'] };
-      expect(hear({ ...event, action })).toEqual(heard);
-      expect(hear({ ...event, comment: {} }, { 'x-github-event': 'issue_comment' })).toEqual(heard);
+      const result = { kind: 'hints', delivery: 'delivery-1', ids: ['Acme/Product#12:I_kwDO12'] };
+      expect(readWebhook({ ...event, action })).toEqual(result);
+      expect(readWebhook({ ...event, comment: {} }, { 'x-github-event': 'issue_comment' })).toEqual(result);
     },
   );
 
   test('returns no hint for a ping, another event, a pull request or another repository', () => {
     const nothing = { kind: 'hints', delivery: 'delivery-1', ids: [] };
-    expect(hear({ zen: 'Keep it logically awesome.' }, { 'x-github-event': 'ping' })).toEqual(nothing);
-    expect(hear(event, { 'x-github-event': 'star' })).toEqual(nothing);
-    expect(hear({ ...event, issue: { ...event.issue, pull_request: {} } })).toEqual(nothing);
-    expect(hear({ ...event, repository: { full_name: 'other/product' } })).toEqual(nothing);
+    expect(readWebhook({ zen: 'Keep it logically awesome.' }, { 'x-github-event': 'ping' })).toEqual(nothing);
+    expect(readWebhook(event, { 'x-github-event': 'star' })).toEqual(nothing);
+    expect(readWebhook({ ...event, issue: { ...event.issue, pull_request: {} } })).toEqual(nothing);
+    expect(readWebhook({ ...event, repository: { full_name: 'other/product' } })).toEqual(nothing);
   });
 
   test('is refused if the signature is missing, wrong or of another body', () => {
@@ -635,19 +635,19 @@ describe('a webhook', () => {
       `sha256=${good.slice(2)}`,
       `sha256=${'0'.repeat(64)}`,
     ]) {
-      const heard = hear(event, { 'x-hub-signature-256': signature });
-      expect(heard).toMatchObject({ kind: 'refused', status: 401 });
-      expect(JSON.stringify(heard)).not.toContain(secret);
+      const result = readWebhook(event, { 'x-hub-signature-256': signature });
+      expect(result).toMatchObject({ kind: 'refused', status: 401 });
+      expect(JSON.stringify(result)).not.toContain(secret);
     }
-    expect(hear({ ...event, action: 'opened' }, { 'x-hub-signature-256': `sha256=${good}` })).toMatchObject({
+    expect(readWebhook({ ...event, action: 'opened' }, { 'x-hub-signature-256': `sha256=${good}` })).toMatchObject({
       status: 401,
     });
-    expect(hear(event, { 'x-hub-signature-256': [`sha256=${good}`, 'x'] })).toMatchObject({ status: 401 });
+    expect(readWebhook(event, { 'x-hub-signature-256': [`sha256=${good}`, 'x'] })).toMatchObject({ status: 401 });
   });
 
   test('is refused with another content type or an invalid event', () => {
-    expect(hear(event, { 'content-type': 'application/x-www-form-urlencoded' })).toMatchObject({ status: 415 });
-    expect(hear({ action: 'closed' })).toMatchObject({ kind: 'refused', status: 400 });
-    expect(hear('{"action"')).toMatchObject({ kind: 'refused', status: 400 });
+    expect(readWebhook(event, { 'content-type': 'application/x-www-form-urlencoded' })).toMatchObject({ status: 415 });
+    expect(readWebhook({ action: 'closed' })).toMatchObject({ kind: 'refused', status: 400 });
+    expect(readWebhook('{"action"')).toMatchObject({ kind: 'refused', status: 400 });
   });
 });

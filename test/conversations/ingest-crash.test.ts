@@ -12,8 +12,8 @@ import type { Store } from '../../src/store/store.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 import { countCases } from '../support/campaign.ts';
 import { ConversationSink, type SinkFault } from '../support/conversation-sink.ts';
+import { CrashingOutbox, type OutboxDeath } from '../support/crashing-outbox.ts';
 import { Helpdesk, SECRET, type TicketState, testRedactor, testWebhook } from '../support/helpdesk.ts';
-import { MortalOutbox, type OutboxDeath } from '../support/mortal-outbox.ts';
 
 /*
  * Edits, webhook hints, kills and lost answers in any order: in the end the platform has exactly the newest redacted
@@ -43,16 +43,16 @@ class World {
   readonly sink = new ConversationSink();
   readonly reportedEvents: unknown[] = [];
   readonly #store: Store;
-  #mortal: MortalOutbox | null = null;
+  #crashing: CrashingOutbox | null = null;
   #ingestion: Ingestion | null = null;
   #faults: SinkFault[] = [];
   /** Writes until the final phase. */
   writes = 0;
   deaths = 0;
 
-  constructor(store: Store, tells = true) {
+  constructor(store: Store, listsDeleted = true) {
     this.#store = store;
-    this.desk = new Helpdesk({ tells });
+    this.desk = new Helpdesk({ listsDeleted });
     this.sink.fault = () => this.#faults.shift() ?? null;
     this.start();
   }
@@ -63,11 +63,11 @@ class World {
 
   start(death: OutboxDeath | null = null): void {
     const { clock, sink } = this;
-    const mortal = new MortalOutbox(this.outbox, (write, when) => this.#died(write, when));
-    mortal.death = death;
-    const connection = sink.connect(clock, () => mortal.isDead);
+    const crashing = new CrashingOutbox(this.outbox, (write, when) => this.#died(write, when));
+    crashing.death = death;
+    const connection = sink.connect(clock, () => crashing.isDead);
     const recordEvent = (event: unknown) => this.reportedEvents.push(event);
-    this.#mortal = mortal;
+    this.#crashing = crashing;
     this.#ingestion = new Ingestion({
       sources: [
         {
@@ -78,7 +78,7 @@ class World {
           since: 1e9,
         },
       ],
-      outbox: mortal.outbox,
+      outbox: crashing.outbox,
       redactor: testRedactor,
       writer: openWriter(connection, { organization: 'org_1', priority: 'ingestion' }),
       settleDelay: QUIET,
@@ -108,7 +108,7 @@ class World {
 
   /** The dead process stops; another takes its place. */
   async revive(death: OutboxDeath | null = null): Promise<void> {
-    const { isDead = true, writes = 0 } = this.#mortal ?? {};
+    const { isDead = true, writes = 0 } = this.#crashing ?? {};
     if (!isDead) {
       return;
     }
@@ -138,14 +138,14 @@ class World {
         await clock.run(this.#ingestion?.resync('desk', 0).catch(() => undefined) ?? Promise.resolve());
         break;
       case 'die':
-        if (this.#mortal !== null) {
+        if (this.#crashing !== null) {
           const { write, when } = step.death;
-          this.#mortal.death = { write: this.#mortal.writes + write, when };
+          this.#crashing.death = { write: this.#crashing.writes + write, when };
         }
         return;
       case 'kill':
-        if (this.#mortal !== null) {
-          this.#mortal.isDead = true;
+        if (this.#crashing !== null) {
+          this.#crashing.isDead = true;
         }
     }
     await this.revive();
@@ -163,12 +163,12 @@ class World {
   async end(): Promise<void> {
     const { clock, desk, sink } = this;
     this.#faults = [];
-    if (this.#mortal !== null) {
-      this.#mortal.death = null;
+    if (this.#crashing !== null) {
+      this.#crashing.death = null;
     }
     await clock.settle();
     await this.revive();
-    this.writes += this.#mortal?.writes ?? 0;
+    this.writes += this.#crashing?.writes ?? 0;
     this.#ingestion?.sender?.resume();
     // One poll, and everything in flight has finished.
     await clock.advance(6 * MINUTE);
@@ -238,11 +238,11 @@ const SCRIPT: readonly Step[] = [
 interface Playing {
   readonly death?: OutboxDeath;
   /** True if the helpdesk's list includes deleted tickets and spam. */
-  readonly tells: boolean;
+  readonly listsDeleted: boolean;
 }
 
-async function play(script: readonly Step[], store: Store, { death, tells }: Playing): Promise<World> {
-  const world = new World(store, tells);
+async function play(script: readonly Step[], store: Store, { death, listsDeleted }: Playing): Promise<World> {
+  const world = new World(store, listsDeleted);
   if (death !== undefined) {
     await world.take({ do: 'die', death });
   }
@@ -255,8 +255,8 @@ async function play(script: readonly Step[], store: Store, { death, tells }: Pla
 
 test.each([true, false])(
   'converges after a crash at any write, with a source that reports deletions: %s',
-  async (tells) => {
-    const undisturbed = await play(SCRIPT, openMemoryStore(), { tells });
+  async (listsDeleted) => {
+    const undisturbed = await play(SCRIPT, openMemoryStore(), { listsDeleted });
     expect(undisturbed.writes).toBeGreaterThan(40);
     const wrong: string[] = [];
     let died = 0;
@@ -270,9 +270,9 @@ test.each([true, false])(
         }
         deaths += 1;
         try {
-          const world = await play(SCRIPT, openMemoryStore(), { tells, death: { write, when } });
+          const world = await play(SCRIPT, openMemoryStore(), { listsDeleted, death: { write, when } });
           died += world.deaths;
-          if (!tells) {
+          if (!listsDeleted) {
             // Tickets that were deleted or spam by the end of their settle delay were never sent, not even temporarily.
             expect([...world.sink.contents.keys()].filter((key) => /[78]$/.test(key))).toEqual([]);
           }
@@ -321,8 +321,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 test('converges after any edits, hints, faults and crashes', async () => {
   const numRuns = STRIDE === 1 ? 1000 : 100;
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), fc.boolean(), async (script, tells) => {
-      await play(script, openMemoryStore(), { tells });
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), fc.boolean(), async (script, listsDeleted) => {
+      await play(script, openMemoryStore(), { listsDeleted });
     }),
     { numRuns },
   );
@@ -330,7 +330,7 @@ test('converges after any edits, hints, faults and crashes', async () => {
 
 test('writes nothing private to the state file', async () => {
   const store = openSqliteStore(join(folder, 'octavo.db'));
-  const world = await play(SCRIPT.slice(0, -1), store, { tells: true });
+  const world = await play(SCRIPT.slice(0, -1), store, { listsDeleted: true });
   expect(world.desk.log.length).toBeGreaterThan(10);
   const bytes = () =>
     readdirSync(folder)

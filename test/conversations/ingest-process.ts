@@ -3,9 +3,9 @@ import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { CrashingOutbox } from '../support/crashing-outbox.ts';
 import { createFastClock } from '../support/fast-clock.ts';
 import { type Edit, Helpdesk, testRedactor } from '../support/helpdesk.ts';
-import { MortalOutbox } from '../support/mortal-outbox.ts';
 
 /*
  * A separate process for the tests: ingests conversations from a helpdesk whose log is a file, until it is killed. With
@@ -30,7 +30,7 @@ const desk = new LoggedHelpdesk();
 const source = desk.source();
 const store = openSqliteStore(file);
 const real = store.outbox('org_1', { items: 20, bytes: 1e6 });
-const mortal = new MortalOutbox(
+const crashing = new CrashingOutbox(
   real,
   () => undefined,
   () => writeSync(1, '.\n'),
@@ -52,7 +52,7 @@ const polling = {
 };
 new Ingestion({
   sources: [{ name: 'desk', polling, webhook: null, every: 2000, since: 1e15 }],
-  outbox: mortal.outbox,
+  outbox: crashing.outbox,
   redactor: testRedactor,
   writer: openWriter(connection, { organization, priority: 'ingestion' }),
   site: site === undefined ? null : async () => site,

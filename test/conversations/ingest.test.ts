@@ -68,9 +68,13 @@ const solve = (...ids: string[]) => {
   }
 };
 const received = () => new Map([...sink.contents].map(([id, { parts }]) => [id, parts[0]?.body]));
-const deliver = (heard: WebhookResult) =>
+const deliver = (webhookResult: WebhookResult) =>
   clock.run(
-    ingestion.deliver('desk', { headers: {}, body: Buffer.from(JSON.stringify(heard)), receivedAt: clock.now() }),
+    ingestion.deliver('desk', {
+      headers: {},
+      body: Buffer.from(JSON.stringify(webhookResult)),
+      receivedAt: clock.now(),
+    }),
   );
 const status = async () => (await ingestion.status()).sources[0];
 
@@ -392,9 +396,9 @@ describe('records that cannot become a conversation', () => {
     const unread = { kind: 'rejected', place: 'letter of hush-1.eml:1', reason: 'is no mail' } as const;
     const short = { kind: 'ticket', ticket: ticket({ key, completeness: { reported: 2, fetched: 1 } }) } as const;
     const long = { kind: 'ticket', ticket: ticket({ key: `${key}${'x'.repeat(300)}` }) } as const;
-    const heard = { kind: 'found', delivery: 'hush-d', found: [short, skipped, gone, unread, long] } as const;
-    expect(await ingestion.intake('forms').takeWebhook(heard)).toBe('kept');
-    expect(await ingestion.intake('forms').takeWebhook(heard)).toBe('known');
+    const webhookResult = { kind: 'found', delivery: 'hush-d', found: [short, skipped, gone, unread, long] } as const;
+    expect(await ingestion.intake('forms').takeWebhook(webhookResult)).toBe('kept');
+    expect(await ingestion.intake('forms').takeWebhook(webhookResult)).toBe('known');
     expect(reportedEvents).toHaveLength(3);
     const batch = await outbox.next({ items: 10, bytes: 1e6, open: 1 }, clock.now());
     expect(batch?.items).toHaveLength(1);

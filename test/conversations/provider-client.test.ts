@@ -152,17 +152,17 @@ describe('the client of a provider', () => {
   });
 
   test('quotes no token, path or body in errors', async () => {
-    const said: string[] = [];
+    const texts: string[] = [];
     for (const status of [401, 403, 404, 422, 500]) {
       provider.replies.push(...Array.from({ length: 5 }, () => ({ status, body: { echo: `cora@customer.example` } })));
       const error = await failure({ path: '/things?email=cora%40customer.example' });
-      said.push(`${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`);
+      texts.push(`${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`);
       provider.replies.length = 0;
     }
     provider.fault = () => 'dropped';
     const error = await failure({ path: '/things?email=cora%40customer.example' });
-    said.push(`${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`);
-    expect(said.join()).toContain('Helpdesk: list things');
-    expect(said.join()).not.toMatch(/T0ken|cora/);
+    texts.push(`${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`);
+    expect(texts.join()).toContain('Helpdesk: list things');
+    expect(texts.join()).not.toMatch(/T0ken|cora/);
   });
 });

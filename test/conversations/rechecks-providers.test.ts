@@ -48,7 +48,7 @@ afterEach(async () => {
   clock[Symbol.dispose]();
 });
 
-const around = () => ({ name: 'support', userAgent: 'octavo/0', clock, random: () => 0.5 });
+const dependencies = () => ({ name: 'support', userAgent: 'octavo/0', clock, random: () => 0.5 });
 const waiting = async () => (await ingestion.status()).sources[0]?.waiting;
 const sent = () => [...sink.contents.keys()];
 /** Everything that was ever sent to the platform. */
@@ -69,7 +69,7 @@ describe('Freshdesk', () => {
       return ticket;
     };
     const settings = { domain: 'acme', token: FakeFreshdesk.token, lookback: DAY, baseUrl: desk.url };
-    return { desk, resolved, customer, begin: () => start(openFreshdesk({ ...settings, ...around() })) };
+    return { desk, resolved, customer, begin: () => start(openFreshdesk({ ...settings, ...dependencies() })) };
   }
 
   test('never sends a ticket that is deleted, spam or destroyed during its settle delay', async () => {
@@ -148,7 +148,7 @@ describe('GitHub', () => {
       teamMembers: [],
       includeNotPlanned: false,
     };
-    const polling = () => openGithub({ ...settings, baseUrl: github.baseUrl, ...around() });
+    const polling = () => openGithub({ ...settings, baseUrl: github.baseUrl, ...dependencies() });
     return { github, repository, closed, begin: () => start(polling()) };
   }
 
@@ -210,7 +210,7 @@ describe('Intercom', () => {
       return conversation;
     };
     const settings = { appId: 'ab12cd', token: FakeIntercom.token, region: 'us', lookback: HOUR } as const;
-    const polling = () => openIntercom({ ...settings, baseUrl: helpdesk.url, ...around() });
+    const polling = () => openIntercom({ ...settings, baseUrl: helpdesk.url, ...dependencies() });
     return { helpdesk, closed, begin: () => start(polling()) };
   }
 
@@ -242,7 +242,7 @@ test('tickets that wait for a recheck are sent after it, even if the Intercom wo
   helpdesk.close(conversation);
   const settings = { appId: 'ab12cd', token: FakeIntercom.token, region: 'us', lookback: HOUR } as const;
   await clock.advance(MINUTE);
-  start(openIntercom({ ...settings, baseUrl: helpdesk.url, ...around() }));
+  start(openIntercom({ ...settings, baseUrl: helpdesk.url, ...dependencies() }));
   await clock.advance(HOUR);
   helpdesk.getsList();
   await clock.advance(2 * HOUR);
@@ -261,7 +261,7 @@ test('Zendesk reports deletions in its export, and needs no rechecks', async () 
   }) as [never, ReturnType<typeof zendesk.addTicket>];
   await clock.advance(5 * MINUTE);
   const note = openMemoryStore().note('tokens');
-  start(openZendesk({ subdomain: 'acme', token: FakeZendesk.token, note, baseUrl: zendesk.url, ...around() }));
+  start(openZendesk({ subdomain: 'acme', token: FakeZendesk.token, note, baseUrl: zendesk.url, ...dependencies() }));
   await clock.advance(HOUR);
   expect(await waiting()).toBe(2);
   zendesk.remove(deleted);

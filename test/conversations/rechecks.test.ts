@@ -23,7 +23,7 @@ let reportedEvents: unknown[];
 beforeEach(() => {
   clock = createVirtualClock();
   sink = new ConversationSink();
-  desk = new Helpdesk({ tells: false });
+  desk = new Helpdesk({ listsDeleted: false });
   reportedEvents = [];
   open();
 });
@@ -134,7 +134,7 @@ test('a source that reports deletions gets no rechecks', async () => {
 describe('a fetch that fails', () => {
   test('of one ticket delays only this ticket, and is reported once', async () => {
     solve('1', '2', '3');
-    const mend = failFetches(['2'], null);
+    const restoreFetches = failFetches(['2'], null);
     ingestion.start();
     await clock.advance(30 * MINUTE);
     failFetches(['2'], new RejectedError('desk: status 400', 400));
@@ -152,7 +152,7 @@ describe('a fetch that fails', () => {
     solve('4');
     await clock.advance(61 * MINUTE);
     expect(sentIds()).toEqual(['13', '4']);
-    mend();
+    restoreFetches();
     await clock.advance(16 * MINUTE);
     expect(sentIds()).toEqual(['13', '4', '2']);
     expect(await status()).toMatchObject({ waiting: 0, error: null });
@@ -161,14 +161,14 @@ describe('a fetch that fails', () => {
   test('of every ticket is reported as a fault of the provider, and all are sent later', async () => {
     const ids = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
     solve(...ids);
-    const mend = failFetches([], null);
+    const restoreFetches = failFetches([], null);
     ingestion.start();
     await clock.advance(30 * MINUTE);
     failFetches(ids, new TransientError('desk: status 503', false));
     await clock.advance(30 * MINUTE + 1000);
     expect(desk.fetches).toBe(9);
     expect(await status()).toMatchObject({ waiting: 9, error: 'desk: status 503' });
-    mend();
+    restoreFetches();
     await clock.advance(16 * MINUTE);
     expect(sentIds().join('').split('').sort()).toEqual(ids);
     expect(await status()).toMatchObject({ waiting: 0, error: null });
@@ -177,14 +177,14 @@ describe('a fetch that fails', () => {
 
   test('because of the credentials pauses all requests', async () => {
     solve('1', '2');
-    const mend = failFetches([], null);
+    const restoreFetches = failFetches([], null);
     ingestion.start();
     await clock.advance(30 * MINUTE);
     failFetches(['1', '2'], new AuthError('desk: status 401', 401));
     await clock.advance(30 * MINUTE + 1000);
     expect(desk.fetches).toBe(2);
     expect(await status()).toMatchObject({ waiting: 2, error: 'desk: status 401' });
-    mend();
+    restoreFetches();
     await clock.advance(HOUR);
     expect(sink.contents.size).toBe(2);
   });
@@ -244,10 +244,10 @@ test('single runs send a ticket after its settle delay, and report a failed rech
   solve('1', '2');
   expect(await clock.run(ingestion.once())).toBe(true);
   await clock.advance(2 * HOUR);
-  const mend = failFetches(['1'], new RejectedError('desk: status 400', 400));
+  const restoreFetches = failFetches(['1'], new RejectedError('desk: status 400', 400));
   expect(await clock.run(ingestion.once())).toBe(false);
   expect(sentIds()).toEqual(['2']);
-  mend();
+  restoreFetches();
   await clock.advance(HOUR);
   expect(await clock.run(ingestion.once())).toBe(true);
   expect(sentIds()).toEqual(['2', '1']);

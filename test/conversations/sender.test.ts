@@ -82,7 +82,7 @@ async function put(...keys: string[]): Promise<void> {
 const letters = 'abcdefghijklmnopqrstuvwxyz'.split('');
 const tried = () => sink.attempts.map(({ ids }) => ids.join(''));
 const taken = () => sink.accepted.map(({ conversations }) => conversations.map(({ id }) => id).join(''));
-async function desk() {
+async function sourceStatus() {
   return (await outbox.status()).sources.find(({ source }) => source === 'desk');
 }
 const sendDue = () => clock.run(sender.sendDue());
@@ -94,7 +94,7 @@ describe('batches', () => {
     expect(await sendDue()).toEqual({ kind: 'idle' });
     expect(taken()).toEqual(['ab', 'c']);
     expect(sink.accepted.map(({ body }) => body[0])).toEqual(['[', '{']);
-    expect(await desk()).toMatchObject({ waiting: 0, sending: 0, counts: { sent: 3 } });
+    expect(await sourceStatus()).toMatchObject({ waiting: 0, sending: 0, counts: { sent: 3 } });
   });
 
   test('are sent one at a time', async () => {
@@ -176,7 +176,7 @@ describe('a lost answer', () => {
     expect(sink.attempts).toHaveLength(2);
     expect(sink.attempts[0]?.body).toBe(sink.attempts[1]?.body);
     expect(reportedEvents).toEqual(['3 in doubt, 1']);
-    expect(await desk()).toMatchObject({ inDoubt: 0, counts: { sent: 3, doubted: 3 } });
+    expect(await sourceStatus()).toMatchObject({ inDoubt: 0, counts: { sent: 3, doubted: 3 } });
     expect(sender.state).toEqual({ kind: 'idle' });
   });
 
@@ -184,7 +184,7 @@ describe('a lost answer', () => {
     await put('a');
     sink.fault = ({ number }) => (number === 1 ? 'drop-before' : null);
     await sendDue();
-    expect(await desk()).toMatchObject({ inDoubt: 1 });
+    expect(await sourceStatus()).toMatchObject({ inDoubt: 1 });
   });
 
   test('delays later changes of its conversations, and nothing else', async () => {
@@ -217,7 +217,7 @@ describe('a lost answer', () => {
     sink.fault = ({ number }) => (number === 1 ? 401 : null);
     sender.start();
     await clock.advance(1000);
-    expect(await desk()).toMatchObject({ inDoubt: 2 });
+    expect(await sourceStatus()).toMatchObject({ inDoubt: 2 });
     sender.resume();
     await clock.advance(MINUTE);
     expect(tried()).toEqual(['ab', 'ab', 'c']);
@@ -230,7 +230,7 @@ describe('a lost answer', () => {
     sender.start();
     await clock.advance(60 * MINUTE);
     expect(sender.state).toMatchObject({ kind: 'failing', reason: expect.stringContaining('500') });
-    expect((await desk())?.inDoubt).toBeLessThan(9);
+    expect((await sourceStatus())?.inDoubt).toBeLessThan(9);
     expect(sink.attempts.length).toBeLessThan(40);
     sink.fault = () => null;
     await clock.advance(20 * MINUTE);
@@ -279,7 +279,7 @@ describe('a platform that accepts nothing', () => {
     await clock.advance(MINUTE / 2);
     // No retry only to refresh the status; waiting conversations are not in doubt.
     expect(sink.attempts).toHaveLength(1);
-    expect(await desk()).toMatchObject({ waiting: 3, inDoubt: 0, deadLetters: 0 });
+    expect(await sourceStatus()).toMatchObject({ waiting: 3, inDoubt: 0, deadLetters: 0 });
     await clock.advance(55 * MINUTE);
     expect(sink.attempts.length).toBeGreaterThan(1);
     sink.fault = () => null;
@@ -295,7 +295,7 @@ describe('a platform that accepts nothing', () => {
     sink.fault = () => 429;
     sender.start();
     await clock.advance(MINUTE);
-    expect((await desk())?.inDoubt).toBe(0);
+    expect((await sourceStatus())?.inDoubt).toBe(0);
     sink.fault = () => null;
     await clock.advance(15 * MINUTE);
     expect(taken()).toEqual(['ab']);
@@ -308,7 +308,7 @@ describe('stopping', () => {
     sender.start();
     await clock.advance(60);
     await clock.run(sender.stop(5000));
-    expect(await desk()).toMatchObject({ sending: 0, waiting: 0, counts: { sent: 1 } });
+    expect(await sourceStatus()).toMatchObject({ sending: 0, waiting: 0, counts: { sent: 1 } });
     expect(sender.state).toEqual({ kind: 'stopped' });
   });
 
@@ -318,7 +318,7 @@ describe('stopping', () => {
     sender.start();
     await clock.advance(60);
     await clock.run(sender.stop(10));
-    expect(await desk()).toMatchObject({ inDoubt: 1 });
+    expect(await sourceStatus()).toMatchObject({ inDoubt: 1 });
   });
 
   test('keeps a batch waiting that was held by the rate limit', async () => {
@@ -327,7 +327,7 @@ describe('stopping', () => {
     sender.start();
     await clock.advance(500);
     await clock.run(sender.stop(300));
-    expect(await desk()).toMatchObject({ inDoubt: 0, sending: 0, waiting: 1 });
+    expect(await sourceStatus()).toMatchObject({ inDoubt: 0, sending: 0, waiting: 1 });
   });
 });
 

@@ -70,8 +70,8 @@ describe('a signature', () => {
     ['without a time', { 'webhook-timestamp': undefined }],
     ['of an invalid time', { 'webhook-timestamp': `${AT / 1000}.0` }],
   ])('is refused: %s', (_, headers) => {
-    const heard = deliver(conversation, { headers });
-    expect(heard).toEqual({ kind: 'refused', status: 401, reason: 'the signature is missing, wrong or too old' });
+    const result = deliver(conversation, { headers });
+    expect(result).toEqual({ kind: 'refused', status: 401, reason: 'the signature is missing, wrong or too old' });
   });
 
   test('is refused in a spelling other than canonical base64', () => {
@@ -104,11 +104,11 @@ describe('a signature', () => {
       'webhook-timestamp': String(AT / 1000),
       'webhook-signature': new Signer(KEY).sign('msg_1', new Date(AT), signed),
     };
-    const hear = (body: Buffer) => webhook.read({ headers, body, receivedAt: AT });
-    expect(hear(Buffer.from(signed))).toMatchObject({ kind: 'found' });
+    const read = (body: Buffer) => webhook.read({ headers, body, receivedAt: AT });
+    expect(read(Buffer.from(signed))).toMatchObject({ kind: 'found' });
     const forged = Buffer.concat([Buffer.from(start), Buffer.from([0xff]), Buffer.from(end)]);
     expect(forged.toString()).toBe(signed);
-    expect(hear(forged)).toMatchObject({ status: 401 });
+    expect(read(forged)).toMatchObject({ status: 401 });
   });
 
   test('costs one hash of the body per key, for any number of signatures', () => {
@@ -223,12 +223,12 @@ describe('a body', () => {
   });
 
   test('in HTML is converted to text, and Markdown stays unchanged', () => {
-    const said = (body: string) => deliver({ id: '1', parts: [{ type: 'message', role: 'user', body }] });
-    expect(said('<p>bo@<b>acme</b>.example</p>')).toMatchObject({
+    const deliverBody = (body: string) => deliver({ id: '1', parts: [{ type: 'message', role: 'user', body }] });
+    expect(deliverBody('<p>bo@<b>acme</b>.example</p>')).toMatchObject({
       found: [{ ticket: { parts: [{ body: 'bo@acme.example' }] } }],
     });
     const markdown = 'Use `a < b` and <https://acme.example>, **please**';
-    expect(said(markdown)).toMatchObject({ found: [{ ticket: { parts: [{ body: markdown }] } }] });
+    expect(deliverBody(markdown)).toMatchObject({ found: [{ ticket: { parts: [{ body: markdown }] } }] });
   });
 
   test.each(['', '{', '"text"', '7', 'null', 'true'])('that is neither an object nor a list is refused: %s', (body) => {

@@ -463,9 +463,9 @@ describe('a failure', () => {
     );
     expect(error).toBeInstanceOf(AuthError);
     expect(helpdesk.requests).toHaveLength(1);
-    const said = `${(error as Error).stack} ${JSON.stringify(error)}`;
-    expect(said).not.toContain('Wr0ng');
-    expect(said).not.toContain(Buffer.from(`${FakeZendesk.email}/token:zd-Wr0ng-token`).toString('base64'));
+    const text = `${(error as Error).stack} ${JSON.stringify(error)}`;
+    expect(text).not.toContain('Wr0ng');
+    expect(text).not.toContain(Buffer.from(`${FakeZendesk.email}/token:zd-Wr0ng-token`).toString('base64'));
   });
 
   test('does not occur with an OAuth token as bearer token', async () => {
@@ -514,7 +514,7 @@ describe('rate limits', () => {
   });
 
   test('cause a wait for Retry-After if no header announced the limit', async () => {
-    await open({ page: 1, exportLimit: 3, tells: false });
+    await open({ page: 1, exportLimit: 3, sendsLimitHeaders: false });
     Array.from({ length: 8 }, () => solvedTicket());
     await minute();
     expect(ticketsOf(await poll())).toHaveLength(8);

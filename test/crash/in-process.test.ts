@@ -5,10 +5,10 @@ import { kinds } from '../../src/kinds/registry.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { AppliedRecord, OrganizationRecord } from '../../src/store/store.ts';
 import { countCases, SEED } from '../support/campaign.ts';
+import { type BaseSource, type Death, runCrashingPass } from '../support/crashing-pass.ts';
 import { addForeign } from '../support/foreign.ts';
 import { isIn, samples, sampleVersions } from '../support/kind-samples.ts';
 import { type Model, manifestsOf } from '../support/model.ts';
-import { type BaseSource, type Death, mortalPass } from '../support/mortal-pass.ts';
 import { differences } from '../support/oracle.ts';
 import { untouched } from '../support/oracle-lookups.ts';
 import { openWorld } from '../support/world.ts';
@@ -57,7 +57,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
     const manifests = manifestsOf(model);
     let base = source;
     for (let pass = 1; ; pass += 1) {
-      const { planned, results } = await mortalPass(emulator, manifests, base, null);
+      const { planned, results } = await runCrashingPass(emulator, manifests, base, null);
       const open = results.filter((result) => result.status !== 'applied');
       if (planned.plan.changes.length === 0 && planned.plan.pending.length === 0) {
         break;
@@ -109,7 +109,12 @@ describe.each(sampleVersions)('platform %s', (version) => {
     for (const way of Object.values(WAYS)) {
       const { state, record } = way.from();
       emulator.restore(state);
-      const { planned } = await mortalPass(emulator, manifestsOf(way.to), { record: await recordOf(record) }, null);
+      const { planned } = await runCrashingPass(
+        emulator,
+        manifestsOf(way.to),
+        { record: await recordOf(record) },
+        null,
+      );
       for (const { action, kind, isReplacement } of planned.plan.changes) {
         seen.add(`${isReplacement ? 'replace' : action} ${kind}`);
       }
@@ -150,7 +155,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
   async function writesOf(way: Way, source: BaseSource): Promise<number> {
     emulator.restore(way.from().state);
     emulator.requests.reset();
-    await mortalPass(emulator, manifestsOf(way.to), source, null);
+    await runCrashingPass(emulator, manifestsOf(way.to), source, null);
     const { total, byMethod } = emulator.requests;
     return total - (byMethod.GET ?? 0);
   }
@@ -166,7 +171,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
         await everyDeath(writes, async (death) => {
           emulator.restore(state);
           const record = await recordOf(contents);
-          const { died } = await mortalPass(emulator, manifestsOf(way.to), { record }, death);
+          const { died } = await runCrashingPass(emulator, manifestsOf(way.to), { record }, death);
           expect(died).toBe(true);
           const left = { state: emulator.state(), record: await record.read() };
           // Restarted with the same commit, it ends as declared.
@@ -188,7 +193,12 @@ describe.each(sampleVersions)('platform %s', (version) => {
         const way = WAYS[name] as Way;
         const { state, record: contents } = way.from();
         emulator.restore(state);
-        const undisturbed = await mortalPass(emulator, manifestsOf(way.to), { record: await recordOf(contents) }, null);
+        const undisturbed = await runCrashingPass(
+          emulator,
+          manifestsOf(way.to),
+          { record: await recordOf(contents) },
+          null,
+        );
         // An intent or a confirmation for every change.
         expect(undisturbed.recorded).toBeGreaterThan(undisturbed.planned.plan.changes.length);
         await everyDeath(
@@ -196,7 +206,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
           async (death) => {
             emulator.restore(state);
             const record = await recordOf(contents);
-            const { died } = await mortalPass(emulator, manifestsOf(way.to), { record }, death);
+            const { died } = await runCrashingPass(emulator, manifestsOf(way.to), { record }, death);
             expect(died).toBe(true);
             await settle(way.to, { record }, start);
             expect(leftover(way.to, emulator.state()).join()).toBe('');
@@ -222,7 +232,7 @@ describe.each(sampleVersions)('platform %s', (version) => {
         expect(writes).toBeGreaterThan(15);
         await everyDeath(writes, async (death) => {
           emulator.restore(way.from().state);
-          const { died } = await mortalPass(emulator, manifestsOf(way.to), source, death);
+          const { died } = await runCrashingPass(emulator, manifestsOf(way.to), source, death);
           expect(died).toBe(true);
           await settle(way.to, source, start);
         });

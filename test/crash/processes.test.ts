@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { countCases, pickCases } from '../support/campaign.ts';
+import type { Death } from '../support/crashing-pass.ts';
 import { OLDEST } from '../support/kind-samples.ts';
 import type { Model } from '../support/model.ts';
-import type { Death } from '../support/mortal-pass.ts';
 import { ApplyVictim, DaemonVictim, machine, type Victim } from './process-matrix.ts';
 import { scenarioOf } from './scenario.ts';
 

@@ -58,7 +58,7 @@ async function probe(address: string, isOver: () => boolean): Promise<readonly A
   return answers;
 }
 
-const passes = (daemon: OctavoProcess) => daemon.said('pass completed').length;
+const passes = (daemon: OctavoProcess) => daemon.logged('pass completed').length;
 
 test('serves health and metrics and stops on SIGTERM while the main thread parses the largest manifest', async () => {
   await using work = await openWorkspace();
@@ -66,7 +66,7 @@ test('serves health and metrics and stops on SIGTERM while the main thread parse
   const file = join(directory, 'teams.yaml');
   writeFileSync(file, 'teams:\n  t0: { title: T }\n');
   const daemon = work.begin('run', '--config', work.configure({ organization: { source: { directory } } }));
-  const address = String((await daemon.says('octavo is running')).address);
+  const address = String((await daemon.waitForLog('octavo is running')).address);
   await eventually('the first pass', () => passes(daemon) > 0);
   writeFileSync(file, hostileManifest('a', LARGEST));
   const answers = await probe(address, () => passes(daemon) > 1);

@@ -21,7 +21,7 @@ test('opens one change request on its schedule, and reports it in metrics and lo
   const { cluster, space } = await withCluster(work);
   const settings = withClusters({ schedule: ALWAYS, defaultSpace: space });
   const daemon = await startDaemon(work, settings);
-  const line = await daemon.process.says('change request opened');
+  const line = await daemon.process.waitForLog('change request opened');
   expect(line).toMatchObject({ organization: 'org_acme', cluster, space });
   const own = '{organization="org_acme"}';
   await daemon.untilMetric(`octavo_clusters_open_change_requests${own}`, 1);
@@ -37,7 +37,7 @@ test('opens one change request on its schedule, and reports it in metrics and lo
   work.emulator.writeContent(space, { pages: [{ title: 'Invoice export' }] }, { changeRequest: id });
   const merge = `${work.emulator.url}/v1/spaces/${space}/change-requests/${id}/merge`;
   await fetch(merge, { method: 'POST', headers: { Authorization: `Bearer ${work.emulator.token}` } });
-  await daemon.process.says('change request merged');
+  await daemon.process.waitForLog('change request merged');
   await daemon.untilMetric(`octavo_clusters_merged_total${own}`, 1);
   expect(statuses(work)).toEqual(['merged']);
   await daemon.process.stop();
@@ -82,12 +82,12 @@ test('refuses an unknown space at startup with its position, and accepts a decla
 test('logs one line on a platform without issue clusters, and keeps reconciling', async () => {
   await using work = await open({ conversations: false });
   const daemon = await startDaemon(work, withClusters({ schedule: ALWAYS }));
-  const line = await daemon.process.says('issue clusters are not supported');
+  const line = await daemon.process.waitForLog('issue clusters are not supported');
   expect(line).toMatchObject({ level: 40, reason: expect.stringContaining('this platform has no issue clusters') });
   await work.untilTeams('A');
   await daemon.untilMetric('octavo_clusters_supported{organization="org_acme"}', 0);
   await daemon.pass();
-  expect(daemon.process.said('issue clusters are not supported')).toHaveLength(1);
+  expect(daemon.process.logged('issue clusters are not supported')).toHaveLength(1);
   expect(work.emulator.requests.byOperation.listConversationClusters ?? 0).toBeLessThanOrEqual(1);
 });
 
@@ -102,11 +102,11 @@ test('waits for spaces that an unreadable source may declare, and opens other ch
     },
   });
   const waiting = await startDaemon(work, routed('invoice'));
-  const line = await waiting.process.says('cluster skipped');
+  const line = await waiting.process.waitForLog('cluster skipped');
   expect(line.why).toContain('route 1 names guides, which is unknown because the manifests cannot be read');
   await waiting.process.stop();
   expect(statuses(work)).toEqual([]);
   const daemon = await startDaemon(work, routed('something else'));
-  await daemon.process.says('change request opened');
+  await daemon.process.waitForLog('change request opened');
   expect(statuses(work)).toEqual(['open']);
 });

@@ -104,8 +104,8 @@ test('warns once on a platform without ingestion, and keeps reconciling', async 
   const daemon = await startDaemon(work, settings);
   writeFileSync(join(drop, 'tickets.json'), JSON.stringify([ticket('1')]));
   const [line] = await eventually('the line', () => {
-    const said = daemon.process.said('conversations wait in the outbox');
-    return said.length > 0 ? said : null;
+    const lines = daemon.process.logged('conversations wait in the outbox');
+    return lines.length > 0 ? lines : null;
   });
   expect(line).toMatchObject({ level: 40, reason: expect.stringContaining('name the site in conversations.site') });
   await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
@@ -206,7 +206,7 @@ test('reports why pushed conversations wait in a daemon that sends nothing, and 
   await dry.process.stop();
   work.emulator.setFeatures({ conversations: false });
   const daemon = await startDaemon(work);
-  await daemon.process.says('conversations wait in the outbox');
+  await daemon.process.waitForLog('conversations wait in the outbox');
   const unsupported = await push();
   expect(unsupported.stdout).toContain('not sent yet; the daemon retries: nothing can be sent; conversations wait');
   await daemon.process.stop();
@@ -240,7 +240,7 @@ test('a push that waits for room ends with an error when the daemon stops', asyn
   const tickets = Array.from({ length: 200 }, (_, index) => ticket(String(index)));
   work.repository.write('many.json', JSON.stringify(tickets));
   const pushed = work.run('conversations', 'push', 'many.json', '--config', join(work.folder, 'config.yaml'));
-  await daemon.process.says('outbox full; polling paused');
+  await daemon.process.waitForLog('outbox full; polling paused');
   expect((await daemon.process.stop()).code).toBe(0);
   const { code, stderr } = await pushed;
   expect(stderr).toBe(

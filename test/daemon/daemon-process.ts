@@ -21,7 +21,7 @@ export async function startDaemon(
   ...flags: string[]
 ): Promise<RunningDaemon> {
   const process = work.begin('run', ...flags, '--config', work.configure(settings));
-  const { address } = await process.says('octavo is running');
+  const { address } = await process.waitForLog('octavo is running');
   const metric = async (line: string) => {
     const text = await (await fetch(`${address}/metrics`)).text();
     const found = text.split('\n').find((each) => each.startsWith(`${line} `));
@@ -35,7 +35,7 @@ export async function startDaemon(
       await eventually(`${line} to be ${value}`, async () => (await metric(line)) === value);
     },
     pass: async () => {
-      const ended = () => process.said('pass ').filter(({ trigger, outcome }) => trigger === 'manual' && outcome);
+      const ended = () => process.logged('pass ').filter(({ trigger, outcome }) => trigger === 'manual' && outcome);
       const before = ended().length;
       process.child.kill('SIGHUP');
       return eventually('the pass to end', () => ended()[before] ?? null);

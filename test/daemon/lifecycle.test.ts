@@ -70,7 +70,7 @@ test('stops in time on SIGTERM during an apply, and finishes without duplicates 
   const third = await startDaemon(work);
   const { requests } = await third.pass();
   expect(requests).toMatchObject({ writes: 0 });
-  expect(third.process.said('plan created', 'No changes, 60 unchanged').length).toBeGreaterThan(0);
+  expect(third.process.logged('plan created', 'No changes, 60 unchanged').length).toBeGreaterThan(0);
   expect(work.writes()).toBe(before);
 });
 
@@ -140,7 +140,7 @@ test('uses the rest of a rate-limit window after a restart, without a 429', asyn
   work.repository.write('teams.yaml', teams(...MANY));
   work.repository.commit('Sixty');
   const second = await startDaemon(work);
-  await eventually('the plan', () => second.process.said('plan created', '45 to create').length > 0);
+  await eventually('the plan', () => second.process.logged('plan created', '45 to create').length > 0);
   await second.process.stop();
   expect(work.writes()).toBeLessThanOrEqual(20);
   expect(work.emulator.requests.entries.filter(({ status }) => status === 429)).toEqual([]);

@@ -58,7 +58,7 @@ test.each(['0.167', '0.201'] as const)(
     work.emulator.requests.reset();
     const daemon = await startDaemon(work, settings);
     say('one.ndjson', tickets('Invoice export is blocked'));
-    await daemon.process.says('sending context records to the site');
+    await daemon.process.waitForLog('sending context records to the site');
     // Killed once the draft exists: it is not open yet, or the answer is still in flight.
     await eventually('a draft', () => requests(work).length > 0);
     await daemon.process.stop('SIGKILL');
@@ -83,7 +83,7 @@ test.each(['0.167', '0.201'] as const)(
     work.emulator.writeContent(space, { pages: [{ title: 'Invoice export' }] }, { changeRequest: id });
     const merge = `${work.emulator.url}/v1/spaces/${space}/change-requests/${id}/merge`;
     await fetch(merge, { method: 'POST', headers: { Authorization: `Bearer ${work.emulator.token}` } });
-    const { cluster } = (await again.process.says('muted after the merge')) as { cluster?: string };
+    const { cluster } = (await again.process.waitForLog('muted after the merge')) as { cluster?: string };
     const config = work.configure(settings);
     const unmuted = await work.inside(['clusters', 'unmute', cluster ?? '', '--config', config]);
     expect(unmuted.stdout).toContain('is now unmuted');
@@ -93,7 +93,7 @@ test.each(['0.167', '0.201'] as const)(
     await again.untilMetric(`octavo_clusters_supported${own}`, 1);
     expect(await again.metric(`octavo_clusters_from_topics${own}`)).toBe(1);
     expect(await again.metric(`octavo_conversations_as_context_records${own}`)).toBe(1);
-    expect(again.process.said('issue cluster run completed').filter(({ source }) => source === 'topics')).not.toEqual(
+    expect(again.process.logged('issue cluster run completed').filter(({ source }) => source === 'topics')).not.toEqual(
       [],
     );
     await again.process.stop();
@@ -115,9 +115,9 @@ test('warns once about a missing site with its setting, keeps the tickets, and k
   const conversations = { ...settings.organization.conversations, site: 'nowhere' };
   const daemon = await startDaemon(work, { organization: { ...settings.organization, conversations } });
   say('one.ndjson', tickets('Invoice export is blocked'));
-  const said = await daemon.process.says('conversations wait in the outbox');
-  expect(said).toMatchObject({ level: 40, reason: expect.stringContaining('the site nowhere has no context records') });
-  const clusters = await daemon.process.says('issue clusters are not supported');
+  const line = await daemon.process.waitForLog('conversations wait in the outbox');
+  expect(line).toMatchObject({ level: 40, reason: expect.stringContaining('the site nowhere has no context records') });
+  const clusters = await daemon.process.waitForLog('issue clusters are not supported');
   expect(clusters).toMatchObject({
     ...{ level: 40, reason: expect.stringContaining('neither issue clusters nor topics of the site') },
   });

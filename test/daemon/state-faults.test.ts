@@ -61,10 +61,10 @@ describe('startup with an unusable state file', () => {
       },
       'was written by a newer Octavo (layout 99,',
     ],
-  ])('reports %s in one line, and adopts everything after the file is moved away', async (_what, spoil, words) => {
+  ])('reports %s in one line, and adopts everything after the file is moved away', async (_what, damage, words) => {
     await using work = await withState('A', 'B', 'C');
     const path = stateOf(work);
-    spoil(path);
+    damage(path);
     const bytes = readFileSync(path);
     expect(await refusal(work)).toContain(`octavo: ${path} ${words}`);
     expect(readFileSync(path).equals(bytes)).toBe(true);
@@ -123,7 +123,7 @@ test('fails passes with a message if the folder for clones cannot be created', a
   const clones = join(work.folder, 'state', 'checkouts');
   writeFileSync(clones, 'a file in its place');
   const daemon = await startDaemon(work);
-  const line = await daemon.process.says('cannot read manifests');
+  const line = await daemon.process.waitForLog('cannot read manifests');
   expect(line.reason).toContain(`cannot use the directory ${join(clones, 'org_acme')}`);
   expect((await fetch(`${daemon.address}/healthz`)).status).toBe(200);
   rmSync(clones);
@@ -248,12 +248,12 @@ test('creates nothing twice after a restart with space, when a process could not
     shell: 'ulimit -S -f 256',
   });
   try {
-    const line = await limited.says('pass failed');
+    const line = await limited.waitForLog('pass failed');
     expect(line.reason).toContain(`${stateOf(work)} cannot be `);
     const creates = work.emulator.requests.count('createTeam');
     expect(creates).toBeLessThan(MANY.length);
     expect((await limited.stop()).code).toBe(0);
-    expect(limited.said('pass failed').filter(({ level }) => level >= 50)).toHaveLength(1);
+    expect(limited.logged('pass failed').filter(({ level }) => level >= 50)).toHaveLength(1);
   } finally {
     limited.child.kill('SIGKILL');
   }

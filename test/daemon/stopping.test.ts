@@ -56,7 +56,7 @@ test('stops in time on SIGTERM with 1,000 queued writes, and writes the rest aft
   expect(made).toBeLessThan(500);
   unlimited(work);
   const second = await startDaemon(work);
-  await second.process.says('plan created', 1, `${THOUSAND.length - made} to create, ${made} unchanged`);
+  await second.process.waitForLog('plan created', 1, `${THOUSAND.length - made} to create, ${made} unchanged`);
   await eventually('all of them', () => work.teams().length >= THOUSAND.length);
   expect((await second.pass()).outcome).toBe('done');
   expectEachOnce(work);
@@ -71,7 +71,7 @@ test('stops at once on a second SIGTERM, and finds writes in flight after a rest
   const under = work.emulator.requests.count('createTeam');
   await eventually('a slow creation', () => work.emulator.requests.count('createTeam') > under);
   first.process.child.kill('SIGTERM');
-  await first.process.says('stopping: waiting for in-flight work');
+  await first.process.waitForLog('stopping: waiting for in-flight work');
   const again = setInterval(() => first.process.child.kill('SIGTERM'), 50);
   const code = await endsInTime(first.process);
   clearInterval(again);

@@ -93,12 +93,12 @@ test('a space counts its change requests and open comments, and a locked one acc
   await made.at('POST', '/change-requests', { subject: 'two' });
   await made.at('PATCH', '/change-requests/2', { status: 'open' });
   await made.at('POST', '/comments', { body: { markdown: 'on the space' } });
-  const said = await made.at('POST', '/change-requests/1/comments', { body: { markdown: 'on the change request' } });
+  const posted = await made.at('POST', '/change-requests/1/comments', { body: { markdown: 'on the change request' } });
   expect(await made.at('GET', '')).toMatchObject({
     ...{ comments: 1, changeRequests: 2, changeRequestsOpen: 1, changeRequestsDraft: 1 },
   });
   expect((await made.at('GET', '/change-requests/1')).comments).toBe(1);
-  await made.at('PUT', `/change-requests/1/comments/${said.id}`, { resolved: true });
+  await made.at('PUT', `/change-requests/1/comments/${posted.id}`, { resolved: true });
   expect((await made.at('GET', '/change-requests/1')).comments).toBe(0);
 
   await made.at('PATCH', '', { editMode: 'locked' });

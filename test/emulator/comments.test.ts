@@ -147,9 +147,9 @@ test('a comment on a page of a change request belongs to the change request', as
   const { pages } = emulator.writeContent(space, { pages: [{ title: 'New' }] }, { changeRequest: '1' });
   const body = { body: { markdown: 'Here' }, page: pages[0] };
   expect((await call('POST', `/spaces/${space}/comments`, body)).status).toBe(400);
-  const said = await call('POST', `/spaces/${space}/change-requests/1/comments`, body);
+  const posted = await call('POST', `/spaces/${space}/change-requests/1/comments`, body);
   const { revision } = (await call('GET', `/spaces/${space}/change-requests/1`)).body;
-  expect(said.body.target).toMatchObject({ page: { id: pages[0] }, revision });
+  expect(posted.body.target).toMatchObject({ page: { id: pages[0] }, revision });
 });
 
 test('a comment can be written and read as Markdown or as a document', async () => {

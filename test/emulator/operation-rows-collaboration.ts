@@ -5,7 +5,7 @@ const requests = '/spaces/{one}/change-requests';
 const cr = `${requests}/{draft}`;
 const merged = `${requests}/{merged}`;
 const reviewers = `${cr}/requested-reviewers`;
-const said = { body: { markdown: 'Hello' } };
+const commentBody = { body: { markdown: 'Hello' } };
 const broken = { ...(document('x') as object), nodes: [{ object: 'text', leaves: [] }] };
 
 /** Change requests: creation, reading, changes and merges. */
@@ -131,24 +131,30 @@ function comments(base: string, comment: string, reply: string, resolvedReply: R
       ['GET', `${path}?authors={bo}`, undefined, 200, { count: 0 }],
       ['GET', `${path}?targetPage={page}`, undefined, 200, { count: 0 }],
       ['GET', `${path}?status=closed`, undefined, 400, 'query.status'],
-      ['POST', path, said, 200, { object: 'comment', body: said.body, postedBy: { id: '{ana}' }, status: 'open' }],
-      ['POST', path, { ...said, page: '{page}', node: 'n' }, 200, { target: { page: { id: '{page}' } } }],
-      ['POST', path, { ...said, tableCell: { record: 'r', definition: 'd' } }, 200],
+      [
+        'POST',
+        path,
+        commentBody,
+        200,
+        { object: 'comment', body: commentBody.body, postedBy: { id: '{ana}' }, status: 'open' },
+      ],
+      ['POST', path, { ...commentBody, page: '{page}', node: 'n' }, 200, { target: { page: { id: '{page}' } } }],
+      ['POST', path, { ...commentBody, tableCell: { record: 'r', definition: 'd' } }, 200],
       ['POST', path, { body: { document: document('Hi') } }, 200, { body: { markdown: 'Hi' } }],
       ['POST', path, {}, 400, 'body.body: required'],
       ['POST', path, { body: 'Hello' }, 400, 'body.body: expected object'],
       ['POST', path, { body: {} }, 400, 'must have either markdown or a document'],
       ['POST', path, { body: { document: broken } }, 400, 'body.body.document.nodes.0'],
-      ['POST', path, { ...said, page: 'none' }, 400, 'page "none" does not exist'],
-      ['POST', path, { ...said, resolved: true }, 400, 'body.resolved: unknown field'],
+      ['POST', path, { ...commentBody, page: 'none' }, 400, 'page "none" does not exist'],
+      ['POST', path, { ...commentBody, resolved: true }, 400, 'body.resolved: unknown field'],
       ['GET', one, undefined, 200, { id: `{${comment}}`, body: { markdown: 'Well' } }],
       ['GET', `${one}?format=document`, undefined, 200, { body: { document: document('Well') } }],
       ['GET', `${path}/none`, undefined, 404],
       ['PUT', one, { resolved: true }, 200, { status: 'resolved', resolvedBy: { id: '{ana}' } }],
-      ['PUT', one, said, 200, { body: said.body, editedAt: '2026-03-01T12:00:00.000Z' }],
+      ['PUT', one, commentBody, 200, { body: commentBody.body, editedAt: '2026-03-01T12:00:00.000Z' }],
       ['PUT', one, { addedReactions: ['+1'] }, 200, { reactions: [{ emoji: '+1', count: 1 }] }],
       ['PUT', one, { body: { markdown: 1 } }, 400, 'body.body.markdown'],
-      ['PUT', `${path}/none`, said, 404],
+      ['PUT', `${path}/none`, commentBody, 404],
       ['DELETE', one, undefined, 205],
       ['DELETE', `${path}/none`, undefined, 204],
       ['DELETE', `${path.replace('{one}', 'none')}/{${comment}}`, undefined, 404],
@@ -156,12 +162,12 @@ function comments(base: string, comment: string, reply: string, resolvedReply: R
     [`replies of ${base}`]: [
       ['GET', replies, undefined, 200, { count: 1, items: [{ object: 'comment-reply', id: `{${reply}}` }] }],
       ['GET', `${path}/none/replies`, undefined, 404],
-      ['POST', replies, said, 200, { object: 'comment-reply', body: said.body }],
-      ['POST', replies, { ...said, page: '{page}' }, 400, 'body.page: unknown field'],
+      ['POST', replies, commentBody, 200, { object: 'comment-reply', body: commentBody.body }],
+      ['POST', replies, { ...commentBody, page: '{page}' }, 400, 'body.page: unknown field'],
       ['GET', `${here}?format=document`, undefined, 200, { id: `{${reply}}`, body: { document: document('Yes') } }],
       ['GET', `${replies}/none`, undefined, 404],
-      ['PUT', here, said, 200, { body: said.body }],
-      ['PUT', `${replies}/none`, said, 404],
+      ['PUT', here, commentBody, 200, { body: commentBody.body }],
+      ['PUT', `${replies}/none`, commentBody, 404],
       resolvedReply,
       ['DELETE', here, undefined, 205],
       ['DELETE', `${replies}/none`, undefined, 204],

@@ -77,11 +77,11 @@ async function buildCollaboration({ call, emulator }: Fixture, ids: Record<strin
   await post(`/change-requests/${draft}/reviews`, { status: 'changes-requested' });
   const merged = (await post('/change-requests', { subject: 'Merged' })).id;
   await post(`/change-requests/${merged}/merge`);
-  const said = (markdown: string) => ({ body: { markdown } });
-  const comment = (await post('/comments', said('Well'))).id;
-  const reply = (await post(`/comments/${comment}/replies`, said('Yes'))).id;
-  const crComment = (await post(`/change-requests/${draft}/comments`, said('Well'))).id;
-  const crReply = (await post(`/change-requests/${draft}/comments/${crComment}/replies`, said('Yes'))).id;
+  const commentBody = (markdown: string) => ({ body: { markdown } });
+  const comment = (await post('/comments', commentBody('Well'))).id;
+  const reply = (await post(`/comments/${comment}/replies`, commentBody('Yes'))).id;
+  const crComment = (await post(`/change-requests/${draft}/comments`, commentBody('Well'))).id;
+  const crReply = (await post(`/change-requests/${draft}/comments/${crComment}/replies`, commentBody('Yes'))).id;
   const [page, exports] = content.pages;
   const [file] = content.files;
   return { draft, merged, comment, reply, crComment, crReply, page, exports, file };

@@ -236,9 +236,9 @@ describe('a checkout that fails', () => {
   });
 
   test('sends credentials to the server without showing them anywhere', async () => {
-    const heard: (string | undefined)[] = [];
+    const authorizations: (string | undefined)[] = [];
     const server = createServer((request, response) => {
-      heard.push(request.headers.authorization);
+      authorizations.push(request.headers.authorization);
       response.writeHead(request.headers.authorization === undefined ? 401 : 403, {
         'www-authenticate': 'Basic realm="git"',
       });
@@ -249,7 +249,7 @@ describe('a checkout that fails', () => {
     const checkout = open({ url: `http://bot:pa%40ss-word@127.0.0.1:${port}/docs.git` });
     const error = await checkout.sync().catch((reason: unknown) => reason);
     server.close();
-    expect(heard).toContain(`Basic ${Buffer.from('bot:pa@ss-word').toString('base64')}`);
+    expect(authorizations).toContain(`Basic ${Buffer.from('bot:pa@ss-word').toString('base64')}`);
     expect(error).toBeInstanceOf(SourceError);
     const shown = `${(error as Error).stack} ${JSON.stringify(error)} ${String((error as Error).cause)}`;
     expect(shown).toContain('/docs.git');

@@ -247,24 +247,24 @@ describe('bodies', () => {
 
 describe('errors', () => {
   const html = '<html><body>nginx</body></html>';
-  const said = (message: unknown) => JSON.stringify({ error: { code: 400, message } });
+  const errorBody = (message: unknown) => JSON.stringify({ error: { code: 400, message } });
 
   test.each<[number, string, string, new (...rest: never[]) => Error, string]>([
-    [400, 'application/json', said('title: too long'), RejectedError, '(400): title: too long'],
-    [400, 'application/json', said('one\nline\t only'), RejectedError, '(400): one line only'],
-    [400, 'application/json', said(undefined), RejectedError, 'the platform refused it (400)'],
-    [400, 'application/json', said({ not: 'a text' }), RejectedError, 'the platform refused it (400)'],
-    [400, 'application/json', said('x'.repeat(9999)), RejectedError, `${'x'.repeat(300)}…`],
+    [400, 'application/json', errorBody('title: too long'), RejectedError, '(400): title: too long'],
+    [400, 'application/json', errorBody('one\nline\t only'), RejectedError, '(400): one line only'],
+    [400, 'application/json', errorBody(undefined), RejectedError, 'the platform refused it (400)'],
+    [400, 'application/json', errorBody({ not: 'a text' }), RejectedError, 'the platform refused it (400)'],
+    [400, 'application/json', errorBody('x'.repeat(9999)), RejectedError, `${'x'.repeat(300)}…`],
     [400, 'application/json', '{"error":"short"}', RejectedError, '(400): short'],
     [412, 'application/json', '', RejectedError, 'the platform refused it (412)'],
     [413, 'text/plain', 'too large', RejectedError, 'the platform refused it (413)'],
-    [401, 'application/json', said('who?'), AuthError, 'the platform does not accept the token (401): who?'],
+    [401, 'application/json', errorBody('who?'), AuthError, 'the platform does not accept the token (401): who?'],
     [403, 'application/json', '', AuthError, 'the token has no permission for createTeam (403)'],
     [400, 'text/html', html, NotThePlatformError, 'answered with HTML, not JSON (400)'],
     [404, 'text/html', html, NotThePlatformError, 'answered with HTML, not JSON (404)'],
     [403, 'text/html', html, NotThePlatformError, 'answered with HTML, not JSON (403)'],
     [408, 'text/html', html, TransientError, 'createTeam: the platform failed (408)'],
-    [500, 'application/json', said('boom'), TransientError, 'createTeam: the platform failed (500): boom'],
+    [500, 'application/json', errorBody('boom'), TransientError, 'createTeam: the platform failed (500): boom'],
     [502, 'text/html', html, TransientError, 'createTeam: the platform failed (502)'],
     [503, 'text/html', html, TransientError, 'createTeam: the platform failed (503)'],
   ])('reports %i as %s with the error class that determines retries', async (status, type, body, kind, message) => {

@@ -100,11 +100,11 @@ describe('a limit without headers that changes', () => {
   test.each<[string, () => Limiter, number]>([
     ['by the clock', () => fixedWindow(60, 2000), 8],
     ['from the first request', () => firstCallWindow(60, 2000), 8],
-  ])('another client that takes a part, %s, costs at most three 429s a window', async (_, limiter, neighbour) => {
-    const scenario = () => ({ limits: { all: limiter() }, calls: 900, rtt: 20, neighbour });
+  ])('another client that takes a part, %s, costs at most three 429s a window', async (_, limiter, otherClient) => {
+    const scenario = () => ({ limits: { all: limiter() }, calls: 900, rtt: 20, otherClient });
     const { worst, refused } = await simulateAll(scenario, 2000);
     expect(worst).toBeLessThanOrEqual(1.05);
-    expect(refused).toBeLessThanOrEqual((3 * 900) / (60 - 2 * neighbour));
+    expect(refused).toBeLessThanOrEqual((3 * 900) / (60 - 2 * otherClient));
   });
 });
 

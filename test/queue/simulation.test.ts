@@ -113,7 +113,7 @@ describe('a limit shared with other clients', () => {
     const { worst, refused, reports } = await simulateAll(() => ({
       limits: perMinute(600),
       calls: 3000,
-      neighbour: 3,
+      otherClient: 3,
     }));
     expect(worst).toBeLessThanOrEqual(1.02);
     expect(refused).toBeLessThanOrEqual(4);

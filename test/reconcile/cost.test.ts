@@ -24,8 +24,8 @@ import { declare, type Manifests, UNLIMITED } from '../support/world.ts';
 interface Account {
   readonly planned: Planned;
   readonly results: readonly ChangeResult[];
-  readonly said: { readonly writes: number; readonly seconds: number };
-  readonly took: { readonly writes: number; readonly seconds: number };
+  readonly estimated: { readonly writes: number; readonly seconds: number };
+  readonly actual: { readonly writes: number; readonly seconds: number };
 }
 
 /** Plans and applies in virtual time, with one queue for both, like `octavo apply`. */
@@ -88,8 +88,8 @@ class Site {
     return {
       planned,
       results,
-      said: { writes: cost.requests.writes, seconds: cost.seconds },
-      took: { writes: made.length, seconds: (clock.monotonic() - began) / 1000 },
+      estimated: { writes: cost.requests.writes, seconds: cost.seconds },
+      actual: { writes: made.length, seconds: (clock.monotonic() - began) / 1000 },
     };
   }
 }
@@ -153,11 +153,11 @@ const LIMITS: readonly (readonly [string, RateLimits])[] = [
   ],
 ];
 
-function expectRight({ said, took, results }: Account): void {
+function expectRight({ estimated, actual, results }: Account): void {
   expect(results.filter((result) => result.status !== 'applied')).toEqual([]);
-  expect(took.writes).toBe(said.writes);
-  expect(said.seconds / took.seconds).toBeGreaterThan(0.9);
-  expect(said.seconds / took.seconds).toBeLessThan(1.1);
+  expect(actual.writes).toBe(estimated.writes);
+  expect(estimated.seconds / actual.seconds).toBeGreaterThan(0.9);
+  expect(estimated.seconds / actual.seconds).toBeLessThan(1.1);
 }
 
 describe('the seconds of a plan are within 10 % of what its apply takes', () => {
@@ -193,9 +193,9 @@ describe('the seconds of a plan are within 10 % of what its apply takes', () => 
 
   test('background work of the platform is polled in parallel with other writes', async () => {
     const site = new Site({ processing: 300 });
-    const { said, took } = await site.run(EVERYTHING);
-    expect(said.seconds / took.seconds).toBeGreaterThan(0.9);
-    expect(said.seconds / took.seconds).toBeLessThan(1.1);
+    const { estimated, actual } = await site.run(EVERYTHING);
+    expect(estimated.seconds / actual.seconds).toBeGreaterThan(0.9);
+    expect(estimated.seconds / actual.seconds).toBeLessThan(1.1);
   });
 });
 
@@ -218,7 +218,7 @@ describe('the writes of a plan are exactly those of its apply', () => {
     const account = await site.run(manifest);
     expectWrites(account);
     if (step !== 'gone' || kinds.some(({ name, deletable }) => name === kind && deletable)) {
-      expect(account.said.writes).toBeGreaterThan(0);
+      expect(account.estimated.writes).toBeGreaterThan(0);
     }
     // And one more pass, if the platform has to finish first, or to confirm that nothing is left to do.
     expectWrites(await site.run(manifest));
@@ -252,12 +252,12 @@ describe('the writes of a plan are exactly those of its apply', () => {
       'team/z applied',
     ]);
     expectWrites(account);
-    expect(account.said.writes).toBe(2);
+    expect(account.estimated.writes).toBe(2);
   });
 });
 
 /** Whatever the result of the changes is. */
-function expectWrites({ said, took, results }: Account): void {
+function expectWrites({ estimated, actual, results }: Account): void {
   expect(results.filter((result) => result.status === 'failed')).toEqual([]);
-  expect(took.writes).toBe(said.writes);
+  expect(actual.writes).toBe(estimated.writes);
 }

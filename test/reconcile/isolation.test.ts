@@ -43,7 +43,7 @@ interface Party {
 }
 
 /** Two organizations on one platform: the first is healthy, the second is failing. */
-class Neighbours {
+class OrganizationPair {
   readonly platform: VirtualPlatform;
   readonly metrics = createMetrics();
   readonly healthy: Party;
@@ -170,10 +170,10 @@ const TROUBLES: readonly (readonly [string, Trouble, reason: string])[] = [
 
 describe.each(['own', 'one'] as const)('with %s token', (tokens) => {
   test.each(TROUBLES)('an organization does not affect others when %s', async (_, trouble, reason) => {
-    const usual = new Neighbours(tokens);
+    const usual = new OrganizationPair(tokens);
     await usual.passOfHealthy();
     await usual.passOfFailing();
-    const both = new Neighbours(tokens, trouble);
+    const both = new OrganizationPair(tokens, trouble);
     const end = await both.passOfHealthy();
     expect(end).toMatchObject({ outcome: 'done', error: null });
     expect(both.titles('org_healthy')).toEqual(ALL);
@@ -193,8 +193,8 @@ describe.each(['own', 'one'] as const)('with %s token', (tokens) => {
   });
 
   test.each<Fault>([500, 422, 'silence'])('a resource whose writes get %s does not affect others', async (fault) => {
-    const both = new Neighbours(tokens);
-    const usual = new Neighbours(tokens);
+    const both = new OrganizationPair(tokens);
+    const usual = new OrganizationPair(tokens);
     await usual.passOfHealthy();
     const isPoisoned = ({ body }: Seen) => body.includes('"Shelf"');
     both.platform.fault = (seen) => (seen.path.includes('org_failing') && isPoisoned(seen) ? fault : null);
@@ -225,7 +225,7 @@ describe.each(['own', 'one'] as const)('with %s token', (tokens) => {
 });
 
 test('rate-limited writes delay neither reads nor another token', async () => {
-  const both = new Neighbours('own');
+  const both = new OrganizationPair('own');
   both.platform.fault = (seen) => (isFailing(seen) && seen.method !== 'GET' ? 429 : null);
   expect(await both.passOfHealthy()).toMatchObject({ outcome: 'done' });
   await both.platform.clock.advance(60_000);
@@ -246,7 +246,7 @@ test('rate-limited writes delay neither reads nor another token', async () => {
 });
 
 test('reports a failing member without the email address', async () => {
-  const both = new Neighbours('own');
+  const both = new OrganizationPair('own');
   both.platform.fault = (seen) => (isFailing(seen) && seen.operation === 'updateMember' ? 422 : null);
   await both.passOfHealthy();
   expect((await both.passOfFailing()).results.filter(({ status }) => status === 'failed')).toMatchObject([
@@ -259,7 +259,7 @@ test('reports a failing member without the email address', async () => {
 });
 
 test('reports a platform that is down for one token, and pauses only that token', async () => {
-  const both = new Neighbours('own', { fault: whenFailing(503) });
+  const both = new OrganizationPair('own', { fault: whenFailing(503) });
   await both.passOfHealthy();
   await both.passOfFailing();
   expect(await both.metricLines('octavo_queue_circuit_breaker_open{')).toEqual([

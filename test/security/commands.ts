@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { Ended } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { type Recording, recordRequests } from './recording-proxy.ts';
-import { CANARIES, type Canary, Scene, type Trick } from './scene.ts';
+import { type Attack, CANARIES, type Canary, Scene } from './scene.ts';
 
 /** Environment of a job, for every process that it starts. */
 const JOB = {
@@ -52,7 +52,7 @@ export class Target implements AsyncDisposable {
    * text.
    */
   async withstand(
-    { set, name, folder = 'manifests', validate = 0, says = '' }: Trick,
+    { set, name, folder = 'manifests', validate = 0, says = '' }: Attack,
     { isOnlyText = false }: { readonly isOnlyText?: boolean } = {},
   ): Promise<void> {
     this.#repositories += 1;

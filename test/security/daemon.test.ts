@@ -5,14 +5,14 @@ import { pickCases } from '../support/campaign.ts';
 import { eventually, type OctavoProcess } from '../support/octavo-process.ts';
 import { openWorkspace } from '../support/workspace.ts';
 import { mustHaveNoCanary } from './commands.ts';
-import { fileTricks } from './file-tricks.ts';
-import { gitTricks } from './git-tricks.ts';
+import { fileAttacks } from './file-attacks.ts';
+import { gitAttacks } from './git-attacks.ts';
 import { recordRequests } from './recording-proxy.ts';
-import { CANARIES, type Canary, Scene, type Trick } from './scene.ts';
-import { textTricks } from './text-tricks.ts';
-import { treeTricks } from './tree-tricks.ts';
+import { type Attack, CANARIES, type Canary, Scene } from './scene.ts';
+import { textAttacks } from './text-attacks.ts';
+import { treeAttacks } from './tree-attacks.ts';
 
-const throughGit: readonly Trick[] = [...gitTricks, ...treeTricks, ...fileTricks];
+const throughGit: readonly Attack[] = [...gitAttacks, ...treeAttacks, ...fileAttacks];
 /** Milliseconds within which the daemon answers half of the requests, and nearly all of them, on a busy machine. */
 const ANSWERS = { median: 200, most: 3000 };
 /** Seconds within which every organization had a pass: git alone needs five to list one of the commits. */
@@ -44,39 +44,39 @@ async function stop(daemon: OctavoProcess, address: string): Promise<string> {
 }
 
 const scene = new Scene();
-const roots = new Map<Trick, string>();
+const roots = new Map<Attack, string>();
 afterAll(() => scene.remove());
 
 /** Repository of an attack. */
-function rootOf(trick: Trick): string {
-  const root = roots.get(trick) ?? scene.make(trick, `r${roots.size}`);
-  roots.set(trick, root);
+function rootOf(attack: Attack): string {
+  const root = roots.get(attack) ?? scene.make(attack, `r${roots.size}`);
+  roots.set(attack, root);
   return root;
 }
 
 /** Runs a daemon with one organization for each attack until each had a pass. */
 async function withstand(
-  tricks: readonly Trick[],
+  attacks: readonly Attack[],
   source: (root: string, folder: string) => object,
   permitted: readonly Canary[] = [],
 ): Promise<void> {
-  const ids = tricks.map((_, index) => `org_${index}`);
+  const ids = attacks.map((_, index) => `org_${index}`);
   const members = [{ email: 'ana@acme.example', role: 'admin' as const }];
   const seed = createState({ organizations: ids.map((id) => ({ id, title: 'Acme', members })) });
   await using work = await openWorkspace({ seed, token: CANARIES.environment });
   const recording = await recordRequests(work.emulator.url);
-  const organizations = tricks.map((trick, index) => ({
+  const organizations = attacks.map((attack, index) => ({
     id: `org_${index}`,
     schedule: { drift: '0 0 1 1 *' },
-    source: source(rootOf(trick), trick.folder ?? 'manifests'),
+    source: source(rootOf(attack), attack.folder ?? 'manifests'),
   }));
   const platform = { baseUrl: recording.url, token: CANARIES.environment };
   const daemon = work.begin('run', '--config', work.configure({ top: { organizations, platform } }));
-  const address = String((await daemon.says('octavo is running')).address);
+  const address = String((await daemon.waitForLog('octavo is running')).address);
   const times = await untilReady(address);
   expect(times[Math.floor(times.length / 2)]).toBeLessThan(ANSWERS.median);
   expect(times[Math.floor(times.length * 0.98)]).toBeLessThan(ANSWERS.most);
-  expect(daemon.said('pass completed', '"outcome":"done"').length).toBeGreaterThan(tricks.length / 4);
+  expect(daemon.logged('pass completed', '"outcome":"done"').length).toBeGreaterThan(attacks.length / 4);
   mustHaveNoCanary((await stop(daemon, address)) + recording.text(), permitted);
   expect(scene.ran()).toEqual([]);
   await recording.close();
@@ -85,7 +85,7 @@ async function withstand(
 test('a daemon with hostile directories runs no command, reveals no secret and stays healthy', async () => {
   // A directory source needs no git, so a file counts as part of the folder whether or not it is committed.
   await withstand(
-    pickCases([...throughGit, ...textTricks], 16),
+    pickCases([...throughGit, ...textAttacks], 16),
     (root, folder) => ({ directory: join(root, folder) }),
     ['untracked'],
   );

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pickCases } from '../support/campaign.ts';
 import { Target } from './commands.ts';
-import { gitTricks } from './git-tricks.ts';
-import { treeTricks } from './tree-tricks.ts';
+import { gitAttacks } from './git-attacks.ts';
+import { treeAttacks } from './tree-attacks.ts';
 
 let target: Target;
 beforeAll(async () => {
@@ -16,11 +16,11 @@ afterAll(async () => {
 });
 
 test('plain git runs the planted commands, so the traps work', () => {
-  const [clean, , monitor] = gitTricks;
-  for (const trick of [clean, monitor]) {
-    if (trick !== undefined) {
-      const name = `real-${trick.name.length}`;
-      const root = target.scene.make(trick, name);
+  const [clean, , monitor] = gitAttacks;
+  for (const attack of [clean, monitor]) {
+    if (attack !== undefined) {
+      const name = `real-${attack.name.length}`;
+      const root = target.scene.make(attack, name);
       execFileSync('git', ['status'], { cwd: join(root, 'manifests'), stdio: 'ignore' });
       expect(target.scene.ran()).toEqual([name]);
       target.scene.forget(name);
@@ -30,10 +30,10 @@ test('plain git runs the planted commands, so the traps work', () => {
 
 // Concurrent: most of the time of a command is spent waiting for git.
 describe.concurrent('runs no command and reveals no secret for a hostile git repository', () => {
-  test.each(pickCases([...gitTricks, ...treeTricks], 12).map((trick) => [trick.name, trick] as const))(
+  test.each(pickCases([...gitAttacks, ...treeAttacks], 12).map((attack) => [attack.name, attack] as const))(
     '%s',
-    async (_name, trick) => {
-      await target.withstand(trick);
+    async (_name, attack) => {
+      await target.withstand(attack);
     },
   );
 });

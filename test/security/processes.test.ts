@@ -4,9 +4,9 @@ import { makeFifo } from '../support/fifo.ts';
 import { octavo } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { mustHaveNoCanary } from './commands.ts';
-import { fileTricks } from './file-tricks.ts';
-import { gitTricks } from './git-tricks.ts';
-import { CANARIES, Scene, type Trick } from './scene.ts';
+import { fileAttacks } from './file-attacks.ts';
+import { gitAttacks } from './git-attacks.ts';
+import { type Attack, CANARIES, Scene } from './scene.ts';
 
 let work: Workspace;
 let scene: Scene;
@@ -28,13 +28,13 @@ const run = async (cwd: string, ...args: string[]) => {
 describe('octavo as a process', () => {
   test.each(
     [
-      ...gitTricks.filter(({ name }) => name.startsWith('embedded')).slice(0, 2),
-      ...fileTricks.filter(({ name }) => name.includes('FIFO')),
-    ].map((trick, index): [string, Trick, number] => [trick.name, trick, index]),
-  )('%s', async (_name, trick, index) => {
-    const root = scene.make(trick, `p${index}`);
-    expect((await run(root, 'validate', 'manifests')).code).toBe(trick.validate ?? 0);
-    expect((await run(root, 'plan', 'manifests', '--base', 'HEAD~1')).code).toBe(trick.validate ?? 0);
+      ...gitAttacks.filter(({ name }) => name.startsWith('embedded')).slice(0, 2),
+      ...fileAttacks.filter(({ name }) => name.includes('FIFO')),
+    ].map((attack, index): [string, Attack, number] => [attack.name, attack, index]),
+  )('%s', async (_name, attack, index) => {
+    const root = scene.make(attack, `p${index}`);
+    expect((await run(root, 'validate', 'manifests')).code).toBe(attack.validate ?? 0);
+    expect((await run(root, 'plan', 'manifests', '--base', 'HEAD~1')).code).toBe(attack.validate ?? 0);
     expect(scene.ran()).toEqual([]);
   });
 

@@ -45,7 +45,7 @@ export interface Trap {
 }
 
 /** An attack on anyone who plans a repository. */
-export interface Trick {
+export interface Attack {
   readonly name: string;
   readonly set: (trap: Trap) => void;
   /** The exit code of `validate`, 0 by default; null: any. */
@@ -86,10 +86,10 @@ export class Scene {
   }
 
   /** Creates the repository of an attack, and returns its folder. */
-  make(trick: Trick, name: string): string {
+  make(attack: Attack, name: string): string {
     const root = join(this.folder, 'repositories', name);
     cpSync(this.#template, root, { recursive: true });
-    trick.set(this.#trapAt(root, name));
+    attack.set(this.#trapAt(root, name));
     this.forget(name);
     return root;
   }

@@ -93,12 +93,12 @@ describe('the control socket', () => {
   });
 
   test('reports a daemon that stops before it responds', async () => {
-    const rude = createServer((socket) => socket.on('data', () => socket.destroy()));
-    await new Promise<void>((done) => rude.listen(path, done));
+    const dropping = createServer((socket) => socket.on('data', () => socket.destroy()));
+    await new Promise<void>((done) => dropping.listen(path, done));
     const result = callControl(path, APPROVAL);
     await expect(result).rejects.toThrow(/stopped before it responded; run the command again/);
     await expect(result).rejects.toBeInstanceOf(TransientError);
-    await new Promise((done) => rude.close(done));
+    await new Promise((done) => dropping.close(done));
   });
 
   test('reports that no daemon is running', async () => {

@@ -131,9 +131,9 @@ beforeEach(() => {
       await gate;
       return result;
     };
-  const around = { userAgent: 'octavo/0', clock, random: () => 0, note: (topic: string) => store.note(topic) };
+  const dependencies = { userAgent: 'octavo/0', clock, random: () => 0, note: (topic: string) => store.note(topic) };
   ingestion = new Ingestion({
-    sources: openSources(config, around),
+    sources: openSources(config, dependencies),
     outbox: { ...real, hint: gated(real.hint), put: gated(real.put) },
     redactor: createConversationRedactor({}, createIdPseudonymizer(Buffer.from('key'))),
     writer: null,

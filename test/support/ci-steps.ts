@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeRepository, runGit } from '../git/repository.ts';
-import { type Ended, seemly } from './octavo-process.ts';
+import { checkOutput, type Ended } from './octavo-process.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
 
@@ -102,7 +102,7 @@ export async function runSteps(steps: readonly Step[], machine: CiMachine, shell
       Object.assign(expressions, outputsOf(step.id, machine));
     }
   }
-  return { ...seemly(ended), used };
+  return { ...checkOutput(ended), used };
 }
 
 /** Variables of earlier steps take precedence. */
@@ -188,5 +188,5 @@ export async function runGitLabJob(
 ): Promise<Ended> {
   const main = await runScript([...job.before_script, ...job.script].join('\n'), undefined, machine, machine.env);
   const after = await runScript(job.after_script.join('\n'), undefined, machine, machine.env);
-  return seemly({ code: main.code, stdout: main.stdout, stderr: main.stderr + after.stderr });
+  return checkOutput({ code: main.code, stdout: main.stdout, stderr: main.stderr + after.stderr });
 }

@@ -108,23 +108,24 @@ export class ConversationSink {
     if (isDead()) {
       throw new TransientError('dead', true);
     }
-    const said = this.receive(body);
+    const result = this.receive(body);
     const accepted = this.accepted.at(-1);
     try {
-      await clock.sleep(said === 'no answer' ? 1000 : 50, signal);
+      await clock.sleep(result === 'no answer' ? 1000 : 50, signal);
     } catch (error) {
-      this.#lose(said, accepted);
+      this.#lose(result, accepted);
       throw error;
     }
     if (isDead()) {
-      this.#lose(said, accepted);
+      this.#lose(result, accepted);
     }
-    if (said === 'no answer' || isDead()) {
+    if (result === 'no answer' || isDead()) {
       throw new TransientError('the connection was closed', true);
     }
-    const text = said.status === 204 ? '' : JSON.stringify({ error: { code: said.status, message: said.message } });
-    const headers = { 'content-type': 'application/json', 'retry-after': said.status === 429 ? '1' : undefined };
-    return { status: said.status, headers, receivedAt: clock.monotonic(), body: text };
+    const text =
+      result.status === 204 ? '' : JSON.stringify({ error: { code: result.status, message: result.message } });
+    const headers = { 'content-type': 'application/json', 'retry-after': result.status === 429 ? '1' : undefined };
+    return { status: result.status, headers, receivedAt: clock.monotonic(), body: text };
   }
 
   /**
@@ -142,8 +143,8 @@ export class ConversationSink {
     }
   }
 
-  #lose(said: ReturnType<ConversationSink['receive']>, accepted: Accepted | undefined): void {
-    if (said !== 'no answer' && said.status === 204 && accepted !== undefined) {
+  #lose(result: ReturnType<ConversationSink['receive']>, accepted: Accepted | undefined): void {
+    if (result !== 'no answer' && result.status === 204 && accepted !== undefined) {
       accepted.lost = true;
     }
   }
@@ -173,16 +174,16 @@ export class ConversationSink {
       // The sender was killed during the request.
       return;
     }
-    const said = this.receive(Buffer.concat(chunks).toString('utf8'));
+    const result = this.receive(Buffer.concat(chunks).toString('utf8'));
     if (this.#orphans.has(request.socket)) {
-      this.#lose(said, this.accepted.at(-1));
+      this.#lose(result, this.accepted.at(-1));
     }
-    if (said === 'no answer') {
+    if (result === 'no answer') {
       request.socket.destroy();
       return;
     }
     const text =
-      said.status === 204 ? undefined : JSON.stringify({ error: { code: said.status, message: said.message } });
-    response.writeHead(said.status, { 'content-type': 'application/json' }).end(text);
+      result.status === 204 ? undefined : JSON.stringify({ error: { code: result.status, message: result.message } });
+    response.writeHead(result.status, { 'content-type': 'application/json' }).end(text);
   }
 }

@@ -54,7 +54,7 @@ export interface FakeZendeskOptions {
   readonly limit?: number;
   readonly exportLimit?: number;
   /** Announces the limits in its headers. */
-  readonly tells?: boolean;
+  readonly sendsLimitHeaders?: boolean;
   /** OAuth client; if set, only its access tokens are accepted. `life`: seconds, null: they do not expire. */
   readonly oauth?: { readonly clientId: string; readonly clientSecret: string; readonly life: number | null };
 }
@@ -195,7 +195,7 @@ export class FakeZendesk extends FakeProvider {
     const isExport = request.path.startsWith('/api/v2/incremental/');
     const own = isExport ? this.use('export', this.#options.exportLimit ?? 10, MINUTE) : null;
     const limitHeaders: Record<string, string> =
-      this.#options.tells === false
+      this.#options.sendsLimitHeaders === false
         ? {}
         : {
             'X-Rate-Limit': String(this.#options.limit ?? 700),

@@ -50,10 +50,10 @@ export class Helpdesk {
   /** Parts that are reported but not returned. */
   withheld = 0;
   /** True if its list includes deleted tickets and spam; otherwise only a fetch returns them. */
-  readonly #tells: boolean;
+  readonly #listsDeleted: boolean;
 
-  constructor({ tells = true }: { readonly tells?: boolean } = {}) {
-    this.#tells = tells;
+  constructor({ listsDeleted = true }: { readonly listsDeleted?: boolean } = {}) {
+    this.#listsDeleted = listsDeleted;
   }
 
   edit(id: string, state: TicketState, at: number): void {
@@ -96,7 +96,7 @@ export class Helpdesk {
         parts: [{ role: 'user', body: wordsOf(edit) }],
         people: [],
         completeness: { reported: 1 + this.withheld, fetched: 1 },
-        ...(this.#tells ? {} : { recheck: id }),
+        ...(this.#listsDeleted ? {} : { recheck: id }),
       },
     };
   }
@@ -129,7 +129,7 @@ export class Helpdesk {
   }
 
   #shows(id: string): boolean {
-    return this.#tells || !['deleted', 'spam'].includes(this.newest(id)?.state ?? '');
+    return this.#listsDeleted || !['deleted', 'spam'].includes(this.newest(id)?.state ?? '');
   }
 
   private fail(): void {

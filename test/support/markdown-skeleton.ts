@@ -20,9 +20,9 @@ export function markdownSkeleton(markdown: string): string {
 
 function outline(node: Node): string {
   const { type, value, url = '', children = [] } = node;
-  const said = type === 'code' || type === 'inlineCode' || value === undefined ? '' : JSON.stringify(value);
+  const text = type === 'code' || type === 'inlineCode' || value === undefined ? '' : JSON.stringify(value);
   const inside = children.map(outline).join(' ');
-  return [type, url, said, inside === '' ? '' : `(${inside})`].filter((part) => part !== '').join(' ');
+  return [type, url, text, inside === '' ? '' : `(${inside})`].filter((part) => part !== '').join(' ');
 }
 
 /** The content of all code, in order. */

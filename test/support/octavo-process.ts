@@ -82,17 +82,17 @@ export class OctavoProcess {
 
   /** Lines of the log whose message contains a text. */
   /** Lines of the log with this message; `detail` is part of one of their fields. */
-  said(text: string, detail = ''): readonly LogLine[] {
+  logged(text: string, detail = ''): readonly LogLine[] {
     return this.log.filter((line) => line.msg.includes(text) && JSON.stringify(line).includes(detail));
   }
 
   /** Waits for a line of the log; rejects if the process ends first. */
-  async says(text: string, times = 1, detail = ''): Promise<LogLine> {
+  async waitForLog(text: string, times = 1, detail = ''): Promise<LogLine> {
     return eventually(`the log to say "${text}" ${detail}`, () => this.#line(text, times, detail));
   }
 
   #line(text: string, times: number, detail: string): LogLine | null {
-    const found = this.said(text, detail);
+    const found = this.logged(text, detail);
     const line = found[times - 1];
     if (line === undefined && this.child.exitCode !== null) {
       throw new Error(`the process ended with ${this.child.exitCode}:\n${this.stderr}`);
@@ -107,12 +107,12 @@ export class OctavoProcess {
   }
 
   #end(code: number | null): Ended {
-    return seemly({ code, stdout: this.stdout, stderr: this.stderr });
+    return checkOutput({ code, stdout: this.stdout, stderr: this.stderr });
   }
 }
 
 /** Returns the output. Throws if it contains a token or a stack trace. */
-export function seemly(ended: Ended): Ended {
+export function checkOutput(ended: Ended): Ended {
   const all = ended.stdout + ended.stderr;
   if (all.includes(TOKEN)) {
     throw new Error(`the token was written:\n${all}`);

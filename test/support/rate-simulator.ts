@@ -31,7 +31,7 @@ export interface Scenario extends Behaviour {
   /** Number of Octavo clients, the first included, that do not know of each other and share the calls. */
   readonly sharers?: number;
   /** Calls per second of another client, which sends evenly and never waits. */
-  readonly neighbour?: number;
+  readonly otherClient?: number;
   /** Milliseconds before the first call. */
   readonly delay?: number;
 }
@@ -189,31 +189,31 @@ export async function simulate(scenario: Scenario): Promise<Report> {
   const queues = Array.from({ length: sharers }, () => server.queue({ concurrency }));
   await server.clock.advance(scenario.delay ?? 0);
   const start = server.now;
-  const neighbour = new Neighbour(server, limits.all, scenario.neighbour ?? 0);
+  const otherClient = new Neighbour(server, limits.all, scenario.otherClient ?? 0);
   const requests = Array.from({ length: calls }, (_, index) => queues[index % sharers]?.request(server.call()));
   await server.clock.run(Promise.all(requests));
-  neighbour.stop();
+  otherClient.stop();
   const floor = floorOf(scenario, server, start);
   const makespan = server.lastAccepted - start;
   return {
     ratio: makespan / floor,
     makespan: makespan / 1000,
     refused: queues.reduce((sum, queue) => sum + queue.snapshot().outcomes.refused, 0),
-    denied: neighbour.denied,
+    denied: otherClient.denied,
     ...afterFirstRefusal(scenario, server),
   };
 }
 
 /** Result for the remaining calls after the window of the first 429. */
 function afterFirstRefusal(scenario: Scenario, server: SimulatedServer): Pick<Report, 'refusedLater' | 'laterRatio'> {
-  const { concurrency = CONCURRENCY, sharers = 1, rtt = RTT, neighbour = 0, calls, limits } = scenario;
+  const { concurrency = CONCURRENCY, sharers = 1, rtt = RTT, otherClient = 0, calls, limits } = scenario;
   const [first] = server.refused;
   const resetAt = limits.all?.resetAfter(first ?? 0);
   if (first === undefined || resetAt === undefined) {
     return { refusedLater: 0, laterRatio: 1 };
   }
   const left = calls - server.accepted.filter((at) => at < resetAt).length;
-  const { at, last } = limits.all?.opening(left, resetAt, neighbour / 1000) ?? { at: resetAt, last: left };
+  const { at, last } = limits.all?.opening(left, resetAt, otherClient / 1000) ?? { at: resetAt, last: left };
   const floor = at - resetAt + (Math.ceil(last / (concurrency * sharers)) - 1) * rtt;
   return {
     refusedLater: server.refused.filter((refusedAt) => refusedAt > first + 3 * rtt).length,
@@ -226,12 +226,12 @@ function afterFirstRefusal(scenario: Scenario, server: SimulatedServer): Pick<Re
  * and then by this number of connections. Calls that failed after they were counted also use up the limit.
  */
 function floorOf(scenario: Scenario, server: SimulatedServer, start: number): number {
-  const { concurrency = CONCURRENCY, sharers = 1, rtt = RTT, neighbour = 0, calls } = scenario;
+  const { concurrency = CONCURRENCY, sharers = 1, rtt = RTT, otherClient = 0, calls } = scenario;
   const perRound = concurrency * sharers;
   const rounds = (amount: number) => (Math.ceil(amount / perRound) - 1) * rtt;
   let floor = rounds(calls) + rtt / 2;
   for (const [limiter, counted] of server.counted) {
-    const { at, last } = limiter.opening(counted, start, neighbour / 1000);
+    const { at, last } = limiter.opening(counted, start, otherClient / 1000);
     floor = Math.max(floor, at - start + rounds(last));
   }
   return floor;

@@ -15,7 +15,7 @@ export function valid(drawn: Model): Model {
   for (const each of Object.values(result.collections)) {
     each.parent = known(each.parent, result.collections);
   }
-  withoutCircles(result.collections);
+  breakCycles(result.collections);
   for (const each of Object.values(result.spaces)) {
     each.collection = known(each.collection, result.collections);
   }
@@ -61,7 +61,7 @@ function distinct<T>(entries: Record<string, T>, value: (entry: T) => string): v
   }
 }
 
-function withoutCircles(entries: Record<string, CollectionModel>): void {
+function breakCycles(entries: Record<string, CollectionModel>): void {
   for (const [key, each] of Object.entries(entries)) {
     const seen = new Set([key]);
     for (let at = each.parent; typeof at === 'string'; at = entries[at]?.parent) {

@@ -5,7 +5,7 @@ import type { Terminal } from '../../src/commands/cli/terminal.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/emulator.ts';
 import { makeFolder, makeRepository, type TestRepository } from '../git/repository.ts';
-import { type Ended, eventually, OctavoProcess, octavo, seemly, TOKEN } from './octavo-process.ts';
+import { checkOutput, type Ended, eventually, OctavoProcess, octavo, TOKEN } from './octavo-process.ts';
 
 /** Test setup: a platform, a repository, and processes of Octavo. */
 export interface Workspace extends AsyncDisposable {
@@ -121,7 +121,7 @@ class OpenWorkspace implements Workspace {
       signal: new AbortController().signal,
       secrets: new Set([TOKEN]),
     });
-    return seemly({ code, stdout, stderr });
+    return checkOutput({ code, stdout, stderr });
   }
 
   begin(...args: string[]): OctavoProcess {

@@ -132,12 +132,12 @@ class OpenWorld implements World {
     for (let round = 0; ; round += 1) {
       const pass = await this.apply(manifests, options);
       const open = pass.results.filter((result) => result.status !== 'applied');
-      const awaited = pass.planned.plan.pending.filter(({ address }) => !address.startsWith('member/'));
-      if (open.length === 0 && awaited.length === 0) {
+      const pendingChanges = pass.planned.plan.pending.filter(({ address }) => !address.startsWith('member/'));
+      if (open.length === 0 && pendingChanges.length === 0) {
         return pass;
       }
       if (round === 3 || open.some((result) => result.status === 'failed')) {
-        throw new Error(tellUnsettled(pass, open));
+        throw new Error(describeUnsettled(pass, open));
       }
     }
   }
@@ -216,7 +216,7 @@ class OpenWorld implements World {
   }
 }
 
-function tellUnsettled({ planned }: Pass, open: readonly ChangeResult[]): string {
+function describeUnsettled({ planned }: Pass, open: readonly ChangeResult[]): string {
   const { changes, pending } = planned.plan;
   return [
     ...open.map(({ action, address, status, error }) => `${status}: ${action} ${address}: ${error}`),

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
+import { Discriminators } from './discriminators.ts';
 import { type Places, prepare } from './prepare.ts';
 import type { Named, Schema } from './schema.ts';
-import { Tellings } from './telling.ts';
 
 /** Versions of the vendor's OpenAPI document that exchanges are checked against. */
 export const VERSIONS = ['0.146', '0.202'] as const;
@@ -63,7 +63,7 @@ export interface Complaint {
 export interface VendorDocument {
   readonly version: Version;
   readonly named: Named;
-  readonly tellings: Tellings;
+  readonly discriminators: Discriminators;
   readonly operations: readonly VendorOperation[];
   /** Errors of a JSON value. */
   check(schema: Schema, place: string, value: unknown): Complaint[];
@@ -81,13 +81,13 @@ const files: Readonly<Record<Version, () => string>> = {
 export function openDocument(version: Version): VendorDocument {
   const raw = JSON.parse(readFileSync(fileURLToPath(files[version]()), 'utf8')) as Raw;
   const named = raw.components.schemas;
-  const tellings = new Tellings(named);
+  const discriminators = new Discriminators(named);
   return {
     version,
     named,
-    tellings,
+    discriminators,
     operations: operationsOf(raw),
-    check: checker(named, tellings, false),
+    check: checker(named, discriminators, false),
     // Numbers and booleans arrive as text, so that types cannot distinguish the choices.
     checkText: checker(named, { of: () => ({ by: 'nothing' }) }, true),
   };
@@ -118,9 +118,9 @@ function operationsOf({ paths, components }: Raw): VendorOperation[] {
 type Check = VendorDocument['check'];
 
 /** Creates validators lazily: a document has a thousand schemas. */
-function checker(named: Named, tellings: Pick<Tellings, 'of'>, text: boolean): Check {
+function checker(named: Named, discriminators: Pick<Discriminators, 'of'>, text: boolean): Check {
   const places: Places = new WeakMap();
-  const preparing = { tellings, places };
+  const preparing = { discriminators, places };
   const compiled = new Map<string, ValidateFunction>();
   let prepared: Named | undefined;
   let ajv: Ajv | undefined;

@@ -68,8 +68,8 @@ describe.each(VERSIONS)('%s', (version) => {
           Object.fromEntries(Object.keys(answer).map((name) => [name, [[]]])),
         ];
         const passed = spoiled.filter((one) => {
-          const said = judged(version, [{ ...exchange, answerBody: JSON.stringify(one) }]);
-          return unknownOf(version, said).length === 0;
+          const disagreements = judged(version, [{ ...exchange, answerBody: JSON.stringify(one) }]);
+          return unknownOf(version, disagreements).length === 0;
         });
         return passed.map((one) => `${exchange.method} ${exchange.path} ${Object.keys(one)}`);
       });

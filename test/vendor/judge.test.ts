@@ -261,9 +261,9 @@ describe.each([
   ['requests', inRequests],
 ] as const)('the judge of %s', (_, planted) => {
   test.each(planted)('finds %s', (_what, row, says) => {
-    const said = judge.judge(row);
-    expect(said).toHaveLength(says.length);
-    expect(said).toMatchObject(says);
+    const disagreements = judge.judge(row);
+    expect(disagreements).toHaveLength(says.length);
+    expect(disagreements).toMatchObject(says);
   });
 });
 

@@ -62,7 +62,7 @@ export class Judge {
     const match = this.#ways.find(({ operation, way }) => operation.method === exchange.method && way.test(path));
     if (match === undefined) {
       const operation = `${exchange.method} ${path}`;
-      const said = {
+      const part = {
         side: 'request',
         in: 'operation',
         pointer: '',
@@ -70,7 +70,7 @@ export class Judge {
         params: {},
         place: '',
       } as const;
-      return [{ version, operation, status, ...said }];
+      return [{ version, operation, status, ...part }];
     }
     const { operation, way } = match;
     const request = status < 400 ? this.#request(operation, way.exec(path)?.groups ?? {}, exchange) : [];
@@ -107,16 +107,16 @@ export class Judge {
   #requestBody(operation: VendorOperation, exchange: Exchange): Part[] {
     const { requestBody } = operation;
     const place = `${operation.id}/requestBody`;
-    const said = { side: 'request', pointer: '', place } as const;
+    const part = { side: 'request', pointer: '', place } as const;
     if (exchange.requestBody === '') {
-      return requestBody?.required === true ? [{ ...said, in: 'body', keyword: 'missing', params: {} }] : [];
+      return requestBody?.required === true ? [{ ...part, in: 'body', keyword: 'missing', params: {} }] : [];
     }
     if (requestBody === undefined) {
-      return [{ ...said, in: 'body', keyword: 'undeclared', params: {} }];
+      return [{ ...part, in: 'body', keyword: 'undeclared', params: {} }];
     }
     const media = requestBody.content[exchange.requestType ?? ''];
     return media === undefined
-      ? [{ ...said, in: 'type', keyword: 'undeclared', params: { type: exchange.requestType } }]
+      ? [{ ...part, in: 'type', keyword: 'undeclared', params: { type: exchange.requestType } }]
       : this.#json('request', media.schema, place, exchange.requestBody);
   }
 
@@ -125,7 +125,7 @@ export class Judge {
     const place = `${operation.id}/responses/${status}`;
     const response = operation.responses[status] ?? operation.responses.default;
     if (response === undefined) {
-      const said: Part = {
+      const part: Part = {
         side: 'answer',
         in: 'status',
         pointer: '',
@@ -133,24 +133,24 @@ export class Judge {
         params: { status },
         place: '',
       };
-      return [said, ...(status >= 400 ? this.#json('answer', ERROR, 'Error', exchange.answerBody) : [])];
+      return [part, ...(status >= 400 ? this.#json('answer', ERROR, 'Error', exchange.answerBody) : [])];
     }
     return [...missingHeaders(response, exchange, place), ...this.#answerBody(response, exchange, place)];
   }
 
   #answerBody({ content }: Response, exchange: Exchange, place: string): Part[] {
-    const said = { side: 'answer', pointer: '', place } as const;
+    const part = { side: 'answer', pointer: '', place } as const;
     const declared = Object.keys(content ?? {});
     if (exchange.answerBody === '' || declared.length === 0) {
       const agrees = exchange.answerBody === '' && declared.length === 0;
       return agrees
         ? []
-        : [{ ...said, in: 'body', keyword: exchange.answerBody === '' ? 'missing' : 'undeclared', params: {} }];
+        : [{ ...part, in: 'body', keyword: exchange.answerBody === '' ? 'missing' : 'undeclared', params: {} }];
     }
     const type = (exchange.answerHeaders['content-type'] ?? '').split(';')[0]?.trim() ?? '';
     const schema = content?.[type]?.schema;
     if (schema === undefined) {
-      return [{ ...said, in: 'type', keyword: 'undeclared', params: { type } }];
+      return [{ ...part, in: 'type', keyword: 'undeclared', params: { type } }];
     }
     return type === 'text/event-stream'
       ? eventsOf(exchange.answerBody).flatMap((event) => this.#json('answer', schema, place, event))

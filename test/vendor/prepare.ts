@@ -1,12 +1,12 @@
+import type { Discriminators } from './discriminators.ts';
 import { nameOf, type Schema } from './schema.ts';
-import type { Tellings } from './telling.ts';
 
 /** Place in a document of each prepared schema. */
 export type Places = WeakMap<object, string>;
 
 /** Input and results of the preparation of one document's schemas. */
 export interface Preparing {
-  readonly tellings: Pick<Tellings, 'of'>;
+  readonly discriminators: Pick<Discriminators, 'of'>;
   readonly places: Places;
 }
 
@@ -61,23 +61,25 @@ function choice(given: Preparing, oneOf: readonly Schema[], place: string): Sche
     return schema as Schema;
   };
   const conditions = (is: (n: number) => object) => parts.map((part, n) => at(when(is(n), part)));
-  const telling = given.tellings.of(oneOf);
-  switch (telling.by) {
+  const discriminator = given.discriminators.of(oneOf);
+  switch (discriminator.by) {
     case 'tag': {
-      const { property, values } = telling;
+      const { property, values } = discriminator;
       const is = (of: readonly unknown[] = []) => ({ required: [property], properties: { [property]: { enum: of } } });
       const any = { type: 'object', required: [property], properties: { [property]: at({ enum: values.flat() }) } };
       return at({ allOf: [at(any), ...conditions((n) => is(values[n]))] });
     }
     case 'type':
-      return at({ allOf: [at({ type: telling.types.flat() }), ...conditions((n) => ({ type: telling.types[n] }))] });
+      return at({
+        allOf: [at({ type: discriminator.types.flat() }), ...conditions((n) => ({ type: discriminator.types[n] }))],
+      });
     case 'key': {
-      const known = telling.keys.filter((key) => key !== undefined);
+      const known = discriminator.keys.filter((key) => key !== undefined);
       const has = (key: string) => ({ required: [key] });
       const isRest = { not: { anyOf: known.map(has) } };
       const any = known.length === parts.length ? { type: 'object', not: isRest } : { type: 'object' };
       const is = (key: string | undefined) => (key === undefined ? isRest : has(key));
-      return at({ allOf: [at(any), ...conditions((n) => is(telling.keys[n]))] });
+      return at({ allOf: [at(any), ...conditions((n) => is(discriminator.keys[n]))] });
     }
     case 'nothing':
       return at({ oneOf: parts });

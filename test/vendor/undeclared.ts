@@ -1,5 +1,5 @@
+import type { Discriminators } from './discriminators.ts';
 import { type Named, nameOf, type Schema } from './schema.ts';
-import type { Tellings } from './telling.ts';
 
 /** A field that a document does not have. */
 export interface Undeclared {
@@ -13,7 +13,7 @@ export interface Undeclared {
 /** The document without the field. */
 export interface Knowing {
   readonly named: Named;
-  readonly tellings: Tellings;
+  readonly discriminators: Discriminators;
 }
 
 interface Described {
@@ -91,6 +91,6 @@ function partsOf(given: Knowing, { schema, place }: Described, value: unknown): 
     { schema, place },
     ...allOf.flatMap((one, at) => part(one, `allOf/${at}`)),
     ...anyOf.flatMap((one, at) => part(one, `anyOf/${at}`)),
-    ...given.tellings.meant(oneOf, value).flatMap((at) => part(oneOf[at], `oneOf/${at}`)),
+    ...given.discriminators.meant(oneOf, value).flatMap((at) => part(oneOf[at], `oneOf/${at}`)),
   ];
 }

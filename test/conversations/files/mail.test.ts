@@ -161,12 +161,12 @@ describe('a mailbox', () => {
   });
 
   it('accepts circular, self-referring and endless References', async () => {
-    const circle = [
+    const cycle = [
       mail({ id: 'a@x', headers: ['References: <b@x> <a@x>'] }),
       mail({ id: 'b@x', headers: ['References: <a@x>', `In-Reply-To: <${'x'.repeat(5000)}>`] }),
       mail({ id: 'c@x', headers: [`References: <b@x> ${'<q@x>\r\n '.repeat(20_000)}<r@x>`] }),
     ];
-    expect(ticketsOf(await read('x.mbox', mbox(...circle)))).toMatchObject([{ parts: { length: 3 } }]);
+    expect(ticketsOf(await read('x.mbox', mbox(...cycle)))).toMatchObject([{ parts: { length: 3 } }]);
   });
 
   it('keeps every mail before the end of a truncated file', async () => {

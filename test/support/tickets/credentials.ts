@@ -55,7 +55,7 @@ export function labelledCredential(dice: Dice): Fragment {
   const isPassword = dice.chance(0.7);
   const value = isPassword ? mark('password', password(dice)) : mark('token', token(dice));
   if (isPassword && dice.chance(0.35)) {
-    return fill(dice.pick(words.tells), quoted(dice, value));
+    return fill(dice.pick(words.sentences), quoted(dice, value));
   }
   const label = dice.pick(isPassword ? words.password : words.token);
   const separator = dice.pick(SEPARATORS);

@@ -27,7 +27,7 @@ export interface Death {
 /** Base of a pass: the record, which changes with each pass, or fixed manifests (null: none). */
 export type BaseSource = { readonly record: OrganizationRecord } | { readonly manifests: Manifests | null };
 
-export interface MortalPass {
+export interface CrashingPass {
   readonly planned: Planned;
   readonly results: readonly ChangeResult[];
   /** True if the pass reached the write at which it was to die. */
@@ -40,12 +40,12 @@ export interface MortalPass {
  * Plans and applies with a connection of its own. When it dies, nothing more reaches the platform or the record, and
  * only those two survive, as if its process had been killed.
  */
-export async function mortalPass(
+export async function runCrashingPass(
   emulator: Emulator,
   manifests: Manifests,
   source: BaseSource,
   death: Death | null,
-): Promise<MortalPass> {
+): Promise<CrashingPass> {
   const connection = openConnection({
     baseUrl: emulator.url,
     token: emulator.token,
@@ -68,7 +68,7 @@ export async function mortalPass(
     ]);
   }
   const kept =
-    'record' in source ? mortal(source.record, end.signal, death?.of === 'record' ? death : null, die) : null;
+    'record' in source ? crashing(source.record, end.signal, death?.of === 'record' ? death : null, die) : null;
   try {
     const organization = emulator.organization;
     const client = { organization, priority: 'apply' as const, signal: end.signal };
@@ -117,7 +117,7 @@ async function baseOf(manifests: Manifests | null) {
 }
 
 /** Record at which a pass may die, and to which a dead pass cannot write. */
-function mortal(
+function crashing(
   record: OrganizationRecord,
   dead: AbortSignal,
   death: Death | null,

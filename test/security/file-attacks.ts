@@ -3,13 +3,13 @@ import { rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { makeFifo } from '../support/fifo.ts';
-import type { Trap, Trick } from './scene.ts';
+import type { Attack, Trap } from './scene.ts';
 
 /** A manifest that declares the content of a file as a specification. */
 const naming = (file: string) => `openapi:\n  petstore: { source: { file: ${JSON.stringify(file)} } }\n`;
 
 /** A manifest that names a forbidden file. */
-function refused(name: string, file: string, says: string | RegExp, set: (trap: Trap) => void = () => {}): Trick {
+function refused(name: string, file: string, says: string | RegExp, set: (trap: Trap) => void = () => {}): Attack {
   return {
     name: `file: ${name}`,
     validate: 3,
@@ -23,11 +23,11 @@ function refused(name: string, file: string, says: string | RegExp, set: (trap: 
 }
 
 /** A manifest that is not a regular file of the repository. */
-function manifest(name: string, validate: number, set: (trap: Trap) => void, says?: string | RegExp): Trick {
+function manifest(name: string, validate: number, set: (trap: Trap) => void, says?: string | RegExp): Attack {
   return { name: `manifest: ${name}`, validate, set, ...(says === undefined ? {} : { says }) };
 }
 
-const names: readonly Trick[] = [
+const names: readonly Attack[] = [
   refused('the repository’s settings', '../.git/config', 'is outside the manifest directory'),
   {
     ...refused('the repository’s settings, from its root', '.git/config', 'is inside .git'),
@@ -73,7 +73,7 @@ const names: readonly Trick[] = [
   refused('a file with the name of an option', '--help', 'does not exist in'),
 ];
 
-const replaced: readonly Trick[] = [
+const replaced: readonly Attack[] = [
   manifest(
     'a link to the repository’s settings',
     3,
@@ -143,7 +143,7 @@ const replaced: readonly Trick[] = [
 ];
 
 /** A link in the place of the planned folder. */
-function replacedFolder(name: string, target: (trap: Trap) => string): Trick {
+function replacedFolder(name: string, target: (trap: Trap) => string): Attack {
   return {
     name: `folder: ${name}`,
     validate: 1,
@@ -157,7 +157,7 @@ function replacedFolder(name: string, target: (trap: Trap) => string): Trick {
   };
 }
 
-const folders: readonly Trick[] = [
+const folders: readonly Attack[] = [
   replacedFolder('a link out of the repository', () => '../../template/manifests'),
   replacedFolder('a link to the repository’s own .git', () => '.git'),
   replacedFolder('a link to the root of the machine', () => '/proc/self'),
@@ -172,4 +172,4 @@ const folders: readonly Trick[] = [
 ];
 
 /** Attacks through files. */
-export const fileTricks: readonly Trick[] = [...names, ...replaced, ...folders];
+export const fileAttacks: readonly Attack[] = [...names, ...replaced, ...folders];

@@ -1,58 +1,58 @@
 import { type Named, resolve, type Schema, typeOf } from './schema.ts';
 
 /** Discriminator of several schemas; a value is to match one of them. */
-export type Telling =
+export type Discriminator =
   | ({ readonly by: 'tag' } & Tag)
   | { readonly by: 'type'; readonly types: readonly (readonly string[])[] }
   | { readonly by: 'key'; readonly keys: readonly (string | undefined)[] }
   | { readonly by: 'nothing' };
 
 /** Finds the discriminator of choices, once for each of them. */
-export class Tellings {
+export class Discriminators {
   readonly #named: Named;
-  readonly #known = new WeakMap<readonly Schema[], Telling>();
+  readonly #known = new WeakMap<readonly Schema[], Discriminator>();
 
   constructor(named: Named) {
     this.#named = named;
   }
 
-  of(choices: readonly Schema[]): Telling {
-    const telling = this.#known.get(choices) ?? tellingOf(this.#named, choices);
-    this.#known.set(choices, telling);
-    return telling;
+  of(choices: readonly Schema[]): Discriminator {
+    const discriminator = this.#known.get(choices) ?? findDiscriminator(this.#named, choices);
+    this.#known.set(choices, discriminator);
+    return discriminator;
   }
 
   /** The choices that the value may be intended to match. */
   meant(choices: readonly Schema[], value: unknown): readonly number[] {
-    const telling = this.of(choices);
-    return choices.flatMap((_, at) => (isMeant(telling, at, value) ? [at] : []));
+    const discriminator = this.of(choices);
+    return choices.flatMap((_, at) => (isMeant(discriminator, at, value) ? [at] : []));
   }
 }
 
-function isMeant(telling: Telling, at: number, value: unknown): boolean {
-  if (telling.by === 'type') {
-    return (telling.types[at] ?? []).includes(typeOf(value));
+function isMeant(discriminator: Discriminator, at: number, value: unknown): boolean {
+  if (discriminator.by === 'type') {
+    return (discriminator.types[at] ?? []).includes(typeOf(value));
   }
-  if (telling.by === 'nothing' || typeof value !== 'object' || value === null) {
+  if (discriminator.by === 'nothing' || typeof value !== 'object' || value === null) {
     return true;
   }
-  if (telling.by === 'tag') {
-    return (telling.values[at] ?? []).includes((value as Record<string, unknown>)[telling.property]);
+  if (discriminator.by === 'tag') {
+    return (discriminator.values[at] ?? []).includes((value as Record<string, unknown>)[discriminator.property]);
   }
-  const key = telling.keys[at];
-  return key === undefined ? !telling.keys.some((other) => other !== undefined && other in value) : key in value;
+  const key = discriminator.keys[at];
+  return key === undefined ? !discriminator.keys.some((other) => other !== undefined && other in value) : key in value;
 }
 
-function tellingOf(named: Named, choices: readonly Schema[]): Telling {
+function findDiscriminator(named: Named, choices: readonly Schema[]): Discriminator {
   const tag = tagOf(named, choices);
   if (tag !== undefined) {
     return { by: 'tag', ...tag };
   }
-  const types = typesThatTell(named, choices);
+  const types = distinctTypes(named, choices);
   if (types !== undefined) {
     return { by: 'type', types };
   }
-  const keys = keysThatTell(named, choices);
+  const keys = distinctKeys(named, choices);
   return keys === undefined ? { by: 'nothing' } : { by: 'key', keys };
 }
 
@@ -114,14 +114,14 @@ function typesOf(named: Named, schema: Schema): readonly string[] | undefined {
 }
 
 /** The types that distinguish these schemas, one list for each of them, if they do. */
-function typesThatTell(named: Named, choices: readonly Schema[]): readonly (readonly string[])[] | undefined {
+function distinctTypes(named: Named, choices: readonly Schema[]): readonly (readonly string[])[] | undefined {
   const types = choices.map((choice) => typesOf(named, choice) ?? []);
   const all = types.flat();
   return types.every((of) => of.length > 0) && new Set(all).size === all.length ? types : undefined;
 }
 
 /** Properties that exactly one of these schemas requires; one schema may have none and be the default. */
-function keysThatTell(named: Named, choices: readonly Schema[]): readonly (string | undefined)[] | undefined {
+function distinctKeys(named: Named, choices: readonly Schema[]): readonly (string | undefined)[] | undefined {
   const all = choices.map((choice) => resolve(named, choice));
   const keys = all.map(({ required = [] }, at) =>
     required.find((name) => all.every(({ properties = {} }, other) => other === at || properties[name] === undefined)),

@@ -13,7 +13,7 @@ const WRITES = [
 ];
 
 /** Outbox whose process dies at one of its writes; after that, it does nothing. */
-export class MortalOutbox {
+export class CrashingOutbox {
   readonly outbox: Outbox;
   writes = 0;
   isDead = false;

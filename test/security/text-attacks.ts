@@ -2,9 +2,9 @@
  * Attacks through the content of manifests: YAML that expands without end, and texts that a terminal or a forge
  * interprets.
  */
-import type { Trick } from './scene.ts';
+import type { Attack } from './scene.ts';
 
-function yaml(name: string, content: string | Uint8Array, validate: number | null = 3, says?: string | RegExp): Trick {
+function yaml(name: string, content: string | Uint8Array, validate: number | null = 3, says?: string | RegExp): Attack {
   return {
     name: `yaml: ${name}`,
     validate,
@@ -25,7 +25,7 @@ function aliases(): string {
   return `${levels.join('\n')}\nteams:\n  x: { title: T, members: *a8 }\n`;
 }
 
-const documents: readonly Trick[] = [
+const documents: readonly Attack[] = [
   yaml('a billion aliases', aliases(), 3, /x\.yaml:\d+/),
   yaml('an alias of itself', 'teams: &t\n  x: { title: X, members: *t }\n'),
   yaml('merge keys', 'base: &b { title: X }\nteams:\n  x: { <<: *b }\n'),
@@ -55,11 +55,11 @@ const documents: readonly Trick[] = [
 ];
 
 /** A text that another program would interpret: valid or not, it is shown as text. */
-function title(name: string, text: string): Trick {
+function title(name: string, text: string): Attack {
   return yaml(`a title that ${name}`, `teams:\n  odd: { title: ${JSON.stringify(text)} }\n`, null);
 }
 
-const obeyed: readonly Trick[] = [
+const obeyed: readonly Attack[] = [
   title('clears the terminal', 'a\u001b[2J\u001b]0;owned\u0007b'),
   title('turns the reading direction', 'a\u202eb\u2066c'),
   title('hides what came before', 'ok\rapplied'),
@@ -70,4 +70,4 @@ const obeyed: readonly Trick[] = [
 ];
 
 /** Attacks through the text of manifests. */
-export const textTricks: readonly Trick[] = [...documents, ...obeyed];
+export const textAttacks: readonly Attack[] = [...documents, ...obeyed];

@@ -1,7 +1,7 @@
 /** Attacks through git itself: embedded repositories, settings, attributes, hooks, submodules and refs. */
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addSettings, embedBare, type Trap, type Trick } from './scene.ts';
+import { type Attack, addSettings, embedBare, type Trap } from './scene.ts';
 
 /** Settings of a repository that name a command; git executes the command of each of them. */
 const COMMAND_SETTINGS = (command: string): Readonly<Record<string, string>> => ({
@@ -40,7 +40,7 @@ function configure({ root }: Trap, settings: Readonly<Record<string, string>>): 
 }
 
 /** A bare repository in the place of the manifests, or below them. */
-function embedded(name: string, settings: (trap: Trap) => Record<string, string>, folder = 'manifests'): Trick {
+function embedded(name: string, settings: (trap: Trap) => Record<string, string>, folder = 'manifests'): Attack {
   return {
     name: `embedded bare repository: ${name}`,
     folder,
@@ -52,7 +52,7 @@ function embedded(name: string, settings: (trap: Trap) => Record<string, string>
   };
 }
 
-const embeddings: readonly Trick[] = [
+const embeddings: readonly Attack[] = [
   embedded('a clean filter over its own work tree', ({ manifests, command }) => ({
     'core.bare': 'false',
     'core.worktree': manifests,
@@ -106,11 +106,11 @@ const embeddings: readonly Trick[] = [
  * Content in the place of a repository’s own `.git`: a commit cannot contain it, but an archive or a mounted folder
  * can.
  */
-function pointer(name: string, set: (trap: Trap) => void): Trick {
+function pointer(name: string, set: (trap: Trap) => void): Attack {
   return { name: `a .git in the folder: ${name}`, set };
 }
 
-const pointers: readonly Trick[] = [
+const pointers: readonly Attack[] = [
   pointer('a file that points into the folder', (trap) => {
     embedBare(trap, 'manifests/evil', { 'core.bare': 'false', ...COMMAND_SETTINGS(trap.command) }, false);
     trap.write('manifests/.git', 'gitdir: evil\n');
@@ -134,7 +134,7 @@ const pointers: readonly Trick[] = [
 ];
 
 /** Commands in the checkout’s own settings, which attributes of a pull request select. */
-function setting(name: string, set: (trap: Trap) => void): Trick {
+function setting(name: string, set: (trap: Trap) => void): Attack {
   return {
     name: `settings: ${name}`,
     set: (trap) => {
@@ -148,7 +148,7 @@ function setting(name: string, set: (trap: Trap) => void): Trick {
   };
 }
 
-const settings: readonly Trick[] = [
+const settings: readonly Attack[] = [
   ...['core.fsmonitor', 'filter.evil.clean', 'filter.evil.process', 'diff.external', 'remote.origin.uploadpack'].map(
     (key) => setting(key, (trap) => configure(trap, { [key]: COMMAND_SETTINGS(trap.command)[key] ?? '' })),
   ),
@@ -211,7 +211,7 @@ const settings: readonly Trick[] = [
   }),
 ];
 
-function submodule(name: string, text: (trap: Trap) => string, more: (trap: Trap) => void = () => {}): Trick {
+function submodule(name: string, text: (trap: Trap) => string, more: (trap: Trap) => void = () => {}): Attack {
   return {
     name: `submodule: ${name}`,
     set: (trap) => {
@@ -226,7 +226,7 @@ function submodule(name: string, text: (trap: Trap) => string, more: (trap: Trap
 
 const SUB = (lines: string) => `[submodule "sub"]\n\tpath = manifests/sub\n${lines}`;
 
-const submodules: readonly Trick[] = [
+const submodules: readonly Attack[] = [
   submodule('an address that is an option', ({ command }) => SUB(`\turl = --upload-pack=${command}\n`)),
   submodule('an address that is a command', ({ command }) => SUB(`\turl = ext::sh -c ${command}\n`)),
   submodule('an update command', ({ command }) => SUB(`\turl = ./.\n\tupdate = !${command}\n`)),
@@ -246,7 +246,7 @@ const submodules: readonly Trick[] = [
   ),
 ];
 
-const refs: readonly Trick[] = [
+const refs: readonly Attack[] = [
   {
     name: 'refs: a branch and a tag called HEAD and main',
     set: ({ git }) => {
@@ -296,4 +296,4 @@ const refs: readonly Trick[] = [
 ];
 
 /** Attacks through git. */
-export const gitTricks: readonly Trick[] = [...embeddings, ...pointers, ...settings, ...submodules, ...refs];
+export const gitAttacks: readonly Attack[] = [...embeddings, ...pointers, ...settings, ...submodules, ...refs];

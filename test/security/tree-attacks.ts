@@ -1,10 +1,10 @@
 /** Attacks through git objects that git itself would not create, and through their expansion. */
-import { blobOf, commitRoot, commitTree, type Trap, type Trick } from './scene.ts';
+import { type Attack, blobOf, commitRoot, commitTree, type Trap } from './scene.ts';
 
 const HOOK = (command: string) => `#!/bin/sh\n${command}\n`;
 
 /** A tree with an executable in a place that some file system treats as the repository’s own folder. */
-function disguised(name: string, folder: string): Trick {
+function disguised(name: string, folder: string): Attack {
   return {
     name: `tree: ${name}`,
     set: (trap) => {
@@ -18,7 +18,7 @@ function disguised(name: string, folder: string): Trick {
 }
 
 /** A file with a name that no ordinary commit has. */
-function named(name: string, file: string | Uint8Array): Trick {
+function named(name: string, file: string | Uint8Array): Attack {
   return {
     name: `tree: ${name}`,
     set: (trap) => {
@@ -47,7 +47,7 @@ function deep(trap: Trap): void {
   commitRoot(trap, trap.feed(`040000 tree ${tree}\tmanifests\0`, 'mktree', '-z'));
 }
 
-export const treeTricks: readonly Trick[] = [
+export const treeAttacks: readonly Attack[] = [
   disguised('a .git', '.git'),
   disguised('a .GIT', '.GIT'),
   disguised('a short name of .git', 'git~1'),
