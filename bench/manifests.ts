@@ -1,3 +1,4 @@
+/** Writes the manifests and configurations of the benchmark. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Platform } from './platform.ts';

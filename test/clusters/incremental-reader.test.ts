@@ -148,9 +148,9 @@ function read(
 ): Outcome {
   const reading = new IncrementalReader(asked, before, platform.now);
   let requests = 0;
-  for (let goesOn = true; goesOn; requests += 1) {
+  for (let hasMore = true; hasMore; requests += 1) {
     const { items, isLast } = platform.page(requests * size, size);
-    goesOn = reading.addPage(items, isLast);
+    hasMore = reading.addPage(items, isLast);
     // Not forever: changes that are faster than the reader are never read completely.
     if (requests < 3) {
       between?.();

@@ -1,3 +1,4 @@
+/** Embedded platform and daemons for tests of cluster runs. */
 import type { Redaction } from '../../src/clusters/model/redaction.ts';
 import type { Names } from '../../src/clusters/read/spaces.ts';
 import { ClusterAutomation } from '../../src/clusters/run/automation.ts';

@@ -712,11 +712,11 @@ describe('a control request', () => {
     expect(await mute(true)).toMatchObject({ changed: true, muted: true });
     expect(await mute(true)).toMatchObject({ changed: false });
     expect(await run()).toMatchObject({ passing: 0 });
-    const wish = { subcommand: 'open', cluster: 'c_1', space: null, dryRun: false } as const;
-    await expect(handleClusterRequest(automation, wish)).rejects.toThrow('c_1 is muted');
+    const request = { subcommand: 'open', cluster: 'c_1', space: null, dryRun: false } as const;
+    await expect(handleClusterRequest(automation, request)).rejects.toThrow('c_1 is muted');
     await mute(false);
     expect(await run()).toMatchObject({ opened: 1 });
-    await expect(handleClusterRequest(automation, { ...wish, cluster: 'c_9' })).rejects.toThrow(
+    await expect(handleClusterRequest(automation, { ...request, cluster: 'c_9' })).rejects.toThrow(
       'issue cluster "c_9" not found; run octavo clusters list to see them',
     );
   });

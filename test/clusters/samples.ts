@@ -1,3 +1,4 @@
+/** Sample clusters, issues and settings. */
 import type { ClusterChangeRequest } from '../../src/clusters/model/change-request.ts';
 import type { ClusterIssue, IssueCluster } from '../../src/clusters/model/cluster.ts';
 import { type ClustersConfig, completeClusters } from '../../src/config/clusters.ts';

@@ -165,18 +165,18 @@ test('writes nothing and names --forge when it cannot detect the forge', async (
 test('asks for the forge on a terminal', async () => {
   await using work = await openWorkspace();
   await work.call('PUT', '/teams', { title: 'Writers' });
-  const asked: string[] = [];
+  const questions: string[] = [];
   const answers = ['GitLab', 'n'];
   const { code } = await work.inside(['init', 'new'], {}, '..', {
     isOutTerminal: true,
     isErrTerminal: true,
     ask: async (question) => {
-      asked.push(question);
+      questions.push(question);
       return answers.shift() ?? '';
     },
   });
   expect(code).toBe(0);
-  expect(asked).toEqual([expect.stringContaining('Forge of the repository'), expect.stringContaining('Import')]);
+  expect(questions).toEqual([expect.stringContaining('Forge of the repository'), expect.stringContaining('Import')]);
   expect(existsSync(inNew(work, '.gitlab-ci.yml'))).toBe(true);
   expect(existsSync(inNew(work, 'teams.yaml'))).toBe(false);
   expect(runGit(inNew(work, ''), ['symbolic-ref', '--short', 'HEAD']).trim()).toBe('main');

@@ -19,9 +19,9 @@ test('plan, apply and plan print results to standard output and everything else 
   expect(plan.stdout).toMatch(/^Plan for .*org_acme.*: commit [0-9a-f]{7}\n/);
   expect(plan.stdout).toContain('there is no base, so nothing is deleted; set one with --base REF');
   expect(plan.stdout).toMatch(/\n2 to create, 0 unchanged\n$/);
-  const unasked = await work.run('apply');
-  expect(unasked).toMatchObject({ code: 3, stdout: '' });
-  expect(unasked.stderr).toContain('no terminal to ask for confirmation; pass --yes to apply');
+  const withoutTerminal = await work.run('apply');
+  expect(withoutTerminal).toMatchObject({ code: 3, stdout: '' });
+  expect(withoutTerminal.stderr).toContain('no terminal to ask for confirmation; pass --yes to apply');
   expect(work.writes()).toBe(0);
   const apply = await work.run('apply', '--yes');
   expect(apply).toMatchObject({ code: 0, stdout: '2 applied; 2 writes\n' });
@@ -223,13 +223,13 @@ describe('--approve', () => {
       'covers only the held changes, but 1 change is not held; pass --yes to apply it too',
     );
     expect(silent.code).toBe(3);
-    const asked: string[] = [];
+    const questions: string[] = [];
     const ask = async (question: string) => {
-      asked.push(question);
+      questions.push(question);
       return 'no';
     };
     const refused = await work.inside(['apply', '--base', 'applied', '--approve', heldChecksum], {}, '.', { ask });
-    expect([refused.code, asked, work.writes()]).toEqual([
+    expect([refused.code, questions, work.writes()]).toEqual([
       1,
       ['\nApply 1 change, and 1 approved change, to org_acme? Enter "yes" to confirm: '],
       writes,

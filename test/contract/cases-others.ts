@@ -1,3 +1,4 @@
+/** Contract cases for integrations and conversations. */
 import { expect } from 'vitest';
 import { type Cases, type Ids, INTEGRATION, NOWHERE } from './operation-world.ts';
 

@@ -1,3 +1,4 @@
+/** Contract cases for comments and change requests. */
 import { expect } from 'vitest';
 import { type Cases, commentBody, document, type Ids, NOWHERE } from './operation-world.ts';
 

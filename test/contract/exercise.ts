@@ -1,3 +1,4 @@
+/** Calls every operation of the client and records the exchanges. */
 import { OPERATIONS } from '../../src/emulator/families.ts';
 import type { Writer } from '../../src/platform/client.ts';
 import { operations } from '../../src/platform/operations/index.ts';

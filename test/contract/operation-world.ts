@@ -1,3 +1,4 @@
+/** A platform with one of everything, for the contract cases. */
 import { systemClock } from '../../src/core/clock.ts';
 import { createState, type Emulator, emptyOrganization, startEmulator } from '../../src/emulator/emulator.ts';
 import { openWriter, type Writer } from '../../src/platform/client.ts';

@@ -195,10 +195,10 @@ describe('a ticket', () => {
     }
     helpdesk.solve(ticket);
     await minute();
-    let asked = 0;
+    let requests = 0;
     helpdesk.fault = ({ path }) => {
-      asked += COMMENTS.test(path) ? 1 : 0;
-      return COMMENTS.test(path) && asked % 2 === 1 ? 'truncated' : null;
+      requests += COMMENTS.test(path) ? 1 : 0;
+      return COMMENTS.test(path) && requests % 2 === 1 ? 'truncated' : null;
     };
     const bodies = ticketsOf(await poll())[0]?.parts.map(({ body }) => body);
     expect(bodies).toEqual(Array.from({ length: 250 }, (_, n) => `part ${n}`));

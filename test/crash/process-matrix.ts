@@ -1,3 +1,4 @@
+/** Kills processes at their writes and checks that another one recovers. */
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -9,7 +10,7 @@ import { OLDEST } from '../support/kind-samples.ts';
 import { type Model, manifestsOf } from '../support/model.ts';
 import { eventually, type OctavoProcess } from '../support/octavo-process.ts';
 import { differences } from '../support/oracle.ts';
-import { untouched } from '../support/oracle-lookups.ts';
+import { foreignRecords } from '../support/oracle-lookups.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { leftover, scenarioOf } from './scenario.ts';
 
@@ -89,7 +90,8 @@ export abstract class Victim implements AsyncDisposable {
 
   protected wrong(model: Model): string {
     const now = this.work.emulator.state();
-    const touched = untouched(this.#start, now) === untouched(this.#start, this.#start) ? [] : ['others were touched'];
+    const touched =
+      foreignRecords(this.#start, now) === foreignRecords(this.#start, this.#start) ? [] : ['others were touched'];
     return [...differences(model, this.#start, now), ...leftover(model, now), ...touched].join('\n');
   }
 

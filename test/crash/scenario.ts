@@ -1,3 +1,4 @@
+/** Initial and target models of the crash tests. */
 import { parse } from 'yaml';
 import type { EmulatorState, PlatformVersion } from '../../src/emulator/emulator.ts';
 import { kinds } from '../../src/kinds/registry.ts';

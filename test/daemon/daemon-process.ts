@@ -1,3 +1,4 @@
+/** Starts a daemon as a process and reads its HTTP server. */
 import type { LogLine, OctavoProcess } from '../support/octavo-process.ts';
 import { eventually } from '../support/octavo-process.ts';
 import type { DaemonSettings, Workspace } from '../support/workspace.ts';

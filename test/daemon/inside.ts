@@ -1,3 +1,4 @@
+/** Starts a daemon in the test process. */
 import { readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { Writable } from 'node:stream';

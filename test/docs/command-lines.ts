@@ -1,3 +1,4 @@
+/** Finds and parses the `octavo` command lines in documentation. */
 import { type Command, CommanderError } from 'commander';
 import { commandLine } from '../../scripts/docs.ts';
 

@@ -1,3 +1,4 @@
+/** Starts an emulator for a test file, with a client that shares no code with the product. */
 import { afterAll } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/emulator.ts';

@@ -1,3 +1,4 @@
+/** An emulator with one of everything, for the tables of operations. */
 import { createState, emptyOrganization } from '../../src/emulator/emulator.ts';
 import type { Body, Fixture } from './fixture.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { RateLimitedError, RejectedError } from '../../src/core/errors.ts';
 import type { OpenPull, Pulls, PullText } from '../../src/forge/pulls.ts';
 import { upsertPull } from '../../src/forge/upsert-pull.ts';
-import { createHastyClock } from './samples.ts';
+import { createInstantClock } from './samples.ts';
 
 const BRANCHES = { from: 'octavo/drift/org_1', into: 'main' };
 const TEXT = { title: 'Drift', body: 'What drifted' };
@@ -29,7 +29,7 @@ function pullsWith(errors: Error[]) {
 
 test('opens a pull request after a rate limit has passed', async () => {
   const { pulls, open } = pullsWith([new RateLimitedError('slow', 5000), new RateLimitedError('slow', null)]);
-  const clock = createHastyClock();
+  const clock = createInstantClock();
   expect(await upsertPull(pulls, BRANCHES, TEXT, clock)).toMatchObject({ outcome: 'opened' });
   expect(clock.waits).toEqual([5000, 60_000]);
   expect(open).toHaveLength(1);
@@ -37,6 +37,6 @@ test('opens a pull request after a rate limit has passed', async () => {
 
 test('reports a refused pull request that does not exist', async () => {
   const { pulls, open } = pullsWith([new RejectedError('no', 422)]);
-  await expect(upsertPull(pulls, BRANCHES, TEXT, createHastyClock())).rejects.toMatchObject({ status: 422 });
+  await expect(upsertPull(pulls, BRANCHES, TEXT, createInstantClock())).rejects.toMatchObject({ status: 422 });
   expect(open).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { openForge } from '../../src/forge/open-forge.ts';
 import { publish, withRetries } from '../../src/forge/publish.ts';
 import type { RunNumber } from '../../src/forge/pull-request.ts';
 import { FakeForge } from '../support/fake-forge.ts';
-import { createHastyClock, FORGES, pullAt } from './samples.ts';
+import { createInstantClock, FORGES, pullAt } from './samples.ts';
 
 const ORGANIZATION = 'org_1';
 const bodyOf = (run: RunNumber, organization = ORGANIZATION) =>
@@ -59,7 +59,7 @@ class MemoryForge implements Forge {
   }
 }
 
-const run = (forge: Forge, number: RunNumber, clock = createHastyClock()) =>
+const run = (forge: Forge, number: RunNumber, clock = createInstantClock()) =>
   publish(forge, { organization: ORGANIZATION, scope: '.', run: number }, bodyOf(number), clock);
 
 describe('consecutive runs', () => {
@@ -125,13 +125,13 @@ describe('a failing forge', () => {
       failed.add(what);
       return isFirst ? 'failed' : 'done';
     };
-    const clock = createHastyClock();
+    const clock = createInstantClock();
     expect(await run(forge, [2, 1], clock)).toBe('updated');
     expect(clock.waits).toEqual([1000, 1000]);
   });
 
   test('is abandoned after all retries', async () => {
-    const clock = createHastyClock();
+    const clock = createInstantClock();
     const down = new TransientError('down', true);
     await expect(withRetries(clock, () => Promise.reject(down))).rejects.toBe(down);
     expect(clock.waits).toEqual([1000, 4000, 15_000]);
@@ -142,7 +142,7 @@ describe('a failing forge', () => {
     ['does not wait for a long time', new RateLimitedError('slow', 3_600_000), []],
     ['does not wait if a person must act', new AuthError('no', 403), []],
   ] as const)('%s', async (_what, error, waits) => {
-    const clock = createHastyClock();
+    const clock = createInstantClock();
     await expect(withRetries(clock, () => Promise.reject(error))).rejects.toBe(error);
     expect(clock.waits).toEqual(waits);
   });
@@ -158,7 +158,7 @@ describe('a failing forge', () => {
       }
       return create(body);
     };
-    const clock = createHastyClock();
+    const clock = createInstantClock();
     expect(await run(forge, [1, 1], clock)).toBe('created');
     expect(clock.waits).toEqual([2000, 60_000]);
     expect(forge.comments).toHaveLength(1);

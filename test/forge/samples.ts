@@ -1,3 +1,4 @@
+/** The forges with their fakes, and sample comments. */
 import type { Clock } from '../../src/core/clock.ts';
 import type { PullRequest } from '../../src/forge/pull-request.ts';
 import { FakeForge, FakeGiteaPull, FakeGitHubPull, FakeGitLabPull } from '../support/fake-forge.ts';
@@ -28,7 +29,7 @@ export function pullAt(fake: FakeForge, forge: PullRequest['forge'], repository:
 }
 
 /** A clock that does not wait, and records the durations. */
-export function createHastyClock(): Clock & { readonly waits: number[] } {
+export function createInstantClock(): Clock & { readonly waits: number[] } {
   const waits: number[] = [];
   return {
     waits,

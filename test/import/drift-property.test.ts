@@ -49,7 +49,7 @@ const marks = (files: Files) => Object.values(files).flatMap((text) => text.matc
 
 test('writes or reports every manual change, and loses a comment only with its line', async () => {
   let written = 0;
-  let takenOut = 0;
+  let removals = 0;
   await fc.assert(
     fc.asyncProperty(twoModels, fc.boolean(), async ([a, b], hasBase) => {
       await world.begin();
@@ -79,7 +79,7 @@ test('writes or reports every manual change, and loses a comment only with its l
       const writable = hasBase ? ['update', 'move', 'create'] : ['update', 'move'];
       const still = changes.filter(({ action }) => writable.includes(action));
       expect(still.map(({ address }) => address).filter((address) => !left.has(address))).toEqual([]);
-      takenOut += drift.places.filter(({ action }) => action === 'delete').length;
+      removals += drift.places.filter(({ action }) => action === 'delete').length;
       if (drift.places.some(({ action }) => action === 'delete')) {
         return;
       }
@@ -91,7 +91,7 @@ test('writes or reports every manual change, and loses a comment only with its l
     { seed: SEED, numRuns: RUNS, endOnFailure },
   );
   expect(written).toBeGreaterThan(RUNS);
-  expect(takenOut).toBeGreaterThan(0);
+  expect(removals).toBeGreaterThan(0);
 });
 
 /** Applies other manifests without recording them, so that their content is an out-of-band edit. */

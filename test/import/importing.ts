@@ -1,3 +1,4 @@
+/** Helpers that import an organization into memory. */
 import type { Observation } from '../../src/core/resource.ts';
 import type { Choice } from '../../src/import/choose.ts';
 import { type ExistingManifests, type Imported, importManifests } from '../../src/import/import.ts';

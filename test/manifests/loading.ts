@@ -1,3 +1,4 @@
+/** Helpers that load manifests and format their problems. */
 import { DesiredStateError, formatProblem } from '../../src/core/errors.ts';
 import type { FileTree } from '../../src/core/files/file-tree.ts';
 import { createManifestLoader, type DesiredState, type ManifestLoadOptions } from '../../src/manifests/loader.ts';

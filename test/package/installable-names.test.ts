@@ -42,7 +42,7 @@ function instructions(): ReadonlyMap<string, string> {
 }
 
 /** Names in a text that a reader would install or pull, without the allowed ones. */
-function strangers(text: string): readonly string[] {
+function foreignNames(text: string): readonly string[] {
   const all = (pattern: RegExp) => [...text.matchAll(pattern)].map((match) => (match[1] ?? match[0]).trim());
   const debian = all(/apt-get install([^&|;>]*(?:\\\n[^&|;>]*)*)/g).flatMap((words) => words.split(/[\s\\]+/));
   return [
@@ -58,7 +58,7 @@ function strangers(text: string): readonly string[] {
 }
 
 test.each([...instructions()])('%s runs no package that someone else could publish', (_path, text) => {
-  expect(strangers(text)).toEqual([]);
+  expect(foreignNames(text)).toEqual([]);
 });
 
 test.each([
@@ -76,7 +76,7 @@ test.each([
   'apt-get install --yes octavo',
   '- { project: OWNER/octavo, ref: v0.1.0 }',
 ])('the check finds "%s"', (text) => {
-  expect(strangers(text)).not.toEqual([]);
+  expect(foreignNames(text)).not.toEqual([]);
 });
 
 test.each(['github', 'gitlab', 'gitea', 'bitbucket'])(
@@ -92,7 +92,7 @@ test.each(['github', 'gitlab', 'gitea', 'bitbucket'])(
         .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
     const first = await work.inside(['init', 'plain', '--forge', forge, '--drift'], none);
     expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining('OCTAVO_SOURCE and OCTAVO_COMMIT') });
-    expect(workflows().flatMap(strangers)).toEqual([]);
+    expect(workflows().flatMap(foreignNames)).toEqual([]);
     for (const wrong of [
       'octavo',
       'octavo@0.1.0',

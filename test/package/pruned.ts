@@ -1,3 +1,4 @@
+/** Lays out a package with its production dependencies only. */
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,3 +1,4 @@
+/** Connections to the platform for tests. */
 import { systemClock } from '../../src/core/clock.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import type { Timeouts } from '../../src/platform/http/transport.ts';

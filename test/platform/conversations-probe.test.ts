@@ -32,33 +32,33 @@ test.each([
   ['reports conversations after another refusal', refused(400), true],
   ['reports conversations after a missing permission', new AuthError('no permission', 403), true],
 ] as const)('%s', async (_, answer, has) => {
-  const asked = platform(answer);
+  const fake = platform(answer);
   const probe = new ConversationsProbe();
-  expect(await probe.has(asked.reader)).toBe(has);
-  expect(await probe.has(asked.reader)).toBe(has);
-  expect(asked.asked).toBe(1);
+  expect(await probe.has(fake.reader)).toBe(has);
+  expect(await probe.has(fake.reader)).toBe(has);
+  expect(fake.asked).toBe(1);
 });
 
 test('sends one request for concurrent callers', async () => {
-  const asked = platform(refused(404));
+  const fake = platform(refused(404));
   const probe = new ConversationsProbe();
-  expect(await Promise.all([probe.has(asked.reader), probe.has(asked.reader)])).toEqual([false, false]);
-  expect(asked.asked).toBe(1);
+  expect(await Promise.all([probe.has(fake.reader), probe.has(fake.reader)])).toEqual([false, false]);
+  expect(fake.asked).toBe(1);
 });
 
 test('throws without a response, and requests again', async () => {
-  const asked = platform(new TransientError('down', false), refused(404));
+  const fake = platform(new TransientError('down', false), refused(404));
   const probe = new ConversationsProbe();
-  await expect(probe.has(asked.reader)).rejects.toThrow('down');
-  expect(await probe.has(asked.reader)).toBe(false);
+  await expect(probe.has(fake.reader)).rejects.toThrow('down');
+  expect(await probe.has(fake.reader)).toBe(false);
 });
 
 test('keeps the result until it is forgotten', async () => {
-  const asked = platform(refused(404), null);
+  const fake = platform(refused(404), null);
   const probe = new ConversationsProbe();
-  expect(await probe.has(asked.reader)).toBe(false);
+  expect(await probe.has(fake.reader)).toBe(false);
   probe.forget();
-  expect(await probe.has(asked.reader)).toBe(true);
+  expect(await probe.has(fake.reader)).toBe(true);
 });
 
 test('recognizes a missing operation by status only', () => {

@@ -33,23 +33,23 @@ afterEach(async () => {
 /** Recorded requests, with their number. */
 interface Served {
   readonly base: string;
-  readonly asked: { readonly url: string; readonly headers: Readonly<Record<string, unknown>>; body: string }[];
+  readonly received: { readonly url: string; readonly headers: Readonly<Record<string, unknown>>; body: string }[];
 }
 
 async function serve(listener: (answer: ServerResponse, times: number) => void): Promise<Served> {
-  const asked: Served['asked'] = [];
+  const received: Served['received'] = [];
   const listen: RequestListener = (request, response) => {
     const entry = { url: request.url ?? '', headers: request.headers, body: '' };
-    asked.push(entry);
+    received.push(entry);
     request.on('data', (bytes) => {
       entry.body += String(bytes);
     });
-    request.on('end', () => listener(response, asked.length));
+    request.on('end', () => listener(response, received.length));
   };
   const server = createServer(listen);
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received };
 }
 
 function writer(baseUrl: string, timeouts = {}): Writer {
@@ -102,15 +102,15 @@ const all = [event('Use'), event('Use **SSO** 🦄')];
 
 describe('a stream', () => {
   test('sends the Accept header of streams and returns the events', async () => {
-    const { base, asked } = await serve((answer) => answer.writeHead(200, EVENTS).end(whole));
+    const { base, received } = await serve((answer) => answer.writeHead(200, EVENTS).end(whole));
     expect(await Array.fromAsync(ask(writer(base)))).toEqual(all);
-    expect(asked).toMatchObject([
+    expect(received).toMatchObject([
       {
         url: '/v1/orgs/org_1/sites/site_1/ask?format=markdown',
         headers: { accept: 'text/event-stream', 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` },
       },
     ]);
-    expect(JSON.parse(asked[0]?.body ?? '')).toEqual(input.body);
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual(input.body);
   });
 
   test('returns each event as it arrives', async () => {
@@ -172,13 +172,13 @@ describe('a stream', () => {
   });
 
   test('is requested when its first event is read', async () => {
-    const { base, asked } = await serve((answer) => answer.end());
+    const { base, received } = await serve((answer) => answer.end());
     ask(writer(base));
     const unused = writer(base).stream(operations.askSite, { ...input, body: { ...input.body, question: '' } });
     const { error } = await failure(unused);
     expect(error).toBeInstanceOf(RejectedError);
     expect(error.message).toBe('askSite was not sent: body: question: must have 1 to 512 characters');
-    expect(asked).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   test('is a POST, which a read-only client refuses', async () => {
@@ -195,11 +195,11 @@ describe('a stream before its first event', () => {
     ['a 429', (answer: ServerResponse) => answer.writeHead(429, { 'retry-after': '0' }).end('{}')],
     ['a reset', (answer: ServerResponse) => answer.socket?.resetAndDestroy()],
   ])('is retried after %s', async (_, fail) => {
-    const { base, asked } = await serve((answer, times) =>
+    const { base, received } = await serve((answer, times) =>
       times === 1 ? fail(answer) : answer.writeHead(200, EVENTS).end(whole),
     );
     expect(await Array.fromAsync(ask(writer(base)))).toEqual(all);
-    expect(asked).toHaveLength(2);
+    expect(received).toHaveLength(2);
   });
 
   const json = { 'content-type': 'application/json' };
@@ -219,11 +219,11 @@ describe('a stream before its first event', () => {
     ['an empty response', 204, {}, '', NotThePlatformError, 'something else, not a stream of events (204)'],
     ['a redirect', 307, { location: 'https://login.example/x' }, '', NotThePlatformError, 'to https://login.example'],
   ])('is not retried after %s', async (_, status, headers, text, type, message) => {
-    const { base, asked } = await serve((answer) => answer.writeHead(status, headers).end(text));
+    const { base, received } = await serve((answer) => answer.writeHead(status, headers).end(text));
     const { error } = await failure(ask(writer(base)));
     expect(error).toBeInstanceOf(type);
     expect(error.message).toContain(message);
-    expect(asked).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
   test('times out without data', async () => {
@@ -268,7 +268,7 @@ describe('a stream after its first event', () => {
       'askSite: the answer is not what the platform documents',
     ],
   ])('fails without a retry after %s', async (_, end, type, message) => {
-    const { base, asked } = await serve((answer) => {
+    const { base, received } = await serve((answer) => {
       answer.writeHead(200, EVENTS).write(first, () => end(answer));
     });
     const { error, seen } = await failure(ask(writer(base)));
@@ -276,7 +276,7 @@ describe('a stream after its first event', () => {
     expect(error.message).toContain(message);
     expect(error.message).not.toContain('\n');
     expect(seen).toEqual([event('Use')].slice(0, seen.length));
-    expect(asked).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
   test.each([
@@ -302,11 +302,11 @@ describe('a stream after its first event', () => {
   });
 
   test('times out without data', async () => {
-    const { base, asked } = await serve((answer) => answer.writeHead(200, EVENTS).write(first));
+    const { base, received } = await serve((answer) => answer.writeHead(200, EVENTS).write(first));
     const { error, seen } = await failure(ask(writer(base, { body: 100 })));
     expect(error).toMatchObject({ code: 'timeout' });
     expect(seen).toEqual([event('Use')]);
-    expect(asked).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
   test('can be cancelled', async () => {
@@ -321,14 +321,14 @@ describe('a stream after its first event', () => {
   });
 
   test('does not block other requests', async () => {
-    const { base, asked } = await serve((answer, times) =>
+    const { base, received } = await serve((answer, times) =>
       times <= 4 ? answer.writeHead(200, EVENTS).write(first) : answer.end('{"id":"org_1","title":"Acme"}'),
     );
     const to = writer(base);
     const streams = [1, 2, 3, 4].map(() => ask(to)[Symbol.asyncIterator]());
     await Promise.all(streams.map((events) => events.next()));
     expect((await to.get(operations.getOrganization)).title).toBe('Acme');
-    expect(asked).toHaveLength(5);
+    expect(received).toHaveLength(5);
     await Promise.all(streams.map((events) => events.return?.()));
   });
 

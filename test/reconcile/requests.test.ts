@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 
 /** Requests of a plan, by operation. */
-async function asked(manifests: string, base?: null): Promise<Readonly<Record<string, number>>> {
+async function requestsOf(manifests: string, base?: null): Promise<Readonly<Record<string, number>>> {
   world.emulator.requests.reset();
   const { plan } = await world.plan(manifests, { policy: UNLIMITED, ...(base === undefined ? {} : { base }) });
   expect(plan.cost.requests.reads).toBe(world.emulator.requests.total);
@@ -47,7 +47,7 @@ sites:
 describe('a plan without changes', () => {
   test('reads each kind once, the members of each team, the parts of each site, and one schema', async () => {
     await world.settle(EVERYTHING, { policy: UNLIMITED });
-    expect(await asked(EVERYTHING)).toEqual({
+    expect(await requestsOf(EVERYTHING)).toEqual({
       getOrganization: 1,
       listMembers: 1,
       listTeams: 1,
@@ -71,7 +71,7 @@ describe('a plan without changes', () => {
     ['organization: { title: Acme }', { getOrganization: 1 }],
     ['organization: { sso: true }', { getOrganization: 1, listSamlProviders: 1 }],
   ])('reads only the kinds that are mentioned: %s', async (manifests, expected) => {
-    expect(await asked(manifests, null)).toEqual(expected);
+    expect(await requestsOf(manifests, null)).toEqual(expected);
   });
 
   test('reads another page for more than a thousand resources', async () => {
@@ -83,7 +83,7 @@ describe('a plan without changes', () => {
       createdAt: '2026-01-01T00:00:00.000Z',
     }));
     world.emulator.restore({ ...start, sequence: 5000, teams });
-    expect(await asked('teams: { a: { title: Team 7 } }', null)).toEqual({ listTeams: 2 });
+    expect(await requestsOf('teams: { a: { title: Team 7 } }', null)).toEqual({ listTeams: 2 });
   });
 });
 

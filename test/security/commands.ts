@@ -51,7 +51,7 @@ export class Target implements AsyncDisposable {
    * Tries one attack on every command that reads manifests, and on those that read commits unless it is only about
    * text.
    */
-  async withstand(
+  async checkAttack(
     { set, name, folder = 'manifests', validate = 0, says = '' }: Attack,
     { isOnlyText = false }: { readonly isOnlyText?: boolean } = {},
   ): Promise<void> {

@@ -55,7 +55,7 @@ function rootOf(attack: Attack): string {
 }
 
 /** Runs a daemon with one organization for each attack until each had a pass. */
-async function withstand(
+async function checkAttacks(
   attacks: readonly Attack[],
   source: (root: string, folder: string) => object,
   permitted: readonly Canary[] = [],
@@ -84,7 +84,7 @@ async function withstand(
 
 test('a daemon with hostile directories runs no command, reveals no secret and stays healthy', async () => {
   // A directory source needs no git, so a file counts as part of the folder whether or not it is committed.
-  await withstand(
+  await checkAttacks(
     pickCases([...throughGit, ...textAttacks], 16),
     (root, folder) => ({ directory: join(root, folder) }),
     ['untracked'],
@@ -92,7 +92,7 @@ test('a daemon with hostile directories runs no command, reveals no secret and s
 }, 150_000);
 
 test('a daemon with hostile repositories runs no command, reveals no secret and stays healthy', async () => {
-  await withstand(pickCases(throughGit, 12), (root, folder) => ({
+  await checkAttacks(pickCases(throughGit, 12), (root, folder) => ({
     git: { url: root, path: folder, pollInterval: '1h' },
   }));
 }, 150_000);

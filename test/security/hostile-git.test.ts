@@ -33,7 +33,7 @@ describe.concurrent('runs no command and reveals no secret for a hostile git rep
   test.each(pickCases([...gitAttacks, ...treeAttacks], 12).map((attack) => [attack.name, attack] as const))(
     '%s',
     async (_name, attack) => {
-      await target.withstand(attack);
+      await target.checkAttack(attack);
     },
   );
 });

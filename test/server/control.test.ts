@@ -42,8 +42,11 @@ describe('the control socket', () => {
       organization: 'org_1',
       ...request,
     });
-    const wish = { subcommand: 'open', cluster: 'c_1', space: null, dryRun: false } as const;
-    expect(await callControl(path, { command: 'clusters', request: wish })).toEqual({ organization: null, ...wish });
+    const clusterRequest = { subcommand: 'open', cluster: 'c_1', space: null, dryRun: false } as const;
+    expect(await callControl(path, { command: 'clusters', request: clusterRequest })).toEqual({
+      organization: null,
+      ...clusterRequest,
+    });
     const none = { subcommand: 'open' } as unknown as ClusterRequest;
     await expect(callControl(path, { command: 'clusters', request: none })).rejects.toThrow(
       'request "open" is not valid: cluster: ',

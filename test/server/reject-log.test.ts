@@ -93,14 +93,14 @@ test('names the first few of many files', () => {
 });
 
 test('summarizes the rejected records of a webhook immediately', () => {
-  const bring = (count: number) => {
+  const addRejections = (count: number) => {
     for (let index = 0; index < count; index += 1) {
       reject('forms', `webhook/forms[${index}]`);
     }
     take('forms', count);
   };
-  bring(1000);
+  addRejections(1000);
   expect(warnings().slice(5)).toEqual([{ source: 'forms', records: 995, msg: 'more records rejected' }]);
-  bring(2);
+  addRejections(2);
   expect(warnings().slice(6)).toHaveLength(2);
 });

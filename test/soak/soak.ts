@@ -1,3 +1,4 @@
+/** Runs an organization with random faults, commits and out-of-band edits. */
 import fc from 'fast-check';
 import type { Emulator, EmulatorState, FaultRule } from '../../src/emulator/emulator.ts';
 import { seededRandom } from '../../src/emulator/http/faults.ts';
@@ -13,7 +14,7 @@ import { twoModels } from '../support/arbitrary-manifests.ts';
 import { memoryTree } from '../support/memory-tree.ts';
 import { type Model, manifestsOf } from '../support/model.ts';
 import { differences } from '../support/oracle.ts';
-import { untouched } from '../support/oracle-lookups.ts';
+import { foreignRecords } from '../support/oracle-lookups.ts';
 import { organizationConfig } from './organization-config.ts';
 import { SequencedPlatform } from './sequenced-platform.ts';
 
@@ -171,7 +172,8 @@ class Soak {
       }
     }
     const now = this.#emulator.state();
-    const touched = untouched(this.#start, now) === untouched(this.#start, this.#start) ? [] : ['others were touched'];
+    const touched =
+      foreignRecords(this.#start, now) === foreignRecords(this.#start, this.#start) ? [] : ['others were touched'];
     const approvals = await this.#record.approvals();
     const open = end?.results.filter((result) => result.status !== 'applied') ?? [];
     const left = end?.plan?.changes ?? [];

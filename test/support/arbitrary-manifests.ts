@@ -1,3 +1,4 @@
+/** Random valid manifests for property tests. */
 import fc from 'fast-check';
 import type { PlatformVersion } from '../../src/emulator/model/features.ts';
 import { derived, derivedKinds, withDerived } from './derived-kinds.ts';

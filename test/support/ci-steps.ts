@@ -1,3 +1,4 @@
+/** Runs the steps of CI examples as the runners of GitHub and GitLab do. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+/** Fake platform that accepts conversations. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Conversation } from '../../src/conversations/model/conversation.ts';

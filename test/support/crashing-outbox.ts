@@ -1,3 +1,4 @@
+/** Outbox that simulates a crash at one of its writes. */
 import type { Outbox } from '../../src/store/outbox.ts';
 
 /** The write at which a process dies, counted from 1, and whether before or after it. */

@@ -1,3 +1,4 @@
+/** Pass that simulates a crash at one of its writes. */
 import type { ChangeResult } from '../../src/core/change.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { StoreError } from '../../src/core/errors.ts';

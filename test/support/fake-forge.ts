@@ -1,3 +1,4 @@
+/** Fake APIs of GitHub, GitLab and Gitea for comments and commit statuses. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

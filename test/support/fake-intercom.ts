@@ -1,3 +1,4 @@
+/** Fake API of Intercom. */
 import type { VirtualClock } from '../queue/virtual-clock.ts';
 import { FakeProvider, onlyParameters, type ProviderReply, Refusal, type SeenRequest } from './fake-provider.ts';
 

@@ -1,3 +1,4 @@
+/** Base class of the fake provider APIs, with fault injection. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,3 +1,4 @@
+/** Fake pull requests and merge requests of a forge. */
 import { runGit } from '../git/repository.ts';
 import { type Answer, type Asked, FakeGiteaPull, FakeGitHubPull, FakeGitLabPull, UNKNOWN } from './fake-forge.ts';
 

@@ -1,3 +1,4 @@
+/** Fake helpdesk with a log of edits. */
 import { createIdPseudonymizer } from '../../src/conversations/intake/id-pseudonymizer.ts';
 import type { Redactor } from '../../src/conversations/model/conversation.ts';
 import type { PollingSource, Webhook } from '../../src/conversations/model/source.ts';

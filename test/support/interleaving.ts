@@ -1,3 +1,4 @@
+/** Interleaves edits and faults with polls of a provider. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { PollingSource } from '../../src/conversations/model/source.ts';

@@ -1,3 +1,4 @@
+/** Structure of Markdown texts, for comparison without the content of code. */
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';

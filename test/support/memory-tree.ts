@@ -1,3 +1,4 @@
+/** In-memory tree of files. */
 import { createHash } from 'node:crypto';
 import { SourceError } from '../../src/core/errors.ts';
 import type { FileEntry, FileTree } from '../../src/core/files/file-tree.ts';

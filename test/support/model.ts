@@ -1,3 +1,4 @@
+/** Plain-data models of manifests. */
 import { kinds } from '../../src/kinds/registry.ts';
 
 /** Manifests as plain data: the same shape as the YAML, with references by key. */

@@ -1,3 +1,4 @@
+/** Lookups in the platform's records, for the oracle. */
 import type { EmulatorState } from '../../src/emulator/model/store.ts';
 import type { GroupModel, ItemModel, SiteSpaceModel } from './model.ts';
 
@@ -5,7 +6,7 @@ export type Table = Exclude<keyof EmulatorState, 'format' | 'sequence'>;
 export type Named = { readonly id: string };
 
 /** Everything that existed before, as text, without the organization itself and its people. */
-export function untouched(before: EmulatorState, now: EmulatorState): string {
+export function foreignRecords(before: EmulatorState, now: EmulatorState): string {
   const tables = Object.keys(before).filter(
     (name) => !['format', 'sequence', 'organizations', 'members'].includes(name),
   );

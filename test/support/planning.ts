@@ -1,3 +1,4 @@
+/** Plans without a platform. */
 import { isObject, type Json } from '../../src/core/json.ts';
 import type { Actual, BaseEntry, Declared, Fields, Observation } from '../../src/core/resource.ts';
 import { kinds } from '../../src/kinds/registry.ts';

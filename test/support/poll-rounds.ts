@@ -1,3 +1,4 @@
+/** Polls a source in rounds, with edits and crashes in between. */
 import fc from 'fast-check';
 import type { PollingSource } from '../../src/conversations/model/source.ts';
 import type { SourceRecord } from '../../src/conversations/model/ticket.ts';

@@ -1,3 +1,4 @@
+/** Helpers that poll a source. */
 import type { Batch, PollingSource } from '../../src/conversations/model/source.ts';
 import type { SourceRecord, Ticket } from '../../src/conversations/model/ticket.ts';
 import type { Json } from '../../src/core/json.ts';

@@ -1,3 +1,4 @@
+/** Proxy that asks the platform for minimal answers. */
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -1,3 +1,4 @@
+/** Simulates a rate-limited server and its clients. */
 import { RateLimitedError, TransientError } from '../../src/core/errors.ts';
 import { NO_RATE_HEADERS, type RateHeaders } from '../../src/queue/model/rate-headers.ts';
 import type { QueuedRequest, Reply, RequestClass } from '../../src/queue/model/request.ts';

@@ -1,3 +1,4 @@
+/** The embedded platform in virtual time. */
 import { TransientError } from '../../src/core/errors.ts';
 import { answer, apiRouter } from '../../src/emulator/api.ts';
 import type { EmulatorState } from '../../src/emulator/emulator.ts';

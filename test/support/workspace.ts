@@ -1,3 +1,4 @@
+/** Test setup with a platform, a repository and processes of Octavo. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommandLine } from '../../src/cli.ts';

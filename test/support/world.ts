@@ -1,3 +1,4 @@
+/** An embedded platform with the record of earlier passes. */
 import type { Address } from '../../src/core/address.ts';
 import type { ChangeResult } from '../../src/core/change.ts';
 import { systemClock } from '../../src/core/clock.ts';

@@ -1,3 +1,4 @@
+/** Known differences in conversations, clusters and their replacements. */
 import { adds, asks, differs, type Known, known, lacks, unheardOf } from './known.ts';
 import { BOTH, FIRST, GONE, LATER } from './sources.ts';
 

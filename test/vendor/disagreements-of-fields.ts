@@ -1,3 +1,4 @@
+/** Known differences in single fields. */
 import { adds, asked, type Known, known, lacks } from './known.ts';
 import { LATER } from './sources.ts';
 

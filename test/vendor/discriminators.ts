@@ -1,3 +1,4 @@
+/** Finds what distinguishes the choices of a schema. */
 import { type Named, resolve, type Schema, typeOf } from './schema.ts';
 
 /** Discriminator of several schemas; a value is to match one of them. */

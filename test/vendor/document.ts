@@ -1,3 +1,4 @@
+/** Reads and compiles the vendor's OpenAPI documents. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';

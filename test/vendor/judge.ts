@@ -1,3 +1,4 @@
+/** Compares exchanges with the vendor's OpenAPI documents. */
 import { createParser } from 'eventsource-parser';
 import type { Complaint, Response, VendorDocument, VendorOperation, Version } from './document.ts';
 import type { Schema } from './schema.ts';
@@ -49,7 +50,7 @@ export class Judge {
   constructor(document: VendorDocument) {
     this.#document = document;
     this.#ways = document.operations
-      .map((operation) => ({ operation, way: wayOf(operation.path) }))
+      .map((operation) => ({ operation, way: patternOf(operation.path) }))
       // A path with fixed segments takes precedence over one with parameters.
       .toSorted((a, b) => opens(a.operation.path) - opens(b.operation.path));
   }
@@ -101,7 +102,7 @@ export class Judge {
     };
     return this.#document
       .checkText(schema, `${operation.id}/${kind}`, given)
-      .map((complaint) => ({ side: 'request', in: kind, ...saidBy(complaint) }));
+      .map((complaint) => ({ side: 'request', in: kind, ...describeComplaint(complaint) }));
   }
 
   #requestBody(operation: VendorOperation, exchange: Exchange): Part[] {
@@ -166,7 +167,7 @@ export class Judge {
     }
     const wrong = this.#document
       .check(schema, place, value)
-      .map((complaint) => ({ side, in: 'body' as const, ...saidBy(complaint) }));
+      .map((complaint) => ({ side, in: 'body' as const, ...describeComplaint(complaint) }));
     const unnamed = undeclared(this.#document, schema, place, value).map((found) => ({
       ...{
         side,
@@ -185,7 +186,7 @@ function opens(path: string): number {
   return path.split('{').length;
 }
 
-function wayOf(path: string): RegExp {
+function patternOf(path: string): RegExp {
   const pattern = path.replace(/[.]/g, '\\.').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');
   return new RegExp(`^${pattern}$`);
 }
@@ -212,6 +213,6 @@ function missingHeaders({ headers }: Response, exchange: Exchange, place: string
     .map((name) => ({ side: 'answer', in: 'header', pointer: '', keyword: 'missing', params: { name }, place }));
 }
 
-function saidBy({ error, place }: Complaint): Pick<Part, 'pointer' | 'keyword' | 'params' | 'place'> {
+function describeComplaint({ error, place }: Complaint): Pick<Part, 'pointer' | 'keyword' | 'params' | 'place'> {
   return { pointer: error.instancePath, keyword: error.keyword, params: error.params, place };
 }

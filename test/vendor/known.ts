@@ -1,3 +1,4 @@
+/** Definitions of known differences, and their matching. */
 import type { Version } from './document.ts';
 import type { Disagreement } from './judge.ts';
 

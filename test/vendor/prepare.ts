@@ -1,3 +1,4 @@
+/** Prepares the vendor's schemas for the validator. */
 import type { Discriminators } from './discriminators.ts';
 import { nameOf, type Schema } from './schema.ts';
 

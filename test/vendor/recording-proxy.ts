@@ -1,3 +1,4 @@
+/** Proxy that records exchanges. */
 import { createServer, type IncomingMessage, request as open, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Exchange } from './judge.ts';

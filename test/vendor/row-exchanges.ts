@@ -1,3 +1,4 @@
+/** Exchanges from the emulator's tables of operations. */
 import { readdirSync } from 'node:fs';
 import { getFeatures } from '../../src/emulator/model/features.ts';
 import { type Fixture, fixture } from '../emulator/fixture.ts';

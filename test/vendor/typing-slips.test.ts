@@ -7,8 +7,8 @@ const table = Object.values(operations);
 
 /** Request that `octavo api METHOD PATH` sends without further configuration. */
 function request(method: string, path: string) {
-  const wish = { words: [method, path], method: undefined, fields: [], headers: [], data: undefined, isRaw: false };
-  return prepare(wish, { table, organization: 'org1', baseUrl: 'https://api.example', read: async () => '' });
+  const input = { words: [method, path], method: undefined, fields: [], headers: [], data: undefined, isRaw: false };
+  return prepare(input, { table, organization: 'org1', baseUrl: 'https://api.example', read: async () => '' });
 }
 
 /** The path of an operation with an id for each parameter. */

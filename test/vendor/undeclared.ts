@@ -1,3 +1,4 @@
+/** Finds fields that a document does not name. */
 import type { Discriminators } from './discriminators.ts';
 import { type Named, nameOf, type Schema } from './schema.ts';
 

@@ -132,17 +132,17 @@ describe('CSV', () => {
     ]);
   });
 
-  const scattered = file(
+  const unordered = file(
     ...[0, 1].flatMap((part) => [1, 2, 3, 4].map((id) => `${id},s,,user,part ${part} ${'x'.repeat(300)},`)),
   );
   it('reads the file again for tickets whose rows are too far apart', async () => {
-    const found = await readLimited(scattered, 1100, 10);
+    const found = await readLimited(unordered, 1100, 10);
     expect(outline(found).toSorted()).toEqual(['file/acme/1', 'file/acme/2', 'file/acme/3', 'file/acme/4']);
     expect(ticketsOf(found).every(({ parts }) => parts.length === 2)).toBe(true);
   });
 
   it('rejects tickets whose rows are too far apart for several reads', async () => {
-    expect(outline(await readLimited(scattered, 600, 2)).at(-1)).toBe(
+    expect(outline(await readLimited(unordered, 600, 2)).at(-1)).toBe(
       't.csv:1 has 2 tickets whose rows are too far apart; sort the file by ticket_id',
     );
     const many = file(...[1, 2, 3, 4, 5, 6].map((id) => `${id},s,,user,x,`));

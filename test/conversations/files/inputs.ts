@@ -1,3 +1,4 @@
+/** In-memory inputs for tests of file formats. */
 import type { SourceRecord, Ticket } from '../../../src/conversations/model/ticket.ts';
 import type { FileInput } from '../../../src/conversations/sources/files/formats/input.ts';
 import type { ReadOptions } from '../../../src/conversations/sources/files/formats/record.ts';

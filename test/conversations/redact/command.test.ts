@@ -31,8 +31,15 @@ async function run(args: readonly string[], isOutTerminal = false) {
     cwd: folder,
   };
   const { signal } = new AbortController();
-  const around = { terminal, clock: systemClock, random: Math.random, version: '0', root: new URL('file:///'), signal };
-  return { exit: await runCommandLine(args, around), out, err };
+  const dependencies = {
+    terminal,
+    clock: systemClock,
+    random: Math.random,
+    version: '0',
+    root: new URL('file:///'),
+    signal,
+  };
+  return { exit: await runCommandLine(args, dependencies), out, err };
 }
 
 test('prints the redacted text with the rules of the configuration', async () => {

@@ -1,3 +1,4 @@
+/** Reads the redaction corpus and measures precision and recall. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { REDACTION_TYPES, type RedactionType } from '../../../src/conversations/model/conversation.ts';
 import type { Person, Ticket } from '../../../src/conversations/model/ticket.ts';

@@ -1,3 +1,4 @@
+/** Helpers that compare a text with its expected redaction. */
 import { createConversationRedactor, type RedactionOptions } from '../../../src/conversations/redact/redactor.ts';
 
 const redactor = createConversationRedactor();

@@ -174,32 +174,32 @@ function cjkReference(dice: Dice, { given, family, full, locale }: Character): F
   const { language, title } = { ...LOCALES[locale], ...LANGUAGES[LOCALES[locale].language] };
   const joined = full.replace(' ', '');
   const honorific = dice.pick(title);
-  const spoken: Fragment[] = [
+  const references: Fragment[] = [
     mark('person', joined),
     mark('person', full),
     honoured(honorific, mark('person', family)),
   ];
   if (language === 'ja') {
-    spoken.push(
+    references.push(
       honoured(dice.pick(['{}さん', '{}くん', '{}ちゃん', '{}様']), mark('person', given)),
       mark('person', `${family}\u3000${given}`),
       honoured(honorific, mark('person', full)),
     );
   } else if (language === 'ko') {
-    spoken.push(
+    references.push(
       honoured(dice.pick(['{}님', '{} 님', '{}씨', '{} 씨']), mark('person', given)),
       honoured(honorific, mark('person', full)),
     );
   } else {
-    spoken.push(
+    references.push(
       honoured(honorific, mark('person', full)),
       honoured(dice.pick(['老{}', '小{}']), mark('person', family)),
     );
     if (given.length > 1) {
-      spoken.push(mark('person', given));
+      references.push(mark('person', given));
     }
   }
-  return dice.pick(spoken);
+  return dice.pick(references);
 }
 
 /** A name in the greeting or signature of a message. */
