@@ -1,5 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Plugin, rolldown } from 'rolldown';
 import { sourceDigest } from '../bin/source.js';
@@ -60,9 +60,11 @@ await bundle.write({ dir: target, format: 'esm', entryFileNames: '[name].js', ch
 await bundle.close();
 
 // A thread starts from a file of its own. As CommonJS it takes 5 MB less memory: it needs no module loader.
-const thread = await rolldown({ input: join(root, 'src/server/listener-thread.ts'), platform: 'node' });
-await thread.write({ file: join(target, 'listener-thread.cjs'), format: 'cjs' });
-await thread.close();
+for (const source of ['server/listener-thread', 'conversations/redact/redaction-thread']) {
+  const thread = await rolldown({ input: join(root, `src/${source}.ts`), platform: 'node' });
+  await thread.write({ file: join(target, `${basename(source)}.cjs`), format: 'cjs' });
+  await thread.close();
+}
 
 const lazy = await rolldown({ input: Object.fromEntries(LAZY.map((name) => [name, name])), platform: 'node' });
 await lazy.write({

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { outboxLimit } from '../config/conversations.ts';
 import { type ConversationRequest, handleConversationRequest } from '../conversations/ingestion/control-api.ts';
 import { Ingestion, type WebhookAnswer } from '../conversations/ingestion/ingestion.ts';
@@ -6,6 +7,7 @@ import type { PseudonymizeId } from '../conversations/intake/id-pseudonymizer.ts
 import type { ConversationEvents } from '../conversations/model/events.ts';
 import type { Delivery } from '../conversations/model/source.ts';
 import { redactionOptions } from '../conversations/redact/options.ts';
+import { MOST_THREADS, RedactionThreads } from '../conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../conversations/redact/redactor.ts';
 import { CancelledError, messageOf } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
@@ -37,12 +39,16 @@ export class OrganizationConversations implements Feature {
     const { site } = conversations;
     const client = { organization: organization.id, priority: 'ingestion', signal: abort } as const;
     const note = (topic: string) => store.note(`conversations/${organization.id}/${topic}`);
+    const redaction = redactionOptions(conversations.redact);
+    const redactor = createConversationRedactor(redaction, pseudonymizeId);
+    const threads = Math.min(availableParallelism() - 1, MOST_THREADS);
     this.#context = context;
     this.#outbox = store.outbox(organization.id, outboxLimit(conversations));
     this.#ingestion = new Ingestion({
       sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
       outbox: this.#outbox,
-      redactor: createConversationRedactor(redactionOptions(conversations.redact), pseudonymizeId),
+      redactor,
+      threads: new RedactionThreads({ redaction, redactor, threads, clock }),
       writer: dryRun ? null : openWriter(connection, client),
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
       probe,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { outboxLimit } from '../../config/conversations.ts';
 import { type ConversationRequest, handleConversationRequest } from '../../conversations/ingestion/control-api.ts';
 import { Ingestion } from '../../conversations/ingestion/ingestion.ts';
@@ -6,6 +7,7 @@ import { openSources } from '../../conversations/ingestion/open-sources.ts';
 import { loadIdPseudonymizer } from '../../conversations/intake/id-pseudonymizer.ts';
 import type { ConversationEvents } from '../../conversations/model/events.ts';
 import { redactionOptions } from '../../conversations/redact/options.ts';
+import { MOST_THREADS, RedactionThreads } from '../../conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Writer } from '../../platform/client.ts';
@@ -48,10 +50,14 @@ export async function withIngestion<T>(
     const outbox = store.outbox(organization.id, outboxLimit(conversations));
     const pseudonymize = await loadIdPseudonymizer(store, organization.id, randomBytes);
     const note = (topic: string) => store.note(`conversations/${organization.id}/${topic}`);
+    const redaction = redactionOptions(conversations.redact);
+    const redactor = createConversationRedactor(redaction, pseudonymize);
+    const threads = availableParallelism() - 1;
     const ingestion = new Ingestion({
       sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
       outbox,
-      redactor: createConversationRedactor(redactionOptions(conversations.redact), pseudonymize),
+      redactor,
+      threads: new RedactionThreads({ redaction, redactor, threads: Math.min(threads, MOST_THREADS), clock }),
       writer,
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
       settleDelay: conversations.settleDelay,

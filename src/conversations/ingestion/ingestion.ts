@@ -13,6 +13,7 @@ import type { ConversationEvents, SenderState } from '../model/events.ts';
 import type { Delivery, PollingSource, Webhook } from '../model/source.ts';
 import { WakeUpSignal } from '../model/wake-up-signal.ts';
 import { SourceLoop } from '../polling/source-loop.ts';
+import type { RedactionThreads } from '../redact/redaction-threads.ts';
 
 /** One configured source, with polling, a webhook or both. */
 export interface IngestionSource {
@@ -34,6 +35,8 @@ export interface IngestionOptions {
   readonly sources: readonly IngestionSource[];
   readonly outbox: Outbox;
   readonly redactor: Redactor;
+  /** Threads that redact with the same settings; closed by `stop`. Absent: only this thread redacts. */
+  readonly threads?: RedactionThreads;
   /** Writer of the organization, with priority `ingestion`; null: nothing is sent. */
   readonly writer: Writer | null;
   /** Returns the id of the site that receives context records on a platform without conversations; null: not configured. */
@@ -112,7 +115,7 @@ export class Ingestion {
 
   /** Opens an intake for a source that is not configured: pushed files. `settleDelay` overrides the option, in milliseconds. */
   intake(source: string, over: { readonly settleDelay?: number; readonly hints?: WakeUpSignal } = {}): Intake {
-    const { outbox, redactor, clock } = this.#options;
+    const { outbox, redactor, threads = null, clock } = this.#options;
     const events: ConversationEvents = {
       ...this.#options.events,
       onPressure: (pressure) => {
@@ -125,6 +128,7 @@ export class Ingestion {
       source,
       outbox,
       redactor,
+      threads,
       settleDelay,
       clock,
       events,
@@ -198,6 +202,7 @@ export class Ingestion {
   /** Stops polling and sending. Requests in flight get `milliseconds` to end. */
   async stop(milliseconds: number): Promise<void> {
     this.#stopping.abort();
+    await this.#options.threads?.close();
     await Promise.all(this.#watches.map((end) => end()));
     await Promise.all([
       this.sender?.stop(milliseconds),

@@ -37,6 +37,7 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
   let size = 0;
   let listed = 0;
   let threads = 0;
+  let taking: Promise<unknown> = Promise.resolve();
   const rejectFile = rejectFileOf(path);
   const flush = async () => {
     try {
@@ -46,13 +47,13 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
         cause: error,
       });
     }
-    await intake.take(
-      batch.map(({ found }) => found),
-      {},
-      signal,
-    );
+    const found = batch.map((record) => record.found);
     batch = [];
     size = 0;
+    await taking;
+    // Reading goes on meanwhile.
+    taking = intake.take(found, {}, signal);
+    taking.catch(() => {});
   };
   try {
     for await (const record of readTickets(fileInput(path, signal), read)) {
@@ -68,7 +69,9 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
     if (batch.length > 0) {
       await flush();
     }
+    await taking;
   } catch (error) {
+    await Promise.allSettled([taking]);
     throw signal.aborted ? stopped(signal.reason) : error;
   }
   return {

@@ -4,10 +4,13 @@ import type { NewContent } from '../../store/outbox.ts';
 import type { Conversation, RedactionCounts, Redactor } from '../model/conversation.ts';
 import { problemOfKey, type Ticket, type TicketSkipReason } from '../model/ticket.ts';
 import { writableKey } from '../model/writable-key.ts';
+import { type RedactionResult, redactOrFail } from '../redact/redaction-result.ts';
 import { threadAddition } from './mail-thread.ts';
 
 export interface ConvertOptions {
   readonly redactor: Redactor;
+  /** Result of the redaction, if another thread made it. */
+  readonly redacted?: RedactionResult | undefined;
   /** Delay after a ticket is solved, in milliseconds. */
   readonly settleDelay: number;
   /** Milliseconds since the epoch. */
@@ -37,13 +40,9 @@ export function convertTicket(ticket: Ticket, options: ConvertOptions): Converte
     return { kind: 'rejected', key, reason: problem };
   }
   // 2. Redact. Nothing before this step is written, logged or sent.
-  let redacted: ReturnType<Redactor['redact']>;
-  try {
-    redacted = redactor.redact(ticket);
-  } catch (error) {
-    // The error's message may quote the ticket.
-    const name = error instanceof Error ? error.name : 'error';
-    return { kind: 'rejected', key, reason: `it cannot be redacted (${name})` };
+  const redacted = options.redacted ?? redactOrFail(redactor, ticket);
+  if ('failure' in redacted) {
+    return { kind: 'rejected', key, reason: `it cannot be redacted (${redacted.failure})` };
   }
   // 3. Add mails to their thread, which other files may have started.
   const thread = threadAddition(ticket, redacted.conversation, options);

@@ -1,0 +1,90 @@
+// Main-thread side of one redaction thread.
+import { Worker } from 'node:worker_threads';
+import { messageOf, SourceError } from '../../core/errors.ts';
+import type { Ticket } from '../model/ticket.ts';
+import type { RedactionResult } from './redaction-result.ts';
+import type { RedactionOptions } from './redactor.ts';
+
+/** The thread ended while it redacted: it ran out of memory, for example. */
+export class ThreadLostError extends Error {
+  override readonly name = 'ThreadLostError';
+}
+
+/** Tickets that the thread has not returned yet. */
+interface Pending {
+  readonly resolve: (results: readonly RedactionResult[]) => void;
+  readonly reject: (error: Error) => void;
+}
+
+type Message = { readonly ready: true } | { readonly results: readonly RedactionResult[] };
+
+/** Location of the thread: bundled in an installed package, source code in a checkout. */
+const THREAD = new URL(
+  import.meta.url.endsWith('.ts') ? './redaction-thread.ts' : './redaction-thread.cjs',
+  import.meta.url,
+);
+/** Heap limits of a thread, in megabytes. A large heap would be used in full before garbage is collected. */
+const LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 2 };
+
+/** Starts a thread with its own heap. Replaced in tests. */
+export type StartThread = (options: RedactionOptions) => Worker;
+
+export const startThread: StartThread = (options) =>
+  new Worker(THREAD, { workerData: options, resourceLimits: LIMITS, name: 'redaction' });
+
+/** One redaction thread. It returns results in the order of the requests. */
+export class ThreadHandle {
+  readonly #worker: Worker;
+  readonly #pending: Pending[] = [];
+  #isReady = false;
+  #error: Error | null = null;
+
+  constructor(worker: Worker) {
+    this.#worker = worker;
+    worker.unref();
+    worker.on('message', (message: Message) => {
+      this.#isReady = true;
+      if ('results' in message) {
+        this.#pending.shift()?.resolve(message.results);
+        this.#keepProcess();
+      }
+    });
+    worker.on('error', (error) => this.#fail(messageOf(error)));
+    worker.on('messageerror', (error) => this.#fail(messageOf(error)));
+    worker.on('exit', () => this.#fail('it has ended'));
+  }
+
+  get hasEnded(): boolean {
+    return this.#error !== null;
+  }
+
+  /** Throws ThreadLostError if the thread ends before it returns, and SourceError if it could not start. */
+  redact(tickets: readonly Ticket[]): Promise<readonly RedactionResult[]> {
+    if (this.#error !== null) {
+      return Promise.reject(this.#error);
+    }
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ resolve, reject });
+      this.#keepProcess();
+      this.#worker.postMessage(tickets);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  /** Keeps the process alive while results are awaited, and only then. */
+  #keepProcess(): void {
+    this.#worker[this.#pending.length > 0 ? 'ref' : 'unref']();
+  }
+
+  #fail(reason: string): void {
+    this.#error ??= this.#isReady
+      ? new ThreadLostError(`the redaction thread has ended: ${reason}`)
+      : new SourceError(`the redaction thread did not start: ${reason}`);
+    for (const { reject } of this.#pending.splice(0)) {
+      reject(this.#error);
+    }
+  }
+}

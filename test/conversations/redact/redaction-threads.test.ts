@@ -1,0 +1,131 @@
+// Redaction on worker threads: equal results, order, and threads that end.
+import { Worker } from 'node:worker_threads';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Ticket } from '../../../src/conversations/model/ticket.ts';
+import { redactOrFail } from '../../../src/conversations/redact/redaction-result.ts';
+import { RedactionThreads } from '../../../src/conversations/redact/redaction-threads.ts';
+import { createConversationRedactor } from '../../../src/conversations/redact/redactor.ts';
+import { startThread } from '../../../src/conversations/redact/thread-handle.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { CancelledError, SourceError } from '../../../src/core/errors.ts';
+
+const redactor = createConversationRedactor();
+const opened: RedactionThreads[] = [];
+const started: Worker[] = [];
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((threads) => threads.close()));
+  started.length = 0;
+});
+
+function open(threads: number, start = startThread): RedactionThreads {
+  const count = (options: Parameters<typeof startThread>[0]) => {
+    const worker = start(options);
+    started.push(worker);
+    return worker;
+  };
+  const made = new RedactionThreads({ redaction: {}, redactor, threads, clock: systemClock, start: count });
+  opened.push(made);
+  return made;
+}
+
+function ticket(index: number, body: string): Ticket {
+  return {
+    key: `file/push/${index}`,
+    subject: `Order ${index}`,
+    createdAt: null,
+    settledAt: null,
+    url: null,
+    attributes: {},
+    parts: [{ role: 'user', body }],
+    people: [{ names: [`Kim Sample${index}`], emails: [] }],
+    completeness: null,
+  };
+}
+
+/** Enough text that threads are worth their start. */
+function many(count = 60): Ticket[] {
+  const filler = 'The export fails, and nothing is in the log. '.repeat(150);
+  return Array.from({ length: count }, (_, index) =>
+    ticket(index, `I am Kim Sample${index}, kim${index}@shop.example. ${filler}`),
+  );
+}
+
+/** Thread that ends when a ticket has the word, and otherwise returns its subject unredacted. */
+function fragile(word: string): Worker {
+  const source = `
+    const { parentPort } = require('node:worker_threads');
+    parentPort.on('message', (tickets) => {
+      if (JSON.stringify(tickets).includes(${JSON.stringify(word)})) process.exit(1);
+      parentPort.postMessage({ results: tickets.map(({ key, subject }) => ({ conversation: { id: key, subject, parts: [] }, counts: {} })) });
+    });
+    parentPort.postMessage({ ready: true });`;
+  return new Worker(source, { eval: true });
+}
+
+describe('redaction on threads', () => {
+  test.each([1, 3])('gives what one thread gives, in the same order, with %i more', async (count) => {
+    const tickets = many();
+    const expected = tickets.map((each) => redactOrFail(redactor, each));
+    expect(await open(count).redact(tickets)).toEqual(expected);
+    expect(started).toHaveLength(count);
+    expect(JSON.stringify(expected)).not.toContain('@shop.example');
+  });
+
+  test('starts no thread for little text, for one core, or for a ticket that is too large for one', async () => {
+    expect(await open(2).redact(many(2))).toBeNull();
+    expect(await open(0).redact(many())).toBeNull();
+    expect(await open(2).redact([...many(), ticket(1, 'x'.repeat(2 ** 21))])).toBeNull();
+    expect(started).toHaveLength(0);
+  });
+
+  test('rejects only the ticket that ends its thread', async () => {
+    const tickets = many(200);
+    const hostile = tickets.findIndex((_, index) => index === 0);
+    tickets[hostile] = ticket(hostile, `hostile ${'x'.repeat(1000)}`);
+    const results = await open(1, () => fragile('hostile')).redact(tickets);
+    expect(results?.[hostile]).toEqual({ failure: 'ThreadLostError' });
+    const failed = results?.filter((result) => 'failure' in result);
+    expect(failed).toHaveLength(1);
+    expect(results?.map((result) => ('failure' in result ? null : result.conversation.id))).toEqual(
+      tickets.map(({ key }, index) => (index === hostile ? null : key)),
+    );
+  });
+
+  test('continues with another thread after one was killed', async () => {
+    const threads = open(1);
+    await threads.redact(many());
+    await started[0]?.terminate();
+    const tickets = many();
+    expect(await threads.redact(tickets)).toEqual(tickets.map((each) => redactOrFail(redactor, each)));
+    expect(started).toHaveLength(2);
+  });
+
+  test('a thread killed while it redacts loses no ticket', async () => {
+    const threads = open(1);
+    const tickets = many(200);
+    const results = threads.redact(tickets);
+    started[0]?.once('message', () => void started[0]?.terminate());
+    await started[0]?.performance.eventLoopUtilization();
+    expect((await results)?.filter((result) => 'conversation' in result).length).toBe(200);
+  });
+
+  test('a thread that cannot start is an error', async () => {
+    const broken = () => new Worker('throw new Error("no module")', { eval: true });
+    await expect(open(1, broken).redact(many())).rejects.toThrow(SourceError);
+  });
+
+  test('closing ends the threads and fails what waits', async () => {
+    const silent = () =>
+      new Worker('require("node:worker_threads").parentPort.on("message", () => {}).postMessage({ ready: true })', {
+        eval: true,
+      });
+    const threads = open(1, silent);
+    const waiting = threads.redact(many());
+    const failed = expect(waiting).rejects.toThrow(CancelledError);
+    await new Promise((resolve) => started[0]?.once('online', resolve));
+    await threads.close();
+    await failed;
+    expect(started[0]?.threadId).toBe(-1);
+  });
+});
