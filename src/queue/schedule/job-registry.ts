@@ -7,13 +7,19 @@ interface Delay {
   readonly at: number;
 }
 
+/** `job` is null once it has settled: the heap keeps the entry, but not the body of the request. */
+interface Deadline {
+  job: Job | null;
+  readonly at: number;
+}
+
 /** Number of deadlines of settled jobs after which the heap of deadlines is rebuilt. */
 const STALE_DEADLINES = 64;
 
 /** Registry of unsettled jobs, by key, deadline and time of the next attempt. Times are monotonic milliseconds. */
 export class JobRegistry {
   /** Oldest first. */
-  readonly #jobs = new Set<Job>();
+  readonly #jobs = new Map<Job, Deadline>();
   readonly #shared = new Map<string, Job>();
   readonly #delayed = new TinyQueue<Delay>([], (a, b) => a.at - b.at);
   #deadlines = createDeadlineHeap();
@@ -23,17 +29,18 @@ export class JobRegistry {
   }
 
   get oldest(): Job | undefined {
-    return this.#jobs.values().next().value;
+    return this.#jobs.keys().next().value;
   }
 
   /** Returns all unsettled jobs, oldest first. */
   all(): Job[] {
-    return [...this.#jobs];
+    return [...this.#jobs.keys()];
   }
 
   add(job: Job): void {
-    this.#jobs.add(job);
-    this.#deadlines.push(job);
+    const deadline: Deadline = { job, at: job.deadlineAt };
+    this.#jobs.set(job, deadline);
+    this.#deadlines.push(deadline);
     if (job.request.repeat === 'safe' && job.request.key) {
       this.#shared.set(job.request.key, job);
     }
@@ -46,7 +53,11 @@ export class JobRegistry {
 
   /** Removes a settled job. */
   remove(job: Job): void {
-    this.#jobs.delete(job);
+    const deadline = this.#jobs.get(job);
+    if (deadline !== undefined) {
+      deadline.job = null;
+      this.#jobs.delete(job);
+    }
     const { repeat, key } = job.request;
     if (repeat !== 'safe') {
       // Later reads must see this write, so they must not share a read that started before it.
@@ -55,7 +66,7 @@ export class JobRegistry {
       this.#shared.delete(key);
     }
     if (this.#deadlines.length > STALE_DEADLINES + 2 * this.#jobs.size) {
-      this.#deadlines = createDeadlineHeap(this.#jobs);
+      this.#deadlines = createDeadlineHeap(this.#jobs.values());
     }
   }
 
@@ -79,10 +90,10 @@ export class JobRegistry {
   /** Removes and returns the jobs whose deadline has passed. */
   takeExpired(now: number): Job[] {
     const expired: Job[] = [];
-    for (let job = this.#deadlines.peek(); job !== undefined && job.deadlineAt <= now; job = this.#deadlines.peek()) {
+    for (let next = this.#deadlines.peek(); next !== undefined && next.at <= now; next = this.#deadlines.peek()) {
       this.#deadlines.pop();
-      if (job.state !== 'settled') {
-        expired.push(job);
+      if (next.job !== null) {
+        expired.push(next.job);
       }
     }
     return expired;
@@ -91,10 +102,10 @@ export class JobRegistry {
   /** Returns the time of the next attempt or deadline; Infinity if there is none. */
   nextDueAt(): number {
     const delayed = this.#delayed.peek()?.at ?? Number.POSITIVE_INFINITY;
-    return Math.min(delayed, this.#deadlines.peek()?.deadlineAt ?? Number.POSITIVE_INFINITY);
+    return Math.min(delayed, this.#deadlines.peek()?.at ?? Number.POSITIVE_INFINITY);
   }
 }
 
-function createDeadlineHeap(jobs: Iterable<Job> = []): TinyQueue<Job> {
-  return new TinyQueue([...jobs], (a, b) => a.deadlineAt - b.deadlineAt);
+function createDeadlineHeap(deadlines: Iterable<Deadline> = []): TinyQueue<Deadline> {
+  return new TinyQueue([...deadlines], (a, b) => a.at - b.at);
 }
