@@ -5,7 +5,7 @@ import type { Redactor } from '../model/conversation.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { type RedactionResult, redactOrFail } from './redaction-result.ts';
 import type { RedactionOptions } from './redactor.ts';
-import { type StartThread, startThread, ThreadHandle, ThreadLostError } from './thread-handle.ts';
+import { type StartThread, startThread, ThreadHandle, ThreadLostError, ThreadStartError } from './thread-handle.ts';
 
 export interface RedactionThreadsOptions {
   readonly redaction: RedactionOptions;
@@ -28,7 +28,7 @@ const CHUNK = 32 * 1024;
 const LARGEST = 1024 * 1024;
 /** Messages to a thread at a time: one waits while the other is redacted. */
 const MESSAGES = 2;
-/** Milliseconds without work after which threads end. */
+/** Milliseconds without work after which threads end, and after which a new input counts from zero. */
 const IDLE = 10_000;
 /** Milliseconds of work after which the event loop gets a turn. */
 const LONGEST_TURN = 10;
@@ -50,9 +50,16 @@ interface Chunk {
 export class RedactionThreads {
   readonly #options: RedactionThreadsOptions;
   readonly #handles: (ThreadHandle | null)[];
+  /** All threads that run, including those for tickets that are tried alone. */
+  readonly #running = new Set<ThreadHandle>();
+  /** Text of the current input, and the time of its last tickets on the monotonic clock. */
   #seen = 0;
+  #seenAt = Number.NEGATIVE_INFINITY;
+  /** Calls that use the threads now. */
+  #calls = 0;
   #idle = new AbortController();
   #isClosed = false;
+  #canStart = true;
   /** Tickets that are tried alone, one after the other. */
   #alone: Promise<unknown> = Promise.resolve();
 
@@ -62,30 +69,36 @@ export class RedactionThreads {
   }
 
   /**
-   * Redacts the tickets; the results have the same order. Returns null if this thread has to redact them: while
-   * threads are not worth their start, and for a ticket that is too large for them. Throws
-   * SourceError if a thread cannot start, and CancelledError after `close`.
+   * Redacts the tickets; the results have the same order. Returns null if this thread has to redact them: while threads
+   * are not worth their start, for a ticket that is too large for them, and where they cannot start. Throws
+   * CancelledError after `close`.
    */
   async redact(tickets: readonly Ticket[]): Promise<readonly RedactionResult[] | null> {
-    this.#idle.abort();
-    this.#seen += tickets.reduce((sum, ticket) => sum + lengthOf(ticket), 0);
-    const isSmall = this.#seen < START_AFTER || tickets.length < 2;
-    if (this.#handles.length === 0 || isSmall || tickets.some((ticket) => lengthOf(ticket) > LARGEST)) {
+    if (!this.#isWorthIt(tickets)) {
       return null;
     }
+    this.#idle.abort();
+    this.#calls += 1;
     const work: Work = { tickets, results: [], next: 0 };
     const lanes = this.#handles.flatMap((_, index) =>
       Array.from({ length: MESSAGES }, () => this.#redactIn(index, work)),
     );
     try {
       await Promise.all([...lanes, this.#redactHere(work)]);
+      return work.results;
+    } catch (error) {
+      if (error instanceof ThreadStartError && !this.#isClosed) {
+        this.#canStart = false;
+        return null;
+      }
+      throw this.#isClosed ? new CancelledError('redaction was stopped') : error;
     } finally {
       // A lane that failed ends the others.
       work.next = tickets.length;
       await Promise.allSettled(lanes);
+      this.#calls -= 1;
       this.#endWhenIdle();
     }
-    return work.results;
   }
 
   /** Ends the threads. What they are redacting fails. */
@@ -95,13 +108,24 @@ export class RedactionThreads {
     await this.#end();
   }
 
+  #isWorthIt(tickets: readonly Ticket[]): boolean {
+    const now = this.#options.clock.monotonic();
+    const lengths = tickets.map(lengthOf);
+    this.#seen = lengths.reduce((sum, length) => sum + length, now - this.#seenAt > IDLE ? 0 : this.#seen);
+    this.#seenAt = now;
+    const isMuch = this.#seen >= START_AFTER && tickets.length > 1;
+    return this.#canStart && this.#handles.length > 0 && isMuch && lengths.every((length) => length <= LARGEST);
+  }
+
   async #redactIn(index: number, work: Work): Promise<void> {
     for (let chunk = takeChunk(work); chunk !== null; chunk = takeChunk(work)) {
       try {
         store(work, chunk, await this.#handle(index).redact(chunk.tickets));
       } catch (error) {
         if (!(error instanceof ThreadLostError) || this.#isClosed) {
-          throw this.#isClosed ? new CancelledError('redaction was stopped') : error;
+          // The other lanes and this thread take nothing more.
+          work.next = work.tickets.length;
+          throw error;
         }
         store(work, chunk, await this.#redactAlone(chunk.tickets));
       }
@@ -158,10 +182,18 @@ export class RedactionThreads {
       throw new CancelledError('redaction was stopped');
     }
     const { start = startThread, redaction } = this.#options;
-    return new ThreadHandle(start(redaction));
+    for (const ended of [...this.#running].filter(({ hasEnded }) => hasEnded)) {
+      this.#running.delete(ended);
+    }
+    const handle = new ThreadHandle(() => start(redaction));
+    this.#running.add(handle);
+    return handle;
   }
 
   #endWhenIdle(): void {
+    if (this.#calls > 0 || this.#isClosed) {
+      return;
+    }
     this.#idle = new AbortController();
     this.#options.clock.sleep(IDLE, this.#idle.signal).then(
       () => this.#end(),
@@ -172,10 +204,10 @@ export class RedactionThreads {
   }
 
   async #end(): Promise<void> {
-    this.#seen = 0;
-    await Promise.all(
-      this.#handles.splice(0, this.#handles.length, ...this.#handles.map(() => null)).map((each) => each?.close()),
-    );
+    const running = [...this.#running];
+    this.#running.clear();
+    this.#handles.fill(null);
+    await Promise.all(running.map((handle) => handle.close()));
   }
 }
 

@@ -1,6 +1,6 @@
 // Main-thread side of one redaction thread.
 import { Worker } from 'node:worker_threads';
-import { messageOf, SourceError } from '../../core/errors.ts';
+import { messageOf } from '../../core/errors.ts';
 import type { Ticket } from '../model/ticket.ts';
 import type { RedactionResult } from './redaction-result.ts';
 import type { RedactionOptions } from './redactor.ts';
@@ -8,6 +8,11 @@ import type { RedactionOptions } from './redactor.ts';
 /** The thread ended while it redacted: it ran out of memory, for example. */
 export class ThreadLostError extends Error {
   override readonly name = 'ThreadLostError';
+}
+
+/** The thread never ran: the system allows no more threads, for example. */
+export class ThreadStartError extends Error {
+  override readonly name = 'ThreadStartError';
 }
 
 /** Tickets that the thread has not returned yet. */
@@ -24,7 +29,7 @@ const THREAD = new URL(
   import.meta.url,
 );
 /** Heap limits of a thread, in megabytes. A large heap would be used in full before garbage is collected. */
-const LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 2 };
+const LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 };
 
 /** Starts a thread with its own heap. Replaced in tests. */
 export type StartThread = (options: RedactionOptions) => Worker;
@@ -34,13 +39,23 @@ export const startThread: StartThread = (options) =>
 
 /** One redaction thread. It returns results in the order of the requests. */
 export class ThreadHandle {
-  readonly #worker: Worker;
+  readonly #worker: Worker | null;
   readonly #pending: Pending[] = [];
   #isReady = false;
   #error: Error | null = null;
 
-  constructor(worker: Worker) {
-    this.#worker = worker;
+  constructor(start: () => Worker) {
+    this.#worker = this.#open(start);
+  }
+
+  #open(start: () => Worker): Worker | null {
+    let worker: Worker;
+    try {
+      worker = start();
+    } catch (error) {
+      this.#fail(messageOf(error));
+      return null;
+    }
     worker.unref();
     worker.on('message', (message: Message) => {
       this.#isReady = true;
@@ -52,37 +67,38 @@ export class ThreadHandle {
     worker.on('error', (error) => this.#fail(messageOf(error)));
     worker.on('messageerror', (error) => this.#fail(messageOf(error)));
     worker.on('exit', () => this.#fail('it has ended'));
+    return worker;
   }
 
   get hasEnded(): boolean {
     return this.#error !== null;
   }
 
-  /** Throws ThreadLostError if the thread ends before it returns, and SourceError if it could not start. */
+  /** Throws ThreadLostError if the thread ends before it returns, and ThreadStartError if it could not start. */
   redact(tickets: readonly Ticket[]): Promise<readonly RedactionResult[]> {
     if (this.#error !== null) {
       return Promise.reject(this.#error);
     }
     return new Promise((resolve, reject) => {
+      this.#worker?.postMessage(tickets);
       this.#pending.push({ resolve, reject });
       this.#keepProcess();
-      this.#worker.postMessage(tickets);
     });
   }
 
   async close(): Promise<void> {
-    await this.#worker.terminate();
+    await this.#worker?.terminate();
   }
 
   /** Keeps the process alive while results are awaited, and only then. */
   #keepProcess(): void {
-    this.#worker[this.#pending.length > 0 ? 'ref' : 'unref']();
+    this.#worker?.[this.#pending.length > 0 ? 'ref' : 'unref']();
   }
 
   #fail(reason: string): void {
     this.#error ??= this.#isReady
       ? new ThreadLostError(`the redaction thread has ended: ${reason}`)
-      : new SourceError(`the redaction thread did not start: ${reason}`);
+      : new ThreadStartError(`the redaction thread did not start: ${reason}`);
     for (const { reject } of this.#pending.splice(0)) {
       reject(this.#error);
     }

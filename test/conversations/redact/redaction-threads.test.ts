@@ -6,8 +6,9 @@ import { redactOrFail } from '../../../src/conversations/redact/redaction-result
 import { RedactionThreads } from '../../../src/conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../../src/conversations/redact/redactor.ts';
 import { startThread } from '../../../src/conversations/redact/thread-handle.ts';
-import { systemClock } from '../../../src/core/clock.ts';
-import { CancelledError, SourceError } from '../../../src/core/errors.ts';
+import { type Clock, systemClock } from '../../../src/core/clock.ts';
+import { CancelledError } from '../../../src/core/errors.ts';
+import { createVirtualClock } from '../../queue/virtual-clock.ts';
 
 const redactor = createConversationRedactor();
 const opened: RedactionThreads[] = [];
@@ -18,13 +19,13 @@ afterEach(async () => {
   started.length = 0;
 });
 
-function open(threads: number, start = startThread): RedactionThreads {
+function open(threads: number, start = startThread, clock: Clock = systemClock): RedactionThreads {
   const count = (options: Parameters<typeof startThread>[0]) => {
     const worker = start(options);
     started.push(worker);
     return worker;
   };
-  const made = new RedactionThreads({ redaction: {}, redactor, threads, clock: systemClock, start: count });
+  const made = new RedactionThreads({ redaction: {}, redactor, threads, clock, start: count });
   opened.push(made);
   return made;
 }
@@ -110,9 +111,52 @@ describe('redaction on threads', () => {
     expect((await results)?.filter((result) => 'conversation' in result).length).toBe(200);
   });
 
-  test('a thread that cannot start is an error', async () => {
-    const broken = () => new Worker('throw new Error("no module")', { eval: true });
-    await expect(open(1, broken).redact(many())).rejects.toThrow(SourceError);
+  test.each([
+    ['fails while it loads', () => new Worker('throw new Error("no module")', { eval: true })],
+    [
+      'is refused by the system',
+      () => {
+        throw new Error('ERR_WORKER_INIT_FAILED');
+      },
+    ],
+  ])('leaves the tickets to this thread if a thread %s, and does not try again', async (_, broken) => {
+    let starts = 0;
+    const threads = open(1, () => {
+      starts += 1;
+      return broken();
+    });
+    expect(await threads.redact(many())).toBeNull();
+    const before = starts;
+    expect(await threads.redact(many())).toBeNull();
+    expect([before > 0, starts]).toEqual([true, before]);
+  });
+
+  test('ends its threads after 10 seconds without work, and not while another call uses them', async () => {
+    const clock = createVirtualClock();
+    const threads = open(1, startThread, clock);
+    const first = threads.redact(many());
+    const second = threads.redact(many(600));
+    await first;
+    await clock.advance(60_000);
+    expect(await second).toHaveLength(600);
+    expect(started).toHaveLength(1);
+    const ended = new Promise((resolve) => started[0]?.once('exit', resolve));
+    await clock.advance(9999);
+    expect(started[0]?.threadId).toBeGreaterThan(0);
+    await clock.advance(1);
+    await ended;
+    expect(await threads.redact(many())).toHaveLength(60);
+    expect(started).toHaveLength(2);
+  });
+
+  test('a little text now and then starts no thread', async () => {
+    const clock = createVirtualClock();
+    const threads = open(1, startThread, clock);
+    for (let index = 0; index < 100; index += 1) {
+      expect(await threads.redact(many(2))).toBeNull();
+      await clock.advance(60_000);
+    }
+    expect(started).toHaveLength(0);
   });
 
   test('closing ends the threads and fails what waits', async () => {

@@ -34,7 +34,7 @@ export interface ReadOptions {
 export const LONGEST = 16 * 1024 * 1024;
 
 /** Maximum length of the text in one deposit, in UTF-16 units: memory holds it several times. */
-export const LARGEST_BATCH = 256 * 1024;
+export const LARGEST_BATCH = 512 * 1024;
 
 /** Returns the length of a record's text, in UTF-16 units. */
 export function sizeOf(found: SourceRecord): number {
