@@ -148,7 +148,7 @@ export class RedactionThreads {
     }
   }
 
-  /** Redacts tickets of which one has ended a thread: each alone, so that only that one fails. */
+  /** Redacts each ticket alone after one of them has ended a thread, so that only that one fails. */
   #redactAlone(tickets: readonly Ticket[]): Promise<readonly RedactionResult[]> {
     const done = this.#alone.then(async () => {
       const results: RedactionResult[] = [];
