@@ -59,7 +59,7 @@ describe('startup with an unusable state file', () => {
         database.exec('PRAGMA user_version = 99');
         database.close();
       },
-      'was written by a newer Octavo (layout 99,',
+      'was written by a newer Octavo (layout 99;',
     ],
   ])('reports %s in one line, and adopts everything after the file is moved away', async (_what, damage, words) => {
     await using work = await withState('A', 'B', 'C');
