@@ -18,7 +18,7 @@ export interface Layer {
 }
 
 /** The most files directly in a folder. */
-const MOST_FILES = 20;
+const MAX_FILES = 20;
 
 /** An import of a source file; `specifier` is null where it is not a literal. */
 export interface Import {
@@ -164,8 +164,8 @@ export function findFolderProblems(
       .map((each) => `src/${each}: has no purpose in architecture.json`),
     ...listed.filter((each) => each.includes('/') && !files.has(each)).map((each) => `${each}: has no files`),
     ...[...files]
-      .filter(([folder, paths]) => paths.length > MOST_FILES && !exceptions.large.includes(folder))
-      .map(([folder, paths]) => `src/${folder}: has ${paths.length} files, more than ${MOST_FILES}`),
+      .filter(([folder, paths]) => paths.length > MAX_FILES && !exceptions.large.includes(folder))
+      .map(([folder, paths]) => `src/${folder}: has ${paths.length} files, more than ${MAX_FILES}`),
     ...[...files.keys()]
       .filter((folder) => folder !== '.' && !exceptions.cyclic.includes(folder) && reaches(arrows, folder, folder))
       .map((folder) => `src/${folder}: imports itself by way of other folders`),

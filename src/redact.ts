@@ -2,7 +2,7 @@ import { maskUrls } from './core/text/safe-url.ts';
 
 /** Replacement of a secret. */
 export const SECRET = '[secret]';
-const SHORTEST = 4;
+const MIN_LENGTH = 4;
 
 /**
  * Replaces every known secret in a text by `[secret]`, also if secrets overlap, and secrets that are recognized by
@@ -11,7 +11,7 @@ const SHORTEST = 4;
  */
 export function createRedactor(secrets: Iterable<string>): (text: string) => string {
   const known = [...secrets].flatMap((secret) => [secret, ...longLines(secret)]);
-  const needles = [...new Set(known)].filter((secret) => secret.length >= SHORTEST);
+  const needles = [...new Set(known)].filter((secret) => secret.length >= MIN_LENGTH);
   return (text) =>
     maskUrls(
       blank(text, spansOf(text, needles)).replace(

@@ -14,7 +14,7 @@ export function isScope(text: string): boolean {
 }
 
 /** Longest encoded scope, in characters, before it is shortened by a hash: forges limit the names of statuses. */
-const LONGEST = 100;
+const MAX_LENGTH = 100;
 
 /**
  * Returns the default scope of a manifest folder: its path inside the repository, with forward slashes. It is the same
@@ -39,11 +39,11 @@ export function encodeScope(scope: string): string {
     .join('');
   // `applied` is the last component of the root scope's ref, and a ref cannot be a folder of refs too.
   const safe = encoded === 'applied' || encoded.startsWith('-') ? `%${hex(encoded)}${encoded.slice(1)}` : encoded;
-  if (safe.length <= LONGEST) {
+  if (safe.length <= MAX_LENGTH) {
     return safe;
   }
   const digest = createHash('sha256').update(scope).digest('hex').slice(0, 32);
-  return `${safe.slice(0, LONGEST - 40).replace(/%.?$/, '')}%00${digest}`;
+  return `${safe.slice(0, MAX_LENGTH - 40).replace(/%.?$/, '')}%00${digest}`;
 }
 
 function hex(text: string): string {

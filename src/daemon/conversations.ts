@@ -7,7 +7,7 @@ import type { PseudonymizeId } from '../conversations/intake/id-pseudonymizer.ts
 import type { ConversationEvents } from '../conversations/model/events.ts';
 import type { Delivery } from '../conversations/model/source.ts';
 import { redactionOptions } from '../conversations/redact/options.ts';
-import { MOST_THREADS, RedactionThreads } from '../conversations/redact/redaction-threads.ts';
+import { MAX_THREADS, RedactionThreads } from '../conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../conversations/redact/redactor.ts';
 import { CancelledError, messageOf } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
@@ -41,7 +41,7 @@ export class OrganizationConversations implements Feature {
     const note = (topic: string) => store.note(`conversations/${organization.id}/${topic}`);
     const redaction = redactionOptions(conversations.redact);
     const redactor = createConversationRedactor(redaction, pseudonymizeId);
-    const threads = Math.min(availableParallelism() - 1, MOST_THREADS);
+    const threads = Math.min(availableParallelism() - 1, MAX_THREADS);
     this.#context = context;
     this.#outbox = store.outbox(organization.id, outboxLimit(conversations));
     this.#ingestion = new Ingestion({

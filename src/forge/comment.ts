@@ -16,7 +16,7 @@ export interface CommentLimits {
 }
 
 /** Maximum length of a commit status, in characters, at the forge with the lowest limit. */
-const LONGEST_DESCRIPTION = 140;
+const MAX_DESCRIPTION_LENGTH = 140;
 
 /**
  * Builds the comment that shows a plan: a hidden marker, the summary, and the folded plan. If the plan is longer than a
@@ -48,7 +48,7 @@ export function planStatus(plan: Plan): CommitStatus {
   return {
     state: state === 'refused' ? 'failure' : 'success',
     context: statusContext(plan),
-    description: [...`${verdict}${summaryLine(plan)}`].slice(0, LONGEST_DESCRIPTION).join(''),
+    description: [...`${verdict}${summaryLine(plan)}`].slice(0, MAX_DESCRIPTION_LENGTH).join(''),
   };
 }
 

@@ -8,7 +8,7 @@ export const GITLAB = 'GitLab';
 /** GitLab instance limits: size of comments and descriptions, in characters. */
 export const GITLAB_MAX_LENGTH = 1_000_000;
 /** Maximum length of the link of a commit status, in characters; GitLab rejects a longer one. */
-const LONGEST_TARGET = 255;
+const MAX_TARGET_LENGTH = 255;
 const PAGE = 100;
 const STATES = { success: 'success', failure: 'failed', error: 'failed' } as const satisfies Record<
   CommitState,
@@ -77,7 +77,7 @@ export function openGitLab(pull: PullRequest, token: string, signal: AbortSignal
     remove: (id) => askGitLab('remove a comment', () => notes.remove(project, number, id)).catch(ignoreNotFound),
     setStatus: ({ state, context, description }: CommitStatus) =>
       askGitLab('set the commit status', async () => {
-        const isTooLong = (pull.runUrl?.length ?? 0) > LONGEST_TARGET;
+        const isTooLong = (pull.runUrl?.length ?? 0) > MAX_TARGET_LENGTH;
         const run = pull.runUrl === null || isTooLong ? {} : { targetUrl: pull.runUrl };
         await commits.editStatus(project, pull.head, STATES[state], { name: context, description, ...run });
       }),

@@ -9,9 +9,9 @@ import { checkRefName, isCommitId } from './safe-names.ts';
 /** Only file of a commit that records what was applied. */
 const RECORD_FILE = '.octavo-applied.json';
 /** Largest record that is read, in bytes. */
-const LARGEST_RECORD = 64 * 1_048_576;
+const MAX_RECORD_SIZE = 64 * 1_048_576;
 /** Maximum scopes of one organization. */
-const MOST_SCOPES = 1000;
+const MAX_SCOPES = 1000;
 /** Author of records, so that a machine that applies needs neither an identity nor a signing key. */
 const IDENTITY = ['user.name=Octavo', 'user.email=octavo@localhost'];
 /** Milliseconds without output after which git is stopped. */
@@ -152,9 +152,9 @@ export class AppliedRefs {
   async #recordOf(commit: string, ref: string): Promise<string | null> {
     const listed = await this.#host.git().raw(['ls-tree', '-z', '-l', '--full-tree', commit]);
     const [, id, size] = /^100644 blob ([0-9a-f]+) +(\d+)\t\.octavo-applied\.json\0$/.exec(listed) ?? [];
-    if (id !== undefined && Number(size) > LARGEST_RECORD) {
+    if (id !== undefined && Number(size) > MAX_RECORD_SIZE) {
       throw new SourceError(
-        `${ref} is damaged: its record has ${size} bytes, more than the limit of ${LARGEST_RECORD}`,
+        `${ref} is damaged: its record has ${size} bytes, more than the limit of ${MAX_RECORD_SIZE}`,
       );
     }
     return id ?? null;
@@ -249,9 +249,9 @@ export class AppliedRefs {
         tips.set(id, tip);
       }
     }
-    if (tips.size > MOST_SCOPES) {
+    if (tips.size > MAX_SCOPES) {
       throw new SourceError(
-        `refs/octavo/${this.#organization} has ${tips.size} scopes, more than the limit of ${MOST_SCOPES}; delete the refs of unused scopes`,
+        `refs/octavo/${this.#organization} has ${tips.size} scopes, more than the limit of ${MAX_SCOPES}; delete the refs of unused scopes`,
       );
     }
     return tips;

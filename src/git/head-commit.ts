@@ -5,9 +5,9 @@ import { commonDir, type Repository } from './repository.ts';
 import { isCommitId } from './safe-names.ts';
 
 /** Maximum bytes of HEAD and of a branch's file. */
-const LONGEST_REF = 4096;
+const MAX_REF_LENGTH = 4096;
 /** Maximum bytes of `packed-refs`; git reads a larger one faster. */
-const LARGEST_PACKED = 1_048_576;
+const MAX_PACKED_SIZE = 1_048_576;
 /** A branch whose name cannot lead out of `refs/heads`. */
 const BRANCH = /^ref: (refs\/heads(?:\/(?!\.)[^/\0-\x20~^:?*[\\\x7f]+)+)$/;
 
@@ -31,13 +31,13 @@ export function readHeadCommit({ gitDir }: Repository): string | null {
 }
 
 function packedCommit(common: string, branch: string): string | null {
-  const packed = readText(join(common, 'packed-refs'), LARGEST_PACKED) ?? '';
+  const packed = readText(join(common, 'packed-refs'), MAX_PACKED_SIZE) ?? '';
   const line = packed.split('\n').find((each) => each.endsWith(` ${branch}`));
   return line?.slice(0, -branch.length - 1) ?? null;
 }
 
 function readLine(path: string): string | null {
-  return readText(path, LONGEST_REF)?.replace(/\n$/, '') ?? null;
+  return readText(path, MAX_REF_LENGTH)?.replace(/\n$/, '') ?? null;
 }
 
 function readText(path: string, limit: number): string | null {

@@ -14,7 +14,7 @@ export interface Repository {
 }
 
 /** Maximum bytes of a `.git` file, which contains one path. */
-const LONGEST_POINTER = 8192;
+const MAX_POINTER_LENGTH = 8192;
 
 /**
  * Returns the repository that contains a directory, following links. A repository must have a `.git`: a directory with
@@ -79,7 +79,7 @@ function pointedTo(folder: string, path: string, stats: Stats): string | null {
 }
 
 function namedIn(path: string): string | null {
-  const text = readRegularFile(path, { limit: LONGEST_POINTER }).toString('utf8');
+  const text = readRegularFile(path, { limit: MAX_POINTER_LENGTH }).toString('utf8');
   return /^gitdir: ([^\0\r\n]+)[\r\n]*$/.exec(text)?.[1] ?? null;
 }
 
@@ -103,7 +103,7 @@ function statsOf(path: string, look: typeof statSync = lstatSync): Stats | null 
 /** Returns the directory that a linked work tree shares with its repository: its objects, and the refs of branches. */
 export function commonDir(gitDir: string): string {
   try {
-    const path = readRegularFile(join(gitDir, 'commondir'), { limit: LONGEST_POINTER }).toString('utf8').trim();
+    const path = readRegularFile(join(gitDir, 'commondir'), { limit: MAX_POINTER_LENGTH }).toString('utf8').trim();
     return resolve(gitDir, path);
   } catch {
     return gitDir;

@@ -85,7 +85,7 @@ export class EventLoopTurns {
 const PROCESS_TURNS = new EventLoopTurns();
 
 /** Bytes of output after which git is stopped, because a small repository can contain a tree of unbounded size. */
-const LARGEST_OUTPUT = { text: 128 * 1_048_576, bytes: 512 * 1_048_576 } as const;
+const MAX_OUTPUT_SIZE = { text: 128 * 1_048_576, bytes: 512 * 1_048_576 } as const;
 
 /**
  * Opens git on a repository. The location of the repository is passed, never searched for. Git runs no hooks, filters,
@@ -107,8 +107,8 @@ export function openGit(options: GitOptions, turns = PROCESS_TURNS): Git {
     }
   };
   return {
-    raw: (args, most = LARGEST_OUTPUT.text) => call(most, async (git) => git.raw([...args])),
-    bytes: (args) => call(LARGEST_OUTPUT.bytes, async (git) => git.binaryCatFile([...args])),
+    raw: (args, most = MAX_OUTPUT_SIZE.text) => call(most, async (git) => git.raw([...args])),
+    bytes: (args) => call(MAX_OUTPUT_SIZE.bytes, async (git) => git.binaryCatFile([...args])),
   };
 }
 

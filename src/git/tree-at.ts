@@ -5,7 +5,7 @@ import type { FileEntry, FileTree } from '../core/files/file-tree.ts';
 import { MAX_FILE_BYTES } from '../core/files/regular-file.ts';
 import { requireRepository } from './repository.ts';
 import { gitFailure, openGit } from './run.ts';
-import { LARGEST_LISTING } from './tree-size.ts';
+import { MAX_LISTING_SIZE } from './tree-size.ts';
 
 /** Milliseconds without output after which git is stopped. */
 const TIMEOUT = 60_000;
@@ -13,7 +13,7 @@ const TIMEOUT = 60_000;
 const AHEAD = { files: 1_000, bytes: 16_000_000 } as const;
 
 /** Maximum bytes of a link target; a longer one is broken on any file system. */
-const LONGEST_TARGET = 4096;
+const MAX_TARGET_LENGTH = 4096;
 
 interface Blob {
   readonly path: string;
@@ -80,7 +80,7 @@ async function listBlobs(repository: string, commit: string, folder: string): Pr
   const lines = await git
     .raw(
       ['ls-tree', '-r', '-z', '-l', '--full-tree', commit, ...(folder === '' ? [] : ['--', `${folder}/`])],
-      LARGEST_LISTING,
+      MAX_LISTING_SIZE,
     )
     .catch((error) => {
       throw gitFailure(`cannot list ${commit.slice(0, 7)} in ${repository}`, error);
@@ -101,7 +101,7 @@ async function listBlobs(repository: string, commit: string, folder: string): Pr
       );
     }
     seen.add(path);
-    if (mode === '120000' && blob.size <= LONGEST_TARGET) {
+    if (mode === '120000' && blob.size <= MAX_TARGET_LENGTH) {
       linkBlobs.push(blob);
     } else {
       blobs.set(path, blob);
@@ -235,7 +235,7 @@ async function readBlobs(repository: string, blobs: readonly Blob[]): Promise<Re
 }
 
 /** Maximum links in a row, as in Linux. */
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
 /**
  * Follows symbolic links inside a tree, as a file system would; `links` has the targets by path. Pure. Throws
@@ -258,7 +258,7 @@ function followLinks(path: string, links: ReadonlyMap<string, string>): string {
       continue;
     }
     followed += 1;
-    if (followed > MOST_LINKS) {
+    if (followed > MAX_LINKS) {
       throw new SourceError(`${path} is a circular symbolic link; replace it with a file`);
     }
     if (posix.isAbsolute(target)) {

@@ -8,13 +8,15 @@ import { type Git, gitFailure } from './run.ts';
 const TREE_LIMITS = { files: 250_000, bytes: 4 * 1024 ** 3 } as const;
 
 /** Maximum bytes of a listing, for about the maximum number of files. */
-export const LARGEST_LISTING = 32 * 1_048_576;
+export const MAX_LISTING_SIZE = 32 * 1_048_576;
 
 /** Throws SourceError for a commit with more files or bytes than the limits. */
 export async function checkTreeSize(git: Git, commit: string, limits: { files: number; bytes: number } = TREE_LIMITS) {
-  const listed = await git.raw(['ls-tree', '-r', '-l', '-z', '--full-tree', commit], LARGEST_LISTING).catch((error) => {
-    throw gitFailure(`cannot list the files of commit ${commit.slice(0, 7)}`, error);
-  });
+  const listed = await git
+    .raw(['ls-tree', '-r', '-l', '-z', '--full-tree', commit], MAX_LISTING_SIZE)
+    .catch((error) => {
+      throw gitFailure(`cannot list the files of commit ${commit.slice(0, 7)}`, error);
+    });
   let files = 0;
   let bytes = 0;
   for (const [, size] of listed.matchAll(/(?:^|\0)\d+ blob [0-9a-f]+ +(\d+)\t/g)) {

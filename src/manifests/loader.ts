@@ -49,7 +49,7 @@ const DEFAULT_LIMITS: ManifestLimits = {
 };
 
 /** Maximum characters of a problem. Names in manifests can have any length, and each can have many problems. */
-const LONGEST = { file: 4096, address: 400, message: 4000 };
+const MAX_LENGTH = { file: 4096, address: 400, message: 4000 };
 
 /** Maximum concurrent reads: enough to keep the disk busy while other files are parsed. */
 const PARALLEL_READS = 32;
@@ -175,9 +175,9 @@ function bounded(problem: Problem): Problem {
   const { file, address, message } = problem;
   return {
     ...problem,
-    file: shortened(file, LONGEST.file),
-    address: shortened(address, LONGEST.address),
-    message: shortened(message, LONGEST.message),
+    file: shortened(file, MAX_LENGTH.file),
+    address: shortened(address, MAX_LENGTH.address),
+    message: shortened(message, MAX_LENGTH.message),
   };
 }
 

@@ -7,13 +7,13 @@ export const PLATFORM_IS_WORKING = 'the platform is still working on it';
 
 /** Milliseconds before the second poll; each later pause is twice as long. */
 export const FIRST_POLL_DELAY = 200;
-const LONGEST_PAUSE = 5000;
+const MAX_PAUSE = 5000;
 /** Milliseconds per polled resource, so that many of them do not use up the rate limit. */
 const PAUSE_PER_RESOURCE = 250;
 
 /** Returns the next pause, in milliseconds, while `count` resources are polled. */
 export function nextPause(pause: number, count = 1): number {
-  return Math.min(pause * 2, Math.max(LONGEST_PAUSE, count * PAUSE_PER_RESOURCE));
+  return Math.min(pause * 2, Math.max(MAX_PAUSE, count * PAUSE_PER_RESOURCE));
 }
 
 /**

@@ -99,12 +99,12 @@ function numbersOf(end: RunEnd): object {
   return { source, read, passing, opened, superseded, commented, skipped, open, requests, dryRun };
 }
 
-const LONGEST = 120;
+const MAX_LENGTH = 120;
 
-/** Truncates a text to one line of at most `LONGEST` characters. */
+/** Truncates a text to one line of at most `MAX_LENGTH` characters. */
 function short(text: string): string {
   const line = oneLine(text);
-  return line.length > LONGEST ? `${[...line].slice(0, LONGEST - 1).join('')}…` : line;
+  return line.length > MAX_LENGTH ? `${[...line].slice(0, MAX_LENGTH - 1).join('')}…` : line;
 }
 
 /** Converts a text to one line: without control characters, line breaks and changes of the reading direction. */

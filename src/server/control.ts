@@ -37,9 +37,9 @@ export type ControlRequest =
   | { readonly command: 'clusters'; readonly organization?: string | undefined; readonly request: ClusterRequest };
 
 /** Largest request body, in bytes: a push may name thousands of files. */
-const LARGEST_REQUEST = 4 * 1024 * 1024;
+const MAX_REQUEST_SIZE = 4 * 1024 * 1024;
 /** Maximum length of a socket path on Linux, in bytes. */
-const LONGEST_PATH = 107;
+const MAX_PATH_LENGTH = 107;
 
 /** Returns the path of a daemon's control socket, next to its state file. */
 export function controlSocketPath(storePath: string): string {
@@ -52,8 +52,10 @@ export function controlSocketPath(storePath: string): string {
  * on the socket, or if the socket cannot be created.
  */
 export async function openControl(path: string, handlers: ControlHandlers): Promise<ControlServer> {
-  if (Buffer.byteLength(path) > LONGEST_PATH) {
-    throw new StoreError(`${path} is too long for a socket (${LONGEST_PATH} bytes); set store.path to a shorter one`);
+  if (Buffer.byteLength(path) > MAX_PATH_LENGTH) {
+    throw new StoreError(
+      `${path} is too long for a socket (${MAX_PATH_LENGTH} bytes); set store.path to a shorter one`,
+    );
   }
   if (await isListening(path)) {
     throw new StoreError(`${path} is in use by another process; only one Octavo may use a state file`);
@@ -66,7 +68,7 @@ export async function openControl(path: string, handlers: ControlHandlers): Prom
       ? reply.code(400).send({ error: 'checksum is missing; run octavo approve CHECKSUM' })
       : reply.send(await handlers.approve(checksum));
   });
-  app.post('/conversations', { bodyLimit: LARGEST_REQUEST }, async ({ body }, reply) => {
+  app.post('/conversations', { bodyLimit: MAX_REQUEST_SIZE }, async ({ body }, reply) => {
     const parsed = conversationRequest.safeParse(requestIn(body));
     return parsed.success
       ? reply.send(await handlers.conversations(textOf(body, 'organization'), parsed.data))

@@ -36,7 +36,7 @@ export interface FailureMetrics {
 }
 
 /** Maximum number of changes that are named per organization; `octavo_changes_pending` counts all. */
-const MOST_NAMED = 100;
+const MAX_NAMED = 100;
 
 /** Registers the metrics of failures. */
 export function failureMetrics(registry: Registry): FailureMetrics {
@@ -44,7 +44,7 @@ export function failureMetrics(registry: Registry): FailureMetrics {
     gauge(
       registry,
       'change_failing',
-      `1 for each change that failed in the last pass; at most ${MOST_NAMED} per organization. octavo_changes_pending counts all.`,
+      `1 for each change that failed in the last pass; at most ${MAX_NAMED} per organization. octavo_changes_pending counts all.`,
       ['organization', 'kind', 'address'],
     ),
   );
@@ -56,7 +56,7 @@ export function failureMetrics(registry: Registry): FailureMetrics {
   );
   return {
     failing: (organization, failed) => {
-      const named = failed.slice(0, MOST_NAMED).map((each) => ({ labels: { organization, ...each }, value: 1 }));
+      const named = failed.slice(0, MAX_NAMED).map((each) => ({ labels: { organization, ...each }, value: 1 }));
       changes.show(organization, named);
     },
     failureReason: (organization, reason) => {

@@ -23,7 +23,7 @@ export interface HookOptions {
 }
 
 /** Largest accepted request, in bytes. */
-export const LARGEST_HOOK = 5 * 1024 * 1024;
+export const MAX_HOOK_SIZE = 5 * 1024 * 1024;
 /** Value of `Retry-After`, in seconds. */
 const TRY_AGAIN = 60;
 
@@ -41,7 +41,7 @@ export function addHooks(app: FastifyInstance, options: HookOptions): void {
     // Signatures cover the raw bytes, so nothing is parsed before the check.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body));
-    scope.post('/hooks/:organization/:source', { bodyLimit: LARGEST_HOOK }, async (request, reply) => {
+    scope.post('/hooks/:organization/:source', { bodyLimit: MAX_HOOK_SIZE }, async (request, reply) => {
       const { organization, source } = request.params as { organization: string; source: string };
       const { status, reason, outcome } = await hear(options, organization, source, request);
       if (status !== 404) {

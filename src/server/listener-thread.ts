@@ -19,7 +19,7 @@ const REPEAT_AFTER = 60;
 /** Milliseconds between requests of this thread to the main thread, which detect that the main thread is busy. */
 const HEARTBEAT = 10_000;
 /** Maximum size of all request bodies that wait for the main thread, in bytes; more requests are refused. */
-const MOST_WAITING = 64 * 1024 * 1024;
+const MAX_WAITING = 64 * 1024 * 1024;
 
 interface Repeatable {
   readonly answer: ForwardedAnswer;
@@ -156,7 +156,7 @@ class RequestHandler {
     if (size > this.#options.largestBody) {
       return 413;
     }
-    if (this.#waitingBytes + size > MOST_WAITING) {
+    if (this.#waitingBytes + size > MAX_WAITING) {
       return 503;
     }
     this.#waitingBytes += size;

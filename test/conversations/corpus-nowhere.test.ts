@@ -25,7 +25,7 @@ const folder = mkdtempSync(join(tmpdir(), 'octavo-corpus-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Shorter values occur in any text. */
-const SHORTEST = 7;
+const MIN_LENGTH = 7;
 
 /** Values that occur in the corpus only where they are marked: a name that is also an ordinary word proves nothing. */
 function values(): readonly string[] {
@@ -34,7 +34,7 @@ function values(): readonly string[] {
   );
   const marked = corpus.flatMap(({ text, marks }) => marks.map(({ start, end }) => text.slice(start, end)));
   return [...new Set(marked)].filter(
-    (value) => value.length >= SHORTEST && !rests.some((rest) => rest.includes(value)),
+    (value) => value.length >= MIN_LENGTH && !rests.some((rest) => rest.includes(value)),
   );
 }
 

@@ -8,7 +8,7 @@ import { grownMore, startCounting, total, type WorkCounter } from './work.ts';
  */
 const MOST = 2.4;
 /** The same for a single function, among those with a relevant amount of work. */
-const MOST_OF_ONE = 2.9;
+const MAX_OF_ONE = 2.9;
 const SIZE = 80;
 
 let counter: WorkCounter;
@@ -28,7 +28,7 @@ async function expectLinear(run: (n: number) => Promise<number>): Promise<void> 
   const shown: number[] = [];
   const small = await counter.count(async () => shown.push(await run(SIZE)));
   const large = await counter.count(async () => shown.push(await run(2 * SIZE)));
-  expect(grownMore(small, large, MOST_OF_ONE, 20 * SIZE)).toEqual([]);
+  expect(grownMore(small, large, MAX_OF_ONE, 20 * SIZE)).toEqual([]);
   expect(total(large) / total(small)).toBeLessThan(MOST);
   expect((shown[1] ?? 0) / (shown[0] ?? 1)).toBeLessThan(MOST);
 }

@@ -10,7 +10,7 @@ import { operations } from '../../src/platform/operations/index.ts';
 const WRITES = 100;
 
 /** Promises per request, from the call to its response: a layer that adds its own raises this for every request. */
-const MOST_PROMISES = 23;
+const MAX_PROMISES = 23;
 
 test('a write creates few promises and no stream of its own', async () => {
   const server = createServer((request, response) => {
@@ -41,6 +41,6 @@ test('a write creates few promises and no stream of its own', async () => {
   await connection.close();
   server.close();
 
-  expect((created.get('PROMISE') ?? 0) / WRITES).toBeLessThanOrEqual(MOST_PROMISES);
+  expect((created.get('PROMISE') ?? 0) / WRITES).toBeLessThanOrEqual(MAX_PROMISES);
   expect(created.get('UNDICI_REQUEST') ?? 0).toBe(0);
 });

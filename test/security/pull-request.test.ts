@@ -15,14 +15,14 @@ const [{ open: openForge }] = FORGES;
 const ACTIVE =
   /[\p{Cs}\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\u2028\u2029\ufeff]|[^\P{Cc}\n]|##\w*\[|^\s*::|^\//mu;
 /** Longest title that every kind accepts, in characters. */
-const LONGEST = 50;
+const MAX_LENGTH = 50;
 
 /** Manifests, each in a file with the text in its name, with the text in every field that accepts one. */
 function manifestsOf(texts: readonly string[], isValid: boolean): ReadonlyMap<string, string> {
   return new Map(
     texts.map((text, index) => {
       const name = text.replaceAll(/[/\0]|\p{Cs}/gu, '_').slice(0, 60);
-      const field = text.toWellFormed().replaceAll('\0', '_').slice(0, LONGEST);
+      const field = text.toWellFormed().replaceAll('\0', '_').slice(0, MAX_LENGTH);
       const content = {
         teams: { [`t${index}`]: { title: field, ...(isValid ? {} : { [field]: field }) } },
         collections: { [`c${index}`]: { title: field, description: field } },

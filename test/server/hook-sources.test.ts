@@ -12,7 +12,7 @@ import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
 import { openSources } from '../../src/conversations/ingestion/open-sources.ts';
 import { createIdPseudonymizer } from '../../src/conversations/intake/id-pseudonymizer.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
-import { addHooks, hookPath, LARGEST_HOOK } from '../../src/server/hooks.ts';
+import { addHooks, hookPath, MAX_HOOK_SIZE } from '../../src/server/hooks.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer, type Server } from '../../src/server/server.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
@@ -178,7 +178,7 @@ describe.each(Object.entries(KINDS))('the webhook of %s', (name, kind) => {
   const { body, signature } = kind;
   const good = kind.sign(body, AT);
   const { [signature]: _, ...unsigned } = good;
-  const large = `${body.slice(0, -1)}${' '.repeat(LARGEST_HOOK)}}`;
+  const large = `${body.slice(0, -1)}${' '.repeat(MAX_HOOK_SIZE)}}`;
   const flipped = (text = '') => text.slice(0, -5) + (text.at(-5) === 'a' ? 'b' : 'a') + text.slice(-4);
 
   test.each<[string, number, string, Headers]>([

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { WebhookAnswer } from '../../src/conversations/ingestion/ingestion.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { StoreError } from '../../src/core/errors.ts';
-import { addHooks, type HookReceiver, hookPath, LARGEST_HOOK } from '../../src/server/hooks.ts';
+import { addHooks, type HookReceiver, hookPath, MAX_HOOK_SIZE } from '../../src/server/hooks.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { createServer, type Server } from '../../src/server/server.ts';
 
@@ -84,7 +84,7 @@ describe('a webhook', () => {
   });
 
   test('refuses a body that is too large before it checks the signature', async () => {
-    expect((await post('x'.repeat(LARGEST_HOOK + 1))).status).toBe(413);
+    expect((await post('x'.repeat(MAX_HOOK_SIZE + 1))).status).toBe(413);
     expect(kept).toEqual([]);
   });
 

@@ -51,7 +51,7 @@ const SHOWN = {
   include: /^(?:stats|requester|company|conversations|sla_policy)(?:,(?:stats|requester|company|sla_policy))*$/,
 };
 const MONTH = 30 * 86_400_000;
-const MOST_PAGES = 300;
+const MAX_PAGES = 300;
 
 /** Freshdesk's API: its list omits spam and deleted tickets and ends at page 300, and times are in seconds. */
 export class FakeFreshdesk extends FakeProvider {
@@ -184,7 +184,7 @@ export class FakeFreshdesk extends FakeProvider {
   #list(request: SeenRequest): ProviderReply {
     const { query } = request;
     onlyParameters(query, TICKETS);
-    const { mostPages = MOST_PAGES } = this.#options;
+    const { mostPages = MAX_PAGES } = this.#options;
     if (Number(query.get('page') ?? 1) > mostPages) {
       const errors = [
         { field: 'page', message: `It should be less than or equal to ${mostPages}`, code: 'invalid_value' },

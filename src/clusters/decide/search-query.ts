@@ -3,7 +3,7 @@ import { cut, oneLine, webUrl } from '../model/text-sanitizing.ts';
 import { pickRepresentatives } from './representatives.ts';
 
 /** Longest query, in characters. Source: docs/platform-notes.md#limits */
-const LONGEST_QUERY = 512;
+const MAX_QUERY_LENGTH = 512;
 /** Maximum number of issue titles in a query: more would outweigh the label. */
 const MAX_TITLES = 5;
 
@@ -15,7 +15,7 @@ export function buildSearchQuery(cluster: IssueCluster, issues: readonly Cluster
   const titles = pickRepresentatives(issues, issues.length).map(({ title }) => oneLine(title));
   const texts = [oneLine(cluster.label), ...titles].map((text) => oneLine(text.replaceAll(PLACEHOLDER, ' ')));
   const words = [...new Set(texts.filter((text) => text !== ''))];
-  return cut(words.slice(0, MAX_TITLES + 1).join(' '), LONGEST_QUERY, true).replace(/…$/, '');
+  return cut(words.slice(0, MAX_TITLES + 1).join(' '), MAX_QUERY_LENGTH, true).replace(/…$/, '');
 }
 
 /** Search result for a space, as returned by the client, best first. */

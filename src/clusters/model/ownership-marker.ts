@@ -37,11 +37,11 @@ export function readMarker(description: unknown): OwnershipMarker | null {
 }
 
 /** Maximum length of an id that is used unchanged: with its claim, it fits in a subject of 100 characters. */
-const LONGEST_ID = 60;
+const MAX_ID_LENGTH = 60;
 
 /** Returns the id of a cluster for markers, or its digest if the id is too long or contains white space. */
 export function clusterKey(id: string): string {
-  if (id.length <= LONGEST_ID && /^\S+$/.test(id)) {
+  if (id.length <= MAX_ID_LENGTH && /^\S+$/.test(id)) {
     return id;
   }
   return `sha256:${createHash('sha256').update(id).digest('hex').slice(0, 40)}`;

@@ -21,13 +21,13 @@ export interface Redaction {
 /** Maximum number of cached texts: labels are read in every run. */
 const MAX_REMEMBERED = 10_000;
 /** Maximum length of a text, in characters; the rest is dropped. */
-const LONGEST = 100_000;
+const MAX_LENGTH = 100_000;
 
 /** Caches the results of a redaction. */
 export function memoizeRedaction(redaction: Redaction): Redaction {
   const known = new Map<string, string>();
   const text = (raw: string): string => {
-    const given = raw.slice(0, LONGEST);
+    const given = raw.slice(0, MAX_LENGTH);
     const before = known.get(given);
     const result = before ?? redaction.text(given);
     if (before === undefined) {
@@ -99,10 +99,10 @@ function redactSummary(summary: unknown, redaction: Redaction): unknown {
   if (markdown === '') {
     return null;
   }
-  const { nodes } = toDocument(markdown.slice(0, LONGEST));
+  const { nodes } = toDocument(markdown.slice(0, MAX_LENGTH));
   const plain = nodes.flatMap(linesOf).join('\n');
   const isPublic =
-    markdown.length <= LONGEST &&
+    markdown.length <= MAX_LENGTH &&
     redaction.text(markdown) === markdown &&
     redaction.text(plain) === plain &&
     nodes.flatMap(addressesOf).every((url) => redaction.url(url) !== null && redaction.text(url) === url);
@@ -142,7 +142,7 @@ function textsIn(value: unknown): readonly string[] {
 }
 
 /** Maximum time of synchronous work before yielding to the event loop, in milliseconds. */
-const LONGEST_TURN = 10;
+const MAX_TURN = 10;
 
 /** Redacts each item, and yields to the event loop in between. */
 export async function redactEach<T>(items: readonly T[], redact: (item: T) => T): Promise<readonly T[]> {
@@ -150,7 +150,7 @@ export async function redactEach<T>(items: readonly T[], redact: (item: T) => T)
   let startedAt = performance.now();
   for (const item of items) {
     redacted.push(redact(item));
-    if (performance.now() - startedAt > LONGEST_TURN) {
+    if (performance.now() - startedAt > MAX_TURN) {
       await yieldToOthers();
       startedAt = performance.now();
     }

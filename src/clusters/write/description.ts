@@ -56,8 +56,8 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Maximum length of a title or subject in a list, in UTF-16 code units. */
-const LONGEST_TITLE = 200;
-const LONGEST_SUMMARY = 20_000;
+const MAX_TITLE_LENGTH = 200;
+const MAX_SUMMARY_LENGTH = 20_000;
 
 /**
  * Builds the description of a cluster's change request. Its last paragraph is the marker that `markedClusterId` reads.
@@ -96,7 +96,7 @@ export function templateValues(cluster: IssueCluster): LineValues {
     .sort(([a, most], [b, least]) => least - most || (a < b ? -1 : 1))
     .map(([name, count]) => `${oneLine(name)} (${count})`);
   return {
-    label: cut(oneLine(cluster.label), LONGEST_SUMMARY) || cluster.id,
+    label: cut(oneLine(cluster.label), MAX_SUMMARY_LENGTH) || cluster.id,
     id: cluster.id,
     impact: oneLine(cluster.impact ?? '') || 'unknown',
     impactMeaning: MEANINGS.get(cluster.impact ?? '') ?? 'meaning not documented',
@@ -117,7 +117,7 @@ function dayOf(time: number | null): string {
 /** Converts a summary to blocks that every platform accepts. */
 function contentOf(summary: unknown): readonly RichNode[] {
   const markdown = typeof summary === 'string' ? summary : isObject(summary) ? toMarkdown(summary) : '';
-  return toDocument(cut(markdown.toWellFormed(), LONGEST_SUMMARY)).nodes.map(harmlessNode);
+  return toDocument(cut(markdown.toWellFormed(), MAX_SUMMARY_LENGTH)).nodes.map(harmlessNode);
 }
 
 /** Replaces characters only in text nodes, because a space elsewhere in Markdown can have a meaning. */
@@ -159,7 +159,7 @@ function pageList(pages: readonly RelatedPage[]): readonly RichNode[] {
 }
 
 function titleOf(text: string): string {
-  return cut(oneLine(text), LONGEST_TITLE);
+  return cut(oneLine(text), MAX_TITLE_LENGTH);
 }
 
 function paragraph(nodes: readonly RichNode[]): RichNode {

@@ -5,7 +5,7 @@ import { cut, oneLine } from '../model/text-sanitizing.ts';
 import type { LineValues } from './template.ts';
 
 /** Longest subject, in characters. Source: docs/platform-notes.md#limits */
-const LONGEST_SUBJECT = 100;
+const MAX_SUBJECT_LENGTH = 100;
 
 /**
  * Builds the redacted subject of a change request: one line of 1 to 100 UTF-16 code units, cut between grapheme
@@ -15,5 +15,5 @@ export function buildSubject(template: string, values: LineValues, { text: redac
   const filled = parseTemplate(template).parts.map(({ text, name }) => text ?? values[name as keyof LineValues] ?? '');
   const subject = redact(oneLine(filled.join(''))) || `Issue cluster ${values.id}`;
   // A label cannot make it look like a draft or a superseded change request.
-  return cut(isReservedSubject(subject) ? `Docs gap: ${subject}` : subject, LONGEST_SUBJECT);
+  return cut(isReservedSubject(subject) ? `Docs gap: ${subject}` : subject, MAX_SUBJECT_LENGTH);
 }

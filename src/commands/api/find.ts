@@ -63,7 +63,7 @@ export function similarPath(table: readonly Operation[], path: string): string |
 }
 
 /** Minimum length of a segment that is compared; shorter ones resemble too many others. */
-const SHORTEST = 3;
+const MIN_LENGTH = 3;
 
 function isSimilar(wanted: readonly string[], given: readonly string[]): boolean {
   if (wanted.length !== given.length) {
@@ -75,5 +75,5 @@ function isSimilar(wanted: readonly string[], given: readonly string[]): boolean
     return false;
   }
   const [is, meant] = [given[only] ?? '', wanted[only] ?? ''];
-  return Math.min(is.length, meant.length) >= SHORTEST && nearest(is, [meant]) !== null;
+  return Math.min(is.length, meant.length) >= MIN_LENGTH && nearest(is, [meant]) !== null;
 }

@@ -14,7 +14,7 @@ import { readTreeAt } from '../../git/tree-at.ts';
 export const DEFAULT_CONFIG = 'config.yaml';
 
 /** Size limit of a configuration that was found and not named, in bytes. */
-const LARGEST_FOUND = 1_048_576;
+const MAX_FOUND_SIZE = 1_048_576;
 
 /** Variables that replace a configuration file. If one is set, a file that was found and not named is ignored. */
 const OWN_VARIABLES = ['OCTAVO_BASE_URL', 'OCTAVO_TOKEN', 'OCTAVO_ORGANIZATION'] as const;
@@ -92,8 +92,8 @@ async function readNamed(path: string, name: string, lookup: ConfigLookup): Prom
 function readFound(path: string): ConfigSource {
   const found = lstatSync(path);
   // A symbolic link could point to any file of this machine.
-  if (!found.isFile() || found.size > LARGEST_FOUND) {
-    const what = found.isFile() ? `larger than ${LARGEST_FOUND / 1_048_576} MiB` : 'not a regular file';
+  if (!found.isFile() || found.size > MAX_FOUND_SIZE) {
+    const what = found.isFile() ? `larger than ${MAX_FOUND_SIZE / 1_048_576} MiB` : 'not a regular file';
     throw new ConfigError(`${DEFAULT_CONFIG} is ${what}; pass --config ${DEFAULT_CONFIG} to read it anyway`);
   }
   const read = () => {
@@ -107,10 +107,10 @@ function readFound(path: string): ConfigSource {
 }
 
 /** Size limit of a named configuration and of each file that it refers to, in bytes. */
-const LARGEST_NAMED = 16 * 1_048_576;
+const MAX_NAMED_SIZE = 16 * 1_048_576;
 
 function readText(path: string): string {
-  return readRegularFile(path, { limit: LARGEST_NAMED }).toString('utf8');
+  return readRegularFile(path, { limit: MAX_NAMED_SIZE }).toString('utf8');
 }
 
 function unreadable(name: string, error: unknown): ConfigError {

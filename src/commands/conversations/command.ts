@@ -55,11 +55,11 @@ function statusText(answer: JsonObject): string {
   return `${[...lines, ...none, ...cursors, ...errors, ...outdated, sender].join('\n')}\n`;
 }
 
-const LONGEST_CURSOR = 80;
+const MAX_CURSOR_LENGTH = 80;
 
 function shortJson(value: Json): string {
   const text = printable(JSON.stringify(value));
-  return text.length > LONGEST_CURSOR ? `${text.slice(0, LONGEST_CURSOR - 1)}…` : text;
+  return text.length > MAX_CURSOR_LENGTH ? `${text.slice(0, MAX_CURSOR_LENGTH - 1)}…` : text;
 }
 
 function age(value: Json | undefined): string {

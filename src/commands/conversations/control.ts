@@ -7,7 +7,7 @@ import { openSources } from '../../conversations/ingestion/open-sources.ts';
 import { loadIdPseudonymizer } from '../../conversations/intake/id-pseudonymizer.ts';
 import type { ConversationEvents } from '../../conversations/model/events.ts';
 import { redactionOptions } from '../../conversations/redact/options.ts';
-import { MOST_THREADS, RedactionThreads } from '../../conversations/redact/redaction-threads.ts';
+import { MAX_THREADS, RedactionThreads } from '../../conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Writer } from '../../platform/client.ts';
@@ -57,7 +57,7 @@ export async function withIngestion<T>(
       sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
       outbox,
       redactor,
-      threads: new RedactionThreads({ redaction, redactor, threads: Math.min(threads, MOST_THREADS), clock }),
+      threads: new RedactionThreads({ redaction, redactor, threads: Math.min(threads, MAX_THREADS), clock }),
       writer,
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
       settleDelay: conversations.settleDelay,

@@ -87,11 +87,11 @@ async function start(port: number, options: EmulatorOptions): Promise<Emulator> 
 }
 
 /** Size limit of a seed, in bytes. */
-const LARGEST_SEED = 256 * 1_048_576;
+const MAX_SEED_SIZE = 256 * 1_048_576;
 
 async function readSeed(path: string, name: string): Promise<EmulatorState> {
   try {
-    return JSON.parse(readRegularFile(path, { limit: LARGEST_SEED }).toString('utf8')) as EmulatorState;
+    return JSON.parse(readRegularFile(path, { limit: MAX_SEED_SIZE }).toString('utf8')) as EmulatorState;
   } catch (error) {
     throw new ConfigError(`cannot read --seed ${name}: ${messageOf(error)}`, { cause: error });
   }

@@ -74,14 +74,14 @@ async function planFileAt(path: string, name: string): Promise<PlanFile | null> 
     return null;
   }
   try {
-    return readPlanFile(readRegularFile(path, { limit: LARGEST_PLAN }).toString('utf8'), name);
+    return readPlanFile(readRegularFile(path, { limit: MAX_PLAN_SIZE }).toString('utf8'), name);
   } catch (error) {
     throw error instanceof AppError ? error : new ConfigError(`cannot read ${name}: ${messageOf(error)}`);
   }
 }
 
 /** Size limit of a plan file, in bytes. */
-const LARGEST_PLAN = 256 * 1_048_576;
+const MAX_PLAN_SIZE = 256 * 1_048_576;
 
 async function inputFromFile(
   file: PlanFile,

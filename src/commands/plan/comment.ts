@@ -19,7 +19,7 @@ import { scopeAt } from './desired.ts';
 import { scopeOf } from './planning.ts';
 
 /** Length limit of a job summary in characters: forges accept 1 MiB, and a character has up to four bytes. */
-const LONGEST_SUMMARY = 250_000;
+const MAX_SUMMARY_LENGTH = 250_000;
 
 interface ConfigFlags {
   readonly config?: string;
@@ -121,7 +121,7 @@ class PlanPublisher {
     const { signal, version } = this.#context;
     const { token, tokenVariable, runUrl, run } = this.#pull;
     const marker = { organization, scope, run };
-    const summary = () => body(marker, { maxLength: LONGEST_SUMMARY, runUrl });
+    const summary = () => body(marker, { maxLength: MAX_SUMMARY_LENGTH, runUrl });
     const forge = token === null ? null : openForge(this.#pull, token, signal, `octavo/${version}`);
     if (forge === null) {
       const reason =

@@ -57,12 +57,12 @@ export async function snapshotCommand(flags: SnapshotFlags, context: CommandCont
  * secret is kept, because it may be a title.
  */
 function without(secrets: Iterable<string>, text: string): string {
-  const known = [...secrets].filter((secret) => secret.length >= SHORTEST_SECRET);
+  const known = [...secrets].filter((secret) => secret.length >= MIN_SECRET_LENGTH);
   return known.reduce((clean, secret) => clean.replaceAll(secret, SECRET), text);
 }
 
 /** Minimum length; shorter secrets would also match parts of words. */
-const SHORTEST_SECRET = 8;
+const MIN_SECRET_LENGTH = 8;
 
 /** Plans against a snapshot, without a token and without requests to the platform. */
 export async function planOverSnapshot(

@@ -3,7 +3,7 @@ import type { Conversation } from '../model/conversation.ts';
 import type { AuthorRole } from '../model/ticket.ts';
 
 /** Longest title, in characters; a title is required. Source: docs/platform-notes.md#limits */
-const LONGEST_TITLE = 256;
+const MAX_TITLE_LENGTH = 256;
 
 const HALF_PLACEHOLDER = /\[[A-Z][A-Z0-9_]{0,48}$/;
 const HALF_NUMBER = /[+(]?\d[\d\s().-]*$|\[[A-Z][A-Z0-9_]{0,48}$/;
@@ -54,14 +54,14 @@ function oneLine(text: string): string {
  * number may look like a private value.
  */
 function cut(text: string): string {
-  if ([...text].length <= LONGEST_TITLE) {
+  if ([...text].length <= MAX_TITLE_LENGTH) {
     return text;
   }
   let kept = '';
   let points = 0;
   for (const { segment } of new Intl.Segmenter('und').segment(text)) {
     points += [...segment].length;
-    if (points >= LONGEST_TITLE) {
+    if (points >= MAX_TITLE_LENGTH) {
       break;
     }
     kept += segment;

@@ -26,7 +26,7 @@ export interface SenderOptions {
 }
 
 const FIRST_PAUSE = 1000;
-const LONGEST_PAUSE = 5 * 60_000;
+const MAX_PAUSE = 5 * 60_000;
 /** Longest sleep in milliseconds: the wall clock, by which content is due, may be set in the meantime. */
 const CHECK_INTERVAL = 60_000;
 /** Maximum number of batches in doubt while the platform does not respond; one more is tried from time to time. */
@@ -232,7 +232,7 @@ export class ConversationSender {
         return () => outbox.rest(id, now);
       case 'doubt': {
         // Twice the pause of the sender, so that other batches go first and show whether this one is the cause.
-        const rest = change.rest === 0 ? 0 : 2 * backoffDelay(change.rest, FIRST_PAUSE, LONGEST_PAUSE, random);
+        const rest = change.rest === 0 ? 0 : 2 * backoffDelay(change.rest, FIRST_PAUSE, MAX_PAUSE, random);
         return () => outbox.doubt(id, now + rest);
       }
     }
@@ -259,7 +259,7 @@ export class ConversationSender {
     }
     this.#failures += pause === 'backoff' ? 1 : 0;
     const milliseconds =
-      pause === 'backoff' ? backoffDelay(this.#failures, FIRST_PAUSE, LONGEST_PAUSE, this.#options.random) : pause;
+      pause === 'backoff' ? backoffDelay(this.#failures, FIRST_PAUSE, MAX_PAUSE, this.#options.random) : pause;
     this.#pausedUntil = this.#options.clock.monotonic() + milliseconds;
     return milliseconds;
   }

@@ -1,7 +1,7 @@
 import { AppError, CancelledError, messageOf, SourceError } from '../../core/errors.ts';
 import type { Intake } from '../intake/intake.ts';
 import { fileInput } from '../sources/files/formats/input.ts';
-import { LARGEST_BATCH, type ReadOptions, sizeOf, type TicketRecord } from '../sources/files/formats/record.ts';
+import { MAX_BATCH_SIZE, type ReadOptions, sizeOf, type TicketRecord } from '../sources/files/formats/record.ts';
 import { readTickets } from '../sources/files/read-tickets.ts';
 import { appendRejects, rejectFileOf } from '../sources/files/reject-file.ts';
 
@@ -62,7 +62,7 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
       threads += record.found.kind === 'ticket' && record.found.ticket.mails !== undefined ? 1 : 0;
       batch.push(record);
       size += sizeOf(record.found);
-      if (batch.length === BATCH || size >= LARGEST_BATCH) {
+      if (batch.length === BATCH || size >= MAX_BATCH_SIZE) {
         await flush();
       }
     }

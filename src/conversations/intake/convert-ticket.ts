@@ -25,7 +25,7 @@ export type ConvertedTicket = { readonly key: string } & (
 );
 
 /** Longest URL, in characters. Source: docs/platform-notes.md#limits */
-const LONGEST_URL = 2048;
+const MAX_URL_LENGTH = 2048;
 
 /**
  * Converts a ticket to the outbox entry of a redacted conversation that the platform accepts.
@@ -95,5 +95,5 @@ function fitToPlatform({ subject, parts, metadata }: Conversation, id: string): 
  * excluded.
  */
 function isWebAddress(url: string): boolean {
-  return url.length <= LONGEST_URL && /^https?:$/.test(URL.parse(url)?.protocol ?? '');
+  return url.length <= MAX_URL_LENGTH && /^https?:$/.test(URL.parse(url)?.protocol ?? '');
 }

@@ -46,7 +46,7 @@ interface Prepared {
 /** Interval in which a full outbox is checked without a notification, in milliseconds. */
 const CHECK_INTERVAL = 30_000;
 /** Maximum time of synchronous work before yielding to the event loop, in milliseconds. */
-const LONGEST_TURN = 10;
+const MAX_TURN = 10;
 
 /**
  * Moves the records of one source into the outbox:
@@ -128,7 +128,7 @@ export class Intake {
     for (const record of records) {
       sorter.sort(record, redacted?.get(record));
       // Redaction takes time, and blocks everything else meanwhile.
-      if (clock.monotonic() - turnStartedAt > LONGEST_TURN) {
+      if (clock.monotonic() - turnStartedAt > MAX_TURN) {
         await yieldToOthers();
         turnStartedAt = clock.monotonic();
       }
@@ -264,10 +264,10 @@ class RecordSorter {
   }
 }
 
-const LONGEST_PLACE = 80;
+const MAX_PLACE_LENGTH = 80;
 
 function shortened(key: string): string {
-  return key.length > LONGEST_PLACE ? `${key.slice(0, LONGEST_PLACE)}…` : key;
+  return key.length > MAX_PLACE_LENGTH ? `${key.slice(0, MAX_PLACE_LENGTH)}…` : key;
 }
 
 /** Counts as the outbox keeps them, with one name each: `skipped.spam`. */

@@ -1,9 +1,9 @@
 import { compile, type Formatter } from 'html-to-text';
 
 /** Longest HTML that is read and longest resulting text, in UTF-16 units; the rest is left out. */
-const LONGEST = 512 * 1024;
+const MAX_LENGTH = 512 * 1024;
 /** Longest URL that is written after the text of a link; longer ones are used for tracking. */
-const LONGEST_LINK = 1024;
+const MAX_LINK_LENGTH = 1024;
 
 /** Maximum number of tags to parse: the parser's time is quadratic in unclosed tags, which hostile HTML could use. */
 const MAX_TAGS = 20_000;
@@ -47,7 +47,7 @@ const link: Formatter = (element, walk, builder) => {
 
 function linkAddress(href: string): string {
   const address = href.trim();
-  if (address.length > LONGEST_LINK) {
+  if (address.length > MAX_LINK_LENGTH) {
     return '';
   }
   const mail = /^mailto:([^?]+)/i.exec(address);
@@ -60,7 +60,7 @@ const convert = compile({
   wordwrap: false,
   whitespaceCharacters: ' \t\r\n\f',
   // Limits the cost of hostile, deeply nested HTML; real mail is far below this.
-  limits: { ellipsis: '', maxDepth: 100, maxInputLength: LONGEST },
+  limits: { ellipsis: '', maxDepth: 100, maxInputLength: MAX_LENGTH },
   formatters: { link },
   selectors: [
     { selector: 'a', format: 'link' },
@@ -101,9 +101,9 @@ function isTooMuch(html: string): boolean {
  */
 export function textOfHtml(html: string): string {
   const source = html
-    .slice(0, 8 * LONGEST)
+    .slice(0, 8 * MAX_LENGTH)
     .replace(DATA_ADDRESS, '""')
-    .slice(0, LONGEST);
+    .slice(0, MAX_LENGTH);
   const text = convert(isTooMuch(source) ? flattened(source) : source);
   const lines = text
     .replace(INVISIBLE, '')
@@ -114,5 +114,5 @@ export function textOfHtml(html: string): string {
     .join('\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim()
-    .slice(0, LONGEST);
+    .slice(0, MAX_LENGTH);
 }

@@ -54,14 +54,14 @@ export interface MailIds {
 }
 
 /** Longest key, in characters. It becomes the id of the conversation. Source: docs/platform-notes.md#limits */
-const LONGEST_KEY = 255;
+const MAX_KEY_LENGTH = 255;
 
 /** Returns why a ticket with this key cannot be sent, or null. */
 export function problemOfKey(key: string): string | null {
   const length = [...key].length;
-  return length > 0 && length <= LONGEST_KEY
+  return length > 0 && length <= MAX_KEY_LENGTH
     ? null
-    : `its id, with the account before it, has ${length} characters; the platform accepts 1 to ${LONGEST_KEY}`;
+    : `its id, with the account before it, has ${length} characters; the platform accepts 1 to ${MAX_KEY_LENGTH}`;
 }
 
 /** Reason why a ticket is not sent. */

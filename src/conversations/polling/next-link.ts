@@ -6,11 +6,11 @@ const LINK = /<([^<>]*)>([^<]*)/g;
 const IS_NEXT = /;\s*rel\s*=\s*(?:"[^"]*\bnext\b|next\b)/i;
 
 /** Maximum length of the header that is read, in characters. */
-const LONGEST = 16_384;
+const MAX_LENGTH = 16_384;
 
 /** Returns the URL of the next page (`Link: <…>; rel="next"`), or null. */
 export function nextLink(link: string | readonly string[] | undefined): string | null {
-  const links = [link ?? []].flat().join(', ').slice(0, LONGEST).matchAll(LINK);
+  const links = [link ?? []].flat().join(', ').slice(0, MAX_LENGTH).matchAll(LINK);
   return [...links].find(([, , parameters = '']) => IS_NEXT.test(parameters))?.[1] ?? null;
 }
 

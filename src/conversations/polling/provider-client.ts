@@ -65,7 +65,7 @@ const PRIORITY: Priority = 'ingestion';
 const TIMEOUT = 30_000;
 const CLOSE_TIMEOUT = 2000;
 /** Largest response that is read, in bytes. */
-const LARGEST = 64 * 1024 * 1024;
+const MAX_SIZE = 64 * 1024 * 1024;
 
 /** Creates a client; it connects with the first request. */
 export function openProviderClient(options: ProviderClientOptions): ProviderClient {
@@ -76,7 +76,7 @@ export function openProviderClient(options: ProviderClientOptions): ProviderClie
     connectTimeout: TIMEOUT,
     headersTimeout: TIMEOUT,
     bodyTimeout: TIMEOUT,
-    maxResponseSize: LARGEST,
+    maxResponseSize: MAX_SIZE,
   });
   const queue = createRequestQueue({ clock, random, concurrency });
   const prefix = withoutTrailingSlashes(base.pathname);
@@ -170,7 +170,7 @@ async function bodyText(answer: Dispatcher.ResponseData, label: string, origin: 
       throw signal.reason;
     }
     return error instanceof errors.ResponseExceededMaxSizeError
-      ? new NotThePlatformError(`${label} sent a response larger than ${LARGEST / 2 ** 20} MiB`, { cause: error })
+      ? new NotThePlatformError(`${label} sent a response larger than ${MAX_SIZE / 2 ** 20} MiB`, { cause: error })
       : networkError(error, origin, true);
   }
 }

@@ -21,7 +21,7 @@ export interface RechecksOptions {
 /** Maximum number of tickets that are fetched and stored together. */
 const RECHECKS = 20;
 const FIRST_PAUSE = 5000;
-const LONGEST_PAUSE = 15 * 60_000;
+const MAX_PAUSE = 15 * 60_000;
 /** Number of failures without a success after which the provider counts as the cause, not the tickets. */
 const MAX_FAILURES = 3;
 
@@ -121,7 +121,7 @@ export class Rechecks {
   async #fail(key: string, error: AppError): Promise<Failure> {
     const { source, outbox, clock, random, events } = this.#options;
     const times = (this.#failures.get(key)?.times ?? 0) + 1;
-    const growing = backoffDelay(times, FIRST_PAUSE, LONGEST_PAUSE, random);
+    const growing = backoffDelay(times, FIRST_PAUSE, MAX_PAUSE, random);
     const pause = error instanceof RateLimitedError ? Math.max(growing, error.after ?? 0) : growing;
     const until = clock.now() + pause;
     await outbox.postponeRecheck(source.name, key, until);

@@ -26,11 +26,11 @@ export interface SourceLoopOptions {
 }
 
 const FIRST_PAUSE = 5000;
-const LONGEST_PAUSE = 15 * 60_000;
+const MAX_PAUSE = 15 * 60_000;
 /** Pause after the provider refused the credentials, in milliseconds. */
 const REFUSED_PAUSE = 15 * 60_000;
 /** Longest sleep in milliseconds: timers are limited to 25 days, poll intervals and Retry-After are not. */
-const LONGEST_SLEEP = 24 * 3_600_000;
+const MAX_SLEEP = 24 * 3_600_000;
 /** Number of hints that are read from the outbox at once. */
 const HINTS = 50;
 /** Number of attempts after which a hint is dropped: polling finds the ticket anyway. */
@@ -67,7 +67,7 @@ export class SourceLoop {
       const seen = hints.count;
       await this.round(signal);
       const next = Math.min(this.#pollAt, this.#rechecks.dueAt);
-      const pause = Math.min(LONGEST_SLEEP, Math.max(0, next - clock.monotonic()));
+      const pause = Math.min(MAX_SLEEP, Math.max(0, next - clock.monotonic()));
       await hints.wait(seen, pause, clock, signal);
     }
   }
@@ -121,7 +121,7 @@ export class SourceLoop {
     if (error instanceof AuthError) {
       return REFUSED_PAUSE;
     }
-    const growing = backoffDelay(this.#failures, FIRST_PAUSE, LONGEST_PAUSE, this.#options.random);
+    const growing = backoffDelay(this.#failures, FIRST_PAUSE, MAX_PAUSE, this.#options.random);
     return error instanceof RateLimitedError ? Math.max(growing, error.after ?? 0) : growing;
   }
 

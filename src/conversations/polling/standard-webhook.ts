@@ -19,11 +19,11 @@ const TOLERANCE = 300_000;
  * Longest id of a conversation, in characters, including the account that is prepended to the id of a webhook. Source:
  * docs/platform-notes.md#limits
  */
-const LONGEST_ID = 255;
+const MAX_ID_LENGTH = 255;
 /**
  * Maximum number of conversations in one request. All are redacted before the response, which reports the invalid ones.
  */
-const LONGEST_LIST = 1000;
+const MAX_LIST_LENGTH = 1000;
 
 // Unknown members are refused and not ignored, because one may mark something as private.
 const partSchema = z.strictObject({
@@ -33,7 +33,7 @@ const partSchema = z.strictObject({
 });
 
 const conversationSchema = z.strictObject({
-  id: z.string().min(1).max(LONGEST_ID),
+  id: z.string().min(1).max(MAX_ID_LENGTH),
   parts: z.array(partSchema),
   subject: z.string().nullish(),
   metadata: z
@@ -66,8 +66,8 @@ export function standardWebhook({ name, account = name, secrets }: StandardWebho
       if (typeof body !== 'object' || body === null) {
         return refused(400, 'the body is neither a conversation nor a list of conversations');
       }
-      if (Array.isArray(body) && body.length > LONGEST_LIST) {
-        return refused(400, `the list has ${body.length} conversations; the maximum is ${LONGEST_LIST}`);
+      if (Array.isArray(body) && body.length > MAX_LIST_LENGTH) {
+        return refused(400, `the list has ${body.length} conversations; the maximum is ${MAX_LIST_LENGTH}`);
       }
       const found = Array.isArray(body)
         ? body.map((one, index) => read(account, one, `[${index}]`))

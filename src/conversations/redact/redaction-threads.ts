@@ -18,20 +18,20 @@ export interface RedactionThreadsOptions {
 }
 
 /** Threads in addition to the main thread, however many cores there are: reading and storing take the rest. */
-export const MOST_THREADS = 3;
+export const MAX_THREADS = 3;
 
 /** Text after which threads are started, in UTF-16 units: starting one takes as long as redacting about half of it. */
 const START_AFTER = 256 * 1024;
 /** Text of one message to a thread, in UTF-16 units: about 10 ms of work. */
 const CHUNK = 32 * 1024;
 /** Largest ticket for a thread, in UTF-16 units: threads have little memory. */
-const LARGEST = 1024 * 1024;
+const MAX_SIZE = 1024 * 1024;
 /** Messages to a thread at a time: one waits while the other is redacted. */
 const MESSAGES = 2;
 /** Milliseconds without work after which threads end, and after which a new input counts from zero. */
 const IDLE = 10_000;
 /** Milliseconds of work after which the event loop gets a turn. */
-const LONGEST_TURN = 10;
+const MAX_TURN = 10;
 
 /** Tickets of one call, which this thread and the others take in turn. */
 interface Work {
@@ -114,7 +114,7 @@ export class RedactionThreads {
     this.#seen = lengths.reduce((sum, length) => sum + length, now - this.#seenAt > IDLE ? 0 : this.#seen);
     this.#seenAt = now;
     const isMuch = this.#seen >= START_AFTER && tickets.length > 1;
-    return this.#canStart && this.#handles.length > 0 && isMuch && lengths.every((length) => length <= LARGEST);
+    return this.#canStart && this.#handles.length > 0 && isMuch && lengths.every((length) => length <= MAX_SIZE);
   }
 
   async #redactIn(index: number, work: Work): Promise<void> {
@@ -140,7 +140,7 @@ export class RedactionThreads {
     for (let chunk = takeChunk(work); chunk !== null; chunk = takeChunk(work)) {
       for (const [offset, ticket] of chunk.tickets.entries()) {
         work.results[chunk.from + offset] = redactOrFail(redactor, ticket);
-        if (clock.monotonic() - turnStartedAt > LONGEST_TURN) {
+        if (clock.monotonic() - turnStartedAt > MAX_TURN) {
           await yieldToOthers();
           turnStartedAt = clock.monotonic();
         }

@@ -28,7 +28,7 @@ export function nameAt(index: number): string {
 }
 
 /** Longest subject, in characters. Source: docs/platform-notes.md#limits */
-const LONGEST_SUBJECT = 512;
+const MAX_SUBJECT_LENGTH = 512;
 
 /**
  * Shortens a redacted subject, between graphemes. A cut can create text that looks like a private value (the first 16
@@ -40,14 +40,14 @@ export function cutSubject(subject: string, redact: (text: string) => string): s
 }
 
 function cut(text: string): string {
-  if (text.length <= LONGEST_SUBJECT) {
+  if (text.length <= MAX_SUBJECT_LENGTH) {
     return text;
   }
   let kept = '';
   let points = 0;
   for (const { segment } of new Intl.Segmenter('und').segment(text)) {
     points += [...segment].length;
-    if (points > LONGEST_SUBJECT) {
+    if (points > MAX_SUBJECT_LENGTH) {
       // Drop a partial placeholder.
       return kept.replace(/\[[A-Z][A-Z0-9_]{0,48}$/, '').trimEnd();
     }

@@ -13,8 +13,8 @@ export interface UserPattern {
 }
 
 /** Longest match, in UTF-16 units. A text is searched in windows that overlap by this length. */
-const LONGEST_MATCH = 256;
-const WINDOW = 4 * LONGEST_MATCH;
+const MAX_MATCH_LENGTH = 256;
+const WINDOW = 4 * MAX_MATCH_LENGTH;
 
 /**
  * Creates finders for the user's patterns. One search with RE2 takes linear time, but finding all matches of a pattern
@@ -68,7 +68,7 @@ function finderOf(pattern: Pattern, label: string): Finder {
 
 /** Returns the start positions of the windows of a text. */
 function windowsOf(text: string): readonly number[] {
-  const step = WINDOW - LONGEST_MATCH;
-  const count = Math.max(1, Math.ceil((text.length - LONGEST_MATCH) / step));
+  const step = WINDOW - MAX_MATCH_LENGTH;
+  const count = Math.max(1, Math.ceil((text.length - MAX_MATCH_LENGTH) / step));
   return Array.from({ length: count }, (_, index) => index * step);
 }

@@ -3,7 +3,7 @@
 export type Mask = (secret: string) => string;
 
 /** Longest scheme that is recognized before `://`. */
-const LONGEST_SCHEME = 20;
+const MAX_SCHEME_LENGTH = 20;
 /** Maximum nesting of URLs inside URLs that is searched. */
 const DEEPEST = 3;
 
@@ -36,7 +36,7 @@ function maskOneUrl(text: string, mask: Mask, depth: number): string {
 }
 
 function isOneUrl(text: string): boolean {
-  return text.indexOf('://') <= LONGEST_SCHEME && !/\s\S*:\/\//.test(text) && URL.canParse(text);
+  return text.indexOf('://') <= MAX_SCHEME_LENGTH && !/\s\S*:\/\//.test(text) && URL.canParse(text);
 }
 
 function maskEach(text: string, mask: Mask, depth: number): string {
@@ -53,7 +53,7 @@ function maskEach(text: string, mask: Mask, depth: number): string {
 
 function startOfUrl(text: string, at: number, from: number): number {
   let start = at;
-  while (start > from && at - start < LONGEST_SCHEME && /[a-z0-9+.-]/i.test(text[start - 1] ?? '')) {
+  while (start > from && at - start < MAX_SCHEME_LENGTH && /[a-z0-9+.-]/i.test(text[start - 1] ?? '')) {
     start -= 1;
   }
   return start;

@@ -3,7 +3,7 @@ import { distance } from 'fastest-levenshtein';
 /**
  * Longest word with suggestions, because comparing two words takes time proportional to the product of their lengths.
  */
-const LONGEST = 300;
+const MAX_LENGTH = 300;
 
 /** Suggestions for the first mistakes of a pass. Each mistake is compared with every candidate, so there is a limit. */
 export class Suggestions {
@@ -22,7 +22,7 @@ export class Suggestions {
 
 /** Returns the candidate that was probably meant; null if none is similar. Ties are broken alphabetically. */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
-  if (word.length > LONGEST) {
+  if (word.length > MAX_LENGTH) {
     return null;
   }
   const allowed = Math.min(3, Math.max(1, Math.floor(word.length / 4)));

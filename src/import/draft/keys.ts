@@ -26,7 +26,7 @@ interface Candidate<Item> extends UnkeyedResource<Item> {
 }
 
 /** Longest key derived from a title, in characters: it is part of every address. */
-const LONGEST = 50;
+const MAX_LENGTH = 50;
 
 /** Letters that do not decompose into a Latin letter and marks; the first of each row replaces those after it. */
 const LETTERS: ReadonlyMap<string, string> = new Map(
@@ -169,12 +169,12 @@ export function slugOf(title: string): string | null {
 }
 
 function shortened(slug: string): string {
-  if (slug.length <= LONGEST) {
+  if (slug.length <= MAX_LENGTH) {
     return slug;
   }
-  const cut = slug.slice(0, LONGEST + 1);
+  const cut = slug.slice(0, MAX_LENGTH + 1);
   const end = cut.lastIndexOf('-');
-  return end > LONGEST / 2 ? cut.slice(0, end) : cut.slice(0, LONGEST);
+  return end > MAX_LENGTH / 2 ? cut.slice(0, end) : cut.slice(0, MAX_LENGTH);
 }
 
 /** Returns a key for a resource whose names give no key. It depends on the name only, not on the id. */

@@ -12,7 +12,7 @@ interface Style {
 }
 
 /** Maximum length of a collection on one line, in characters. */
-const LONGEST_LINE = 100;
+const MAX_LINE_LENGTH = 100;
 /** Characters that are invisible or misleading. They are escaped so that a review shows them. */
 const UNSEEN =
   /(?![\n\t])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/gu;
@@ -42,7 +42,7 @@ class Converter {
     for (const [name, member] of Object.entries(value)) {
       map.items.push(new Pair(this.#noted(scalar(name), member), this.#node(member, depth + 1)));
     }
-    map.flow = this.#length(value) + 2 * depth <= LONGEST_LINE;
+    map.flow = this.#length(value) + 2 * depth <= MAX_LINE_LENGTH;
     return map;
   }
 
@@ -50,7 +50,7 @@ class Converter {
     if (Array.isArray(value)) {
       const list = new YAMLSeq();
       list.items = value.map((item) => this.#noted(this.#node(item, depth + 1), item));
-      list.flow = this.#length(value) + 2 * depth <= LONGEST_LINE;
+      list.flow = this.#length(value) + 2 * depth <= MAX_LINE_LENGTH;
       return list;
     }
     if (value instanceof FileContent) {

@@ -5,13 +5,13 @@ import type { Field } from './field-table.ts';
 import { textOrFile } from './schema.ts';
 
 /** Longest certificate, in characters. Source: docs/platform-notes.md#limits */
-const LONGEST_CERTIFICATE = 10_000;
+const MAX_CERTIFICATE_LENGTH = 10_000;
 const PEM = '-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----';
 
 /** Defines a field with a certificate, inline or as a file. */
 export function certificateField(description: string): Field<{ readonly certificate?: string | null | undefined }> {
   return {
-    schema: textOrFile({ max: LONGEST_CERTIFICATE, example: PEM }).describe(description),
+    schema: textOrFile({ max: MAX_CERTIFICATE_LENGTH, example: PEM }).describe(description),
     access: true,
     normalize: digestOf,
     redacted: true,
@@ -23,7 +23,7 @@ export function certificateField(description: string): Field<{ readonly certific
 
 /** Adds a final line break to a certificate, as in files, unless that exceeds the limit. */
 function withLineBreak(certificate: string): string {
-  return certificate.endsWith('\n') || [...certificate].length >= LONGEST_CERTIFICATE
+  return certificate.endsWith('\n') || [...certificate].length >= MAX_CERTIFICATE_LENGTH
     ? certificate
     : `${certificate}\n`;
 }

@@ -81,11 +81,11 @@ export function text(limits: TextLimits): z.ZodType<string, string> {
 }
 
 /** Longest URL, in bytes. Source: docs/platform-notes.md#limits */
-const LONGEST_URL = 2048;
+const MAX_URL_LENGTH = 2048;
 
 /** Schema of an HTTP(S) URL; `example` is for editors. */
 export function url(example?: string): z.ZodType<string, string> {
-  const max = LONGEST_URL;
+  const max = MAX_URL_LENGTH;
   return z
     .string()
     .superRefine((value, context) => {

@@ -32,7 +32,7 @@ const MINUTE = 60_000;
 const FLAPPING_FROM = 3;
 /** Milliseconds from the first revert of a flapping field to the next; doubled each time. */
 const FIRST_COOLDOWN = 10 * MINUTE;
-const LONGEST_COOLDOWN = 6 * 60 * MINUTE;
+const MAX_COOLDOWN = 6 * 60 * MINUTE;
 /** Milliseconds without a change after which the reverts of a field are forgotten. */
 const FORGOTTEN_AFTER = 24 * 60 * MINUTE;
 const MAX_SEEN = 5;
@@ -45,7 +45,7 @@ export function isFlapping({ times }: Revert): boolean {
 /** Returns when a flapping field may be reverted again, in milliseconds since the epoch. */
 export function cooldownEnd(revert: Revert): number {
   const cooldown = isFlapping(revert)
-    ? Math.min(FIRST_COOLDOWN * 2 ** (revert.times - FLAPPING_FROM), LONGEST_COOLDOWN)
+    ? Math.min(FIRST_COOLDOWN * 2 ** (revert.times - FLAPPING_FROM), MAX_COOLDOWN)
     : 0;
   return revert.at + cooldown;
 }

@@ -8,7 +8,7 @@ const COLUMNS = 110;
 /** Number of changes from which a plan is folded. */
 const FOLDED = 25;
 /** Longest name in a heading, in characters. */
-const LONGEST_NAME = 120;
+const MAX_NAME_LENGTH = 120;
 
 /** Parts of a plan in Markdown, so that a comment with a length limit can omit some. */
 export interface PlanMarkdown {
@@ -56,7 +56,7 @@ export function fenced(text: string): string {
 export function codeSpan(text: string): string {
   const characters = [...text.replaceAll(/\s+/g, ' ').trim()];
   const short =
-    characters.length > LONGEST_NAME ? `${characters.slice(0, LONGEST_NAME - 1).join('')}…` : characters.join('');
+    characters.length > MAX_NAME_LENGTH ? `${characters.slice(0, MAX_NAME_LENGTH - 1).join('')}…` : characters.join('');
   const mark = '`'.repeat(longestRun(short) + 1);
   const room = short === '' || /^`|`$/.test(short) ? ' ' : '';
   return `${mark}${room}${short}${room}${mark}`;

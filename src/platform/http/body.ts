@@ -12,7 +12,7 @@ import { NotThePlatformError, type TransientError } from '../../core/errors.ts';
 import { networkError } from './network-error.ts';
 
 /** Maximum size of a body in bytes: compressed, decompressed, or of a whole stream. */
-export const LARGEST_BODY = 64 * 1024 * 1024;
+export const MAX_BODY_SIZE = 64 * 1024 * 1024;
 
 /** Reads a whole body as text, or returns the error that ended it. Throws the reason of the signal if it aborts. */
 export async function readBody(
@@ -53,7 +53,7 @@ export function decodeBody(
 }
 
 function unpack(bytes: Buffer, encoding: string): Buffer {
-  const limits = { maxOutputLength: LARGEST_BODY };
+  const limits = { maxOutputLength: MAX_BODY_SIZE };
   if (bytes.length === 0) {
     return bytes;
   }
@@ -77,7 +77,7 @@ export function readError(error: unknown, origin: string): TransientError | NotT
 }
 
 function tooMuch(origin: string, cause?: unknown): NotThePlatformError {
-  return new NotThePlatformError(`${origin} answered with more than ${LARGEST_BODY / 2 ** 20} MiB`, { cause });
+  return new NotThePlatformError(`${origin} answered with more than ${MAX_BODY_SIZE / 2 ** 20} MiB`, { cause });
 }
 
 function cannotUnpack(cause: unknown, origin: string): NotThePlatformError {
@@ -95,7 +95,7 @@ export async function* readChunks(
   try {
     for await (const bytes of unpacked(answer)) {
       length += bytes.length;
-      if (length > LARGEST_BODY) {
+      if (length > MAX_BODY_SIZE) {
         throw tooMuch(origin);
       }
       yield decoder.decode(bytes, { stream: true });

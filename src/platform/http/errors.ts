@@ -11,7 +11,7 @@ import { maskUrls } from '../../core/text/safe-url.ts';
 import type { HttpAnswer } from './whole-response.ts';
 
 /** Maximum characters of the platform's message that are repeated. */
-const LONGEST_QUOTE = 300;
+const MAX_QUOTE_LENGTH = 300;
 
 /** Subject of a request, to name the likely mistake in the configuration. */
 export interface RequestSubject {
@@ -118,5 +118,5 @@ function wordsOf(answer: HttpAnswer): string {
     return '';
   }
   const line = maskUrls(message.replaceAll(/\s+/g, ' ').trim());
-  return `: ${line.length > LONGEST_QUOTE ? `${line.slice(0, LONGEST_QUOTE)}…` : line}`;
+  return `: ${line.length > MAX_QUOTE_LENGTH ? `${line.slice(0, MAX_QUOTE_LENGTH)}…` : line}`;
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { RejectedError } from '../../core/errors.ts';
 import { withoutTrailingSlashes } from '../../core/trim.ts';
 import type { WriteMethod } from '../operations/model/operation.ts';
-import { LARGEST_BODY, readBody, readChunks } from './body.ts';
+import { MAX_BODY_SIZE, readBody, readChunks } from './body.ts';
 import { openDispatcher } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
 import { type HttpAnswer, WholeResponse } from './whole-response.ts';
@@ -76,7 +76,7 @@ export function openTransport(options: TransportOptions): Transport & { close():
     connectTimeout: timeouts.connect,
     headersTimeout: timeouts.headers,
     bodyTimeout: timeouts.body,
-    maxResponseSize: LARGEST_BODY,
+    maxResponseSize: MAX_BODY_SIZE,
   });
   const common = { authorization: `Bearer ${options.token}`, 'user-agent': options.userAgent };
   const whole = { ...common, accept: 'application/json', 'accept-encoding': 'gzip' };

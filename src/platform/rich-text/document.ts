@@ -20,12 +20,12 @@ export function toMarkdown(document: unknown): string {
 }
 
 /** Maximum rounds of normalization. One is nearly always enough; unusual escapes need another. */
-const MOST_ROUNDS = 10;
+const MAX_ROUNDS = 10;
 
 /** Normalizes Markdown through a rich document, so that texts with the same meaning become equal. */
 export function normalizeMarkdown(markdown: string): string {
   let text = toMarkdown(toDocument(markdown));
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const next = toMarkdown(toDocument(text));
     if (next === text) {
       break;

@@ -107,7 +107,7 @@ function code(node: Code): RichNode {
 }
 
 /** Maximum characters of column names that are repeated for each row of a table. */
-const MOST_LABELS = 100_000;
+const MAX_LABELS = 100_000;
 
 /**
  * Converts a table to a list with one item for each row, and the column name before each cell; missing cells are empty.
@@ -116,7 +116,7 @@ const MOST_LABELS = 100_000;
 function table(node: Table, definitions: Definitions): RichNode {
   const [head, ...rows] = node.children;
   const names = (head?.children ?? []).map((cell) => inlines(cell.children, definitions, ' '));
-  const named = names.flat().map(textOf).join('; ').length * rows.length <= MOST_LABELS;
+  const named = names.flat().map(textOf).join('; ').length * rows.length <= MAX_LABELS;
   const cells = rows.map((row) => labelled(named ? names : [], row, definitions));
   const items = named && rows.length > 0 ? cells : [names, ...cells];
   return block(

@@ -9,7 +9,7 @@ const EMAIL =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*(?:\?|$)/i;
 
 /** Longest URL of a link, in characters. Source: docs/platform-notes.md#limits */
-const LONGEST = 2048;
+const MAX_LENGTH = 2048;
 
 /**
  * Creates a link with this content. An address that is relative or has another scheme, such as `javascript:`, does not
@@ -42,5 +42,5 @@ function linkable(url: string): string | null {
     return null;
   }
   const address = /^[!-~]+$/.test(url) ? url : parsed.href;
-  return address.length > LONGEST ? null : address;
+  return address.length > MAX_LENGTH ? null : address;
 }

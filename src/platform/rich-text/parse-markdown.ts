@@ -9,7 +9,7 @@ const DEEPEST = 50;
 /** Maximum indentation of a marker in columns, because indentation also nests. */
 const WIDEST = 150;
 /** Maximum characters in a paragraph, heading or cell that can begin or end emphasis or a link. */
-const MOST_DELIMITERS = 500;
+const MAX_DELIMITERS = 500;
 
 const CONTAINERS = ['blockQuote', 'list'];
 const DELIMITED = [
@@ -25,7 +25,7 @@ const DELIMITED = [
 export function parseMarkdown(markdown: string): Root {
   const text = markdown.toWellFormed().replaceAll(/\r\n?/g, '\n');
   const disabled = isDeep(text) ? CONTAINERS : [];
-  if (delimiters(text) > MOST_DELIMITERS) {
+  if (delimiters(text) > MAX_DELIMITERS) {
     const literal = parse(text, [...disabled, ...DELIMITED]);
     if (exceedsDelimiterLimit(literal)) {
       return literal;
@@ -57,7 +57,7 @@ function isDeep(text: string): boolean {
 /** Returns true if a paragraph, heading or cell in the tree exceeds the limit of delimiters. */
 function exceedsDelimiterLimit(node: Nodes): boolean {
   if (node.type === 'paragraph' || node.type === 'heading' || node.type === 'tableCell') {
-    return delimitersIn(node) > MOST_DELIMITERS;
+    return delimitersIn(node) > MAX_DELIMITERS;
   }
   return 'children' in node && node.children.some(exceedsDelimiterLimit);
 }

@@ -59,7 +59,7 @@ interface Demand {
 
 /** Windows between tries after the first try that found nothing, and the maximum. */
 const FIRST_PAUSE = 4;
-const LONGEST_PAUSE = 64;
+const MAX_PAUSE = 64;
 /** Share of a window after which the limit is reached, if requests beyond it are to be tried in the rest. */
 const EXPLORED_SHARE = 0.5;
 /**
@@ -138,7 +138,7 @@ export function onRefused(state: InferredLimit, { permit, receivedAt, rtt }: Ans
 
 /** Tries more soon after the limit has changed, and ever more rarely while it stays the same. */
 function nextTries({ exploreEvery }: InferredOpen, isChanged: boolean): Pick<Inference, 'exploreIn' | 'exploreEvery'> {
-  const next = Math.min(LONGEST_PAUSE, 2 * exploreEvery);
+  const next = Math.min(MAX_PAUSE, 2 * exploreEvery);
   return isChanged ? { exploreIn: 2, exploreEvery: FIRST_PAUSE / 2 } : { exploreIn: next, exploreEvery: next };
 }
 

@@ -27,7 +27,7 @@ export interface ScheduleOptions {
 const CLOCK_CHECK = 60_000;
 const SECOND = 1000;
 /** Longest jump of the clock, in milliseconds, whose seconds are checked one by one. */
-const LONGEST_STEP = 60 * 60_000;
+const MAX_STEP = 60 * 60_000;
 
 /** Triggers passes on new commits, on the drift schedule, and after retry delays. */
 export function createSchedule({ reconciler, source, drift, clock, onError }: ScheduleOptions): Schedule {
@@ -113,7 +113,7 @@ export async function runOnCron(
 
 /** Returns true if the expression matches after one instant and up to another. */
 function hasMatch(expression: string, task: ScheduledTask, after: number, until: number): boolean {
-  if (until - after > LONGEST_STEP) {
+  if (until - after > MAX_STEP) {
     const next = cronFiring(expression, 'next', after);
     return next !== null && next <= until;
   }

@@ -40,7 +40,7 @@ export class TriggerLoop {
 
 /** Milliseconds before the first retry of a pass; each later delay is twice as long. */
 const FIRST_DELAY = 2000;
-const LONGEST_DELAY = 300_000;
+const MAX_DELAY = 300_000;
 
 /** Exponential backoff between retries of a pass that failed, or that waits for the platform. */
 export class Backoff {
@@ -49,7 +49,7 @@ export class Backoff {
   /** Returns the delay of the next retry, in milliseconds. */
   next(): number {
     const delay = this.#delay;
-    this.#delay = Math.min(delay * 2, LONGEST_DELAY);
+    this.#delay = Math.min(delay * 2, MAX_DELAY);
     return delay;
   }
 

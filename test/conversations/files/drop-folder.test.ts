@@ -18,7 +18,7 @@ import type { Batch } from '../../../src/conversations/model/source.ts';
 import { type DropFolderOptions, openDropFolder } from '../../../src/conversations/sources/files/drop-folder.ts';
 import { type DroppedFile, FolderReader } from '../../../src/conversations/sources/files/folder-reader.ts';
 import { fileInput } from '../../../src/conversations/sources/files/formats/input.ts';
-import { LARGEST_BATCH } from '../../../src/conversations/sources/files/formats/record.ts';
+import { MAX_BATCH_SIZE } from '../../../src/conversations/sources/files/formats/record.ts';
 import { isSettled, isTemporaryName, readFileStat } from '../../../src/conversations/sources/files/settled.ts';
 import type { Json } from '../../../src/core/json.ts';
 import { outline } from './inputs.ts';
@@ -125,7 +125,7 @@ describe('a drop folder', () => {
 
   it('returns long records in smaller batches', async () => {
     const long = (id: string) =>
-      JSON.stringify({ id, parts: [{ role: 'user', body: 'x'.repeat(0.6 * LARGEST_BATCH) }] });
+      JSON.stringify({ id, parts: [{ role: 'user', body: 'x'.repeat(0.6 * MAX_BATCH_SIZE) }] });
     await put('long.ndjson', ['1', '2', '3'].map(long).join('\n'));
     const { batches } = await poll(open());
     expect(batches.map(({ found }) => found.length)).toEqual([2, 1]);

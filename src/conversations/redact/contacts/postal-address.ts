@@ -12,7 +12,7 @@ const NO_PLACE =
 /** Punctuation and words between a label and its value. */
 const SEPARATOR =
   /[:：=|\t\n]|<\/(?:th|td|dt|b|strong|label|span)>| (?:[-–—]|is|ist|lautet|est|es|é|è|er|är|on|jest|je|este|adalah|là)(?=[ :])|[は是为為은는]/g;
-const LONGEST = 240;
+const MAX_LENGTH = 240;
 /** Maximum number of lines of an address below its label. */
 const LINES = 5;
 
@@ -84,7 +84,7 @@ function valueAfter(text: string, from: number): Value | null {
   GAP.lastIndex = from;
   const gap = GAP.exec(text)?.[0] ?? '';
   const start = from + gap.length;
-  const stretch = text.slice(start, start + LONGEST);
+  const stretch = text.slice(start, start + MAX_LENGTH);
   const first = stretch.slice(0, endOfFirst(stretch, gap));
   const isBelow = gap.includes('\n');
   if (isBelow && !isAddressLine(first)) {

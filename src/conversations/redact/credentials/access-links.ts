@@ -4,7 +4,7 @@ import type { Finder, PrivateValue } from '../model/found.ts';
 import { ACCESS_HOSTS } from './access-hosts.ts';
 
 /** Longest link that is read, in characters. */
-const LONGEST = 4096;
+const MAX_LENGTH = 4096;
 /**
  * A host, an optional port, and the rest up to the next link; user info is found separately. A decoded space belongs to
  * a file name before a query.
@@ -75,7 +75,7 @@ function secret(text: string, start: number, end: number): PrivateValue {
 function bare(link: string): string {
   const closed = link.includes('(') ? link : link.replace(/\).*$/, '');
   const single = closed.split(/\]\(|\*\*|\]\[/, 1)[0] as string;
-  return single.slice(0, LONGEST).replace(/[.,;:!?)\]*_~]{1,8}$/, '');
+  return single.slice(0, MAX_LENGTH).replace(/[.,;:!?)\]*_~]{1,8}$/, '');
 }
 
 /** Returns the positions of the keys of a link, in the text after its host. */

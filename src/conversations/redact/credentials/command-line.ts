@@ -104,7 +104,7 @@ const OPTIONS: ReadonlyMap<string, readonly RegExp[]> = new Map(
 const MAY_HAVE_OPTIONS =
   /\s-[A-Za-z-]|sqlplus|impdp|expdp|sqlldr|rman|net use|config set|configure set|rabbitmqctl|freerdp/;
 /** Longest command, in characters. */
-const LONGEST = 4000;
+const MAX_LENGTH = 4000;
 
 /** Finds the credentials. Pure; takes linear time, because each option is searched only up to the next command. */
 export function findCommandSecrets(text: string): readonly TextSpan[] {
@@ -115,7 +115,7 @@ export function findCommandSecrets(text: string): readonly TextSpan[] {
   return commands.flatMap(({ index, 0: name }, position) => {
     const from = index + name.length;
     const next = commands[position + 1]?.index ?? text.length;
-    const command = text.slice(from, endOfCommand(text, from, Math.min(next, from + LONGEST)));
+    const command = text.slice(from, endOfCommand(text, from, Math.min(next, from + MAX_LENGTH)));
     return (OPTIONS.get(name) ?? []).flatMap((option) => credentialsIn(command, option, from));
   });
 }

@@ -183,7 +183,7 @@ function isStrong(text: string, at: number, between: string): boolean {
 }
 
 /** Maximum length of a line in which quotation marks are counted. */
-const LONGEST_LINE = 300;
+const MAX_LINE_LENGTH = 300;
 
 /**
  * Reports whether a quotation mark opens a string and does not close the one around the name: `input("Password: ")`.
@@ -196,7 +196,7 @@ function opensString(text: string, at: number): boolean {
   const isEscaped = text[at - 1] === '\\';
   let count = 0;
   for (let index = at - 1; index >= 0 && text[index] !== '\n'; index -= 1) {
-    if (at - index > LONGEST_LINE) {
+    if (at - index > MAX_LINE_LENGTH) {
       return true;
     }
     const isApostrophe = quote === "'" && isLetter(text[index - 1]) && isLetter(text[index + 1]);

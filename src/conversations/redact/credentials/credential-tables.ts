@@ -13,7 +13,7 @@ const HEADING = new RegExp(
   `[|\\t;,\\n][ *_\`"']{0,4}(?:${[...KINDS.keys()].map((name) => name.replaceAll(/[.'-]/g, '\\$&')).join('|')})s?[ *_\`"']{0,4}(?=[|\\t;,\\r\\n])`,
 );
 /** Longest line that is read as a row, in characters. */
-const LONGEST_ROW = 2000;
+const MAX_ROW_LENGTH = 2000;
 
 interface Cell extends TextSpan {
   readonly text: string;
@@ -36,7 +36,7 @@ export function findTableSecrets(text: string, view: Folded): readonly TextSpan[
   while (from < text.length) {
     const end = text.indexOf('\n', from);
     const until = end < 0 ? text.length : end;
-    const line = text.slice(from, Math.min(until, from + LONGEST_ROW));
+    const line = text.slice(from, Math.min(until, from + MAX_ROW_LENGTH));
     const rows: Table | undefined = table;
     const cells: readonly Cell[] | undefined = rows === undefined ? undefined : cellsOf(line, rows.separator, from);
     if (rows !== undefined && cells?.length === rows.width) {

@@ -19,7 +19,7 @@ export function findKeys(text: string): readonly TextSpan[] {
 }
 
 /** Length of the shortest key, in characters. Most words are shorter and are not searched. */
-const SHORTEST = 14;
+const MIN_LENGTH = 14;
 /** Minimum length of a key without a digit. */
 const LONG_ENOUGH = 30;
 const KEY_CHARACTERS = new Set(
@@ -39,7 +39,7 @@ function longRuns(text: string): readonly TextSpan[] {
       continue;
     }
     const length = at - start;
-    if (length >= SHORTEST && (hasDigit || length >= LONG_ENOUGH)) {
+    if (length >= MIN_LENGTH && (hasDigit || length >= LONG_ENOUGH)) {
       runs.push({ start, end: at });
     }
     start = at + 1;

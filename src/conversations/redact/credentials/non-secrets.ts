@@ -83,11 +83,11 @@ export function isAlgorithm(value: string): boolean {
 const VERSION = /^[~^<>=]{0,2}v?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-+](?:[a-z]{1,8}[.-]?)?\d{0,6}(?:\.\d{1,6})?)?$/;
 
 /** Longest name of a cipher suite, in characters. */
-const LONGEST_SUITE = 48;
+const MAX_SUITE_LENGTH = 48;
 
 /** Reports whether every part belongs to a cipher suite: `RSA-OAEP-256`, `TLS_AES_128_GCM_SHA256`. */
 function isSuite(value: string): boolean {
-  if (value.length > LONGEST_SUITE) {
+  if (value.length > MAX_SUITE_LENGTH) {
     return false;
   }
   const parts = value.toLowerCase().split(/[-_/+]/);

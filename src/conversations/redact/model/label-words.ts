@@ -105,7 +105,7 @@ function mayEndLabel(text: string, at: number, lastWords: ReadonlySet<string>): 
   }
   let start = end;
   let capitals = 0;
-  while (start > 0 && end - start < LONGEST_WORD) {
+  while (start > 0 && end - start < MAX_WORD_LENGTH) {
     const code = text.charCodeAt(start - 1);
     if (code > 127 || code === CLOSING_TAG) {
       return true;
@@ -122,7 +122,7 @@ function mayEndLabel(text: string, at: number, lastWords: ReadonlySet<string>): 
   );
 }
 
-const LONGEST_WORD = 24;
+const MAX_WORD_LENGTH = 24;
 const CLOSING_TAG = '<'.charCodeAt(0);
 
 function isAsciiLetter(code: number): boolean {

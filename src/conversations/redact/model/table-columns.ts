@@ -14,8 +14,8 @@ export interface TextTable {
 
 const SEPARATORS = ['|', '\t', ';', ','] as const;
 /** Longest line that is read as a row, and longest heading, in characters. */
-const LONGEST_ROW = 2000;
-const LONGEST_HEADING = 40;
+const MAX_ROW_LENGTH = 2000;
+const MAX_HEADING_LENGTH = 40;
 /** Maximum number of lines with the same number of cells before the headings. */
 const LEADING_ROWS = 3;
 
@@ -37,7 +37,7 @@ export function cellsUnder(
     for (const [index, row] of rows.slice(0, LEADING_ROWS).entries()) {
       const headings = row.map((cell) => cell.text);
       const columns = row.flatMap(({ text: heading }, column) =>
-        heading !== '' && heading.length <= LONGEST_HEADING && accepts(heading, headings) ? [column] : [],
+        heading !== '' && heading.length <= MAX_HEADING_LENGTH && accepts(heading, headings) ? [column] : [],
       );
       if (columns.length > 0) {
         return rows
@@ -67,7 +67,7 @@ function readTables(text: string): readonly TextTable[] {
   for (let from = 0; from < text.length; ) {
     const newline = text.indexOf('\n', from);
     const end = newline < 0 ? text.length : newline;
-    const line = end - from > LONGEST_ROW ? '' : text.slice(from, end).trimEnd();
+    const line = end - from > MAX_ROW_LENGTH ? '' : text.slice(from, end).trimEnd();
     const own = SEPARATORS.find((each) => line.includes(each)) ?? '';
     let cells = own === '' ? [] : cellsOf(line, rows.length > 0 && line.includes(separator) ? separator : own, from);
     if (rows.length > 0 && cells.length !== rows[0]?.length) {

@@ -72,10 +72,10 @@ function withoutVerb(name: string): string {
 }
 
 function wordAt(text: string, at: number): string {
-  return WORD_AT.exec(text.slice(at, at + LONGEST_FIRST))?.[0].toLowerCase() ?? '';
+  return WORD_AT.exec(text.slice(at, at + MAX_FIRST_LENGTH))?.[0].toLowerCase() ?? '';
 }
 
-const LONGEST_FIRST = 14;
+const MAX_FIRST_LENGTH = 14;
 /** First words of all introductions, with character classes of two letters expanded. */
 const INTRODUCTION_STARTS = new Set(
   `${INTRODUCTIONS}|I|[Ii]t|[Tt]his|[Ii]ch|[Hh]ier|[Jj]e|[Ss]oy|[Ss]ou|[Ss]ono|[Ii]k|[Jj]ag|[Jj]eg|[Oo]len|[Jj]estem|[Яя]`
@@ -181,7 +181,7 @@ function phraseAt(text: string, from: number, to: number): number {
 /** Reports whether a whole line is a closing, so that the next one is a signature. */
 function isClosing(line: string): boolean {
   const first = WORD_AT.exec(line)?.[0].toLowerCase();
-  if (first === undefined || line.length > LONGEST_CLOSING || !FIRST_WORDS.has(first)) {
+  if (first === undefined || line.length > MAX_CLOSING_LENGTH || !FIRST_WORDS.has(first)) {
     return false;
   }
   const words = line.toLowerCase().match(/[\p{L}\p{M}'’]+/gu) ?? [];
@@ -189,7 +189,7 @@ function isClosing(line: string): boolean {
 }
 
 /** Longest sentence that counts as a closing, in characters. */
-const LONGEST_CLOSING = 60;
+const MAX_CLOSING_LENGTH = 60;
 
 /** Returns the text of a line after its last full stop; empty if it contains only one sentence. */
 function lastSentence(line: string): string {

@@ -8,7 +8,14 @@ import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
 import type { SourceRecord } from '../../model/ticket.ts';
 import { type DroppedFile, FolderReader, type Refused } from './folder-reader.ts';
 import { fileInput } from './formats/input.ts';
-import { LARGEST_BATCH, type ReadOptions, rejected, rejectionOf, sizeOf, type TicketRecord } from './formats/record.ts';
+import {
+  MAX_BATCH_SIZE,
+  type ReadOptions,
+  rejected,
+  rejectionOf,
+  sizeOf,
+  type TicketRecord,
+} from './formats/record.ts';
 import { readTickets } from './read-tickets.ts';
 import { appendRejects, noteRefusal, rejectFileOf } from './reject-file.ts';
 import { isTemporaryName } from './settled.ts';
@@ -125,7 +132,7 @@ class BatchBuilder {
     }
     this.ledger = { file: { digest, index: record.index + 1 } };
     this.#size += sizeOf(record.found);
-    return this.found.length >= (this.#options.batch ?? BATCH) || this.#size >= LARGEST_BATCH;
+    return this.found.length >= (this.#options.batch ?? BATCH) || this.#size >= MAX_BATCH_SIZE;
   }
 
   /** Marks a file as read to its end. */

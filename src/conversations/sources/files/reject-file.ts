@@ -34,7 +34,7 @@ export async function appendRejects(path: string, records: readonly TicketRecord
 }
 
 /** Size of the largest reject file that is searched for an existing entry, in bytes. */
-const LARGEST_SEARCHED = 64 * 1024;
+const MAX_SEARCHED_SIZE = 64 * 1024;
 
 /**
  * Writes the reason why a file is rejected as a whole, unless the reject file contains it: every start finds the file
@@ -44,7 +44,7 @@ export async function noteRefusal(path: string, reason: string): Promise<void> {
   const line = `${JSON.stringify({ line: 1, record: 0, reason })}\n`;
   const kept = await stat(path).then(
     ({ size }) =>
-      size <= LARGEST_SEARCHED ? readRegularFile(path, { limit: LARGEST_SEARCHED }).toString('utf8') : line,
+      size <= MAX_SEARCHED_SIZE ? readRegularFile(path, { limit: MAX_SEARCHED_SIZE }).toString('utf8') : line,
     () => '',
   );
   if (!kept.includes(line)) {

@@ -3,7 +3,7 @@ import { type Columns, columnsOf, type Message, messageOf } from './csv-columns.
 import { rowsOf } from './csv-rows.ts';
 import { asUtf8, type FileInput } from './input.ts';
 import { linesOf } from './lines.ts';
-import { LONGEST, largerThan, placed, type ReadOptions, rejected } from './record.ts';
+import { largerThan, MAX_LENGTH, placed, type ReadOptions, rejected } from './record.ts';
 
 /** Maximum size of the incomplete tickets that one pass holds in memory, in UTF-16 units. */
 const MEMORY_LIMIT = 32 * 1024 * 1024;
@@ -31,7 +31,7 @@ export async function* readCsv(
   options: ReadOptions,
   limits: CsvLimits = { held: MEMORY_LIMIT, tickets: MAX_TICKETS, passes: MAX_PASSES },
 ): AsyncGenerator<SourceRecord> {
-  const longest = options.longest ?? LONGEST;
+  const longest = options.longest ?? MAX_LENGTH;
   const delimiter = options.csv?.delimiter ?? (await delimiterOf(input, longest));
   const reader = new CsvReader(input, options, delimiter, longest);
   const counts = new Map<string, number>();

@@ -4,14 +4,14 @@ import { ElementSplitter } from './elements.ts';
 import { asUtf8, type FileInput, utf8Text } from './input.ts';
 import { linesOf } from './lines.ts';
 import { foundOfNative } from './native.ts';
-import { LONGEST, largerThan, placed, type ReadOptions, rejected } from './record.ts';
+import { largerThan, MAX_LENGTH, placed, type ReadOptions, rejected } from './record.ts';
 import { foundOfExport } from './zendesk-export.ts';
 
 const BROKEN_OFF = 'the file ends in the middle of it';
 
 /** Reads NDJSON: each line is a record. */
 export async function* readNdjson(input: FileInput, options: ReadOptions): AsyncGenerator<SourceRecord> {
-  const longest = options.longest ?? LONGEST;
+  const longest = options.longest ?? MAX_LENGTH;
   for await (const lines of linesOf(asUtf8(input.open()), longest)) {
     for (const { number, bytes } of lines) {
       if (bytes === null || bytes.some((byte) => byte > 0x20)) {
@@ -23,7 +23,7 @@ export async function* readNdjson(input: FileInput, options: ReadOptions): Async
 
 /** Reads a JSON document: a record, an array of records, or an object with `tickets` or `conversations`. */
 export async function* readJson(input: FileInput, options: ReadOptions): AsyncGenerator<SourceRecord> {
-  const splitter = new ElementSplitter(options.longest ?? LONGEST);
+  const splitter = new ElementSplitter(options.longest ?? MAX_LENGTH);
   for await (const chunk of asUtf8(input.open())) {
     for (const { bytes, line } of splitter.push(chunk)) {
       yield foundOf(bytes, line, input.name, options);
@@ -36,7 +36,7 @@ export async function* readJson(input: FileInput, options: ReadOptions): AsyncGe
 
 function foundOf(bytes: Buffer | null, line: number, name: string, options: ReadOptions): SourceRecord {
   if (bytes === null) {
-    return rejected(name, line, largerThan(options.longest ?? LONGEST));
+    return rejected(name, line, largerThan(options.longest ?? MAX_LENGTH));
   }
   const text = utf8Text(bytes);
   if (text === null) {

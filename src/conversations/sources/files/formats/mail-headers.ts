@@ -10,7 +10,7 @@ export interface MailThreading {
 
 /** Header fields that are read, and the maximum length of each. */
 const WANTED = /^(message-id|references|in-reply-to|date):/i;
-const LONGEST_VALUE = 64 * 1024;
+const MAX_VALUE_LENGTH = 64 * 1024;
 /**
  * Maximum number of earlier mails to keep: the first one, which identifies the thread, and the latest, which connect
  * it.
@@ -34,7 +34,7 @@ export class HeaderReader {
       this.isOpen = false;
       return;
     }
-    const text = line.toString('latin1', 0, Math.min(line.length, LONGEST_VALUE));
+    const text = line.toString('latin1', 0, Math.min(line.length, MAX_VALUE_LENGTH));
     if (/^[ \t]/.test(text)) {
       this.#add(this.#name, text);
       return;
@@ -47,7 +47,7 @@ export class HeaderReader {
 
   #add(name: string, text: string): void {
     const value = this.#values.get(name) ?? '';
-    if (name !== '' && value.length < LONGEST_VALUE) {
+    if (name !== '' && value.length < MAX_VALUE_LENGTH) {
       this.#values.set(name, `${value} ${text.trim()}`);
     }
   }

@@ -4,11 +4,11 @@ import type { FileInput } from './input.ts';
 import { type Line, linesOf } from './lines.ts';
 import { type Mail, mailOf } from './mail.ts';
 import { HeaderReader } from './mail-headers.ts';
-import { LONGEST, largerThan, type ReadOptions, rejected } from './record.ts';
+import { largerThan, MAX_LENGTH, type ReadOptions, rejected } from './record.ts';
 import { type Envelope, type MailThread, threadsOf } from './threads.ts';
 
 /** Longest line that is kept; real lines are shorter. */
-const LONGEST_LINE = 1024 * 1024;
+const MAX_LINE_LENGTH = 1024 * 1024;
 /** Maximum number of mails in one file: each takes some hundred bytes while it is read. */
 const MAX_MAILS = 1_000_000;
 /** Factor of the size limit for mails, which include attachments. */
@@ -24,7 +24,7 @@ const ESCAPED = /^>+From /;
 export async function* readEml(input: FileInput, options: ReadOptions): AsyncGenerator<SourceRecord> {
   const header = new HeaderReader();
   let end = 0;
-  for await (const lines of linesOf(input.open(), LONGEST_LINE)) {
+  for await (const lines of linesOf(input.open(), MAX_LINE_LENGTH)) {
     for (const line of lines) {
       end = line.end;
       if (header.isOpen) {
@@ -58,7 +58,7 @@ async function* envelopesOf(input: FileInput): AsyncGenerator<Envelope> {
   let open: { line: number; start: number; header: HeaderReader } | null = null;
   let mayBegin = true;
   let end = 0;
-  for await (const lines of linesOf(input.open(), LONGEST_LINE)) {
+  for await (const lines of linesOf(input.open(), MAX_LINE_LENGTH)) {
     for (const line of lines) {
       if (mayBegin && isSeparator(line)) {
         if (open !== null) {
@@ -98,7 +98,7 @@ async function* readThreads(
   isEscaped: boolean,
   options: ReadOptions,
 ): AsyncGenerator<SourceRecord> {
-  const longest = MAIL_FACTOR * (options.longest ?? LONGEST);
+  const longest = MAIL_FACTOR * (options.longest ?? MAX_LENGTH);
   for (const thread of threadsOf(mails)) {
     const read: ReadMail[] = [];
     let isRejected = false;

@@ -31,10 +31,10 @@ export interface ReadOptions {
 }
 
 /** Default of `longest`: longer than any real ticket, and a few of them fit into memory. */
-export const LONGEST = 16 * 1024 * 1024;
+export const MAX_LENGTH = 16 * 1024 * 1024;
 
 /** Maximum length of the text in one deposit, in UTF-16 units: memory holds it several times. */
-export const LARGEST_BATCH = 512 * 1024;
+export const MAX_BATCH_SIZE = 512 * 1024;
 
 /** Returns the length of a record's text, in UTF-16 units. */
 export function sizeOf(found: SourceRecord): number {

@@ -5,9 +5,9 @@ import EmailReplyParser from 'email-reply-parser';
  * line and in the number of certain words. Lines that are too long to introduce a quotation are hidden from it. If a
  * mail is too long or has too many of these words, only its quoted lines are removed.
  */
-const LONGEST = 32 * 1024;
-const LONGEST_LINE = 1000;
-const LONGEST_WITH_ADDRESS = 250;
+const MAX_LENGTH = 32 * 1024;
+const MAX_LINE_LENGTH = 1000;
+const MAX_LENGTH_WITH_ADDRESS = 250;
 const MAX_WORDS = 30;
 const COSTLY_START = /^[^\S\n]*(?:Op|W dniu|Dnia|在|[a-z]{3,4}\.)/gm;
 const COSTLY_WORD = /schreef|pisze|napisał|写道|skrev/g;
@@ -37,13 +37,13 @@ export function senderText(text: string): string {
 }
 
 function isLong(line: string): boolean {
-  return line.length > LONGEST_LINE || (line.length > LONGEST_WITH_ADDRESS && line.includes('<'));
+  return line.length > MAX_LINE_LENGTH || (line.length > MAX_LENGTH_WITH_ADDRESS && line.includes('<'));
 }
 
 function isCostly(text: string): boolean {
   const count = (pattern: RegExp) => text.match(pattern)?.length ?? 0;
   return (
-    text.length > LONGEST ||
+    text.length > MAX_LENGTH ||
     text.includes('\uE0F0') ||
     (count(COSTLY_WORD) > 0 && Math.max(count(COSTLY_START), count(COSTLY_WORD)) > MAX_WORDS)
   );
