@@ -1,5 +1,13 @@
-import { type Alias, isAlias, isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAMLMap } from 'yaml';
 import { quote } from '../../core/text/suggest.ts';
+import {
+  type AliasNode,
+  keyText,
+  type MapNode,
+  offsetOf,
+  type ScalarNode,
+  type SequenceNode,
+  type YamlNode,
+} from './nodes.ts';
 
 /** Maximum nesting: deeper than any manifest, and shallow enough for every recursive walk. */
 const MAX_DEPTH = 100;
@@ -25,11 +33,11 @@ export interface AliasBudget {
 /** Converts the nodes of one document to plain data, and records the targets of aliases. */
 export class Converter {
   /** Target of each alias. */
-  readonly aliases = new Map<Alias, ParsedNode>();
+  readonly aliases = new Map<AliasNode, YamlNode>();
   readonly files: NamedFile[] = [];
   /** True once the data differs from the manifest because of a problem. */
   broken = false;
-  private readonly anchors = new Map<string, { node: ParsedNode; value: unknown; size: number }>();
+  private readonly anchors = new Map<string, { node: YamlNode; value: unknown; size: number }>();
   private readonly report: (offset: number, message: string) => void;
   private readonly place: (offset: number) => string;
   private readonly budget: AliasBudget;
@@ -48,62 +56,62 @@ export class Converter {
   }
 
   /** Converts a section's value. A `{ file }` is recognized from `filesFrom` levels below it on; null: never. */
-  convert(node: ParsedNode | null, filesFrom: number | null): unknown {
+  convert(node: YamlNode | null, filesFrom: number | null): unknown {
     this.findFiles = filesFrom !== null;
     return this.value(node, 0, filesFrom ?? 0);
   }
 
   /** Returns the node, or the target of an alias. */
-  resolve(node: ParsedNode | null | undefined): ParsedNode | null {
+  resolve(node: YamlNode | null | undefined): YamlNode | null {
     if (node === null || node === undefined) {
       return null;
     }
-    return isAlias(node) ? (this.aliases.get(node) ?? null) : node;
+    return node.type === 'alias' ? (this.aliases.get(node) ?? null) : node;
   }
 
-  private value(node: ParsedNode | null, depth: number, filesFrom: number): unknown {
+  private value(node: YamlNode | null, depth: number, filesFrom: number): unknown {
     if (node === null) {
       return null;
     }
-    if (isAlias(node)) {
+    if (node.type === 'alias') {
       return this.alias(node);
     }
     const before = this.size;
-    this.size += 1 + (isScalar(node) && typeof node.value === 'string' ? node.value.length >> LONG_TEXT : 0);
-    const value = isScalar(node) ? this.scalar(node) : this.collection(node, depth, filesFrom);
+    this.size += 1 + (node.type === 'scalar' && typeof node.value === 'string' ? node.value.length >> LONG_TEXT : 0);
+    const value = node.type === 'scalar' ? this.scalar(node) : this.collection(node, depth, filesFrom);
     if (node.anchor !== undefined) {
       this.anchors.set(node.anchor, { node, value, size: this.size - before });
     }
     return value;
   }
 
-  private collection(node: ParsedNode, depth: number, filesFrom: number): unknown {
+  private collection(node: MapNode | SequenceNode, depth: number, filesFrom: number): unknown {
     if (depth >= MAX_DEPTH) {
       this.fail(offsetOf(node), `is nested more than ${MAX_DEPTH} levels deep`);
       return null;
     }
-    if (isSeq(node)) {
-      const list: unknown[] = [];
-      for (const [index, item] of node.items.entries()) {
-        list.push(this.value(item as ParsedNode | null, depth + 1, filesFrom));
-        this.noteFile(list, index, item as ParsedNode | null, depth + 1, filesFrom);
-      }
-      return list;
+    if (node.type === 'map') {
+      return this.mapping(node, depth, filesFrom);
     }
-    return isMap(node) ? this.mapping(node as YAMLMap.Parsed, depth, filesFrom) : null;
+    const list: unknown[] = [];
+    for (const [index, item] of node.items.entries()) {
+      list.push(this.value(item, depth + 1, filesFrom));
+      this.noteFile(list, index, item, depth + 1, filesFrom);
+    }
+    return list;
   }
 
-  private mapping(node: YAMLMap.Parsed, depth: number, filesFrom: number): Record<string, unknown> {
+  private mapping(node: MapNode, depth: number, filesFrom: number): Record<string, unknown> {
     // No prototype: lookups find only written keys, and arbitrary keys do not create a V8 hidden class each.
     const object: Record<string, unknown> = Object.create(null);
     let firsts: ReadonlyMap<string, number> | null = null;
-    for (const { key: keyNode, value: valueNode } of node.items) {
+    for (const { key: keyNode, value: valueNode } of node.pairs) {
       const key = keyText(keyNode);
       if (key === '__proto__' || key === '<<') {
         const reason = key === '<<' ? ': merge keys are not YAML 1.2' : '';
         this.report(offsetOf(keyNode), `${quote(key)} cannot be used as a key${reason}`);
       } else if (Object.hasOwn(object, key)) {
-        firsts ??= new Map(node.items.toReversed().map((pair) => [keyText(pair.key), offsetOf(pair.key)]));
+        firsts ??= new Map(node.pairs.toReversed().map((pair) => [keyText(pair.key), offsetOf(pair.key)]));
         this.report(offsetOf(keyNode), `${quote(key)} is written twice; first at ${this.place(firsts.get(key) ?? 0)}`);
       } else {
         object[key] = this.value(valueNode, depth + 1, filesFrom);
@@ -113,42 +121,36 @@ export class Converter {
     return object;
   }
 
-  private noteFile(
-    holder: object,
-    key: string | number,
-    written: ParsedNode | null,
-    depth: number,
-    from: number,
-  ): void {
+  private noteFile(holder: object, key: string | number, written: YamlNode | null, depth: number, from: number): void {
     if (!this.findFiles || depth < from) {
       return;
     }
     const node = this.resolve(written);
-    if (!isMap(node) || node.items.length !== 1) {
+    if (node?.type !== 'map' || node.pairs.length !== 1) {
       return;
     }
-    const [pair] = (node as YAMLMap.Parsed).items;
+    const [pair] = node.pairs;
     const value = this.resolve(pair?.value);
-    if (keyText(pair?.key) === 'file' && isScalar(value) && typeof value.value === 'string') {
+    if (keyText(pair?.key) === 'file' && value?.type === 'scalar' && typeof value.value === 'string') {
       const put = (content: unknown) => void Reflect.set(holder, key, content);
       this.files.push({ file: value.value, offset: offsetOf(value), put });
     }
   }
 
-  private scalar(node: Scalar): unknown {
-    const { value } = node;
+  private scalar(node: ScalarNode): unknown {
+    const { value, source, start } = node;
     if (typeof value === 'number' && !Number.isFinite(value)) {
-      this.report(node.range?.[0] ?? 0, `${node.source} is not a finite number; use a finite number`);
+      this.report(start, `${source} is not a finite number; use a finite number`);
       return 0;
     }
     return value;
   }
 
-  private alias(node: Alias): unknown {
-    const offset = node.range?.[0] ?? 0;
-    const target = this.anchors.get(node.source);
+  private alias(node: AliasNode): unknown {
+    const { name, start: offset } = node;
+    const target = this.anchors.get(name);
     if (target === undefined) {
-      this.fail(offset, `the anchor &${node.source} is not defined before this alias`);
+      this.fail(offset, `the anchor &${name} is not defined before this alias`);
       return null;
     }
     this.size += target.size;
@@ -167,14 +169,4 @@ export class Converter {
     this.broken = true;
     this.report(offset, message);
   }
-}
-
-/** Returns the text of a key. */
-export function keyText(node: ParsedNode | null | undefined): string {
-  return isScalar(node) ? String(node.value ?? '') : '';
-}
-
-/** Returns the start offset of a node. */
-export function offsetOf(node: ParsedNode | null | undefined): number {
-  return node?.range[0] ?? 0;
 }

@@ -1,24 +1,18 @@
-import { isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from 'yaml';
 import type { EntryPath } from '../../kinds/model/manifest.ts';
-import { type Converter, keyText, offsetOf } from './convert.ts';
-
-/** Nodes of an entry of a manifest: its key and its value. */
-export interface EntryNodes {
-  readonly key: ParsedNode;
-  readonly value: ParsedNode | null;
-}
+import type { Converter } from './convert.ts';
+import { keyText, type MapNode, type NodePair, offsetOf, type YamlNode } from './nodes.ts';
 
 /** Finds the offsets of paths inside an entry. */
 export class Locator {
   private readonly converter: Converter;
-  private readonly members = new WeakMap<YAMLMap.Parsed, Map<string, EntryNodes>>();
+  private readonly members = new WeakMap<MapNode, Map<string, NodePair>>();
 
   constructor(converter: Converter) {
     this.converter = converter;
   }
 
   /** Returns the offset of the value at a path, or of the nearest key above it if there is no value. */
-  offsetOfValue(entry: EntryNodes, path: EntryPath): number {
+  offsetOfValue(entry: NodePair, path: EntryPath): number {
     const { found, pair, item } = this.walk(entry, path);
     if (path.length === 0) {
       return offsetOf(entry.key);
@@ -28,26 +22,26 @@ export class Locator {
   }
 
   /** Returns the offset of the key at a path, or of the item of a list. */
-  offsetOfKey(entry: EntryNodes, path: EntryPath): number {
+  offsetOfKey(entry: NodePair, path: EntryPath): number {
     const { pair, item } = this.walk(entry, path);
     return offsetOf(pair?.key ?? item);
   }
 
-  private walk(entry: EntryNodes, path: EntryPath) {
-    let pair: EntryNodes | null = entry;
-    let item: ParsedNode | null = null;
+  private walk(entry: NodePair, path: EntryPath) {
+    let pair: NodePair | null = entry;
+    let item: YamlNode | null = null;
     for (const segment of path) {
-      const holder: ParsedNode | null = this.converter.resolve(pair === null ? item : pair.value);
-      if (isMap(holder)) {
-        const next = this.membersOf(holder as YAMLMap.Parsed).get(String(segment));
+      const holder: YamlNode | null = this.converter.resolve(pair === null ? item : pair.value);
+      if (holder?.type === 'map') {
+        const next = this.membersOf(holder).get(String(segment));
         if (next === undefined) {
           return { found: false, pair, item };
         }
         pair = next;
         item = null;
-      } else if (isSeq(holder) && typeof segment === 'number' && segment < holder.items.length) {
+      } else if (holder?.type === 'sequence' && typeof segment === 'number' && segment < holder.items.length) {
         pair = null;
-        item = holder.items[segment] as ParsedNode;
+        item = holder.items[segment] ?? null;
       } else {
         return { found: false, pair, item };
       }
@@ -55,11 +49,11 @@ export class Locator {
     return { found: true, pair, item };
   }
 
-  private membersOf(map: YAMLMap.Parsed): Map<string, EntryNodes> {
+  private membersOf(map: MapNode): Map<string, NodePair> {
     let members = this.members.get(map);
     if (members === undefined) {
       members = new Map();
-      for (const pair of map.items) {
+      for (const pair of map.pairs) {
         const key = keyText(pair.key);
         if (!members.has(key)) {
           members.set(key, pair);
@@ -71,6 +65,6 @@ export class Locator {
   }
 }
 
-function isEmpty(node: ParsedNode): boolean {
-  return isScalar(node) && node.source === '';
+function isEmpty(node: YamlNode): boolean {
+  return node.type === 'scalar' && node.source === '';
 }

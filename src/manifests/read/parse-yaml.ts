@@ -1,10 +1,20 @@
-import { type Document, type ParsedNode, parseAllDocuments, Schema, type YAMLError } from 'yaml';
+import {
+  type Document,
+  isScalar,
+  type ParsedNode,
+  parseAllDocuments,
+  type ScalarTag,
+  Schema,
+  type YAMLError,
+} from 'yaml';
 import { messageOf } from '../../core/errors.ts';
+import { nodeOf, type YamlNode } from './nodes.ts';
+import { parsePlainYaml } from './plain-yaml.ts';
 import { yamlProblem } from './yaml-problems.ts';
 
 /** One document of a YAML file. */
 export interface YamlDocument {
-  readonly contents: ParsedNode | null;
+  readonly contents: YamlNode | null;
   /** True if the document could be parsed only in part. */
   readonly broken: boolean;
 }
@@ -18,27 +28,42 @@ export interface YamlFile {
 export function createYamlReader(): (text: string) => YamlFile {
   // Known tags of YAML 1.1 (`!!binary`, `!!timestamp`, …) and merge keys have no meaning in a manifest.
   const schema = new Schema({ schema: 'core', resolveKnownTags: false, merge: false });
-  return (text) => readYaml(text, schema);
+  const resolve = resolverOf(schema);
+  return (text) => {
+    const contents = parsePlainYaml(text, resolve);
+    return contents === null ? readYaml(text, schema) : { documents: [{ contents, broken: false }], problems: [] };
+  };
+}
+
+/** Returns a function that resolves unquoted text as the YAML library does with this schema. */
+function resolverOf(schema: Schema): (source: string) => unknown {
+  const isTyped = (tag: Schema['tags'][number]): tag is ScalarTag => tag.default === true && 'test' in tag;
+  const tags = schema.tags.filter(isTyped);
+  return (source) => {
+    const tag = tags.find(({ test }) => test?.test(source) === true);
+    const value = tag === undefined ? source : tag.resolve(source, () => undefined, {});
+    return isScalar(value) ? value.value : value;
+  };
 }
 
 function readYaml(text: string, schema: Schema): YamlFile {
-  let documents: ReturnType<typeof parseAllDocuments>;
   try {
     // Duplicate keys are found during conversion, because yaml compares every pair of keys.
-    documents = parseAllDocuments(text, {
+    const documents = parseAllDocuments(text, {
       schema,
       stringKeys: true,
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'silent',
     });
+    return 'empty' in documents ? { documents: [], problems: firstOf(documents.errors) } : fileOf(documents);
   } catch (error) {
     const message = error instanceof RangeError ? 'is nested too deeply' : messageOf(error);
     return { documents: [{ contents: null, broken: true }], problems: [{ offset: 0, message }] };
   }
-  if ('empty' in documents) {
-    return { documents: [], problems: firstOf(documents.errors) };
-  }
+}
+
+function fileOf(documents: readonly Document[]): YamlFile {
   const problems = documents.flatMap((document) => [
     ...firstOf(document.errors),
     ...document.warnings.map(toProblem),
@@ -46,7 +71,7 @@ function readYaml(text: string, schema: Schema): YamlFile {
   ]);
   return {
     documents: documents.map((document) => ({
-      contents: document.contents as ParsedNode | null,
+      contents: document.contents === null ? null : nodeOf(document.contents as ParsedNode),
       broken: document.errors.length > 0,
     })),
     problems,

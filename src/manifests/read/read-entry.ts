@@ -6,7 +6,8 @@ import { checkEntry } from './check-entry.ts';
 import { plainFields } from './fields.ts';
 import { entryAddress, type KindIndex, type SectionKind } from './kind-index.ts';
 import type { Position } from './lines.ts';
-import type { EntryNodes, Locator } from './locate.ts';
+import type { Locator } from './locate.ts';
+import type { NodePair } from './nodes.ts';
 
 /** A reference of a resource, with its source position. */
 export interface PlacedReference {
@@ -40,7 +41,7 @@ export interface ReadEntry {
 interface EntryInput {
   readonly kind: SectionKind;
   readonly writtenKey: string;
-  readonly pair: EntryNodes;
+  readonly pair: NodePair;
   readonly value: unknown;
   readonly broken: boolean;
   readonly locator: Locator;

@@ -1,13 +1,13 @@
-import { isMap, type ParsedNode, type YAMLMap } from 'yaml';
 import type { Address } from '../../core/address.ts';
 import type { Problem } from '../../core/errors.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
 import { didYouMean, nearest, quote } from '../../core/text/suggest.ts';
-import { type AliasBudget, Converter, keyText, type NamedFile, offsetOf } from './convert.ts';
+import { type AliasBudget, Converter, type NamedFile } from './convert.ts';
 import { describeType } from './issue-words.ts';
 import { entryAddress, type KindIndex, type SectionKind } from './kind-index.ts';
 import { Lines, lastAtMost, type Position } from './lines.ts';
-import { type EntryNodes, Locator } from './locate.ts';
+import { Locator } from './locate.ts';
+import { keyText, type NodePair, offsetOf, type YamlNode } from './nodes.ts';
 import type { YamlFile } from './parse-yaml.ts';
 import { type ReadEntry, readEntry } from './read-entry.ts';
 
@@ -36,7 +36,7 @@ interface EntrySpan {
 interface PendingEntry {
   readonly kind: SectionKind;
   readonly writtenKey: string;
-  readonly pair: EntryNodes;
+  readonly pair: NodePair;
   readonly broken: boolean;
   readonly locator: Locator;
   /** Evaluated late, because the content of a file may replace it. */
@@ -96,8 +96,8 @@ export class ManifestReader {
     this.spans ??= this.pending
       .map(({ kind, writtenKey, pair: { key, value } }) => ({
         address: entryAddress(kind, writtenKey),
-        start: key.range[0],
-        end: value?.range[1] ?? key.range[1],
+        start: key.start,
+        end: value?.end ?? key.end,
       }))
       .sort((a, b) => a.start - b.start);
     const span = this.spans[lastAtMost(this.spans, offset, ({ start }) => start)];
@@ -128,7 +128,7 @@ export class ManifestReader {
     return `${this.shown}:${this.positionOf(offset).line}`;
   }
 
-  private readDocument(contents: ParsedNode | null, broken: boolean): void {
+  private readDocument(contents: YamlNode | null, broken: boolean): void {
     this.unread ||= broken;
     const converter = new Converter({
       // The parsed content of a broken document is unreliable, so problems in it are not reported.
@@ -137,10 +137,10 @@ export class ManifestReader {
       aliases: this.aliases,
     });
     const root = contents;
-    if (root === null || (!isMap(root) && converter.convert(root, null) === null)) {
+    if (root === null || (root.type !== 'map' && converter.convert(root, null) === null)) {
       return;
     }
-    if (!isMap(root)) {
+    if (root.type !== 'map') {
       this.unread = true;
       if (!broken) {
         const found = describeType(converter.convert(root, null));
@@ -150,7 +150,7 @@ export class ManifestReader {
     }
     const firstPending = this.pending.length;
     const seen = new Map<string, number>();
-    for (const { key, value } of (root as YAMLMap.Parsed).items) {
+    for (const { key, value } of root.pairs) {
       this.readSection(converter, seen, { key, value }, broken);
     }
     for (const file of converter.files) {
@@ -167,7 +167,7 @@ export class ManifestReader {
     }
   }
 
-  private readSection(converter: Converter, seen: Map<string, number>, pair: EntryNodes, broken: boolean): void {
+  private readSection(converter: Converter, seen: Map<string, number>, pair: NodePair, broken: boolean): void {
     const section = keyText(pair.key);
     const offset = offsetOf(pair.key);
     const kind = this.kinds.sections.get(section);
@@ -199,13 +199,13 @@ export class ManifestReader {
   private readEntries(
     converter: Converter,
     kind: SectionKind,
-    pair: EntryNodes,
+    pair: NodePair,
     value: unknown,
     rest: { readonly broken: boolean; readonly locator: Locator },
   ): void {
     const node = converter.resolve(pair.value);
     const { section } = kind.manifest;
-    if (!isMap(node)) {
+    if (node?.type !== 'map') {
       if (!rest.broken) {
         const message = `${section} must be a mapping of keys to entries, not ${describeType(value)}`;
         this.report(offsetOf(pair.value), message);
@@ -214,7 +214,7 @@ export class ManifestReader {
     }
     const values = value as Record<string, unknown>;
     const seen = new Set<string>();
-    for (const entry of (node as YAMLMap.Parsed).items) {
+    for (const entry of node.pairs) {
       const writtenKey = keyText(entry.key);
       if (!seen.has(writtenKey) && Object.hasOwn(values, writtenKey)) {
         seen.add(writtenKey);
