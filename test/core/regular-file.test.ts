@@ -50,7 +50,7 @@ describe('readRegularFile', () => {
     writeFileSync(join(folder, 'secrets/file'), 'secret');
     writeFileSync(join(folder, 'real/file'), 'mine');
     const path = join(folder, 'real/file');
-    const limits = { limit: 100, resolved: true };
+    const limits = { limit: 100, expected: path };
     expect(readRegularFile(path, limits).toString()).toBe('mine');
     renameSync(join(folder, 'real'), join(folder, 'old'));
     symlinkSync('secrets', join(folder, 'real'));

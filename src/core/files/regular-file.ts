@@ -18,10 +18,10 @@ export interface ReadLimits {
   /** Bytes. */
   readonly limit: number;
   /**
-   * True: the path was resolved by `realpath`, and the file is refused if the path now contains a symbolic link. By
+   * Path of the file without symbolic links. The file is refused if it is a link, or if what was opened is elsewhere. By
    * default, links are followed.
    */
-  readonly resolved?: boolean;
+  readonly expected?: string;
 }
 
 /** Opening a FIFO does not wait for a writer, and a terminal does not become the controlling one. */
@@ -31,14 +31,14 @@ const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NO
  * Reads a regular file. Throws an Error if it is something else (a FIFO, a device, a socket, a directory), larger than
  * the limit, or not readable.
  */
-export function readRegularFile(path: string, { limit, resolved = false }: ReadLimits): Buffer {
+export function readRegularFile(path: string, { limit, expected }: ReadLimits): Buffer {
   // Also checked before opening, because opening a device can have side effects.
   mustBeRegular(statSync(path), limit);
-  const file = openSync(path, resolved ? FLAGS | (constants.O_NOFOLLOW ?? 0) : FLAGS);
+  const file = openSync(path, expected === undefined ? FLAGS : FLAGS | (constants.O_NOFOLLOW ?? 0));
   try {
     const stats = fstatSync(file);
     mustBeRegular(stats, limit);
-    if (resolved && pathOf(file, path) !== path) {
+    if (expected !== undefined && pathOf(file, path) !== expected) {
       throw new Error('it was moved while it was opened; try again');
     }
     return readUpTo(file, stats.size, limit);

@@ -26,6 +26,8 @@ export type FileSelection = 'visible' | 'all' | (() => Promise<ReadonlySet<strin
 export function openDiskTree(directory: string, belonging: FileSelection = 'visible'): FileTree {
   const root = resolvePath(directory);
   let tracked: Promise<ReadonlySet<string>> | undefined;
+  /** Target of the directory when it was last listed. */
+  let realRoot: string | null = null;
   const check = async (path: string, { inside }: Located) => {
     if (isInGitFolder(inside)) {
       throw new SourceError(`${path} is ${isInGitFolder(path) ? 'inside' : 'a link into'} .git; use a file outside it`);
@@ -42,8 +44,16 @@ export function openDiskTree(directory: string, belonging: FileSelection = 'visi
   };
   return {
     label: directory,
-    list: async () => listFiles(root),
+    list: async () => {
+      const listed = listFiles(root);
+      realRoot = listed.realRoot;
+      return listed.entries;
+    },
     read: async (path) => {
+      const bytes = realRoot === null ? null : readDirectly(root, realRoot, path);
+      if (bytes !== null) {
+        return bytes;
+      }
       const located = locate(root, path);
       if (located.inside !== path) {
         // A link may lead to a file that manifests must not refer to.
@@ -61,9 +71,21 @@ function isHidden(inside: string): boolean {
   return inside.split('/').some((part) => part.startsWith('.') && !part.startsWith('..'));
 }
 
+/**
+ * Reads a file in one step if no link is on its path below the directory, and the directory is still the one that was
+ * listed. Otherwise, and for every error, returns null: following links finds the file or the reason.
+ */
+function readDirectly(root: string, realRoot: string, path: string): Uint8Array | null {
+  try {
+    return readRegularFile(`${root}/${path}`, { limit: MAX_FILE_BYTES, expected: `${realRoot}/${path}` });
+  } catch {
+    return null;
+  }
+}
+
 function readInside(path: string, { real }: Located): Uint8Array {
   try {
-    return readRegularFile(real, { limit: MAX_FILE_BYTES, resolved: true });
+    return readRegularFile(real, { limit: MAX_FILE_BYTES, expected: real });
   } catch (error) {
     throw new SourceError(`cannot read ${path}: ${messageOf(error)}`, { cause: error });
   }
@@ -106,14 +128,15 @@ function relativeInside(root: string, target: string): string | null {
   return sep === '/' ? path : path.split(sep).join('/');
 }
 
-function listFiles(root: string): readonly FileEntry[] {
+function listFiles(root: string): { readonly realRoot: string; readonly entries: readonly FileEntry[] } {
   const entries: FileEntry[] = [];
   try {
-    walk(realpathSync.native(root), '', entries);
+    const realRoot = realpathSync.native(root);
+    walk(realRoot, '', entries);
+    return { realRoot, entries: entries.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)) };
   } catch (error) {
     throw new SourceError(`cannot list ${root}: ${messageOf(error)}`, { cause: error });
   }
-  return entries.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
 }
 
 function walk(directory: string, prefix: string, entries: FileEntry[]): void {

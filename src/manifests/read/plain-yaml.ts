@@ -9,7 +9,7 @@ import type { MapNode, NodePair, ScalarNode, SequenceNode, YamlNode } from './no
 const UNUSUAL = /[^\n\x20-\x7e\xa0-\ufefe\uff00-\uffff]/;
 const KEY = /[A-Za-z0-9_/][\w.@+/-]{0,200}(?=:(?:[ \n]|$))/y;
 /** A string in quotes without escapes. */
-const QUOTED = /"([^"\\\n]*)"|'([^'\n]*)'(?!')/y;
+const QUOTED = /"[^"\\\n]*"|'[^'\n]*'(?!')/y;
 /** An unquoted value up to the end of its line. A `-` begins one if a letter or a digit follows. */
 const PLAIN = /(?:[\w/.+~($^=<;\\\xa0-\uffff]|-[A-Za-z0-9.]).*/y;
 /** An unquoted key or value in `{…}` or `[…]`. */
@@ -64,7 +64,7 @@ class PlainParser {
 
   /** Moves to the next line if only a comment follows on this one. */
   #endLine(): boolean {
-    const isEnd = this.#match(LINE_END) !== null;
+    const isEnd = this.#match(LINE_END);
     this.#nextLine(this.#at + 1);
     return isEnd;
   }
@@ -108,7 +108,7 @@ class PlainParser {
     const before = this.#at;
     this.#skipSpaces();
     const start = this.#at;
-    const isKey = start > before && this.#match(KEY) !== null;
+    const isKey = start > before && this.#match(KEY);
     this.#at = isKey ? start : before;
     return isKey ? this.#mapping(column + 1 + start - before, depth + 1) : this.#value(column, depth, false);
   }
@@ -198,45 +198,48 @@ class PlainParser {
       return this.#inline(first, depth + 1);
     }
     const start = this.#at;
-    const source = this.#match(FLOW_PLAIN)?.[0];
     // A colon would make it a key.
-    return source === undefined || this.#text[this.#at] === ':' ? null : scalar(start, source, this.#typed(source));
+    return this.#match(FLOW_PLAIN) && this.#text[this.#at] !== ':' ? this.#typed(start) : null;
   }
 
   /** Reads a key and its colon. */
   #key(pattern: RegExp): ScalarNode | null {
     const start = this.#at;
-    const key = this.#match(pattern)?.[0];
-    const isKey = key !== undefined && this.#text[this.#at] === ':' && ' \n'.includes(this.#text[this.#at + 1] ?? ' ');
+    if (!this.#match(pattern) || this.#text[this.#at] !== ':' || !' \n'.includes(this.#text[this.#at + 1] ?? ' ')) {
+      return null;
+    }
+    const key = this.#text.slice(start, this.#at);
     this.#at += 1;
-    return isKey ? scalar(start, key, key) : null;
+    return scalar(start, key, key);
   }
 
   #quoted(): ScalarNode | null {
     const start = this.#at;
-    const found = this.#match(QUOTED);
-    const value = found?.[1] ?? found?.[2];
-    return value === undefined ? null : { type: 'scalar', start, end: this.#at, value, source: value };
+    if (!this.#match(QUOTED)) {
+      return null;
+    }
+    const value = this.#text.slice(start + 1, this.#at - 1);
+    return { type: 'scalar', start, end: this.#at, value, source: value };
   }
 
   #plain(): ScalarNode | null {
     const start = this.#at;
-    const line = this.#match(PLAIN)?.[0];
-    if (line === undefined) {
+    if (!this.#match(PLAIN)) {
       return null;
     }
-    const comment = line.indexOf(' #');
-    let length = comment === -1 ? line.length : comment;
-    while (line[length - 1] === ' ') {
-      length -= 1;
+    const comment = this.#text.slice(start, this.#at).indexOf(' #');
+    this.#at = comment === -1 ? this.#at : start + comment;
+    while (this.#text[this.#at - 1] === ' ') {
+      this.#at -= 1;
     }
-    const source = line.slice(0, length);
-    this.#at = start + length;
-    return source.includes(': ') || source.endsWith(':') ? null : scalar(start, source, this.#typed(source));
+    const value = this.#typed(start);
+    return value.source.includes(': ') || value.source.endsWith(':') ? null : value;
   }
 
-  #typed(source: string): unknown {
-    return MAYBE_TYPED.test(source) ? this.#resolve(source) : source;
+  /** Returns the unquoted text from an offset on. */
+  #typed(start: number): ScalarNode {
+    const source = this.#text.slice(start, this.#at);
+    return scalar(start, source, MAYBE_TYPED.test(source) ? this.#resolve(source) : source);
   }
 
   #isItem(): boolean {
@@ -249,11 +252,12 @@ class PlainParser {
     }
   }
 
-  #match(pattern: RegExp): RegExpExecArray | null {
+  /** Moves past what matches here. */
+  #match(pattern: RegExp): boolean {
     pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text);
-    this.#at += found?.[0].length ?? 0;
-    return found;
+    const isMatch = pattern.test(this.#text);
+    this.#at = isMatch ? pattern.lastIndex : this.#at;
+    return isMatch;
   }
 }
 
