@@ -8,17 +8,18 @@ import type { ConversationEvents } from './conversations/model/events.ts';
 import type { Clock, Random } from './core/clock.ts';
 import { endsWithin } from './core/clock.ts';
 import { ConfigError } from './core/errors.ts';
+import { Actions } from './daemon/actions.ts';
 import { OrganizationClusters } from './daemon/clusters.ts';
 import { OrganizationConversations } from './daemon/conversations.ts';
 import type { DaemonContext, Feature, OrganizationContext } from './daemon/feature.ts';
-import { approvePlan, findOrganization, type ManagedOrganization } from './daemon/managed-organization.ts';
+import type { ManagedOrganization } from './daemon/managed-organization.ts';
 import { Reconciliation } from './daemon/reconciliation.ts';
 import { TokenConnections } from './daemon/token-connections.ts';
 import type { Logger } from './log.ts';
 import { ConversationsProbe } from './platform/conversations-probe.ts';
 import type { OrganizationReconciler } from './reconcile/daemon/organization.ts';
 import type { PassEvents } from './reconcile/daemon/pass.ts';
-import { type ControlHandlers, type ControlServer, controlSocketPath, openControl } from './server/control.ts';
+import { type ControlServer, controlSocketPath, openControl } from './server/control.ts';
 import { addHooks } from './server/hooks.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
 import { observeQueue, queueObservation } from './server/pass-events.ts';
@@ -148,7 +149,10 @@ class RunningDaemon implements Daemon {
   async start(): Promise<void> {
     const { config, log } = this.#context;
     await this.#check();
-    this.#control = await openControl(controlSocketPath(resolve(config.store.path)), this.#controlHandlers());
+    this.#control = await openControl(
+      controlSocketPath(resolve(config.store.path)),
+      new Actions({ organizations: this.#organizations, ...this.#context }),
+    );
     this.address = await this.#server.listen(config.server.listen);
     log.info({ address: this.address, organizations: config.organizations.length }, 'octavo is running');
     this.#timer = setInterval(() => this.#observe(), 10_000);
@@ -229,15 +233,6 @@ class RunningDaemon implements Daemon {
     });
     const features = [...(reconciliation === null ? [] : [reconciliation]), conversations, clusters];
     return { id, reconciliation, conversations, clusters, features };
-  }
-
-  #controlHandlers(): ControlHandlers {
-    const organizations = this.#organizations;
-    return {
-      approve: (checksum) => approvePlan(organizations, checksum),
-      conversations: async (id, request) => findOrganization(organizations, id).conversations.handle(request),
-      clusters: async (id, request) => findOrganization(organizations, id).clusters.handle(request),
-    };
   }
 
   #unready(): readonly string[] {

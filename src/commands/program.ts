@@ -5,6 +5,7 @@ import type { CommandContext } from './cli/context.ts';
 import { FEATURE_NAMES, PLATFORM_NAMES } from './cli/feature-names.ts';
 import { clusterCommands } from './clusters/program.ts';
 import { conversationCommands } from './conversations/program.ts';
+import { actionCommands } from './daemon/program.ts';
 
 /** Forges that `octavo init` has a workflow for. */
 const FORGE_CHOICES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
@@ -27,6 +28,7 @@ export function createProgram(context: CommandContext, setExitCode: SetExitCode)
   planningCommands(program, context, setExitCode);
   adoptingCommands(program, context, setExitCode);
   daemonCommands(program, context, setExitCode);
+  actionCommands(program, context, setExitCode);
   conversationCommands(program, context, setExitCode);
   clusterCommands(program, context, setExitCode);
   apiCommands(program, context, setExitCode);
@@ -224,15 +226,6 @@ function daemonCommands(program: Command, context: CommandContext, setExitCode: 
     .action(async (options) => {
       const { healthCommand } = await import('./daemon/health.ts');
       setExitCode(await healthCommand(options, context));
-    });
-  program
-    .command('approve')
-    .description('Approve the plan that the daemon holds, or only its held changes')
-    .argument('<checksum>', 'Checksum of the plan or of its held changes, from the plan or the log')
-    .option(...CONFIG)
-    .action(async (checksum, options) => {
-      const { approveCommand } = await import('./plan/approve.ts');
-      setExitCode(await approveCommand(checksum, options, context));
     });
   program
     .command('doctor')

@@ -91,6 +91,7 @@ function organizationSchema(known: readonly ConfigKind[]) {
     limits: z
       .strictObject({ maxDeletions: count(0, 1_000_000).prefault(5), maxChangedPercent: count(0, 100).prefault(30) })
       .prefault({}),
+    approvals: z.strictObject({ count: count(1, 10).prefault(1), notAuthor: flag().prefault(false) }).prefault({}),
     selfHeal: flag().prefault(true),
     schedule: z.strictObject({ drift: cron().default('*/5 * * * *') }).prefault({}),
     syncWindows: z.array(windowSchema()).prefault([]),

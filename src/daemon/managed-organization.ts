@@ -1,7 +1,5 @@
-/** Organizations of the daemon, and the control requests that concern them. */
-import { ConfigError, RefusedPlanError } from '../core/errors.ts';
-import type { JsonObject } from '../core/json.ts';
-import type { OrganizationReconciler } from '../reconcile/daemon/organization.ts';
+/** Organizations of the daemon, and their plans that wait for approval. */
+import { ConfigError } from '../core/errors.ts';
 import type { OrganizationClusters } from './clusters.ts';
 import type { OrganizationConversations } from './conversations.ts';
 import type { Feature } from './feature.ts';
@@ -35,31 +33,13 @@ export function findOrganization(
   return chosen;
 }
 
-/** Approves the held plan with this checksum, of any organization. Throws RefusedPlanError if there is none. */
-export async function approvePlan(
-  organizations: readonly ManagedOrganization[],
-  checksum: string,
-): Promise<JsonObject> {
-  for (const reconciler of reconcilersOf(organizations)) {
-    const plan = await reconciler.approve(checksum);
-    if (plan !== null) {
-      void reconciler.trigger('approval');
-      const held = plan.changes.filter((change) => change.held !== null).map((change) => change.address);
-      return { organization: reconciler.id, checksum, approved: held };
-    }
-  }
-  const held = reconcilersOf(organizations).flatMap(({ lastPlan }) => heldOf(lastPlan));
-  const now = held.length === 0 ? 'nothing is held now' : `held now: ${held.join(', ')}`;
-  throw new RefusedPlanError(`no held plan has the checksum ${checksum}; ${now}`);
-}
-
-function reconcilersOf(organizations: readonly ManagedOrganization[]): readonly OrganizationReconciler[] {
-  return organizations.flatMap(({ reconciliation }) => reconciliation?.reconciler ?? []);
-}
-
-function heldOf(plan: OrganizationReconciler['lastPlan']): readonly string[] {
+/** Checksums of the last plan of an organization that can be approved: the recommended one, or any. */
+export function heldChecksums({ reconciliation }: ManagedOrganization, which: 'one' | 'any'): readonly string[] {
+  const plan = reconciliation?.reconciler.lastPlan ?? null;
   if (plan === null || (plan.verdict.state === 'ready' && plan.heldChecksum === null)) {
     return [];
   }
-  return [plan.verdict.state === 'held' ? plan.checksum : (plan.heldChecksum ?? plan.checksum)];
+  const { checksum, heldChecksum, verdict } = plan;
+  const one = verdict.state === 'held' ? checksum : (heldChecksum ?? checksum);
+  return which === 'one' || heldChecksum === null ? [one] : [checksum, heldChecksum];
 }

@@ -14,6 +14,7 @@ import { applyParallel } from '../reconcile/planning.ts';
 import { combineListeners } from '../server/listeners.ts';
 import { logEvents, metricEvents } from '../server/pass-events.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
+import { recordPasses } from './pass-history.ts';
 
 export interface ReconciliationOptions {
   readonly source: ManifestSource;
@@ -33,7 +34,7 @@ export class Reconciliation implements Feature {
   readonly #schedule: Schedule;
 
   constructor(context: OrganizationContext, options: ReconciliationOptions) {
-    const { organization, config, store, clock, log, metrics, stopping, abort } = context;
+    const { organization, config, connection, store, clock, log, metrics, stopping, abort } = context;
     const { id } = organization;
     const clones = join(dirname(resolve(config.store.path)), 'checkouts');
     this.source = openSource(options.source, organization, clones, createManifestLoader(kinds), abort);
@@ -43,6 +44,7 @@ export class Reconciliation implements Feature {
       kinds,
       source: this.source,
       record: store.organization(id),
+      pauses: store.history(id),
       flappingFields: new FlappingFields(store.note(`flapping/${id}`)),
       clock,
       ...openClients(context),
@@ -51,6 +53,11 @@ export class Reconciliation implements Feature {
       events: combineListeners([
         logEvents(log, options.approveCommand),
         metricEvents(id, metrics),
+        recordPasses({
+          history: store.history(id),
+          log,
+          refusals: () => connection.queue.snapshot().outcomes.refused,
+        }),
         options.events,
         { onPassEnd: ({ retryIn }) => this.#endPass(retryIn, options.onPassEnd) },
       ]),

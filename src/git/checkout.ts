@@ -31,6 +31,8 @@ export interface SyncResult {
   readonly commit: string;
   /** First line of its message. */
   readonly subject: string;
+  /** Emails of its author and its committer, as the commit claims them. */
+  readonly authors: readonly string[];
   /** True if the commit differs from that of the last sync, even in an earlier process. */
   readonly changed: boolean;
   /** True if that last commit is not an ancestor of this one: the branch was force-pushed. */
@@ -140,7 +142,7 @@ async function sync(context: Context, clean: boolean): Promise<SyncResult> {
   const before = await readHead(context);
   const remoteRef = await findRemoteRef(context, before);
   if (clean && before !== null && remoteRef.commit === before) {
-    return { commit: before, subject: await subjectOf(context, before), changed: false, forced: false };
+    return { commit: before, ...(await describeCommit(context, before)), changed: false, forced: false };
   }
   let commit: string;
   try {
@@ -159,7 +161,7 @@ async function sync(context: Context, clean: boolean): Promise<SyncResult> {
     });
   }
   const forced = before !== null && before !== commit && !(await isAncestor(context, before, commit));
-  return { commit, subject: await subjectOf(context, commit), changed: before !== commit, forced };
+  return { commit, ...(await describeCommit(context, commit)), changed: before !== commit, forced };
 }
 
 /** Marks the directory as Octavo's; refuses one that contains other files. */
@@ -276,6 +278,11 @@ async function isAncestor(context: Context, old: string, commit: string): Promis
   }
 }
 
-async function subjectOf(context: Context, commit: string): Promise<string> {
-  return (await context.local().raw(['show', '--no-patch', '--format=%s', commit])).trim();
+async function describeCommit(context: Context, commit: string): Promise<Pick<SyncResult, 'subject' | 'authors'>> {
+  const text = await context.local().raw(['show', '--no-patch', '--format=%ae%x00%ce%x00%s', commit]);
+  const [author = '', committer = '', ...subject] = text.trimEnd().split('\0');
+  return {
+    subject: subject.join(' ').trim(),
+    authors: [...new Set([author, committer])].filter((each) => each !== ''),
+  };
 }

@@ -22,8 +22,8 @@ export interface GuardContext {
 
 /**
  * Marks the changes that wait for approval: deletions of resources that contain something that stays, and of kinds whose
- * deletions need approval. A replacement waits as a whole. Also marks the changes that are paused by their declaration, or
- * because their fields are flapping.
+ * deletions need approval. A replacement waits as a whole. Also marks the changes that are paused by their declaration, by
+ * a person, or because their fields are flapping.
  */
 export function holdChanges(changes: readonly Change[], context: GuardContext): readonly Change[] {
   const { kinds, base, policy } = context;
@@ -33,7 +33,7 @@ export function holdChanges(changes: readonly Change[], context: GuardContext): 
   const reported = policy.selfHeal ? new Set<Change>() : drift;
   const paused = (change: Change) => {
     const cooldown = drift.has(change) ? flappingPause(change, policy.reverts, policy.now) : null;
-    return isPaused(change, policy.now) ? change.paused : cooldown;
+    return isPaused(change, policy.now) ? change.paused : (policy.pauses.get(change.address) ?? cooldown);
   };
   const needApproval =
     policy.requireApproval ?? kinds.filter((kind) => kind.deletionNeedsApproval === true).map(({ name }) => name);

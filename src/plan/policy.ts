@@ -1,3 +1,5 @@
+import type { Address } from '../core/address.ts';
+import type { Pause } from '../core/resource.ts';
 import type { Revert } from './identity/flapping.ts';
 
 /** Setting that decides which undeclared resources are deleted: one value, or one for each kind. */
@@ -26,6 +28,8 @@ export interface Policy {
   readonly approved: readonly string[];
   /** Drift that was reverted recently: a flapping field is reverted at growing intervals. */
   readonly reverts: readonly Revert[];
+  /** Resources that a person has paused; only pauses that have not ended. */
+  readonly pauses: ReadonlyMap<Address, Pause>;
 }
 
 /** Policy of an organization whose configuration sets none. */
@@ -38,4 +42,5 @@ export const DEFAULT_POLICY: Omit<Policy, 'now'> = {
   allowDeletes: 0,
   approved: [],
   reverts: [],
+  pauses: new Map(),
 };

@@ -9,15 +9,18 @@ import { type ClusterRequest, clusterRequest } from '../clusters/run/control-api
 import { type ConversationRequest, conversationRequest } from '../conversations/ingestion/control-api.ts';
 import { AppError, ConfigError, messageOf, RefusedPlanError, StoreError, TransientError } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
+import { type ActionRequest, actionRequest } from '../reconcile/daemon/action-request.ts';
+import type { Actor } from '../store/history.ts';
 import { createApp, type FailureAnswer, statusOf } from './server.ts';
 
-/** Handlers of control requests. Each returns what the command prints, and may throw any AppError. */
+/**
+ * Handlers of control requests. Each returns what the command prints, and may throw any AppError. `organization` null: the
+ * only one there is.
+ */
 export interface ControlHandlers {
-  approve(checksum: string): Promise<JsonObject>;
-  /** `organization` null: the only one there is. */
-  conversations(organization: string | null, request: ConversationRequest): Promise<JsonObject>;
-  /** `organization` null: the only one there is. */
-  clusters(organization: string | null, request: ClusterRequest): Promise<JsonObject>;
+  act(by: Actor, organization: string | null, request: ActionRequest): Promise<JsonObject>;
+  conversations(by: Actor, organization: string | null, request: ConversationRequest): Promise<JsonObject>;
+  clusters(by: Actor, organization: string | null, request: ClusterRequest): Promise<JsonObject>;
 }
 
 /** The open control socket. */
@@ -26,9 +29,15 @@ export interface ControlServer {
   close(): Promise<void>;
 }
 
-/** A request to a daemon; `command` is its path. */
-export type ControlRequest =
-  | { readonly command: 'approve'; readonly checksum: string }
+/** A request to a daemon; `command` is its path, and `user` the name of the user who runs the command. */
+export type ControlRequest = { readonly user?: string } & ControlCommand;
+
+type ControlCommand =
+  | {
+      readonly command: 'actions';
+      readonly organization?: string | undefined;
+      readonly request: ActionRequest;
+    }
   | {
       readonly command: 'conversations';
       readonly organization?: string | undefined;
@@ -62,22 +71,22 @@ export async function openControl(path: string, handlers: ControlHandlers): Prom
   }
   rmSync(path, { force: true });
   const app = createApp(explainFully);
-  app.post('/approve', async (request, reply) => {
-    const checksum = textOf(request.body, 'checksum');
-    return checksum === null
-      ? reply.code(400).send({ error: 'checksum is missing; run octavo approve CHECKSUM' })
-      : reply.send(await handlers.approve(checksum));
+  app.post('/actions', async ({ body }, reply) => {
+    const parsed = actionRequest.safeParse(requestIn(body));
+    return parsed.success
+      ? reply.send(await handlers.act(actorOf(body), textOf(body, 'organization'), parsed.data))
+      : reply.code(400).send({ error: describeInvalid(body, parsed.error, ACTIONS) });
   });
   app.post('/conversations', { bodyLimit: MAX_REQUEST_SIZE }, async ({ body }, reply) => {
     const parsed = conversationRequest.safeParse(requestIn(body));
     return parsed.success
-      ? reply.send(await handlers.conversations(textOf(body, 'organization'), parsed.data))
+      ? reply.send(await handlers.conversations(actorOf(body), textOf(body, 'organization'), parsed.data))
       : reply.code(400).send({ error: describeInvalid(body, parsed.error, CONVERSATION_COMMANDS) });
   });
   app.post('/clusters', async ({ body }, reply) => {
     const parsed = clusterRequest.safeParse(requestIn(body));
     return parsed.success
-      ? reply.send(await handlers.clusters(textOf(body, 'organization'), parsed.data))
+      ? reply.send(await handlers.clusters(actorOf(body), textOf(body, 'organization'), parsed.data))
       : reply.code(400).send({ error: describeInvalid(body, parsed.error, CLUSTER_COMMANDS) });
   });
   await app.ready();
@@ -94,8 +103,14 @@ export async function openControl(path: string, handlers: ControlHandlers): Prom
   };
 }
 
+const ACTIONS = actionRequest.options.map(({ shape }) => shape.subcommand.value);
 const CONVERSATION_COMMANDS = conversationRequest.options.map(({ shape }) => shape.subcommand.value);
 const CLUSTER_COMMANDS = clusterRequest.options.map(({ shape }) => shape.subcommand.value);
+
+/** Only a user who can open the socket is believed, which is the user of the daemon. */
+function actorOf(body: unknown): Actor {
+  return { name: textOf(body, 'user') ?? '', method: 'socket' };
+}
 
 function requestIn(body: unknown): unknown {
   return isObject(body) ? body.request : undefined;

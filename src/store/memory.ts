@@ -2,14 +2,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { OUTBOX_LAYOUTS } from './outbox-layout.ts';
+import { HISTORY_LAYOUTS, openHistory } from './sqlite-history.ts';
 import { openOutbox } from './sqlite-outbox.ts';
-import type { AppliedHead, OrganizationRecord, RecordEntry, Store } from './store.ts';
+import type { AppliedHead, OrganizationRecord, PlanDecision, RecordEntry, Store } from './store.ts';
 
 interface Contents {
   head: AppliedHead | null;
   readonly entries: Map<string, RecordEntry>;
-  /** Times by checksum. */
-  readonly approvals: Map<string, number>;
+  decisions: readonly PlanDecision[];
 }
 
 /** Store in memory, for tests and for passes that record nothing. */
@@ -17,15 +17,22 @@ export function openMemoryStore(): Store {
   const organizations = new Map<string, Contents>();
   const notes = new Map<string, Json>();
   let open = true;
-  let conversations: DatabaseSync | null = null;
+  let database: DatabaseSync | null = null;
   const ensureOpen = () => {
     if (!open) {
       throw new StoreError('the state is closed');
     }
   };
+  const access = {
+    run: <T>(work: () => T): T => {
+      ensureOpen();
+      return work();
+    },
+    parse: (text: unknown) => JSON.parse(String(text)) as Json,
+  };
   return {
     organization: (id) => {
-      const contents = organizations.get(id) ?? { head: null, entries: new Map(), approvals: new Map() };
+      const contents = organizations.get(id) ?? { head: null, entries: new Map(), decisions: [] };
       organizations.set(id, contents);
       return recordOf(contents, ensureOpen);
     },
@@ -39,14 +46,14 @@ export function openMemoryStore(): Store {
         notes.set(topic, structuredClone(value));
       },
     }),
-    // Uses SQLite in memory, so that the rules of the outbox are implemented once.
+    // Both use SQLite in memory, so that their rules are implemented once.
+    history: (organization) => {
+      database ??= memoryDatabase();
+      return openHistory(database, access, organization);
+    },
     outbox: (organization, limit) => {
-      conversations ??= memoryDatabase();
-      const run = <T>(work: () => T): T => {
-        ensureOpen();
-        return work();
-      };
-      return openOutbox(conversations, { run, parse: (text) => JSON.parse(String(text)) as Json }, organization, limit);
+      database ??= memoryDatabase();
+      return openOutbox(database, access, organization, limit);
     },
     close: async () => {
       open = false;
@@ -56,7 +63,7 @@ export function openMemoryStore(): Store {
 
 function memoryDatabase(): DatabaseSync {
   const database = new DatabaseSync(':memory:');
-  database.exec(OUTBOX_LAYOUTS.join('\n'));
+  database.exec([...OUTBOX_LAYOUTS, ...HISTORY_LAYOUTS].join('\n'));
   return database;
 }
 
@@ -86,18 +93,25 @@ function recordOf(contents: Contents, ensureOpen: () => void): OrganizationRecor
     moveHead: (head, served) =>
       guarded(() => {
         contents.head = { ...head };
-        for (const checksum of served) {
-          contents.approvals.delete(checksum);
-        }
+        contents.decisions = contents.decisions.filter(({ checksum }) => !served.includes(checksum));
       }),
-    approvals: () => guarded(() => [...contents.approvals].sort(([, a], [, b]) => a - b).map(([checksum]) => checksum)),
-    approve: (checksum, at) =>
+    decisions: () => guarded(() => contents.decisions.toSorted(byTime)),
+    decide: (decision) =>
       guarded(() => {
-        contents.approvals.set(checksum, contents.approvals.get(checksum) ?? at);
+        const { checksum, verdict, by } = decision;
+        const others = contents.decisions.filter((each) => each.checksum !== checksum || each.verdict === verdict);
+        const isKnown = others.some(
+          (each) => each.checksum === checksum && each.by.name === by.name && each.by.method === by.method,
+        );
+        contents.decisions = isKnown ? others : [...others, decision];
       }),
   };
 }
 
 function byAddress(a: RecordEntry, b: RecordEntry): number {
   return a.address < b.address ? -1 : a.address > b.address ? 1 : 0;
+}
+
+function byTime(a: PlanDecision, b: PlanDecision): number {
+  return a.at - b.at || (a.checksum < b.checksum ? -1 : 1);
 }

@@ -2,9 +2,11 @@ import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import type { Actor } from './history.ts';
 import { OUTBOX_LAYOUTS } from './outbox-layout.ts';
+import { HISTORY_LAYOUTS, openHistory } from './sqlite-history.ts';
 import { openOutbox } from './sqlite-outbox.ts';
-import type { Note, OrganizationRecord, RecordEntry, Store } from './store.ts';
+import type { Note, OrganizationRecord, PlanDecision, RecordEntry, Store } from './store.ts';
 import {
   damagedFileError,
   foreignFileError,
@@ -31,6 +33,14 @@ const LAYOUTS = [
   'CREATE TABLE note (topic TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;',
   ...OUTBOX_LAYOUTS,
   'ALTER TABLE entry RENAME COLUMN marks TO metadata;',
+  ...HISTORY_LAYOUTS,
+  `CREATE TABLE decision (
+    organization TEXT NOT NULL, checksum TEXT NOT NULL, actor TEXT NOT NULL, method TEXT NOT NULL,
+    verdict TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (organization, checksum, method, actor)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO decision SELECT organization, checksum, '', 'socket', 'approved', '', at FROM approval;
+  DELETE FROM approval;`,
 ];
 
 /** SQLite's application id, which marks the file as Octavo's: "Octv". */
@@ -58,18 +68,15 @@ export function openSqliteStore(path: string, onOpen?: (database: DatabaseSync) 
     database.close();
     throw error;
   }
+  const access = {
+    run: <T>(work: () => T) => withStoreErrors(file, work),
+    parse: (text: unknown) => parse(text, file),
+  };
   return {
     organization: (id) => withStoreErrors(file, () => openRecord(database, file, id)),
     note: (topic) => withStoreErrors(file, () => openNote(database, file, topic)),
-    outbox: (organization, limit) =>
-      withStoreErrors(file, () =>
-        openOutbox(
-          database,
-          { run: (work) => withStoreErrors(file, work), parse: (text) => parse(text, file) },
-          organization,
-          limit,
-        ),
-      ),
+    history: (organization) => openHistory(database, access, organization),
+    outbox: (organization, limit) => access.run(() => openOutbox(database, access, organization, limit)),
     close: async () => {
       if (database.isOpen) {
         withStoreErrors(file, () => database.close());
@@ -131,7 +138,7 @@ function openRecord(database: DatabaseSync, file: string, organization: string):
         throw error;
       }
     });
-  return { ...appliedPart(database, file, organization, run, all), ...approvalPart(database, organization, run) };
+  return { ...appliedPart(database, file, organization, run, all), ...decisionPart(database, organization, run, all) };
 }
 
 function openNote(database: DatabaseSync, file: string, topic: string): Note {
@@ -157,7 +164,7 @@ function appliedPart(
   const put = database.prepare('INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?, ?, ?)');
   const remove = database.prepare('DELETE FROM entry WHERE organization = ? AND address = ?');
   const move = database.prepare('INSERT OR REPLACE INTO head VALUES (?, ?, ?)');
-  const serve = database.prepare('DELETE FROM approval WHERE organization = ? AND checksum = ?');
+  const serve = database.prepare('DELETE FROM decision WHERE organization = ? AND checksum = ?');
   return {
     read: () =>
       run(() => {
@@ -190,16 +197,32 @@ function appliedPart(
   };
 }
 
-function approvalPart(
+function decisionPart(
   database: DatabaseSync,
   organization: string,
   run: Run,
-): Pick<OrganizationRecord, 'approvals' | 'approve'> {
-  const list = database.prepare('SELECT checksum FROM approval WHERE organization = ? ORDER BY at, checksum');
-  const approve = database.prepare('INSERT OR IGNORE INTO approval VALUES (?, ?, ?)');
+  all: (work: () => void) => Promise<void>,
+): Pick<OrganizationRecord, 'decisions' | 'decide'> {
+  const list = database.prepare('SELECT * FROM decision WHERE organization = ? ORDER BY at, checksum, method, actor');
+  const revoke = database.prepare('DELETE FROM decision WHERE organization = ? AND checksum = ? AND verdict <> ?');
+  const insert = database.prepare('INSERT OR IGNORE INTO decision VALUES (?, ?, ?, ?, ?, ?, ?)');
   return {
-    approvals: () => run(() => list.all(organization).map((row) => String(row.checksum))),
-    approve: (checksum, at) => run(() => void approve.run(organization, checksum, at)),
+    decisions: () => run(() => list.all(organization).map(toDecision)),
+    decide: ({ checksum, verdict, by, reason, at }) =>
+      all(() => {
+        revoke.run(organization, checksum, verdict);
+        insert.run(organization, checksum, by.name, by.method, verdict, reason, at);
+      }),
+  };
+}
+
+function toDecision(row: Record<string, unknown>): PlanDecision {
+  return {
+    checksum: String(row.checksum),
+    verdict: row.verdict === 'rejected' ? 'rejected' : 'approved',
+    by: { name: String(row.actor), method: row.method as Actor['method'] },
+    reason: String(row.reason),
+    at: Number(row.at),
   };
 }
 

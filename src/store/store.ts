@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../core/json.ts';
+import type { Actor, History } from './history.ts';
 import type { Outbox, OutboxLimit } from './outbox.ts';
 
 /** Last applied state of one resource. */
@@ -30,8 +31,18 @@ export interface AppliedRecord {
   readonly entries: readonly RecordEntry[];
 }
 
+/** PlanDecision of a person on a plan with held changes. */
+export interface PlanDecision {
+  readonly checksum: string;
+  readonly verdict: 'approved' | 'rejected';
+  readonly by: Actor;
+  readonly reason: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
 /**
- * Last applied state of one organization, and the approvals. Data is on disk when a promise resolves, and survives a
+ * Last applied state of one organization, and the decisions on its plans. Data is on disk when a promise resolves, and survives a
  * killed process. Every method throws StoreError if the state cannot be used.
  */
 export interface OrganizationRecord {
@@ -41,14 +52,17 @@ export interface OrganizationRecord {
   /** Removes entries; unknown addresses are ignored. */
   remove(addresses: readonly string[]): Promise<void>;
   /**
-   * Moves the head and removes the approvals (by checksum) that were used, in one transaction. An approval is used
-   * once; unknown checksums are ignored.
+   * Moves the head and removes the decisions on the plans (by checksum) that were applied, in one transaction. An approval
+   * is used once; unknown checksums are ignored.
    */
   moveHead(head: AppliedHead, served: readonly string[]): Promise<void>;
-  /** Returns the checksums of plans that are approved but not applied yet, oldest first. */
-  approvals(): Promise<readonly string[]>;
-  /** Approves a plan; `at` is milliseconds since the epoch. A second approval changes nothing. */
-  approve(checksum: string, at: number): Promise<void>;
+  /** Returns the decisions on plans that are not applied yet, oldest first. */
+  decisions(): Promise<readonly PlanDecision[]>;
+  /**
+   * Records a decision. It removes the decisions on the same plan with the other verdict, by anyone; a second one by the
+   * same person changes nothing.
+   */
+  decide(decision: PlanDecision): Promise<void>;
 }
 
 /** Optional state for one topic: losing it costs time, but never ownership. */
@@ -64,6 +78,8 @@ export interface Store {
   organization(id: string): OrganizationRecord;
   /** Returns the note of a topic; its owner chooses the name. */
   note(topic: string): Note;
+  /** Returns the history of an organization; empty for an unknown one. */
+  history(organization: string): History;
   /** Returns the outbox of an organization; `limit` bounds the stored content. */
   outbox(organization: string, limit: OutboxLimit): Outbox;
   close(): Promise<void>;

@@ -51,6 +51,7 @@ describe('loadConfig', () => {
       prune: Object.fromEntries(NAMES.map((kind) => [kind, 'owned'])),
       requireApproval: ['member', 'saml', 'collection', 'space', 'site'],
       limits: { maxDeletions: 5, maxChangedPercent: 30 },
+      approvals: { count: 1, notAuthor: false },
       selfHeal: true,
       schedule: { drift: '*/5 * * * *' },
       syncWindows: [],

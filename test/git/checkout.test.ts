@@ -29,18 +29,25 @@ const open = (over: Partial<CheckoutOptions> = {}): Checkout =>
     timeout: 20_000,
     ...over,
   });
+const authors = ['ana@acme.example'];
 const read = (checkout: Checkout, path: string) => readFileSync(join(checkout.root, path), 'utf8');
 
 describe('a checkout', () => {
   test('clones, then follows the branch, and reports changes', async () => {
     const first = origin.commit('First words\n\nand more');
     const checkout = open({ path: 'manifests' });
-    expect(await checkout.sync()).toEqual({ commit: first, subject: 'First words', changed: true, forced: false });
+    expect(await checkout.sync()).toEqual({
+      commit: first,
+      subject: 'First words',
+      authors,
+      changed: true,
+      forced: false,
+    });
     expect(read(checkout, 'teams.yaml')).toBe('teams: {}\n');
     expect(await checkout.sync()).toMatchObject({ commit: first, changed: false });
     origin.write('manifests/teams.yaml', 'teams: { a: {} }\n');
     const second = origin.commit('Second');
-    expect(await checkout.sync()).toEqual({ commit: second, subject: 'Second', changed: true, forced: false });
+    expect(await checkout.sync()).toEqual({ commit: second, subject: 'Second', authors, changed: true, forced: false });
     expect(read(checkout, 'teams.yaml')).toBe('teams: { a: {} }\n');
     expect(await open({ path: 'manifests' }).sync()).toMatchObject({ commit: second, changed: false });
   });

@@ -52,7 +52,7 @@ function begin(selfHeal = true): (trigger?: Trigger) => Promise<PassEnd> {
     source: {
       read: async () => {
         const state = await loader.load(memoryTree({ 'octavo.yaml': `teams: { writers: { title: ${title} } }` }));
-        return { state, commit: null, subject: '', forced: false };
+        return { state, commit: null, subject: '', authors: [], forced: false };
       },
       peek: async () => {
         throw new Error('nobody peeks here');
@@ -65,6 +65,7 @@ function begin(selfHeal = true): (trigger?: Trigger) => Promise<PassEnd> {
       close: async () => undefined,
     },
     record: store.organization(organization),
+    pauses: { pauses: async () => [] },
     flappingFields: new FlappingFields(store.note(`flapping/${organization}`)),
     clock,
     openReader: (priority) => openReader(connection, { organization, priority }),

@@ -79,6 +79,7 @@ class OrganizationPair {
       kinds,
       source: sourceOf(source),
       record: record(store.organization(id)),
+      pauses: { pauses: async () => [] },
       flappingFields: new FlappingFields(store.note('flapping')),
       clock: this.platform.clock,
       openReader: (priority, count) => openReader(connection, client(priority, count)),
@@ -138,7 +139,7 @@ function sourceOf(trouble: (() => Error) | undefined): DesiredSource {
         throw trouble();
       }
       const state = await createManifestLoader(kinds).load(memoryTree({ 'octavo.yaml': MANIFEST }));
-      return { state, commit: 'c1', subject: '', forced: false };
+      return { state, commit: 'c1', subject: '', authors: [], forced: false };
     },
     peek: async () => {
       throw new Error('nobody peeks here');

@@ -6,7 +6,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ClusterRequest } from '../../src/clusters/run/control-api.ts';
 import type { ConversationRequest } from '../../src/conversations/ingestion/control-api.ts';
 import { CancelledError, ConfigError, RefusedPlanError, StoreError, TransientError } from '../../src/core/errors.ts';
+import type { ActionRequest } from '../../src/reconcile/daemon/action-request.ts';
 import { type ControlServer, callControl, controlSocketPath, openControl } from '../../src/server/control.ts';
+import type { Actor } from '../../src/store/history.ts';
 
 let folder: string;
 let path: string;
@@ -21,22 +23,34 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const APPROVAL = { command: 'approve', checksum: 'sha256:1' } as const;
+const approval = (checksum: string) =>
+  ({ command: 'actions', user: 'ana', request: { subcommand: 'approve', checksum } }) as const;
+const APPROVAL = approval('sha256:1');
+const APPROVED = {
+  by: { name: 'ana', method: 'socket' },
+  organization: null,
+  subcommand: 'approve',
+  checksum: 'sha256:1',
+  reason: '',
+};
 const handlers = {
-  approve: async (checksum: string) => {
-    if (checksum !== 'sha256:1') {
-      throw new RefusedPlanError(`no held plan has the checksum ${checksum}`);
+  act: async (by: Actor, organization: string | null, request: ActionRequest) => {
+    if ('checksum' in request && request.checksum !== 'sha256:1') {
+      throw new RefusedPlanError(`no held plan has the checksum ${request.checksum}`);
     }
-    return { approved: checksum };
+    return { by: { ...by }, organization, ...request };
   },
-  conversations: async (organization: string | null, request: ConversationRequest) => ({ organization, ...request }),
-  clusters: async (organization: string | null, request: ClusterRequest) => ({ organization, ...request }),
+  conversations: async (_by: Actor, organization: string | null, request: ConversationRequest) => ({
+    organization,
+    ...request,
+  }),
+  clusters: async (_by: Actor, organization: string | null, request: ClusterRequest) => ({ organization, ...request }),
 };
 
 describe('the control socket', () => {
   test('handles approvals and subcommands', async () => {
     control = await openControl(path, handlers);
-    expect(await callControl(path, APPROVAL)).toEqual({ approved: 'sha256:1' });
+    expect(await callControl(path, APPROVAL)).toEqual(APPROVED);
     const request = { subcommand: 'resync', source: 'zendesk', since: 5 } as const;
     expect(await callControl(path, { command: 'conversations', organization: 'org_1', request })).toEqual({
       organization: 'org_1',
@@ -66,10 +80,12 @@ describe('the control socket', () => {
 
   test('returns the reason of a refusal', async () => {
     control = await openControl(path, handlers);
-    await expect(callControl(path, { command: 'approve', checksum: 'sha256:2' })).rejects.toThrow(
+    await expect(callControl(path, approval('sha256:2'))).rejects.toThrow(
       new RefusedPlanError('the daemon refused: no held plan has the checksum sha256:2'),
     );
-    await expect(callControl(path, { command: 'approve', checksum: '' })).rejects.toThrow('checksum is missing');
+    await expect(callControl(path, approval(''))).rejects.toThrow(
+      'request "approve" is not valid: checksum: is missing',
+    );
   });
 
   test('accepts a push of 5,000 files', async () => {
@@ -80,7 +96,7 @@ describe('the control socket', () => {
   });
 
   test('distinguishes temporary failures from invalid requests', async () => {
-    const failing = (error: Error) => ({ ...handlers, approve: () => Promise.reject(error) });
+    const failing = (error: Error) => ({ ...handlers, act: () => Promise.reject(error) });
     const asked = async (error: Error) => {
       control = await openControl(path, failing(error));
       const result = await callControl(path, APPROVAL).catch((reason: unknown) => reason);
@@ -120,7 +136,7 @@ describe('the control socket', () => {
     await new Promise((done) => dead.close(done));
     renameSync(`${path}.kept`, path);
     control = await openControl(path, handlers);
-    expect(await callControl(path, APPROVAL)).toEqual({ approved: 'sha256:1' });
+    expect(await callControl(path, APPROVAL)).toEqual(APPROVED);
   });
 
   test('reports a path that is too long', async () => {

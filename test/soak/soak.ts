@@ -94,6 +94,7 @@ class Soak {
       kinds,
       source: this.#source(),
       record: this.#record,
+      pauses: { pauses: async () => [] },
       flappingFields: new FlappingFields(openMemoryStore().note('flapping')),
       clock,
       openReader: (priority) => openReader(connection, { organization, priority }),
@@ -151,7 +152,7 @@ class Soak {
   async #person(how: number): Promise<void> {
     const { lastEnd } = this.#reconciler;
     if (lastEnd?.outcome === 'held' && lastEnd.plan !== null && this.#random() < how) {
-      await this.#reconciler.approve(lastEnd.plan.checksum);
+      await this.#reconciler.approve(lastEnd.plan.checksum, { name: 'reviewer', method: 'socket' }, '');
       await this.#reconciler.trigger('approval');
     }
   }
@@ -174,13 +175,13 @@ class Soak {
     const now = this.#emulator.state();
     const touched =
       foreignRecords(this.#start, now) === foreignRecords(this.#start, this.#start) ? [] : ['others were touched'];
-    const approvals = await this.#record.approvals();
+    const decisions = await this.#record.decisions();
     const open = end?.results.filter((result) => result.status !== 'applied') ?? [];
     const left = end?.plan?.changes ?? [];
     return [
       ...differences(this.#model, this.#start, now),
       ...touched,
-      ...approvals.map((checksum) => `an approval was never used up: ${checksum}`),
+      ...decisions.map(({ checksum }) => `an approval was never used up: ${checksum}`),
       ...(end?.outcome === 'done' ? [] : [`the last pass: ${end?.outcome} ${end?.error?.message ?? ''}`]),
       ...(end?.plan?.verdict.reasons ?? []),
       ...open.map(({ action, address, status, error }) => `${status}: ${action} ${address}: ${error}`),
@@ -210,7 +211,13 @@ class Soak {
       poll: null,
       read: async () => {
         const commit = String(this.#commits);
-        return { state: await loader.load(memoryTree(manifestsOf(this.#model))), commit, subject: '', forced: false };
+        return {
+          state: await loader.load(memoryTree(manifestsOf(this.#model))),
+          commit,
+          subject: '',
+          authors: [],
+          forced: false,
+        };
       },
       peek: () => loader.load(memoryTree(manifestsOf(this.#model))),
       hasMoved: async () => true,

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
-import type { RecordEntry, Store } from '../../src/store/store.ts';
+import type { PlanDecision, RecordEntry, Store } from '../../src/store/store.ts';
 
 const entry = (address: string, over: Partial<RecordEntry> = {}): RecordEntry => ({
   address,
@@ -14,6 +14,15 @@ const entry = (address: string, over: Partial<RecordEntry> = {}): RecordEntry =>
   fields: { title: 'Ünïcode "quoted"', members: [{ email: 'a@b' }], nothing: null },
   protect: false,
   metadata: { hash: 'sha256:1' },
+  ...over,
+});
+
+const decision = (checksum: string, at: number, over: Partial<PlanDecision> = {}): PlanDecision => ({
+  checksum,
+  verdict: 'approved',
+  by: { name: 'ana@example.com', method: 'oidc' },
+  reason: 'looks "fine"',
+  at,
   ...over,
 });
 
@@ -38,7 +47,7 @@ describe.each([
   test('returns an empty record for an unknown organization', async () => {
     const record = store.organization('org_1');
     expect(await record.read()).toEqual({ head: null, entries: [] });
-    expect(await record.approvals()).toEqual([]);
+    expect(await record.decisions()).toEqual([]);
   });
 
   test('returns the entries that were written, sorted by address', async () => {
@@ -83,21 +92,33 @@ describe.each([
 
   test('separates organizations', async () => {
     await store.organization('org_1').put([entry('team/a')]);
-    await store.organization('org_1').approve('sha256:1', 1);
+    await store.organization('org_1').decide(decision('sha256:1', 1));
     expect(await store.organization('org_2').read()).toEqual({ head: null, entries: [] });
-    expect(await store.organization('org_2').approvals()).toEqual([]);
+    expect(await store.organization('org_2').decisions()).toEqual([]);
     await store.organization('org_2').remove(['team/a']);
     expect((await store.organization('org_1').read()).entries).toHaveLength(1);
   });
 
-  test('uses an approval once, and lists approvals oldest first', async () => {
+  test('uses an approval once, and lists decisions oldest first', async () => {
     const record = store.organization('org_1');
-    await record.approve('sha256:b', 1);
-    await record.approve('sha256:a', 2);
-    await record.approve('sha256:b', 3);
-    expect(await record.approvals()).toEqual(['sha256:b', 'sha256:a']);
+    await record.decide(decision('sha256:b', 1));
+    await record.decide(decision('sha256:a', 2));
+    await record.decide(decision('sha256:b', 3));
+    expect(await record.decisions()).toEqual([decision('sha256:b', 1), decision('sha256:a', 2)]);
     await record.moveHead({ commit: null, at: 4 }, ['sha256:b', 'sha256:unknown']);
-    expect(await record.approvals()).toEqual(['sha256:a']);
+    expect(await record.decisions()).toEqual([decision('sha256:a', 2)]);
+  });
+
+  test('replaces decisions on a plan by those with the other verdict', async () => {
+    const record = store.organization('org_1');
+    const rejected = decision('sha256:a', 3, { verdict: 'rejected', by: { name: 'eva@example.com', method: 'oidc' } });
+    await record.decide(decision('sha256:a', 1));
+    await record.decide(decision('sha256:a', 2, { by: { name: 'bob', method: 'token' } }));
+    await record.decide(decision('sha256:b', 2));
+    await record.decide(rejected);
+    expect(await record.decisions()).toEqual([decision('sha256:b', 2), rejected]);
+    await record.decide(decision('sha256:a', 4));
+    expect(await record.decisions()).toEqual([decision('sha256:b', 2), decision('sha256:a', 4)]);
   });
 
   test('throws StoreError after it was closed', async () => {

@@ -143,11 +143,11 @@ function crashing(
     writes: () => writes,
     record: {
       read: () => record.read(),
-      approvals: () => record.approvals(),
+      decisions: () => record.decisions(),
       put: alive((entries) => record.put(entries)),
       remove: alive((addresses) => record.remove(addresses)),
       moveHead: alive((head, served) => record.moveHead(head, served)),
-      approve: alive((checksum, at) => record.approve(checksum, at)),
+      decide: alive((decision) => record.decide(decision)),
     },
   };
 }

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import type { JsonObject } from '../../core/json.ts';
@@ -44,5 +45,16 @@ export async function callDaemon(
   request: OrganizationRequest,
 ): Promise<JsonObject | null> {
   const socket = controlSocketPath(store);
-  return (await isListening(socket)) ? callControl(socket, { ...request, organization: organization.id }) : null;
+  return (await isListening(socket))
+    ? callControl(socket, { ...request, user: userName(), organization: organization.id })
+    : null;
+}
+
+/** Returns the name of the user of this process; empty if the system knows none. */
+export function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return '';
+  }
 }

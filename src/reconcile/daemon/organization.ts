@@ -1,8 +1,11 @@
 import type { Plan } from '../../core/change.ts';
 import { RefusedPlanError } from '../../core/errors.ts';
 import { approvalsOf } from '../../plan/checksum.ts';
+import type { Actor } from '../../store/history.ts';
+import { approvedChecksums, checkApprover } from './approvals.ts';
 import type { PassEnd, Trigger } from './pass.ts';
 import { type PassOptions, PassRunner } from './run-pass.ts';
+import type { Desired } from './source.ts';
 import { TriggerLoop } from './trigger-loop.ts';
 
 /** Reconciles one organization: runs a pass for each trigger, and approves plans. */
@@ -44,21 +47,64 @@ export class OrganizationReconciler {
     return this.#loop.idle();
   }
 
-  /** Approves the plan with this checksum, or only its held changes; null if this organization has no such plan. */
-  async approve(checksum: string): Promise<Plan | null> {
-    const held = this.lastPlan;
-    if (held === null || (checksum !== held.checksum && checksum !== held.heldChecksum)) {
-      return null;
-    }
-    if (held.verdict.state === 'ready' && held.heldChecksum === null) {
-      return null;
-    }
-    if (held.verdict.state === 'refused') {
-      throw new RefusedPlanError(`refused, and cannot be approved: ${held.verdict.reasons.join('; ')}`);
-    }
-    for (const each of approvalsOf(held, checksum)) {
-      await this.#options.record.approve(each, this.#options.clock.now());
-    }
-    return held;
+  /** The last manifests that were valid; null before they were read. */
+  get lastDesired(): Desired | null {
+    return this.#passes.lastDesired;
   }
+
+  /** Applies changes of the pauses at once, also to the pass that is running. */
+  readPauses(): Promise<void> {
+    return this.#passes.readPauses();
+  }
+
+  /**
+   * Approves the plan with this checksum, or only its held changes; null if this organization has no such plan. Throws
+   * RefusedPlanError if it cannot be approved, or not by this person.
+   */
+  async approve(checksum: string, by: Actor, reason: string): Promise<PlanApproval | null> {
+    const plan = this.#heldPlan(checksum);
+    if (plan === null) {
+      return null;
+    }
+    if (plan.verdict.state === 'refused') {
+      throw new RefusedPlanError(`refused, and cannot be approved: ${plan.verdict.reasons.join('; ')}`);
+    }
+    const { approvals } = this.#options.config;
+    checkApprover(by, this.lastDesired?.authors ?? [], approvals);
+    for (const each of approvalsOf(plan, checksum)) {
+      await this.#decide(each, 'approved', by, reason);
+    }
+    const decisions = await this.#options.record.decisions();
+    return { plan, isComplete: approvedChecksums(decisions, approvals).includes(checksum) };
+  }
+
+  /** Rejects the plan with this checksum: removes its approvals, until somebody approves it again. Null: no such plan. */
+  async reject(checksum: string, by: Actor, reason: string): Promise<Plan | null> {
+    const plan = this.#heldPlan(checksum);
+    if (plan !== null) {
+      for (const each of approvalsOf(plan, checksum)) {
+        await this.#decide(each, 'rejected', by, reason);
+      }
+    }
+    return plan;
+  }
+
+  /** Returns the last plan if it has this checksum and something in it is held. */
+  #heldPlan(checksum: string): Plan | null {
+    const plan = this.lastPlan;
+    const isThis = plan !== null && (checksum === plan.checksum || checksum === plan.heldChecksum);
+    return isThis && !(plan.verdict.state === 'ready' && plan.heldChecksum === null) ? plan : null;
+  }
+
+  #decide(checksum: string, verdict: 'approved' | 'rejected', by: Actor, reason: string): Promise<void> {
+    const { record, clock } = this.#options;
+    return record.decide({ checksum, verdict, by, reason, at: clock.now() });
+  }
+}
+
+/** Approval of one person. */
+export interface PlanApproval {
+  readonly plan: Plan;
+  /** False: more people have to approve. */
+  readonly isComplete: boolean;
 }

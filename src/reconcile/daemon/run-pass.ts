@@ -9,14 +9,17 @@ import { PeopleAddresses } from '../../plan/model/people.ts';
 import type { Policy } from '../../plan/policy.ts';
 import type { Reader, Writer } from '../../platform/client.ts';
 import type { Priority } from '../../queue/model/request.ts';
+import type { History, ManualPause } from '../../store/history.ts';
 import type { OrganizationRecord } from '../../store/store.ts';
 import { idsOf } from '../applied.ts';
 import { apply, outcomeOf } from '../apply.ts';
 import type { ApplyResult } from '../change-scheduler.ts';
 import { platformSource } from '../observe/actual-source.ts';
 import { type Estimate, makePlan, type Planned, type PlanningInput } from '../planning.ts';
+import { approvedChecksums } from './approvals.ts';
 import { BaseStore } from './base-store.ts';
 import { cooldownLeft, type FlappingFields } from './flapping-fields.ts';
+import { describePause, isOfOrganization, pausesByAddress, untilPauseEnds } from './manual-pauses.ts';
 import type { PassEnd, PassEvents, Trigger } from './pass.ts';
 import type { Desired, DesiredSource } from './source.ts';
 import { Backoff } from './trigger-loop.ts';
@@ -28,6 +31,8 @@ export interface PassOptions {
   readonly kinds: readonly Kind[];
   readonly source: DesiredSource;
   readonly record: OrganizationRecord;
+  /** Pauses that people set. */
+  readonly pauses: Pick<History, 'pauses'>;
   readonly flappingFields: FlappingFields;
   readonly clock: Clock;
   /** Opens a client that can only read. `count` is called for every request. */
@@ -60,6 +65,8 @@ export class PassRunner {
   readonly #backoff = new Backoff();
   #lastGood: Desired | null = null;
   #lastPlan: Plan | null = null;
+  /** Pauses that have not ended, as of the last time they were read. */
+  #pauses: readonly ManualPause[] = [];
 
   constructor(options: PassOptions) {
     this.#options = options;
@@ -69,6 +76,16 @@ export class PassRunner {
 
   get lastPlan(): Plan | null {
     return this.#lastPlan;
+  }
+
+  /** The last manifests that were valid; null before they were read. */
+  get lastDesired(): Desired | null {
+    return this.#lastGood;
+  }
+
+  /** Reads the pauses again. A pause of the organization also stops the pass that is running. */
+  async readPauses(): Promise<void> {
+    this.#pauses = await this.#options.pauses.pauses(this.#options.clock.now());
   }
 
   /** Runs one pass. Never throws: an error is part of how the pass ended. */
@@ -118,7 +135,9 @@ export class PassRunner {
     const outcome = error === null ? outcomeOf(planned, results) : 'failed';
     const retryIn =
       wait === null
-        ? (this.#untilWindowOpens(planned, results) ?? this.#retryDelay(outcome, planned) ?? cooldown)
+        ? (this.#untilWindowOpens(planned, results) ??
+          this.#retryDelay(outcome, planned) ??
+          this.#untilResumed(cooldown))
         : wait.retryIn;
     return { outcome, plan: planned.plan, results, error, retryIn };
   }
@@ -143,6 +162,7 @@ export class PassRunner {
   async #planningInput(desired: Desired, trigger: Trigger): Promise<PlanningInput> {
     const { config, record, clock, kinds, estimate, flappingFields, source, user } = this.#options;
     const { base, commit } = await this.#baseStore.read();
+    await this.readPauses();
     const policy: Policy = {
       prune: config.prune,
       requireApproval: config.requireApproval,
@@ -151,9 +171,10 @@ export class PassRunner {
       user,
       now: clock.now(),
       allowDeletes: 0,
-      approved: await record.approvals(),
+      approved: approvedChecksums(await record.decisions(), config.approvals),
       // A pass that a person requests does not wait for a cooldown.
       reverts: trigger === 'manual' ? [] : await flappingFields.reverts(),
+      pauses: pausesByAddress(this.#pauses),
     };
     return {
       organization: config.id,
@@ -196,6 +217,10 @@ export class PassRunner {
       return { reason: verdict.reasons.join('; '), retryIn: null };
     }
     const now = clock.now();
+    const pause = this.#pauses.find((each) => isOfOrganization(each, now));
+    if (pause !== undefined) {
+      return { reason: describePause(pause), retryIn: untilPauseEnds([pause], now) };
+    }
     const window = windowState(config.syncWindows, now);
     if (!window.open && changes.some((change) => change.held === null && change.paused === null)) {
       return { reason: window.reason, retryIn: window.until === null ? null : Math.max(0, window.until - now) };
@@ -216,7 +241,10 @@ export class PassRunner {
       signal,
       abort,
       record,
-      canStart: () => windowState(config.syncWindows, clock.now()).open,
+      canStart: () => {
+        const now = clock.now();
+        return windowState(config.syncWindows, now).open && !this.#pauses.some((each) => isOfOrganization(each, now));
+      },
       onResult: (result) => events.onResult?.(result, byId.get(changeId(result))),
     });
   }
@@ -232,6 +260,12 @@ export class PassRunner {
     const flapping = await flappingFields.record({ drift, changes, results, now });
     events.onFlapping?.(flapping);
     return cooldownLeft(flapping, now);
+  }
+
+  /** Returns the milliseconds until the first pause or cooldown ends; null if there is none. */
+  #untilResumed(cooldown: number | null): number | null {
+    const pause = untilPauseEnds(this.#pauses, this.#options.clock.now());
+    return pause === null || cooldown === null ? (pause ?? cooldown) : Math.min(pause, cooldown);
   }
 
   /** The window may have closed during the apply, or the clock may have been set: then the rest waits for it to open. */

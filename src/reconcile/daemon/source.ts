@@ -22,6 +22,8 @@ export interface Desired {
   readonly commit: string | null;
   /** The first line of the commit's message; empty if there is none. */
   readonly subject: string;
+  /** Emails of the commit's author and committer, as the commit claims them; empty if there is no commit. */
+  readonly authors: readonly string[];
   /** True if the branch was rewritten since the last read. */
   readonly forced: boolean;
   /** Claims of the other scopes of the organization; undefined if they are not known. */
@@ -135,13 +137,14 @@ function gitSource(
     poll: git.pollInterval,
     read: () =>
       inTurn(async () => {
-        const { commit, subject } = await sync();
+        const { commit, subject, authors } = await sync();
         const wasForced = forced;
         forced = false;
         read = commit;
         const state = await loader.load(openDiskTree(checkout.root, 'all'));
         const otherScopes = await applied?.otherScopes(commit);
-        return { state, commit, subject, forced: wasForced, ...(otherScopes === undefined ? {} : { otherScopes }) };
+        const scopes = otherScopes === undefined ? {} : { otherScopes };
+        return { state, commit, subject, authors, forced: wasForced, ...scopes };
       }),
     peek: () =>
       inTurn(async () => {
@@ -195,7 +198,13 @@ function directorySource(directory: string, { scope }: SourceOwner, loader: Mani
     async read() {
       const state = await loader.load(open());
       const head = await readHead(directory, known);
-      return { state, commit: head === null || head.dirty ? null : head.commit, subject: '', forced: false };
+      return {
+        state,
+        commit: head === null || head.dirty ? null : head.commit,
+        subject: '',
+        authors: [],
+        forced: false,
+      };
     },
     // A pass may be reading at the same time: its cache is not shared.
     peek: async () => createManifestLoader(kinds).load(open()),

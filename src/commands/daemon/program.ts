@@ -1,0 +1,70 @@
+/** Registers the commands that ask the running daemon. */
+import type { Command } from 'commander';
+import { CONFIG, duration, ORGANIZATION, type SetExitCode } from '../cli/arguments.ts';
+import type { CommandContext } from '../cli/context.ts';
+
+const REASON = ['--reason <text>', 'Reason, for the audit and for others'] as const;
+
+/** Registers approve, reject, pause, resume and reconcile. */
+export function actionCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+  decisionCommands(program, context, setExitCode);
+  program
+    .command('pause')
+    .description('Pause the changes of a resource, or of the whole organization')
+    .argument('[address]', 'Address of the resource, such as team/docs (default: the whole organization)')
+    .requiredOption(...REASON)
+    .option('--for <duration>', 'Length of the pause, such as 2h (default: 4h)', duration)
+    .option('--forever', 'Pause until octavo resume')
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(async (address, options) => {
+      const { pauseCommand } = await import('./actions.ts');
+      setExitCode(await pauseCommand(address, options, context));
+    });
+  program
+    .command('resume')
+    .description('End the pause of a resource, or of the whole organization')
+    .argument('[address]', 'Address of the resource (default: the whole organization)')
+    .option(...REASON)
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(async (address, options) => {
+      const { resumeCommand } = await import('./actions.ts');
+      setExitCode(await resumeCommand(address, options, context));
+    });
+  program
+    .command('reconcile')
+    .description('Make the daemon start a pass now')
+    .option(...REASON)
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(async (options) => {
+      const { reconcileCommand } = await import('./actions.ts');
+      setExitCode(await reconcileCommand(options, context));
+    });
+}
+
+function decisionCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+  program
+    .command('approve')
+    .description('Approve the plan that the daemon holds, or only its held changes')
+    .argument('<checksum>', 'Checksum of the plan or of its held changes, from the plan or the log')
+    .option(...REASON)
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(async (checksum, options) => {
+      const { approveCommand } = await import('./actions.ts');
+      setExitCode(await approveCommand(checksum, options, context));
+    });
+  program
+    .command('reject')
+    .description('Reject the plan that the daemon holds, or only its held changes, until somebody approves it')
+    .argument('<checksum>', 'Checksum of the plan or of its held changes, from the plan or the log')
+    .option(...REASON)
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(async (checksum, options) => {
+      const { rejectCommand } = await import('./actions.ts');
+      setExitCode(await rejectCommand(checksum, options, context));
+    });
+}

@@ -1,0 +1,297 @@
+/** History of passes, audit and pauses in SQLite. */
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { Json } from '../core/json.ts';
+import {
+  type Actor,
+  type AuditEntry,
+  type History,
+  type ManualPause,
+  type NewPass,
+  type NewResourceChange,
+  type PassCounts,
+  type PassRecord,
+  RETENTION,
+} from './history.ts';
+
+/** Tables of the history in the state file, one migration each. `plan` is the last column: lists do not load it. */
+export const HISTORY_LAYOUTS = [
+  `CREATE TABLE pass (
+    organization TEXT NOT NULL, number INTEGER NOT NULL, cause TEXT NOT NULL, commit_id TEXT, subject TEXT NOT NULL,
+    author TEXT, outcome TEXT NOT NULL, checksum TEXT, counts TEXT NOT NULL, reads INTEGER NOT NULL,
+    writes INTEGER NOT NULL, refused INTEGER NOT NULL, milliseconds REAL NOT NULL, error TEXT,
+    first_at INTEGER NOT NULL, at INTEGER NOT NULL, times INTEGER NOT NULL, plan TEXT NOT NULL,
+    PRIMARY KEY (organization, number)
+  ) STRICT;
+  CREATE TABLE pass_change (
+    organization TEXT NOT NULL, address TEXT NOT NULL, pass INTEGER NOT NULL, action TEXT NOT NULL,
+    status TEXT NOT NULL, error TEXT,
+    PRIMARY KEY (organization, address, pass, action)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX pass_change_pass ON pass_change (organization, pass);
+  CREATE TABLE audit (
+    organization TEXT NOT NULL, number INTEGER NOT NULL, at INTEGER NOT NULL, actor TEXT NOT NULL, method TEXT NOT NULL,
+    action TEXT NOT NULL, subject TEXT NOT NULL, reason TEXT NOT NULL, outcome TEXT NOT NULL, detail TEXT NOT NULL,
+    PRIMARY KEY (organization, number)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE manual_pause (
+    organization TEXT NOT NULL, address TEXT NOT NULL, reason TEXT NOT NULL, actor TEXT NOT NULL, method TEXT NOT NULL,
+    since INTEGER NOT NULL, until INTEGER,
+    PRIMARY KEY (organization, address)
+  ) STRICT, WITHOUT ROWID;`,
+];
+
+type Row = Record<string, SQLOutputValue>;
+
+/** Access to the database: converts its errors to StoreError, and parses stored JSON. */
+export interface HistoryAccess {
+  run<T>(work: () => T): T;
+  parse(text: unknown): Json;
+}
+
+/** Opens the history of an organization. */
+export function openHistory(database: DatabaseSync, access: HistoryAccess, organization: string): History {
+  const tables = new HistoryTables(database, organization, access.parse);
+  const run = async <T>(work: () => T): Promise<T> => access.run(work);
+  const all = <T>(work: () => T): Promise<T> =>
+    run(() => {
+      database.exec('BEGIN');
+      try {
+        const result = work();
+        database.exec('COMMIT');
+        return result;
+      } catch (error) {
+        if (database.isTransaction) {
+          database.exec('ROLLBACK');
+        }
+        throw error;
+      }
+    });
+  return {
+    addPass: (pass) => all(() => tables.addPass(pass)),
+    passes: ({ before, limit }) => run(() => tables.passes(before ?? Number.MAX_SAFE_INTEGER, limit)),
+    pass: (number) => run(() => tables.pass(number)),
+    changesOf: (address, limit) => run(() => tables.changesOf(address, limit)),
+    addAudit: (entry) => all(() => tables.addAudit(entry)),
+    audit: ({ before, limit }) => run(() => tables.audit(before ?? Number.MAX_SAFE_INTEGER, limit)),
+    pauses: (now) => run(() => tables.pauses(now)),
+    pause: (pause) => run(() => tables.pause(pause)),
+    resume: (address) => run(() => tables.resume(address)),
+  };
+}
+
+const LIST = `number, cause, commit_id, subject, author, outcome, checksum, counts, reads, writes, refused, milliseconds,
+  error, first_at, at, times`;
+
+/** Statements on the tables of one organization. */
+class HistoryTables {
+  readonly #organization: string;
+  readonly #parse: (text: unknown) => Json;
+  readonly #statement: (sql: string) => StatementSync;
+
+  constructor(database: DatabaseSync, organization: string, parse: (text: unknown) => Json) {
+    this.#organization = organization;
+    this.#parse = parse;
+    const prepared = new Map<string, StatementSync>();
+    this.#statement = (sql) => {
+      const statement = prepared.get(sql) ?? database.prepare(sql);
+      prepared.set(sql, statement);
+      return statement;
+    };
+  }
+
+  addPass(pass: NewPass): number {
+    const [last] = this.passes(Number.MAX_SAFE_INTEGER, 1);
+    if (last !== undefined && isSame(last, pass)) {
+      this.#run(
+        `UPDATE pass SET times = times + 1, at = ?, cause = ?, milliseconds = ?, reads = ?, refused = refused + ?
+          WHERE organization = ? AND number = ?`,
+        ...[pass.endedAt, pass.trigger, pass.milliseconds, pass.reads, pass.refused, this.#organization, last.number],
+      );
+      return last.number;
+    }
+    const number = (last?.number ?? 0) + 1;
+    this.#run(
+      'INSERT INTO pass VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?)',
+      ...[this.#organization, number, pass.trigger, pass.commit, pass.subject, pass.author, pass.outcome],
+      ...[pass.checksum, JSON.stringify(pass.counts), pass.reads, pass.writes, pass.refused, pass.milliseconds],
+      ...[pass.error, pass.endedAt, pass.endedAt, JSON.stringify(pass.plan)],
+    );
+    for (const { address, action, status, error } of pass.changes) {
+      this.#run(
+        'INSERT OR REPLACE INTO pass_change VALUES (?, ?, ?, ?, ?, ?)',
+        ...[this.#organization, address, number, action, status, error],
+      );
+    }
+    this.#removeOld(number - RETENTION.passes, pass.endedAt - RETENTION.age);
+    return number;
+  }
+
+  /** Removes passes up to a number, and those that ended before a time. The last pass stays. */
+  #removeOld(number: number, time: number): void {
+    const old = this.#all(
+      `SELECT number FROM pass WHERE organization = ? AND (number <= ? OR at < ?)
+        AND number < (SELECT MAX(number) FROM pass WHERE organization = ?)`,
+      ...[this.#organization, number, time, this.#organization],
+    );
+    for (const row of old) {
+      for (const [table, column] of [
+        ['pass', 'number'],
+        ['pass_change', 'pass'],
+      ]) {
+        this.#run(
+          `DELETE FROM ${table} WHERE organization = ? AND ${column} = ?`,
+          this.#organization,
+          Number(row.number),
+        );
+      }
+    }
+  }
+
+  passes(before: number, limit: number): readonly PassRecord[] {
+    const rows = this.#all(
+      `SELECT ${LIST} FROM pass WHERE organization = ? AND number < ? ORDER BY number DESC LIMIT ?`,
+      ...[this.#organization, before, limit],
+    );
+    return rows.map((row) => this.#toPass(row));
+  }
+
+  pass(number: number) {
+    const [row] = this.#all('SELECT * FROM pass WHERE organization = ? AND number = ?', this.#organization, number);
+    if (row === undefined) {
+      return null;
+    }
+    const changes = this.#all(
+      'SELECT * FROM pass_change WHERE organization = ? AND pass = ? ORDER BY address, action',
+      ...[this.#organization, number],
+    );
+    return { pass: this.#toPass(row), changes: changes.map(toChange), plan: this.#parse(row.plan) };
+  }
+
+  changesOf(address: string, limit: number) {
+    const rows = this.#all(
+      `SELECT c.*, p.commit_id, p.subject, p.first_at FROM pass_change c JOIN pass p
+        ON p.organization = c.organization AND p.number = c.pass
+        WHERE c.organization = ? AND c.address = ? ORDER BY c.pass DESC, c.action LIMIT ?`,
+      ...[this.#organization, address, limit],
+    );
+    return rows.map((row) => ({
+      ...toChange(row),
+      pass: Number(row.pass),
+      commit: textOrNull(row.commit_id),
+      subject: String(row.subject),
+      at: Number(row.first_at),
+    }));
+  }
+
+  addAudit({ at, actor, action, subject, reason, outcome, detail }: Omit<AuditEntry, 'number'>): void {
+    const [last] = this.#all('SELECT MAX(number) AS n FROM audit WHERE organization = ?', this.#organization);
+    const number = Number(last?.n ?? 0) + 1;
+    this.#run(
+      'INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      ...[this.#organization, number, at, actor.name, actor.method, action, subject, reason, outcome, detail],
+    );
+    this.#run('DELETE FROM audit WHERE organization = ? AND number <= ?', this.#organization, number - RETENTION.audit);
+  }
+
+  audit(before: number, limit: number): readonly AuditEntry[] {
+    const rows = this.#all(
+      'SELECT * FROM audit WHERE organization = ? AND number < ? ORDER BY number DESC LIMIT ?',
+      ...[this.#organization, before, limit],
+    );
+    return rows.map((row) => ({
+      number: Number(row.number),
+      at: Number(row.at),
+      actor: toActor(row),
+      action: String(row.action),
+      subject: String(row.subject),
+      reason: String(row.reason),
+      outcome: row.outcome === 'refused' ? 'refused' : 'done',
+      detail: String(row.detail),
+    }));
+  }
+
+  pauses(now: number): readonly ManualPause[] {
+    const rows = this.#all(
+      'SELECT * FROM manual_pause WHERE organization = ? AND (until IS NULL OR until > ?) ORDER BY address',
+      ...[this.#organization, now],
+    );
+    return rows.map((row) => ({
+      address: String(row.address),
+      reason: String(row.reason),
+      by: toActor(row),
+      since: Number(row.since),
+      until: row.until === null ? null : Number(row.until),
+    }));
+  }
+
+  pause({ address, reason, by, since, until }: ManualPause): void {
+    this.#run(
+      'INSERT OR REPLACE INTO manual_pause VALUES (?, ?, ?, ?, ?, ?, ?)',
+      ...[this.#organization, address, reason, by.name, by.method, since, until],
+    );
+  }
+
+  resume(address: string): boolean {
+    return (
+      this.#run('DELETE FROM manual_pause WHERE organization = ? AND address = ?', this.#organization, address) > 0
+    );
+  }
+
+  #run(sql: string, ...values: (string | number | null)[]): number {
+    return Number(this.#statement(sql).run(...values).changes);
+  }
+
+  #all(sql: string, ...values: (string | number | null)[]): readonly Row[] {
+    return this.#statement(sql).all(...values);
+  }
+
+  #toPass(row: Row): PassRecord {
+    return {
+      number: Number(row.number),
+      trigger: String(row.cause),
+      commit: textOrNull(row.commit_id),
+      subject: String(row.subject),
+      author: textOrNull(row.author),
+      outcome: row.outcome as PassRecord['outcome'],
+      checksum: textOrNull(row.checksum),
+      counts: this.#parse(row.counts) as PassCounts,
+      reads: Number(row.reads),
+      writes: Number(row.writes),
+      refused: Number(row.refused),
+      milliseconds: Number(row.milliseconds),
+      error: textOrNull(row.error),
+      firstEndedAt: Number(row.first_at),
+      endedAt: Number(row.at),
+      times: Number(row.times),
+    };
+  }
+}
+
+/** Returns true if a pass that wrote nothing ended like the last one, which wrote nothing either. */
+function isSame(last: PassRecord, pass: NewPass): boolean {
+  return (
+    last.writes === 0 &&
+    pass.writes === 0 &&
+    last.outcome === pass.outcome &&
+    last.commit === pass.commit &&
+    last.checksum === pass.checksum &&
+    last.error === pass.error
+  );
+}
+
+function toChange(row: Row): NewResourceChange {
+  return {
+    address: String(row.address),
+    action: String(row.action),
+    status: String(row.status),
+    error: textOrNull(row.error),
+  };
+}
+
+function toActor(row: Row): Actor {
+  return { name: String(row.actor), method: row.method as Actor['method'] };
+}
+
+function textOrNull(value: SQLOutputValue | undefined): string | null {
+  return value === null || value === undefined ? null : String(value);
+}

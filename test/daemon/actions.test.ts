@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { octavo } from '../support/octavo-process.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { startDaemon, teams } from './daemon-process.ts';
+
+const BOTH = 'collections:\n  a: { title: A }\n  b: { title: B }\n';
+const ONE = 'collections:\n  a: { title: A }\n';
+
+function run(work: Workspace, ...args: string[]) {
+  return octavo([...args, '--config', 'config.yaml'], { cwd: work.folder, env: work.env });
+}
+
+/** Starts a daemon that holds a deletion. Returns the daemon and the checksum. */
+async function holding(work: Workspace, organization: Readonly<Record<string, unknown>> = {}) {
+  work.repository.write('a.yaml', BOTH);
+  work.repository.commit('Two');
+  const daemon = await startDaemon(work, { organization });
+  await daemon.process.waitForLog('change applied', 2, '"action":"create"');
+  work.repository.write('a.yaml', ONE);
+  work.repository.commit('One');
+  const line = await daemon.process.waitForLog('changes held');
+  return { daemon, checksum: /sha256:[0-9a-f]{64}/.exec(String(line.approve))?.[0] ?? '' };
+}
+
+test('a rejected plan is not applied until it is approved again', async () => {
+  await using work = await openWorkspace();
+  const { daemon, checksum } = await holding(work);
+  expect(await run(work, 'reject', checksum, '--reason', 'not today')).toMatchObject({ code: 0 });
+  await daemon.pass();
+  expect(work.emulator.requests.count('deleteCollection')).toBe(0);
+  expect((await run(work, 'reject', 'sha256:0')).stderr).toContain('no held plan has the checksum sha256:0');
+  expect(await run(work, 'approve', checksum)).toMatchObject({
+    code: 0,
+    stdout: 'Approved for org_acme: collection/b\n',
+  });
+  await daemon.process.waitForLog('change applied', 1, '"action":"delete"');
+});
+
+test('a plan that needs two people is not applied after one approval', async () => {
+  await using work = await openWorkspace();
+  const { daemon, checksum } = await holding(work, { approvals: { count: 2 } });
+  const { stdout } = await run(work, 'approve', checksum);
+  expect(stdout).toBe('Approved for org_acme: collection/b; more people have to approve it\n');
+  await run(work, 'approve', checksum);
+  await daemon.pass();
+  expect(work.emulator.requests.count('deleteCollection')).toBe(0);
+});
+
+test('with approvals.notAuthor, a user of the machine cannot approve, because their email is not known', async () => {
+  await using work = await openWorkspace();
+  const { checksum } = await holding(work, { approvals: { notAuthor: true } });
+  const { code, stderr } = await run(work, 'approve', checksum);
+  expect(code).toBe(4);
+  expect(stderr).toContain('approvals.notAuthor is set, and the email of');
+});
+
+test('a paused organization plans and does not write, until it is resumed', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', teams('Writers'));
+  work.repository.commit('One');
+  const daemon = await startDaemon(work);
+  await work.untilTeams('Writers');
+  expect((await run(work, 'pause', '--reason', 'migration', '--for', '2h')).stdout).toMatch(
+    /^Paused organization org_acme until \d{4}-/,
+  );
+  work.repository.write('a.yaml', teams('Writers', 'More'));
+  work.repository.commit('Two');
+  const line = await daemon.process.waitForLog('plan not applied now', 1, 'migration');
+  expect(line.reason).toMatch(/^paused by .* until \d{4}-\d\d-\d\dT\d\d:\d\dZ: migration$/);
+  expect((await run(work, 'resume')).stdout).toBe('Resumed organization org_acme\n');
+  await work.untilTeams('More', 'Writers');
+  expect(await run(work, 'resume')).toMatchObject({ code: 3 });
+});
+
+test('a paused resource keeps its drift, and the others are applied', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', 'teams:\n  a: { title: A }\n');
+  work.repository.commit('One');
+  await startDaemon(work);
+  await work.untilTeams('A');
+  expect((await run(work, 'pause', 'team/z', '--reason', 'x')).stderr).toContain('no manifest declares "team/z"');
+  expect((await run(work, 'pause', 'team/a', '--reason', 'x', '--forever')).stdout).toBe(
+    'Paused team/a until it is resumed\n',
+  );
+  work.repository.write('a.yaml', 'teams:\n  a: { title: A2 }\n  b: { title: B }\n');
+  work.repository.commit('Two');
+  await work.untilTeams('A', 'B');
+  await run(work, 'resume', 'team/a');
+  await work.untilTeams('A2', 'B');
+});

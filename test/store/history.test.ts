@@ -1,0 +1,168 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { StoreError } from '../../src/core/errors.ts';
+import { type NewAuditEntry, type NewPass, RETENTION } from '../../src/store/history.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+
+const DAY = 24 * 3_600_000;
+const pass = (endedAt: number, over: Partial<NewPass> = {}): NewPass => ({
+  trigger: 'schedule',
+  commit: 'c1',
+  subject: 'Add "docs" <b>',
+  author: 'ana@example.com',
+  outcome: 'done',
+  checksum: 'sha256:1',
+  counts: {},
+  reads: 3,
+  writes: 0,
+  refused: 0,
+  milliseconds: 12.5,
+  error: null,
+  endedAt,
+  changes: [],
+  plan: null,
+  ...over,
+});
+const change = (address: string, status = 'applied') => ({ address, action: 'update', status, error: null });
+const ana = { name: 'ana@example.com', method: 'oidc' } as const;
+
+let folder: string;
+let store: Store;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'octavo-history-'));
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe.each([
+  ['memory', () => openMemoryStore()],
+  ['sqlite', () => openSqliteStore(join(folder, 'octavo.db'))],
+])('the history in %s', (_name, open) => {
+  beforeEach(() => {
+    store = open();
+  });
+
+  test('merges consecutive passes that wrote nothing and ended the same way', async () => {
+    const history = store.history('org_1');
+    expect(await history.addPass(pass(10))).toBe(1);
+    expect(await history.addPass(pass(20, { refused: 2 }))).toBe(1);
+    expect(await history.addPass(pass(30, { trigger: 'commit', refused: 1, reads: 4 }))).toBe(1);
+    expect(await history.passes({ limit: 10 })).toEqual([
+      expect.objectContaining({
+        ...{ number: 1, times: 3, firstEndedAt: 10, endedAt: 30, refused: 3, reads: 4, trigger: 'commit' },
+      }),
+    ]);
+  });
+
+  test.each([
+    ['another commit', { commit: 'c2' }],
+    ['another outcome', { outcome: 'held' as const }],
+    ['another plan', { checksum: 'sha256:2' }],
+    ['an error', { error: 'platform unreachable' }],
+    ['writes', { writes: 1 }],
+  ])('records a pass with %s on its own', async (_what, over) => {
+    const history = store.history('org_1');
+    await history.addPass(pass(10));
+    expect(await history.addPass(pass(20, over))).toBe(2);
+    expect(await history.addPass(pass(30))).toBe(3);
+    expect((await history.passes({ limit: 10 })).map(({ number }) => number)).toEqual([3, 2, 1]);
+    expect((await history.passes({ limit: 1, before: 3 })).map(({ number }) => number)).toEqual([2]);
+  });
+
+  test('returns the plan of a pass and the changes of a resource', async () => {
+    const history = store.history('org_1');
+    const plan = { format: 'octavo.plan/2', changes: [{ address: 'team/a', fields: [{ path: 'title', to: 'Ä' }] }] };
+    await history.addPass(pass(10, { writes: 1, plan, changes: [change('team/b', 'failed'), change('team/a')] }));
+    await history.addPass(pass(20, { writes: 1, commit: 'c2', changes: [change('team/a')] }));
+    await store.history('org_2').addPass(pass(30, { changes: [change('team/a')] }));
+    const details = await history.pass(1);
+    expect(details?.plan).toEqual(plan);
+    expect(details?.changes).toEqual([change('team/a'), change('team/b', 'failed')]);
+    expect(details?.pass.subject).toBe('Add "docs" <b>');
+    expect(await history.changesOf('team/a', 10)).toEqual([
+      { ...change('team/a'), pass: 2, commit: 'c2', subject: 'Add "docs" <b>', at: 20 },
+      { ...change('team/a'), pass: 1, commit: 'c1', subject: 'Add "docs" <b>', at: 10 },
+    ]);
+    expect(await history.changesOf('team/a', 1)).toHaveLength(1);
+    expect(await history.pass(99)).toBeNull();
+  });
+
+  test('removes passes that are too old or too many, with their changes', async () => {
+    const history = store.history('org_1');
+    await history.addPass(pass(0, { writes: 1, changes: [change('team/old')] }));
+    await history.addPass(pass(91 * DAY, { writes: 1 }));
+    expect(await history.pass(1)).toBeNull();
+    expect(await history.changesOf('team/old', 10)).toEqual([]);
+    for (let number = 3; number <= RETENTION.passes + 2; number += 1) {
+      await history.addPass(pass(91 * DAY + number, { writes: 1 }));
+    }
+    const kept = await history.passes({ limit: 10_000 });
+    expect(kept).toHaveLength(RETENTION.passes);
+    expect(kept.at(-1)?.number).toBe(3);
+  });
+
+  test('keeps the audit in order, and never mixes organizations', async () => {
+    const entry: NewAuditEntry = {
+      ...{ at: 5, actor: ana, action: 'approve', subject: 'sha256:1', reason: 'ok', outcome: 'done', detail: '' },
+    };
+    await store.history('org_1').addAudit(entry);
+    await store.history('org_1').addAudit({ ...entry, outcome: 'refused', detail: 'no such plan' });
+    expect(await store.history('org_2').audit({ limit: 5 })).toEqual([]);
+    expect(await store.history('org_1').audit({ limit: 5 })).toEqual([
+      { ...entry, number: 2, outcome: 'refused', detail: 'no such plan' },
+      { ...entry, number: 1 },
+    ]);
+    expect(await store.history('org_1').audit({ limit: 5, before: 2 })).toEqual([{ ...entry, number: 1 }]);
+  });
+
+  test('returns pauses until they end or are resumed', async () => {
+    const history = store.history('org_1');
+    const pause = { address: 'team/a', reason: 'migration', by: ana, since: 1, until: 100 };
+    const whole = { ...pause, address: '', until: null };
+    await history.pause({ ...pause, until: 50 });
+    await history.pause(pause);
+    await history.pause(whole);
+    expect(await history.pauses(99)).toEqual([whole, pause]);
+    expect(await history.pauses(100)).toEqual([whole]);
+    expect(await history.resume('')).toBe(true);
+    expect(await history.resume('')).toBe(false);
+    expect(await store.history('org_2').pauses(0)).toEqual([]);
+  });
+
+  test('throws StoreError after the store was closed', async () => {
+    const history = store.history('org_1');
+    await store.close();
+    await expect(history.passes({ limit: 1 })).rejects.toThrow(StoreError);
+    await expect(history.addPass(pass(1))).rejects.toThrow(StoreError);
+  });
+});
+
+test('counts every pass exactly once, whatever their order', async () => {
+  const outcomes = fc.constantFrom('done', 'held', 'failed');
+  const any = fc.record({ outcome: outcomes, commit: fc.constantFrom('c1', 'c2', null), writes: fc.nat(1) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(any, { maxLength: 30 }), async (list) => {
+      store = openMemoryStore();
+      const history = store.history('org_1');
+      for (const [index, over] of list.entries()) {
+        await history.addPass(pass(index, over));
+      }
+      const kept = await history.passes({ limit: 1000 });
+      expect(kept.reduce((sum, { times }) => sum + times, 0)).toBe(list.length);
+      const expanded = kept
+        .toReversed()
+        .flatMap(({ outcome, commit, writes, times }) =>
+          Array.from({ length: times }, () => ({ outcome, commit, writes })),
+        );
+      expect(expanded).toEqual(list);
+    }),
+    { numRuns: 50 },
+  );
+});
