@@ -1,0 +1,44 @@
+/** Interface of a page: a path, a view model and its HTML. The JSON of a page is its view model. */
+import type { html } from 'hono/html';
+import type { Backend } from '../views/backend.ts';
+import type { Actor } from '../store/history.ts';
+
+/** Escaped HTML, made by the `html` tag of hono. */
+export type Html = ReturnType<typeof html>;
+
+/** What a person may do: each role includes those before it. */
+export type Role = 'viewer' | 'operator' | 'approver';
+
+/** The person who asks for a page. */
+export interface Viewer {
+  readonly actor: Actor;
+  /** Returns the role for an organization; null if the person may not see it. */
+  role(organization: string): Role | null;
+}
+
+export interface PageRequest {
+  /** Parameters of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Parameters of the query; of repeated ones, the last. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly viewer: Viewer;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** A page at a path such as `/o/:organization`. The server answers 404 for organizations that the viewer may not see. */
+export interface Page<View extends object = object> {
+  readonly path: string;
+  /** Returns null if there is no such thing. */
+  load(backend: Backend, request: PageRequest): Promise<View | null>;
+  title(view: View): string;
+  /** Returns the content of `<main>`. */
+  render(view: View, request: PageRequest): Html | Promise<Html>;
+  /** Topics whose changes reload the page. */
+  topics(view: View): readonly string[];
+}
+
+/** Erases the view type, for lists of pages. */
+export function definePage<View extends object>(page: Page<View>): Page {
+  return page as unknown as Page;
+}
