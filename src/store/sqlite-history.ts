@@ -70,6 +70,7 @@ export function openHistory(database: DatabaseSync, access: HistoryAccess, organ
     addPass: (pass) => all(() => tables.addPass(pass)),
     passes: ({ before, limit }) => run(() => tables.passes(before ?? Number.MAX_SAFE_INTEGER, limit)),
     pass: (number) => run(() => tables.pass(number)),
+    passOfPlan: (checksum) => run(() => tables.passOfPlan(checksum)),
     changesOf: (address, limit) => run(() => tables.changesOf(address, limit)),
     addAudit: (entry) => all(() => tables.addAudit(entry)),
     audit: ({ before, limit }) => run(() => tables.audit(before ?? Number.MAX_SAFE_INTEGER, limit)),
@@ -165,6 +166,14 @@ class HistoryTables {
       ...[this.#organization, number],
     );
     return { pass: this.#toPass(row), changes: changes.map(toChange), plan: this.#parse(row.plan) };
+  }
+
+  passOfPlan(checksum: string) {
+    const [row] = this.#all(
+      'SELECT number FROM pass WHERE organization = ? AND checksum = ? ORDER BY number DESC LIMIT 1',
+      ...[this.#organization, checksum],
+    );
+    return row === undefined ? null : this.pass(Number(row.number));
   }
 
   changesOf(address: string, limit: number) {

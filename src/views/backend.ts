@@ -10,12 +10,18 @@ import type { OrganizationReconciler } from '../reconcile/daemon/organization.ts
 import type { Actor, History } from '../store/history.ts';
 import type { OrganizationRecord } from '../store/store.ts';
 
+/** Reconciler of an organization, as views read it. */
+export type ReconcilerState = Pick<
+  OrganizationReconciler,
+  'lastCheck' | 'lastEnd' | 'lastPlan' | 'lastDesired' | 'isRunning'
+>;
+
 /** One organization of the daemon. */
 export interface OrganizationState {
   readonly id: string;
   readonly config: OrganizationConfig;
   /** Null if the configuration has no source of manifests. */
-  readonly reconciler: OrganizationReconciler | null;
+  readonly reconciler: ReconcilerState | null;
   readonly record: OrganizationRecord;
   readonly history: History;
   /** Name of the queue, which organizations with the same token share, and its state. */

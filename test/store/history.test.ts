@@ -94,6 +94,16 @@ describe.each([
     expect(await history.pass(99)).toBeNull();
   });
 
+  test('finds the last pass of a plan by its checksum', async () => {
+    const history = store.history('org_1');
+    await history.addPass(pass(10, { writes: 1, checksum: 'sha256:a', plan: { changes: [] } }));
+    await history.addPass(pass(20, { writes: 1, checksum: 'sha256:b' }));
+    await history.addPass(pass(30, { writes: 1, checksum: 'sha256:a', plan: { changes: [1] } }));
+    expect(await history.passOfPlan('sha256:a')).toMatchObject({ pass: { number: 3 }, plan: { changes: [1] } });
+    expect(await history.passOfPlan('sha256:c')).toBeNull();
+    expect(await store.history('org_2').passOfPlan('sha256:a')).toBeNull();
+  });
+
   test('removes passes that are too old or too many, with their changes', async () => {
     const history = store.history('org_1');
     await history.addPass(pass(0, { writes: 1, changes: [change('team/old')] }));

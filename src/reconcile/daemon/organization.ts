@@ -4,7 +4,7 @@ import { approvalsOf } from '../../plan/checksum.ts';
 import type { Actor } from '../../store/history.ts';
 import { approvedChecksums, checkApprover } from './approvals.ts';
 import type { PassEnd, Trigger } from './pass.ts';
-import { type PassOptions, PassRunner } from './run-pass.ts';
+import { type Check, type PassOptions, PassRunner } from './run-pass.ts';
 import type { Desired } from './source.ts';
 import { TriggerLoop } from './trigger-loop.ts';
 
@@ -34,7 +34,16 @@ export class OrganizationReconciler {
   }
 
   get lastPlan(): Plan | null {
-    return this.#passes.lastPlan;
+    return this.#passes.lastCheck?.plan ?? null;
+  }
+
+  /** The last check that succeeded; null before that. */
+  get lastCheck(): Check | null {
+    return this.#passes.lastCheck;
+  }
+
+  get isRunning(): boolean {
+    return this.#loop.isRunning;
   }
 
   /** Requests a pass. Resolves when no pass is running. */

@@ -47,6 +47,15 @@ export interface PassOptions {
   readonly events: PassEvents;
 }
 
+/** Last comparison of the manifests with the platform. */
+export interface Check {
+  readonly plan: Plan;
+  /** Changes of the plan that undo what somebody changed on the platform. */
+  readonly drift: ReadonlySet<Change>;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
 type PassResult = Pick<PassEnd, 'outcome' | 'plan' | 'results' | 'error' | 'retryIn'>;
 
 /** Counter of the requests of one pass. */
@@ -64,7 +73,7 @@ export class PassRunner {
   readonly #baseStore: BaseStore;
   readonly #backoff = new Backoff();
   #lastGood: Desired | null = null;
-  #lastPlan: Plan | null = null;
+  #lastCheck: Check | null = null;
   /** Pauses that have not ended, as of the last time they were read. */
   #pauses: readonly ManualPause[] = [];
 
@@ -74,8 +83,9 @@ export class PassRunner {
     this.#baseStore = new BaseStore({ record, applied: source.applied, isDry: openWriter === null, events });
   }
 
-  get lastPlan(): Plan | null {
-    return this.#lastPlan;
+  /** The last check that succeeded; null before that. */
+  get lastCheck(): Check | null {
+    return this.#lastCheck;
   }
 
   /** The last manifests that were valid; null before they were read. */
@@ -200,8 +210,8 @@ export class PassRunner {
       input,
       platformSource(reader, () => requests.reads),
     );
-    this.#lastPlan = planned.plan;
     const drift = driftOf(input.kinds, planned.plan.changes, input.base);
+    this.#lastCheck = { plan: planned.plan, drift, at: this.#options.clock.now() };
     this.#options.events.onPlan?.(planned, [...drift]);
     return { planned, drift };
   }

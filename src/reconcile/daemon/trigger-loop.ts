@@ -20,6 +20,10 @@ export class TriggerLoop {
     return this.#running;
   }
 
+  get isRunning(): boolean {
+    return this.#running !== null;
+  }
+
   /** Resolves when no pass is running. */
   idle(): Promise<void> {
     return this.#running ?? Promise.resolve();
