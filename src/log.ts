@@ -15,10 +15,12 @@ export interface LogOptions {
   readonly secrets: Iterable<string>;
   /** Destination; defaults to standard error, because standard output is for results. */
   readonly destination?: Writable & { readonly isTTY?: boolean };
+  /** Receives each record as JSON, after secrets were removed, in addition to the destination. */
+  readonly onRecord?: (record: string) => void;
 }
 
 /** Opens a logger whose records contain no known secrets, no `authorization` and no passwords of URLs, at any depth. */
-export function createLogger({ level, format, secrets, destination }: LogOptions): Logger {
+export function createLogger({ level, format, secrets, destination, onRecord }: LogOptions): Logger {
   const terminal = destination === undefined ? process.stderr.isTTY : destination.isTTY;
   const out = destination ?? openDestination({ dest: 2, sync: true });
   const isPretty = format === 'pretty' || (format === 'auto' && terminal === true);
@@ -30,7 +32,9 @@ export function createLogger({ level, format, secrets, destination }: LogOptions
   // Complete records are redacted after pino has serialized them, so that no source of fields is missed.
   const cleaned = {
     write: (line: string) => {
-      sink.write(`${JSON.stringify(redactValue(JSON.parse(line), redact))}\n`);
+      const record = JSON.stringify(redactValue(JSON.parse(line), redact));
+      sink.write(`${record}\n`);
+      onRecord?.(record);
     },
   };
   return pino(

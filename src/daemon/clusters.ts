@@ -1,7 +1,9 @@
+import { type OwnRequest, readChangeRequests } from '../clusters/read/cluster-store.ts';
 import { createNames } from '../clusters/read/spaces.ts';
 import { ClusterAutomation } from '../clusters/run/automation.ts';
 import { type ClusterRequest, handleClusterRequest } from '../clusters/run/control-api.ts';
 import type { ClusterEvents } from '../clusters/run/events.ts';
+import { ClusterOverview } from '../clusters/run/overview.ts';
 import type { ClientObserver } from '../clusters/run/session.ts';
 import { createTextRedaction } from '../conversations/redact/text-redaction.ts';
 import { endsWithin } from '../core/clock.ts';
@@ -14,6 +16,7 @@ import type { DesiredSource } from '../reconcile/daemon/source.ts';
 import { logClusters } from '../server/cluster-log.ts';
 import { combineListeners } from '../server/listeners.ts';
 import { recordedId } from '../store/recorded-id.ts';
+import type { Note } from '../store/store.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
 
 export interface ClustersOptions {
@@ -31,6 +34,9 @@ const CHECK_LIMIT = 10_000;
 /** Opens change requests for the issue clusters of an organization, on a schedule. */
 export class OrganizationClusters implements Feature {
   readonly stage = 2;
+  /** Result of the runs since the daemon started. */
+  readonly overview: ClusterOverview;
+  readonly #note: Note;
   readonly #context: OrganizationContext;
   readonly #automation: ClusterAutomation;
   readonly #stopping = new AbortController();
@@ -47,11 +53,13 @@ export class OrganizationClusters implements Feature {
       ...observer,
     });
     this.#context = context;
+    this.#note = store.note(`clusters/${organization.id}`);
+    this.overview = new ClusterOverview(clock);
     this.#automation = new ClusterAutomation({
       config: organization.clusters,
       openReader: (priority, observer) => openReader(connection, client(priority, observer)),
       openWriter: dryRun ? null : (priority, observer) => openWriter(connection, client(priority, observer)),
-      note: store.note(`clusters/${organization.id}`),
+      note: this.#note,
       names: createNames({
         record: store.organization(organization.id),
         declared: async () => (source === null ? new Map() : (await source.peek()).declared),
@@ -63,7 +71,12 @@ export class OrganizationClusters implements Feature {
       random,
       redaction: createTextRedaction(organization.conversations.redact),
       signal: AbortSignal.any([context.stopping, this.#stopping.signal]),
-      events: combineListeners([logClusters(log), metrics.clusters.events(organization.id, () => clock.now()), events]),
+      events: combineListeners<ClusterEvents>([
+        logClusters(log),
+        metrics.clusters.events(organization.id, () => clock.now()),
+        this.overview.events(),
+        events,
+      ]),
     });
   }
 
@@ -93,8 +106,17 @@ export class OrganizationClusters implements Feature {
   }
 
   /** Throws what `handleClusterRequest` throws. */
-  handle(request: ClusterRequest): Promise<JsonObject> {
-    return handleClusterRequest(this.#automation, request);
+  async handle(request: ClusterRequest): Promise<JsonObject> {
+    const answer = await handleClusterRequest(this.#automation, request);
+    if (request.subcommand === 'mute' && !request.dryRun) {
+      this.overview.mute(request.cluster, request.muted);
+    }
+    return answer;
+  }
+
+  /** Returns Octavo's change requests, oldest first, as stored. Throws StoreError. */
+  changeRequests(): Promise<readonly OwnRequest[]> {
+    return readChangeRequests(this.#note);
   }
 
   async stop(): Promise<void> {

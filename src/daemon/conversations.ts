@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { outboxLimit } from '../config/conversations.ts';
 import { type ConversationRequest, handleConversationRequest } from '../conversations/ingestion/control-api.ts';
-import { Ingestion, type WebhookAnswer } from '../conversations/ingestion/ingestion.ts';
+import { Ingestion, type IngestionStatus, type WebhookAnswer } from '../conversations/ingestion/ingestion.ts';
 import { openSources } from '../conversations/ingestion/open-sources.ts';
 import type { PseudonymizeId } from '../conversations/intake/id-pseudonymizer.ts';
 import type { ConversationEvents } from '../conversations/model/events.ts';
@@ -14,7 +14,7 @@ import type { JsonObject } from '../core/json.ts';
 import { openWriter } from '../platform/client.ts';
 import { logConversations } from '../server/conversation-log.ts';
 import { combineListeners } from '../server/listeners.ts';
-import type { Outbox } from '../store/outbox.ts';
+import type { DeadFilter, DeadLetter, Outbox } from '../store/outbox.ts';
 import { recordedId } from '../store/recorded-id.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
 
@@ -89,10 +89,25 @@ export class OrganizationConversations implements Feature {
     return handleConversationRequest({ ingestion: this.#ingestion, outbox: this.#outbox, sources, signal }, request);
   }
 
+  /** Throws StoreError. */
+  status(): Promise<IngestionStatus> {
+    return this.#ingestion.status();
+  }
+
+  /** Returns the number of waiting conversations per source that were redacted with other settings. Throws StoreError. */
+  outdated(): Promise<ReadonlyMap<string, number>> {
+    return this.#ingestion.outdated();
+  }
+
+  /** Returns dead letters without their content, oldest first. Throws StoreError. */
+  deadLetters(filter: DeadFilter, limit: number): Promise<readonly DeadLetter[]> {
+    return this.#outbox.dead(filter, limit);
+  }
+
   async observe(): Promise<void> {
     const { metrics, organization, log } = this.#context;
     try {
-      metrics.conversations.status(organization.id, await this.#ingestion.status());
+      metrics.conversations.status(organization.id, await this.status());
     } catch (error) {
       log.debug({ reason: messageOf(error) }, 'cannot read the state of conversations');
     }

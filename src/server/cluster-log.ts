@@ -3,7 +3,7 @@ import type { ChangeRequestEvent, ClusterEvents, RunEnd } from '../clusters/run/
 import type { Logger } from '../log.ts';
 import { combineListeners } from './listeners.ts';
 
-type StaticEvent = Exclude<keyof ClusterEvents, 'onSkipped' | 'onRunEnd'>;
+type StaticEvent = Exclude<keyof ClusterEvents, 'onRead' | 'onSkipped' | 'onRunEnd'>;
 type Details<Name extends keyof ClusterEvents> = Parameters<NonNullable<ClusterEvents[Name]>>[0];
 
 /** Level, message and fields of the events that are always logged the same way. */

@@ -102,6 +102,11 @@ export interface HistoryQuery {
   readonly limit: number;
 }
 
+export interface AuditQuery extends HistoryQuery {
+  /** Latest time of an entry, in milliseconds since the epoch; default: no limit. */
+  readonly until?: number | undefined;
+}
+
 /** History of one organization. Every method throws StoreError if the state cannot be used. */
 export interface History {
   /**
@@ -117,7 +122,7 @@ export interface History {
   /** Returns the changes of a resource, newest first. */
   changesOf(address: string, limit: number): Promise<readonly ResourceChange[]>;
   addAudit(entry: NewAuditEntry): Promise<void>;
-  audit(query: HistoryQuery): Promise<readonly AuditEntry[]>;
+  audit(query: AuditQuery): Promise<readonly AuditEntry[]>;
   /** Returns the pauses that have not ended at this time. */
   pauses(now: number): Promise<readonly ManualPause[]>;
   /** Adds a pause, or replaces the one with the same address. */

@@ -4,6 +4,7 @@ import type { Json } from '../core/json.ts';
 import {
   type Actor,
   type AuditEntry,
+  type AuditQuery,
   type History,
   type ManualPause,
   type NewPass,
@@ -42,6 +43,8 @@ export const HISTORY_LAYOUTS = [
 
 type Row = Record<string, SQLOutputValue>;
 
+const MAX = Number.MAX_SAFE_INTEGER;
+
 /** Access to the database: converts its errors to StoreError, and parses stored JSON. */
 export interface HistoryAccess {
   run<T>(work: () => T): T;
@@ -68,12 +71,12 @@ export function openHistory(database: DatabaseSync, access: HistoryAccess, organ
     });
   return {
     addPass: (pass) => all(() => tables.addPass(pass)),
-    passes: ({ before, limit }) => run(() => tables.passes(before ?? Number.MAX_SAFE_INTEGER, limit)),
+    passes: ({ before, limit }) => run(() => tables.passes(before ?? MAX, limit)),
     pass: (number) => run(() => tables.pass(number)),
     passOfPlan: (checksum) => run(() => tables.passOfPlan(checksum)),
     changesOf: (address, limit) => run(() => tables.changesOf(address, limit)),
     addAudit: (entry) => all(() => tables.addAudit(entry)),
-    audit: ({ before, limit }) => run(() => tables.audit(before ?? Number.MAX_SAFE_INTEGER, limit)),
+    audit: (query) => run(() => tables.audit(query)),
     pauses: (now) => run(() => tables.pauses(now)),
     pause: (pause) => run(() => tables.pause(pause)),
     resume: (address) => run(() => tables.resume(address)),
@@ -101,7 +104,7 @@ class HistoryTables {
   }
 
   addPass(pass: NewPass): number {
-    const [last] = this.passes(Number.MAX_SAFE_INTEGER, 1);
+    const [last] = this.passes(MAX, 1);
     if (last !== undefined && isSame(last, pass)) {
       this.#run(
         `UPDATE pass SET times = times + 1, at = ?, cause = ?, milliseconds = ?, reads = ?, refused = refused + ?
@@ -202,10 +205,10 @@ class HistoryTables {
     this.#run('DELETE FROM audit WHERE organization = ? AND number <= ?', this.#organization, number - RETENTION.audit);
   }
 
-  audit(before: number, limit: number): readonly AuditEntry[] {
+  audit({ before = MAX, until = MAX, limit }: AuditQuery): readonly AuditEntry[] {
     const rows = this.#all(
-      'SELECT * FROM audit WHERE organization = ? AND number < ? ORDER BY number DESC LIMIT ?',
-      ...[this.#organization, before, limit],
+      'SELECT * FROM audit WHERE organization = ? AND number < ? AND at <= ? ORDER BY number DESC LIMIT ?',
+      ...[this.#organization, before, until, limit],
     );
     return rows.map((row) => ({
       number: Number(row.number),

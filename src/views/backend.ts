@@ -1,14 +1,47 @@
 /** State of the daemon that views are made from. */
+import type { OwnRequest } from '../clusters/read/cluster-store.ts';
 import type { ClusterRequest } from '../clusters/run/control-api.ts';
+import type { ClusterOverview } from '../clusters/run/overview.ts';
 import type { OrganizationConfig } from '../config/config.ts';
 import type { ConversationRequest } from '../conversations/ingestion/control-api.ts';
+import type { IngestionStatus } from '../conversations/ingestion/ingestion.ts';
 import type { Clock } from '../core/clock.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { QueueSnapshot } from '../queue/model/snapshot.ts';
 import type { ActionRequest } from '../reconcile/daemon/action-request.ts';
 import type { OrganizationReconciler } from '../reconcile/daemon/organization.ts';
 import type { Actor, History } from '../store/history.ts';
+import type { DeadFilter, DeadLetter } from '../store/outbox.ts';
 import type { OrganizationRecord } from '../store/store.ts';
+import type { BudgetSample } from './budget-samples.ts';
+import type { LogBuffer } from './log-buffer.ts';
+
+/** The queue of a token, which organizations with the same token share. */
+export interface QueueState {
+  /** Id of the first organization that uses it. */
+  readonly name: string;
+  snapshot(): QueueSnapshot;
+  /** Returns samples of the last hours, oldest first. */
+  samples(): readonly BudgetSample[];
+  /** Least time between two samples, in milliseconds. */
+  readonly sampleInterval: number;
+}
+
+/** Ingestion of conversations. Every method reads the state file only, and throws StoreError. */
+export interface ConversationState {
+  status(): Promise<IngestionStatus>;
+  /** Returns the number of waiting conversations per source that were redacted with other settings. */
+  outdated(): Promise<ReadonlyMap<string, number>>;
+  /** Returns dead letters without their content, oldest first. */
+  deadLetters(filter: DeadFilter, limit: number): Promise<readonly DeadLetter[]>;
+}
+
+/** Issue clusters and Octavo's change requests for them. Needs no request to the platform. */
+export interface ClusterState {
+  readonly overview: ClusterOverview;
+  /** Returns Octavo's change requests, oldest first. Throws StoreError. */
+  changeRequests(): Promise<readonly OwnRequest[]>;
+}
 
 /** Reconciler of an organization, as views read it. */
 export type ReconcilerState = Pick<
@@ -24,8 +57,9 @@ export interface OrganizationState {
   readonly reconciler: ReconcilerState | null;
   readonly record: OrganizationRecord;
   readonly history: History;
-  /** Name of the queue, which organizations with the same token share, and its state. */
-  readonly queue: { readonly name: string; snapshot(): QueueSnapshot };
+  readonly queue: QueueState;
+  readonly conversations: ConversationState;
+  readonly clusters: ClusterState;
   /** Milliseconds between checks for commits; null if changes are noticed as they happen. */
   readonly pollInterval: number | null;
 }
@@ -44,6 +78,7 @@ export interface Backend {
   /** Sorted by id. */
   organizations(): readonly OrganizationState[];
   readonly actions: ActionHandlers;
+  readonly log: LogBuffer;
   /**
    * Calls back when something changed. A topic is the id of an organization, or `budget` or `log`. Returns a function
    * that stops it.

@@ -220,6 +220,12 @@ export class ClusterStore {
   }
 }
 
+/** Reads the stored change requests, oldest first; none if the state is unreadable. Throws StoreError. */
+export async function readChangeRequests(note: Note): Promise<readonly OwnRequest[]> {
+  const read = memory.safeParse(await note.read());
+  return read.success ? read.data.entries : [];
+}
+
 /** Redacts stored labels, subjects and reasons with the current rules, because they come from tickets. */
 function redacted(known: Memory, { version, text }: Pick<Redaction, 'version' | 'text'>): Memory {
   const entries = known.entries.map((each) => ({

@@ -2,6 +2,7 @@ import { type AppError, AuthError, RejectedError } from '../../core/errors.ts';
 import { type Redaction, redactError } from '../model/redaction.ts';
 import type { ClusterSource } from '../model/source.ts';
 import type { OwnRequest } from '../read/cluster-store.ts';
+import type { JudgedCluster } from '../read/incremental-reader.ts';
 
 /** Reason why nothing is opened for a selected cluster, for logs and metrics. */
 export type SkipReason =
@@ -61,6 +62,8 @@ export interface RunEnd {
 
 /** Listeners for events of the cluster automation. */
 export interface ClusterEvents {
+  /** A run read these clusters; those that it did not read are unchanged. */
+  onRead?(judged: readonly JudgedCluster[]): void;
   onOpened?(opened: ChangeRequestEvent & { readonly why: string }): void;
   /** Called in a dry run instead of `onOpened`. */
   onWouldOpen?(

@@ -115,8 +115,10 @@ export function isUnchanged(known: KnownSkip, { updatedAt, issues }: IssueCluste
   return known.updatedAt === updatedAt && known.issues === issues;
 }
 
+type Severity = Pick<IssueCluster, 'id' | 'impact' | 'issues' | 'createdAt'>;
+
 /** Compares clusters by severity: impact, then number of issues, then age. */
-export function compareSeverity(a: IssueCluster, b: IssueCluster): number {
+export function compareSeverity(a: Severity, b: Severity): number {
   return (
     impactWeight(b.impact) - impactWeight(a.impact) ||
     b.issues - a.issues ||

@@ -44,13 +44,14 @@ class Run {
   }
 
   async go(): Promise<RunNumbers | null> {
-    const { source, rule, store, clock, tracker, rules, writes } = this.#session;
+    const { source, rule, store, clock, tracker, rules, writes, events } = this.#session;
     // 1. Read the clusters that may have changed.
     const reader = await readClusters(source, rule, store.memory.reading, () => clock.now());
     if (reader === null) {
       return null;
     }
     await recordNumbers(store, reader.judged);
+    events.onRead?.(reader.judged);
     const selected = reader.judged
       .flatMap(({ cluster, verdict }) => (verdict.passes ? [cluster] : []))
       .sort(compareSeverity);
