@@ -8,13 +8,14 @@ import type { ConversationEvents } from './conversations/model/events.ts';
 import type { Clock, Random } from './core/clock.ts';
 import { endsWithin } from './core/clock.ts';
 import { ConfigError } from './core/errors.ts';
-import { Actions } from './daemon/actions.ts';
+import { ChangeNotifier } from './daemon/backend.ts';
 import { OrganizationClusters } from './daemon/clusters.ts';
 import { OrganizationConversations } from './daemon/conversations.ts';
 import type { DaemonContext, Feature, OrganizationContext } from './daemon/feature.ts';
 import type { ManagedOrganization } from './daemon/managed-organization.ts';
 import { Reconciliation } from './daemon/reconciliation.ts';
 import { TokenConnections } from './daemon/token-connections.ts';
+import { WebPage } from './daemon/web-page.ts';
 import type { Logger } from './log.ts';
 import { ConversationsProbe } from './platform/conversations-probe.ts';
 import type { OrganizationReconciler } from './reconcile/daemon/organization.ts';
@@ -26,6 +27,7 @@ import { observeQueue, queueObservation } from './server/pass-events.ts';
 import { createServer } from './server/server.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
+import type { LogBuffer } from './views/log-buffer.ts';
 
 /** Parts and settings of the daemon. */
 export interface DaemonOptions {
@@ -40,6 +42,8 @@ export interface DaemonOptions {
   readonly approveCommand?: (checksum: string) => string;
   /** Opens the state file. Override for tests; defaults to SQLite. */
   readonly openStore?: (path: string) => Store;
+  /** Latest records of `log`, for the web page. Default: none. */
+  readonly logBuffer?: LogBuffer;
   /** Listener for passes, in addition to the log and the metrics. */
   readonly events?: (organization: string) => PassEvents;
   /** Listener for conversations, in addition to the log and the metrics. */
@@ -54,6 +58,8 @@ const approveCommand = (checksum: string) => `octavo approve ${checksum}`;
 export interface Daemon {
   /** URL of health and metrics; null before `start`, and for a single round. */
   readonly address: string | null;
+  /** URL of the web page; null before `start`, and if it is not configured. */
+  readonly pageAddress: string | null;
   /** Organizations that have a source of manifests. */
   readonly organizations: readonly OrganizationReconciler[];
   /** Serves health and metrics, opens the control socket and starts all features. */
@@ -107,6 +113,7 @@ function hasWork({ source, conversations, clusters }: OrganizationConfig): boole
 
 class RunningDaemon implements Daemon {
   address: string | null = null;
+  pageAddress: string | null = null;
   readonly #options: DaemonOptions;
   readonly #context: DaemonContext;
   readonly #connections: TokenConnections;
@@ -114,6 +121,8 @@ class RunningDaemon implements Daemon {
   readonly #stopping = new AbortController();
   readonly #abort = new AbortController();
   readonly #server: ReturnType<typeof createServer>;
+  readonly #changes = new ChangeNotifier();
+  readonly #page: WebPage;
   #control: ControlServer | null = null;
   #timer: NodeJS.Timeout | undefined;
 
@@ -130,6 +139,12 @@ class RunningDaemon implements Daemon {
     this.#organizations = options.config.organizations.map((organization) =>
       this.#open(organization, idPseudonymizers.get(organization.id) as PseudonymizeId),
     );
+    this.#page = new WebPage({
+      context: this.#context,
+      organizations: this.#organizations,
+      changes: this.#changes,
+      ...{ connections, logBuffer: options.logBuffer },
+    });
     this.#server = createServer({ registry: metrics.registry, health: () => [], ready: () => this.#unready() });
     addHooks(this.#server.app, {
       receivers: new Map(this.#organizations.map(({ id, conversations }) => [id, conversations])),
@@ -149,11 +164,9 @@ class RunningDaemon implements Daemon {
   async start(): Promise<void> {
     const { config, log } = this.#context;
     await this.#check();
-    this.#control = await openControl(
-      controlSocketPath(resolve(config.store.path)),
-      new Actions({ organizations: this.#organizations, ...this.#context }),
-    );
+    this.#control = await openControl(controlSocketPath(resolve(config.store.path)), this.#page.backend.actions);
     this.address = await this.#server.listen(config.server.listen);
+    this.pageAddress = await this.#page.open();
     log.info({ address: this.address, organizations: config.organizations.length }, 'octavo is running');
     this.#timer = setInterval(() => this.#observe(), 10_000);
     this.#timer.unref();
@@ -193,6 +206,7 @@ class RunningDaemon implements Daemon {
     const hasEnded = await endsWithin(clock, STOP_LIMIT, [
       ...this.#connections.queues().map(([, queue]) => queue.drain(IN_FLIGHT)),
       ...this.#features.map((feature) => feature.stop(IN_FLIGHT)),
+      this.#page.close(),
     ]);
     clearTimeout(late);
     if (!hasEnded) {
@@ -220,6 +234,7 @@ class RunningDaemon implements Daemon {
             source,
             approveCommand: this.#options.approveCommand ?? approveCommand,
             onPassEnd: () => this.#observeQueues(),
+            onRecorded: () => this.#changes.notify(id),
             events: events?.(id) ?? {},
           });
     const conversations = new OrganizationConversations(context, {
@@ -243,6 +258,7 @@ class RunningDaemon implements Daemon {
 
   #observe(): void {
     this.#observeQueues();
+    this.#page.observe();
     // Saved regularly, because a killed process cannot save anything.
     void this.#connections.remember();
     for (const feature of this.#features) {

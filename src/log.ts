@@ -16,7 +16,7 @@ export interface LogOptions {
   /** Destination; defaults to standard error, because standard output is for results. */
   readonly destination?: Writable & { readonly isTTY?: boolean };
   /** Receives each record as JSON, after secrets were removed, in addition to the destination. */
-  readonly onRecord?: (record: string) => void;
+  readonly onRecord?: ((record: string) => void) | undefined;
 }
 
 /** Opens a logger whose records contain no known secrets, no `authorization` and no passwords of URLs, at any depth. */

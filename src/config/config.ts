@@ -3,6 +3,7 @@ import { ConfigError } from '../core/errors.ts';
 import { type ClusterExtras, type ClustersConfig, completeClusters } from './clusters.ts';
 import { isPlainHttp, PLAIN_HTTP } from './plain-http.ts';
 import { type ConfigKind, configSchema, type ParsedConfig, type Prune } from './schema.ts';
+import type { UiConfig } from './ui.ts';
 import { PUBLIC_API, readBaseUrl, readFlag, readToken } from './values.ts';
 
 export type { Prune } from './schema.ts';
@@ -69,6 +70,8 @@ export interface Config {
   readonly queue: Readonly<ParsedConfig['queue']>;
   readonly store: Readonly<ParsedConfig['store']>;
   readonly server: Readonly<ParsedConfig['server']>;
+  /** The web page. */
+  readonly ui: UiConfig;
   readonly log: Readonly<ParsedConfig['log']>;
   /** Values that must never appear in any output: tokens, and values from the environment or a file. */
   readonly secrets: ReadonlySet<string>;

@@ -12,6 +12,7 @@ import { plainHttpProblems } from './plain-http.ts';
 import { currentName } from './renamed.ts';
 import { type ConfigKind, configSchema } from './schema.ts';
 import { type ConfigTrust, foundLimits } from './trust.ts';
+import { uiProblems } from './ui.ts';
 
 /** All input for loading a configuration. */
 export interface LoadConfigOptions {
@@ -50,6 +51,7 @@ export function loadConfig(options: LoadConfigOptions): Config {
       ...issues.flatMap((issue) => describeIssue(issue, document, schema)),
       ...crossChecks(document),
       ...plainHttpProblems(document),
+      ...uiProblems(document),
     ]);
     append(
       problems,
@@ -99,6 +101,7 @@ const PUBLIC = [
   /^organizations\.\d+\.conversations\.sources\.\d+\.(name|pollInterval|since|folder)(\.|$)/,
   /^organizations\.\d+\.clusters\.(?!changeRequest\.reviewers)/,
   /^(queue|store|server|log)(\.|$)/,
+  /^ui\.(listen|publicUrl|hosts|session|roles)(\.|$)/,
   /^platform\.(baseUrl|user|timeout|insecure)$/,
 ];
 
@@ -114,7 +117,7 @@ function collectSecrets(document: ConfigDocument): ReadonlySet<string> {
 }
 
 /** Settings that contain a secret or a list of secrets. */
-const SECRET = new Set(['token', 'webhookSecret', 'clientSecret', 'refreshToken', 'secrets', 'privateKey']);
+const SECRET = new Set(['token', 'secret', 'webhookSecret', 'clientSecret', 'refreshToken', 'secrets', 'privateKey']);
 
 /** Collects all secrets, and the password of every URL. */
 function collectTokens(value: unknown, secrets: Set<string>): void {

@@ -4,6 +4,7 @@ import { isScope } from '../core/scope.ts';
 import { clustersSchema } from './clusters.ts';
 import { conversationsSchema } from './conversations.ts';
 import { choice, count, cron, flag, positive, setting, text, token } from './settings.ts';
+import { uiSchema } from './ui.ts';
 import { PUBLIC_API, readBaseUrl, readEmail, readListen, readText, readTimezone } from './values.ts';
 
 /** Resources of a kind that a plan may delete. See docs/concepts.md#ownership-and-deletion. */
@@ -128,6 +129,7 @@ export function configSchema(kinds: readonly ConfigKind[]) {
     server: z
       .strictObject({ listen: setting('an address such as 127.0.0.1:8080', readListen).prefault('127.0.0.1:8080') })
       .prefault({}),
+    ui: uiSchema(),
     log: z
       .strictObject({
         level: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).prefault('info'),

@@ -1,6 +1,12 @@
 /** Returns true if a URL points to this machine, so that requests to it do not cross a network. */
 export function isLoopback(url: string | URL): boolean {
-  const { hostname } = new URL(url);
-  const name = hostname.replace(/\.$/, '');
-  return name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(name);
+  return isLoopbackHost(new URL(url).hostname);
+}
+
+/** Returns true if a host name or address, of IPv6 with or without brackets, is this machine. */
+export function isLoopbackHost(host: string): boolean {
+  const name = host.replace(/\.$/, '').toLowerCase();
+  return (
+    ['localhost', '::1', '[::1]'].includes(name) || name.endsWith('.localhost') || /^127\.\d+\.\d+\.\d+$/.test(name)
+  );
 }

@@ -22,6 +22,8 @@ export interface ReconciliationOptions {
   readonly approveCommand: (checksum: string) => string;
   /** Called after every pass. */
   readonly onPassEnd: () => void;
+  /** Called after a pass was recorded in the history. */
+  readonly onRecorded: () => void;
   /** Listener in addition to the log and the metrics. */
   readonly events: PassEvents;
 }
@@ -57,6 +59,7 @@ export class Reconciliation implements Feature {
           history: store.history(id),
           log,
           refusals: () => connection.queue.snapshot().outcomes.refused,
+          onRecorded: options.onRecorded,
         }),
         options.events,
         { onPassEnd: ({ retryIn }) => this.#endPass(retryIn, options.onPassEnd) },

@@ -52,11 +52,12 @@ export class TokenConnections {
 
   /** Returns the connection for an organization's token. */
   of(organization: OrganizationConfig): Connection {
-    const open = this.#open.get(organization.token);
-    if (open === undefined) {
-      throw new Error(`${organization.id} is not in this configuration`);
-    }
-    return open.connection;
+    return this.#openFor(organization).connection;
+  }
+
+  /** Returns the queue of an organization, and the id of the first organization that uses it. */
+  queueOf(organization: OrganizationConfig): { readonly name: string; readonly queue: RequestQueue } {
+    return this.#openFor(organization);
   }
 
   /** Returns the queues, each with the id of the first organization that uses it. */
@@ -77,6 +78,14 @@ export class TokenConnections {
 
   async close(): Promise<void> {
     await Promise.all([...this.#open.values()].map(({ connection }) => connection.close(0)));
+  }
+
+  #openFor({ id, token }: OrganizationConfig): Open {
+    const open = this.#open.get(token);
+    if (open === undefined) {
+      throw new Error(`${id} is not in this configuration`);
+    }
+    return open;
   }
 
   async #add(organization: OrganizationConfig): Promise<void> {

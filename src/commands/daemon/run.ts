@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { createDaemon } from '../../daemon.ts';
 import { createLogger } from '../../log.ts';
+import { LogBuffer } from '../../views/log-buffer.ts';
 import { readTrustedConfig } from '../cli/config.ts';
 import { type CommandContext, untilAborted } from '../cli/context.ts';
 import { keepHeapSmall } from '../cli/small-heap.ts';
@@ -19,13 +20,15 @@ export async function runCommand(flags: RunFlags, context: CommandContext): Prom
   if (config.organizations.some(({ conversations }) => conversations.sources.length > 0)) {
     keepHeapSmall();
   }
-  const log = createLogger({ ...config.log, secrets: config.secrets });
+  const logBuffer = new LogBuffer();
+  const onRecord = config.ui.listen === undefined ? undefined : (record: string) => logBuffer.add(record);
+  const log = createLogger({ ...config.log, secrets: config.secrets, onRecord });
   const { clock, random, version } = context;
   // Logs are read in other directories than that of the daemon, so commands in them need an absolute path.
   const file = flags.config === undefined ? undefined : resolve(context.terminal.cwd, flags.config);
   const approveCommand = (checksum: string) => nextCommand(['approve', checksum], { config: file });
   const dryRun = flags.dryRun === true;
-  const daemon = await createDaemon({ config, clock, random, log, version, dryRun, approveCommand });
+  const daemon = await createDaemon({ config, clock, random, log, logBuffer, version, dryRun, approveCommand });
   const onHangup = () => {
     for (const organization of daemon.organizations) {
       void organization.trigger('manual');

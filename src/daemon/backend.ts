@@ -1,0 +1,106 @@
+/** State and actions of the daemon, for its web page. */
+import type { OrganizationConfig } from '../config/config.ts';
+import type { Clock } from '../core/clock.ts';
+import type { RequestQueue } from '../queue/schedule/request-queue.ts';
+import type { Store } from '../store/store.ts';
+import type { ActionHandlers, Backend, OrganizationState, QueueState } from '../views/backend.ts';
+import type { LogBuffer } from '../views/log-buffer.ts';
+import type { BudgetSampler } from './budget-sampler.ts';
+import type { ManagedOrganization } from './managed-organization.ts';
+
+export interface BackendOptions {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly organizations: readonly { readonly config: OrganizationConfig; readonly managed: ManagedOrganization }[];
+  readonly queueOf: (organization: OrganizationConfig) => { readonly name: string; readonly queue: RequestQueue };
+  readonly sampler: BudgetSampler;
+  readonly log: LogBuffer;
+  readonly actions: ActionHandlers;
+  readonly changes: ChangeNotifier;
+}
+
+/** Tells listeners that something changed. A topic is the id of an organization, or `budget` or `log`. */
+export class ChangeNotifier {
+  readonly #listeners = new Set<(topic: string) => void>();
+
+  listen(listener: (topic: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  notify(topic: string): void {
+    for (const listener of this.#listeners) {
+      listener(topic);
+    }
+  }
+}
+
+/** State of a running daemon. */
+export class DaemonBackend implements Backend {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly actions: ActionHandlers;
+  readonly log: LogBuffer;
+  readonly #organizations: readonly OrganizationState[];
+  readonly #changes: ChangeNotifier;
+
+  constructor(options: BackendOptions) {
+    const { version, clock, store, organizations, actions, changes, log } = options;
+    this.version = version;
+    this.clock = clock;
+    this.actions = notifying(actions, changes);
+    this.log = log;
+    this.#changes = changes;
+    this.#organizations = organizations
+      .map(({ config, managed }) => ({
+        id: config.id,
+        config,
+        reconciler: managed.reconciliation?.reconciler ?? null,
+        record: store.organization(config.id),
+        history: store.history(config.id),
+        queue: queueState(options, config),
+        conversations: managed.conversations,
+        clusters: managed.clusters,
+        pollInterval: config.source?.git?.pollInterval ?? null,
+      }))
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  organizations(): readonly OrganizationState[] {
+    return this.#organizations;
+  }
+
+  onChange(listener: (topic: string) => void): () => void {
+    return this.#changes.listen(listener);
+  }
+}
+
+function queueState({ queueOf, sampler }: BackendOptions, organization: OrganizationConfig): QueueState {
+  const { name, queue } = queueOf(organization);
+  const samples = sampler.of(name);
+  return {
+    name,
+    snapshot: () => queue.snapshot(),
+    samples: () => samples.read(),
+    sampleInterval: samples.interval,
+  };
+}
+
+/** Reports a change after every action, also after a refused one: it is in the audit. */
+function notifying(actions: ActionHandlers, changes: ChangeNotifier): ActionHandlers {
+  const after = async <T>(organization: string | null, work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } finally {
+      if (organization !== null) {
+        changes.notify(organization);
+      }
+    }
+  };
+  return {
+    act: (by, organization, request) => after(organization, actions.act(by, organization, request)),
+    conversations: (by, organization, request) => after(organization, actions.conversations(by, organization, request)),
+    clusters: (by, organization, request) => after(organization, actions.clusters(by, organization, request)),
+  };
+}

@@ -1,0 +1,67 @@
+/** The web page of the daemon, and what it keeps in memory for it. */
+import { LogBuffer } from '../views/log-buffer.ts';
+import type { PageServer } from '../web/server/page-server.ts';
+import { Actions } from './actions.ts';
+import { type ChangeNotifier, DaemonBackend } from './backend.ts';
+import { BudgetSampler } from './budget-sampler.ts';
+import type { DaemonContext } from './feature.ts';
+import type { ManagedOrganization } from './managed-organization.ts';
+import type { TokenConnections } from './token-connections.ts';
+
+export interface WebPageOptions {
+  readonly context: DaemonContext;
+  readonly organizations: readonly ManagedOrganization[];
+  readonly connections: TokenConnections;
+  readonly changes: ChangeNotifier;
+  /** Latest records of the log; undefined: none. */
+  readonly logBuffer: LogBuffer | undefined;
+}
+
+/** State and actions of the daemon, and the page that shows them if it is configured. */
+export class WebPage {
+  readonly backend: DaemonBackend;
+  readonly #context: DaemonContext;
+  readonly #changes: ChangeNotifier;
+  readonly #sampler: BudgetSampler;
+  #server: PageServer | null = null;
+
+  constructor({ context, organizations, connections, changes, logBuffer = new LogBuffer() }: WebPageOptions) {
+    const { config, store, clock, version } = context;
+    this.#context = context;
+    this.#changes = changes;
+    this.#sampler = new BudgetSampler(connections.queues(), clock);
+    this.backend = new DaemonBackend({
+      ...{ version, clock, store, changes, sampler: this.#sampler, log: logBuffer },
+      organizations: config.organizations.map((each, index) => ({
+        config: each,
+        managed: organizations[index] as ManagedOrganization,
+      })),
+      queueOf: (organization) => connections.queueOf(organization),
+      actions: new Actions({ organizations, store, clock }),
+    });
+  }
+
+  /** Serves the page. Returns its URL; null if it is not configured. Its modules are loaded only then. */
+  async open(): Promise<string | null> {
+    const { config, log } = this.#context;
+    if (config.ui.listen === undefined) {
+      return null;
+    }
+    const { createPageServer } = await import('../web/server/page-server.ts');
+    this.#server = await createPageServer({ backend: this.backend, config: config.ui, log });
+    const address = await this.#server.listen();
+    log.info({ address }, 'web page is served');
+    return address;
+  }
+
+  /** Samples the budgets, and reports what changes without an event. */
+  observe(): void {
+    if (this.#sampler.sample()) {
+      this.#changes.notify('budget');
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.close();
+  }
+}

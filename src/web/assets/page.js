@@ -1,0 +1,1 @@
+// Reloads the content of the page when something changed.

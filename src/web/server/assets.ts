@@ -1,0 +1,42 @@
+/** Stylesheet, scripts and icon of the pages. */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+
+interface Asset {
+  readonly type: string;
+  readonly body: Buffer;
+  /** Part of its address, so that browsers can keep it for ever. */
+  readonly version: string;
+}
+
+export interface Assets {
+  /** Returns the address of a file. */
+  href(name: string): string;
+  get(name: string): Asset | undefined;
+}
+
+const SCRIPT = 'text/javascript; charset=utf-8';
+/** Folder of the files, in a checkout and in an installed package. */
+const FOLDER = import.meta.url.endsWith('.ts') ? '../assets/' : './assets/';
+
+/** Reads all files. */
+export async function loadAssets(): Promise<Assets> {
+  const own = (name: string) => new URL(`${FOLDER}${name}`, import.meta.url);
+  const morph = createRequire(import.meta.url).resolve('idiomorph/dist/idiomorph.min.js');
+  const files = new Map<string, Asset>([
+    ['style.css', await read(own('style.css'), 'text/css; charset=utf-8')],
+    ['icon.svg', await read(own('icon.svg'), 'image/svg+xml')],
+    ['page.js', await read(own('page.js'), SCRIPT)],
+    ['idiomorph.js', await read(morph, SCRIPT)],
+  ]);
+  return {
+    href: (name) => `/assets/${name}?v=${files.get(name)?.version ?? ''}`,
+    get: (name) => files.get(name),
+  };
+}
+
+async function read(path: string | URL, type: string): Promise<Asset> {
+  const body = await readFile(path);
+  return { type, body, version: createHash('sha256').update(body).digest('hex').slice(0, 12) };
+}

@@ -1,0 +1,105 @@
+/** Frame of every page: navigation, the content, and the places for notices. */
+import { html } from 'hono/html';
+import { link, pathTo } from '../html/link.ts';
+import type { Html, Viewer } from '../page.ts';
+import type { Assets } from './assets.ts';
+
+export interface LayoutOptions {
+  readonly title: string;
+  readonly main: Html;
+  /** Path of the request, for the navigation. */
+  readonly path: string;
+  /** Null for a page that belongs to no organization. */
+  readonly organization: string | null;
+  /** Null before a person has signed in. */
+  readonly viewer: Viewer | null;
+  readonly assets: Assets;
+  /** Version of the content, and topics that reload it; null for a page that does not change. */
+  readonly live: { readonly etag: string; readonly topics: readonly string[] } | null;
+  /** Address to open at once. */
+  readonly refresh?: string;
+}
+
+const GLOBAL = [
+  ['/', 'Organizations'],
+  ['/budget', 'Budget'],
+  ['/audit', 'Audit'],
+  ['/log', 'Log'],
+] as const;
+
+const OF_ORGANIZATION = [
+  ['', 'Overview'],
+  ['passes', 'Passes'],
+  ['conversations', 'Conversations'],
+  ['clusters', 'Clusters'],
+  ['audit', 'Audit'],
+] as const;
+
+/** Seconds between reloads of a page without JavaScript. A page with a form is not reloaded, as it would be emptied. */
+const RELOAD = 30;
+
+/** Renders a document. */
+export async function layout(options: LayoutOptions): Promise<string> {
+  const { title, viewer, assets, live, refresh } = options;
+  const main = await options.main;
+  const isReloaded = live !== null && !String(main).includes(' method="post"');
+  const document = await html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Octavo</title>
+<link rel="icon" href="${assets.href('icon.svg')}" type="image/svg+xml">
+<link rel="stylesheet" href="${assets.href('style.css')}">
+${
+  live === null
+    ? ''
+    : html`<script src="${assets.href('idiomorph.js')}" defer></script>
+<script src="${assets.href('page.js')}" type="module"></script>`
+}
+${refresh === undefined ? '' : html`<meta http-equiv="refresh" content="0; url=${refresh}">`}
+${isReloaded ? html`<noscript><meta http-equiv="refresh" content="${RELOAD}"></noscript>` : ''}
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="top">
+<p class="brand">${link('/', 'Octavo')}</p>
+${viewer === null ? '' : html`${globalNav(options)}${person(viewer)}`}
+</header>
+${options.organization === null || viewer === null ? '' : organizationNav(options.organization, options.path)}
+<p id="connection" class="notice" role="status"></p>
+<main id="main" tabindex="-1"${live === null ? '' : html` data-etag="${live.etag}" data-topics="${JSON.stringify(live.topics)}"`}>
+${main}
+</main>
+</body>
+</html>
+`;
+  return String(document);
+}
+
+function globalNav({ path }: LayoutOptions): Html {
+  return html`<nav aria-label="Octavo"><ul>${GLOBAL.map(([href, text]) => item(href, text, path))}</ul></nav>`;
+}
+
+function organizationNav(organization: string, path: string): Html {
+  const base = pathTo(['o', organization]);
+  const items = OF_ORGANIZATION.map(([name, text]) => item(name === '' ? base : `${base}/${name}`, text, path));
+  return html`<nav class="organization" aria-label="${organization}"><ul>${items}</ul></nav>`;
+}
+
+function item(href: string, text: string, path: string): Html {
+  const isCurrent = href === path;
+  return html`<li><a href="${href}"${isCurrent ? html` aria-current="page"` : ''}>${text}</a></li>`;
+}
+
+/** Name of the person, and the button that ends a session. */
+function person({ actor }: Viewer): Html {
+  if (actor.method === 'none') {
+    return html`<p class="person">Read-only</p>`;
+  }
+  const signOut = ['token', 'oidc'].includes(actor.method)
+    ? html`<form method="post" action="/sign-out"><button>Sign out</button></form>`
+    : '';
+  return html`<div class="person"><span>${actor.name}</span>${signOut}</div>`;
+}

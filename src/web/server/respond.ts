@@ -1,0 +1,118 @@
+/** Answers to requests for pages: HTML or JSON, with a version, and errors in the same form. */
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import type { Backend } from '../../views/backend.ts';
+import { link } from '../html/link.ts';
+import type { Html, Page, PageRequest, Viewer } from '../page.ts';
+import { PageError } from '../page-error.ts';
+import type { Assets } from './assets.ts';
+import { layout } from './layout.ts';
+
+const HTML = 'text/html; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Returns true if the answer must be JSON. */
+export function wantsJson({ headers }: FastifyRequest): boolean {
+  const accept = headers.accept ?? '';
+  return accept.includes('application/json') && !accept.includes('text/html');
+}
+
+/** A rendered answer. */
+interface Answer {
+  readonly type: string;
+  readonly etag: string;
+  readonly body: string;
+}
+
+/** Returns the path of a request, without its query. */
+export function pathOf({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0] ?? '/';
+}
+
+/** Returns the request as pages see it. Throws PageError (404) for an organization that the person may not see. */
+export function pageRequest(backend: Backend, request: FastifyRequest, viewer: Viewer): PageRequest {
+  const params = request.params as Readonly<Record<string, string>>;
+  const { organization } = params;
+  const isKnown = organization === undefined || backend.organizations().some(({ id }) => id === organization);
+  if (!isKnown || (organization !== undefined && viewer.role(organization) === null)) {
+    throw notFound();
+  }
+  const query = Object.entries(request.query as Readonly<Record<string, string | string[]>>);
+  return {
+    params,
+    query: Object.fromEntries(query.map(([name, value]) => [name, [value].flat().at(-1) ?? ''])),
+    viewer,
+    now: backend.clock.now(),
+  };
+}
+
+/** Renders a page. Throws PageError (404) if there is no such thing. */
+export async function renderPage(
+  page: Page,
+  { backend, assets }: { readonly backend: Backend; readonly assets: Assets },
+  request: PageRequest,
+  { path, isJson }: { readonly path: string; readonly isJson: boolean },
+): Promise<Answer> {
+  const view = await page.load(backend, request);
+  if (view === null) {
+    throw notFound();
+  }
+  if (isJson) {
+    const body = JSON.stringify(view);
+    return { type: JSON_TYPE, body, etag: etagOf(body) };
+  }
+  const main = await page.render(view, request);
+  const title = page.title(view);
+  const { viewer, params } = request;
+  const etag = etagOf(`${title}\n${main}`);
+  const live = { etag, topics: page.topics(view) };
+  const organization = params.organization ?? null;
+  return { type: HTML, etag, body: await layout({ title, main, path, organization, viewer, assets, live }) };
+}
+
+/** Sends an answer, or 304 if the client has it. */
+export function sendAnswer(request: FastifyRequest, reply: FastifyReply, { type, etag, body }: Answer): FastifyReply {
+  void reply.header('vary', 'accept, cookie').header('etag', etag);
+  if (request.headers['if-none-match'] === etag) {
+    return reply.code(304).send();
+  }
+  return reply.type(type).send(body);
+}
+
+/** Sends an error, as a page or as JSON. */
+export async function sendError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, message, headers }: PageError,
+  frame: { readonly assets: Assets; readonly viewer: Viewer | null; readonly more?: Html },
+): Promise<FastifyReply> {
+  void reply.code(status).headers(headers);
+  if (wantsJson(request)) {
+    return reply.type(JSON_TYPE).send(JSON.stringify({ error: message }));
+  }
+  const title = TITLES[status] ?? 'The request failed';
+  const main = html`<h1>${title}</h1>
+<p>${message}</p>
+${frame.more ?? ''}
+<p>${link('/', 'All organizations')}</p>`;
+  const body = await layout({ title, main, path: pathOf(request), organization: null, live: null, ...frame });
+  return reply.type(HTML).send(body);
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  401: 'Sign in',
+  403: 'Not allowed',
+  404: 'Not found',
+  409: 'The plan has changed',
+  429: 'Too many attempts',
+  500: 'Internal error',
+};
+
+export function notFound(): PageError {
+  return new PageError(404, 'There is no such page, or you may not see it.');
+}
+
+function etagOf(content: string): string {
+  return `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
+}
