@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Plugin, rolldown } from 'rolldown';
@@ -9,7 +9,17 @@ import { sourceDigest } from '../bin/source.js';
  * few files: opening hundreds of small ones is most of what a short command takes. What only the daemon needs stays in
  * `node_modules`, and is loaded when it starts.
  */
-const DAEMON_ONLY = ['chokidar', 'cron-parser', 'fastify', 'node-cron', 'pino', 'pino-pretty', 'prom-client'];
+const DAEMON_ONLY = [
+  '@fastify/cookie',
+  'chokidar',
+  'cron-parser',
+  'fastify',
+  'node-cron',
+  'openid-client',
+  'pino',
+  'pino-pretty',
+  'prom-client',
+];
 
 /** Brings a file of its own, and few commands need it. */
 const WITH_FILES = ['jq-wasm'];
@@ -75,6 +85,9 @@ await lazy.write({
   chunkFileNames: '[name]-[hash].cjs',
 });
 await lazy.close();
+
+// The stylesheet, the script and the icon of the web page.
+cpSync(join(root, 'src/web/assets'), join(target, 'assets'), { recursive: true });
 
 // A checkout runs this build as long as its source is still the same (bin/octavo.js).
 writeFileSync(join(target, 'source.sha256'), sourceDigest(root));

@@ -1,4 +1,5 @@
 /** The web page of the daemon, and what it keeps in memory for it. */
+import { randomBytes } from 'node:crypto';
 import { LogBuffer } from '../views/log-buffer.ts';
 import type { PageServer } from '../web/server/page-server.ts';
 import { Actions } from './actions.ts';
@@ -43,12 +44,15 @@ export class WebPage {
 
   /** Serves the page. Returns its URL; null if it is not configured. Its modules are loaded only then. */
   async open(): Promise<string | null> {
-    const { config, log } = this.#context;
+    const { config, log, store } = this.#context;
     if (config.ui.listen === undefined) {
       return null;
     }
     const { createPageServer } = await import('../web/server/page-server.ts');
-    this.#server = await createPageServer({ backend: this.backend, config: config.ui, log });
+    this.#server = await createPageServer({
+      ...{ backend: this.backend, config: config.ui, log, randomBytes },
+      sessions: store.sessions(),
+    });
     const address = await this.#server.listen();
     log.info({ address }, 'web page is served');
     return address;

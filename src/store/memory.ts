@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { OUTBOX_LAYOUTS } from './outbox-layout.ts';
+import { openSessions, SESSION_LAYOUT } from './sessions.ts';
 import { HISTORY_LAYOUTS, openHistory } from './sqlite-history.ts';
 import { openOutbox } from './sqlite-outbox.ts';
 import type { AppliedHead, OrganizationRecord, PlanDecision, RecordEntry, Store } from './store.ts';
@@ -46,10 +47,14 @@ export function openMemoryStore(): Store {
         notes.set(topic, structuredClone(value));
       },
     }),
-    // Both use SQLite in memory, so that their rules are implemented once.
+    // All of these use SQLite in memory, so that their rules are implemented once.
     history: (organization) => {
       database ??= memoryDatabase();
       return openHistory(database, access, organization);
+    },
+    sessions: () => {
+      database ??= memoryDatabase();
+      return openSessions(database, access);
     },
     outbox: (organization, limit) => {
       database ??= memoryDatabase();
@@ -63,7 +68,7 @@ export function openMemoryStore(): Store {
 
 function memoryDatabase(): DatabaseSync {
   const database = new DatabaseSync(':memory:');
-  database.exec([...OUTBOX_LAYOUTS, ...HISTORY_LAYOUTS].join('\n'));
+  database.exec([...OUTBOX_LAYOUTS, ...HISTORY_LAYOUTS, SESSION_LAYOUT].join('\n'));
   return database;
 }
 

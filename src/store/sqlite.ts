@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import type { Actor } from './history.ts';
 import { OUTBOX_LAYOUTS } from './outbox-layout.ts';
+import { openSessions, SESSION_LAYOUT } from './sessions.ts';
 import { HISTORY_LAYOUTS, openHistory } from './sqlite-history.ts';
 import { openOutbox } from './sqlite-outbox.ts';
 import type { Note, OrganizationRecord, PlanDecision, RecordEntry, Store } from './store.ts';
@@ -41,6 +42,7 @@ const LAYOUTS = [
   ) STRICT, WITHOUT ROWID;
   INSERT INTO decision SELECT organization, checksum, '', 'socket', 'approved', '', at FROM approval;
   DELETE FROM approval;`,
+  SESSION_LAYOUT,
 ];
 
 /** SQLite's application id, which marks the file as Octavo's: "Octv". */
@@ -76,6 +78,7 @@ export function openSqliteStore(path: string, onOpen?: (database: DatabaseSync) 
     organization: (id) => withStoreErrors(file, () => openRecord(database, file, id)),
     note: (topic) => withStoreErrors(file, () => openNote(database, file, topic)),
     history: (organization) => openHistory(database, access, organization),
+    sessions: () => access.run(() => openSessions(database, access)),
     outbox: (organization, limit) => access.run(() => openOutbox(database, access, organization, limit)),
     close: async () => {
       if (database.isOpen) {

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../core/json.ts';
 import type { Actor, History } from './history.ts';
 import type { Outbox, OutboxLimit } from './outbox.ts';
+import type { Sessions } from './sessions.ts';
 
 /** Last applied state of one resource. */
 export interface RecordEntry {
@@ -80,6 +81,8 @@ export interface Store {
   note(topic: string): Note;
   /** Returns the history of an organization; empty for an unknown one. */
   history(organization: string): History;
+  /** Returns the sessions of the web page. */
+  sessions(): Sessions;
   /** Returns the outbox of an organization; `limit` bounds the stored content. */
   outbox(organization: string, limit: OutboxLimit): Outbox;
   close(): Promise<void>;

@@ -3,20 +3,32 @@ import cookies from '@fastify/cookie';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { UiConfig } from '../../config/ui.ts';
 import { ConfigError, messageOf } from '../../core/errors.ts';
+import { isLoopbackHost } from '../../core/loopback.ts';
 import type { Logger } from '../../log.ts';
+import type { Sessions } from '../../store/sessions.ts';
 import type { Backend } from '../../views/backend.ts';
 import { type Authenticator, authenticateNobody, firstOf, type Identity, viewerOf } from '../auth/authenticator.ts';
-import type { Page, Viewer } from '../page.ts';
+import { authenticateBySession } from '../auth/by-session.ts';
+import { authenticateByToken } from '../auth/by-token.ts';
+import { FailedAttempts } from '../auth/failed-attempts.ts';
+import { OidcProvider } from '../auth/oidc.ts';
+import { PageSessions } from '../auth/page-sessions.ts';
+import { authenticateByProxy } from '../auth/proxy.ts';
+import { queryOf } from '../html/link.ts';
+import type { Page } from '../page.ts';
 import { PageError } from '../page-error.ts';
 import { pages } from '../pages/index.ts';
 import { type Assets, loadAssets } from './assets.ts';
 import { checkHost, SECURITY_HEADERS } from './request-checks.ts';
 import { notFound, pageRequest, pathOf, renderPage, sendAnswer, sendError, wantsJson } from './respond.ts';
+import { SignIn, sessionCookie } from './sign-in.ts';
 
 export interface PageServerOptions {
   readonly backend: Backend;
   readonly config: UiConfig;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  readonly sessions: Sessions;
+  readonly randomBytes: (size: number) => Buffer;
 }
 
 /** Server of the web page. */
@@ -36,9 +48,10 @@ const LARGEST_BODY = 65_536;
 /** Milliseconds that requests in flight may take after `close`. */
 const CLOSING = 500;
 
-/** Creates the server. Throws ConfigError if people would not have to sign in, and other machines can reach it. */
+/** Creates the server. Throws ConfigError if other machines can reach it, and nobody has to sign in. */
 export async function createPageServer(options: PageServerOptions): Promise<PageServer> {
   const { config } = options;
+  requireSignIn(config);
   const app = createPageApp();
   const server = new Pages(options, await loadAssets());
   await app.register(cookies);
@@ -64,6 +77,15 @@ export async function createPageServer(options: PageServerOptions): Promise<Page
   };
 }
 
+/** The configuration file is checked too. This check holds for every other way to create a configuration. */
+function requireSignIn({ listen, tokens, proxy, oidc }: UiConfig): void {
+  if (listen !== undefined && !isLoopbackHost(listen.host) && tokens.length === 0 && !proxy && !oidc) {
+    throw new ConfigError(
+      `ui.listen ${listen.host}:${listen.port} can be reached by other machines, and nobody has to sign in; set ui.tokens, ui.proxy or ui.oidc`,
+    );
+  }
+}
+
 function createPageApp(): FastifyInstance {
   const app = fastify({
     logger: false,
@@ -84,11 +106,27 @@ class Pages {
   readonly #options: PageServerOptions;
   readonly #assets: Assets;
   readonly #authenticate: Authenticator;
+  readonly #signIn: SignIn;
 
   constructor(options: PageServerOptions, assets: Assets) {
+    const { config, backend, sessions: stored, randomBytes, log } = options;
+    const { clock } = backend;
+    const attempts = new FailedAttempts(clock);
+    const sessions = new PageSessions({ sessions: stored, clock, randomBytes, lifetime: config.session });
+    const { oidc, publicUrl = '' } = config;
+    const provider = oidc === undefined ? null : new OidcProvider(oidc, publicUrl);
+    const cookie = sessionCookie(config);
+    const isOpen = config.tokens.length === 0 && config.proxy === undefined && oidc === undefined;
     this.#options = options;
     this.#assets = assets;
-    this.#authenticate = firstOf([authenticateNobody]);
+    this.#signIn = new SignIn({ config, clock, assets, sessions, attempts, provider });
+    this.#authenticate = isOpen
+      ? authenticateNobody
+      : firstOf([
+          authenticateByToken(config, attempts),
+          ...(config.proxy === undefined ? [] : [authenticateByProxy(config.proxy, log)]),
+          authenticateBySession({ sessions, config, clock, provider, cookie }),
+        ]);
   }
 
   addTo(app: FastifyInstance): void {
@@ -98,6 +136,7 @@ class Pages {
     });
     app.setErrorHandler((error, request, reply) => this.#fail(error, request, reply));
     app.setNotFoundHandler((request, reply) => this.#fail(notFound(), request, reply));
+    this.#signIn.addTo(app);
     app.get('/assets/:name', (request, reply) => this.#sendAsset(request, reply));
     for (const page of pages) {
       app.get(page.path, (request, reply) => this.#sendPage(page, request, reply));
@@ -105,7 +144,11 @@ class Pages {
   }
 
   async #sendPage(page: Page, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const viewer = await this.#viewer(request);
+    const identity = await this.#identify(request);
+    if (identity === null) {
+      return this.#askToSignIn(request, reply);
+    }
+    const viewer = viewerOf(identity, this.#options.config);
     const parts = { backend: this.#options.backend, assets: this.#assets };
     const asked = pageRequest(parts.backend, request, viewer);
     const form = { path: pathOf(request), isJson: wantsJson(request) };
@@ -135,16 +178,21 @@ class Pages {
     });
   }
 
-  async #viewer(request: FastifyRequest): Promise<Viewer> {
-    const identity = await this.#identify(request);
-    if (identity === null) {
-      throw new PageError(401, 'Sign in to see this page.');
+  /** Opens the sign-in page. A program gets 401. */
+  async #askToSignIn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { headers, url } = request;
+    if (wantsJson(request)) {
+      throw new PageError(401, 'Sign in, or send a token.', { 'www-authenticate': 'Bearer' });
     }
-    return viewerOf(identity, this.#options.config);
+    // A link on another site does not send the cookie. A page that opens the same address does.
+    return headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] === 'navigate'
+      ? this.#signIn.reopen(reply, url)
+      : reply.redirect(`/sign-in${queryOf({ back: url })}`, 303);
   }
 
   async #fail(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const viewer = await this.#viewer(request).catch(() => null);
+    const identity = await this.#identify(request).catch(() => null);
+    const viewer = identity === null ? null : viewerOf(identity, this.#options.config);
     return sendError(request, reply, this.#toPageError(error, request), { assets: this.#assets, viewer });
   }
 

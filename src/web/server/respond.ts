@@ -18,6 +18,12 @@ export function wantsJson({ headers }: FastifyRequest): boolean {
   return accept.includes('application/json') && !accept.includes('text/html');
 }
 
+/** Returns the fields of a form, or of a JSON object. Values that are not text are left out. */
+export function formOf({ body }: FastifyRequest): Readonly<Record<string, string>> {
+  const fields = typeof body === 'object' && body !== null ? Object.entries(body) : [];
+  return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'));
+}
+
 /** A rendered answer. */
 interface Answer {
   readonly type: string;

@@ -1,0 +1,180 @@
+/** Routes for signing in and out. */
+import type { CookieSerializeOptions } from '@fastify/cookie';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import type { UiConfig } from '../../config/ui.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { FailedAttempts } from '../auth/failed-attempts.ts';
+import type { OidcProvider, SignInAttempt } from '../auth/oidc.ts';
+import type { PageSessions } from '../auth/page-sessions.ts';
+import { findToken } from '../auth/tokens.ts';
+import { isLocalPath, link, queryOf } from '../html/link.ts';
+import type { Html } from '../page.ts';
+import { PageError } from '../page-error.ts';
+import type { Assets } from './assets.ts';
+import { layout } from './layout.ts';
+import { checkOrigin } from './request-checks.ts';
+import { formOf } from './respond.ts';
+
+export interface SignInOptions {
+  readonly config: UiConfig;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly assets: Assets;
+  readonly sessions: PageSessions;
+  readonly attempts: FailedAttempts;
+  readonly provider: OidcProvider | null;
+}
+
+/** Seconds that a person may take at the provider. */
+const ATTEMPT = 600;
+
+/** Returns the name of the session cookie. Browsers accept `__Host-` only over https, and from this host alone. */
+export function sessionCookie({ publicUrl }: UiConfig): string {
+  return publicUrl?.startsWith('https:') === true ? '__Host-octavo' : 'octavo';
+}
+
+export class SignIn {
+  readonly #options: SignInOptions;
+  readonly #cookie: string;
+  readonly #attempt: string;
+
+  constructor(options: SignInOptions) {
+    this.#options = options;
+    this.#cookie = sessionCookie(options.config);
+    this.#attempt = `${this.#cookie}-sign-in`;
+  }
+
+  addTo(app: FastifyInstance): void {
+    app.get('/sign-in', (request, reply) => this.#show(request, reply));
+    app.post('/sign-in', (request, reply) => this.#withToken(request, reply));
+    app.post('/sign-out', (request, reply) => this.#signOut(request, reply));
+    app.get('/oidc/start', (request, reply) => this.#begin(request, reply));
+    app.get('/oidc/callback', (request, reply) => this.#complete(request, reply));
+  }
+
+  /** Opens an address again, from a page of this host. */
+  reopen(reply: FastifyReply, url: string): Promise<FastifyReply> {
+    const back = backOf({ back: url });
+    return this.#page(reply, html`<p>${link(back, 'Continue')}</p>`, back);
+  }
+
+  async #show(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { config } = this.#options;
+    const back = backOf(request.query);
+    if (config.tokens.length === 0 && config.oidc === undefined && config.proxy === undefined) {
+      return reply.redirect(back, 303);
+    }
+    return this.#page(reply, this.#form(back, ''));
+  }
+
+  #form(back: string, problem: string): Html {
+    const { config } = this.#options;
+    const token = html`<form method="post" action="/sign-in" class="sign-in">
+<input type="hidden" name="back" value="${back}">
+<p><label for="token">Token</label> <input id="token" name="token" type="password" autocomplete="current-password" required></p>
+<p><button class="primary">Sign in</button></p>
+</form>`;
+    return html`<h1>Sign in</h1>
+${problem === '' ? '' : html`<p class="problem" role="alert">${problem}</p>`}
+${config.oidc === undefined ? '' : html`<p>${link(`/oidc/start${queryOf({ back })}`, 'Sign in with your account', { class: 'button' })}</p>`}
+${config.tokens.length === 0 ? '' : token}
+${config.proxy === undefined ? '' : html`<p>The sign-in page of the proxy in front of this server did not send a user.</p>`}`;
+  }
+
+  async #withToken(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { config, clock, attempts, sessions } = this.#options;
+    checkOrigin(request.headers, true, config.publicUrl);
+    const { token = '', back: asked } = formOf(request);
+    const back = backOf({ back: asked });
+    const peer = request.socket.remoteAddress ?? '';
+    attempts.check(peer);
+    const found = findToken(config.tokens, token.trim());
+    if (found === null) {
+      attempts.add(peer);
+      return this.#page(reply.code(401), this.#form(back, 'This token is not known.'));
+    }
+    const { name, sha256 } = found;
+    const person = { method: 'token', name, groups: [], sha256, refreshToken: null, checkedAt: clock.now() } as const;
+    return this.#setSession(reply, await sessions.start(person)).redirect(back, 303);
+  }
+
+  async #signOut(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    checkOrigin(request.headers, true, this.#options.config.publicUrl);
+    const secret = request.cookies[this.#cookie];
+    if (secret !== undefined) {
+      await this.#options.sessions.end(secret);
+    }
+    return reply.clearCookie(this.#cookie, this.#cookieOptions('strict')).redirect('/sign-in', 303);
+  }
+
+  async #begin(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { url, attempt } = await this.#requireProvider().begin(backOf(request.query));
+    const text = Buffer.from(JSON.stringify(attempt)).toString('base64url');
+    // The redirect from the provider comes from another site, so it would not send a strict cookie.
+    return reply.setCookie(this.#attempt, text, { ...this.#cookieOptions('lax'), maxAge: ATTEMPT }).redirect(url, 303);
+  }
+
+  async #complete(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { clock, sessions } = this.#options;
+    const provider = this.#requireProvider();
+    const attempt = readAttempt(request.cookies[this.#attempt]);
+    void reply.clearCookie(this.#attempt, this.#cookieOptions('lax'));
+    if (attempt === null) {
+      throw new PageError(403, 'This browser has not begun a sign-in, or it took too long. Sign in again.');
+    }
+    const at = request.url.indexOf('?');
+    const person = await provider.complete(at === -1 ? '' : request.url.slice(at), attempt);
+    const secret = await sessions.start({ ...person, method: 'oidc', sha256: '', checkedAt: clock.now() });
+    // A redirect would still count as coming from the provider, and the browser would not send the strict cookie.
+    return this.#page(
+      this.#setSession(reply, secret),
+      html`<h1>Signed in</h1>
+<p>${link(backOf(attempt), 'Continue')}</p>`,
+      backOf(attempt),
+    );
+  }
+
+  #requireProvider(): OidcProvider {
+    if (this.#options.provider === null) {
+      throw new PageError(404, 'Sign-in with a provider is not configured.');
+    }
+    return this.#options.provider;
+  }
+
+  #setSession(reply: FastifyReply, secret: string): FastifyReply {
+    const maxAge = Math.floor(this.#options.config.session / 1000);
+    return reply.setCookie(this.#cookie, secret, { ...this.#cookieOptions('strict'), maxAge });
+  }
+
+  #cookieOptions(sameSite: 'strict' | 'lax'): CookieSerializeOptions {
+    return { path: '/', httpOnly: true, sameSite, secure: this.#cookie.startsWith('__Host-') };
+  }
+
+  async #page(reply: FastifyReply, main: Html, refresh?: string): Promise<FastifyReply> {
+    const { assets } = this.#options;
+    const body = await layout({
+      ...{ title: 'Sign in', main, assets, path: '/sign-in', organization: null, viewer: null, live: null },
+      ...(refresh === undefined ? {} : { refresh }),
+    });
+    return reply.type('text/html; charset=utf-8').send(body);
+  }
+}
+
+/** Returns the path to open after the sign-in; `/` unless it is a path on this host. */
+function backOf(fields: unknown): string {
+  const { back } = (fields ?? {}) as { readonly back?: unknown };
+  return typeof back === 'string' && isLocalPath(back) ? back : '/';
+}
+
+function readAttempt(cookie: string | undefined): SignInAttempt | null {
+  try {
+    const attempt = JSON.parse(
+      Buffer.from(cookie ?? '', 'base64url').toString('utf8'),
+    ) as Partial<SignInAttempt> | null;
+    const { state, nonce, verifier, back } = attempt ?? {};
+    const isComplete = [state, nonce, verifier, back].every((value) => typeof value === 'string' && value !== '');
+    return isComplete ? (attempt as SignInAttempt) : null;
+  } catch {
+    return null;
+  }
+}
