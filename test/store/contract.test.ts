@@ -121,6 +121,21 @@ describe.each([
     expect(await record.decisions()).toEqual([decision('sha256:b', 2), decision('sha256:a', 4)]);
   });
 
+  test('keeps a session until it expires or is removed', async () => {
+    const sessions = store.sessions();
+    const session = (id: string, expiresAt: number) => ({ id, data: { name: 'ana', groups: ['docs'] }, expiresAt });
+    await sessions.put(session('a', 100), 1);
+    await sessions.put(session('b', 200), 1);
+    expect(await sessions.get('a', 99)).toEqual(session('a', 100));
+    expect(await sessions.get('a', 100)).toBe(null);
+    await sessions.put(session('b', 300), 150);
+    expect(await sessions.get('a', 50)).toBe(null);
+    expect(await store.sessions().get('b', 250)).toEqual(session('b', 300));
+    await sessions.remove('b');
+    await sessions.remove('unknown');
+    expect(await sessions.get('b', 250)).toBe(null);
+  });
+
   test('throws StoreError after it was closed', async () => {
     const record = store.organization('org_1');
     await store.close();

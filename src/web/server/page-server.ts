@@ -185,7 +185,7 @@ class Pages {
       throw new PageError(401, 'Sign in, or send a token.', { 'www-authenticate': 'Bearer' });
     }
     // A link on another site does not send the cookie. A page that opens the same address does.
-    return headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] === 'navigate'
+    return headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-dest'] === 'document'
       ? this.#signIn.reopen(reply, url)
       : reply.redirect(`/sign-in${queryOf({ back: url })}`, 303);
   }
