@@ -19,6 +19,9 @@ export interface ChangeBlock {
   readonly lines: readonly string[];
 }
 
+/** Members of a change that decide its rank. */
+type RankedChange = Pick<Change, 'action' | 'address' | 'held' | 'accessFields' | 'weight'>;
+
 const SIGNS = { create: '+', update: '~', move: '→', delete: '-' } as const;
 /** Minimum width of the address column in a narrow terminal, in characters. */
 const MIN_ADDRESS_COLUMN = 20;
@@ -33,19 +36,28 @@ export function changeBlocks(plan: Plan, options: PlanTextOptions): readonly Cha
     widest = Math.max(widest, textWidth(address));
   }
   const column = Math.min(widest, Math.max(MIN_ADDRESS_COLUMN, Math.floor(options.columns / 2) - 4));
-  const affectsAccess = new Set(plan.access.map((each) => each.change));
-  const ranked = plan.changes.map((change) => ({ change, rank: rankOf(change, affectsAccess) }));
-  return ranked
-    .toSorted((a, b) => a.rank - b.rank || b.change.weight - a.change.weight)
-    .map(({ change, rank }) => ({
-      kind: change.kind,
-      action: change.action,
-      rank,
-      lines: [headLine(change, column, options), ...bodyLines(change, options)].join('\n').split('\n'),
-    }));
+  return rankChanges(plan).map(({ change, rank }) => ({
+    kind: change.kind,
+    action: change.action,
+    rank,
+    lines: [headLine(change, column, options), ...bodyLines(change, options)].join('\n').split('\n'),
+  }));
 }
 
-function rankOf(change: Change, affectsAccess: ReadonlySet<string>): number {
+/** Sorts the changes of a plan by rank; of equal ones, those with the greatest impact come first. */
+export function rankChanges<T extends RankedChange>({
+  access,
+  changes,
+}: {
+  readonly access: Plan['access'];
+  readonly changes: readonly T[];
+}): readonly { readonly change: T; readonly rank: number }[] {
+  const affectsAccess = new Set(access.map((each) => each.change));
+  const ranked = changes.map((change) => ({ change, rank: rankOf(change, affectsAccess) }));
+  return ranked.toSorted((a, b) => a.rank - b.rank || b.change.weight - a.change.weight);
+}
+
+function rankOf(change: RankedChange, affectsAccess: ReadonlySet<string>): number {
   if (change.held !== null) {
     return RANK.held;
   }

@@ -1,6 +1,6 @@
 /** Renders a plan as text for terminals, pipes and pull request comments. */
 
-import { type Plan, WHOLE_ORGANIZATION } from '../../core/change.ts';
+import { type AccessChange, type Plan, WHOLE_ORGANIZATION } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
 import { ROOT_SCOPE } from '../../core/scope.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
@@ -153,8 +153,7 @@ export function planTitleParts(plan: Plan): { readonly who: string; readonly whe
 }
 
 /** `1 to create, 1 to update, 1 held, 38 unchanged`. */
-export function summaryLine(plan: Plan): string {
-  const { summary } = plan;
+export function summaryLine({ summary }: Pick<Plan, 'summary'>): string {
   const parts = [
     [summary.create, 'to create'],
     [summary.update, 'to update'],
@@ -203,8 +202,8 @@ function accessRows({ access }: Plan, limit: number): readonly Row[] {
   return access.length === 0 ? [] : [['Access', text.join('; ')]];
 }
 
-/** Returns the parts of a plan other than its changes, access and verdict. */
-function listRows(plan: Plan): readonly Row[] {
+/** Returns the parts of a plan other than its changes, access and verdict: rows with a name and a text. */
+export function listRows(plan: Pick<Plan, 'adopted' | 'pending' | 'notes' | 'hasBase' | 'unmanaged'>): readonly Row[] {
   return [
     ...(plan.adopted.length > 0 ? [['Adopted', adoptedWords(plan)] as const] : []),
     ...plan.pending.map(({ address, reason }) => ['Pending', `${printable(address)}: ${reason}`] as const),
@@ -238,7 +237,8 @@ function verdictRows(plan: Plan, { approval = PLAIN_APPROVAL }: PlanTextOptions)
   ];
 }
 
-function accessWords(change: Plan['access'][number]): string {
+/** `ana@acme.example joins team/writers (member)`. */
+export function accessWords(change: AccessChange): string {
   const person = printable(change.person);
   if (change.from === null) {
     return `${person} joins ${change.to} (${change.role})`;
@@ -251,21 +251,21 @@ function accessWords(change: Plan['access'][number]): string {
     : `${person} changes in ${change.to} (${change.role})`;
 }
 
-function adoptedWords(plan: Plan): string {
+function adoptedWords(plan: Pick<Plan, 'adopted'>): string {
   const named = plan.adopted.slice(0, NAMED).map(({ address, id }) => `${printable(address)} is ${id}`);
   const more = plan.adopted.length - named.length;
   return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
 }
 
-function unmanagedWords(plan: Plan): string {
+function unmanagedWords(plan: Pick<Plan, 'unmanaged'>): string {
   const named = plan.unmanaged.slice(0, NAMED).map((each) => `${each.kind} "${printable(each.title)}" (${each.id})`);
   const more = plan.unmanaged.length - named.length;
   return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
 }
 
 /** `5 requests, about 2 s (4 were read)`. */
-function costWords(plan: Plan): string {
-  const { reads, writes } = plan.cost.requests;
+export function costWords({ cost }: Pick<Plan, 'cost'>): string {
+  const { reads, writes } = cost.requests;
   const read = `${counted(reads, 'request')} made to read`;
-  return writes === 0 ? read : `${counted(writes, 'request')}, ${durationWords(plan.cost.seconds)} (${read})`;
+  return writes === 0 ? read : `${counted(writes, 'request')}, ${durationWords(cost.seconds)} (${read})`;
 }

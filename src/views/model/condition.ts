@@ -1,0 +1,176 @@
+/** State of an organization in one sentence, for people. */
+import { windowState } from '../../config/windows.ts';
+import type { Plan } from '../../core/change.ts';
+import { DesiredStateError, messageOf, SourceError } from '../../core/errors.ts';
+import { maskUrls } from '../../core/text/safe-url.ts';
+import { counted } from '../../plan/render/words.ts';
+import type { ManualPause } from '../../store/history.ts';
+import type { OrganizationState, ReconcilerState } from '../backend.ts';
+import type { Freshness } from '../freshness.ts';
+import { ageWords, shortCommit, spanWords } from './words.ts';
+
+/** States of an organization, worst first. */
+export const CONDITIONS = [
+  'failed',
+  'stale',
+  'held',
+  'paused',
+  'applying',
+  'waiting',
+  'unknown',
+  'in-sync',
+  'unmanaged',
+] as const;
+export type ConditionState = (typeof CONDITIONS)[number];
+
+export interface Condition {
+  readonly state: ConditionState;
+  readonly sentence: string;
+}
+
+/** What a condition is derived from. */
+export interface ConditionInput {
+  readonly state: Pick<OrganizationState, 'config' | 'reconciler'>;
+  /** Pauses that have not ended. */
+  readonly pauses: readonly ManualPause[];
+  readonly freshness: Freshness;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Describes an organization: the worst of what is true of it. */
+export function describeCondition(input: ConditionInput): Condition {
+  const { reconciler } = input.state;
+  if (reconciler === null) {
+    return { state: 'unmanaged', sentence: 'No source of manifests is configured' };
+  }
+  return (
+    failure(reconciler, input.now) ??
+    age(reconciler, input) ??
+    pause(input) ??
+    approval(reconciler) ??
+    progress(reconciler, input) ??
+    inSync(reconciler, input)
+  );
+}
+
+function failure(reconciler: ReconcilerState, now: number): Condition | null {
+  const { lastEnd, lastCheck, lastDesired } = reconciler;
+  if (lastEnd?.error != null) {
+    const last = lastDesired?.commit ?? null;
+    const rest = last === null ? '' : `; ${shortCommit(last)} stays in force`;
+    return { state: 'failed', sentence: `${errorSentence(lastEnd.error, ageWords(lastEnd.endedAt, now))}${rest}` };
+  }
+  const failed = (lastEnd?.results ?? []).filter(({ status }) => status === 'failed').length;
+  if (lastEnd !== null && failed > 0) {
+    const when = ageWords(lastEnd.endedAt, now);
+    return { state: 'failed', sentence: `${failed} of ${counted(lastEnd.results.length, 'change')} failed, ${when}` };
+  }
+  const verdict = lastCheck?.plan.verdict;
+  if (verdict?.state === 'refused') {
+    return { state: 'failed', sentence: `The plan is refused: ${verdict.reasons.join('; ')}` };
+  }
+  return lastEnd?.outcome === 'failed' ? { state: 'failed', sentence: 'The last pass was interrupted' } : null;
+}
+
+/** Describes an error of a pass in one line. */
+export function errorSentence(error: Error, when: string): string {
+  if (error instanceof DesiredStateError) {
+    const { problems } = error;
+    return problems.length === 0
+      ? `Manifests are invalid: ${error.message}`
+      : `Manifests are invalid: ${counted(problems.length, 'problem')}`;
+  }
+  const [line = ''] = maskUrls(messageOf(error)).split('\n', 1);
+  return error instanceof SourceError
+    ? `Manifests cannot be read, ${when}: ${line}`
+    : `The last pass failed, ${when}: ${line}`;
+}
+
+function age({ lastCheck, isRunning }: ReconcilerState, { freshness }: ConditionInput): Condition | null {
+  const { ageSeconds } = freshness;
+  if (ageSeconds !== null && freshness.isStale) {
+    return { state: 'stale', sentence: `Not checked for ${spanWords(ageSeconds * 1000)}` };
+  }
+  if (lastCheck === null) {
+    const before = ageSeconds === null ? '' : `; last checked ${spanWords(ageSeconds * 1000)} ago`;
+    return { state: 'unknown', sentence: `${isRunning ? 'The first check is running' : 'Not checked yet'}${before}` };
+  }
+  return null;
+}
+
+function pause({ pauses, now }: ConditionInput): Condition | null {
+  const whole = pauses.find(({ address }) => address === '');
+  return whole === undefined ? null : { state: 'paused', sentence: pauseSentence(whole, now) };
+}
+
+/** `Paused by ana@example.com for 2 more hours: migration`. */
+export function pauseSentence({ by, until, reason }: ManualPause, now: number): string {
+  const end = until === null ? 'until it is resumed' : `for ${spanWords(until - now)} more`;
+  return `Paused by ${by.name === '' ? 'an unknown person' : by.name} ${end}: ${reason}`;
+}
+
+function approval({ lastCheck, isRunning, lastEnd }: ReconcilerState): Condition | null {
+  const plan = lastCheck?.plan;
+  if (plan === undefined || (isRunning && lastEnd?.plan !== plan)) {
+    return null;
+  }
+  const held = heldChanges(plan);
+  if (held === 0) {
+    return null;
+  }
+  const whole = plan.verdict.state === 'held' ? `: ${plan.verdict.reasons.join('; ')}` : '';
+  return {
+    state: 'held',
+    sentence: `${counted(held, 'change')} ${held === 1 ? 'waits' : 'wait'} for approval${whole}`,
+  };
+}
+
+/** Returns the number of changes that wait for approval: all of them if the whole plan is held. */
+export function heldChanges(plan: Plan): number {
+  if (plan.verdict.state === 'held') {
+    return plan.changes.length;
+  }
+  return plan.heldChecksum === null
+    ? 0
+    : plan.changes.filter(({ held, approvable }) => held !== null && approvable).length;
+}
+
+function progress(reconciler: ReconcilerState, { state, now }: ConditionInput): Condition | null {
+  const { lastCheck, lastEnd, isRunning } = reconciler;
+  const plan = lastCheck?.plan;
+  if (plan === undefined) {
+    return null;
+  }
+  if (isRunning && lastEnd?.plan !== plan) {
+    return plan.changes.length === 0
+      ? null
+      : { state: 'applying', sentence: `Applying ${counted(plan.changes.length, 'change')}${of(plan.commit)}` };
+  }
+  const applied = (lastEnd?.results ?? []).filter(({ status }) => status === 'applied').length;
+  const left = plan.changes.length - applied;
+  if (left <= 0) {
+    return null;
+  }
+  const window = windowState(state.config.syncWindows, now);
+  const why = window.open ? pausedWords(plan) : `: ${window.reason}`;
+  return { state: 'waiting', sentence: `${counted(left, 'change')} ${left === 1 ? 'waits' : 'wait'}${why}` };
+}
+
+function pausedWords({ summary }: Plan): string {
+  return summary.paused === 0 ? ' to be applied' : `; ${summary.paused} of them paused`;
+}
+
+function inSync({ lastCheck }: ReconcilerState, { freshness }: ConditionInput): Condition {
+  const plan = lastCheck?.plan;
+  const pending = plan?.pending.length ?? 0;
+  const rest = pending === 0 ? '' : `; ${counted(pending, 'resource')} pending`;
+  const checked = spanWords((freshness.ageSeconds ?? 0) * 1000);
+  const commit = plan?.commit ?? null;
+  const what = commit === null ? 'the manifests' : shortCommit(commit);
+  return { state: 'in-sync', sentence: `In sync with ${what}, checked ${checked} ago${rest}` };
+}
+
+function of(commit: string | null): string {
+  return commit === null ? '' : ` of ${shortCommit(commit)}`;
+}

@@ -1,0 +1,132 @@
+/** Content of a plan for a view: access first, then dangerous changes, then the others. */
+import type { AccessChange, Action, Plan } from '../../core/change.ts';
+import { RANK, rankChanges } from '../../plan/render/changes.ts';
+import { type FieldLine, fieldLines } from '../../plan/render/field-text.ts';
+import { accessWords, costWords, listRows, summaryLine } from '../../plan/render/text.ts';
+import type { ForgeLinks } from './forge-links.ts';
+import { resourcePath } from './paths.ts';
+import type { ShownChange, ShownPlan } from './shown-plan.ts';
+
+/** Location of a declaration, and its page at the forge. */
+export interface SourceView {
+  readonly file: string;
+  readonly line: number;
+  readonly url: string | null;
+}
+
+/** Person who gains or loses access. */
+export interface AccessView {
+  readonly effect: 'gains' | 'loses' | 'changes';
+  readonly person: string;
+  /** As in the text of a plan, such as `ana@acme.example joins team/writers (member)`. */
+  readonly text: string;
+  /** Resource whose change causes it. */
+  readonly address: string;
+}
+
+export interface ChangeView {
+  readonly action: Action;
+  readonly address: string;
+  readonly kind: string;
+  readonly path: string;
+  /** Deletions, and everything that is held. */
+  readonly isDangerous: boolean;
+  readonly isReplacement: boolean;
+  /** Why it needs approval; null if it does not. */
+  readonly held: string | null;
+  readonly paused: { readonly reason: string; readonly until: string | null } | null;
+  /** Consequences of a deletion; otherwise empty. */
+  readonly impact: string;
+  readonly source: SourceView | null;
+  readonly lines: readonly FieldLine[];
+}
+
+export interface PlanContent {
+  readonly checksum: string;
+  readonly heldChecksum: string | null;
+  readonly commit: string | null;
+  readonly commitUrl: string | null;
+  readonly verdict: Plan['verdict'];
+  readonly summary: Plan['summary'];
+  /** Such as `1 to create, 2 held, 38 unchanged`. */
+  readonly summaryText: string;
+  readonly cost: string;
+  /** Access changes of this page, and the number of all. */
+  readonly access: readonly AccessView[];
+  readonly accessTotal: number;
+  /** Changes of this page, the most dangerous first. */
+  readonly changes: readonly ChangeView[];
+  /** Index of the first change of this page. */
+  readonly from: number;
+  readonly total: number;
+  /** Value of `from` for the next page; null on the last one. */
+  readonly next: number | null;
+  /** What is adopted, pending, noted or not managed; of many, the first. */
+  readonly notes: readonly { readonly name: string; readonly text: string }[];
+}
+
+/** Changes and access changes of one page. */
+const PAGE_SIZE = 200;
+const MAX_NOTES = 50;
+
+type Ranked = readonly { readonly change: ShownChange; readonly rank: number }[];
+/** Ranked changes of the plans that are shown: sorting 100,000 changes takes longer than a page may take. */
+const ranked = new WeakMap<ShownPlan, Ranked>();
+
+/** Describes one page of a plan. */
+export function planContent(organization: string, plan: ShownPlan, links: ForgeLinks, start: number): PlanContent {
+  const order = ranked.get(plan) ?? rankChanges(plan);
+  ranked.set(plan, order);
+  const total = order.length;
+  const from = Number.isSafeInteger(start) && start > 0 && start < total ? start : 0;
+  const shown = order.slice(from, from + PAGE_SIZE);
+  const { checksum, heldChecksum, commit, verdict, summary, access } = plan;
+  return {
+    ...{ checksum, heldChecksum, commit, verdict, summary },
+    commitUrl: commit === null ? null : links.commit(commit),
+    summaryText: summaryLine(plan),
+    cost: costWords(plan),
+    access: access.slice(from, from + PAGE_SIZE).map(accessView),
+    accessTotal: access.length,
+    changes: shown.map(({ change, rank }) => ({
+      ...changeView(organization, change, sourceView(change.source, commit, links)),
+      isDangerous: rank <= RANK.delete,
+    })),
+    from,
+    total,
+    next: from + shown.length < total ? from + shown.length : null,
+    notes: listRows(plan)
+      .slice(0, MAX_NOTES)
+      .map(([name, text]) => ({ name, text })),
+  };
+}
+
+/** Describes a location in the manifests. */
+export function sourceView(source: ShownChange['source'], commit: string | null, links: ForgeLinks): SourceView | null {
+  return source === null
+    ? null
+    : { file: source.file, line: source.line, url: links.file(commit, source.file, source.line) };
+}
+
+/** Describes a change. */
+export function changeView(
+  organization: string,
+  change: ShownChange,
+  source: SourceView | null,
+): Omit<ChangeView, 'isDangerous'> {
+  const { action, address, kind, isReplacement, held, paused, impact, accessFields = [] } = change;
+  return {
+    ...{ action, address, kind, isReplacement, held, paused, impact, source },
+    path: resourcePath(organization, address),
+    lines: change.fields.flatMap((field) =>
+      action === 'move' && field.path === 'position' && typeof field.to === 'string'
+        ? [{ name: 'position', text: field.to }]
+        : fieldLines(field, accessFields.includes(field.path)),
+    ),
+  };
+}
+
+function accessView(change: AccessChange): AccessView {
+  const effect = change.from === null ? 'gains' : change.to === null ? 'loses' : 'changes';
+  return { effect, person: change.person, text: accessWords(change), address: change.change };
+}

@@ -1,0 +1,52 @@
+/** Summary of an organization: its state in one sentence, with the age of what it says. */
+import type { ManualPause } from '../../store/history.ts';
+import type { Backend, OrganizationState } from '../backend.ts';
+import type { Freshness } from '../freshness.ts';
+import { checkTimes } from './checks.ts';
+import { type ConditionState, describeCondition, heldChanges } from './condition.ts';
+import { organizationPath } from './paths.ts';
+import { isoTime } from './words.ts';
+
+export interface OrganizationSummary {
+  readonly id: string;
+  /** Title on the platform; the id before it is known. */
+  readonly title: string;
+  readonly path: string;
+  readonly state: ConditionState;
+  readonly sentence: string;
+  /** Commit of the last check; null if there is none. */
+  readonly commit: string | null;
+  readonly freshness: Freshness;
+  readonly nextCheck: string | null;
+  /** Declared resources; null before the manifests were read. */
+  readonly resources: number | null;
+  /** Changes that wait for approval. */
+  readonly held: number;
+  /** Changes of the last pass that failed. */
+  readonly failed: number;
+}
+
+/** Summarizes an organization. `pauses`: those that have not ended. */
+export async function summarize(
+  backend: Backend,
+  state: OrganizationState,
+  pauses: readonly ManualPause[],
+  now: number,
+): Promise<OrganizationSummary> {
+  const { id, reconciler } = state;
+  const { freshness, next } = await checkTimes(backend, state, now);
+  const plan = reconciler?.lastCheck?.plan ?? null;
+  const results = reconciler?.lastEnd?.results ?? [];
+  return {
+    id,
+    title: plan?.title ?? id,
+    path: organizationPath(id),
+    ...describeCondition({ state, pauses, freshness, now }),
+    commit: plan?.commit ?? null,
+    freshness,
+    nextCheck: isoTime(next),
+    resources: reconciler?.lastDesired?.state.declared.size ?? null,
+    held: plan === null ? 0 : heldChanges(plan),
+    failed: results.filter(({ status }) => status === 'failed').length,
+  };
+}

@@ -1,0 +1,54 @@
+/** Times, counts and names in the words of the views. */
+import { counted } from '../../plan/render/words.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Characters of a commit or checksum that are shown. */
+const SHORT_ID = 7;
+
+/** `40 seconds`, `2 minutes`, `3 hours`, `5 days`. Rounds down. */
+export function spanWords(milliseconds: number): string {
+  const span = Math.max(0, milliseconds);
+  if (span < MINUTE) {
+    return counted(Math.floor(span / SECOND), 'second');
+  }
+  if (span < HOUR) {
+    return counted(Math.floor(span / MINUTE), 'minute');
+  }
+  return span < 2 * DAY ? counted(Math.floor(span / HOUR), 'hour') : counted(Math.floor(span / DAY), 'day');
+}
+
+/** `40 seconds ago`, `in 2 minutes` or `now`. Both arguments are milliseconds since the epoch. */
+export function ageWords(at: number, now: number): string {
+  if (Math.abs(now - at) < SECOND) {
+    return 'now';
+  }
+  return at <= now ? `${spanWords(now - at)} ago` : `in ${spanWords(at - now)}`;
+}
+
+/** `0.4 s`, `12 s`, `3 min`. */
+export function secondsWords(milliseconds: number): string {
+  if (milliseconds < 10 * SECOND) {
+    return `${(milliseconds / SECOND).toFixed(1)} s`;
+  }
+  return milliseconds < 2 * MINUTE
+    ? `${Math.round(milliseconds / SECOND)} s`
+    : `${Math.round(milliseconds / MINUTE)} min`;
+}
+
+/** Returns the start of a commit id. */
+export function shortCommit(commit: string): string {
+  return commit.slice(0, SHORT_ID);
+}
+
+/** Returns the start of a checksum, without the name of its algorithm. */
+export function shortChecksum(checksum: string): string {
+  return checksum.slice(checksum.indexOf(':') + 1).slice(0, SHORT_ID);
+}
+
+/** Formats a time as ISO 8601 in UTC; null stays null. */
+export function isoTime<T extends number | null>(at: T): T extends null ? null : string {
+  return (at === null ? null : new Date(at).toISOString()) as T extends null ? null : string;
+}

@@ -1,0 +1,168 @@
+/** View of one organization: its state, what waits for a person, its resources and its last passes. */
+import { DesiredStateError } from '../core/errors.ts';
+import { counted } from '../plan/render/words.ts';
+import type { ManualPause } from '../store/history.ts';
+import type { Backend, OrganizationState } from './backend.ts';
+import { errorSentence, heldChanges, pauseSentence } from './model/condition.ts';
+import { forgeLinks } from './model/forge-links.ts';
+import { organizationPath, planPath, resourcePath, withQuery } from './model/paths.ts';
+import { listResources, type ResourceFilter, type ResourcePage } from './model/resource-list.ts';
+import { resourceStates } from './model/resource-state.ts';
+import { resourceTree } from './model/resource-tree.ts';
+import { type OrganizationSummary, summarize } from './model/summary.ts';
+import { ageWords, isoTime } from './model/words.ts';
+import { type PassRow, passRow } from './passes.ts';
+
+/** Something that a person should see to. */
+export interface WaitingItem {
+  readonly kind: 'approval' | 'refused' | 'failed' | 'problems' | 'pause' | 'dead-letters' | 'clusters';
+  readonly text: string;
+  readonly path: string;
+}
+
+/** Pause that a person set. */
+export interface PauseView {
+  /** Empty for the whole organization. */
+  readonly address: string;
+  readonly sentence: string;
+  readonly by: string;
+  readonly reason: string;
+  readonly since: string;
+  readonly until: string | null;
+  /** True if it ends within an hour. */
+  readonly endsSoon: boolean;
+}
+
+/** Place in the manifests that is wrong. */
+export interface ProblemView {
+  readonly file: string;
+  readonly line: number;
+  readonly address: string;
+  readonly message: string;
+}
+
+export interface OrganizationView extends OrganizationSummary {
+  /** Page of the commit at the forge. */
+  readonly commitUrl: string | null;
+  /** Seconds between checks for new commits; null if changes are noticed as they happen, or there is no source. */
+  readonly pollSeconds: number | null;
+  readonly waiting: readonly WaitingItem[];
+  readonly pauses: readonly PauseView[];
+  /** Problems of the manifests; of many, the first ones. */
+  readonly problems: readonly ProblemView[];
+  readonly plan: { readonly checksum: string; readonly path: string; readonly changes: number } | null;
+  /** Null before the manifests were read. */
+  readonly list: ResourcePage | null;
+  /** Newest first. */
+  readonly passes: readonly PassRow[];
+}
+
+/** Passes that are shown as bars. */
+const PASSES = 60;
+const PROBLEMS = 50;
+const FAILURES = 20;
+const SOON = 3_600_000;
+
+/** What waits for a person in other parts of the organization, such as conversations. */
+export type WaitingElsewhere = (state: OrganizationState) => Promise<readonly WaitingItem[]>;
+
+/** Describes an organization; null if there is none with this id. */
+export async function organizationView(
+  backend: Backend,
+  id: string,
+  { filter, now }: { readonly filter: ResourceFilter; readonly now: number },
+): Promise<OrganizationView | null> {
+  const state = backend.organizations().find((each) => each.id === id);
+  if (state === undefined) {
+    return null;
+  }
+  const { reconciler, history, config } = state;
+  const pauses = await history.pauses(now);
+  const summary = await summarize(backend, state, pauses, now);
+  const passes = await history.passes({ limit: PASSES });
+  const links = forgeLinks(config.source);
+  const plan = reconciler?.lastCheck?.plan ?? null;
+  const desired = reconciler?.lastDesired ?? null;
+  const waiting = [...waitingForPerson(state, now), ...pauses.map((pause) => pauseItem(id, pause, now))];
+  return {
+    ...summary,
+    commitUrl: summary.commit === null ? null : links.commit(summary.commit),
+    pollSeconds: state.pollInterval === null || reconciler === null ? null : Math.round(state.pollInterval / 1000),
+    waiting,
+    pauses: pauses.map((pause) => pauseView(pause, now)),
+    problems: problemsOf(state),
+    plan:
+      plan === null || plan.changes.length === 0
+        ? null
+        : { checksum: plan.checksum, path: planPath(id, plan.checksum), changes: plan.changes.length },
+    list:
+      reconciler === null || desired === null
+        ? null
+        : listResources(
+            id,
+            resourceTree(desired.state.declared),
+            resourceStates(reconciler, summary.freshness.isStale),
+            filter,
+          ),
+    passes: passes.map((pass) => passRow(id, pass, links)),
+  };
+}
+
+/** Describes a pause. */
+export function pauseView(pause: ManualPause, now: number): PauseView {
+  const { address, by, reason, since, until } = pause;
+  return {
+    address,
+    sentence: pauseSentence(pause, now),
+    by: by.name,
+    reason,
+    since: isoTime(since),
+    until: isoTime(until),
+    endsSoon: until !== null && until - now <= SOON,
+  };
+}
+
+function waitingForPerson({ id, reconciler }: OrganizationState, now: number): readonly WaitingItem[] {
+  if (reconciler === null) {
+    return [];
+  }
+  const { lastCheck, lastEnd } = reconciler;
+  const plan = lastCheck?.plan;
+  const items: WaitingItem[] = [];
+  if (lastEnd?.error != null) {
+    const text = errorSentence(lastEnd.error, ageWords(lastEnd.endedAt, now));
+    items.push({ kind: 'problems', text, path: organizationPath(id, '/passes') });
+  }
+  if (plan?.verdict.state === 'refused') {
+    const text = `The plan is refused: ${plan.verdict.reasons.join('; ')}`;
+    items.push({ kind: 'refused', text, path: planPath(id, plan.checksum) });
+  }
+  const held = plan === undefined ? 0 : heldChanges(plan);
+  if (plan !== undefined && held > 0) {
+    const text = `${counted(held, 'change')} ${held === 1 ? 'waits' : 'wait'} for approval`;
+    items.push({ kind: 'approval', text, path: planPath(id, plan.checksum) });
+  }
+  const failed = (lastEnd?.results ?? []).filter(({ status }) => status === 'failed');
+  for (const { address, error } of failed.slice(0, FAILURES)) {
+    items.push({ kind: 'failed', text: `${address} failed: ${error ?? ''}`, path: resourcePath(id, address) });
+  }
+  if (failed.length > FAILURES) {
+    const text = `${counted(failed.length - FAILURES, 'more change')} failed`;
+    items.push({ kind: 'failed', text, path: withQuery(organizationPath(id), { state: 'failed' }) });
+  }
+  return items;
+}
+
+function pauseItem(id: string, pause: ManualPause, now: number): WaitingItem {
+  const { address } = pause;
+  const about = address === '' ? '' : `${address}: `;
+  const path = address === '' ? organizationPath(id) : resourcePath(id, address);
+  return { kind: 'pause', text: `${about}${pauseSentence(pause, now)}`, path };
+}
+
+function problemsOf({ reconciler }: OrganizationState): readonly ProblemView[] {
+  const error = reconciler?.lastEnd?.error;
+  return error instanceof DesiredStateError
+    ? error.problems.slice(0, PROBLEMS).map(({ file, line, address, message }) => ({ file, line, address, message }))
+    : [];
+}

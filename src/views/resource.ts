@@ -1,0 +1,207 @@
+/** View of one resource: where it is declared, what the platform had, what waits, and its last changes. */
+import type { Change } from '../core/change.ts';
+import type { Json } from '../core/json.ts';
+import type { Declared, Fields } from '../core/resource.ts';
+import { kinds } from '../kinds/registry.ts';
+import { normalizeFields } from '../plan/model/diff.ts';
+import { valueText } from '../plan/render/field-text.ts';
+import type { Backend, OrganizationState } from './backend.ts';
+import type { Freshness } from './freshness.ts';
+import { checkTimes } from './model/checks.ts';
+import { type ForgeLinks, forgeLinks } from './model/forge-links.ts';
+import { passPath, resourcePath } from './model/paths.ts';
+import { type ChangeView, changeView, type SourceView, sourceView } from './model/plan-content.ts';
+import { pauseOf, type ResourceState, type ResourceStates, resourceStates } from './model/resource-state.ts';
+import { resourceTree, titleOf } from './model/resource-tree.ts';
+import { isoTime } from './model/words.ts';
+import { type PauseView, pauseView } from './organization.ts';
+
+/** Field of a resource, as declared and as the platform had it when it was last checked. */
+export interface FieldView {
+  readonly name: string;
+  /** Absent if the field is not declared, or the resource is not. */
+  readonly declared?: Json;
+  /** Absent if the resource or the value does not exist, or is not known. */
+  readonly live?: Json;
+  /** Short forms, for people. */
+  readonly declaredText: string;
+  readonly liveText: string;
+  readonly differs: boolean;
+}
+
+/** Change of a resource that the last check planned. */
+export interface PlannedChangeView extends Omit<ChangeView, 'isDangerous'> {
+  /** True if it undoes what somebody changed on the platform. */
+  readonly isDrift: boolean;
+  /** Result of the last pass; null if it did not reach the change. */
+  readonly status: string | null;
+  readonly error: string | null;
+}
+
+/** Past change of a resource. */
+export interface PastChangeView {
+  readonly action: string;
+  readonly status: string;
+  readonly error: string | null;
+  readonly commit: string | null;
+  readonly commitUrl: string | null;
+  readonly subject: string;
+  readonly at: string;
+  readonly pass: { readonly number: number; readonly path: string };
+}
+
+export interface ResourceView {
+  readonly organization: string;
+  readonly address: string;
+  readonly kind: string;
+  readonly title: string;
+  /** Id on the platform; null if it does not exist there, or is not known. */
+  readonly id: string | null;
+  readonly state: ResourceState;
+  readonly freshness: Freshness;
+  /** Null for a resource that no manifest declares any more. */
+  readonly source: SourceView | null;
+  readonly commit: string | null;
+  /** What it is part of. */
+  readonly parent: { readonly address: string; readonly path: string } | null;
+  readonly fields: readonly FieldView[];
+  readonly changes: readonly PlannedChangeView[];
+  /** Why it cannot be created yet; null if it can, or exists. */
+  readonly pending: string | null;
+  /** Pause that the manifest declares. */
+  readonly declaredPause: { readonly reason: string; readonly until: string | null } | null;
+  /** Pause that a person set, for the resource or for the organization. */
+  readonly pause: PauseView | null;
+  /** Newest first. */
+  readonly history: readonly PastChangeView[];
+}
+
+/** Past changes that are shown. */
+const CHANGES = 20;
+const KINDS = new Map(kinds.map((kind) => [kind.name, kind]));
+
+/** Describes a resource. Null if it is neither declared nor part of the last plan, nor known to the history. */
+export async function resourceView(
+  backend: Backend,
+  id: string,
+  { address, now }: { readonly address: string; readonly now: number },
+): Promise<ResourceView | null> {
+  const state = backend.organizations().find((each) => each.id === id);
+  const { reconciler } = state ?? {};
+  if (state === undefined || reconciler == null) {
+    return null;
+  }
+  const { freshness } = await checkTimes(backend, state, now);
+  const states = resourceStates(reconciler, freshness.isStale);
+  const declared = reconciler.lastDesired?.state.declared.get(address);
+  const changes = states.changes.get(address) ?? [];
+  const past = await state.history.changesOf(address, CHANGES);
+  if (declared === undefined && changes.length === 0 && past.length === 0) {
+    return null;
+  }
+  const links = forgeLinks(state.config.source);
+  const commit = reconciler.lastDesired?.commit ?? null;
+  const pause = pauseOf(address, await state.history.pauses(now));
+  return {
+    organization: id,
+    ...identityOf(address, declared, changes),
+    id: changes.find((change) => change.id !== null)?.id ?? reconciler.lastCheck?.plan.bindings.get(address) ?? null,
+    state: declared === undefined && changes.length === 0 ? 'unknown' : states.state(address),
+    freshness,
+    source: sourceView(declared?.source ?? null, commit, links),
+    commit,
+    parent: parentView(id, address, state),
+    fields: fieldViews(declared, changes, states),
+    changes: changes.map((change) => plannedChange(id, change, { commit, links, states, state })),
+    pending: states.pendingReason(address) ?? null,
+    declaredPause: declared?.paused ?? null,
+    pause: pause === null ? null : pauseView(pause, now),
+    history: past.map(({ pass, commit: by, at, ...rest }) => ({
+      ...rest,
+      commit: by,
+      commitUrl: by === null ? null : links.commit(by),
+      at: isoTime(at),
+      pass: { number: pass, path: passPath(id, pass) },
+    })),
+  };
+}
+
+function identityOf(address: string, declared: Declared | undefined, [change]: readonly Change[]) {
+  const kind = declared?.kind ?? change?.kind ?? address.split('/', 1)[0] ?? '';
+  const title =
+    declared !== undefined ? titleOf(declared) : change === undefined ? '' : titleOf({ fields: change.actual });
+  return { address, kind, title };
+}
+
+function parentView(id: string, address: string, { reconciler }: OrganizationState): ResourceView['parent'] {
+  const declared = reconciler?.lastDesired?.state.declared;
+  const parent = declared === undefined ? undefined : resourceTree(declared).byAddress.get(address)?.parent;
+  return parent == null ? null : { address: parent.resource.address, path: resourcePath(id, parent.resource.address) };
+}
+
+function plannedChange(
+  id: string,
+  change: Change,
+  about: {
+    readonly commit: string | null;
+    readonly links: ForgeLinks;
+    readonly states: ResourceStates;
+    readonly state: OrganizationState;
+  },
+): PlannedChangeView {
+  const result = about.states.result(change);
+  return {
+    ...changeView(id, change, sourceView(change.source, about.commit, about.links)),
+    isDrift: about.state.reconciler?.lastCheck?.drift.has(change) === true,
+    status: result?.status ?? null,
+    error: result?.error ?? null,
+  };
+}
+
+/** Lists the declared fields with their values on the platform, and for a deletion the fields that were last seen. */
+function fieldViews(
+  declared: Declared | undefined,
+  changes: readonly Change[],
+  states: ResourceStates,
+): readonly FieldView[] {
+  const kind = KINDS.get(declared?.kind ?? changes[0]?.kind ?? '');
+  if (kind === undefined) {
+    return [];
+  }
+  const wanted: Fields = declared === undefined ? {} : normalizeFields(kind, declared.fields);
+  const waiting = changes.filter((change) => states.result(change)?.status !== 'applied');
+  const removed = waiting.find(({ action }) => action === 'delete');
+  if (declared === undefined) {
+    return Object.entries(removed === undefined ? {} : normalizeFields(kind, removed.actual)).map(([name, live]) =>
+      fieldView(name, undefined, live, true),
+    );
+  }
+  const isMissing =
+    waiting.some(({ action }) => action === 'create') || states.pendingReason(declared.address) !== undefined;
+  const differing = new Map(
+    waiting
+      .filter(({ action }) => action === 'update' || action === 'move')
+      .flatMap(({ fields }) => fields.map((field) => [field.path, field.from] as const)),
+  );
+  const names = Object.keys(wanted).filter((name) => kind.fields[name]?.declarationOnly !== true);
+  return [...new Set([...names, ...differing.keys()])].map((name) => {
+    const value = wanted[name];
+    if (isMissing) {
+      return fieldView(name, value, undefined, value !== undefined);
+    }
+    return differing.has(name)
+      ? fieldView(name, value, differing.get(name), true)
+      : fieldView(name, value, states.changes === undefined ? undefined : value, false);
+  });
+}
+
+function fieldView(name: string, declared: Json | undefined, live: Json | undefined, differs: boolean): FieldView {
+  return {
+    name,
+    ...(declared === undefined ? {} : { declared }),
+    ...(live === undefined ? {} : { live }),
+    declaredText: declared === undefined ? '' : valueText(declared),
+    liveText: live === undefined ? '' : valueText(live),
+    differs,
+  };
+}

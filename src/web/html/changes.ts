@@ -1,0 +1,67 @@
+/** Planned changes in pages: what would change, why it waits, and where it is declared. */
+import { html } from 'hono/html';
+import type { ChangeView, SourceView } from '../../views/model/plan-content.ts';
+import type { Html } from '../page.ts';
+import { link } from './link.ts';
+import { stateBadge } from './state.ts';
+import { shown } from './text.ts';
+
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['create', 'Create'],
+  ['update', 'Update'],
+  ['move', 'Move'],
+  ['delete', 'Delete'],
+]);
+
+/** Returns the word of an action. */
+export function actionWord(action: string): string {
+  return WORDS.get(action) ?? shown(action);
+}
+
+/** Returns a list of changes with the values of their fields. */
+export function changeList(changes: readonly Omit<ChangeView, 'isDangerous'>[]): Html {
+  return html`<ol class="changes">${changes.map(changeItem)}</ol>`;
+}
+
+function changeItem(change: Omit<ChangeView, 'isDangerous'>): Html {
+  const { action, address, path, isReplacement, source } = change;
+  const replaced = isReplacement ? html` <span class="faint">(replacement)</span>` : '';
+  return html`<li class="change ${action}">
+<p class="head"><span class="action">${actionWord(action)}</span> ${link(path, shown(address))}${replaced}
+${source === null ? '' : sourceText(source)}</p>
+${remarks(change)}
+${fieldDiff(change.lines)}
+</li>
+`;
+}
+
+/** Returns `teams.yaml:12`, with a link to the forge if there is one. */
+export function sourceText({ file, line, url }: SourceView): Html {
+  const text = html`<code>${shown(file)}:${line}</code>`;
+  return url === null ? text : link(url, text);
+}
+
+function remarks({ impact, paused, held }: Omit<ChangeView, 'isDangerous'>): Html {
+  const until = paused === null || paused.until === null ? '' : ` until ${shown(paused.until)}`;
+  return html`${impact === '' ? '' : html`<p class="impact">${shown(impact)}</p>`}
+${paused === null ? '' : html`<p>${stateBadge({ tone: 'wait', word: `paused${until}` })} ${shown(paused.reason)}</p>`}
+${held === null ? '' : html`<p>${stateBadge({ tone: 'wait', word: 'held' })} ${shown(held)}</p>`}`;
+}
+
+/** Returns the fields of a change with their old and new values. */
+export function fieldDiff(lines: ChangeView['lines']): Html {
+  if (lines.length === 0) {
+    return html``;
+  }
+  return html`<dl class="fields">${lines.map(
+    ({ name, text }) => html`<div><dt>${name}</dt><dd class="${lineClass(name, text)}">${text}</dd></div>`,
+  )}</dl>`;
+}
+
+/** Lines of a text that are removed or added have no name. */
+function lineClass(name: string, text: string): string {
+  if (name === '' && text.startsWith('- ')) {
+    return 'removed';
+  }
+  return name === '' && text.startsWith('+ ') ? 'added' : '';
+}

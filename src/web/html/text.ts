@@ -1,0 +1,45 @@
+/** Untrusted text in pages: invisible characters are written out, and long text is cut. The `html` tag escapes it. */
+import { html } from 'hono/html';
+import { maskUrls } from '../../core/text/safe-url.ts';
+import { printable } from '../../plan/render/words.ts';
+import { shortChecksum, shortCommit } from '../../views/model/words.ts';
+import type { Html } from '../page.ts';
+import { link } from './link.ts';
+
+/** Longest name that is shown, in characters. */
+const LONGEST = 200;
+/** Longest text of several lines. */
+const LONGEST_TEXT = 4000;
+
+/** Returns a text on one line. */
+export function shown(text: string, longest = LONGEST): string {
+  return printable(maskUrls(cut(text, longest)));
+}
+
+/** Returns a text of several lines, such as an error. */
+export function shownLines(text: string): Html {
+  const lines = cut(text, LONGEST_TEXT).split(/\r?\n/);
+  return html`<pre class="text">${lines.map((line) => printable(maskUrls(line))).join('\n')}</pre>`;
+}
+
+/** Returns the short id of a commit, with a link to its page at the forge if there is one. */
+export function commitText(commit: string | null, url: string | null): Html {
+  if (commit === null) {
+    return html`<span class="faint">no commit</span>`;
+  }
+  const code = html`<code>${shown(shortCommit(commit))}</code>`;
+  return url === null ? code : link(url, code, { label: `Commit ${shown(shortCommit(commit))} at the forge` });
+}
+
+/** Returns the short form of a checksum. */
+export function checksumText(checksum: string): Html {
+  return html`<code>${shown(shortChecksum(checksum))}</code>`;
+}
+
+function cut(text: string, longest: number): string {
+  const start = text.slice(0, 2 * longest + 2);
+  const characters = [...start];
+  return characters.length <= longest && start.length === text.length
+    ? text
+    : `${characters.slice(0, longest - 1).join('')}…`;
+}
