@@ -27,7 +27,7 @@ import { observeQueue, queueObservation } from './server/pass-events.ts';
 import { createServer } from './server/server.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
-import type { LogBuffer } from './views/log-buffer.ts';
+import type { LogBuffer } from './views/model/log-buffer.ts';
 
 /** Parts and settings of the daemon. */
 export interface DaemonOptions {

@@ -3,8 +3,8 @@ import type { OrganizationConfig } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import type { RequestQueue } from '../queue/schedule/request-queue.ts';
 import type { Store } from '../store/store.ts';
-import type { ActionHandlers, Backend, OrganizationState, QueueState } from '../views/backend.ts';
-import type { LogBuffer } from '../views/log-buffer.ts';
+import type { ActionHandlers, Backend, OrganizationState, QueueState } from '../views/model/backend.ts';
+import type { LogBuffer } from '../views/model/log-buffer.ts';
 import type { BudgetSampler } from './budget-sampler.ts';
 import type { ManagedOrganization } from './managed-organization.ts';
 

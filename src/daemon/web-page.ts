@@ -1,6 +1,6 @@
 /** The web page of the daemon, and what it keeps in memory for it. */
 import { randomBytes } from 'node:crypto';
-import { LogBuffer } from '../views/log-buffer.ts';
+import { LogBuffer } from '../views/model/log-buffer.ts';
 import type { PageServer } from '../web/server/page-server.ts';
 import { Actions } from './actions.ts';
 import { type ChangeNotifier, DaemonBackend } from './backend.ts';

@@ -2,7 +2,7 @@
 import { DesiredStateError } from '../core/errors.ts';
 import { counted } from '../plan/render/words.ts';
 import type { ManualPause } from '../store/history.ts';
-import type { Backend, OrganizationState } from './backend.ts';
+import type { Backend, OrganizationState } from './model/backend.ts';
 import { errorSentence, heldChanges, pauseSentence } from './model/condition.ts';
 import { forgeLinks } from './model/forge-links.ts';
 import { organizationPath, planPath, resourcePath, withQuery } from './model/paths.ts';
@@ -62,9 +62,6 @@ const PASSES = 60;
 const PROBLEMS = 50;
 const FAILURES = 20;
 const SOON = 3_600_000;
-
-/** What waits for a person in other parts of the organization, such as conversations. */
-export type WaitingElsewhere = (state: OrganizationState) => Promise<readonly WaitingItem[]>;
 
 /** Describes an organization; null if there is none with this id. */
 export async function organizationView(

@@ -1,5 +1,5 @@
 /** View of all organizations, worst first. */
-import type { Backend } from './backend.ts';
+import type { Backend } from './model/backend.ts';
 import { CONDITIONS, type ConditionState } from './model/condition.ts';
 import { type OrganizationSummary, summarize } from './model/summary.ts';
 

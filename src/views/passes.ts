@@ -1,6 +1,6 @@
 /** Views of the passes of an organization, and of one pass. */
 import type { PassCounts, PassRecord } from '../store/history.ts';
-import type { Backend } from './backend.ts';
+import type { Backend } from './model/backend.ts';
 import { type ForgeLinks, forgeLinks } from './model/forge-links.ts';
 import { passPath, planPath, resourcePath } from './model/paths.ts';
 import { type PlanContent, planContent } from './model/plan-content.ts';

@@ -5,10 +5,10 @@ import type { Declared, Fields } from '../core/resource.ts';
 import { kinds } from '../kinds/registry.ts';
 import { normalizeFields } from '../plan/model/diff.ts';
 import { valueText } from '../plan/render/field-text.ts';
-import type { Backend, OrganizationState } from './backend.ts';
-import type { Freshness } from './freshness.ts';
+import type { Backend, OrganizationState } from './model/backend.ts';
 import { checkTimes } from './model/checks.ts';
 import { type ForgeLinks, forgeLinks } from './model/forge-links.ts';
+import type { Freshness } from './model/freshness.ts';
 import { passPath, resourcePath } from './model/paths.ts';
 import { type ChangeView, changeView, type SourceView, sourceView } from './model/plan-content.ts';
 import { pauseOf, type ResourceState, type ResourceStates, resourceStates } from './model/resource-state.ts';
@@ -111,7 +111,7 @@ export async function resourceView(
     source: sourceView(declared?.source ?? null, commit, links),
     commit,
     parent: parentView(id, address, state),
-    fields: fieldViews(declared, changes, states),
+    fields: fieldViews(declared, changes, states, reconciler.lastCheck !== null),
     changes: changes.map((change) => plannedChange(id, change, { commit, links, states, state })),
     pending: states.pendingReason(address) ?? null,
     declaredPause: declared?.paused ?? null,
@@ -163,6 +163,7 @@ function fieldViews(
   declared: Declared | undefined,
   changes: readonly Change[],
   states: ResourceStates,
+  isChecked: boolean,
 ): readonly FieldView[] {
   const kind = KINDS.get(declared?.kind ?? changes[0]?.kind ?? '');
   if (kind === undefined) {
@@ -191,7 +192,7 @@ function fieldViews(
     }
     return differing.has(name)
       ? fieldView(name, value, differing.get(name), true)
-      : fieldView(name, value, states.changes === undefined ? undefined : value, false);
+      : fieldView(name, value, isChecked ? value : undefined, false);
   });
 }
 

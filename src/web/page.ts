@@ -1,7 +1,7 @@
 /** Interface of a page: a path, a view model and its HTML. The JSON of a page is its view model. */
 import type { html } from 'hono/html';
 import type { Actor } from '../store/history.ts';
-import type { Backend } from '../views/backend.ts';
+import type { Backend } from '../views/model/backend.ts';
 
 /** Escaped HTML, made by the `html` tag of hono. */
 export type Html = ReturnType<typeof html>;

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { createDaemon, type Daemon } from '../../src/daemon.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createLogger } from '../../src/log.ts';
-import { LogBuffer } from '../../src/views/log-buffer.ts';
+import { LogBuffer } from '../../src/views/model/log-buffer.ts';
 import type { DaemonSettings, Workspace } from '../support/workspace.ts';
 
 /** A daemon with a web page. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { createDaemon } from '../../daemon.ts';
 import { createLogger } from '../../log.ts';
-import { LogBuffer } from '../../views/log-buffer.ts';
+import { LogBuffer } from '../../views/model/log-buffer.ts';
 import { readTrustedConfig } from '../cli/config.ts';
 import { type CommandContext, untilAborted } from '../cli/context.ts';
 import { keepHeapSmall } from '../cli/small-heap.ts';

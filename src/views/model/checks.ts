@@ -1,7 +1,7 @@
 /** Schedule of the checks of an organization, and the age of the last one. */
 import { cronFiring } from '../../config/cron.ts';
-import type { Backend, OrganizationState } from '../backend.ts';
-import { type Freshness, freshness } from '../freshness.ts';
+import type { Backend, OrganizationState } from './backend.ts';
+import { type Freshness, freshness } from './freshness.ts';
 
 /** Next two firings of a cron expression, in milliseconds since the epoch; null if it never fires. */
 interface Firings {

@@ -5,8 +5,8 @@ import { DesiredStateError, messageOf, SourceError } from '../../core/errors.ts'
 import { maskUrls } from '../../core/text/safe-url.ts';
 import { counted } from '../../plan/render/words.ts';
 import type { ManualPause } from '../../store/history.ts';
-import type { OrganizationState, ReconcilerState } from '../backend.ts';
-import type { Freshness } from '../freshness.ts';
+import type { OrganizationState, ReconcilerState } from './backend.ts';
+import type { Freshness } from './freshness.ts';
 import { ageWords, shortCommit, spanWords } from './words.ts';
 
 /** States of an organization, worst first. */

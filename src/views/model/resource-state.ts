@@ -2,7 +2,7 @@
 import type { Address } from '../../core/address.ts';
 import { type Change, type ChangeResult, changeId } from '../../core/change.ts';
 import type { ManualPause } from '../../store/history.ts';
-import type { ReconcilerState } from '../backend.ts';
+import type { ReconcilerState } from './backend.ts';
 
 /** States of a resource, worst first. */
 export const RESOURCE_STATES = [

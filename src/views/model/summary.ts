@@ -1,9 +1,9 @@
 /** Summary of an organization: its state in one sentence, with the age of what it says. */
 import type { ManualPause } from '../../store/history.ts';
-import type { Backend, OrganizationState } from '../backend.ts';
-import type { Freshness } from '../freshness.ts';
+import type { Backend, OrganizationState } from './backend.ts';
 import { checkTimes } from './checks.ts';
 import { type ConditionState, describeCondition, heldChanges } from './condition.ts';
+import type { Freshness } from './freshness.ts';
 import { organizationPath } from './paths.ts';
 import { isoTime } from './words.ts';
 

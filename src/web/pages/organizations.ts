@@ -1,18 +1,55 @@
-/** Page of all organizations. */
+/** Page of all organizations, worst first. */
 import { html } from 'hono/html';
-import { link, pathTo } from '../html/link.ts';
-import { definePage } from '../page.ts';
+import { withQuery } from '../../views/model/paths.ts';
+import type { OrganizationSummary } from '../../views/model/summary.ts';
+import { type OrganizationsView, organizationsView } from '../../views/organizations.ts';
+import { link } from '../html/link.ts';
+import { paging } from '../html/paging.ts';
+import { CONDITION_LABELS, stateBadge } from '../html/state.ts';
+import { shown } from '../html/text.ts';
+import { definePage, type Html } from '../page.ts';
 
-export const organizationsPage = definePage<{ readonly organizations: readonly string[] }>({
+export const organizationsPage = definePage<OrganizationsView>({
   path: '/',
-  load: async (backend, { viewer }) => ({
-    organizations: backend
-      .organizations()
-      .map(({ id }) => id)
-      .filter((id) => viewer.role(id) !== null),
-  }),
+  load: (backend, { viewer, query, now }) =>
+    organizationsView(backend, {
+      text: query.q ?? '',
+      state: query.state ?? '',
+      after: query.after ?? '',
+      isVisible: (id) => viewer.role(id) !== null,
+      now,
+    }),
   title: () => 'Organizations',
-  render: ({ organizations }) => html`<h1>Organizations</h1>
-<ul>${organizations.map((id) => html`<li>${link(pathTo(['o', id]), id)}</li>`)}</ul>`,
-  topics: ({ organizations }) => organizations,
+  render: (view) => html`<h1>Organizations</h1>
+${view.total === 0 ? html`<p class="empty">There is no organization that you may see.</p>` : content(view)}`,
+  topics: ({ organizations }) => organizations.map(({ id }) => id),
 });
+
+function content(view: OrganizationsView): Html {
+  const { filter, organizations, selected, total, next } = view;
+  const query = { q: filter.text, state: filter.state };
+  const isFiltered = filter.text !== '' || filter.state !== '';
+  return html`${filterForm(view)}
+<p class="count" role="status">${isFiltered ? `${selected} of ${total} organizations` : `${total} organizations`}, worst first</p>
+${organizations.length === 0 ? html`<p class="empty">No organization matches. ${link('/', 'Show all')}</p>` : html`<ul class="cards">${organizations.map(card)}</ul>`}
+${paging(null, next === null ? null : withQuery('/', { ...query, after: next }), 'organizations')}`;
+}
+
+function filterForm({ filter, states }: OrganizationsView): Html {
+  return html`<form class="filter" method="get" action="/" role="search">
+<p class="field"><label for="q">Name</label> <input id="q" name="q" type="search" value="${filter.text}" autocomplete="off"></p>
+<p class="field"><label for="state">State</label> <select id="state" name="state"><option value="">all</option>
+${states.map(
+  ({ state, count }) =>
+    html`<option value="${state}"${state === filter.state ? html` selected` : ''}>${CONDITION_LABELS[state].word} (${count})</option>`,
+)}</select></p>
+<button>Filter</button>
+</form>`;
+}
+
+function card({ id, title, path, state, sentence }: OrganizationSummary): Html {
+  const name = title === id ? '' : html` <span class="faint">${shown(id)}</span>`;
+  return html`<li>${stateBadge(CONDITION_LABELS[state])} ${link(path, shown(title, 80))}${name}
+<p>${shown(sentence)}</p></li>
+`;
+}

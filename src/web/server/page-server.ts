@@ -6,7 +6,7 @@ import { ConfigError, messageOf } from '../../core/errors.ts';
 import { isLoopbackHost } from '../../core/loopback.ts';
 import type { Logger } from '../../log.ts';
 import type { Sessions } from '../../store/sessions.ts';
-import type { Backend } from '../../views/backend.ts';
+import type { Backend } from '../../views/model/backend.ts';
 import { type Authenticator, authenticateNobody, firstOf, type Identity, viewerOf } from '../auth/authenticator.ts';
 import { authenticateBySession } from '../auth/by-session.ts';
 import { authenticateByToken } from '../auth/by-token.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
-import type { Backend } from '../../views/backend.ts';
+import type { Backend } from '../../views/model/backend.ts';
 import { link } from '../html/link.ts';
 import type { Html, Page, PageRequest, Viewer } from '../page.ts';
 import { PageError } from '../page-error.ts';

@@ -1,0 +1,87 @@
+/** State of the daemon that views are made from. */
+import type { OwnRequest } from '../../clusters/read/cluster-store.ts';
+import type { ClusterRequest } from '../../clusters/run/control-api.ts';
+import type { ClusterOverview } from '../../clusters/run/overview.ts';
+import type { OrganizationConfig } from '../../config/config.ts';
+import type { ConversationRequest } from '../../conversations/ingestion/control-api.ts';
+import type { IngestionStatus } from '../../conversations/ingestion/ingestion.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { QueueSnapshot } from '../../queue/model/snapshot.ts';
+import type { ActionRequest } from '../../reconcile/daemon/action-request.ts';
+import type { OrganizationReconciler } from '../../reconcile/daemon/organization.ts';
+import type { Actor, History } from '../../store/history.ts';
+import type { DeadFilter, DeadLetter } from '../../store/outbox.ts';
+import type { OrganizationRecord } from '../../store/store.ts';
+import type { BudgetSample } from './budget-samples.ts';
+import type { LogBuffer } from './log-buffer.ts';
+
+/** The queue of a token, which organizations with the same token share. */
+export interface QueueState {
+  /** Id of the first organization that uses it. */
+  readonly name: string;
+  snapshot(): QueueSnapshot;
+  /** Returns samples of the last hours, oldest first. */
+  samples(): readonly BudgetSample[];
+  /** Least time between two samples, in milliseconds. */
+  readonly sampleInterval: number;
+}
+
+/** Ingestion of conversations. Every method reads the state file only, and throws StoreError. */
+export interface ConversationState {
+  status(): Promise<IngestionStatus>;
+  /** Returns the number of waiting conversations per source that were redacted with other settings. */
+  outdated(): Promise<ReadonlyMap<string, number>>;
+  /** Returns dead letters without their content, oldest first. */
+  deadLetters(filter: DeadFilter, limit: number): Promise<readonly DeadLetter[]>;
+}
+
+/** Issue clusters and Octavo's change requests for them. Needs no request to the platform. */
+export interface ClusterState {
+  readonly overview: ClusterOverview;
+  /** Returns Octavo's change requests, oldest first. Throws StoreError. */
+  changeRequests(): Promise<readonly OwnRequest[]>;
+}
+
+/** Reconciler of an organization, as views read it. */
+export type ReconcilerState = Pick<
+  OrganizationReconciler,
+  'lastCheck' | 'lastEnd' | 'lastPlan' | 'lastDesired' | 'isRunning'
+>;
+
+/** One organization of the daemon. */
+export interface OrganizationState {
+  readonly id: string;
+  readonly config: OrganizationConfig;
+  /** Null if the configuration has no source of manifests. */
+  readonly reconciler: ReconcilerState | null;
+  readonly record: OrganizationRecord;
+  readonly history: History;
+  readonly queue: QueueState;
+  readonly conversations: ConversationState;
+  readonly clusters: ClusterState;
+  /** Milliseconds between checks for commits; null if changes are noticed as they happen. */
+  readonly pollInterval: number | null;
+}
+
+/** What people can ask the daemon to do. Every call that changes something is recorded in the audit. */
+export interface ActionHandlers {
+  act(by: Actor, organization: string | null, request: ActionRequest): Promise<JsonObject>;
+  conversations(by: Actor, organization: string | null, request: ConversationRequest): Promise<JsonObject>;
+  clusters(by: Actor, organization: string | null, request: ClusterRequest): Promise<JsonObject>;
+}
+
+/** The daemon, as views and pages see it. */
+export interface Backend {
+  readonly version: string;
+  readonly clock: Clock;
+  /** Sorted by id. */
+  organizations(): readonly OrganizationState[];
+  readonly actions: ActionHandlers;
+  readonly log: LogBuffer;
+  /**
+   * Calls back when something changed. A topic is the id of an organization, or `budget` or `log`. Returns a function
+   * that stops it.
+   */
+  onChange(listener: (topic: string) => void): () => void;
+}
