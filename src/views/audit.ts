@@ -1,0 +1,69 @@
+/** View of what people did, newest first, over several organizations. */
+import type { AuditEntry } from '../store/history.ts';
+import type { OrganizationState } from './backend.ts';
+import { isoTime } from './model/words.ts';
+
+export interface AuditEntryView extends Omit<AuditEntry, 'at'> {
+  readonly organization: string;
+  readonly at: string;
+}
+
+export interface AuditView {
+  /** Null for all organizations that the viewer may see. */
+  readonly organization: string | null;
+  readonly entries: readonly AuditEntryView[];
+  /** Value of `before` for the next page; null if this is the last one. */
+  readonly next: string | null;
+}
+
+/** Number of entries in a page. */
+const LISTED = 50;
+
+/** Position in the audit: the entry with this time, organization and number. */
+interface Position {
+  readonly at: number;
+  readonly organization: string;
+  readonly number: number;
+}
+
+/** Returns the entries after a position, as `next` of the page before gave it. Throws StoreError. */
+export async function auditView(
+  organizations: readonly OrganizationState[],
+  organization: string | null,
+  before: string | null,
+): Promise<AuditView> {
+  const start = before === null ? null : readPosition(before);
+  const found: (AuditEntry & { readonly organization: string })[] = [];
+  for (const { id, history } of organizations) {
+    // One more than fits shows whether there is another page. Entries of the same millisecond are sorted below.
+    const query =
+      start === null ? {} : { until: start.at, ...(id === start.organization ? { before: start.number } : {}) };
+    for (const entry of await history.audit({ ...query, limit: LISTED + 1 })) {
+      found.push({ ...entry, organization: id });
+    }
+  }
+  const rest = found.sort(compare).filter((entry) => start === null || compare(start, entry) < 0);
+  const shown = rest.slice(0, LISTED);
+  const last = shown.at(-1);
+  return {
+    organization,
+    entries: shown.map(({ at, ...entry }) => ({ ...entry, at: isoTime(at) })),
+    next: rest.length > LISTED && last !== undefined ? `${last.at}-${last.number}-${last.organization}` : null,
+  };
+}
+
+/** Newest first. The numbers of an organization grow with time, unless the clock was set back. */
+function compare(a: Position, b: Position): number {
+  return (
+    b.at - a.at ||
+    (a.organization < b.organization ? -1 : Number(a.organization > b.organization)) ||
+    b.number - a.number
+  );
+}
+
+function readPosition(text: string): Position | null {
+  const [, at, number, organization] = /^(\d{1,16})-(\d{1,16})-(.+)$/s.exec(text) ?? [];
+  return at === undefined || organization === undefined
+    ? null
+    : { at: Number(at), number: Number(number), organization };
+}

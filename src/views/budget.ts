@@ -1,0 +1,174 @@
+/** View of the rate limits of each token over time, and of the requests that wait for them. */
+import { counted } from '../plan/render/words.ts';
+import { PRIORITIES, type Priority } from '../queue/model/request.ts';
+import type { BudgetSnapshot, QueueSnapshot } from '../queue/model/snapshot.ts';
+import type { OrganizationState, QueueState } from './backend.ts';
+import { type BudgetSample, budgetName } from './budget-samples.ts';
+import { spanWords } from './model/words.ts';
+
+/** State of a budget at one time, summed up over a part of the sampled period. */
+export interface BudgetPoint {
+  /** ISO 8601 in UTC. */
+  readonly at: string;
+  /** Least number of remaining requests; null if it was unknown. */
+  readonly remaining: number | null;
+  /** Requests that the platform refused because of a rate limit (429), of all budgets of the token. */
+  readonly refused: number;
+}
+
+export interface BudgetView {
+  /** Classes of requests that share it, such as `read, write`. */
+  readonly name: string;
+  readonly limit: number | null;
+  readonly remaining: number | null;
+  readonly resetInSeconds: number | null;
+  /** Remaining pause after a 429, in seconds; 0 if there is none. */
+  readonly cooldownSeconds: number;
+  /** Oldest first. */
+  readonly points: readonly BudgetPoint[];
+}
+
+export interface QueueView {
+  readonly name: string;
+  /** Organizations that use the token, of those that the viewer may see. */
+  readonly organizations: readonly string[];
+  readonly sentence: string;
+  readonly breaker: QueueSnapshot['breaker'];
+  readonly waiting: Readonly<Record<Priority, number>>;
+  readonly inFlight: number;
+  readonly oldestSeconds: number | null;
+  /** In the sampled period. */
+  readonly refused: number;
+  /** Estimated seconds until nothing waits; null if it cannot be estimated. */
+  readonly idleInSeconds: number | null;
+  readonly budgets: readonly BudgetView[];
+}
+
+export interface BudgetPageView {
+  readonly queues: readonly QueueView[];
+  /** Number of the first queue of this page, from 0, and of all queues. */
+  readonly start: number;
+  readonly known: number;
+}
+
+/** Number of queues in a page, and of points of a chart. */
+export const QUEUES_PER_PAGE = 10;
+const MAX_POINTS = 90;
+
+/** Returns the queues of these organizations, those with the most waiting requests first, from number `start`. */
+export function budgetView(organizations: readonly OrganizationState[], start: number): BudgetPageView {
+  const groups = [...Map.groupBy(organizations, ({ queue }) => queue.name).values()];
+  const states = groups.map((members) => {
+    const { queue } = members[0] as OrganizationState;
+    return { queue, snapshot: queue.snapshot(), organizations: members.map(({ id }) => id) };
+  });
+  const sorted = states.sort(
+    (a, b) => urgency(b.snapshot) - urgency(a.snapshot) || (a.queue.name < b.queue.name ? -1 : 1),
+  );
+  return {
+    queues: sorted.slice(start, start + QUEUES_PER_PAGE).map((each) => queueView(each)),
+    start,
+    known: sorted.length,
+  };
+}
+
+function urgency({ breaker, budgets, waiting }: QueueSnapshot): number {
+  const isPaused = breaker !== 'closed' || budgets.some(({ cooldown }) => cooldown > 0);
+  return sum(waiting) + (isPaused ? 1_000_000 : 0);
+}
+
+interface QueueInput {
+  readonly queue: QueueState;
+  readonly snapshot: QueueSnapshot;
+  readonly organizations: readonly string[];
+}
+
+function queueView({ queue, snapshot, organizations }: QueueInput): QueueView {
+  const { breaker, waiting, inFlight, oldest, budgets } = snapshot;
+  const samples = queue.samples();
+  return {
+    name: queue.name,
+    organizations,
+    sentence: sentenceOf(snapshot),
+    breaker,
+    waiting: Object.fromEntries(PRIORITIES.map((priority) => [priority, waiting[priority]])) as Record<
+      Priority,
+      number
+    >,
+    inFlight,
+    oldestSeconds: oldest === null ? null : Math.round(oldest / 1000),
+    refused: samples.reduce((total, { refused }) => total + refused, 0),
+    idleInSeconds: estimateIdle(snapshot),
+    budgets: budgets.map((budget) => toBudget(budget, samples)),
+  };
+}
+
+function sentenceOf(snapshot: QueueSnapshot): string {
+  const { breaker, budgets, waiting, inFlight } = snapshot;
+  const number = sum(waiting);
+  const cooldown = Math.max(0, ...budgets.map(({ cooldown }) => cooldown));
+  const work =
+    number === 0
+      ? inFlight === 0
+        ? 'idle'
+        : 'nothing waits'
+      : `${counted(number, 'request')} ${number === 1 ? 'waits' : 'wait'}`;
+  if (breaker !== 'closed') {
+    return `The platform fails, so only trial requests are sent; ${work}`;
+  }
+  if (cooldown > 0) {
+    return `The platform refused a request (429), so nothing is sent for ${spanWords(cooldown)}; ${work}`;
+  }
+  const idle = number === 0 ? null : estimateIdle(snapshot);
+  const end = idle === null ? '' : `, for about ${spanWords(idle * 1000)}`;
+  return `${work.charAt(0).toUpperCase()}${work.slice(1)}${end}`;
+}
+
+/** Estimates the seconds until nothing waits, if nothing is added; null while a limit is unknown or the platform fails. */
+function estimateIdle({ breaker, budgets, waiting, inFlight }: QueueSnapshot): number | null {
+  const number = sum(waiting);
+  if (number + inFlight === 0) {
+    return 0;
+  }
+  const limited = budgets.filter(({ rate, remaining }) => rate !== null && rate > 0 && remaining !== null);
+  if (breaker !== 'closed' || limited.length === 0) {
+    return null;
+  }
+  const seconds = limited.map(
+    ({ rate, remaining, cooldown }) => cooldown / 1000 + Math.max(0, number - (remaining as number)) / (rate as number),
+  );
+  return Math.ceil(Math.max(...seconds));
+}
+
+function toBudget(budget: BudgetSnapshot, samples: readonly BudgetSample[]): BudgetView {
+  const { limit, remaining, resetIn, cooldown } = budget;
+  const name = budgetName(budget);
+  return {
+    name,
+    limit,
+    remaining: remaining === null ? null : Math.floor(remaining),
+    resetInSeconds: resetIn === null ? null : Math.round(resetIn / 1000),
+    cooldownSeconds: Math.round(cooldown / 1000),
+    points: toPoints(name, samples),
+  };
+}
+
+/** Sums up the samples of a budget to at most `MAX_POINTS`. */
+function toPoints(name: string, samples: readonly BudgetSample[]): readonly BudgetPoint[] {
+  const size = Math.max(1, Math.ceil(samples.length / MAX_POINTS));
+  const points: BudgetPoint[] = [];
+  for (let start = 0; start < samples.length; start += size) {
+    const part = samples.slice(start, start + size);
+    const remaining = part.flatMap(({ budgets }) => budgets.find((each) => each.name === name)?.remaining ?? []);
+    points.push({
+      at: new Date((part[0] as BudgetSample).at).toISOString(),
+      remaining: remaining.length === 0 ? null : Math.min(...remaining),
+      refused: part.reduce((total, { refused }) => total + refused, 0),
+    });
+  }
+  return points;
+}
+
+function sum(waiting: QueueSnapshot['waiting']): number {
+  return Object.values(waiting).reduce((total, number) => total + number, 0);
+}

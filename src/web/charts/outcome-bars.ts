@@ -1,0 +1,63 @@
+/** Chart of the results of the last passes. */
+import { html } from 'hono/html';
+import type { Html } from '../page.ts';
+import { bar, type ChartTable, figure, type Tone } from './figure.ts';
+
+export interface Outcome {
+  /** Number of the pass. */
+  readonly number: number;
+  readonly outcome: 'done' | 'held' | 'failed';
+  /** Number of consecutive passes that ended the same way. */
+  readonly times: number;
+  /** ISO 8601 in UTC. */
+  readonly at: string;
+}
+
+/** Number of bars. */
+export const MAX_BARS = 60;
+const WIDTH = 10;
+const HEIGHT = 60;
+/** Tone and height of each result: the height tells them apart without color. */
+const SHAPES: Readonly<Record<Outcome['outcome'], readonly [Tone, number]>> = {
+  done: ['good', 20],
+  held: ['wait', 40],
+  failed: ['bad', 60],
+};
+
+/** Renders the last passes, newest first in `outcomes`, oldest at the left. */
+export function outcomeBars(id: string, outcomes: readonly Outcome[]): Html {
+  const shown = outcomes.slice(0, MAX_BARS).toReversed();
+  const width = Math.max(shown.length, 20) * WIDTH;
+  const shapes = shown.map(({ outcome }, index) => {
+    const [tone, height] = SHAPES[outcome];
+    return bar(width - (shown.length - index) * WIDTH + 1, HEIGHT - height, WIDTH - 2, height, tone);
+  });
+  return figure({
+    id,
+    sentence: sentenceOf(shown),
+    shapes: html`${shapes}`,
+    size: [width, HEIGHT],
+    ends: ['older', 'newest'],
+    legend: [
+      { tone: 'good', text: 'done' },
+      { tone: 'wait', text: 'held' },
+      { tone: 'bad', text: 'failed' },
+    ],
+    table: toTable(shown),
+  });
+}
+
+function sentenceOf(outcomes: readonly Outcome[]): string {
+  const count = (wanted: Outcome['outcome']) => outcomes.filter(({ outcome }) => outcome === wanted).length;
+  const [done, held, failed] = [count('done'), count('held'), count('failed')];
+  return outcomes.length === 0
+    ? 'No pass has ended yet.'
+    : `Last ${outcomes.length} results of passes: ${done} done, ${held} held, ${failed} failed.`;
+}
+
+function toTable(outcomes: readonly Outcome[]): ChartTable {
+  return {
+    columns: ['Pass', 'Result', 'Times', 'Ended'],
+    rows: outcomes.toReversed().map(({ number, outcome, times, at }) => [number, outcome, times, at]),
+  };
+}

@@ -1,0 +1,86 @@
+/** Page of the rate limits of each token over time, and of the requests that wait for them. */
+import { html } from 'hono/html';
+import { PRIORITIES } from '../../queue/model/request.ts';
+import {
+  type BudgetPageView,
+  type BudgetView,
+  budgetView,
+  QUEUES_PER_PAGE,
+  type QueueView,
+} from '../../views/budget.ts';
+import { spanWords } from '../../views/model/words.ts';
+import { stepLine } from '../charts/step-line.ts';
+import { link, pathTo } from '../html/link.ts';
+import { badge, pager, table, wholeNumber } from '../html/parts.ts';
+import { definePage, type Html } from '../page.ts';
+
+export const budgetPage = definePage<BudgetPageView>({
+  path: '/budget',
+  load: async (backend, { viewer, query }) => {
+    const visible = backend.organizations().filter(({ id }) => viewer.role(id) !== null);
+    return budgetView(visible, wholeNumber(query.start, 0));
+  },
+  title: () => 'Budget',
+  render: (view) => html`<h1>Budget</h1>
+<p>The platform limits the requests of each token. Organizations with the same token share its budget.</p>
+${view.queues.map((queue, index) => queueSection(queue, index, view.known))}
+${pages(view)}`,
+  topics: () => ['budget'],
+});
+
+function pages({ queues, start, known }: BudgetPageView): Html {
+  const before = start === 0 ? null : { start: Math.max(0, start - QUEUES_PER_PAGE) };
+  return pager(before, start + queues.length < known ? { start: start + QUEUES_PER_PAGE } : null);
+}
+
+/** Organizations that the heading of a queue names. */
+const NAMED = 5;
+
+function queueSection(queue: QueueView, index: number, known: number): Html {
+  const { organizations, sentence, refused, inFlight, breaker } = queue;
+  const names = organizations
+    .slice(0, NAMED)
+    .map((id, at) => html`${at === 0 ? '' : ', '}${link(pathTo(['o', id]), id)}`);
+  const more = organizations.length > NAMED ? html` and ${organizations.length - NAMED} more` : '';
+  const tone = breaker === 'closed' ? 'good' : 'bad';
+  const heading = known === 1 ? 'Token' : `Token of ${queue.name}`;
+  return html`<section aria-labelledby="queue-${index}">
+<h2 id="queue-${index}">${heading}</h2>
+<p class="sentence">${sentence}.</p>
+<p>Used by ${names}${more}. Circuit breaker ${badge(tone, breaker)} ${inFlight.toLocaleString('en')} in flight, ${refused.toLocaleString('en')} refused (429) in the last 6 hours.</p>
+${queue.budgets.length === 0 ? html`<p>Its limits are known after the first response.</p>` : queue.budgets.map((budget, at) => budgetChart(budget, `budget-${index}-${at}`))}
+${waitingTable(queue)}
+</section>`;
+}
+
+function budgetChart(
+  { name, limit, remaining, resetInSeconds, cooldownSeconds, points }: BudgetView,
+  id: string,
+): Html {
+  const left = remaining === null ? 'an unknown number' : remaining.toLocaleString('en');
+  const most = limit === null ? '' : ` of ${limit.toLocaleString('en')}`;
+  const reset = resetInSeconds === null ? '' : `, full again in ${spanWords(resetInSeconds * 1000)}`;
+  const pause = cooldownSeconds === 0 ? '' : `; nothing is sent for ${spanWords(cooldownSeconds * 1000)}`;
+  const refused = points.reduce((total, point) => total + point.refused, 0);
+  return html`<h3>${name}</h3>${stepLine({
+    id,
+    sentence: `${left}${most} requests remain${reset}${pause}; ${refused.toLocaleString('en')} were refused since ${points[0] === undefined ? 'the start' : `${points[0].at.slice(11, 16)} UTC`}.`,
+    steps: points.map((point) => ({ at: Date.parse(point.at), value: point.remaining, marks: point.refused })),
+    top: limit,
+    names: ['remaining requests', 'refused (429)'],
+  })}`;
+}
+
+function waitingTable({ waiting, oldestSeconds }: QueueView): Html {
+  const rows = PRIORITIES.map((priority) => [PRIORITY_WORDS[priority], waiting[priority]] as const);
+  return html`${table('Waiting requests by priority', ['Priority, highest first', 'Waiting'], rows)}
+${oldestSeconds === null ? '' : html`<p>The oldest request has waited for ${spanWords(oldestSeconds * 1000)}.</p>`}`;
+}
+
+const PRIORITY_WORDS = {
+  person: 'commands of people',
+  apply: 'applying changes',
+  clusters: 'issue clusters',
+  ingestion: 'sending conversations',
+  drift: 'checks for drift',
+} as const;

@@ -1,0 +1,99 @@
+/** Pages of the dead letters of an organization, and of one of them. */
+import { html } from 'hono/html';
+import {
+  type DeadLetterPageView,
+  type DeadLettersView,
+  type DeadLetterView,
+  deadLettersView,
+  deadLetterView,
+} from '../../views/dead-letters.ts';
+import { actionForm, isOperator } from '../html/form.ts';
+import { link, pathTo, queryOf } from '../html/link.ts';
+import { age, table } from '../html/parts.ts';
+import { definePage, type Html, type PageRequest } from '../page.ts';
+
+export const deadLettersPage = definePage<DeadLettersView>({
+  path: '/o/:organization/dead-letters',
+  load: async (backend, { params, query }) => {
+    const state = backend.organizations().find(({ id }) => id === params.organization);
+    return state === undefined ? null : deadLettersView(state, query.source || null);
+  },
+  title: ({ organization }) => `Dead letters of ${organization}`,
+  render: (view, request) => html`<h1>Dead letters</h1>
+<p>Conversations that the platform refused. They stay until somebody retries or discards them.</p>
+${sourceLinks(view)}
+${view.deadLetters.length === 0 ? html`<p class="sentence">There is none.</p>` : list(view, request)}`,
+  topics: ({ organization }) => [organization],
+});
+
+/** An event does not reload it, because every reading of the content is recorded. */
+export const deadLetterPage = definePage<DeadLetterPageView>({
+  path: '/o/:organization/dead-letters/:key',
+  load: async (backend, request) => {
+    const { organization = '', key = '' } = request.params;
+    const state = backend.organizations().find(({ id }) => id === organization);
+    const reader = isOperator(request, organization) ? request.viewer.actor : null;
+    return state === undefined ? null : deadLetterView(backend, state, key, reader);
+  },
+  title: ({ deadLetter }) => `Dead letter ${deadLetter.key}`,
+  render: ({ organization, deadLetter, conversation }, request) => html`<h1>Dead letter ${deadLetter.key}</h1>
+<p class="sentence">The platform refused it ${age(deadLetter.refusedAt, request.now)}: ${deadLetter.reason}</p>
+<p>Source ${deadLetter.source}, ${deadLetter.bytes.toLocaleString('en')} bytes.</p>
+${buttons(organization, deadLetter, request)}
+<h2>Content</h2>
+${
+  conversation === null
+    ? html`<p>Only operators can read the content.</p>`
+    : html`<p>Redacted, as it is sent. That you read it is in the audit.</p><pre tabindex="0">${JSON.stringify(conversation, null, 2)}</pre>`
+}
+<p>${link(pathTo(['o', organization, 'dead-letters']), 'All dead letters')}</p>`,
+  topics: () => [],
+});
+
+function sourceLinks({ organization, source, sources }: DeadLettersView): Html {
+  if (sources.length < 2 && source === null) {
+    return html``;
+  }
+  const path = pathTo(['o', organization, 'dead-letters']);
+  const item = (name: string | null) => {
+    const text = name ?? 'All sources';
+    return html`<li>${name === source ? html`<strong>${text}</strong>` : link(`${path}${queryOf({ source: name })}`, text)}</li>`;
+  };
+  return html`<ul class="filters">${[null, ...sources].map(item)}</ul>`;
+}
+
+function list({ organization, deadLetters, more, source }: DeadLettersView, request: PageRequest): Html {
+  const all = source === null ? 'all dead letters' : `all dead letters of ${source}`;
+  const values: Record<string, string> = source === null ? {} : { source };
+  const back = pathTo(['o', organization, 'dead-letters']);
+  const form = (action: string, verb: string) =>
+    actionForm({ organization, action, values, button: `${verb} ${all}`, back });
+  return html`${deadLetterTable(organization, deadLetters, request)}
+${more === 0 ? '' : html`<p>${more.toLocaleString('en')} more.</p>`}
+${isOperator(request, organization) ? html`<div class="actions">${form('dead-retry', 'Retry')}${form('dead-drop', 'Discard')}</div>` : ''}`;
+}
+
+/** Renders dead letters without their content. */
+export function deadLetterTable(organization: string, letters: readonly DeadLetterView[], request: PageRequest): Html {
+  const canAct = isOperator(request, organization);
+  const columns = ['Conversation', 'Source', 'Reason', 'Refused', 'Bytes', ...(canAct ? ['Actions'] : [])];
+  const rows = letters.map((letter) => [
+    link(pathTo(['o', organization, 'dead-letters', letter.key]), letter.key),
+    html`${letter.source}`,
+    html`${letter.reason}`,
+    age(letter.refusedAt, request.now),
+    letter.bytes,
+    ...(canAct ? [buttons(organization, letter, request)] : []),
+  ]);
+  return table('Dead letters', columns, rows);
+}
+
+function buttons(organization: string, { key }: DeadLetterView, request: PageRequest): Html {
+  if (!isOperator(request, organization)) {
+    return html``;
+  }
+  const back = pathTo(['o', organization, 'dead-letters']);
+  const form = (action: string, button: string) =>
+    actionForm({ organization, action, values: { key }, button, label: `${button} ${key}`, back });
+  return html`<div class="actions">${form('dead-retry', 'Retry')}${form('dead-drop', 'Discard')}</div>`;
+}

@@ -1,0 +1,73 @@
+/** Page of the latest records of the log. */
+import { html } from 'hono/html';
+import { type LogView, logView } from '../../views/log.ts';
+import { LOG_LEVELS, type LogLevel, type LogRecord } from '../../views/log-buffer.ts';
+import { link, pathTo } from '../html/link.ts';
+import { age, badge, pager, type StateTone, table, wholeNumber } from '../html/parts.ts';
+import { definePage, type Html } from '../page.ts';
+
+export const logPage = definePage<LogView>({
+  path: '/log',
+  load: async (backend, { viewer, query }) =>
+    logView(backend, {
+      level: query.level ?? '',
+      organization: query.organization || null,
+      before: wholeNumber(query.before, null),
+      visible: backend
+        .organizations()
+        .map(({ id }) => id)
+        .filter((id) => viewer.role(id) !== null),
+    }),
+  title: () => 'Log',
+  render: (view, { now }) => html`<h1>Log</h1>
+<p>The latest records of this daemon since it started, without secrets. The level of the configuration, <code>log.level</code>, decides what is recorded.</p>
+${filters(view)}
+${view.records.length === 0 ? html`<p class="sentence">There is no such record.</p>` : recordTable(view.records, now)}
+${pager(null, view.next === null ? null : { level: view.level, organization: view.organization, before: view.next })}`,
+  topics: () => ['log'],
+});
+
+function filters({ level, organization, organizations }: LogView): Html {
+  const option = (value: string, text: string, selected: string) =>
+    html`<option value="${value}"${value === selected ? html` selected` : ''}>${text}</option>`;
+  const levels = LOG_LEVELS.map((each) => option(each, each === 'fatal' ? each : `${each} and above`, level));
+  // A list of a thousand organizations would be most of the page.
+  const suggestions = organizations.slice(0, MAX_SUGGESTIONS).map((id) => html`<option value="${id}"></option>`);
+  return html`<form class="filters" method="get" action="/log">
+<label for="level">Level</label><select id="level" name="level">${levels}</select>
+<label for="organization">Organization</label><input id="organization" name="organization" list="organizations" autocomplete="off" value="${organization ?? ''}"><datalist id="organizations">${suggestions}</datalist>
+<button>Filter</button>
+</form>`;
+}
+
+const MAX_SUGGESTIONS = 100;
+
+const TONES: Readonly<Record<LogLevel, StateTone>> = {
+  trace: 'calm',
+  debug: 'calm',
+  info: 'good',
+  warn: 'wait',
+  error: 'bad',
+  fatal: 'bad',
+};
+
+function recordTable(records: readonly LogRecord[], now: number): Html {
+  const rows = records.map(({ at, level, organization, message, fields }) => [
+    at === '' ? '' : age(at, now),
+    badge(TONES[level], level),
+    organization === null ? '' : link(pathTo(['o', organization]), organization),
+    html`${message}${Object.keys(fields).length === 0 ? '' : html` <code>${describeFields(fields)}</code>`}`,
+  ]);
+  return table('Log', ['When', 'Level', 'Organization', 'Message'], rows);
+}
+
+/** Longest text of the fields of a record. */
+const MAX_FIELDS = 1000;
+
+function describeFields(fields: LogRecord['fields']): string {
+  const text = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
+  return text.length > MAX_FIELDS ? `${text.slice(0, MAX_FIELDS).toWellFormed()}…` : text;
+}
