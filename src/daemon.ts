@@ -164,7 +164,11 @@ class RunningDaemon implements Daemon {
   async start(): Promise<void> {
     const { config, log } = this.#context;
     await this.#check();
-    this.#control = await openControl(controlSocketPath(resolve(config.store.path)), this.#page.backend.actions);
+    this.#control = await openControl(
+      controlSocketPath(resolve(config.store.path)),
+      this.#page.backend.actions,
+      (by, path) => this.#page.view(by, path),
+    );
     this.address = await this.#server.listen(config.server.listen);
     this.pageAddress = await this.#page.open();
     log.info({ address: this.address, organizations: config.organizations.length }, 'octavo is running');

@@ -5,7 +5,7 @@ import type { CommandContext } from './cli/context.ts';
 import { FEATURE_NAMES, PLATFORM_NAMES } from './cli/feature-names.ts';
 import { clusterCommands } from './clusters/program.ts';
 import { conversationCommands } from './conversations/program.ts';
-import { actionCommands } from './daemon/program.ts';
+import { actionCommands, viewCommands } from './daemon/program.ts';
 
 /** Forges that `octavo init` has a workflow for. */
 const FORGE_CHOICES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
@@ -28,6 +28,7 @@ export function createProgram(context: CommandContext, setExitCode: SetExitCode)
   planningCommands(program, context, setExitCode);
   adoptingCommands(program, context, setExitCode);
   daemonCommands(program, context, setExitCode);
+  viewCommands(program, context, setExitCode);
   actionCommands(program, context, setExitCode);
   conversationCommands(program, context, setExitCode);
   clusterCommands(program, context, setExitCode);

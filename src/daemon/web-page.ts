@@ -1,5 +1,6 @@
 /** The web page of the daemon, and what it keeps in memory for it. */
 import { randomBytes } from 'node:crypto';
+import type { Actor } from '../store/history.ts';
 import { LogBuffer } from '../views/model/log-buffer.ts';
 import type { PageServer } from '../web/server/page-server.ts';
 import { Actions } from './actions.ts';
@@ -25,6 +26,8 @@ export class WebPage {
   readonly #changes: ChangeNotifier;
   readonly #sampler: BudgetSampler;
   #server: PageServer | null = null;
+  /** Number of log records of which listeners know. */
+  #logged = 0;
 
   constructor({ context, organizations, connections, changes, logBuffer = new LogBuffer() }: WebPageOptions) {
     const { config, store, clock, version } = context;
@@ -58,10 +61,21 @@ export class WebPage {
     return address;
   }
 
+  /** Returns the view model of the page at a path, for a user of the machine, who may see everything; null: no such page. */
+  async view(by: Actor, path: string): Promise<object | null> {
+    const { loadView } = await import('../web/load-view.ts');
+    return loadView(this.backend, { actor: by, role: () => 'approver' }, path);
+  }
+
   /** Samples the budgets, and reports what changes without an event. */
   observe(): void {
     if (this.#sampler.sample()) {
       this.#changes.notify('budget');
+    }
+    const { added } = this.backend.log;
+    if (added > this.#logged) {
+      this.#logged = added;
+      this.#changes.notify('log');
     }
   }
 

@@ -23,6 +23,9 @@ export interface ControlHandlers {
   clusters(by: Actor, organization: string | null, request: ClusterRequest): Promise<JsonObject>;
 }
 
+/** Returns the view model of the page at a path; null if there is no such page. */
+export type ViewLoader = (by: Actor, path: string) => Promise<object | null>;
+
 /** The open control socket. */
 export interface ControlServer {
   /** Stops answering and removes the socket. */
@@ -43,7 +46,9 @@ type ControlCommand =
       readonly organization?: string | undefined;
       readonly request: ConversationRequest;
     }
-  | { readonly command: 'clusters'; readonly organization?: string | undefined; readonly request: ClusterRequest };
+  | { readonly command: 'clusters'; readonly organization?: string | undefined; readonly request: ClusterRequest }
+  /** `path` of a page, with its query. */
+  | { readonly command: 'views'; readonly path: string };
 
 /** Largest request body, in bytes: a push may name thousands of files. */
 const MAX_REQUEST_SIZE = 4 * 1024 * 1024;
@@ -60,7 +65,11 @@ export function controlSocketPath(storePath: string): string {
  * socket that does not respond was left by a killed daemon, and is removed. Throws StoreError if another daemon responds
  * on the socket, or if the socket cannot be created.
  */
-export async function openControl(path: string, handlers: ControlHandlers): Promise<ControlServer> {
+export async function openControl(
+  path: string,
+  handlers: ControlHandlers,
+  loadView: ViewLoader,
+): Promise<ControlServer> {
   if (Buffer.byteLength(path) > MAX_PATH_LENGTH) {
     throw new StoreError(
       `${path} is too long for a socket (${MAX_PATH_LENGTH} bytes); set store.path to a shorter one`,
@@ -88,6 +97,13 @@ export async function openControl(path: string, handlers: ControlHandlers): Prom
     return parsed.success
       ? reply.send(await handlers.clusters(actorOf(body), textOf(body, 'organization'), parsed.data))
       : reply.code(400).send({ error: describeInvalid(body, parsed.error, CLUSTER_COMMANDS) });
+  });
+  app.post('/views', async ({ body }, reply) => {
+    const page = textOf(body, 'path') ?? '';
+    const view = await loadView(actorOf(body), page);
+    return view === null
+      ? reply.code(404).send({ error: `there is no page ${JSON.stringify(page)}` })
+      : reply.send(view);
   });
   await app.ready();
   await listenPrivately(app.server, path);

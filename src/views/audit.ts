@@ -1,6 +1,6 @@
 /** View of what people did, newest first, over several organizations. */
 import type { AuditEntry } from '../store/history.ts';
-import type { OrganizationState } from './backend.ts';
+import type { OrganizationState } from './model/backend.ts';
 import { isoTime } from './model/words.ts';
 
 export interface AuditEntryView extends Omit<AuditEntry, 'at'> {

@@ -2,8 +2,8 @@
 import { counted } from '../plan/render/words.ts';
 import { PRIORITIES, type Priority } from '../queue/model/request.ts';
 import type { BudgetSnapshot, QueueSnapshot } from '../queue/model/snapshot.ts';
-import type { OrganizationState, QueueState } from './backend.ts';
-import { type BudgetSample, budgetName } from './budget-samples.ts';
+import type { OrganizationState, QueueState } from './model/backend.ts';
+import { type BudgetSample, budgetName } from './model/budget-samples.ts';
 import { spanWords } from './model/words.ts';
 
 /** State of a budget at one time, summed up over a part of the sampled period. */

@@ -3,8 +3,8 @@ import type { OwnRequest } from '../clusters/read/cluster-store.ts';
 import type { KnownCluster, LastRun } from '../clusters/run/overview.ts';
 import { cronFiring } from '../config/cron.ts';
 import { counted } from '../plan/render/words.ts';
-import type { OrganizationState } from './backend.ts';
-import { type Freshness, freshness } from './freshness.ts';
+import type { OrganizationState } from './model/backend.ts';
+import { type Freshness, freshness } from './model/freshness.ts';
 import { isoTime } from './model/words.ts';
 
 export interface ChangeRequestView {

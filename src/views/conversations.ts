@@ -3,9 +3,9 @@ import type { IngestionStatus } from '../conversations/ingestion/ingestion.ts';
 import { REDACTION_TYPES, type RedactionType } from '../conversations/model/conversation.ts';
 import type { SenderState } from '../conversations/model/events.ts';
 import { counted } from '../plan/render/words.ts';
-import type { OrganizationState } from './backend.ts';
 import { type DeadLetterView, toDeadLetter } from './dead-letters.ts';
-import { type Freshness, freshness } from './freshness.ts';
+import type { OrganizationState } from './model/backend.ts';
+import { type Freshness, freshness } from './model/freshness.ts';
 import { isoTime } from './model/words.ts';
 
 type SourceState = IngestionStatus['sources'][number];
@@ -143,8 +143,12 @@ function sentenceOf(sender: SenderState, sources: readonly SourceView[], outbox:
     ...('reason' in sender ? [SENDER_WORDS[sender.kind]] : []),
     ...(outbox.isFull ? ['the outbox is full, so sources wait'] : []),
     ...(failing > 0 ? [`${counted(failing, 'source')} cannot be read`] : []),
-    ...(outbox.deadLetters > 0 ? [`${counted(outbox.deadLetters, 'dead letter')} need a person`] : []),
-    outbox.waiting === 0 ? 'nothing waits' : `${counted(outbox.waiting, 'conversation')} wait`,
+    ...(outbox.deadLetters > 0
+      ? [`${counted(outbox.deadLetters, 'dead letter')} ${outbox.deadLetters === 1 ? 'needs' : 'need'} a person`]
+      : []),
+    outbox.waiting === 0
+      ? 'nothing waits'
+      : `${counted(outbox.waiting, 'conversation')} ${outbox.waiting === 1 ? 'waits' : 'wait'}`,
   ];
   const text = parts.join('; ');
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

@@ -1,6 +1,6 @@
 /** View of the latest records of the log. */
-import type { Backend } from './backend.ts';
-import { LOG_LEVELS, type LogLevel, type LogRecord } from './log-buffer.ts';
+import type { Backend } from './model/backend.ts';
+import { LOG_LEVELS, type LogLevel, type LogRecord } from './model/log-buffer.ts';
 
 export interface LogView {
   readonly level: LogLevel;

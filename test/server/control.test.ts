@@ -47,9 +47,22 @@ const handlers = {
   clusters: async (_by: Actor, organization: string | null, request: ClusterRequest) => ({ organization, ...request }),
 };
 
+const loadView = async (by: Actor, path: string) => (path === '/audit' ? { path, by: { ...by } } : null);
+
 describe('the control socket', () => {
+  test('returns the view model of a page for the user who asks, and refuses unknown pages', async () => {
+    control = await openControl(path, handlers, loadView);
+    expect(await callControl(path, { command: 'views', user: 'ana', path: '/audit' })).toEqual({
+      path: '/audit',
+      by: { name: 'ana', method: 'socket' },
+    });
+    await expect(callControl(path, { command: 'views', path: '/nowhere' })).rejects.toThrow(
+      'the daemon refused: there is no page "/nowhere"',
+    );
+  });
+
   test('handles approvals and subcommands', async () => {
-    control = await openControl(path, handlers);
+    control = await openControl(path, handlers, loadView);
     expect(await callControl(path, APPROVAL)).toEqual(APPROVED);
     const request = { subcommand: 'resync', source: 'zendesk', since: 5 } as const;
     expect(await callControl(path, { command: 'conversations', organization: 'org_1', request })).toEqual({
@@ -72,14 +85,14 @@ describe('the control socket', () => {
   });
 
   test('is accessible only to its user, and removed by close', async () => {
-    control = await openControl(path, handlers);
+    control = await openControl(path, handlers, loadView);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     await control.close();
     expect(existsSync(path)).toBe(false);
   });
 
   test('returns the reason of a refusal', async () => {
-    control = await openControl(path, handlers);
+    control = await openControl(path, handlers, loadView);
     await expect(callControl(path, approval('sha256:2'))).rejects.toThrow(
       new RefusedPlanError('the daemon refused: no held plan has the checksum sha256:2'),
     );
@@ -89,7 +102,7 @@ describe('the control socket', () => {
   });
 
   test('accepts a push of 5,000 files', async () => {
-    control = await openControl(path, handlers);
+    control = await openControl(path, handlers, loadView);
     const files = Array.from({ length: 5000 }, (_, index) => `/exports/tickets-of-a-long-year-${index}.json`);
     const request = { subcommand: 'push', files, account: 'push' } as const;
     expect(await callControl(path, { command: 'conversations', request })).toMatchObject({ files });
@@ -98,7 +111,7 @@ describe('the control socket', () => {
   test('distinguishes temporary failures from invalid requests', async () => {
     const failing = (error: Error) => ({ ...handlers, act: () => Promise.reject(error) });
     const asked = async (error: Error) => {
-      control = await openControl(path, failing(error));
+      control = await openControl(path, failing(error), loadView);
       const result = await callControl(path, APPROVAL).catch((reason: unknown) => reason);
       await control.close();
       return result;
@@ -130,16 +143,18 @@ describe('the control socket', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const dead = createServer().listen(path, resolve);
     await promise;
-    await expect(openControl(path, handlers)).rejects.toThrow(StoreError);
+    await expect(openControl(path, handlers, loadView)).rejects.toThrow(StoreError);
     // Renamed away and back, the file outlives its server, as after a kill.
     renameSync(path, `${path}.kept`);
     await new Promise((done) => dead.close(done));
     renameSync(`${path}.kept`, path);
-    control = await openControl(path, handlers);
+    control = await openControl(path, handlers, loadView);
     expect(await callControl(path, APPROVAL)).toEqual(APPROVED);
   });
 
   test('reports a path that is too long', async () => {
-    await expect(openControl(join(folder, 'x'.repeat(120)), handlers)).rejects.toThrow(/too long for a socket/);
+    await expect(openControl(join(folder, 'x'.repeat(120)), handlers, loadView)).rejects.toThrow(
+      /too long for a socket/,
+    );
   });
 });

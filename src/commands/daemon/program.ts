@@ -1,6 +1,6 @@
 /** Registers the commands that ask the running daemon. */
-import type { Command } from 'commander';
-import { CONFIG, duration, ORGANIZATION, type SetExitCode } from '../cli/arguments.ts';
+import { type Command, Option } from 'commander';
+import { CONFIG, count, duration, ORGANIZATION, type SetExitCode } from '../cli/arguments.ts';
 import type { CommandContext } from '../cli/context.ts';
 
 const REASON = ['--reason <text>', 'Reason, for the audit and for others'] as const;
@@ -41,6 +41,44 @@ export function actionCommands(program: Command, context: CommandContext, setExi
     .action(async (options) => {
       const { reconcileCommand } = await import('./actions.ts');
       setExitCode(await reconcileCommand(options, context));
+    });
+}
+
+/** Registers status, history and audit, which print what the web page shows. */
+export function viewCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+  const format = () => new Option('--format <format>', 'Output format').choices(['text', 'json']).default('text');
+  const all = ['--organization <id>', 'Organization to show (default: all)'] as const;
+  program
+    .command('status')
+    .description('Show the state of the organizations of the running daemon')
+    .option(...CONFIG)
+    .option(...all)
+    .addOption(format())
+    .action(async (options) => {
+      const { statusCommand } = await import('./status.ts');
+      setExitCode(await statusCommand(options, context));
+    });
+  program
+    .command('history')
+    .description('Show the passes of the running daemon, newest first')
+    .option('--before <number>', 'Show passes before this number', count)
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .addOption(format())
+    .action(async (options) => {
+      const { historyCommand } = await import('./status.ts');
+      setExitCode(await historyCommand(options, context));
+    });
+  program
+    .command('audit')
+    .description('Show what people asked the running daemon to do, newest first')
+    .option('--before <position>', 'Show entries before this position, as the output names it')
+    .option(...CONFIG)
+    .option(...all)
+    .addOption(format())
+    .action(async (options) => {
+      const { auditCommand } = await import('./status.ts');
+      setExitCode(await auditCommand(options, context));
     });
 }
 

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { Html } from '../page.ts';
 
 /** Meaning of a part of a chart. The stylesheet has a color for each, in both color schemes. */
-export type Tone = 'good' | 'wait' | 'bad' | 'calm' | 'plain';
+export type Tone = 'ok' | 'busy' | 'wait' | 'bad' | 'none';
 
 export interface ChartTable {
   readonly columns: readonly string[];
@@ -39,7 +39,7 @@ ${axis}${keys.length === 0 ? '' : html`<ul class="legend">${keys}</ul>`}
 
 /** Renders a rectangle. */
 export function bar(x: number, y: number, width: number, height: number, tone: Tone): Html {
-  return html`<rect class="tone-${tone}" x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}"></rect>`;
+  return html`<rect class="fill ${tone}" x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}"></rect>`;
 }
 
 /** Formats a number as people read it: `1,200`. */

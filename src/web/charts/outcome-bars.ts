@@ -19,7 +19,7 @@ const WIDTH = 10;
 const HEIGHT = 60;
 /** Tone and height of each result: the height tells them apart without color. */
 const SHAPES: Readonly<Record<Outcome['outcome'], readonly [Tone, number]>> = {
-  done: ['good', 20],
+  done: ['ok', 20],
   held: ['wait', 40],
   failed: ['bad', 60],
 };
@@ -39,7 +39,7 @@ export function outcomeBars(id: string, outcomes: readonly Outcome[]): Html {
     size: [width, HEIGHT],
     ends: ['older', 'newest'],
     legend: [
-      { tone: 'good', text: 'done' },
+      { tone: 'ok', text: 'done' },
       { tone: 'wait', text: 'held' },
       { tone: 'bad', text: 'failed' },
     ],

@@ -45,7 +45,7 @@ export function stepLine({ id, sentence, steps, top, names }: StepLineOptions): 
     size: [WIDTH, HEIGHT],
     ends: [clockTime(first), `${clockTime(first + span)} UTC`],
     legend: [
-      { tone: 'plain', text: `${names[0]}, at most ${formatCount(most)}` },
+      { tone: 'busy', text: `${names[0]}, at most ${formatCount(most)}` },
       { tone: 'bad', text: names[1] },
     ],
     table: {

@@ -11,7 +11,7 @@ export function trendChart(id: string, weeks: readonly number[], name: string): 
   const most = Math.max(1, ...weeks);
   const shapes = weeks.map((count, index) => {
     const height = Math.max(1, (Math.max(0, count) / most) * HEIGHT);
-    return bar(index * WIDTH + 1, HEIGHT - height, WIDTH - 2, height, count > 0 ? 'plain' : 'calm');
+    return bar(index * WIDTH + 1, HEIGHT - height, WIDTH - 2, height, count > 0 ? 'busy' : 'none');
   });
   return figure({
     id,

@@ -1,8 +1,11 @@
 /** Pages of what people did: of all organizations, and of one. */
 import { html } from 'hono/html';
 import { type AuditEntryView, type AuditView, auditView } from '../../views/audit.ts';
-import { link, pathTo } from '../html/link.ts';
-import { age, badge, pager, table } from '../html/parts.ts';
+import { auditCells } from '../html/audit-line.ts';
+import { link, pathTo, queryOf } from '../html/link.ts';
+import { paging } from '../html/paging.ts';
+import { table } from '../html/table.ts';
+import { shown } from '../html/text.ts';
 import { definePage, type Html } from '../page.ts';
 
 export const auditPage = definePage<AuditView>({
@@ -29,23 +32,17 @@ export const organizationAuditPage = definePage<AuditView>({
 });
 
 function render({ organization, entries, next }: AuditView, { now }: { readonly now: number }): Html {
-  const rows = entries.map((entry) => toRow(entry, organization === null, now));
-  const columns = ['When', 'Who', ...(organization === null ? ['Organization'] : []), 'Action', 'Result', 'Reason'];
+  const path = organization === null ? '/audit' : pathTo(['o', organization, 'audit']);
+  const isOfAll = organization === null;
+  const head = ['When', 'Who', 'Action', 'Reason', 'Result', ...(isOfAll ? ['Organization'] : [])];
+  const rows = entries.map((entry) => toRow(entry, isOfAll, now));
   return html`<h1>Audit</h1>
 <p>What people asked Octavo to do, and how it is known who they are.</p>
-${rows.length === 0 ? html`<p class="sentence">Nothing yet.</p>` : table('Audit', columns, rows)}
-${pager(null, next === null ? null : { before: next })}`;
+${table({ caption: 'Actions, newest first', head, rows, empty: 'Nobody has asked for anything yet.' })}
+${paging(null, next === null ? null : `${path}${queryOf({ before: next })}`, 'the audit')}`;
 }
 
-function toRow(entry: AuditEntryView, hasOrganization: boolean, now: number): readonly (Html | string)[] {
-  const { at, actor, organization, action, subject, outcome, detail, reason } = entry;
-  const result = outcome === 'done' ? badge('good', 'done') : badge('bad', 'refused');
-  return [
-    age(at, now),
-    html`${actor.name === '' ? 'unknown' : actor.name} <small>(${actor.method})</small>`,
-    ...(hasOrganization ? [link(pathTo(['o', organization]), organization)] : []),
-    html`${action}${subject === '' ? '' : html` <code>${subject}</code>`}`,
-    html`${result}${detail === '' ? '' : html` ${detail}`}`,
-    html`${reason}`,
-  ];
+function toRow({ actor, organization, ...entry }: AuditEntryView, isOfAll: boolean, now: number): readonly Html[] {
+  const cells = auditCells({ ...entry, by: actor.name, method: actor.method }, now);
+  return isOfAll ? [...cells, link(pathTo(['o', organization]), shown(organization))] : cells;
 }

@@ -11,7 +11,11 @@ import {
 import { spanWords } from '../../views/model/words.ts';
 import { stepLine } from '../charts/step-line.ts';
 import { link, pathTo } from '../html/link.ts';
-import { badge, pager, table, wholeNumber } from '../html/parts.ts';
+import { paging } from '../html/paging.ts';
+import { wholeNumber } from '../html/query.ts';
+import { stateBadge } from '../html/state.ts';
+import { table } from '../html/table.ts';
+import { shown } from '../html/text.ts';
 import { definePage, type Html } from '../page.ts';
 
 export const budgetPage = definePage<BudgetPageView>({
@@ -29,8 +33,8 @@ ${pages(view)}`,
 });
 
 function pages({ queues, start, known }: BudgetPageView): Html {
-  const before = start === 0 ? null : { start: Math.max(0, start - QUEUES_PER_PAGE) };
-  return pager(before, start + queues.length < known ? { start: start + QUEUES_PER_PAGE } : null);
+  const next = start + queues.length < known ? `/budget?start=${start + QUEUES_PER_PAGE}` : null;
+  return paging(start === 0 ? null : '/budget', next, 'tokens');
 }
 
 /** Organizations that the heading of a queue names. */
@@ -40,14 +44,14 @@ function queueSection(queue: QueueView, index: number, known: number): Html {
   const { organizations, sentence, refused, inFlight, breaker } = queue;
   const names = organizations
     .slice(0, NAMED)
-    .map((id, at) => html`${at === 0 ? '' : ', '}${link(pathTo(['o', id]), id)}`);
+    .map((id, at) => html`${at === 0 ? '' : ', '}${link(pathTo(['o', id]), shown(id))}`);
   const more = organizations.length > NAMED ? html` and ${organizations.length - NAMED} more` : '';
-  const tone = breaker === 'closed' ? 'good' : 'bad';
-  const heading = known === 1 ? 'Token' : `Token of ${queue.name}`;
+  const tone = breaker === 'closed' ? 'ok' : 'bad';
+  const heading = known === 1 ? 'Token' : `Token of ${shown(queue.name)}`;
   return html`<section aria-labelledby="queue-${index}">
 <h2 id="queue-${index}">${heading}</h2>
-<p class="sentence">${sentence}.</p>
-<p>Used by ${names}${more}. Circuit breaker ${badge(tone, breaker)} ${inFlight.toLocaleString('en')} in flight, ${refused.toLocaleString('en')} refused (429) in the last 6 hours.</p>
+<p class="sentence">${shown(sentence)}.</p>
+<p>Used by ${names}${more}. Circuit breaker ${stateBadge({ tone: tone, word: breaker })} ${inFlight.toLocaleString('en')} in flight, ${refused.toLocaleString('en')} refused (429) in the last 6 hours.</p>
 ${queue.budgets.length === 0 ? html`<p>Its limits are known after the first response.</p>` : queue.budgets.map((budget, at) => budgetChart(budget, `budget-${index}-${at}`))}
 ${waitingTable(queue)}
 </section>`;
@@ -62,7 +66,7 @@ function budgetChart(
   const reset = resetInSeconds === null ? '' : `, full again in ${spanWords(resetInSeconds * 1000)}`;
   const pause = cooldownSeconds === 0 ? '' : `; nothing is sent for ${spanWords(cooldownSeconds * 1000)}`;
   const refused = points.reduce((total, point) => total + point.refused, 0);
-  return html`<h3>${name}</h3>${stepLine({
+  return html`<h3>${shown(name)}</h3>${stepLine({
     id,
     sentence: `${left}${most} requests remain${reset}${pause}; ${refused.toLocaleString('en')} were refused since ${points[0] === undefined ? 'the start' : `${points[0].at.slice(11, 16)} UTC`}.`,
     steps: points.map((point) => ({ at: Date.parse(point.at), value: point.remaining, marks: point.refused })),
@@ -72,8 +76,8 @@ function budgetChart(
 }
 
 function waitingTable({ waiting, oldestSeconds }: QueueView): Html {
-  const rows = PRIORITIES.map((priority) => [PRIORITY_WORDS[priority], waiting[priority]] as const);
-  return html`${table('Waiting requests by priority', ['Priority, highest first', 'Waiting'], rows)}
+  const rows = PRIORITIES.map((priority) => [PRIORITY_WORDS[priority], waiting[priority].toLocaleString('en')]);
+  return html`${table({ caption: 'Waiting requests', head: ['Priority, highest first', 'Waiting'], rows, empty: '' })}
 ${oldestSeconds === null ? '' : html`<p>The oldest request has waited for ${spanWords(oldestSeconds * 1000)}.</p>`}`;
 }
 

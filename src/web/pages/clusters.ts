@@ -9,9 +9,16 @@ import {
   clustersView,
 } from '../../views/clusters.ts';
 import { trendChart } from '../charts/trend.ts';
-import { actionForm, isOperator } from '../html/form.ts';
+import { age } from '../html/age.ts';
+import { actionForm } from '../html/form.ts';
 import { link, pathTo } from '../html/link.ts';
-import { age, badge, observed, pager, type StateTone, table, wholeNumber } from '../html/parts.ts';
+import { observed } from '../html/observed.ts';
+import { isOperator } from '../html/operator.ts';
+import { paging } from '../html/paging.ts';
+import { wholeNumber } from '../html/query.ts';
+import { type StateLabel, stateBadge, type Tone } from '../html/state.ts';
+import { table } from '../html/table.ts';
+import { shown } from '../html/text.ts';
 import { definePage, type Html, type PageRequest } from '../page.ts';
 
 export const clustersPage = definePage<ClustersView>({
@@ -22,7 +29,7 @@ export const clustersPage = definePage<ClustersView>({
   },
   title: ({ organization }) => `Clusters of ${organization}`,
   render: (view, request) => html`<h1>Clusters</h1>
-<p class="sentence">${view.sentence}.</p>
+<p class="sentence">${shown(view.sentence, 500)}.</p>
 ${view.isEnabled ? lastRun(view, request.now) : html`<p>Set <code>clusters.enabled</code> in the configuration of the daemon to turn issue clusters into change requests.</p>`}
 <h2>Issue clusters</h2>
 ${clusterList(view, request)}
@@ -38,9 +45,9 @@ ${run === null ? '' : describeRun(run)}`;
 }
 
 function describeRun({ outcome, error, requests, milliseconds, dryRun, troubles }: ClusterRunView): Html {
-  const [tone, word]: readonly [StateTone, string] = outcome === 'done' ? ['good', 'done'] : ['bad', outcome];
-  const problems = troubles.map((trouble) => html`<li>${trouble}</li>`);
-  return html`<p>${badge(tone, word)} ${requests} requests in ${Math.round(milliseconds / 1000)} s${dryRun ? ', dry run: nothing was written' : ''}${error === null ? '' : html`: ${error}`}</p>
+  const [tone, word]: readonly [Tone, string] = outcome === 'done' ? ['ok', 'done'] : ['bad', outcome];
+  const problems = troubles.map((trouble) => html`<li>${shown(trouble, 500)}</li>`);
+  return html`<p>${stateBadge({ tone: tone, word: word })} ${requests} requests in ${Math.round(milliseconds / 1000)} s${dryRun ? ', dry run: nothing was written' : ''}${error === null ? '' : html`: ${shown(error, 500)}`}</p>
 ${problems.length === 0 ? '' : html`<h2>Problems</h2><ul>${problems}</ul>`}`;
 }
 
@@ -50,25 +57,25 @@ function clusterList(view: ClustersView, request: PageRequest): Html {
     return html`<p>${run === null ? 'Clusters are known after the first run.' : 'No cluster was read since the daemon started: none has changed.'}</p>`;
   }
   const items = clusters.map((cluster, index) => clusterItem(view.organization, cluster, start + index, request));
-  const before = start === 0 ? null : { start: Math.max(0, start - CLUSTERS_PER_PAGE) };
-  const after = start + clusters.length < known ? { start: start + CLUSTERS_PER_PAGE } : null;
+  const path = pathTo(['o', view.organization, 'clusters']);
+  const next = start + clusters.length < known ? `${path}?start=${start + CLUSTERS_PER_PAGE}` : null;
   return html`<ul class="cards">${items}</ul>
-${pager(before, after)}
+${paging(start === 0 ? null : path, next, 'clusters')}
 ${omitted === 0 ? '' : html`<p>${omitted.toLocaleString('en')} less severe clusters are not shown.</p>`}`;
 }
 
 function clusterItem(organization: string, cluster: ClusterView, index: number, request: PageRequest): Html {
   const { label, impact, issues, conversations, url, muted, isSelected, reason, readAt } = cluster;
-  const title = label === '' ? cluster.id : label;
+  const title = shown(label === '' ? cluster.id : label);
   const numbers = `${issues.toLocaleString('en')} issues in ${conversations.toLocaleString('en')} conversations`;
   const states = [
-    badge(isSelected ? 'good' : 'calm', isSelected ? 'selected' : 'not selected'),
-    ...(muted ? [badge('calm', 'muted')] : []),
+    stateBadge(isSelected ? { tone: 'ok', word: 'selected' } : { tone: 'none', word: 'not selected' }),
+    ...(muted ? [stateBadge({ tone: 'none', word: 'muted' })] : []),
   ];
   return html`<li>
 <h3>${url === null ? title : link(url, title)}</h3>
-<p>${states} ${impact === null ? '' : html`Impact ${impact}, `}${numbers}, read ${age(readAt, request.now)}.</p>
-${reason === null ? '' : html`<p>No change request: ${reason}.</p>`}
+<p>${states} ${impact === null ? '' : html`Impact ${shown(impact)}, `}${numbers}, read ${age(readAt, request.now)}.</p>
+${reason === null ? '' : html`<p>No change request: ${shown(reason, 500)}.</p>`}
 ${cluster.changeRequests.map((each) => html`<p>${requestLink(each)} ${requestBadge(each)}</p>`)}
 ${cluster.weeklyPulse.length === 0 ? '' : trendChart(`trend-${index}`, cluster.weeklyPulse, 'issues')}
 ${isOperator(request, organization) ? clusterForms(organization, cluster, index, request) : ''}
@@ -79,11 +86,10 @@ function clusterForms(organization: string, cluster: ClusterView, index: number,
   const { id, label, muted, changeRequests } = cluster;
   const start = wholeNumber(query.start, 0);
   const back = `${pathTo(['o', organization, 'clusters'])}${start === 0 ? '' : `?start=${start}`}`;
-  const form = (action: string, button: string, values: Record<string, string>, fields?: Html) =>
+  const form = (action: string, button: string, hidden: Record<string, string>, fields?: Html) =>
     actionForm({
       ...{ organization, action, button, back },
-      values: { cluster: id, ...values },
-      label: `${button}: ${label}`,
+      hidden: { cluster: id, ...hidden },
       ...(fields === undefined ? {} : { fields }),
     });
   const field = `space-${index}`;
@@ -94,34 +100,32 @@ function clusterForms(organization: string, cluster: ClusterView, index: number,
   return html`<div class="actions">${changeRequests.length === 0 ? form('cluster-open', 'Open change request', {}, space) : ''}${mute}</div>`;
 }
 
-const STATES: Readonly<Record<ChangeRequestView['state'], readonly [StateTone, string]>> = {
-  begun: ['wait', 'being created'],
-  draft: ['wait', 'draft'],
-  open: ['good', 'open'],
-  merged: ['good', 'merged'],
-  archived: ['calm', 'archived'],
+const STATES: Readonly<Record<ChangeRequestView['state'], StateLabel>> = {
+  begun: { tone: 'busy', word: 'being created' },
+  draft: { tone: 'busy', word: 'draft' },
+  open: { tone: 'wait', word: 'open' },
+  merged: { tone: 'ok', word: 'merged' },
+  archived: { tone: 'none', word: 'archived' },
 };
 
 function requestBadge({ state }: ChangeRequestView): Html {
-  return badge(...STATES[state]);
+  return stateBadge(STATES[state]);
 }
 
 function requestLink({ url, subject, label }: ChangeRequestView): Html {
-  const text = subject === '' ? label : subject;
+  const text = shown(subject === '' ? label : subject);
   return url === null ? html`${text}` : link(url, text);
 }
 
 function requestTable({ changeRequests, moreChangeRequests }: ClustersView, now: number): Html {
-  if (changeRequests.length === 0) {
-    return html`<p>Octavo has opened none yet.</p>`;
-  }
+  const head = ['Change request', 'State', 'Cluster', 'Space', 'Requested'];
   const rows = changeRequests.map((request) => [
     requestLink(request),
     requestBadge(request),
-    html`${request.label}`,
-    html`${request.space}`,
+    html`${shown(request.label)}`,
+    html`${shown(request.space)}`,
     age(request.requestedAt, now),
   ]);
-  return html`${table('Change requests', ['Change request', 'State', 'Cluster', 'Space', 'Requested'], rows)}
+  return html`${table({ caption: 'Change requests, newest first', head, rows, empty: 'Octavo has opened none yet.' })}
 ${moreChangeRequests === 0 ? '' : html`<p>${moreChangeRequests.toLocaleString('en')} older ones.</p>`}`;
 }

@@ -8,8 +8,12 @@ import {
   type SourceView,
 } from '../../views/conversations.ts';
 import { stackedBar } from '../charts/stacked-bar.ts';
+import { age } from '../html/age.ts';
 import { link, pathTo } from '../html/link.ts';
-import { age, badge, observed, type StateTone, table } from '../html/parts.ts';
+import { observed } from '../html/observed.ts';
+import { stateBadge, type Tone } from '../html/state.ts';
+import { table } from '../html/table.ts';
+import { shown } from '../html/text.ts';
 import { definePage, type Html, type PageRequest } from '../page.ts';
 import { deadLetterTable } from './dead-letters.ts';
 
@@ -22,14 +26,14 @@ export const conversationsPage = definePage<ConversationsView>({
   title: ({ organization }) => `Conversations of ${organization}`,
   render: (view, request) =>
     html`<h1>Conversations</h1>
-<p class="sentence">${view.sentence}.</p>
+<p class="sentence">${shown(view.sentence)}.</p>
 ${view.isConfigured ? content(view, request) : html`<p>Set <code>conversations.sources</code> in the configuration of the daemon to ingest support conversations.</p>`}`,
   topics: ({ organization }) => [organization],
 });
 
 function content(view: ConversationsView, request: PageRequest): Html {
   const { senderReason } = view;
-  return html`${senderReason === null ? '' : html`<p>Sender: ${badge('bad', view.sender)} ${senderReason}</p>`}
+  return html`${senderReason === null ? '' : html`<p>Sender: ${stateBadge({ tone: 'bad', word: view.sender })} ${shown(senderReason)}</p>`}
 <h2>Outbox</h2>
 ${outboxChart(view.outbox)}
 <h2>Sources</h2>
@@ -50,39 +54,44 @@ function outboxChart({ waiting, sending, inDoubt, deadLetters, bytes, maxItems, 
     sentence: `${counted(all, 'conversation')} of at most ${maxItems.toLocaleString('en')} in the outbox, ${size}.`,
     parts: [
       { text: 'waiting', count: waiting, tone: 'wait' },
-      { text: 'being sent', count: sending, tone: 'plain' },
-      { text: 'sent again after a lost response', count: inDoubt, tone: 'calm' },
+      { text: 'being sent', count: sending, tone: 'busy' },
+      { text: 'sent again after a lost response', count: inDoubt, tone: 'none' },
       { text: 'dead letters', count: deadLetters, tone: 'bad' },
     ],
     name: 'State',
   });
-  return html`${isFull ? html`<p>${badge('bad', 'full')} Sources wait until there is room.</p>` : ''}${chart}`;
+  return html`${isFull ? html`<p>${stateBadge({ tone: 'bad', word: 'full' })} Sources wait until there is room.</p>` : ''}${chart}`;
 }
 
-const STATES: Readonly<Record<SourceView['state'], readonly [StateTone, string]>> = {
-  working: ['good', 'working'],
+const STATES: Readonly<Record<SourceView['state'], readonly [Tone, string]>> = {
+  working: ['ok', 'working'],
   failing: ['bad', 'failing'],
   stale: ['bad', 'not polled'],
   'not-read': ['wait', 'not polled yet'],
-  other: ['calm', 'not polled'],
+  other: ['none', 'not polled'],
 };
 
 function sourceTable(sources: readonly SourceView[], now: number): Html {
   const rows = sources.map((source) => {
     const [tone, word] = STATES[source.state];
-    const state = html`${badge(tone, source.state === 'other' ? (source.kind ?? 'pushed') : word)}${source.error === null ? '' : html` ${source.error}`}`;
+    const state = html`${stateBadge({ tone, word: source.state === 'other' ? (source.kind ?? 'pushed') : word })}${source.error === null ? '' : html` ${shown(source.error)}`}`;
     const since = source.waitingSince === null ? '' : html`, oldest ${age(source.waitingSince, now)}`;
     const old =
       source.outdated === 0 ? '' : html`, ${source.outdated.toLocaleString('en')} redacted with earlier settings`;
     return [
-      html`${source.name}`,
+      html`${shown(source.name)}`,
       state,
       observed(source.freshness, now, '–'),
       html`${source.waiting.toLocaleString('en')}${since}${old}`,
       source.deadLetters,
     ];
   });
-  return table('Sources', ['Source', 'State', 'Last poll', 'Waiting', 'Dead letters'], rows);
+  return table({
+    caption: 'Sources',
+    head: ['Source', 'State', 'Last poll', 'Waiting', 'Dead letters'],
+    rows,
+    empty: 'No source is configured.',
+  });
 }
 
 function deadLetters({ organization, outbox, deadLetters: letters }: ConversationsView, request: PageRequest): Html {
@@ -95,8 +104,10 @@ function deadLetters({ organization, outbox, deadLetters: letters }: Conversatio
 }
 
 function counts({ redactions, skipped }: ConversationsView): Html {
-  const values = redactions.map(({ type, count }) => [type.replaceAll('_', ' '), count] as const);
-  const reasons = skipped.map(({ reason, count }) => [reason.replaceAll('-', ' '), count] as const);
-  return html`${values.length === 0 ? html`<p>Nothing was redacted yet.</p>` : table('Redacted values by kind', ['Redacted', 'Number'], values)}
-${reasons.length === 0 ? '' : html`<h2>Tickets that are not sent</h2>${table('Tickets that are not sent', ['Reason', 'Number'], reasons)}`}`;
+  const values = redactions.map(({ type, count }) => [type.replaceAll('_', ' '), count.toLocaleString('en')]);
+  const reasons = skipped.map(({ reason, count }) => [shown(reason.replaceAll('-', ' ')), count.toLocaleString('en')]);
+  const redacted = { caption: 'Redacted values by kind', head: ['Kind', 'Number'], empty: 'Nothing was redacted yet.' };
+  const left = { caption: 'Tickets that are not sent, by reason', head: ['Reason', 'Number'], empty: '' };
+  return html`${table({ ...redacted, rows: values })}
+${reasons.length === 0 ? '' : html`<h2>Tickets that are not sent</h2>${table({ ...left, rows: reasons })}`}`;
 }

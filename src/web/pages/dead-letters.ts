@@ -7,9 +7,12 @@ import {
   deadLettersView,
   deadLetterView,
 } from '../../views/dead-letters.ts';
-import { actionForm, isOperator } from '../html/form.ts';
+import { age } from '../html/age.ts';
+import { actionForm } from '../html/form.ts';
 import { link, pathTo, queryOf } from '../html/link.ts';
-import { age, table } from '../html/parts.ts';
+import { isOperator } from '../html/operator.ts';
+import { table } from '../html/table.ts';
+import { shown } from '../html/text.ts';
 import { definePage, type Html, type PageRequest } from '../page.ts';
 
 export const deadLettersPage = definePage<DeadLettersView>({
@@ -35,10 +38,10 @@ export const deadLetterPage = definePage<DeadLetterPageView>({
     const reader = isOperator(request, organization) ? request.viewer.actor : null;
     return state === undefined ? null : deadLetterView(backend, state, key, reader);
   },
-  title: ({ deadLetter }) => `Dead letter ${deadLetter.key}`,
-  render: ({ organization, deadLetter, conversation }, request) => html`<h1>Dead letter ${deadLetter.key}</h1>
-<p class="sentence">The platform refused it ${age(deadLetter.refusedAt, request.now)}: ${deadLetter.reason}</p>
-<p>Source ${deadLetter.source}, ${deadLetter.bytes.toLocaleString('en')} bytes.</p>
+  title: ({ deadLetter }) => `Dead letter ${shown(deadLetter.key)}`,
+  render: ({ organization, deadLetter, conversation }, request) => html`<h1>Dead letter ${shown(deadLetter.key)}</h1>
+<p class="sentence">The platform refused it ${age(deadLetter.refusedAt, request.now)}: ${shown(deadLetter.reason, LONGEST_REASON)}</p>
+<p>Source ${shown(deadLetter.source)}, ${deadLetter.bytes.toLocaleString('en')} bytes.</p>
 ${buttons(organization, deadLetter, request)}
 <h2>Content</h2>
 ${
@@ -50,24 +53,27 @@ ${
   topics: () => [],
 });
 
+/** Longest reason that is shown: it names what the platform refused. */
+const LONGEST_REASON = 500;
+
 function sourceLinks({ organization, source, sources }: DeadLettersView): Html {
   if (sources.length < 2 && source === null) {
     return html``;
   }
   const path = pathTo(['o', organization, 'dead-letters']);
   const item = (name: string | null) => {
-    const text = name ?? 'All sources';
+    const text = name === null ? 'All sources' : shown(name);
     return html`<li>${name === source ? html`<strong>${text}</strong>` : link(`${path}${queryOf({ source: name })}`, text)}</li>`;
   };
   return html`<ul class="filters">${[null, ...sources].map(item)}</ul>`;
 }
 
 function list({ organization, deadLetters, more, source }: DeadLettersView, request: PageRequest): Html {
-  const all = source === null ? 'all dead letters' : `all dead letters of ${source}`;
-  const values: Record<string, string> = source === null ? {} : { source };
+  const all = source === null ? 'all dead letters' : `all dead letters of ${shown(source)}`;
+  const hidden: Record<string, string> = source === null ? {} : { source };
   const back = pathTo(['o', organization, 'dead-letters']);
   const form = (action: string, verb: string) =>
-    actionForm({ organization, action, values, button: `${verb} ${all}`, back });
+    actionForm({ organization, action, hidden, button: `${verb} ${all}`, back });
   return html`${deadLetterTable(organization, deadLetters, request)}
 ${more === 0 ? '' : html`<p>${more.toLocaleString('en')} more.</p>`}
 ${isOperator(request, organization) ? html`<div class="actions">${form('dead-retry', 'Retry')}${form('dead-drop', 'Discard')}</div>` : ''}`;
@@ -78,14 +84,14 @@ export function deadLetterTable(organization: string, letters: readonly DeadLett
   const canAct = isOperator(request, organization);
   const columns = ['Conversation', 'Source', 'Reason', 'Refused', 'Bytes', ...(canAct ? ['Actions'] : [])];
   const rows = letters.map((letter) => [
-    link(pathTo(['o', organization, 'dead-letters', letter.key]), letter.key),
-    html`${letter.source}`,
-    html`${letter.reason}`,
+    link(pathTo(['o', organization, 'dead-letters', letter.key]), shown(letter.key)),
+    html`${shown(letter.source)}`,
+    html`${shown(letter.reason, LONGEST_REASON)}`,
     age(letter.refusedAt, request.now),
-    letter.bytes,
+    letter.bytes.toLocaleString('en'),
     ...(canAct ? [buttons(organization, letter, request)] : []),
   ]);
-  return table('Dead letters', columns, rows);
+  return table({ caption: 'Dead letters, oldest first', head: columns, rows, empty: 'There is none.' });
 }
 
 function buttons(organization: string, { key }: DeadLetterView, request: PageRequest): Html {
@@ -93,7 +99,6 @@ function buttons(organization: string, { key }: DeadLetterView, request: PageReq
     return html``;
   }
   const back = pathTo(['o', organization, 'dead-letters']);
-  const form = (action: string, button: string) =>
-    actionForm({ organization, action, values: { key }, button, label: `${button} ${key}`, back });
+  const form = (action: string, button: string) => actionForm({ organization, action, hidden: { key }, button, back });
   return html`<div class="actions">${form('dead-retry', 'Retry')}${form('dead-drop', 'Discard')}</div>`;
 }

@@ -1,5 +1,11 @@
 /** All pages. */
 import type { Page } from '../page.ts';
+import { auditPage, organizationAuditPage } from './audit.ts';
+import { budgetPage } from './budget.ts';
+import { clustersPage } from './clusters.ts';
+import { conversationsPage } from './conversations.ts';
+import { deadLetterPage, deadLettersPage } from './dead-letters.ts';
+import { logPage } from './log.ts';
 import { organizationPage } from './organization.ts';
 import { organizationsPage } from './organizations.ts';
 import { passPage } from './pass.ts';
@@ -14,4 +20,12 @@ export const pages: readonly Page[] = [
   planPage,
   passesPage,
   passPage,
+  conversationsPage,
+  deadLettersPage,
+  deadLetterPage,
+  clustersPage,
+  budgetPage,
+  auditPage,
+  organizationAuditPage,
+  logPage,
 ];

@@ -1,9 +1,14 @@
 /** Page of the latest records of the log. */
 import { html } from 'hono/html';
 import { type LogView, logView } from '../../views/log.ts';
-import { LOG_LEVELS, type LogLevel, type LogRecord } from '../../views/log-buffer.ts';
-import { link, pathTo } from '../html/link.ts';
-import { age, badge, pager, type StateTone, table, wholeNumber } from '../html/parts.ts';
+import { LOG_LEVELS, type LogLevel, type LogRecord } from '../../views/model/log-buffer.ts';
+import { age } from '../html/age.ts';
+import { link, pathTo, queryOf } from '../html/link.ts';
+import { paging } from '../html/paging.ts';
+import { wholeNumber } from '../html/query.ts';
+import { stateBadge, type Tone } from '../html/state.ts';
+import { table } from '../html/table.ts';
+import { shown } from '../html/text.ts';
 import { definePage, type Html } from '../page.ts';
 
 export const logPage = definePage<LogView>({
@@ -22,10 +27,14 @@ export const logPage = definePage<LogView>({
   render: (view, { now }) => html`<h1>Log</h1>
 <p>The latest records of this daemon since it started, without secrets. The level of the configuration, <code>log.level</code>, decides what is recorded.</p>
 ${filters(view)}
-${view.records.length === 0 ? html`<p class="sentence">There is no such record.</p>` : recordTable(view.records, now)}
-${pager(null, view.next === null ? null : { level: view.level, organization: view.organization, before: view.next })}`,
+${recordTable(view.records, now)}
+${pages(view)}`,
   topics: () => ['log'],
 });
+
+function pages({ level, organization, next }: LogView): Html {
+  return paging(null, next === null ? null : `/log${queryOf({ level, organization, before: next })}`, 'records');
+}
 
 function filters({ level, organization, organizations }: LogView): Html {
   const option = (value: string, text: string, selected: string) =>
@@ -42,10 +51,10 @@ function filters({ level, organization, organizations }: LogView): Html {
 
 const MAX_SUGGESTIONS = 100;
 
-const TONES: Readonly<Record<LogLevel, StateTone>> = {
-  trace: 'calm',
-  debug: 'calm',
-  info: 'good',
+const TONES: Readonly<Record<LogLevel, Tone>> = {
+  trace: 'none',
+  debug: 'none',
+  info: 'ok',
   warn: 'wait',
   error: 'bad',
   fatal: 'bad',
@@ -54,14 +63,20 @@ const TONES: Readonly<Record<LogLevel, StateTone>> = {
 function recordTable(records: readonly LogRecord[], now: number): Html {
   const rows = records.map(({ at, level, organization, message, fields }) => [
     at === '' ? '' : age(at, now),
-    badge(TONES[level], level),
-    organization === null ? '' : link(pathTo(['o', organization]), organization),
-    html`${message}${Object.keys(fields).length === 0 ? '' : html` <code>${describeFields(fields)}</code>`}`,
+    stateBadge({ tone: TONES[level], word: level }),
+    organization === null ? '' : link(pathTo(['o', organization]), shown(organization)),
+    html`${shown(message, MAX_MESSAGE)}${Object.keys(fields).length === 0 ? '' : html` <code>${describeFields(fields)}</code>`}`,
   ]);
-  return table('Log', ['When', 'Level', 'Organization', 'Message'], rows);
+  return table({
+    caption: 'Records, newest first',
+    head: ['When', 'Level', 'Organization', 'Message'],
+    rows,
+    empty: 'There is no such record.',
+  });
 }
 
-/** Longest text of the fields of a record. */
+/** Longest message, and longest text of the fields of a record. */
+const MAX_MESSAGE = 1000;
 const MAX_FIELDS = 1000;
 
 function describeFields(fields: LogRecord['fields']): string {
@@ -69,5 +84,5 @@ function describeFields(fields: LogRecord['fields']): string {
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(', ');
-  return text.length > MAX_FIELDS ? `${text.slice(0, MAX_FIELDS).toWellFormed()}…` : text;
+  return shown(text, MAX_FIELDS);
 }

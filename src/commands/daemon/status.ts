@@ -1,0 +1,173 @@
+/** Commands that print what the web page of the running daemon shows: status, audit and history. */
+import { resolve } from 'node:path';
+import { EXIT, type ExitCode } from '../../core/errors.ts';
+import { printable } from '../../plan/render/words.ts';
+import { callControl, controlSocketPath } from '../../server/control.ts';
+import type { AuditView } from '../../views/audit.ts';
+import type { ClustersView } from '../../views/clusters.ts';
+import type { ConversationsView } from '../../views/conversations.ts';
+import type { ConditionState } from '../../views/model/condition.ts';
+import type { OrganizationView } from '../../views/organization.ts';
+import type { OrganizationsView } from '../../views/organizations.ts';
+import type { PassesView } from '../../views/passes.ts';
+import { chooseOrganization, readTrustedConfig } from '../cli/config.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { userName } from '../cli/control-call.ts';
+
+export interface ViewFlags {
+  readonly config?: string;
+  readonly organization?: string;
+  readonly format: 'text' | 'json';
+}
+
+/** Exit code by state of an organization. */
+const EXIT_OF: Readonly<Record<ConditionState, ExitCode>> = {
+  failed: EXIT.failed,
+  stale: EXIT.failed,
+  held: EXIT.held,
+  paused: EXIT.held,
+  waiting: EXIT.held,
+  applying: EXIT.pending,
+  unknown: EXIT.pending,
+  'in-sync': EXIT.done,
+  unmanaged: EXIT.done,
+};
+/** Exit codes, worst first. */
+const WORST: readonly ExitCode[] = [EXIT.failed, EXIT.held, EXIT.pending, EXIT.done];
+
+/** Prints the state of all organizations, or of one. Returns the worst of their exit codes. */
+export async function statusCommand(flags: ViewFlags, context: CommandContext): Promise<ExitCode> {
+  const views = await openViews(flags, context);
+  const { organization = views.only } = flags;
+  return organization === null ? showAll(views, flags, context) : showOne(views, organization, flags, context);
+}
+
+/** Prints what people did, newest first: of all organizations, or of one. */
+export async function auditCommand(
+  flags: ViewFlags & { readonly before?: string },
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { load } = await openViews(flags, context);
+  const before = flags.before === undefined ? '' : `?before=${encodeURIComponent(flags.before)}`;
+  const path = flags.organization === undefined ? '/audit' : `${pathOf(flags.organization)}/audit`;
+  const view = (await load(`${path}${before}`)) as AuditView;
+  print(view, flags, context, () => [
+    ...view.entries.map(({ at, actor, organization, action, subject, outcome, detail, reason }) =>
+      line([
+        at,
+        `${actor.name || 'unknown'} (${actor.method})`,
+        organization,
+        action,
+        subject,
+        outcome,
+        detail,
+        reason,
+      ]),
+    ),
+    ...(view.entries.length === 0 ? ['nobody has asked for anything yet'] : []),
+    ...(view.next === null ? [] : [`older entries: --before ${view.next}`]),
+  ]);
+  return EXIT.done;
+}
+
+/** Prints the passes of an organization, newest first. */
+export async function historyCommand(
+  flags: ViewFlags & { readonly before?: number },
+  context: CommandContext,
+): Promise<ExitCode> {
+  const config = await readTrustedConfig(flags.config, context);
+  const { id } = chooseOrganization(config, flags.organization);
+  const { load } = await openViews(flags, context);
+  const before = flags.before === undefined ? '' : `?before=${flags.before}`;
+  const view = (await load(`${pathOf(id)}/passes${before}`)) as PassesView;
+  const passes = view.commits.flatMap(({ passes }) => passes);
+  print(view, flags, context, () => [
+    ...passes.map(({ endedAt, number, outcome, times, commit, subject, counts, error }) => {
+      const changes = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+      const repeated = times === 1 ? '' : `${times} times`;
+      return line([
+        endedAt,
+        `pass ${number}`,
+        outcome,
+        repeated,
+        commit?.slice(0, 7),
+        subject,
+        changes.join(', '),
+        error,
+      ]);
+    }),
+    ...(passes.length === 0 ? ['no pass has ended yet'] : []),
+    ...(view.next === null ? [] : [`older passes: --before ${view.next}`]),
+  ]);
+  return EXIT.done;
+}
+
+async function showAll({ load }: Views, flags: ViewFlags, context: CommandContext): Promise<ExitCode> {
+  const first = (await load('/')) as OrganizationsView;
+  const organizations = [...first.organizations];
+  for (let { next } = first; next !== null; ) {
+    const page = (await load(`/?after=${encodeURIComponent(next)}`)) as OrganizationsView;
+    organizations.push(...page.organizations);
+    next = page.next;
+  }
+  const view: OrganizationsView = { ...first, organizations, next: null };
+  print(view, flags, context, () => organizations.map(({ id, sentence }) => line([`${id}:`, sentence])));
+  return worst(organizations.map(({ state }) => EXIT_OF[state]));
+}
+
+async function showOne({ load }: Views, id: string, flags: ViewFlags, context: CommandContext): Promise<ExitCode> {
+  const view = {
+    organization: (await load(pathOf(id))) as OrganizationView,
+    conversations: (await load(`${pathOf(id)}/conversations`)) as ConversationsView,
+    clusters: (await load(`${pathOf(id)}/clusters`)) as ClustersView,
+  };
+  const { organization, conversations, clusters } = view;
+  print(view, flags, context, () => [
+    line([`${id}:`, organization.sentence]),
+    ...organization.waiting.map(({ text }) => line(['waits for a person:', text])),
+    ...(organization.nextCheck === null ? [] : [`next check: ${organization.nextCheck}`]),
+    ...(conversations.isConfigured ? [line(['conversations:', conversations.sentence])] : []),
+    ...(clusters.isEnabled ? [line(['clusters:', clusters.sentence])] : []),
+  ]);
+  return EXIT_OF[organization.state];
+}
+
+/** Views of the running daemon. */
+interface Views {
+  /** The only organization of the configuration; null if there are several. */
+  readonly only: string | null;
+  /** Returns the view model of a page. Throws ConfigError if no daemon runs. */
+  load(path: string): Promise<object>;
+}
+
+async function openViews({ config: file }: ViewFlags, context: CommandContext): Promise<Views> {
+  const config = await readTrustedConfig(file, context);
+  const socket = controlSocketPath(resolve(context.terminal.cwd, config.store.path));
+  const [first, second] = config.organizations;
+  return {
+    only: first !== undefined && second === undefined ? first.id : null,
+    load: (path) => callControl(socket, { command: 'views', user: userName(), path }),
+  };
+}
+
+function pathOf(organization: string): string {
+  return `/o/${encodeURIComponent(organization)}`;
+}
+
+function print(
+  view: object,
+  { format }: ViewFlags,
+  { terminal }: CommandContext,
+  lines: () => readonly string[],
+): void {
+  terminal.out(format === 'json' ? `${JSON.stringify(view, null, 2)}\n` : `${lines().join('\n')}\n`);
+}
+
+/** Joins the parts that are present, without control characters. */
+function line(parts: readonly (string | null | undefined)[]): string {
+  return printable(parts.filter((part) => part !== null && part !== undefined && part !== '').join(' '));
+}
+
+function worst(codes: readonly ExitCode[]): ExitCode {
+  return WORST.find((code) => codes.includes(code)) ?? EXIT.done;
+}

@@ -1,0 +1,63 @@
+/** Buffer of log records. */
+import { expect, test } from 'vitest';
+import { LogBuffer } from '../../src/views/model/log-buffer.ts';
+
+const line = (message: string, fields: object = {}) =>
+  JSON.stringify({ level: 30, time: '2026-11-21T12:00:00.000Z', pid: 1, msg: message, ...fields });
+const everything = { level: 'trace', includes: () => true, limit: 10_000 } as const;
+
+test('returns the newest records first, with their fields', () => {
+  const buffer = new LogBuffer();
+  buffer.add(line('one'));
+  buffer.add(line('two', { organization: 'acme', commit: 'abc' }));
+  expect(buffer.read(everything)).toEqual([
+    {
+      number: 1,
+      at: '2026-11-21T12:00:00.000Z',
+      level: 'info',
+      message: 'two',
+      organization: 'acme',
+      fields: { commit: 'abc' },
+    },
+    { number: 0, at: '2026-11-21T12:00:00.000Z', level: 'info', message: 'one', organization: null, fields: {} },
+  ]);
+});
+
+test('selects by level, organization and number', () => {
+  const buffer = new LogBuffer();
+  for (let index = 0; index < 10; index += 1) {
+    buffer.add(line(String(index), { level: index % 2 === 0 ? 30 : 50, organization: index < 5 ? 'a' : 'b' }));
+  }
+  const messages = (filter: object) => buffer.read({ ...everything, ...filter }).map(({ message }) => message);
+  expect(messages({ level: 'warn' })).toEqual(['9', '7', '5', '3', '1']);
+  expect(messages({ includes: (id: string) => id === 'a', limit: 2 })).toEqual(['4', '3']);
+  expect(messages({ before: 3 })).toEqual(['2', '1', '0']);
+});
+
+test('keeps 2,000 records, and numbers them since the start', () => {
+  const buffer = new LogBuffer();
+  for (let index = 0; index < 9000; index += 1) {
+    buffer.add(line(String(index)));
+  }
+  const records = buffer.read(everything);
+  expect(records).toHaveLength(2000);
+  expect(records[0]).toMatchObject({ number: 8999, message: '8999' });
+  expect(records.at(-1)).toMatchObject({ number: 7000, message: '7000' });
+  expect(buffer.added).toBe(9000);
+});
+
+test('keeps at most a million characters, and drops the fields of a long record', () => {
+  const buffer = new LogBuffer();
+  buffer.add(line('long', { text: 'x'.repeat(20_000), organization: 'acme' }));
+  expect(buffer.read(everything)[0]).toMatchObject({
+    message: 'long',
+    organization: 'acme',
+    fields: { omittedCharacters: expect.any(Number) },
+  });
+  for (let index = 0; index < 1000; index += 1) {
+    buffer.add(line('filler', { text: 'x'.repeat(5000) }));
+  }
+  const kept = buffer.read(everything);
+  expect(kept.length).toBeLessThan(200);
+  expect(kept.length).toBeGreaterThan(150);
+});

@@ -1,0 +1,118 @@
+/** A backend whose parts a test chooses. */
+import type { OwnRequest } from '../../src/clusters/read/cluster-store.ts';
+import { ClusterOverview } from '../../src/clusters/run/overview.ts';
+import type { IngestionStatus } from '../../src/conversations/ingestion/ingestion.ts';
+import type { JsonObject } from '../../src/core/json.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { DeadLetter } from '../../src/store/outbox.ts';
+import type { Backend, OrganizationState, QueueState } from '../../src/views/model/backend.ts';
+import { LogBuffer } from '../../src/views/model/log-buffer.ts';
+import type { PageRequest, Role } from '../../src/web/page.ts';
+import { settingsOf } from '../clusters/samples.ts';
+import { someQueue } from './queue-samples.ts';
+
+export const NOW = Date.parse('2026-11-21T12:00:00Z');
+export const MINUTE = 60_000;
+
+export interface OrganizationParts {
+  readonly sources?: readonly object[];
+  readonly clusters?: object;
+  readonly status?: Partial<IngestionStatus>;
+  readonly outdated?: ReadonlyMap<string, number>;
+  readonly deadLetters?: readonly DeadLetter[];
+  readonly overview?: ClusterOverview;
+  readonly changeRequests?: readonly OwnRequest[];
+  readonly queue?: Partial<QueueState>;
+}
+
+export function someSource(over: Partial<IngestionStatus['sources'][number]> = {}): IngestionStatus['sources'][number] {
+  return {
+    ...{ source: 'help', cursor: null, polledAt: NOW - MINUTE, waiting: 0, waitingSince: null, sending: 0, inDoubt: 0 },
+    ...{ deadLetters: 0, hints: 0, counts: {}, pollAgeSeconds: 60, oldestWaitSeconds: null, error: null },
+    ...over,
+  };
+}
+
+const store = openMemoryStore();
+let created = 0;
+
+/** An organization with an empty history of its own. */
+export function someOrganization(id: string, parts: OrganizationParts = {}): OrganizationState {
+  const {
+    sources = [],
+    clusters = {},
+    status = {},
+    outdated = new Map(),
+    deadLetters = [],
+    changeRequests = [],
+  } = parts;
+  created += 1;
+  const limit = { items: 1000, bytes: 1_000_000 };
+  const config = {
+    id,
+    conversations: { sources },
+    clusters: settingsOf(clusters),
+  } as unknown as OrganizationState['config'];
+  return {
+    id,
+    config,
+    reconciler: null,
+    record: store.organization(`${id} ${created}`),
+    history: store.history(`${id} ${created}`),
+    queue: { name: id, snapshot: () => someQueue(), samples: () => [], sampleInterval: 10_000, ...parts.queue },
+    conversations: {
+      status: async () => ({
+        sender: { kind: 'idle' },
+        outbox: { stored: { items: 0, bytes: 0 }, limit, isFull: false },
+        sources: [],
+        ...status,
+      }),
+      outdated: async () => outdated,
+      deadLetters: async ({ key, source }, most) =>
+        deadLetters
+          .filter((each) => (key === undefined || each.key === key) && (source === undefined || each.source === source))
+          .slice(0, most),
+    },
+    clusters: {
+      overview: parts.overview ?? new ClusterOverview({ now: () => NOW }),
+      changeRequests: async () => changeRequests,
+    },
+    pollInterval: null,
+  };
+}
+
+/** Requests of actions, as they arrived. */
+export type Asked = readonly [name: string, organization: string | null, request: object];
+
+export function someBackend(
+  organizations: readonly OrganizationState[],
+  { answer = {}, asked = [], log = new LogBuffer() }: { answer?: JsonObject; asked?: Asked[]; log?: LogBuffer } = {},
+): Backend {
+  const handle = (name: string) => async (_by: unknown, organization: string | null, request: object) => {
+    asked.push([name, organization, request]);
+    return answer;
+  };
+  return {
+    version: '0',
+    clock: { now: () => NOW, monotonic: () => NOW, sleep: async () => undefined },
+    organizations: () => organizations,
+    actions: { act: handle('act'), conversations: handle('conversations'), clusters: handle('clusters') },
+    log,
+    onChange: () => () => undefined,
+  };
+}
+
+/** A request of a person with a role for each organization; null: the person may not see it. */
+export function someRequest(
+  params: PageRequest['params'] = {},
+  query: PageRequest['query'] = {},
+  role: Role | ((organization: string) => Role | null) = 'viewer',
+): PageRequest {
+  const actor = { name: 'ana@example.com', method: 'token' } as const;
+  return {
+    params,
+    query,
+    viewer: { actor, role: typeof role === 'function' ? role : () => role },
+    now: NOW,
+  };
+}

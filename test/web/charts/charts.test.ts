@@ -1,0 +1,99 @@
+/** Charts: their shapes, sentences and tables. */
+import { expect, test } from 'vitest';
+import { type Outcome, outcomeBars } from '../../../src/web/charts/outcome-bars.ts';
+import { stackedBar } from '../../../src/web/charts/stacked-bar.ts';
+import { stepLine } from '../../../src/web/charts/step-line.ts';
+import { trendChart } from '../../../src/web/charts/trend.ts';
+import type { Html } from '../../../src/web/page.ts';
+
+const AT = Date.parse('2026-11-21T12:00:00Z');
+const textOf = async (chart: Html) => String(await chart);
+const count = (text: string, part: string) => text.split(part).length - 1;
+
+const outcomes = (count: number): Outcome[] =>
+  Array.from({ length: count }, (_, index) => ({
+    number: count - index,
+    outcome: (['done', 'held', 'failed'] as const)[index % 3] ?? 'done',
+    times: 1,
+    at: new Date(AT - index * 60_000).toISOString(),
+  }));
+
+test('the outcome bars show the last 60 passes, oldest at the left, and name each in a table', async () => {
+  const text = await textOf(outcomeBars('passes', outcomes(75)));
+  expect(count(text, '<tr>')).toBe(61);
+  expect(text).toContain('Last 60 results of passes: 20 done, 20 held, 20 failed.');
+  // 60 bars and 3 of the legend.
+  expect(count(text, '<rect')).toBe(63);
+  expect(text.indexOf('<th scope="row">75</th>')).toBeLessThan(text.indexOf('<th scope="row">74</th>'));
+});
+
+test('results of passes differ in height, not only in color', async () => {
+  const text = await textOf(outcomeBars('passes', outcomes(3)));
+  const heights = [...text.matchAll(/class="fill (\w+)"[^>]* width="8" height="(\d+)"/g)].map(([, tone, height]) => [
+    tone,
+    height,
+  ]);
+  expect(heights).toEqual([
+    ['bad', '60'],
+    ['wait', '40'],
+    ['ok', '20'],
+  ]);
+});
+
+test('a chart without values says so', async () => {
+  expect(await textOf(outcomeBars('passes', []))).toContain('No pass has ended yet.');
+  expect(await textOf(stackedBar({ id: 'a', sentence: 'Empty.', parts: [], name: 'State' }))).toContain(
+    'class="empty"',
+  );
+  expect(await textOf(trendChart('t', [], 'issues'))).toContain('0 issues in the last 3 weeks');
+});
+
+test('the step line holds a value until the next one, leaves gaps for unknown ones and marks refusals', async () => {
+  const steps = [100, 50, null, 25].map((value, index) => ({
+    at: AT + index * 60_000,
+    value,
+    marks: index === 1 ? 4 : 0,
+  }));
+  const text = await textOf(
+    stepLine({ id: 'b', sentence: '25 remain.', steps, top: 100, names: ['remaining', 'refused'] }),
+  );
+  expect(text).toContain('d="M0 2H200V60H400M600 89"');
+  expect(count(text, 'height="30"')).toBe(1);
+  expect(text).toContain('<td>unknown</td>');
+  expect(text).toContain('12:03 UTC');
+});
+
+test('every part of a stacked bar that is not empty is visible', async () => {
+  const parts = [
+    { text: 'waiting', count: 100_000, tone: 'wait' as const },
+    { text: 'dead', count: 1, tone: 'bad' as const },
+    { text: 'sending', count: 0, tone: 'busy' as const },
+  ];
+  const text = await textOf(stackedBar({ id: 'o', sentence: 'The outbox.', parts, name: 'State' }));
+  const widths = [...text.matchAll(/y="0" width="([\d.]+)" height="24"/g)].map(([, width]) => Number(width));
+  expect(widths).toHaveLength(2);
+  expect(Math.min(...widths)).toBeGreaterThanOrEqual(3);
+  expect(text).toContain('waiting: 100,000');
+});
+
+test('the trend compares the last weeks with those before', async () => {
+  const text = await textOf(trendChart('t', [0, 0, 1, 2, 3, 1, 2, 4], 'issues'));
+  expect(text).toContain('7 issues in the last 3 weeks, more than in the 3 weeks before (6).');
+  expect(text).toContain('<th scope="row">this week</th><td>4</td>');
+});
+
+test('every chart has an image role, a label, a table, and neither styles nor scripts', async () => {
+  const charts = [
+    outcomeBars('a', outcomes(2)),
+    stackedBar({ id: 'a', sentence: '<b>&"', parts: [{ text: '<i>', count: 1, tone: 'ok' }], name: 'State' }),
+    stepLine({ id: 'a', sentence: '<b>', steps: [], top: null, names: ['value', 'marks'] }),
+    trendChart('a', [1], '<b>'),
+  ];
+  for (const chart of charts) {
+    const text = await textOf(chart);
+    expect(text).toMatch(/<svg class="plot"[^>]* role="img" aria-labelledby="a">/);
+    expect(text).toContain('<figcaption id="a">');
+    expect(text).toMatch(/<details id="a-values"><summary>Values<\/summary>.*<table>/s);
+    expect(text).not.toMatch(/style=|<script|<b>|<i>|NaN|Infinity|undefined/);
+  }
+});
