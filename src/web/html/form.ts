@@ -12,6 +12,8 @@ export interface ActionForm {
   /** Visible fields, with their labels. */
   readonly fields?: Html;
   readonly button: string;
+  /** Name of the button for screen readers, which starts with its text; for buttons with the same text in one page. */
+  readonly label?: string;
   /** Page to return to: a path on this host. */
   readonly back: string;
   readonly class?: 'danger' | 'primary';
@@ -21,10 +23,11 @@ export interface ActionForm {
 export function actionForm(form: ActionForm): Html {
   const { organization, action, hidden = {}, fields = html``, button, back } = form;
   const values = Object.entries({ action, ...hidden, back: safeHref(back) ?? '/' });
+  const label = form.label === undefined ? '' : html` aria-label="${form.label}"`;
   return html`<form class="action" method="post" action="${organizationPath(organization, '/actions')}">
 ${values.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${fields}
-<button class="${form.class ?? ''}">${button}</button>
+<button class="${form.class ?? ''}"${label}>${button}</button>
 </form>`;
 }
 

@@ -90,6 +90,7 @@ function clusterForms(organization: string, cluster: ClusterView, index: number,
     actionForm({
       ...{ organization, action, button, back },
       hidden: { cluster: id, ...hidden },
+      label: `${button}: ${shown(label)}`,
       ...(fields === undefined ? {} : { fields }),
     });
   const field = `space-${index}`;

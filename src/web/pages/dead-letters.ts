@@ -99,6 +99,7 @@ function buttons(organization: string, { key }: DeadLetterView, request: PageReq
     return html``;
   }
   const back = pathTo(['o', organization, 'dead-letters']);
-  const form = (action: string, button: string) => actionForm({ organization, action, hidden: { key }, button, back });
+  const form = (action: string, button: string) =>
+    actionForm({ organization, action, hidden: { key }, button, label: `${button} ${shown(key)}`, back });
   return html`<div class="actions">${form('dead-retry', 'Retry')}${form('dead-drop', 'Discard')}</div>`;
 }
