@@ -18,6 +18,7 @@ import { queryOf } from '../html/link.ts';
 import type { Page } from '../page.ts';
 import { PageError } from '../page-error.ts';
 import { pages } from '../pages/index.ts';
+import { ActionRoute } from './actions.ts';
 import { type Assets, loadAssets } from './assets.ts';
 import { checkHost, SECURITY_HEADERS } from './request-checks.ts';
 import { notFound, pageRequest, pathOf, renderPage, sendAnswer, sendError, wantsJson } from './respond.ts';
@@ -107,6 +108,7 @@ class Pages {
   readonly #assets: Assets;
   readonly #authenticate: Authenticator;
   readonly #signIn: SignIn;
+  readonly #actions: ActionRoute;
 
   constructor(options: PageServerOptions, assets: Assets) {
     const { config, backend, sessions: stored, randomBytes, log } = options;
@@ -120,6 +122,7 @@ class Pages {
     this.#options = options;
     this.#assets = assets;
     this.#signIn = new SignIn({ config, clock, assets, sessions, attempts, provider });
+    this.#actions = new ActionRoute({ backend, config, log, identify: (request) => this.#identify(request) });
     this.#authenticate = isOpen
       ? authenticateNobody
       : firstOf([
@@ -137,6 +140,7 @@ class Pages {
     app.setErrorHandler((error, request, reply) => this.#fail(error, request, reply));
     app.setNotFoundHandler((request, reply) => this.#fail(notFound(), request, reply));
     this.#signIn.addTo(app);
+    this.#actions.addTo(app);
     app.get('/assets/:name', (request, reply) => this.#sendAsset(request, reply));
     for (const page of pages) {
       app.get(page.path, (request, reply) => this.#sendPage(page, request, reply));

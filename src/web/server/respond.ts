@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import type { Backend } from '../../views/model/backend.ts';
 import { link } from '../html/link.ts';
-import type { Html, Page, PageRequest, Viewer } from '../page.ts';
+import type { Page, PageRequest, Viewer } from '../page.ts';
 import { PageError } from '../page-error.ts';
 import type { Assets } from './assets.ts';
 import { layout } from './layout.ts';
@@ -90,17 +90,17 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, { type,
 export async function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
-  { status, message, headers }: PageError,
-  frame: { readonly assets: Assets; readonly viewer: Viewer | null; readonly more?: Html },
+  { status, message, headers, detail }: PageError,
+  frame: { readonly assets: Assets; readonly viewer: Viewer | null },
 ): Promise<FastifyReply> {
   void reply.code(status).headers(headers);
   if (wantsJson(request)) {
-    return reply.type(JSON_TYPE).send(JSON.stringify({ error: message }));
+    return reply.type(JSON_TYPE).send(JSON.stringify({ error: message, ...detail?.json }));
   }
   const title = TITLES[status] ?? 'The request failed';
   const main = html`<h1>${title}</h1>
 <p>${message}</p>
-${frame.more ?? ''}
+${detail?.html ?? ''}
 <p>${link('/', 'All organizations')}</p>`;
   const body = await layout({ title, main, path: pathOf(request), organization: null, live: null, ...frame });
   return reply.type(HTML).send(body);

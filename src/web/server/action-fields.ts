@@ -1,0 +1,107 @@
+/** Reads what a form or a program asks the daemon to do. */
+
+import { type ClusterRequest, clusterRequest } from '../../clusters/run/control-api.ts';
+import { readDuration } from '../../config/values.ts';
+import { conversationRequest } from '../../conversations/ingestion/control-api.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { actionRequest } from '../../reconcile/daemon/action-request.ts';
+import type { Actor } from '../../store/history.ts';
+import type { ActionHandlers } from '../../views/backend.ts';
+import type { Role } from '../page.ts';
+import { PageError } from '../page-error.ts';
+
+/** Fields of a form. */
+export type Fields = Readonly<Record<string, string>>;
+
+/** An action that was read, but not carried out. */
+export interface RequestedAction {
+  readonly role: Role;
+  run(handlers: ActionHandlers, by: Actor, organization: string): Promise<JsonObject>;
+}
+
+/** Length of a pause, if the form names none. */
+const USUAL_PAUSE = '4h';
+
+interface Schema<Request> {
+  safeParse(value: unknown):
+    | { readonly success: true; readonly data: Request }
+    | {
+        readonly success: false;
+        readonly error: {
+          readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
+        };
+      };
+}
+
+/** Reads an action. `now`: milliseconds since the epoch. Throws PageError (422) for an invalid one. */
+export function readAction(fields: Fields, now: number): RequestedAction {
+  const read = ACTIONS.get(fields.action ?? '');
+  if (read === undefined) {
+    const known = [...ACTIONS.keys()].join(', ');
+    throw new PageError(422, `The action ${JSON.stringify(fields.action ?? '')} is not known. Use one of ${known}.`);
+  }
+  return read(fields, now);
+}
+
+const ACTIONS: ReadonlyMap<string, (fields: Fields, now: number) => RequestedAction> = new Map([
+  ['approve', ({ checksum = '', reason }) => onPlan('approver', { subcommand: 'approve', checksum, reason })],
+  ['reject', ({ checksum = '', reason }) => onPlan('approver', { subcommand: 'reject', checksum, reason })],
+  [
+    'pause',
+    ({ address, reason = '', for: length }, now) =>
+      onPlan('operator', { subcommand: 'pause', address, reason, until: endOf(length, now) }),
+  ],
+  ['resume', ({ address, reason }) => onPlan('operator', { subcommand: 'resume', address, reason })],
+  ['reconcile', ({ reason }) => onPlan('operator', { subcommand: 'reconcile', reason })],
+  ['dead-retry', (fields) => onDeadLetters('dead retry', fields)],
+  ['dead-drop', (fields) => onDeadLetters('dead drop', fields)],
+  [
+    'cluster-open',
+    ({ cluster = '', space }) => onCluster({ subcommand: 'open', cluster, space: space || null, dryRun: false }),
+  ],
+  [
+    'cluster-mute',
+    ({ cluster = '', muted = 'true' }) =>
+      onCluster({ subcommand: 'mute', cluster, muted: muted === 'true', dryRun: false }),
+  ],
+]);
+
+function onPlan(role: Role, value: object): RequestedAction {
+  const request = parse(actionRequest, value);
+  return { role, run: (handlers, by, organization) => handlers.act(by, organization, request) };
+}
+
+function onDeadLetters(subcommand: 'dead retry' | 'dead drop', { key, source }: Fields): RequestedAction {
+  const filter = { ...(key ? { key } : {}), ...(source ? { source } : {}) };
+  const request = parse(conversationRequest, { subcommand, ...filter });
+  return { role: 'operator', run: (handlers, by, organization) => handlers.conversations(by, organization, request) };
+}
+
+function onCluster(value: object): RequestedAction {
+  const request: ClusterRequest = parse(clusterRequest, value);
+  return { role: 'operator', run: (handlers, by, organization) => handlers.clusters(by, organization, request) };
+}
+
+/** Returns the end of a pause; null for one without an end. */
+function endOf(length: string | undefined, now: number): number | null {
+  if (length === 'forever') {
+    return null;
+  }
+  const duration = readDuration(length || USUAL_PAUSE);
+  if (duration === undefined || duration === 0) {
+    throw new PageError(
+      422,
+      `The length ${JSON.stringify(length)} is not valid. Use one such as 30m, 4h or 1d, or forever.`,
+    );
+  }
+  return now + duration;
+}
+
+function parse<Request>(schema: Schema<Request>, value: object): Request {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    throw new PageError(422, `The request is not valid: ${problems.join('; ')}.`);
+  }
+  return parsed.data;
+}

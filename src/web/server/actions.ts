@@ -1,0 +1,165 @@
+/** Route for what people ask the daemon to do. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { UiConfig } from '../../config/ui.ts';
+import {
+  AppError,
+  ConfigError,
+  messageOf,
+  RateLimitedError,
+  RefusedPlanError,
+  RejectedError,
+  StoreError,
+  TransientError,
+} from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { Logger } from '../../log.ts';
+import type { Actor } from '../../store/history.ts';
+import type { Backend, OrganizationState } from '../../views/backend.ts';
+import { type Identity, viewerOf } from '../auth/authenticator.ts';
+import { includesRole } from '../auth/roles.ts';
+import { isLocalPath, pathTo } from '../html/link.ts';
+import { PageError } from '../page-error.ts';
+import { type Fields, type RequestedAction, readAction } from './action-fields.ts';
+import { checkOrigin } from './request-checks.ts';
+import { formOf, notFound, wantsJson } from './respond.ts';
+
+export interface ActionRouteOptions {
+  readonly backend: Backend;
+  readonly config: UiConfig;
+  readonly log: Pick<Logger, 'warn'>;
+  /** Finds out who sends a request; null if nobody has signed in. */
+  readonly identify: (request: FastifyRequest) => Promise<Identity | null>;
+}
+
+/** Milliseconds in which the same request again, such as a second click, gets the answer of the first one. */
+const SAME_CLICK = 10_000;
+/** Number of entries of the audit that are searched for an approval that was already given. */
+const SEARCHED = 100;
+
+interface LastAction {
+  readonly key: string;
+  readonly at: number;
+  readonly answer: Promise<JsonObject>;
+}
+
+export class ActionRoute {
+  readonly #options: ActionRouteOptions;
+  /** Last action by person and organization. */
+  readonly #last = new Map<string, LastAction>();
+
+  constructor(options: ActionRouteOptions) {
+    this.#options = options;
+  }
+
+  addTo(app: FastifyInstance): void {
+    app.post('/o/:organization/actions', (request, reply) => this.#handle(request, reply));
+  }
+
+  async #handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { backend, config } = this.#options;
+    const identity = await this.#options.identify(request);
+    if (identity === null) {
+      throw new PageError(401, 'Sign in first.', { 'www-authenticate': 'Bearer' });
+    }
+    checkOrigin(request.headers, identity.isAmbient, config.publicUrl);
+    const { organization: id = '' } = request.params as { organization?: string };
+    const state = backend.organizations().find((each) => each.id === id);
+    const role = viewerOf(identity, config).role(id);
+    if (state === undefined || role === null) {
+      throw notFound();
+    }
+    const fields = formOf(request);
+    const action = readAction(fields, backend.clock.now());
+    if (!includesRole(role, action.role)) {
+      this.#options.log.warn({ organization: id, actor: identity.actor.name, action: fields.action }, 'action refused');
+      throw new PageError(403, `This needs the role ${action.role}; you have the role ${role}.`);
+    }
+    const result = await this.#once(identity.actor, state, fields, action);
+    return wantsJson(request) ? reply.send(result) : reply.redirect(backOf(fields, id), 303);
+  }
+
+  /** Carries out an action; of two equal ones in a row, only the first. */
+  async #once(by: Actor, state: OrganizationState, fields: Fields, action: RequestedAction): Promise<JsonObject> {
+    const { clock } = this.#options.backend;
+    const person = JSON.stringify([by.method, by.name, state.id]);
+    const key = JSON.stringify(Object.entries(fields).toSorted());
+    const last = this.#last.get(person);
+    if (last?.key === key && clock.monotonic() - last.at < SAME_CLICK) {
+      return last.answer;
+    }
+    const answer = this.#run(by, state, fields, action);
+    this.#last.set(person, { key, at: clock.monotonic(), answer });
+    answer.catch(() => this.#last.delete(person));
+    for (const [each, { at }] of this.#last) {
+      if (clock.monotonic() - at >= SAME_CLICK) {
+        this.#last.delete(each);
+      }
+    }
+    return answer;
+  }
+
+  async #run(by: Actor, state: OrganizationState, fields: Fields, action: RequestedAction): Promise<JsonObject> {
+    const { checksum = '' } = fields;
+    const isDecision = fields.action === 'approve' || fields.action === 'reject';
+    if (isDecision && !isPresent(state, checksum)) {
+      if (await hasDecided(state, by, fields)) {
+        return { organization: state.id, checksum };
+      }
+      throw moved();
+    }
+    try {
+      return await action.run(this.#options.backend.actions, by, state.id);
+    } catch (error) {
+      throw isDecision && !isPresent(state, checksum) ? moved() : toPageError(error);
+    }
+  }
+}
+
+/** Returns true if the present plan has this checksum, or its held changes have. */
+function isPresent({ reconciler }: OrganizationState, checksum: string): boolean {
+  const plan = reconciler?.lastPlan ?? null;
+  return plan !== null && (plan.checksum === checksum || plan.heldChecksum === checksum);
+}
+
+/** Returns true if the person already made this decision, and the plan was applied since. */
+async function hasDecided({ history }: OrganizationState, by: Actor, { action, checksum }: Fields): Promise<boolean> {
+  const entries = await history.audit({ limit: SEARCHED });
+  return entries.some(
+    ({ actor, outcome, ...entry }) =>
+      entry.action === action &&
+      entry.subject === checksum &&
+      outcome === 'done' &&
+      actor.name === by.name &&
+      actor.method === by.method,
+  );
+}
+
+function moved(): PageError {
+  return new PageError(409, 'The plan has changed since this page was made. Nothing was approved or rejected.');
+}
+
+/** Converts an error of an action. Its message is for people, and has no secrets. */
+function toPageError(error: unknown): unknown {
+  if (!(error instanceof AppError)) {
+    return error;
+  }
+  const message = messageOf(error);
+  if (error instanceof RefusedPlanError) {
+    return new PageError(403, message);
+  }
+  if (error instanceof ConfigError) {
+    return new PageError(422, message);
+  }
+  if (error instanceof RejectedError) {
+    return new PageError(error.status === 409 ? 409 : 422, message);
+  }
+  if (error instanceof RateLimitedError || error instanceof TransientError || error instanceof StoreError) {
+    return new PageError(503, message);
+  }
+  return new PageError(502, message);
+}
+
+/** Returns the page to open afterwards. */
+function backOf({ back = '' }: Fields, organization: string): string {
+  return isLocalPath(back) ? back : pathTo(['o', organization]);
+}
