@@ -117,7 +117,7 @@ export interface History {
   passes(query: HistoryQuery): Promise<readonly PassRecord[]>;
   /** Returns null if it does not exist any more. */
   pass(number: number): Promise<PassDetails | null>;
-  /** Returns the last pass with this plan; null if there is none any more. */
+  /** Returns the last pass with this plan, by its checksum or that of its held changes; null if there is none any more. */
   passOfPlan(checksum: string): Promise<PassDetails | null>;
   /** Returns the changes of a resource, newest first. */
   changesOf(address: string, limit: number): Promise<readonly ResourceChange[]>;

@@ -86,6 +86,12 @@ export function openHistory(database: DatabaseSync, access: HistoryAccess, organ
 const LIST = `number, cause, commit_id, subject, author, outcome, checksum, counts, reads, writes, refused, milliseconds,
   error, first_at, at, times`;
 
+/** Finds a plan by the checksum of its held changes, which only the plan itself has. Reads few plans, as they are large. */
+const OF_HELD = `SELECT number FROM
+  (SELECT number, plan FROM pass WHERE organization = ? AND outcome = 'held' ORDER BY number DESC LIMIT ?)
+  WHERE plan ->> 'heldChecksum' = ? ORDER BY number DESC LIMIT 1`;
+const SEARCHED_PLANS = 100;
+
 /** Statements on the tables of one organization. */
 class HistoryTables {
   readonly #organization: string;
@@ -176,7 +182,8 @@ class HistoryTables {
       'SELECT number FROM pass WHERE organization = ? AND checksum = ? ORDER BY number DESC LIMIT 1',
       ...[this.#organization, checksum],
     );
-    return row === undefined ? null : this.pass(Number(row.number));
+    const [held] = row === undefined ? this.#all(OF_HELD, this.#organization, SEARCHED_PLANS, checksum) : [row];
+    return held === undefined ? null : this.pass(Number(held.number));
   }
 
   changesOf(address: string, limit: number) {

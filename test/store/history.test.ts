@@ -100,6 +100,8 @@ describe.each([
     await history.addPass(pass(20, { writes: 1, checksum: 'sha256:b' }));
     await history.addPass(pass(30, { writes: 1, checksum: 'sha256:a', plan: { changes: [1] } }));
     expect(await history.passOfPlan('sha256:a')).toMatchObject({ pass: { number: 3 }, plan: { changes: [1] } });
+    await history.addPass(pass(40, { outcome: 'held', checksum: 'sha256:d', plan: { heldChecksum: 'sha256:e' } }));
+    expect(await history.passOfPlan('sha256:e')).toMatchObject({ pass: { number: 4 } });
     expect(await history.passOfPlan('sha256:c')).toBeNull();
     expect(await store.history('org_2').passOfPlan('sha256:a')).toBeNull();
   });

@@ -75,6 +75,7 @@ test('a plan that has changed is not approved: 409', async () => {
     const { status, answer } = await send(page, 'approver', { action, checksum });
     expect(status).toBe(409);
     expect(answer.error).toContain('The plan has changed since this page was made');
+    expect(answer.difference).toMatchObject({ added: [{ address: 'collection/a', action: 'delete' }] });
   }
   await page.daemon.organizations[0]?.idle();
   expect(work.emulator.requests.count('deleteCollection')).toBe(0);

@@ -6,7 +6,7 @@ import { conversationRequest } from '../../conversations/ingestion/control-api.t
 import type { JsonObject } from '../../core/json.ts';
 import { actionRequest } from '../../reconcile/daemon/action-request.ts';
 import type { Actor } from '../../store/history.ts';
-import type { ActionHandlers } from '../../views/backend.ts';
+import type { ActionHandlers } from '../../views/model/backend.ts';
 import type { Role } from '../page.ts';
 import { PageError } from '../page-error.ts';
 

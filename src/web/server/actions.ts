@@ -1,5 +1,6 @@
 /** Route for what people ask the daemon to do. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
 import type { UiConfig } from '../../config/ui.ts';
 import {
   AppError,
@@ -14,10 +15,13 @@ import {
 import type { JsonObject } from '../../core/json.ts';
 import type { Logger } from '../../log.ts';
 import type { Actor } from '../../store/history.ts';
-import type { Backend, OrganizationState } from '../../views/backend.ts';
+import type { Backend, OrganizationState } from '../../views/model/backend.ts';
+import { planPath } from '../../views/model/paths.ts';
+import { planDifference } from '../../views/plan.ts';
 import { type Identity, viewerOf } from '../auth/authenticator.ts';
 import { includesRole } from '../auth/roles.ts';
-import { isLocalPath, pathTo } from '../html/link.ts';
+import { differenceSection } from '../html/difference.ts';
+import { isLocalPath, link, pathTo } from '../html/link.ts';
 import { PageError } from '../page-error.ts';
 import { type Fields, type RequestedAction, readAction } from './action-fields.ts';
 import { checkOrigin } from './request-checks.ts';
@@ -105,12 +109,12 @@ export class ActionRoute {
       if (await hasDecided(state, by, fields)) {
         return { organization: state.id, checksum };
       }
-      throw moved();
+      throw await moved(state, checksum);
     }
     try {
       return await action.run(this.#options.backend.actions, by, state.id);
     } catch (error) {
-      throw isDecision && !isPresent(state, checksum) ? moved() : toPageError(error);
+      throw isDecision && !isPresent(state, checksum) ? await moved(state, checksum) : toPageError(error);
     }
   }
 }
@@ -134,8 +138,27 @@ async function hasDecided({ history }: OrganizationState, by: Actor, { action, c
   );
 }
 
-function moved(): PageError {
-  return new PageError(409, 'The plan has changed since this page was made. Nothing was approved or rejected.');
+/** Returns the error for a plan that is not the present one any more, with what differs. */
+async function moved(state: OrganizationState, checksum: string): Promise<PageError> {
+  const message = 'The plan has changed since this page was made. Nothing was approved or rejected.';
+  const plan = state.reconciler?.lastPlan ?? null;
+  if (plan === null) {
+    return new PageError(409, message);
+  }
+  const path = planPath(state.id, plan.checksum);
+  const difference = await planDifference(state, checksum);
+  return new PageError(
+    409,
+    message,
+    {},
+    {
+      html:
+        difference === null
+          ? html`<p>${link(path, 'Open the present plan')}</p>`
+          : differenceSection({ path, difference }),
+      json: { checksum: plan.checksum, difference: difference as unknown as JsonObject | null },
+    },
+  );
 }
 
 /** Converts an error of an action. Its message is for people, and has no secrets. */
