@@ -10,15 +10,9 @@ import { listResources, type ResourceFilter, type ResourcePage } from './model/r
 import { resourceStates } from './model/resource-state.ts';
 import { resourceTree } from './model/resource-tree.ts';
 import { type OrganizationSummary, summarize } from './model/summary.ts';
+import { type WaitingItem, waitingElsewhere } from './model/waiting.ts';
 import { ageWords, isoTime } from './model/words.ts';
 import { type PassRow, passRow } from './passes.ts';
-
-/** Something that a person should see to. */
-export interface WaitingItem {
-  readonly kind: 'approval' | 'refused' | 'failed' | 'problems' | 'pause' | 'dead-letters' | 'clusters';
-  readonly text: string;
-  readonly path: string;
-}
 
 /** Pause that a person set. */
 export interface PauseView {
@@ -80,7 +74,11 @@ export async function organizationView(
   const links = forgeLinks(config.source);
   const plan = reconciler?.lastCheck?.plan ?? null;
   const desired = reconciler?.lastDesired ?? null;
-  const waiting = [...waitingForPerson(state, now), ...pauses.map((pause) => pauseItem(id, pause, now))];
+  const waiting = [
+    ...waitingForPerson(state, now),
+    ...(await waitingElsewhere(state)),
+    ...pauses.map((pause) => pauseItem(id, pause, now)),
+  ];
   return {
     ...summary,
     commitUrl: summary.commit === null ? null : links.commit(summary.commit),

@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { organizationPath, withQuery } from '../../views/model/paths.ts';
 import type { ResourcePage } from '../../views/model/resource-list.ts';
 import { type OrganizationView, organizationView, type ProblemView } from '../../views/organization.ts';
+import { outcomeBars } from '../charts/outcome-bars.ts';
 import { age } from '../html/age.ts';
 import { actionForm } from '../html/form.ts';
 import { link } from '../html/link.ts';
@@ -101,6 +102,14 @@ ${states.map((state) => option(state, RESOURCE_LABELS[state].word, filter.state)
 
 function passesSection({ id, passes }: OrganizationView, now: number): Html {
   return html`<section aria-labelledby="passes"><h2 id="passes">Last passes</h2>
+${
+  passes.length === 0
+    ? ''
+    : outcomeBars(
+        'outcomes',
+        passes.map(({ endedAt, ...pass }) => ({ ...pass, at: endedAt })),
+      )
+}
 ${passTable(passes.slice(0, 5), now)}
 <p>${link(organizationPath(id, '/passes'), 'All passes')}</p></section>`;
 }

@@ -1,8 +1,22 @@
 /** What waits for a person in the conversations and the clusters of an organization. */
-import { counted } from '../plan/render/words.ts';
-import type { OrganizationState } from './model/backend.ts';
-import { organizationPath } from './model/paths.ts';
-import type { WaitingItem } from './organization.ts';
+import { counted } from '../../plan/render/words.ts';
+import type { OrganizationState } from './backend.ts';
+import { organizationPath } from './paths.ts';
+
+/** Something that a person should see to. */
+export interface WaitingItem {
+  readonly kind:
+    | 'approval'
+    | 'refused'
+    | 'failed'
+    | 'problems'
+    | 'pause'
+    | 'conversations'
+    | 'dead-letters'
+    | 'clusters';
+  readonly text: string;
+  readonly path: string;
+}
 
 /** Returns what a person should see to, in addition to plans and pauses. Throws StoreError. */
 export async function waitingElsewhere(state: OrganizationState): Promise<readonly WaitingItem[]> {
@@ -19,10 +33,10 @@ async function inConversations({ id, config, conversations }: OrganizationState)
   const path = organizationPath(id, '/conversations');
   const items: WaitingItem[] = [];
   if (sender.kind === 'refused') {
-    items.push({ kind: 'problems', text: `Conversations are not sent: ${sender.reason}`, path });
+    items.push({ kind: 'conversations', text: `Conversations are not sent: ${sender.reason}`, path });
   }
   for (const { source, error } of failing) {
-    items.push({ kind: 'problems', text: `Source ${source} cannot be read: ${error}`, path });
+    items.push({ kind: 'conversations', text: `Source ${source} cannot be read: ${error}`, path });
   }
   if (letters > 0) {
     const text = `${counted(letters, 'dead letter')} ${letters === 1 ? 'was' : 'were'} refused by the platform`;
