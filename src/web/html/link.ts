@@ -33,8 +33,10 @@ export function link(href: string, text: Html | string, options: { label?: strin
 
 /** Joins parts of a path, encoded; `''` first for a path from the root. Slashes inside of `rest` are kept. */
 export function pathTo(parts: readonly string[], rest: string | null = null): string {
-  const encoded = parts.map(encodeURIComponent);
-  const tail = rest === null ? [] : rest.split('/').map(encodeURIComponent);
+  // Halves of surrogate pairs cannot be encoded.
+  const encode = (part: string) => encodeURIComponent(part.toWellFormed());
+  const encoded = parts.map(encode);
+  const tail = rest === null ? [] : rest.split('/').map(encode);
   return `/${[...encoded, ...tail].join('/')}`;
 }
 

@@ -1,5 +1,7 @@
 /** Pages of the dead letters of an organization, and of one of them. */
 import { html } from 'hono/html';
+import type { Json } from '../../core/json.ts';
+import { printable } from '../../plan/render/words.ts';
 import {
   type DeadLetterPageView,
   type DeadLettersView,
@@ -47,7 +49,7 @@ ${buttons(organization, deadLetter, request)}
 ${
   conversation === null
     ? html`<p>Only operators can read the content.</p>`
-    : html`<p>Redacted, as it is sent. That you read it is in the audit.</p><pre tabindex="0">${JSON.stringify(conversation, null, 2)}</pre>`
+    : html`<p>Redacted, as it is sent. That you read it is in the audit.</p><pre tabindex="0">${contentText(conversation)}</pre>`
 }
 <p>${link(pathTo(['o', organization, 'dead-letters']), 'All dead letters')}</p>`,
   topics: () => [],
@@ -55,6 +57,15 @@ ${
 
 /** Longest reason that is shown: it names what the platform refused. */
 const LONGEST_REASON = 500;
+
+/** Longest content that is shown, in characters. */
+const LONGEST_CONTENT = 200_000;
+
+function contentText(conversation: Json): string {
+  const text = JSON.stringify(conversation, null, 2);
+  const start = text.slice(0, LONGEST_CONTENT).split('\n').map(printable).join('\n');
+  return text.length > LONGEST_CONTENT ? `${start}\n…` : start;
+}
 
 function sourceLinks({ organization, source, sources }: DeadLettersView): Html {
   if (sources.length < 2 && source === null) {
