@@ -9,6 +9,7 @@ import type { Clock, Random } from './core/clock.ts';
 import { endsWithin } from './core/clock.ts';
 import { ConfigError } from './core/errors.ts';
 import { ChangeNotifier } from './daemon/backend.ts';
+import { changeEvents } from './daemon/change-events.ts';
 import { OrganizationClusters } from './daemon/clusters.ts';
 import { OrganizationConversations } from './daemon/conversations.ts';
 import type { DaemonContext, Feature, OrganizationContext } from './daemon/feature.ts';
@@ -22,6 +23,7 @@ import type { OrganizationReconciler } from './reconcile/daemon/organization.ts'
 import type { PassEvents } from './reconcile/daemon/pass.ts';
 import { type ControlServer, controlSocketPath, openControl } from './server/control.ts';
 import { addHooks } from './server/hooks.ts';
+import { combineListeners } from './server/listeners.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
 import { observeQueue, queueObservation } from './server/pass-events.ts';
 import { createServer } from './server/server.ts';
@@ -231,6 +233,8 @@ class RunningDaemon implements Daemon {
       probe: new ConversationsProbe(),
       log: this.#context.log.child({ organization: id }),
     };
+    const notify = () => this.#changes.notify(id);
+    const changes = changeEvents(notify);
     const reconciliation =
       source === null
         ? null
@@ -238,17 +242,17 @@ class RunningDaemon implements Daemon {
             source,
             approveCommand: this.#options.approveCommand ?? approveCommand,
             onPassEnd: () => this.#observeQueues(),
-            onRecorded: () => this.#changes.notify(id),
-            events: events?.(id) ?? {},
+            onRecorded: notify,
+            events: combineListeners([changes.passes, events?.(id) ?? {}]),
           });
     const conversations = new OrganizationConversations(context, {
       pseudonymizeId,
-      events: conversationEvents?.(id) ?? {},
+      events: combineListeners([changes.conversations, conversationEvents?.(id) ?? {}]),
     });
     const clusters = new OrganizationClusters(context, {
       source: reconciliation?.source ?? null,
       bindings: () => reconciliation?.reconciler.lastPlan?.bindings ?? null,
-      events: clusterEvents?.(id) ?? {},
+      events: combineListeners([changes.clusters, clusterEvents?.(id) ?? {}]),
     });
     const features = [...(reconciliation === null ? [] : [reconciliation]), conversations, clusters];
     return { id, reconciliation, conversations, clusters, features };

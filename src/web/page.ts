@@ -34,7 +34,7 @@ export interface Page<View extends object = object> {
   title(view: View): string;
   /** Returns the content of `<main>`. */
   render(view: View, request: PageRequest): Html | Promise<Html>;
-  /** Topics whose changes reload the page. */
+  /** Topics whose changes reload the page: organizations, `budget` or `log`; `*` is any organization. None: never. */
   topics(view: View): readonly string[];
 }
 

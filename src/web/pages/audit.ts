@@ -16,7 +16,7 @@ export const auditPage = definePage<AuditView>({
   },
   title: () => 'Audit',
   render,
-  topics: ({ entries }) => [...new Set(entries.map(({ organization }) => organization))],
+  topics: () => ['*'],
 });
 
 export const organizationAuditPage = definePage<AuditView>({

@@ -22,7 +22,7 @@ export const organizationsPage = definePage<OrganizationsView>({
   title: () => 'Organizations',
   render: (view) => html`<h1>Organizations</h1>
 ${view.total === 0 ? html`<p class="empty">There is no organization that you may see.</p>` : content(view)}`,
-  topics: ({ organizations }) => organizations.map(({ id }) => id),
+  topics: () => ['*'],
 });
 
 function content(view: OrganizationsView): Html {

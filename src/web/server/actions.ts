@@ -182,7 +182,9 @@ function toPageError(error: unknown): unknown {
   return new PageError(502, message);
 }
 
-/** Returns the page to open afterwards. */
-function backOf({ back = '' }: Fields, organization: string): string {
-  return isLocalPath(back) ? back : pathTo(['o', organization]);
+/** Returns the page to open afterwards, which says that the action was carried out. */
+function backOf({ back = '', action = '' }: Fields, organization: string): string {
+  const url = new URL(isLocalPath(back) ? back : pathTo(['o', organization]), 'http://host');
+  url.searchParams.set('done', action);
+  return `${url.pathname}${url.search}${url.hash}`;
 }

@@ -16,6 +16,8 @@ export interface LayoutOptions {
   readonly assets: Assets;
   /** Version of the content, and topics that reload it; null for a page that does not change. */
   readonly live: { readonly etag: string; readonly topics: readonly string[] } | null;
+  /** Notice about what the person just did. */
+  readonly notice?: string;
   /** Address to open at once. */
   readonly refresh?: string;
 }
@@ -69,6 +71,7 @@ ${viewer === null ? '' : html`${globalNav(options)}${person(viewer)}`}
 </header>
 ${options.organization === null || viewer === null ? '' : organizationNav(options.organization, options.path)}
 <p id="connection" class="notice" role="status"></p>
+${options.notice === undefined || options.notice === '' ? '' : html`<p class="notice done" role="status">${options.notice}</p>`}
 <main id="main" tabindex="-1"${live === null ? '' : html` data-etag="${live.etag}" data-topics="${JSON.stringify(live.topics)}"`}>
 ${main}
 </main>

@@ -20,6 +20,7 @@ import { PageError } from '../page-error.ts';
 import { pages } from '../pages/index.ts';
 import { ActionRoute } from './actions.ts';
 import { type Assets, loadAssets } from './assets.ts';
+import { EventStreams } from './event-streams.ts';
 import { checkHost, SECURITY_HEADERS } from './request-checks.ts';
 import { notFound, pageRequest, pathOf, renderPage, sendAnswer, sendError, wantsJson } from './respond.ts';
 import { SignIn, sessionCookie } from './sign-in.ts';
@@ -109,6 +110,7 @@ class Pages {
   readonly #authenticate: Authenticator;
   readonly #signIn: SignIn;
   readonly #actions: ActionRoute;
+  readonly #events: EventStreams;
 
   constructor(options: PageServerOptions, assets: Assets) {
     const { config, backend, sessions: stored, randomBytes, log } = options;
@@ -122,7 +124,9 @@ class Pages {
     this.#options = options;
     this.#assets = assets;
     this.#signIn = new SignIn({ config, clock, assets, sessions, attempts, provider });
-    this.#actions = new ActionRoute({ backend, config, log, identify: (request) => this.#identify(request) });
+    const identify = (request: FastifyRequest) => this.#identify(request);
+    this.#actions = new ActionRoute({ backend, config, log, identify });
+    this.#events = new EventStreams({ backend, config, identify });
     this.#authenticate = isOpen
       ? authenticateNobody
       : firstOf([
@@ -141,6 +145,7 @@ class Pages {
     app.setNotFoundHandler((request, reply) => this.#fail(notFound(), request, reply));
     this.#signIn.addTo(app);
     this.#actions.addTo(app);
+    this.#events.addTo(app);
     app.get('/assets/:name', (request, reply) => this.#sendAsset(request, reply));
     for (const page of pages) {
       app.get(page.path, (request, reply) => this.#sendPage(page, request, reply));
@@ -155,7 +160,7 @@ class Pages {
     const viewer = viewerOf(identity, this.#options.config);
     const parts = { backend: this.#options.backend, assets: this.#assets };
     const asked = pageRequest(parts.backend, request, viewer);
-    const form = { path: pathOf(request), isJson: wantsJson(request) };
+    const form = { path: pathOf(request), isJson: wantsJson(request) || asked.query.format === 'json' };
     return sendAnswer(request, reply, await renderPage(page, parts, asked, form));
   }
 

@@ -70,11 +70,13 @@ export async function renderPage(
   }
   const main = await page.render(view, request);
   const title = page.title(view);
-  const { viewer, params } = request;
+  const { viewer, params, query } = request;
   const etag = etagOf(`${title}\n${main}`);
-  const live = { etag, topics: page.topics(view) };
+  const topics = page.topics(view);
+  const live = topics.length === 0 ? null : { etag, topics };
   const organization = params.organization ?? null;
-  return { type: HTML, etag, body: await layout({ title, main, path, organization, viewer, assets, live }) };
+  const notice = DONE[query.done ?? ''] ?? '';
+  return { type: HTML, etag, body: await layout({ title, main, path, organization, viewer, assets, live, notice }) };
 }
 
 /** Sends an answer, or 304 if the client has it. */
@@ -105,6 +107,19 @@ ${detail?.html ?? ''}
   const body = await layout({ title, main, path: pathOf(request), organization: null, live: null, ...frame });
   return reply.type(HTML).send(body);
 }
+
+/** Notice on the page that follows an action. */
+const DONE: Readonly<Record<string, string>> = {
+  approve: 'Approved.',
+  reject: 'Rejected.',
+  pause: 'Paused.',
+  resume: 'Resumed.',
+  reconcile: 'A check has been requested.',
+  'dead-retry': 'Dead letters are sent again.',
+  'dead-drop': 'Dead letters were discarded.',
+  'cluster-open': 'A change request was opened.',
+  'cluster-mute': 'The cluster was changed.',
+};
 
 const TITLES: Readonly<Record<number, string>> = {
   401: 'Sign in',

@@ -1,0 +1,147 @@
+/** Event streams: they tell browsers that something changed, and never what. Browsers then load the page again. */
+import type { ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { UiConfig } from '../../config/ui.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Backend } from '../../views/model/backend.ts';
+import { type Identity, viewerOf } from '../auth/authenticator.ts';
+import type { Viewer } from '../page.ts';
+import { PageError } from '../page-error.ts';
+
+export interface EventStreamOptions {
+  readonly backend: Backend;
+  readonly config: UiConfig;
+  /** Finds out who sends a request; null if nobody has signed in. */
+  readonly identify: (request: FastifyRequest) => Promise<Identity | null>;
+}
+
+interface Stream {
+  readonly response: ServerResponse;
+  readonly viewer: Viewer;
+  readonly since: number;
+}
+
+/** Maximum number of streams. A browser has one for all its tabs. */
+const MAX_STREAMS = 200;
+/** Milliseconds in which changes are collected into one event. */
+const COLLECT = 500;
+/** Milliseconds between comments that keep proxies from closing a stream. */
+const HEARTBEAT = 25_000;
+/** Milliseconds after which a stream ends. The browser opens the next one, and its person is checked again. */
+const LIFETIME = 15 * 60_000;
+/** Bytes that may wait in a stream before it is given up. */
+const MAX_WAITING = 65_536;
+/** Milliseconds by which browsers spread their requests, for each stream: many of them must not slow the passes. */
+const SPREAD = 150;
+/** Topics that belong to no organization. */
+const GLOBAL_TOPICS: ReadonlySet<string> = new Set(['budget', 'log']);
+
+export class EventStreams {
+  readonly #options: EventStreamOptions;
+  readonly #clock: Clock;
+  readonly #streams = new Set<Stream>();
+  readonly #changed = new Set<string>();
+  readonly #closing = new AbortController();
+  #isCollecting = false;
+
+  constructor(options: EventStreamOptions) {
+    this.#options = options;
+    this.#clock = options.backend.clock;
+  }
+
+  /** Number of open streams. */
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  addTo(app: FastifyInstance): void {
+    const stop = this.#options.backend.onChange((topic) => this.#change(topic));
+    void this.#beat();
+    app.get('/events', (request, reply) => this.#open(request, reply));
+    // An open stream would hold up the end of the server.
+    app.addHook('preClose', async () => {
+      stop();
+      this.#closing.abort();
+      for (const { response } of this.#streams) {
+        response.end();
+      }
+    });
+  }
+
+  async #open(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const identity = await this.#options.identify(request);
+    if (identity === null) {
+      throw new PageError(401, 'Sign in first.');
+    }
+    if (this.#streams.size >= MAX_STREAMS || this.#closing.signal.aborted) {
+      throw new PageError(503, 'There are too many open pages. This one is loaded again every minute.', {
+        'retry-after': '60',
+      });
+    }
+    const viewer = viewerOf(identity, this.#options.config);
+    const response = reply.hijack().raw;
+    const stream = { response, viewer, since: this.#clock.monotonic() };
+    response.once('close', () => this.#streams.delete(stream));
+    response.on('error', () => response.destroy());
+    response.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), 'content-type': 'text/event-stream' });
+    response.write('retry: 3000\n\n');
+    this.#streams.add(stream);
+  }
+
+  #change(topic: string): void {
+    if (this.#streams.size === 0) {
+      return;
+    }
+    this.#changed.add(topic);
+    if (!this.#isCollecting) {
+      this.#isCollecting = true;
+      void this.#sleep(COLLECT).then((hasSlept) => {
+        this.#isCollecting = false;
+        const topics = [...this.#changed];
+        this.#changed.clear();
+        if (hasSlept) {
+          this.#send(topics);
+        }
+      });
+    }
+  }
+
+  #send(topics: readonly string[]): void {
+    const wait = Math.max(COLLECT, this.#streams.size * SPREAD);
+    for (const stream of this.#streams) {
+      const seen = topics.filter((topic) => GLOBAL_TOPICS.has(topic) || stream.viewer.role(topic) !== null);
+      if (seen.length > 0) {
+        write(stream, `data: ${JSON.stringify({ topics: seen, wait })}\n\n`);
+      }
+    }
+  }
+
+  async #beat(): Promise<void> {
+    while (await this.#sleep(HEARTBEAT)) {
+      for (const stream of this.#streams) {
+        if (this.#clock.monotonic() - stream.since >= LIFETIME) {
+          stream.response.end();
+        } else {
+          write(stream, ':\n\n');
+        }
+      }
+    }
+  }
+
+  /** Returns false if the server closes. */
+  #sleep(milliseconds: number): Promise<boolean> {
+    return this.#clock.sleep(milliseconds, this.#closing.signal).then(
+      () => true,
+      () => false,
+    );
+  }
+}
+
+/** Writes to a stream, or gives it up if its browser does not read it. */
+function write({ response }: Stream, text: string): void {
+  if (response.writableLength > MAX_WAITING) {
+    response.destroy();
+  } else {
+    response.write(text);
+  }
+}

@@ -1,0 +1,93 @@
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { openWorkspace } from '../support/workspace.ts';
+import { type PageDaemon, startPage } from './page-daemon.ts';
+
+/** An event stream of a browser. */
+async function openStream(page: PageDaemon, headers: Readonly<Record<string, string>> = {}) {
+  const response = await page.get('/events', headers);
+  const reader = response.body?.getReader();
+  let text = '';
+  return {
+    response,
+    /** Reads until an event has this topic. */
+    until: async (topic: string) => {
+      while (!text.includes(`"${topic}"`)) {
+        const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+        if (done) {
+          throw new Error(`the stream ended: ${text}`);
+        }
+        text += Buffer.from(value ?? []).toString('utf8');
+      }
+      return text;
+    },
+    /** Reads to the end. */
+    ended: async () => {
+      for (;;) {
+        const next = await reader?.read();
+        if (next === undefined || next.done) {
+          return true;
+        }
+      }
+    },
+    close: () => reader?.cancel(),
+  };
+}
+
+test('a pass rings, with the organization and nothing about it', async () => {
+  await using work = await openWorkspace();
+  await using page = await startPage(work);
+  const stream = await openStream(page);
+  expect(stream.response.headers.get('content-type')).toBe('text/event-stream');
+  expect(stream.response.headers.get('content-security-policy')).toContain("default-src 'none'");
+  await page.daemon.organizations[0]?.trigger('manual');
+  expect(await stream.until('org_acme')).toMatch(
+    /^retry: 3000\n\n(:\n\n)*data: \{"topics":\["org_acme"\],"wait":500\}\n\n/,
+  );
+  await stream.close();
+});
+
+test('nobody hears of organizations that they may not see', async () => {
+  await using work = await openWorkspace();
+  const proxy = { userHeader: 'x-forwarded-user', from: ['127.0.0.1'] };
+  const roles = [{ role: 'viewer', people: ['ana'] }];
+  await using page = await startPage(work, { ui: { proxy, roles } });
+  expect((await page.get('/events')).status).toBe(401);
+  const [ana, eve] = await Promise.all(['ana', 'eve'].map((user) => openStream(page, { 'x-forwarded-user': user })));
+  await page.daemon.organizations[0]?.trigger('manual');
+  await ana?.until('org_acme');
+  await page.daemon.stop();
+  await expect(eve?.until('org_acme')).rejects.toThrow('the stream ended: retry: 3000');
+});
+
+test('a stop ends open streams and does not wait for them', async () => {
+  await using work = await openWorkspace();
+  await using page = await startPage(work);
+  const streams = await Promise.all(Array.from({ length: 20 }, () => openStream(page)));
+  const ends = streams.map((stream) => stream.ended());
+  await page.daemon.stop();
+  expect(await Promise.all(ends)).toEqual(streams.map(() => true));
+  expect(page.log.join('')).not.toContain('shutdown timed out');
+});
+
+test('there are at most 200 streams, and room again when one ends', async () => {
+  await using work = await openWorkspace();
+  await using page = await startPage(work);
+  const streams = await Promise.all(Array.from({ length: 200 }, () => openStream(page)));
+  expect(streams.map(({ response }) => response.status)).toEqual(streams.map(() => 200));
+  const refused = await page.get('/events');
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '60']);
+  expect((await page.get('/')).status).toBe(200);
+  await streams[0]?.close();
+  await expect.poll(async () => (await page.get('/events')).status).toBe(200);
+});
+
+test('the scripts are small', async () => {
+  await using work = await openWorkspace();
+  await using page = await startPage(work);
+  const text = await (await page.get('/')).text();
+  const scripts = [...text.matchAll(/<script src="([^"]+)"/g)].map(([, href]) => String(href));
+  const files = await Promise.all(scripts.map(async (href) => Buffer.from(await (await page.get(href)).arrayBuffer())));
+  expect(files).toHaveLength(2);
+  expect(files.reduce((sum, file) => sum + gzipSync(file).length, 0)).toBeLessThan(12_288);
+});
