@@ -37,7 +37,9 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
   let size = 0;
   let listed = 0;
   let threads = 0;
-  let taking: Promise<unknown> = Promise.resolve();
+  // The batches that were read last, in their order: while one is stored, the next is redacted, and one more is read.
+  let storing: Promise<unknown> = Promise.resolve();
+  let redacting: Promise<unknown> = storing;
   const rejectFile = rejectFileOf(path);
   const flush = async () => {
     try {
@@ -50,10 +52,10 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
     const found = batch.map((record) => record.found);
     batch = [];
     size = 0;
-    await taking;
-    // Reading goes on meanwhile.
-    taking = intake.take(found, {}, signal);
-    taking.catch(() => {});
+    await storing;
+    storing = redacting;
+    redacting = intake.take(found, {}, signal, { after: storing });
+    redacting.catch(() => {});
   };
   try {
     for await (const record of readTickets(fileInput(path, signal), read)) {
@@ -69,9 +71,9 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
     if (batch.length > 0) {
       await flush();
     }
-    await taking;
+    await redacting;
   } catch (error) {
-    await Promise.allSettled([taking]);
+    await Promise.allSettled([storing, redacting]);
     throw signal.aborted ? stopped(signal.reason) : error;
   }
   return {
