@@ -31,7 +31,7 @@ function writeTickets(count: number): void {
   writeFileSync(file, `${lines.join('\n')}\n`);
 }
 
-/** Steps of the pipeline, each of which waits until it is released. */
+/** Step of the pipeline that waits for its release, batch by batch. */
 class Gate {
   readonly entered: number[] = [];
   readonly #waiting: (() => void)[] = [];

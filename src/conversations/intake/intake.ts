@@ -35,7 +35,7 @@ export interface IntakeOptions {
 /** Changes that become durable in the same transaction as the records. */
 export type DepositContext = Pick<Deposit, 'cursor' | 'handled' | 'delivery' | 'lookedAt' | 'rechecked'>;
 
-export interface TakeOptions {
+export interface StoringOptions {
   /**
    * Called before each wait for room, and may make room. Returns the keys of tickets that were fetched later, whose
    * records are omitted.
@@ -85,7 +85,7 @@ export class Intake {
     records: readonly SourceRecord[],
     context: DepositContext,
     signal: AbortSignal,
-    { meanwhile, after }: TakeOptions = {},
+    { meanwhile, after }: StoringOptions = {},
   ): Promise<Exclude<Kept['kind'], 'full'>> {
     const { room, clock, events, source } = this.#options;
     let [prepared] = await Promise.all([this.#prepare(records, context), after]);

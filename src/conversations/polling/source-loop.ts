@@ -185,6 +185,8 @@ export class SourceLoop {
       found = { kind: 'rejected', place: 'a hint', reason: why.message };
     }
     this.#fetches.delete(hint.id);
-    await intake.take([found], { handled: [hint], lookedAt }, signal, { meanwhile: () => this.#rechecks.follow(signal) });
+    await intake.take([found], { handled: [hint], lookedAt }, signal, {
+      meanwhile: () => this.#rechecks.follow(signal),
+    });
   }
 }

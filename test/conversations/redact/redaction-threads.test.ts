@@ -123,7 +123,9 @@ describe('redaction on threads', () => {
   });
 
   test('threads survive tickets of 1 MB that are full of matches', async () => {
-    const body = Array.from({ length: 70_000 }, (_, index) => `a${index}@b.example`).join(' ').slice(0, 2 ** 20);
+    const body = Array.from({ length: 70_000 }, (_, index) => `a${index}@b.example`)
+      .join(' ')
+      .slice(0, 2 ** 20);
     const tickets = Array.from({ length: DENSE }, (_, index) => ticket(index, body));
     const oneThread = new ThreadHandle(() => startThread({}));
     const results = await Promise.all(
