@@ -13,12 +13,13 @@ import { isRelativeReset, type ServerClock } from './server-clock.ts';
 /** Own traffic under the limit. */
 interface Traffic {
   readonly inFlight: number;
-  /** Average round trip in milliseconds. */
+  /** Average and shortest round trip in milliseconds. */
   readonly rtt: number;
+  readonly minRtt: number;
 }
 
 /** Own traffic, and the next request. */
-interface Demand extends Traffic {
+interface Demand extends Omit<Traffic, 'minRtt'> {
   /** Waiting requests that share the limit. */
   readonly waiting: number;
   /** True if the request may use the reserve. */
@@ -120,21 +121,21 @@ export class LearnedLimit {
   }
 
   /** Records any response other than 429; `inFlight` and `rtt` include it. */
-  onResponse(permit: Permit, headers: RateHeaders, receivedAt: number, { inFlight, rtt }: Traffic): void {
+  onResponse(permit: Permit, headers: RateHeaders, receivedAt: number, traffic: Traffic): void {
     if (isCounted(this.#state)) {
       this.#state.answeredAt = receivedAt;
     }
     const { remaining } = headers;
     const resetAt = this.#clock.resetOf(headers, receivedAt);
     if (remaining === null || resetAt === null) {
-      this.#onMissingHeaders({ permit, receivedAt, inFlight, rtt });
+      this.#onMissingHeaders({ permit, receivedAt, ...traffic });
       return;
     }
     const report: Report = { permit, headers, remaining, resetAt, receivedAt };
     if (this.#startsCount(report)) {
-      this.#begin(report, inFlight);
+      this.#begin(report, traffic.inFlight);
     } else {
-      this.#update(report, rtt);
+      this.#update(report, traffic.rtt);
     }
     this.#refillRate.onResponse(remaining, this.#state.limit ?? 0, receivedAt);
   }
@@ -164,7 +165,7 @@ export class LearnedLimit {
     }
     if (!isInferred(state)) {
       const { accepted, since } = state.kind === 'unlimited' ? state : { accepted: 0, since: permit.sentAt };
-      this.#state = startInference(receivedAt, traffic.rtt, accepted, since, this.#clock);
+      this.#state = startInference(receivedAt, accepted, since, this.#clock);
       return 'expected';
     }
     const kind = isNew && isEarly(state, { permit, ...traffic }) ? 'early' : 'expected';
