@@ -9,9 +9,15 @@ if (major >= 24) {
   const isCheckout = process.getBuiltinModule('node:fs').existsSync(from('../src/cli.ts'));
   const build = await currentBuild(isCheckout);
   process.getBuiltinModule('node:module').enableCompileCache(cacheFolder(isCheckout, build));
-  // Keeps memory small: the young generation does not grow, and the old one grows by half between full collections, not
+  // Keeps memory small: the young generation stays at 1 MB, and the old one grows by half between full collections, not
   // fourfold. This takes a third less memory; a plan takes a few percent more CPU time, a pass of the daemon about 30.
   const { setFlagsFromString } = process.getBuiltinModule('node:v8');
+  if (process.argv.includes('apply')) {
+    // With 1 MB, what a request needs outlives most collections and fills the old generation. With 8 MB, an apply takes a
+    // fifth less CPU time and a tenth more memory. V8 sizes it before any JavaScript runs, unless it sees it fill up.
+    setFlagsFromString('--semi-space-growth-factor=8');
+    fillYoungGeneration();
+  }
   setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString('--heap-growing-percent=50');
   const { main } = await import(from(build === null ? '../src/cli.ts' : '../dist/cli.js').href);
@@ -38,6 +44,11 @@ if (major >= 24) {
     const [code] = await once(child, 'exit');
     process.exitCode = code ?? 1;
   }
+}
+
+/** Allocates 2 MB that survive a collection, which makes V8 enlarge the young generation once. */
+function fillYoungGeneration() {
+  return Array.from({ length: 256 }, () => new Array(1024).fill(0.5)).length;
 }
 
 /** Returns the digest of the source of the build; null for a checkout whose source has changed since its last build. */
