@@ -60,7 +60,9 @@ async function bundlePrograms(target: string): Promise<void> {
   const source = (name: string) => fileURLToPath(new URL(`process/${name}.ts`, import.meta.url));
   const names: readonly Program[] = ['load', 'outbox', 'peer', 'yaml-alone'];
   const input = Object.fromEntries(names.map((name) => [name, source(name)]));
-  const programs = await rolldown({ input, platform: 'node' });
+  // The same entry of the YAML library as in the build.
+  const alias = { yaml: join(ROOT, 'node_modules/yaml/browser/index.js') };
+  const programs = await rolldown({ input, platform: 'node', resolve: { alias } });
   await programs.write({ dir: target, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });
   await programs.close();
   const account = await rolldown({ input: source('account'), platform: 'node' });
