@@ -1,5 +1,5 @@
 import { giteaApi } from 'gitea-js';
-import { type Forge, boundedFetch } from './forge.ts';
+import { boundedFetch, type Forge } from './forge.ts';
 import { ignoreNotFound, noAnswerError, refusalError } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 

@@ -1,6 +1,6 @@
 import { Octokit } from '@octokit/core';
 import { paginateRest } from '@octokit/plugin-paginate-rest';
-import { type CommitStatus, type Forge, boundedFetch } from './forge.ts';
+import { boundedFetch, type CommitStatus, type Forge } from './forge.ts';
 import { ignoreNotFound, noAnswerError, refusalError } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 

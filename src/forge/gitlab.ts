@@ -1,6 +1,6 @@
 import { createRequesterFn, type RequestOptions } from '@gitbeaker/requester-utils';
 import { Commits, GitbeakerRequestError, MergeRequestNotes, Users } from '@gitbeaker/rest';
-import { type CommitState, type CommitStatus, type Forge, boundedFetch } from './forge.ts';
+import { boundedFetch, type CommitState, type CommitStatus, type Forge } from './forge.ts';
 import { ignoreNotFound, noAnswerError, refusalError } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 

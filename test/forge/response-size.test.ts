@@ -18,7 +18,10 @@ function* endless() {
 /** Responds to each request with a body without an end. */
 async function startEndless(isCompressed: boolean) {
   const send = (response: ServerResponse) => {
-    response.writeHead(200, { 'content-type': 'application/json', ...(isCompressed && { 'content-encoding': 'gzip' }) });
+    response.writeHead(200, {
+      'content-type': 'application/json',
+      ...(isCompressed && { 'content-encoding': 'gzip' }),
+    });
     const body = Readable.from(endless());
     const sent = isCompressed ? body.pipe(createGzip()).pipe(response) : body.pipe(response);
     response.on('close', () => body.destroy());

@@ -1,6 +1,6 @@
 import type { RateHeaders } from '../model/rate-headers.ts';
 import type { BudgetSnapshot } from '../model/snapshot.ts';
-import { decideInferred, isEarly, onAccepted, onRefused, startInference } from './limit-inference.ts';
+import { decideInferred, describeInferred, isEarly, onAccepted, onRefused, startInference } from './limit-inference.ts';
 import { type Counted, isCounted, isInferred, type LimitState } from './limit-state.ts';
 import type { RememberedBudget } from './memory.ts';
 import { OtherClients } from './other-clients.ts';
@@ -87,14 +87,11 @@ export class LearnedLimit {
     const share = this.otherClients.share(remaining);
     const times = { rtt, silence, window: this.window.length };
     const raw = remaining - inFlight - this.otherClients.expected(share, inFlight, times);
-    if (raw >= 1 && !isUrgent) {
-      if (this.#isBurst(remaining, inFlight, rtt)) {
-        return AFTER_RESPONSE;
-      }
-      return waiting <= raw ? SEND : this.#release(now, raw, inFlight, state);
+    if (raw >= 1 && !isUrgent && this.#isBurst(remaining, inFlight, rtt)) {
+      return AFTER_RESPONSE;
     }
     if (raw >= 1) {
-      return SEND;
+      return isUrgent || waiting <= raw ? SEND : this.#release(now, raw, inFlight, state);
     }
     if (inFlight === 0 && remaining > share && !isUnreserved(now, this.window)) {
       // The estimate of other clients' usage leaves nothing, so one request checks it. Not near the end of the window:
@@ -125,8 +122,8 @@ export class LearnedLimit {
     if (isCounted(this.#state)) {
       this.#state.answeredAt = receivedAt;
     }
-    const { remaining } = headers;
     const resetAt = this.#clock.resetOf(headers, receivedAt);
+    const { remaining } = headers;
     if (remaining === null || resetAt === null) {
       this.#onMissingHeaders({ permit, receivedAt, ...traffic });
       return;
@@ -273,7 +270,7 @@ export class LearnedLimit {
     const { limit } = this.#state;
     const remaining = now < end ? this.#remainingAt(now) : null;
     const window = length > 0 ? this.#refillRate.period(length) : null;
-    const rate = limit === null || window === null ? null : (limit / window) * 1000;
+    const inferred = isInferred(this.#state) ? describeInferred(this.#state, now, inFlight) : {};
     return {
       limit,
       remaining: remaining === null ? null : Math.max(0, remaining - inFlight),
@@ -281,7 +278,8 @@ export class LearnedLimit {
       window,
       refillRate: this.#refillRate.refill,
       otherClientsRate: this.otherClients.rate * 1000,
-      rate: this.#refillRate.refill ?? rate,
+      rate: this.#refillRate.refill ?? (limit === null || window === null ? null : (limit / window) * 1000),
+      ...inferred,
     };
   }
 

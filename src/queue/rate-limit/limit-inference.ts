@@ -148,6 +148,14 @@ export function isEarly(state: InferredLimit, { permit, inFlight }: Pick<Answer,
   return state.kind === 'inferred' && permit.sentAt < end && count + inFlight + 1 < state.limit;
 }
 
+/** Returns the most probable window for reports; `remaining` is null while it is closed or over. */
+export function describeInferred(state: InferredLimit, now: number, inFlight: number) {
+  const { limit, count, length, end } = state.candidates.best();
+  const isOpen = state.kind === 'inferred' && now < end;
+  const remaining = isOpen ? Math.max(0, limit - count - inFlight) : null;
+  return { limit, window: length, rate: (limit / length) * 1000, remaining, resetIn: isOpen ? end - now : null };
+}
+
 /** Decides about the next request; null: a probe, because the window is over. */
 export function decideInferred(state: InferredLimit, now: number, demand: Demand): Decision | null {
   if (state.kind === 'exhausted') {
