@@ -135,6 +135,18 @@ describe('several batches in flight', () => {
     expect(sender.state).toEqual({ kind: 'idle' });
   });
 
+  test('are together not much longer than the largest batch', async () => {
+    open({ maxConversations: 2, maxBytes: 1000 });
+    await put('a', 'b');
+    await sendDue();
+    await put('c:1:600', 'd:1:600', 'e:1:300', 'f', 'g', 'h');
+    sender.start();
+    await clock.advance(60);
+    expect(tried()).toEqual(['ab', 'c', 'd']);
+    await clock.advance(100);
+    expect(tried()).toEqual(['ab', 'c', 'd', 'ef', 'gh']);
+  });
+
   test('include what was stored while others are in flight', async () => {
     await put('a', 'b');
     await sendDue();

@@ -38,6 +38,12 @@ export class InFlightBatches {
     return this.#entries.size;
   }
 
+  /** Length of the payloads together, in UTF-16 units. */
+  get length(): number {
+    const items = [...this.#entries.values()].flatMap(({ batch }) => batch.items);
+    return items.reduce((sum, { payload }) => sum + payload.length, 0);
+  }
+
   get ids(): readonly number[] {
     return [...this.#entries.keys()];
   }

@@ -149,7 +149,7 @@ export class ConversationSender {
     const items = this.#batchSupport.isUnsupported ? 1 : limits.maxConversations;
     // After a failure, and until it is known how much a request may hold, one batch shows whether it works.
     const most = this.#failures > 0 || this.#batchSupport.isUndecided ? 1 : MAX_OPEN;
-    while (this.#inFlight.size < most && !this.#stopping.signal.aborted) {
+    while (this.#mayStart(most)) {
       const inFlight = this.#inFlight.ids;
       const batch = await outbox.next({ items, bytes: limits.maxBytes, open, inFlight }, clock.now());
       if (batch === null) {
@@ -162,6 +162,12 @@ export class ConversationSender {
       this.#inFlight.start(batch, this.#pauses);
     }
     return CHECK_INTERVAL;
+  }
+
+  /** Memory holds a batch several times: no more are started once those in flight are as long as the largest one. */
+  #mayStart(most: number): boolean {
+    const { size, length } = this.#inFlight;
+    return size < most && length < this.#options.batch.maxBytes && !this.#stopping.signal.aborted;
   }
 
   async #prepare(): Promise<void> {

@@ -26,6 +26,8 @@ export interface PushOptions {
 
 /** Records in one deposit. */
 const BATCH = 100;
+/** Length of their text, in UTF-16 units: two deposits are prepared at a time. */
+const MAX_SIZE = MAX_BATCH_SIZE / 2;
 
 /**
  * Ingests a file. Content that is unchanged since an earlier push is not sent again. Resolves when everything is
@@ -64,7 +66,7 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
       threads += record.found.kind === 'ticket' && record.found.ticket.mails !== undefined ? 1 : 0;
       batch.push(record);
       size += sizeOf(record.found);
-      if (batch.length === BATCH || size >= MAX_BATCH_SIZE) {
+      if (batch.length === BATCH || size >= MAX_SIZE) {
         await flush();
       }
     }
