@@ -12,6 +12,7 @@ import { Actions } from './daemon/actions.ts';
 import { OrganizationClusters } from './daemon/clusters.ts';
 import { OrganizationConversations } from './daemon/conversations.ts';
 import type { DaemonContext, Feature, OrganizationContext } from './daemon/feature.ts';
+import { IdleMemory } from './daemon/idle-memory.ts';
 import type { ManagedOrganization } from './daemon/managed-organization.ts';
 import { Reconciliation } from './daemon/reconciliation.ts';
 import { TokenConnections } from './daemon/token-connections.ts';
@@ -21,6 +22,7 @@ import type { OrganizationReconciler } from './reconcile/daemon/organization.ts'
 import type { PassEvents } from './reconcile/daemon/pass.ts';
 import { type ControlServer, controlSocketPath, openControl } from './server/control.ts';
 import { addHooks } from './server/hooks.ts';
+import { combineListeners } from './server/listeners.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
 import { observeQueue, queueObservation } from './server/pass-events.ts';
 import { createServer } from './server/server.ts';
@@ -40,6 +42,8 @@ export interface DaemonOptions {
   readonly approveCommand?: (checksum: string) => string;
   /** Opens the state file. Override for tests; defaults to SQLite. */
   readonly openStore?: (path: string) => Store;
+  /** Releases memory to the system; called when the daemon becomes idle. Default: does nothing. */
+  readonly releaseMemory?: () => void;
   /** Listener for passes, in addition to the log and the metrics. */
   readonly events?: (organization: string) => PassEvents;
   /** Listener for conversations, in addition to the log and the metrics. */
@@ -113,6 +117,7 @@ class RunningDaemon implements Daemon {
   readonly #organizations: readonly ManagedOrganization[];
   readonly #stopping = new AbortController();
   readonly #abort = new AbortController();
+  readonly #memory: IdleMemory;
   readonly #server: ReturnType<typeof createServer>;
   #control: ControlServer | null = null;
   #timer: NodeJS.Timeout | undefined;
@@ -126,6 +131,7 @@ class RunningDaemon implements Daemon {
   ) {
     this.#options = options;
     this.#connections = connections;
+    this.#memory = new IdleMemory(options.clock, this.#stopping.signal, options.releaseMemory ?? (() => undefined));
     this.#context = { ...options, metrics, store, stopping: this.#stopping.signal, abort: this.#abort.signal };
     this.#organizations = options.config.organizations.map((organization) =>
       this.#open(organization, idPseudonymizers.get(organization.id) as PseudonymizeId),
@@ -220,7 +226,7 @@ class RunningDaemon implements Daemon {
             source,
             approveCommand: this.#options.approveCommand ?? approveCommand,
             onPassEnd: () => this.#observeQueues(),
-            events: events?.(id) ?? {},
+            events: combineListeners([this.#memory.events(), events?.(id) ?? {}]),
           });
     const conversations = new OrganizationConversations(context, {
       pseudonymizeId,
