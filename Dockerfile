@@ -5,7 +5,8 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci
 COPY tsconfig.json ./
-COPY scripts/build.ts ./scripts/build.ts
+COPY bin/source.js ./bin/source.js
+COPY scripts ./scripts
 COPY src ./src
 RUN npm run build
 

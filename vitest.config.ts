@@ -3,11 +3,11 @@ import { defineConfig } from 'vitest/config';
 import { SlowestFiles } from './test/support/slowest-files.ts';
 
 /**
- * Tests that start neither processes nor servers: files share a process, which loads each module once. Starting a process
+ * Tests that start few processes: files share a process, which loads and compiles each module once. Starting a process
  * from a large one is slow, so all other files have a process of their own.
  */
 const SHARED =
-  'clusters|config|contract|conversations|core|emulator|forge|kinds|manifests|plan|platform|queue|report|store';
+  'architecture|clusters|config|contract|conversations|core|emulator|forge|import|kinds|manifests|plan|platform|queue|reconcile|report|server|store|vendor';
 
 /** Tests in these directories that spy on a module of Node, or count the promises of their process. */
 const SPYING = [

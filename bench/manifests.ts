@@ -28,6 +28,17 @@ function teamEntry(index: number, members: number): string {
   return `  team-${index}:\n    title: Team ${index}\n${members === 0 ? '' : `    members:\n${people.join('')}`}`;
 }
 
+/** Writes one site of N site spaces, and their spaces, in one file, and returns its directory. */
+export function writeSite(folder: string, count: number): string {
+  mkdirSync(folder, { recursive: true });
+  const each = (line: (index: number) => string) => Array.from({ length: count }, (_, index) => line(index)).join('');
+  const spaces = each((index) => `  s${index}: { title: Space ${index} }\n`);
+  const structure = each((index) => `      - { key: k${index}, space: s${index}, path: p${index} }\n`);
+  const site = `sites:\n  help:\n    title: Help\n    structure:\n${structure}`;
+  writeFileSync(join(folder, 'site.yaml'), `spaces:\n${spaces}${site}`);
+  return folder;
+}
+
 /** Writes files of 17 lines and about 310 bytes, a hundred to a folder. */
 export function writeFiles(folder: string, count: number): string {
   for (let index = 0; index < count; index += 1) {

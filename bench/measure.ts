@@ -86,12 +86,14 @@ export async function runOnce(
  * Runs each contender in turn, so that all run under the same conditions. The first round is not counted, except when
  * there is one run only.
  */
-export async function alternate<Name extends string, Result>(
+export async function alternate<Results extends Readonly<Record<string, unknown>>>(
   runs: number,
-  contenders: { readonly [name in Name]: () => Promise<Result> },
-): Promise<Readonly<Record<Name, readonly Result[]>>> {
-  const names = Object.keys(contenders) as Name[];
-  const results = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Result[]>;
+  contenders: { readonly [name in keyof Results]: () => Promise<Results[name]> },
+): Promise<{ readonly [name in keyof Results]: readonly Results[name][] }> {
+  const names = Object.keys(contenders) as (keyof Results)[];
+  const results = Object.fromEntries(names.map((name) => [name, []])) as unknown as {
+    [name in keyof Results]: Results[name][];
+  };
   const warmUps = runs > 1 ? 1 : 0;
   for (let round = 0; round < runs + warmUps; round += 1) {
     for (const name of names) {

@@ -13,6 +13,7 @@ import { changeEvents } from './daemon/change-events.ts';
 import { OrganizationClusters } from './daemon/clusters.ts';
 import { OrganizationConversations } from './daemon/conversations.ts';
 import type { DaemonContext, Feature, OrganizationContext } from './daemon/feature.ts';
+import { IdleMemory } from './daemon/idle-memory.ts';
 import type { ManagedOrganization } from './daemon/managed-organization.ts';
 import { Reconciliation } from './daemon/reconciliation.ts';
 import { TokenConnections } from './daemon/token-connections.ts';
@@ -46,6 +47,8 @@ export interface DaemonOptions {
   readonly openStore?: (path: string) => Store;
   /** Latest records of `log`, for the web page. Default: none. */
   readonly logBuffer?: LogBuffer;
+  /** Releases memory to the system; called when the daemon becomes idle. Default: does nothing. */
+  readonly releaseMemory?: () => void;
   /** Listener for passes, in addition to the log and the metrics. */
   readonly events?: (organization: string) => PassEvents;
   /** Listener for conversations, in addition to the log and the metrics. */
@@ -122,6 +125,7 @@ class RunningDaemon implements Daemon {
   readonly #organizations: readonly ManagedOrganization[];
   readonly #stopping = new AbortController();
   readonly #abort = new AbortController();
+  readonly #memory: IdleMemory;
   readonly #server: ReturnType<typeof createServer>;
   readonly #changes = new ChangeNotifier();
   readonly #page: WebPage;
@@ -137,6 +141,7 @@ class RunningDaemon implements Daemon {
   ) {
     this.#options = options;
     this.#connections = connections;
+    this.#memory = new IdleMemory(options.clock, this.#stopping.signal, options.releaseMemory ?? (() => undefined));
     this.#context = { ...options, metrics, store, stopping: this.#stopping.signal, abort: this.#abort.signal };
     this.#organizations = options.config.organizations.map((organization) =>
       this.#open(organization, idPseudonymizers.get(organization.id) as PseudonymizeId),
@@ -243,7 +248,7 @@ class RunningDaemon implements Daemon {
             approveCommand: this.#options.approveCommand ?? approveCommand,
             onPassEnd: () => this.#observeQueues(),
             onRecorded: notify,
-            events: combineListeners([changes.passes, events?.(id) ?? {}]),
+            events: combineListeners([this.#memory.events(), changes.passes, events?.(id) ?? {}]),
           });
     const conversations = new OrganizationConversations(context, {
       pseudonymizeId,

@@ -1,5 +1,6 @@
 /** Whole commands that create teams or find nothing to change, compared with clients that send the same requests. */
 import { join } from 'node:path';
+import { findDeck, runDeck } from '../deck.ts';
 import { median, ratios } from '../figures.ts';
 import { writeConfig, writeTeams } from '../manifests.ts';
 import { alternate, type Run, runOnce } from '../measure.ts';
@@ -7,7 +8,7 @@ import { type Platform, peer, startPlatform } from '../platform.ts';
 import type { Case, CaseContext } from '../runner.ts';
 
 export const RECONCILE_CASES: readonly Case[] = [
-  create(500, 10, { floor: 1.3 }),
+  create(500, 10, { floor: 1.3, deck: 1.15 }),
   create(5000, 50, { floor: 1.25, limited: 1, cpu: 300, peak: 160 }),
   createGrowth(),
   noChange('no-change-500', 500, { single: true }, { wall: 0.25, requests: 1 }),
@@ -23,6 +24,8 @@ interface Goals {
   readonly floor?: number | null;
   /** Wall time over that of p-limit. */
   readonly limited?: number | null;
+  /** Wall time over that of decK; not compared without it. */
+  readonly deck?: number | null;
   /** Microseconds per request. */
   readonly cpu?: number | null;
   readonly peak?: number | null;
@@ -46,13 +49,20 @@ function create(count: number, parallel: number, goals: Goals): Case {
       };
       const client = (transport: 'http' | 'undici' | 'vendor') => () =>
         on((platform) => runOnce(context, peer(context, platform, transport, parallel, 'create', String(count))));
-      const found = await alternate(context.runs, {
+      const deck = goals.deck === undefined ? null : findDeck();
+      const { decks, ...found } = await alternate(context.runs, {
         floor: client('http'),
         undici: client('undici'),
         'p-limit': client('vendor'),
+        decks: async () => (deck === null ? null : runDeck(context, deck, count, parallel)),
         octavo: () => on((platform) => apply(context, platform, parallel, folder)),
       });
       recordComparison(context, found, requests, goals);
+      const deckWalls = decks.filter((wall) => wall !== null);
+      if (deckWalls.length > 0) {
+        context.record('decK: wall', 'seconds', deckWalls);
+        context.record('wall over decK', 'time ratio', ratios(wallsOf(found.octavo), deckWalls), goals.deck);
+      }
       const limited = ratios(wallsOf(found.octavo), wallsOf(found['p-limit']));
       context.record('wall over p-limit', 'time ratio', limited, goals.limited);
       context.record('requests', 'count', requests, count + 1);

@@ -28,9 +28,9 @@ export function smallest(numbers: Iterable<number>, most = Number.POSITIVE_INFIN
 /** Maximum items that a message lists. */
 const NAMED = 10;
 
-/** Formats a list for a message, with an upper bound: `a, b, c and 1,997 more`. */
+/** Formats a list for a message, with an upper bound: `a, b, c and 1997 more`. */
 export function enumerated(items: readonly string[], separator = ', '): string {
   const more = items.length - NAMED;
   const named = items.slice(0, NAMED).join(separator);
-  return more > 0 ? `${named} and ${more.toLocaleString('en')} more` : named;
+  return more > 0 ? `${named} and ${more} more` : named;
 }

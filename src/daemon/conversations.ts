@@ -42,13 +42,15 @@ export class OrganizationConversations implements Feature {
     const redaction = redactionOptions(conversations.redact);
     const redactor = createConversationRedactor(redaction, pseudonymizeId);
     const threads = Math.min(availableParallelism() - 1, MAX_THREADS);
+    const listeners = combineListeners([logConversations(log), metrics.conversations.events(organization.id), events]);
+    const onUnavailable = listeners.onThreadsUnavailable;
     this.#context = context;
     this.#outbox = store.outbox(organization.id, outboxLimit(conversations));
     this.#ingestion = new Ingestion({
       sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
       outbox: this.#outbox,
       redactor,
-      threads: new RedactionThreads({ redaction, redactor, threads, clock }),
+      threads: new RedactionThreads({ redaction, redactor, threads, clock, onUnavailable }),
       writer: dryRun ? null : openWriter(connection, client),
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
       probe,
@@ -56,7 +58,7 @@ export class OrganizationConversations implements Feature {
       batch: conversations.batch,
       clock,
       random,
-      events: combineListeners([logConversations(log), metrics.conversations.events(organization.id), events]),
+      events: listeners,
     });
   }
 

@@ -1,4 +1,5 @@
-import { AuthError, RateLimitedError, RejectedError, TransientError } from '../core/errors.ts';
+import { AuthError, NotThePlatformError, RateLimitedError, RejectedError, TransientError } from '../core/errors.ts';
+import { ResponseTooLargeError } from './forge.ts';
 
 /** Error response of a forge. */
 export interface Refusal {
@@ -49,8 +50,15 @@ function retryDelay(header: Refusal['header']): number | null {
   return remaining === 0 && Number.isFinite(wait) ? Math.max(wait, 1000) : null;
 }
 
-/** Creates the error for a request without a response: it may have taken effect. */
+/** Creates the error for a request without a complete response: it may have taken effect. */
 export function noAnswerError(label: string, action: string, cause: unknown): Error {
+  const tooLarge = [cause, cause instanceof Error ? cause.cause : null].find(
+    (each) => each instanceof ResponseTooLargeError,
+  );
+  if (tooLarge instanceof ResponseTooLargeError) {
+    const why = `${tooLarge.message}; check the address of the forge`;
+    return new NotThePlatformError(`${label} was asked to ${action}: ${why}`, { cause });
+  }
   return new TransientError(`${label} does not answer when asked to ${action}`, true, { cause });
 }
 

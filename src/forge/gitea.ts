@@ -1,5 +1,5 @@
 import { giteaApi } from 'gitea-js';
-import { type Forge, timedFetch } from './forge.ts';
+import { boundedFetch, type Forge } from './forge.ts';
 import { ignoreNotFound, noAnswerError, refusalError } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 
@@ -10,7 +10,7 @@ export const GITEA_MAX_LENGTH = 65_535;
 const ACTIONS_USER = -2;
 
 export function giteaClient(apiUrl: string, token: string, signal: AbortSignal) {
-  return giteaApi(apiUrl.replace(/\/api\/v1\/?$/, ''), { token, customFetch: timedFetch(signal) });
+  return giteaApi(apiUrl.replace(/\/api\/v1\/?$/, ''), { token, customFetch: boundedFetch(signal) });
 }
 
 /** Opens a pull request at Gitea or Forgejo. */

@@ -1,6 +1,6 @@
 import { Octokit } from '@octokit/core';
 import { paginateRest } from '@octokit/plugin-paginate-rest';
-import { type CommitStatus, type Forge, timedFetch } from './forge.ts';
+import { boundedFetch, type CommitStatus, type Forge } from './forge.ts';
 import { ignoreNotFound, noAnswerError, refusalError } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 
@@ -19,7 +19,7 @@ export function githubClient(apiUrl: string, token: string, signal: AbortSignal,
     auth: token,
     baseUrl: apiUrl,
     userAgent,
-    request: { fetch: timedFetch(signal) },
+    request: { fetch: boundedFetch(signal) },
     log: { debug: silent, info: silent, warn: silent, error: silent },
   });
 }

@@ -1,6 +1,6 @@
 import { createRequesterFn, type RequestOptions } from '@gitbeaker/requester-utils';
 import { Commits, GitbeakerRequestError, MergeRequestNotes, Users } from '@gitbeaker/rest';
-import { type CommitState, type CommitStatus, type Forge, timedFetch } from './forge.ts';
+import { boundedFetch, type CommitState, type CommitStatus, type Forge } from './forge.ts';
 import { ignoreNotFound, noAnswerError, refusalError } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 
@@ -17,7 +17,7 @@ const STATES = { success: 'success', failure: 'failed', error: 'failed' } as con
 
 /** Options of every GitLab client. Requests end with `signal`. */
 export function gitlabOptions(apiUrl: string, token: string, signal: AbortSignal) {
-  return { host: apiUrl.replace(/\/api\/v4\/?$/, ''), token, requesterFn: singleRequester(timedFetch(signal)) };
+  return { host: apiUrl.replace(/\/api\/v4\/?$/, ''), token, requesterFn: singleRequester(boundedFetch(signal)) };
 }
 
 /**

@@ -185,16 +185,20 @@ function isInside(folder: string, path: string): boolean {
 
 /**
  * Throws SourceError for a repository of another user, unless git's own `safe.directory` names it: its settings may
- * name commands, which git runs while it talks to a remote. `safe`: the values of that setting.
+ * name commands, which git runs while it talks to a remote. `readSafe` returns the values of that setting; it is only
+ * called for a repository of another user.
  */
-export function checkOwner({ root, gitDir }: Repository, safe: readonly string[]): void {
+export async function checkOwner(
+  { root, gitDir }: Repository,
+  readSafe: () => Promise<readonly string[]>,
+): Promise<void> {
   const own = ownUsers();
-  if (own === null) {
+  if (own === null || [root, gitDir].every((path) => own.has(ownerOf(path)))) {
     return;
   }
-  const isOwn = [root, gitDir].every((path) => own.has(ownerOf(path)));
+  const safe = await readSafe();
   const trusted = safe.slice(safe.lastIndexOf('') + 1);
-  if (!isOwn && !trusted.some((pattern) => matches(pattern, root))) {
+  if (!trusted.some((pattern) => matches(pattern, root))) {
     throw new SourceError(
       `the repository ${root} belongs to another user, so its git settings are not used; ` +
         `if you trust it, run: git config --global --add safe.directory ${root}`,

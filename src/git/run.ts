@@ -114,12 +114,12 @@ export function openGit(options: GitOptions, turns = PROCESS_TURNS): Git {
 
 /** Opens git with access to the remotes of a repository, using the settings of that repository. Throws SourceError. */
 export async function openRemoteGit(options: Omit<GitOptions, 'remote'>): Promise<Git> {
-  checkOwner(options.repository, await safeDirectories(options));
+  await checkOwner(options.repository, () => readSafeDirectories(options));
   return openGit({ ...options, remote: true });
 }
 
 /** Returns the directories that the user trusts, from settings that no repository can change. */
-async function safeDirectories({ repository, timeout }: GitOptions): Promise<readonly string[]> {
+async function readSafeDirectories({ repository, timeout }: GitOptions): Promise<readonly string[]> {
   // A repository that does not exist has no settings.
   const nowhere = { root: repository.root, gitDir: '/dev/null/none' };
   const git = openGit({ repository: nowhere, timeout });

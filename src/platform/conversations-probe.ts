@@ -16,6 +16,8 @@ export function isMissingOperation(error: unknown): error is RejectedError {
  * Source: docs/platform-notes.md#changes-by-version
  */
 export class ConversationsProbe {
+  /** Number of results that were forgotten. */
+  generation = 0;
   #asked: Promise<boolean> | null = null;
 
   /** Throws AppError if there is no response. */
@@ -29,9 +31,12 @@ export class ConversationsProbe {
     }
   }
 
-  /** Forgets the result, which may be outdated. */
-  forget(): void {
-    this.#asked = null;
+  /** Forgets the result, which may be outdated, unless another caller has forgotten that of this generation. */
+  forget(generation = this.generation): void {
+    if (generation === this.generation) {
+      this.generation += 1;
+      this.#asked = null;
+    }
   }
 }
 

@@ -65,9 +65,9 @@ export async function runChanges(options: ChangeSchedulerOptions): Promise<Apply
 
 /** A step in the dependency graph. */
 interface ScheduledStep extends Step {
-  /** Steps it waits for that have not ended yet. */
-  readonly open: Set<string>;
-  readonly dependents: string[];
+  /** Number of steps it waits for that have not ended yet. */
+  open: number;
+  readonly dependents: ScheduledStep[];
 }
 
 /** Reason why a change was not applied. With `completion: 'all'`, the change counts as applied for the record. */
@@ -89,7 +89,7 @@ class ChangeScheduler {
   readonly #results = new Map<string, ChangeResult>();
   readonly #pending: { readonly address: Address; readonly reason: string }[] = [];
   /** Steps whose dependencies have ended; the first `#started` of them have a slot. */
-  readonly #ready: string[] = [];
+  readonly #ready: ScheduledStep[] = [];
   #started = 0;
   #sending = 0;
   #watching = 0;
@@ -107,14 +107,14 @@ class ChangeScheduler {
       isInPlace: (lost, fields) => options.isInPlace(lost, fields, this.#bindings),
     };
     for (const [id, step] of planSteps(options.planned.ordering, options.planned.writesOf)) {
-      this.#steps.set(id, { ...step, open: new Set(step.waitsFor), dependents: [] });
+      this.#steps.set(id, { ...step, open: step.waitsFor.length, dependents: [] });
     }
     for (const step of this.#steps.values()) {
       for (const before of step.waitsFor) {
-        this.#steps.get(before)?.dependents.push(step.id);
+        this.#steps.get(before)?.dependents.push(step);
       }
-      if (step.open.size === 0) {
-        this.#ready.push(step.id);
+      if (step.open === 0) {
+        this.#ready.push(step);
       }
     }
   }
@@ -132,7 +132,7 @@ class ChangeScheduler {
 
   #startReady(): void {
     while (this.#sending < this.#options.parallel && this.#started < this.#ready.length) {
-      const step = this.#steps.get(this.#ready[this.#started] ?? '');
+      const step = this.#ready[this.#started];
       this.#started += 1;
       if (step !== undefined) {
         this.#sending += 1;
@@ -177,8 +177,8 @@ class ChangeScheduler {
       }
     }
     for (const follower of step.dependents) {
-      const next = this.#steps.get(follower);
-      if (next?.open.delete(step.id) === true && next.open.size === 0) {
+      follower.open -= 1;
+      if (follower.open === 0) {
         this.#ready.push(follower);
       }
     }

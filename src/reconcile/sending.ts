@@ -150,7 +150,10 @@ function isRefusal(error: unknown): boolean {
   return error instanceof RejectedError || error instanceof AuthError || isUnsent;
 }
 
-/** Replaces every reference in an input with an id. Throws DependencyNotReadyError if an id is not known yet. */
+/**
+ * Replaces every reference in an input with an id; returns the same value if there is none. Throws
+ * DependencyNotReadyError if an id is not known yet.
+ */
 function fillIn(value: unknown, change: Change, bindings: Bindings): unknown {
   if (value instanceof Ref) {
     return idOf(value.address, change, bindings);
@@ -161,12 +164,16 @@ function fillIn(value: unknown, change: Change, bindings: Bindings): unknown {
     );
   }
   if (Array.isArray(value)) {
-    return value.map((item) => fillIn(item, change, bindings));
+    const items = value.map((item) => fillIn(item, change, bindings));
+    return items.every((item, index) => item === value[index]) ? value : items;
   }
-  if (isObject(value)) {
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fillIn(member, change, bindings)]));
+  if (!isObject(value)) {
+    return value;
   }
-  return value;
+  const names = Object.keys(value);
+  const members = names.map((name) => fillIn(value[name], change, bindings));
+  const isSame = members.every((member, index) => member === value[names[index] ?? '']);
+  return isSame ? value : Object.fromEntries(names.map((name, index) => [name, members[index]]));
 }
 
 function idOf(address: Address, change: Change, bindings: Bindings): string {

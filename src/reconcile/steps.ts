@@ -40,7 +40,7 @@ export function planSteps(ordering: Ordering, writesOf: (change: Change) => Writ
 }
 
 function waits(hard: readonly string[], soft: readonly string[]): Pick<Step, 'waitsFor' | 'requires'> {
-  return { requires: hard, waitsFor: [...new Set([...hard, ...soft])] };
+  return { requires: hard, waitsFor: hard.length + soft.length === 0 ? hard : [...new Set([...hard, ...soft])] };
 }
 
 function lateId(id: string): string {
@@ -62,14 +62,17 @@ export function isLast({ half, writes }: Step): boolean {
  * these.
  */
 export function dueSteps(steps: ReadonlyMap<string, Step>): ReadonlyMap<string, Step> {
+  const isWaiting = ({ change }: Step) => change !== null && (change.held !== null || change.paused !== null);
+  const blocked = new Set([...steps.values()].filter(isWaiting).map((step) => step.id));
+  if (blocked.size === 0) {
+    return steps;
+  }
   const followers = new Map<string, string[]>([...steps.keys()].map((id) => [id, []]));
   for (const step of steps.values()) {
     for (const before of step.requires) {
       followers.get(before)?.push(step.id);
     }
   }
-  const isWaiting = ({ change }: Step) => change !== null && (change.held !== null || change.paused !== null);
-  const blocked = new Set([...steps.values()].filter(isWaiting).map((step) => step.id));
   // The set grows during the iteration, which visits the added steps too.
   for (const id of blocked) {
     for (const follower of followers.get(id) ?? []) {

@@ -47,6 +47,8 @@ export function logConversations(log: Logger): ConversationEvents {
         log[level]({ state: state.kind, reason: state.reason }, SENDER_STATES[state.kind]);
       }
     },
+    onThreadsUnavailable: ({ reason }) =>
+      log.warn({ reason }, 'cannot start a redaction thread; the main thread redacts everything'),
     onDestination: ({ kind, site }) => {
       if (kind === 'context-records') {
         log.warn({ site }, 'the platform has no conversations; sending context records to the site');

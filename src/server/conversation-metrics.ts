@@ -108,6 +108,12 @@ function stockMetrics(registry: Registry): Pick<ConversationMetrics, 'status'> {
     '1 for the current state of the sender, 0 for other states.',
     ['organization', 'state'],
   );
+  const inFlight = gauge(
+    registry,
+    'conversations_batches_in_flight',
+    'Batches of conversations that were sent and have no response yet.',
+    ['organization'],
+  );
   return {
     status: (organization, status) => {
       const { sources } = status;
@@ -119,6 +125,7 @@ function stockMetrics(registry: Registry): Pick<ConversationMetrics, 'status'> {
         );
       }
       full.set({ organization }, status.outbox.isFull ? 1 : 0);
+      inFlight.set({ organization }, status.inFlight);
       for (const state of SENDER_STATES) {
         sender.set({ organization, state }, status.sender.kind === state ? 1 : 0);
       }

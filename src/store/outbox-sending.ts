@@ -20,6 +20,7 @@ export class SendingTables {
   readonly #rechecks: RecheckTables;
   readonly #open: StatementSync;
   readonly #resting: StatementSync;
+  readonly #stored: StatementSync;
   readonly #ready: StatementSync;
   readonly #readyAt: StatementSync;
   readonly #claim: StatementSync;
@@ -41,8 +42,11 @@ export class SendingTables {
     this.#tables = tables;
     this.#rechecks = rechecks;
     const open = "FROM content WHERE organization = ? AND state = 'sending'";
-    this.#open = prepare(`SELECT batch ${open} GROUP BY batch HAVING MAX(at) <= ? ORDER BY MAX(at), batch LIMIT 1`);
-    this.#resting = prepare(`SELECT COUNT(DISTINCT batch) AS batches, MIN(at) AS at ${open}`);
+    const resting = 'batch NOT IN (SELECT value FROM json_each(?))';
+    this.#open = prepare(`SELECT batch ${open} AND ${resting}
+      GROUP BY batch HAVING MAX(at) <= ? ORDER BY MAX(at), batch LIMIT 1`);
+    this.#resting = prepare(`SELECT MIN(at) AS at ${open} AND ${resting}`);
+    this.#stored = prepare(`SELECT COUNT(DISTINCT batch) AS batches ${open}`);
     this.#ready = prepare(`SELECT id, bytes ${READY} AND at <= ? ORDER BY at, id LIMIT ?`);
     this.#readyAt = prepare(`SELECT at ${READY} ORDER BY at, id LIMIT 1`);
     this.#claim = prepare("UPDATE content SET state = 'sending', batch = ?, position = ?, doubts = 0 WHERE id = ?");
@@ -78,17 +82,16 @@ export class SendingTables {
 
   next(limits: BatchLimits, now: number): Promise<OutgoingBatch | null> {
     return this.#tables.write(() => {
-      const open = this.#open.get(this.#tables.organization, now);
+      const open = this.#open.get(this.#tables.organization, JSON.stringify(limits.inFlight ?? []), now);
       const batch = open === undefined ? this.#begin(limits, now) : Number(open.batch);
       return batch === null ? null : this.#read(batch);
     });
   }
 
-  async dueAt(open: number): Promise<number | null> {
+  async dueAt({ open, inFlight = [] }: Pick<BatchLimits, 'open' | 'inFlight'>): Promise<number | null> {
     return this.#tables.read(() => {
-      const resting = this.#resting.get(this.#tables.organization);
-      const mayBegin = Number(resting?.batches ?? 0) < open;
-      const ready = mayBegin ? this.#readyAt.get(this.#tables.organization)?.at : null;
+      const resting = this.#resting.get(this.#tables.organization, JSON.stringify(inFlight));
+      const ready = this.#mayBegin(open) ? this.#readyAt.get(this.#tables.organization)?.at : null;
       const times = [resting?.at, ready].filter((at) => at != null).map(Number);
       return times.length === 0 ? null : smallest(times);
     });
@@ -97,7 +100,7 @@ export class SendingTables {
   /** Starts a batch with the oldest content that is due, within the limits. */
   #begin(limits: BatchLimits, now: number): number | null {
     const { organization } = this.#tables;
-    if (Number(this.#resting.get(organization)?.batches ?? 0) >= limits.open) {
+    if (!this.#mayBegin(limits.open)) {
       return null;
     }
     const batch = this.#unused();
@@ -113,6 +116,10 @@ export class SendingTables {
       position += 1;
     }
     return position === 0 ? null : batch;
+  }
+
+  #mayBegin(open: number): boolean {
+    return Number(this.#stored.get(this.#tables.organization)?.batches ?? 0) < open;
   }
 
   #unused(): number {

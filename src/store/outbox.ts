@@ -145,8 +145,10 @@ export interface BatchLimits {
   readonly items: number;
   /** Limit on the payloads of a batch together; a larger item is sent alone. */
   readonly bytes: number;
-  /** Number of batches in doubt at which no new batch is started. */
+  /** Number of stored batches, in flight or in doubt, at which no new batch is started. */
   readonly open: number;
+  /** Batches in flight, which are not returned again; absent: there are none. */
+  readonly inFlight?: readonly number[];
 }
 
 /** Content that the platform refused. */
@@ -223,13 +225,12 @@ export interface Outbox {
   recover(): Promise<number>;
   /**
    * Returns the batch to send now: one in doubt whose delay has ended, otherwise a new one of the oldest content that
-   * is due. It is stored as being sent before this resolves. Returns null if there is none.
+   * is due. It is stored as being sent before this resolves. Content of a conversation that is in another batch is not
+   * due until that batch is settled. Returns null if there is none.
    */
   next(limits: BatchLimits, now: number): Promise<OutgoingBatch | null>;
-  /**
-   * Returns the time of the next batch if at most `open` batches may be open; null if there is nothing to send.
-   */
-  dueAt(open: number): Promise<number | null>;
+  /** Returns the time of the next batch that `next` would return with these limits; null if there is nothing to send. */
+  dueAt(limits: Pick<BatchLimits, 'open' | 'inFlight'>): Promise<number | null>;
   /** Shortens delays after the wall clock was set back by this many milliseconds at `now`. */
   setBack(by: number, now: number): Promise<void>;
   /** Records that the platform accepted the batch. */

@@ -46,7 +46,7 @@ export function openOutbox(database: DatabaseSync, file: OutboxFile, organizatio
     postponeRecheck: (source, key, until) => tables.write(() => rechecks.postpone(source, key, Math.ceil(until))),
     recover: () => sending.recover(),
     next: (limits, now) => sending.next(limits, now),
-    dueAt: (open) => sending.dueAt(open),
+    dueAt: (limits) => sending.dueAt(limits),
     setBack: (by, now) => sending.setBack(Math.round(by), now),
     sent: (batch, at) => sending.sent(batch, at),
     doubt: (batch, until) => sending.doubt(batch, Math.ceil(until)),

@@ -113,9 +113,9 @@ test('the package is built, installed and measured as a process', async () => {
   const runs: Run[] = [];
   const { results } = await run(
     [
-      bench('version', async (context) => {
+      bench('help', async (context) => {
         for (const entry of [installed.octavo, installed.checkout]) {
-          runs.push(await runOnce(context, [entry, '--version'], { countModules: true }));
+          runs.push(await runOnce(context, [entry, '--help'], { countModules: true }));
         }
         await runOnce(context, [installed.octavo, 'no-such-command']);
       }),
@@ -123,8 +123,8 @@ test('the package is built, installed and measured as a process', async () => {
     { installed },
   );
   const measured = { wall: expect.any(Number), cpu: expect.any(Number), peak: expect.any(Number) };
-  const version = { ...measured, output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) };
-  expect(runs).toEqual([version, version].map((each) => ({ ...each, modules: expect.any(Number) })));
+  const help = { ...measured, output: expect.stringContaining('Usage: octavo') };
+  expect(runs).toEqual([help, help].map((each) => ({ ...each, modules: expect.any(Number) })));
   expect(runs.filter(({ cpu, peak, modules }) => cpu <= 0 || peak <= 20 || modules <= 1)).toEqual([]);
   expect(results).toMatchObject([{ status: 'failed', error: expect.stringContaining('no-such-command') }]);
 });

@@ -104,6 +104,7 @@ test.each([
     await open(before);
     edit(0, 90);
     await until('the bound', async () => (await ingestion.status()).outbox.isFull);
+    await until('the first answer', () => ingestion.sender?.state.kind === kind);
     expect(ingestion.sender?.state).toMatchObject({ kind, reason: expect.any(String) });
     expect(contents().size).toBe(0);
     emulator.setFeatures(after.features);

@@ -39,7 +39,7 @@ const connection = openConnection({
   baseUrl: url,
   token: 'token',
   userAgent: 'octavo/0',
-  concurrency: 2,
+  concurrency: 4,
   clock,
   random: Math.random,
 });

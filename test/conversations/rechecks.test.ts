@@ -231,10 +231,11 @@ test('records that wait for room do not replace tickets that were rechecked in t
   solve('1', '2');
   const earlier = [desk.found('1'), desk.found('2')];
   desk.edit('1', 'deleted', clock.now());
-  const taken = intake.take(earlier, {}, signal, async () => {
+  const meanwhile = async () => {
     await intake.take([desk.found('1')], { rechecked: ['desk/acme/1'] }, signal);
     return new Set(['desk/acme/1']);
-  });
+  };
+  const taken = intake.take(earlier, {}, signal, { meanwhile });
   expect(await clock.run(taken)).toBe('kept');
   expect(await outbox.rechecks('desk', clock.now() + HOUR, 9)).toEqual([{ key: 'desk/acme/2', id: '2' }]);
   expect(await status()).toMatchObject({ waiting: 1 });

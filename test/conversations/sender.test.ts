@@ -10,6 +10,7 @@ import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Outbox } from '../../src/store/outbox.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import { ConversationSink } from '../support/conversation-sink.ts';
+import { CrashingOutbox } from '../support/crashing-outbox.ts';
 
 const MINUTE = 60_000;
 
@@ -97,7 +98,7 @@ describe('batches', () => {
     expect(await sourceStatus()).toMatchObject({ waiting: 0, sending: 0, counts: { sent: 3 } });
   });
 
-  test('are sent one at a time', async () => {
+  test('of one conversation are not lists', async () => {
     open({ maxConversations: 1, maxBytes: 1_000_000 });
     await put('a', 'b', 'c');
     await sendDue();
@@ -113,6 +114,169 @@ describe('batches', () => {
     expect(sink.accepted.every(({ body, conversations }) => body.length <= 1000 || conversations.length === 1)).toBe(
       true,
     );
+  });
+});
+
+describe('several batches in flight', () => {
+  beforeEach(() => open({ maxConversations: 2, maxBytes: 1_000_000 }));
+
+  test('are at most four, after the first one was answered', async () => {
+    await put(...letters);
+    sender.start();
+    await clock.advance(99);
+    expect(tried()).toEqual(['ab']);
+    expect(sender.inFlight).toBe(1);
+    await clock.advance(100);
+    expect(tried()).toEqual(['ab', 'cd', 'ef', 'gh', 'ij']);
+    expect(sender.inFlight).toBe(4);
+    await clock.advance(MINUTE);
+    expect(sink.contents.size).toBe(26);
+    expect(sender.inFlight).toBe(0);
+    expect(sender.state).toEqual({ kind: 'idle' });
+  });
+
+  test('are together not much longer than the largest batch', async () => {
+    open({ maxConversations: 2, maxBytes: 1000 });
+    await put('a', 'b');
+    await sendDue();
+    await put('c:1:600', 'd:1:600', 'e:1:300', 'f', 'g', 'h');
+    sender.start();
+    await clock.advance(60);
+    expect(tried()).toEqual(['ab', 'c', 'd']);
+    await clock.advance(100);
+    expect(tried()).toEqual(['ab', 'c', 'd', 'ef', 'gh']);
+  });
+
+  test('include what was stored while others are in flight', async () => {
+    await put('a', 'b');
+    await sendDue();
+    await put('c', 'd');
+    const sent = sender.sendDue();
+    await clock.advance(60);
+    await put('e', 'f');
+    await clock.advance(60);
+    expect(tried()).toEqual(['ab', 'cd', 'ef']);
+    expect(await clock.run(sent)).toEqual({ kind: 'idle' });
+  });
+
+  test('never hold two versions of a conversation, and later versions are sent later', async () => {
+    await put('a', 'b');
+    await sendDue();
+    sink.fault = ({ number }) => (number === 2 ? 'drop-after' : null);
+    await put('a:2', 'c');
+    sender.start();
+    await clock.advance(60);
+    await put('a:3', 'd', 'e');
+    await clock.advance(60);
+    // The new version waits for the response of the old one, and so does nothing else.
+    expect(tried()).toEqual(['ab', 'ac', 'de']);
+    await clock.advance(MINUTE);
+    expect(tried()).toEqual(['ab', 'ac', 'de', 'ac', 'a']);
+    expect(sink.contents.get('a')?.parts[0]?.body).toBe('3 ');
+    expect(sink.needless()).toEqual([]);
+  });
+
+  test('that are lost together count as one failure, and one batch at a time is tried until an answer', async () => {
+    await put(...letters.slice(0, 2));
+    await sendDue();
+    await put(...letters.slice(2));
+    sink.fault = () => 'drop-after';
+    sender.start();
+    await clock.advance(1100);
+    expect(tried()).toHaveLength(5);
+    expect(await sourceStatus()).toMatchObject({ inDoubt: 8 });
+    expect(sender.state).toMatchObject({ kind: 'failing' });
+    await clock.advance(1000);
+    // After the first backoff, of a second; all four are still resting, and no fifth batch is put in doubt.
+    expect(tried()).toHaveLength(5);
+    let most = 0;
+    for (let n = 0; n < 1200; n += 1) {
+      await clock.advance(10);
+      most = Math.max(most, sender.inFlight);
+    }
+    expect(most).toBe(1);
+    expect(tried().length).toBeLessThan(10);
+    sink.fault = () => null;
+    await clock.advance(MINUTE);
+    expect(sink.contents.size).toBe(26);
+    expect(sink.needless()).toEqual([]);
+  });
+
+  test('an answer to a request from before a failure does not end the pause', async () => {
+    await put('a', 'b');
+    await sendDue();
+    sink.fault = ({ number }) => (number === 2 ? 401 : null);
+    await put('c', 'd', 'e', 'f', 'g', 'h');
+    sender.start();
+    await clock.advance(MINUTE);
+    expect(sink.contents.size).toBe(6);
+    expect(sender.state).toMatchObject({ kind: 'refused' });
+    expect(await sourceStatus()).toMatchObject({ waiting: 2, sending: 0, inDoubt: 0 });
+    await put('i');
+    await clock.advance(8 * MINUTE);
+    expect(tried()).toHaveLength(4);
+  });
+
+  test('a bad conversation delays no batch', async () => {
+    await put('a', 'b');
+    await sendDue();
+    sink.fault = ({ ids }) => (ids.includes('k') ? 413 : null);
+    await put(...letters.slice(2));
+    await sendDue();
+    expect(sink.contents.size).toBe(25);
+    expect(await outbox.dead({}, 10)).toMatchObject([{ key: 'k' }]);
+    expect(sink.needless()).toEqual([]);
+  });
+
+  test('are in doubt after the process was killed, and sent again as they were', async () => {
+    const crashing = new CrashingOutbox(outbox, () => undefined);
+    open({ maxConversations: 2, maxBytes: 1_000_000 }, crashing.outbox);
+    await put('a', 'b');
+    await sendDue();
+    await put(...letters.slice(2));
+    sender.start();
+    await clock.advance(60);
+    const before = tried().slice(1);
+    expect(before).toHaveLength(4);
+    for (const accepted of sink.accepted.slice(1)) {
+      accepted.lost = true;
+    }
+    const dead = sender;
+    crashing.isDead = true;
+    open({ maxConversations: 3, maxBytes: 1_000_000 });
+    await put('c:2');
+    sender.start();
+    await clock.advance(1);
+    expect(await sourceStatus()).toMatchObject({ inDoubt: 8 });
+    await clock.advance(MINUTE);
+    const after = tried().slice(5);
+    expect(after.slice(0, 4)).toEqual(before);
+    expect(sink.contents.get('c')?.parts[0]?.body).toBe('2 ');
+    expect(after.indexOf('c')).toBeLessThan(0);
+    await clock.run(dead.stop(0));
+  });
+
+  test('each get their time when the sender stops, and no request is started', async () => {
+    await put('a', 'b');
+    await sendDue();
+    await put(...letters.slice(2));
+    sender.start();
+    await clock.advance(60);
+    await clock.run(sender.stop(5000));
+    expect(tried()).toHaveLength(5);
+    expect(await sourceStatus()).toMatchObject({ sending: 0, waiting: 16, counts: { sent: 10 } });
+    expect(sender.inFlight).toBe(0);
+  });
+
+  test('that wait for the rate limit are returned when the sender stops, and the others are recorded', async () => {
+    await put('a', 'b');
+    await sendDue();
+    sink.fault = ({ number }) => (number > 2 ? 429 : null);
+    await put(...letters.slice(2));
+    sender.start();
+    await clock.advance(500);
+    await clock.run(sender.stop(300));
+    expect(await sourceStatus()).toMatchObject({ sending: 0, inDoubt: 0, counts: { sent: 4 } });
   });
 });
 
@@ -155,6 +319,22 @@ describe('a refused batch', () => {
     const before = sink.attempts.length;
     await sendDue();
     expect(tried().slice(before)).toEqual(['1', '2', '3']);
+  });
+
+  test('is the only one in flight until it is known what the platform accepts', async () => {
+    sink.takesLists = false;
+    open({ maxConversations: 4, maxBytes: 1_000_000 });
+    await put(...letters);
+    sender.start();
+    let most = 0;
+    while (tried().filter((ids) => ids.length === 1).length < 3) {
+      await clock.advance(10);
+      most = Math.max(most, sender.inFlight);
+    }
+    expect(most).toBe(1);
+    await clock.advance(MINUTE);
+    expect(sink.contents.size).toBe(26);
+    expect(await outbox.dead({}, 10)).toEqual([]);
   });
 
   test('a conversation that the client refuses to send becomes a dead letter', async () => {
@@ -345,7 +525,7 @@ test('does not delay requests when the wall clock is set back by a day', async (
   await put('c');
   back = 24 * 60 * MINUTE;
   await clock.advance(5 * MINUTE);
-  expect(taken()).toEqual(['ab', 'ab', 'c']);
+  expect(taken()).toEqual(['ab', 'c', 'ab']);
 });
 
 test('records a pending outcome before it sends anything else', async () => {

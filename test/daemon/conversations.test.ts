@@ -132,7 +132,7 @@ test('pushes files with and without a daemon, and lists refused conversations as
   const { work, settings } = await withSources();
   await using _work = work;
   const config = work.configure(settings);
-  const run = (...args: string[]) => work.run('conversations', ...args, '--config', config);
+  const run = (...args: string[]) => work.inside(['conversations', ...args, '--config', config]);
   work.repository.write('pushed.json', JSON.stringify([ticket('1'), ticket('2')]));
   // Conversations that could not be sent are not reported as sent.
   work.repository.write('long.json', JSON.stringify([ticket('1'), ticket('x'.repeat(250)), ticket('\u009b2J\u001b')]));
@@ -253,7 +253,7 @@ test('a push that exceeds the outbox sends while it reads, and fails if nothing 
   const { work } = await withSources();
   await using _work = work;
   const config = work.configure({ organization: { conversations: { outbox: { maxItems: 1 } } } });
-  const push = (file: string) => work.run('conversations', 'push', file, '--config', config);
+  const push = (file: string) => work.inside(['conversations', 'push', file, '--config', config]);
   const tickets = (count: number) => JSON.stringify(Array.from({ length: count }, (_, index) => ticket(String(index))));
   work.repository.write('many.json', tickets(250));
   expect((await push('many.json')).stdout).toContain('250 sent\n');

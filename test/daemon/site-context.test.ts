@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { PlatformVersion } from '../../src/emulator/emulator.ts';
+import { pickCases } from '../support/campaign.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { startDaemon } from './daemon-process.ts';
@@ -48,7 +49,7 @@ const requests = (work: Workspace) =>
   (work.emulator.state().changeRequests ?? []).map(({ subject, status }) => `${status}: ${subject}`);
 const records = (work: Workspace) => (work.emulator.state().conversations ?? []).filter(({ site }) => site);
 
-test.each(['0.167', '0.201'] as const)(
+test.each(pickCases(['0.167', '0.201'] as const, 1))(
   '%s: turns tickets into context records and each topic into one change request, despite kills',
   async (platform) => {
     const { work, settings, say } = await open(platform);

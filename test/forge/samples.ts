@@ -13,7 +13,7 @@ export const FORGES = [
 ] as const;
 
 /** The pull request that a fake has. */
-export function pullAt(fake: FakeForge, forge: PullRequest['forge'], repository: string): PullRequest {
+export function pullAt(fake: Pick<FakeForge, 'apiUrl'>, forge: PullRequest['forge'], repository: string): PullRequest {
   return {
     forge,
     apiUrl: fake.apiUrl,

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SourceError } from '../../src/core/errors.ts';
@@ -45,18 +45,21 @@ describe('findRepository', () => {
     expect(findRepository(trap)).toBeNull();
   });
 
-  test('refuses another user’s repository for remotes, unless safe.directory names it', () => {
-    const place = { root: '/proc/1', gitDir: '/proc/1' };
-    const mine = { root: folder, gitDir: folder };
-    expect(() => checkOwner(mine, [])).not.toThrow();
-    const foreign = process.geteuid?.() === 0 ? null : place;
-    if (foreign !== null) {
-      expect(() => checkOwner(foreign, [])).toThrow(SourceError);
-      expect(() => checkOwner(foreign, ['*', ''])).toThrow(SourceError);
-      expect(() => checkOwner(foreign, ['*'])).not.toThrow();
-      expect(() => checkOwner(foreign, ['/proc/1'])).not.toThrow();
-      expect(() => checkOwner(foreign, ['/proc/*'])).not.toThrow();
+  test('refuses another user’s repository for remotes, unless safe.directory names it', async () => {
+    const readsNothing = () => Promise.reject(new Error('git ran'));
+    await expect(checkOwner({ root: folder, gitDir: folder }, readsNothing)).resolves.toBeUndefined();
+    let root = '/proc/1';
+    if (process.geteuid?.() === 0) {
+      root = join(folder, 'foreign');
+      mkdirSync(root);
+      chownSync(root, 4242, 4242);
     }
+    const check = (...safe: string[]) => checkOwner({ root, gitDir: root }, async () => safe);
+    await expect(check()).rejects.toThrow(SourceError);
+    await expect(check('*', '')).rejects.toThrow(SourceError);
+    await expect(check('*')).resolves.toBeUndefined();
+    await expect(check(root)).resolves.toBeUndefined();
+    await expect(check(join(root, '../*'))).resolves.toBeUndefined();
   });
 });
 

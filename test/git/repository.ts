@@ -1,6 +1,6 @@
 /** Creates real git repositories for tests. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -19,9 +19,12 @@ export function makeFolder(): string {
   return realpathSync(mkdtempSync(join(parent, 'octavo-git-')));
 }
 
+/** Settings of every run: `file:` transports, and no maintenance, which is a second process after each commit. */
+const SETTINGS = ['protocol.file.allow=always', 'maintenance.auto=false', 'gc.auto=0'];
+
 /** Runs the real git with an identity, and without the machine's own settings. */
 export function runGit(directory: string, args: readonly string[], env: Record<string, string> = {}): string {
-  return execFileSync('git', ['-c', 'protocol.file.allow=always', ...args], {
+  return execFileSync('git', [...SETTINGS.flatMap((setting) => ['-c', setting]), ...args], {
     cwd: directory,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -38,11 +41,18 @@ export function runGit(directory: string, args: readonly string[], env: Record<s
   });
 }
 
-/** Creates a repository with the branch `main` and no commit. */
+/** Creates a repository with the branch `main` and no commit: what `git init` writes, without a process. */
 export function makeRepository(directory: string): TestRepository {
-  mkdirSync(directory, { recursive: true });
+  const gitDir = join(directory, '.git');
+  for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags']) {
+    mkdirSync(join(gitDir, folder), { recursive: true });
+  }
+  writeFileSync(join(gitDir, 'HEAD'), 'ref: refs/heads/main\n');
+  writeFileSync(
+    join(gitDir, 'config'),
+    '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n',
+  );
   const git = (...args: string[]) => runGit(directory, args).trim();
-  git('init', '--quiet', '--template=', '--initial-branch=main');
   return {
     directory,
     git,
@@ -53,7 +63,9 @@ export function makeRepository(directory: string): TestRepository {
     commit: (message) => {
       git('add', '--all');
       git('commit', '--quiet', '--allow-empty', '-m', message);
-      return git('rev-parse', 'HEAD');
+      const head = readFileSync(join(gitDir, 'HEAD'), 'utf8').trim();
+      // A commit leaves its branch in a file of its own, even if the ref was packed.
+      return head.startsWith('ref: ') ? readFileSync(join(gitDir, head.slice(5)), 'utf8').trim() : head;
     },
   };
 }

@@ -1,6 +1,6 @@
-/** Checks that a checkout runs its build only if the build matches the source. */
+/** Checks that a checkout runs its build only if the build matches the source, and where compiled code is cached. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,5 +35,34 @@ test.each<readonly [string, () => void, string]>([
   ['there is no source', () => rmSync(join(root, 'src'), { recursive: true }), 'build'],
 ])('runs the current code when %s', (_when, change, expected) => {
   change();
-  expect(execFileSync(process.execPath, [join(root, 'bin/octavo.js')], { encoding: 'utf8' })).toBe(`${expected}\n`);
+  expect(run()).toBe(`${expected}\n`);
 });
+
+test.each<readonly [string, () => void, string, string]>([
+  ['its source', () => rmSync(join(root, 'dist'), { recursive: true }), '.octavo/cache', 'source'],
+  ['its build', () => {}, '.octavo/cache', 'build-'],
+])('a checkout caches the compiled code of %s in itself', (_what, change, caches, name) => {
+  change();
+  run();
+  expect(readdirSync(join(root, caches))).toEqual([expect.stringMatching(name)]);
+  expect(readdirSync(root)).not.toContain('own-cache');
+});
+
+test('an installed package caches compiled code for the user, and keeps that of the last four builds', () => {
+  rmSync(join(root, 'src'), { recursive: true });
+  const builds = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => letter.repeat(64));
+  for (const [index, build] of builds.entries()) {
+    writeFileSync(join(root, 'dist/source.sha256'), build);
+    run();
+    utimesSync(join(root, `own-cache/octavo/build-${build.slice(0, 16)}`), index + 1, index + 1);
+  }
+  const kept = builds.slice(-4).map((build) => `build-${build.slice(0, 16)}`);
+  expect(readdirSync(join(root, 'own-cache/octavo')).sort()).toEqual(kept);
+  run();
+  expect(readdirSync(join(root, 'own-cache/octavo')).sort()).toEqual(kept);
+});
+
+function run(): string {
+  const env = { PATH: process.env.PATH, XDG_CACHE_HOME: join(root, 'own-cache') };
+  return execFileSync(process.execPath, [join(root, 'bin/octavo.js')], { encoding: 'utf8', env });
+}

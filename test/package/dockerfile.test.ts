@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -85,6 +85,23 @@ describe('Dockerfile', () => {
     expect(commands).toEqual(['npm ci', 'npm run build', 'npm ci --omit=dev']);
     for (const command of commands) {
       expect(runs).toMatch(new RegExp(`^\\(?.*\\b${command}( --no-audit --no-fund\\)?)?$`, 'm'));
+    }
+  });
+
+  test('copies everything that the build reads', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'octavo-docker-build-'));
+    try {
+      const build = stages.find(({ name }) => name === 'build');
+      for (const { value } of (build?.instructions ?? []).filter(({ name }) => name === 'COPY')) {
+        for (const source of value.split(/\s+/).slice(0, -1)) {
+          cpSync(join(ROOT, source), join(folder, source), { recursive: true });
+        }
+      }
+      symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+      execFileSync(process.execPath, ['scripts/build.ts'], { cwd: folder, stdio: 'pipe' });
+      expect(existsSync(join(folder, 'dist/cli.js'))).toBe(true);
+    } finally {
+      rmSync(folder, { recursive: true });
     }
   });
 

@@ -10,7 +10,7 @@ import { operations } from '../../src/platform/operations/index.ts';
 const WRITES = 100;
 
 /** Promises per request, from the call to its response: a layer that adds its own raises this for every request. */
-const MAX_PROMISES = 23;
+const MAX_PROMISES = 13;
 
 test('a write creates few promises and no stream of its own', async () => {
   const server = createServer((request, response) => {

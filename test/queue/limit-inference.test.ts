@@ -86,6 +86,16 @@ describe('a limit without headers is learned within two windows', () => {
   });
 });
 
+test('the snapshot of a learned limit has its window, its rate and the remaining count', async () => {
+  const server = new SimulatedServer({ limits: { all: fixedWindow(60, 2000) }, rtt: 20, headers: 'none' });
+  const queue = server.queue();
+  await server.clock.run(Promise.all(Array.from({ length: 620 }, () => queue.request(server.call()))));
+  const [budget] = queue.snapshot().budgets;
+  expect(budget).toMatchObject({ limit: 60, window: 2000, rate: 30 });
+  expect(budget?.remaining).toBeGreaterThan(0);
+  expect(budget?.resetIn).toBeLessThanOrEqual(2000);
+});
+
 describe('a limit without headers that changes', () => {
   test.each<[string, () => Limiter, number, number]>([
     ['lowered, 60 to 30 in 2 s', () => fixedWindow(steps(60, [START + 12_000, 30]), 2000), 2000, 900],

@@ -24,8 +24,8 @@ import { MANIFEST } from './full-manifest.ts';
  */
 const isFull = SIZE === 'full';
 /** Number of sampled combinations of a generated change, one of its requests, and a fault. */
-const SAMPLE = countCases({ sample: 80, ci: 350, full: 0 });
-const VARIATIONS = countCases({ sample: 30, ci: 90, full: 0 });
+const SAMPLE = countCases({ sample: 40, ci: 350, full: 0 });
+const VARIATIONS = countCases({ sample: 15, ci: 90, full: 0 });
 
 interface Failing {
   readonly name: string;
@@ -192,7 +192,7 @@ describe.each(STEPS)('$name', (step) => {
     recorded = found as Recorded;
   });
 
-  test.each(pickCases(RETRIED, 2))('$name', async (failing) => {
+  test.each(pickCases(RETRIED, 1))('$name', async (failing) => {
     for (const { operation, nth } of recorded.writes) {
       await assertCase({ recorded, operation, nth, failing, mode: 'pipeline' });
     }
@@ -275,7 +275,7 @@ describe('changes derived from the schemas of all kinds', () => {
       }
     }
     expect(broken).toEqual([]);
-    expect(succeeded).toBeGreaterThan(tried.length / 4);
+    expect(succeeded).toBeGreaterThan(tried.length / 20);
     expect(succeeded).toBeLessThan(tried.length);
   });
 });

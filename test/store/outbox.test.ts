@@ -74,11 +74,11 @@ describe.each([
     expect(await outbox.recheckAt('desk')).toBe(601);
     const { id } = await next(501);
     await outbox.doubt(id, 700.1);
-    expect(await outbox.dueAt(1)).toBe(701);
+    expect(await outbox.dueAt({ open: 1 })).toBe(701);
     await outbox.rest(id, 800.9);
-    expect(await outbox.dueAt(1)).toBe(801);
+    expect(await outbox.dueAt({ open: 1 })).toBe(801);
     await outbox.setBack(300.4, 100);
-    expect([await outbox.dueAt(1), await outbox.recheckAt('desk')]).toEqual([501, 301]);
+    expect([await outbox.dueAt({ open: 1 }), await outbox.recheckAt('desk')]).toEqual([501, 301]);
   });
 
   test('stores processed items with the cursor of their round, and a reset clears them', async () => {
@@ -96,12 +96,12 @@ describe.each([
   test('sends content once, the oldest that is due first', async () => {
     await outbox.put(deposit([content('b', 1, { notBefore: 500 }), content('a')]));
     await outbox.put(deposit([content('c')], { at: 300 }));
-    expect(await outbox.dueAt(1)).toBe(100);
+    expect(await outbox.dueAt({ open: 1 })).toBe(100);
     const batch = await next();
     expect(batch).toMatchObject({ doubts: 0, items: [{ key: 'a' }, { key: 'c' }, { key: 'b' }] });
     await outbox.sent(batch.id, 1000);
     expect(await outbox.next(BATCH, 9999)).toBeNull();
-    expect(await outbox.dueAt(1)).toBeNull();
+    expect(await outbox.dueAt({ open: 1 })).toBeNull();
     expect(await desk()).toMatchObject({ waiting: 0, sending: 0, counts: { queued: 3, sent: 3 } });
     expect((await outbox.status()).stored).toEqual({ items: 0, bytes: 0 });
   });
@@ -109,7 +109,7 @@ describe.each([
   test('does not send content before it is due', async () => {
     await outbox.put(deposit([content('a', 1, { notBefore: 5000 })]));
     expect(await outbox.next(BATCH, 4999)).toBeNull();
-    expect(await outbox.dueAt(1)).toBe(5000);
+    expect(await outbox.dueAt({ open: 1 })).toBe(5000);
     expect((await next(5000)).items).toHaveLength(1);
   });
 
@@ -124,7 +124,7 @@ describe.each([
     await outbox.put(deposit([content('x')]));
     await outbox.bury((await next()).id, 'refused', 1000);
     expect(await outbox.put(deposit([content('x')]))).toMatchObject({ waiting: 0, unchanged: 1 });
-    expect(await outbox.dueAt(1)).toBeNull();
+    expect(await outbox.dueAt({ open: 1 })).toBeNull();
     expect(await desk()).toMatchObject({ counts: { queued: 2, unchanged: 4, sent: 1, refused: 1 } });
   });
 
@@ -145,7 +145,7 @@ describe.each([
     await outbox.put(deposit([content('a', 1, { notBefore: 200 })]));
     await outbox.put(deposit([content('a', 1, { notBefore: 900 })]));
     await outbox.put(deposit([content('a')]));
-    expect(await outbox.dueAt(1)).toBe(900);
+    expect(await outbox.dueAt({ open: 1 })).toBe(900);
   });
 
   test('sends content that needs a check only after the check', async () => {
@@ -228,7 +228,7 @@ describe.each([
     await outbox.sent(first.id + 1, 1999);
     // The older content of `a` is settled before the newer is sent.
     expect(await outbox.next(BATCH, 1999)).toBeNull();
-    expect(await outbox.dueAt(4)).toBe(2000);
+    expect(await outbox.dueAt({ open: 4 })).toBe(2000);
     expect(await next(2000)).toEqual({ ...first, doubts: 1 });
     expect(await desk()).toMatchObject({ sending: 2, inDoubt: 2, waiting: 1 });
     await outbox.sent(first.id, 2000);
@@ -251,8 +251,8 @@ describe.each([
       await outbox.doubt(batch?.id ?? 0, 5000);
     }
     expect(await outbox.next(one, 1000)).toBeNull();
-    expect(await outbox.dueAt(2)).toBe(5000);
-    expect(await outbox.dueAt(3)).toBe(100);
+    expect(await outbox.dueAt({ open: 2 })).toBe(5000);
+    expect(await outbox.dueAt({ open: 3 })).toBe(100);
   });
 
   test('returns a batch that was not accepted to waiting, except items that are newer, ineligible or gone', async () => {

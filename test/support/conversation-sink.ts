@@ -130,17 +130,19 @@ export class ConversationSink {
   }
 
   /**
-   * Kills the sender: the last answers may not have been recorded, and nobody receives the answers that are still in
-   * flight.
+   * Kills the sender: it has not recorded the answers for these conversations, and nobody receives the answers that are
+   * still in flight.
    */
-  orphan(): void {
+  orphan(unrecorded: readonly string[]): void {
     for (const socket of this.#connections) {
       this.#orphans.add(socket);
     }
     this.#connections.clear();
-    const last = this.accepted.at(-1);
-    if (last !== undefined) {
-      last.lost = true;
+    for (const key of unrecorded) {
+      const last = this.accepted.findLast(({ conversations }) => conversations.some(({ id }) => id === key));
+      if (last !== undefined) {
+        last.lost = true;
+      }
     }
   }
 

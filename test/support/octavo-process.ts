@@ -5,8 +5,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
-/** Compiled code that the processes of all tests share, in a directory that git ignores. */
-const CACHE = fileURLToPath(new URL('../../.octavo/test-cache', import.meta.url));
 
 /** Prefix of every test token. All output of a process is searched for it. */
 export const TOKEN = 'tok-5e1f0c77-never-to-be-seen';
@@ -51,7 +49,6 @@ export class OctavoProcess {
         PATH: process.env.PATH,
         HOME: cwd,
         TMPDIR: process.env.TMPDIR,
-        XDG_CACHE_HOME: CACHE,
         GIT_CONFIG_GLOBAL: '/dev/null',
         GIT_CONFIG_NOSYSTEM: '1',
         ...env,

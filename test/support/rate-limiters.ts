@@ -71,7 +71,8 @@ export function fixedWindow(limit: number | Amount, length: number): Limiter {
 }
 
 /** Windows that start with the first call after the end of the previous one. */
-export function firstCallWindow(limit: number, length: number): Limiter {
+export function firstCallWindow(limit: number | Amount, length: number): Limiter {
+  const limitAt = typeof limit === 'number' ? () => limit : limit;
   let end = Number.NEGATIVE_INFINITY;
   let used = 0;
   const ends: number[] = [];
@@ -82,15 +83,12 @@ export function firstCallWindow(limit: number, length: number): Limiter {
         end = now + length;
         used = 0;
       }
-      const accepted = used < limit;
+      const most = limitAt(now);
+      const accepted = used < most;
       used += accepted ? 1 : 0;
-      return { accepted, limit, remaining: limit - used, reset: end };
+      return { accepted, limit: most, remaining: Math.max(0, most - used), reset: end };
     },
-    opening(calls, start, others) {
-      const room = limit - others * length;
-      const windows = Math.ceil(calls / room) - 1;
-      return { at: start + windows * length, last: calls - windows * room };
-    },
+    opening: (calls, start, others) => openingByWindows(calls, start, (at) => limitAt(at) - others * length, length),
     resetAfter: (refusedAt) => ends.find((each) => each > refusedAt) ?? refusedAt,
   };
 }
@@ -113,4 +111,62 @@ export function tokenBucket(rate: number, burst: number): Limiter {
     },
     resetAfter: (refusedAt) => refusedAt,
   };
+}
+
+/** At most `limit` calls in any time of this length. */
+export function slidingLog(limit: number, length: number): Limiter {
+  const taken: number[] = [];
+  let first = 0;
+  return {
+    take(now) {
+      while ((taken[first] ?? now) <= now - length) {
+        first += 1;
+      }
+      const used = taken.length - first;
+      const accepted = used < limit;
+      if (accepted) {
+        taken.push(now);
+      }
+      const reset = (taken[first] ?? now) + length;
+      return { accepted, limit, remaining: Math.max(0, limit - used - 1), reset };
+    },
+    opening: (calls, start, others) => openingByWindows(calls, start, () => limit - others * length, length),
+    resetAfter: (refusedAt) => refusedAt,
+  };
+}
+
+/** Windows by the clock; the calls of the previous window count by the share of it that the length still covers. */
+export function slidingCounter(limit: number, length: number): Limiter {
+  let window = 0;
+  let used = 0;
+  let before = 0;
+  return {
+    take(now) {
+      const current = Math.floor(now / length);
+      if (current !== window) {
+        before = current === window + 1 ? used : 0;
+        window = current;
+        used = 0;
+      }
+      const weighted = before * (1 - (now % length) / length) + used;
+      const accepted = weighted < limit;
+      used += accepted ? 1 : 0;
+      return { accepted, limit, remaining: Math.max(0, Math.floor(limit - weighted) - 1), reset: now + length / limit };
+    },
+    opening: (calls, start, others) => {
+      const waits = Math.max(0, calls - limit) / (limit / length - others);
+      return { at: start + waits, last: waits > 0 ? 1 : calls };
+    },
+    resetAfter: (refusedAt) => refusedAt,
+  };
+}
+
+function openingByWindows(calls: number, start: number, room: Amount, length: number): Opening {
+  let at = start;
+  let left = calls;
+  while (left > Math.max(0, room(at))) {
+    left -= Math.max(0, room(at));
+    at += length;
+  }
+  return { at, last: left };
 }

@@ -50,13 +50,14 @@ export function paintFor(isTerminal: boolean, env: Readonly<Record<string, strin
 
 /** Returns the terminal of this process. `outputClosed` aborts when standard output is closed by its reader. */
 export function processTerminal(outputClosed: AbortSignal): Terminal {
-  const { stdin, stdout, stderr } = process;
+  const { stdout, stderr } = process;
   const write = (output: string | Uint8Array) => {
     if (!outputClosed.aborted) {
       stdout.write(output);
     }
   };
-  const asks = stdin.isTTY === true && stderr.isTTY === true;
+  // Last, because Node opens standard input when it is first mentioned.
+  const asks = stderr.isTTY === true && process.stdin.isTTY === true;
   return {
     out: write,
     outBytes: write,

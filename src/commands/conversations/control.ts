@@ -52,12 +52,13 @@ export async function withIngestion<T>(
     const note = (topic: string) => store.note(`conversations/${organization.id}/${topic}`);
     const redaction = redactionOptions(conversations.redact);
     const redactor = createConversationRedactor(redaction, pseudonymize);
-    const threads = availableParallelism() - 1;
+    const threads = Math.min(availableParallelism() - 1, MAX_THREADS);
+    const onUnavailable = events.onThreadsUnavailable;
     const ingestion = new Ingestion({
       sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
       outbox,
       redactor,
-      threads: new RedactionThreads({ redaction, redactor, threads: Math.min(threads, MAX_THREADS), clock }),
+      threads: new RedactionThreads({ redaction, redactor, threads, clock, onUnavailable }),
       writer,
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
       settleDelay: conversations.settleDelay,

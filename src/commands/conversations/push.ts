@@ -68,6 +68,8 @@ export async function pushCommand(
       onSent: ({ items }) => {
         sent += items;
       },
+      onThreadsUnavailable: ({ reason }) =>
+        context.terminal.err(`Redacting on one thread, because no other one can start: ${printable(reason)}\n`),
       onRefused: ({ key, reason }) =>
         context.terminal.err(
           `${printable(key)}: refused by the platform and kept as a dead letter: ${printable(reason)}\n`,

@@ -5,7 +5,7 @@ import { createLogger } from '../../log.ts';
 import { LogBuffer } from '../../views/model/log-buffer.ts';
 import { readTrustedConfig } from '../cli/config.ts';
 import { type CommandContext, untilAborted } from '../cli/context.ts';
-import { keepHeapSmall } from '../cli/small-heap.ts';
+import { createMemoryRelease, keepHeapSmall } from '../cli/small-heap.ts';
 import { nextCommand } from '../plan/next-command.ts';
 
 export interface RunFlags {
@@ -28,7 +28,10 @@ export async function runCommand(flags: RunFlags, context: CommandContext): Prom
   const file = flags.config === undefined ? undefined : resolve(context.terminal.cwd, flags.config);
   const approveCommand = (checksum: string) => nextCommand(['approve', checksum], { config: file });
   const dryRun = flags.dryRun === true;
-  const daemon = await createDaemon({ config, clock, random, log, logBuffer, version, dryRun, approveCommand });
+  const releaseMemory = createMemoryRelease();
+  const daemon = await createDaemon({
+    ...{ config, clock, random, log, logBuffer, version, dryRun, approveCommand, releaseMemory },
+  });
   const onHangup = () => {
     for (const organization of daemon.organizations) {
       void organization.trigger('manual');

@@ -7,6 +7,8 @@ const MIN_REFUSALS = 6;
  */
 export class BatchSupportProbe {
   isUnsupported = false;
+  /** True until an answer shows what may be in a request: a list was accepted, or only single conversations are. */
+  isUndecided = true;
   #taken = 0;
   #refused = 0;
   #singles = 0;
@@ -20,5 +22,6 @@ export class BatchSupportProbe {
       this.#refused += 1;
     }
     this.isUnsupported = this.#taken === 0 && this.#refused >= MIN_REFUSALS && this.#singles > 1;
+    this.isUndecided = this.#taken === 0 && !this.isUnsupported && (this.#refused > 0 || this.#singles === 0);
   }
 }

@@ -46,6 +46,7 @@ export class PlatformDestination implements Destination {
       await this.#sendConversations(conversations, call, NAME_A_SITE);
       return;
     }
+    const { generation } = probe;
     if (await this.#hasConversations(call)) {
       try {
         await this.#sendConversations(conversations, call, '');
@@ -55,7 +56,7 @@ export class PlatformDestination implements Destination {
           throw error;
         }
         // The platform may have been upgraded to a version without conversations.
-        probe.forget();
+        probe.forget(generation);
         if (await this.#hasConversations(call)) {
           throw error;
         }
@@ -91,6 +92,7 @@ export class PlatformDestination implements Destination {
   /** Sends context records. A record replaces the one with the same id, so that sending it again is safe. */
   async #sendRecords(conversations: readonly Conversation[], siteId: string, call: CallOptions): Promise<void> {
     const { writer, probe, bytes } = this.#options;
+    const { generation } = probe;
     this.#report('context-records', siteId);
     for (const body of withinBytes(conversations.map(toContextRecord), bytes)) {
       try {
@@ -99,7 +101,7 @@ export class PlatformDestination implements Destination {
         if (!isMissingOperation(error)) {
           throw error;
         }
-        probe.forget();
+        probe.forget(generation);
         throw noSuchSite(error, siteId);
       }
     }

@@ -1,14 +1,13 @@
 import type { Clock, Random } from '../../core/clock.ts';
-import { endsWithin } from '../../core/clock.ts';
 import { StoreError } from '../../core/errors.ts';
 import type { Outbox, OutgoingBatch } from '../../store/outbox.ts';
-import { backoffDelay } from '../model/backoff.ts';
-import type { Conversation } from '../model/conversation.ts';
 import type { ConversationEvents, SenderState } from '../model/events.ts';
 import type { WakeUpSignal } from '../model/wake-up-signal.ts';
 import { BatchSupportProbe } from './batch-support-probe.ts';
 import type { Destination } from './destination.ts';
-import { classifyError, type SendOutcome } from './outcome.ts';
+import { type EndedBatch, InFlightBatches } from './in-flight-batches.ts';
+import type { SendOutcome } from './outcome.ts';
+import { recordChange, reportOutcome, sendingBackoff } from './settlement.ts';
 import { type BatchChange, decide, type Transition } from './transition.ts';
 
 export interface SenderOptions {
@@ -25,20 +24,25 @@ export interface SenderOptions {
   readonly events: ConversationEvents;
 }
 
-const FIRST_PAUSE = 1000;
-const MAX_PAUSE = 5 * 60_000;
 /** Longest sleep in milliseconds: the wall clock, by which content is due, may be set in the meantime. */
 const CHECK_INTERVAL = 60_000;
-/** Maximum number of batches in doubt while the platform does not respond; one more is tried from time to time. */
-const MAX_IN_DOUBT = 4;
+/**
+ * Maximum number of batches in flight, and in doubt while the platform does not respond; one more is tried from time to
+ * time. All of those in flight may be lost at once. Four hide the latency of the platform; more only take memory.
+ */
+const MAX_OPEN = 4;
 const ANY = Number.MAX_SAFE_INTEGER;
 
-/** Sends due conversations, one batch at a time. `decide` maps each response to its consequences. */
+/**
+ * Sends due conversations, several batches at a time. `decide` maps each response to its consequences. All of them are
+ * applied and recorded by one loop, before it starts another batch.
+ */
 export class ConversationSender {
   readonly #options: SenderOptions;
+  readonly #inFlight: InFlightBatches;
   #state: SenderState = { kind: 'stopped' };
-  /** Pending write of the last outcome, which is repeated until it succeeds. */
-  #unrecorded: (() => Promise<void>) | null = null;
+  /** Pending writes of outcomes by batch id, which are repeated until they succeed. */
+  readonly #unrecorded = new Map<number, () => Promise<void>>();
   #isRecovered = false;
   /** Consecutive failures. */
   #failures = 0;
@@ -48,17 +52,17 @@ export class ConversationSender {
   readonly #lostAt = new Map<number, number>();
   /** Time on the monotonic clock. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
+  /** Pauses so far. A batch that was started before the last one says nothing about the platform since then. */
+  #pauses = 0;
   readonly #stopping = new AbortController();
-  readonly #aborting = new AbortController();
-  /** True if the request in flight has left the queue. */
-  #isOnTheWay = false;
   /** Offset of the wall clock from the monotonic clock. */
   #wall: number;
   #running: Promise<void> | undefined;
-  #once: Promise<SenderState> | undefined;
+  #once: Promise<void> | undefined;
 
   constructor(options: SenderOptions) {
     this.#options = options;
+    this.#inFlight = new InFlightBatches(options.destination, () => options.work.notify());
     this.#wall = options.clock.now() - options.clock.monotonic();
   }
 
@@ -66,9 +70,14 @@ export class ConversationSender {
     return this.#state;
   }
 
+  /** Number of batches in flight. */
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
   /** Sends until `stop`. */
   start(): void {
-    this.#running ??= this.#run();
+    this.#running ??= this.#run(() => false);
   }
 
   /** Ends the pause, after its cause was fixed. */
@@ -77,76 +86,88 @@ export class ConversationSender {
     this.#options.work.notify();
   }
 
-  /** Starts no more requests. The one in flight gets `milliseconds` to end, and is recorded in any case. */
+  /** Starts no more requests. Those in flight get `milliseconds` to end, and are recorded in any case. */
   async stop(milliseconds: number): Promise<void> {
     this.#stopping.abort();
-    if (!this.#isOnTheWay || !(await endsWithin(this.#options.clock, milliseconds, [this.#running, this.#once]))) {
-      this.#aborting.abort();
-    }
+    await this.#inFlight.stop(milliseconds, this.#options.clock);
     await Promise.all([this.#running, this.#once]);
+    // A batch that the loop had just read from the outbox.
+    await this.#inFlight.stop(0, this.#options.clock);
+    // What cannot be recorded now is in doubt for the next process.
+    await this.#record().catch(() => {});
     this.#enter({ kind: 'stopped' });
   }
 
   /** Sends everything that is due. Returns the state: `idle`, or why the rest cannot be sent. */
-  sendDue(): Promise<SenderState> {
-    const sending = this.#sendDue();
-    this.#once = sending;
-    return sending;
-  }
-
-  async #sendDue(): Promise<SenderState> {
-    while (!this.#stopping.signal.aborted && (await this.step()) === 0) {
-      // Until nothing is due.
-    }
+  async sendDue(): Promise<SenderState> {
+    this.#once = this.#run((pause) => pause > 0 && this.#inFlight.size === 0);
+    await this.#once;
     return this.#state;
   }
 
-  async #run(): Promise<void> {
+  async #run(isDone: (pause: number) => boolean): Promise<void> {
     const { work, clock } = this.#options;
     while (!this.#stopping.signal.aborted) {
       const seen = work.count;
-      const pause = await this.step();
-      if (pause > 0) {
-        await work.wait(seen, Math.min(pause, CHECK_INTERVAL), clock, this.#stopping.signal);
+      const pause = await this.#step();
+      if (isDone(pause)) {
+        return;
       }
+      await work.wait(seen, Math.min(pause, CHECK_INTERVAL), clock, this.#stopping.signal);
     }
   }
 
-  /** Sends at most one batch. Returns the milliseconds until the next step; 0: at once. Never rejects. */
-  async step(): Promise<number> {
-    const paused = this.#pausedUntil - this.#options.clock.monotonic();
-    if (paused > 0) {
-      return paused;
-    }
+  /**
+   * Records the batches that have ended, and starts those that may be sent. Returns the milliseconds until the next
+   * step, unless a batch ends before. Never rejects.
+   */
+  async #step(): Promise<number> {
     try {
-      return await this.#step();
+      await this.#record();
+      const paused = this.#untilResumed();
+      return paused > 0 ? paused : await this.#startBatches();
     } catch (error) {
       // The state file may recover on its own, for example when the disk has space again. The message of any other
       // error may quote a conversation.
       const reason = error instanceof StoreError ? error.message : 'unexpected error while sending conversations';
       this.#enter({ kind: 'failing', reason });
-      return this.#pause('backoff');
+      if (this.#untilResumed() <= 0) {
+        this.#pause('backoff');
+      }
+      return this.#untilResumed();
     }
   }
 
-  async #step(): Promise<number> {
+  #untilResumed(): number {
+    return this.#pausedUntil - this.#options.clock.monotonic();
+  }
+
+  async #startBatches(): Promise<number> {
     const { outbox, batch: limits, clock } = this.#options;
-    await this.#record();
     await this.#prepare();
-    const open = this.#failures % MAX_IN_DOUBT === 0 ? ANY : MAX_IN_DOUBT;
+    const open = this.#failures % MAX_OPEN === 0 ? ANY : MAX_OPEN;
     const items = this.#batchSupport.isUnsupported ? 1 : limits.maxConversations;
-    const batch = await outbox.next({ items, bytes: limits.maxBytes, open }, clock.now());
-    if (batch === null) {
-      if (this.#failures === 0) {
-        this.#enter({ kind: 'idle' });
+    // After a failure, and until it is known how much a request may hold, one batch shows whether it works.
+    const most = this.#failures > 0 || this.#batchSupport.isUndecided ? 1 : MAX_OPEN;
+    while (this.#mayStart(most)) {
+      const inFlight = this.#inFlight.ids;
+      const batch = await outbox.next({ items, bytes: limits.maxBytes, open, inFlight }, clock.now());
+      if (batch === null) {
+        if (this.#failures === 0 && inFlight.length === 0) {
+          this.#enter({ kind: 'idle' });
+        }
+        const at = await outbox.dueAt({ open, inFlight });
+        return at === null ? CHECK_INTERVAL : Math.max(1, at - clock.now());
       }
-      const at = await outbox.dueAt(open);
-      return at === null ? CHECK_INTERVAL : Math.max(1, at - clock.now());
+      this.#inFlight.start(batch, this.#pauses);
     }
-    const pause = this.#settle(batch, await this.#send(batch));
-    // Record the outcome before anything else starts, with any number of attempts.
-    await this.#record();
-    return pause;
+    return CHECK_INTERVAL;
+  }
+
+  /** Memory holds a batch several times: no more are started once those in flight are as long as the largest one. */
+  #mayStart(most: number): boolean {
+    const { size, length } = this.#inFlight;
+    return size < most && length < this.#options.batch.maxBytes && !this.#stopping.signal.aborted;
   }
 
   async #prepare(): Promise<void> {
@@ -162,52 +183,59 @@ export class ConversationSender {
     this.#wall = wall;
   }
 
+  /** Applies the outcomes of the batches that have ended, and makes them durable. Throws the last error. */
   async #record(): Promise<void> {
-    if (this.#unrecorded !== null) {
-      await this.#unrecorded();
-      this.#unrecorded = null;
-      this.#options.room.notify();
+    const errors: unknown[] = [];
+    for (const ended of this.#inFlight.ended) {
+      const { id } = ended.batch;
+      const write = this.#unrecorded.get(id) ?? this.#settle(ended);
+      this.#unrecorded.set(id, write);
+      try {
+        await write();
+        this.#unrecorded.delete(id);
+        this.#inFlight.delete(id);
+        this.#options.room.notify();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) {
+      throw errors.at(-1);
     }
   }
 
-  async #send({ items }: OutgoingBatch): Promise<SendOutcome> {
-    const bodies = items.map(({ payload }) => JSON.parse(payload) as Conversation);
-    this.#isOnTheWay = false;
-    const onAttempt = () => {
-      this.#isOnTheWay = true;
-    };
-    try {
-      await this.#options.destination.send(bodies, { signal: this.#aborting.signal, onAttempt });
-      return { kind: 'taken' };
-    } catch (error) {
-      return classifyError(error);
-    } finally {
-      this.#isOnTheWay = false;
-    }
-  }
-
-  /** Applies the transition that follows from an outcome. Returns the milliseconds until the next batch. */
-  #settle(batch: OutgoingBatch, outcome: SendOutcome): number {
+  /** Applies the transition that follows from an outcome. Returns the write that makes it durable. */
+  #settle({ batch, outcome, pauses }: EndedBatch): () => Promise<void> {
+    const { outbox, clock, random, events } = this.#options;
     const othersAnswered = this.#answers > (this.#lostAt.get(batch.id) ?? this.#answers);
     const { change, state, pause } = decide(
       { items: batch.items.length, doubts: batch.doubts, othersAnswered },
       outcome,
     );
-    this.#count(batch, outcome, change);
-    this.#unrecorded = this.#writeOf(batch.id, change);
-    if (state !== null) {
-      this.#enter(state);
+    const isCurrent = pauses === this.#pauses;
+    this.#count(batch, outcome, { change, isCurrent });
+    if (isCurrent) {
+      if (state !== null) {
+        this.#enter(state);
+      }
+      this.#pause(pause);
     }
-    this.#report(batch, outcome, change);
-    return this.#pause(pause);
+    reportOutcome(events, batch, { outcome, change });
+    return recordChange(batch.id, change, { outbox, now: clock.now(), random });
   }
 
-  #count(batch: OutgoingBatch, outcome: SendOutcome, change: BatchChange): void {
+  #count(
+    batch: OutgoingBatch,
+    outcome: SendOutcome,
+    { change, isCurrent }: { readonly change: BatchChange; readonly isCurrent: boolean },
+  ): void {
     if (outcome.kind === 'taken' || outcome.kind === 'bad-content') {
       this.#batchSupport.learn(batch.items.length, outcome.kind === 'taken');
-      this.#failures = 0;
-      this.#answers += 1;
       this.#lostAt.delete(batch.id);
+      if (isCurrent) {
+        this.#failures = 0;
+        this.#answers += 1;
+      }
     } else if (outcome.kind === 'lost' && change.kind === 'doubt') {
       this.#lostAt.set(batch.id, this.#answers);
     } else if (outcome.kind === 'lost') {
@@ -215,53 +243,14 @@ export class ConversationSender {
     }
   }
 
-  /** Returns the write that makes a change durable. It may be repeated. */
-  #writeOf(id: number, change: BatchChange): () => Promise<void> {
-    const { outbox, clock, random } = this.#options;
-    const now = clock.now();
-    switch (change.kind) {
-      case 'sent':
-        return () => outbox.sent(id, now);
-      case 'split':
-        return () => outbox.split(id);
-      case 'bury':
-        return () => outbox.bury(id, change.reason, now);
-      case 'release':
-        return () => outbox.release(id);
-      case 'rest':
-        return () => outbox.rest(id, now);
-      case 'doubt': {
-        // Twice the pause of the sender, so that other batches go first and show whether this one is the cause.
-        const rest = change.rest === 0 ? 0 : 2 * backoffDelay(change.rest, FIRST_PAUSE, MAX_PAUSE, random);
-        return () => outbox.doubt(id, now + rest);
-      }
-    }
-  }
-
-  #report(batch: OutgoingBatch, outcome: SendOutcome, change: BatchChange): void {
-    const { events } = this.#options;
-    const items = batch.items.length;
-    if (outcome.kind === 'taken') {
-      events.onSent?.({ items, bytes: sizeOf(batch) });
-    }
-    if (outcome.kind === 'lost') {
-      events.onDoubt?.({ items, times: batch.doubts + 1, reason: outcome.reason });
-    }
-    const [only] = batch.items;
-    if (change.kind === 'bury' && only !== undefined) {
-      events.onRefused?.({ source: only.source, key: only.key, reason: change.reason });
-    }
-  }
-
-  #pause(pause: Transition['pause']): number {
+  #pause(pause: Transition['pause']): void {
     if (pause === 0) {
-      return 0;
+      return;
     }
+    this.#pauses += 1;
     this.#failures += pause === 'backoff' ? 1 : 0;
-    const milliseconds =
-      pause === 'backoff' ? backoffDelay(this.#failures, FIRST_PAUSE, MAX_PAUSE, this.#options.random) : pause;
+    const milliseconds = pause === 'backoff' ? sendingBackoff(this.#failures, this.#options.random) : pause;
     this.#pausedUntil = this.#options.clock.monotonic() + milliseconds;
-    return milliseconds;
   }
 
   #enter(state: SenderState): void {
@@ -275,8 +264,4 @@ export class ConversationSender {
 
 function reasonOf(state: SenderState): string | null {
   return 'reason' in state ? state.reason : null;
-}
-
-function sizeOf({ items }: OutgoingBatch): number {
-  return items.reduce((bytes, { payload }) => bytes + Buffer.byteLength(payload), 0);
 }

@@ -47,6 +47,8 @@ export interface Transition {
  *   refused (401, 403, another 4xx)  waits again, or rests in doubt   refused, 10 minutes
  *   unsupported (404, 405, 410)      waits again, or rests in doubt   unsupported, 1 hour
  *   cancelled                        waits again, or rests in doubt   unchanged, 1 second
+ *
+ * The sender ignores its column for a batch that was started before its last pause.
  */
 export function decide(batch: SentBatch, outcome: SendOutcome): Transition {
   switch (outcome.kind) {

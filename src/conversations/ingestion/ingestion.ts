@@ -61,6 +61,8 @@ export interface WebhookAnswer {
 
 export interface IngestionStatus {
   readonly sender: SenderState;
+  /** Number of batches in flight. */
+  readonly inFlight: number;
   readonly outbox: Omit<OutboxStatus, 'sources'>;
   readonly sources: readonly (SourceStatus & {
     /** Seconds since the last successful poll; null: there was none. */
@@ -264,6 +266,7 @@ export class Ingestion {
     const unseen = this.#options.sources.filter(({ name }) => !seen.has(name)).map(({ name }) => nothingOf(name));
     return {
       sender: this.sender?.state ?? { kind: 'stopped' },
+      inFlight: this.sender?.inFlight ?? 0,
       outbox: rest,
       sources: [...sources, ...unseen].map((source) => ({
         ...source,

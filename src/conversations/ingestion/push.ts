@@ -26,6 +26,8 @@ export interface PushOptions {
 
 /** Records in one deposit. */
 const BATCH = 100;
+/** Length of their text, in UTF-16 units: two deposits are prepared at a time. */
+const MAX_SIZE = MAX_BATCH_SIZE / 2;
 
 /**
  * Ingests a file. Content that is unchanged since an earlier push is not sent again. Resolves when everything is
@@ -37,7 +39,9 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
   let size = 0;
   let listed = 0;
   let threads = 0;
-  let taking: Promise<unknown> = Promise.resolve();
+  // The batches that were read last, in their order: while one is stored, the next is redacted, and one more is read.
+  let storing: Promise<unknown> = Promise.resolve();
+  let redacting: Promise<unknown> = storing;
   const rejectFile = rejectFileOf(path);
   const flush = async () => {
     try {
@@ -50,10 +54,10 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
     const found = batch.map((record) => record.found);
     batch = [];
     size = 0;
-    await taking;
-    // Reading goes on meanwhile.
-    taking = intake.take(found, {}, signal);
-    taking.catch(() => {});
+    await storing;
+    storing = redacting;
+    redacting = intake.take(found, {}, signal, { after: storing });
+    redacting.catch(() => {});
   };
   try {
     for await (const record of readTickets(fileInput(path, signal), read)) {
@@ -62,16 +66,16 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
       threads += record.found.kind === 'ticket' && record.found.ticket.mails !== undefined ? 1 : 0;
       batch.push(record);
       size += sizeOf(record.found);
-      if (batch.length === BATCH || size >= MAX_BATCH_SIZE) {
+      if (batch.length === BATCH || size >= MAX_SIZE) {
         await flush();
       }
     }
     if (batch.length > 0) {
       await flush();
     }
-    await taking;
+    await redacting;
   } catch (error) {
-    await Promise.allSettled([taking]);
+    await Promise.allSettled([storing, redacting]);
     throw signal.aborted ? stopped(signal.reason) : error;
   }
   return {

@@ -19,7 +19,7 @@ export interface IntakeOptions {
   readonly outbox: Outbox;
   readonly redactor: Redactor;
   /** Redacts many tickets faster; null: only this thread redacts. */
-  readonly threads: RedactionThreads | null;
+  readonly threads: Pick<RedactionThreads, 'redact'> | null;
   /** Delay after a ticket is solved, in milliseconds. */
   readonly settleDelay: number;
   readonly clock: Clock;
@@ -34,6 +34,16 @@ export interface IntakeOptions {
 
 /** Changes that become durable in the same transaction as the records. */
 export type DepositContext = Pick<Deposit, 'cursor' | 'handled' | 'delivery' | 'lookedAt' | 'rechecked'>;
+
+export interface StoringOptions {
+  /**
+   * Called before each wait for room, and may make room. Returns the keys of tickets that were fetched later, whose
+   * records are omitted.
+   */
+  readonly meanwhile?: () => Promise<ReadonlySet<string>>;
+  /** Records are redacted at once, and stored after this. */
+  readonly after?: Promise<unknown>;
+}
 
 /** Records that are ready to be stored, and the reports to make once they are durable. */
 interface Prepared {
@@ -68,18 +78,17 @@ export class Intake {
   }
 
   /**
-   * Stores the records, and waits for room if the outbox is full. `meanwhile` is called before each wait and may make
-   * room. It returns the keys of tickets that were fetched later, whose records are omitted. Throws StoreError, and the
-   * signal's reason.
+   * Stores the records, and waits for room if the outbox is full. Throws StoreError, the signal's reason, and the error
+   * of `after`.
    */
   async take(
     records: readonly SourceRecord[],
     context: DepositContext,
     signal: AbortSignal,
-    meanwhile?: () => Promise<ReadonlySet<string>>,
+    { meanwhile, after }: StoringOptions = {},
   ): Promise<Exclude<Kept['kind'], 'full'>> {
     const { room, clock, events, source } = this.#options;
-    let prepared = await this.#prepare(records, context);
+    let [prepared] = await Promise.all([this.#prepare(records, context), after]);
     for (let waits = false; ; waits = true) {
       signal.throwIfAborted();
       const seen = room.count;

@@ -60,6 +60,8 @@ export interface ConversationEvents {
   /** The platform refuses one conversation permanently. */
   onRefused?(refused: { readonly source: string; readonly key: string; readonly reason: string }): void;
   onSenderState?(state: SenderState): void;
+  /** No redaction thread can start; the main thread redacts everything from now on. */
+  onThreadsUnavailable?(failure: { readonly reason: string }): void;
   /** The destination of conversations from now on: the organization, or the context records of a site. */
   onDestination?(destination: {
     readonly kind: 'conversations' | 'context-records';

@@ -143,7 +143,7 @@ export class SourceLoop {
     for await (const batch of source.poll({ cursor, since: from, processed, signal })) {
       const moved = batch.processed === undefined ? {} : { processed: batch.processed };
       const along = { cursor: { value: batch.cursor, round, ...moved }, lookedAt };
-      const kept = await intake.take(batch.found, along, signal, () => this.#rechecks.follow(signal));
+      const kept = await intake.take(batch.found, along, signal, { meanwhile: () => this.#rechecks.follow(signal) });
       if (kept === 'stale') {
         return false;
       }
@@ -185,6 +185,8 @@ export class SourceLoop {
       found = { kind: 'rejected', place: 'a hint', reason: why.message };
     }
     this.#fetches.delete(hint.id);
-    await intake.take([found], { handled: [hint], lookedAt }, signal, () => this.#rechecks.follow(signal));
+    await intake.take([found], { handled: [hint], lookedAt }, signal, {
+      meanwhile: () => this.#rechecks.follow(signal),
+    });
   }
 }

@@ -14,6 +14,8 @@ export interface RedactionThreadsOptions {
   /** Threads in addition to this one; 0: none. */
   readonly threads: number;
   readonly clock: Clock;
+  /** Called once, when a thread cannot start; no other one is tried. */
+  readonly onUnavailable?: (failure: { readonly reason: string }) => void;
   readonly start?: StartThread;
 }
 
@@ -88,7 +90,7 @@ export class RedactionThreads {
       return work.results;
     } catch (error) {
       if (error instanceof ThreadStartError && !this.#isClosed) {
-        this.#canStart = false;
+        this.#disable(error);
         return null;
       }
       throw this.#isClosed ? new CancelledError('redaction was stopped') : error;
@@ -106,6 +108,13 @@ export class RedactionThreads {
     this.#isClosed = true;
     this.#idle.abort();
     await this.#end();
+  }
+
+  #disable({ message: reason }: ThreadStartError): void {
+    if (this.#canStart) {
+      this.#canStart = false;
+      this.#options.onUnavailable?.({ reason });
+    }
   }
 
   #isWorthIt(tickets: readonly Ticket[]): boolean {

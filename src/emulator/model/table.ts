@@ -37,6 +37,11 @@ export class IndexedTable<R extends { readonly id: string }, I extends string = 
     return this.#indexes[index].get(key)?.values().next().value;
   }
 
+  /** True if the record with that id has that key. */
+  has(index: I, key: string, id: string): boolean {
+    return this.#indexes[index].get(key)?.has(id) ?? false;
+  }
+
   count(index: I, key: string): number {
     return this.#indexes[index].get(key)?.size ?? 0;
   }
@@ -127,7 +132,7 @@ export function spaceKey(record: { readonly space: string }): string {
   return record.space;
 }
 
-/** Index key of records that are unique within a space, such as a page's path and a change request's number. */
-export function placeKey(space: string, place: string): string {
-  return `${space}/${place}`;
+/** Index key of records by a property within a parent, such as a page's path in a space or a site space's in a site. */
+export function placeKey(parent: string, property: string): string {
+  return `${parent}/${property}`;
 }

@@ -1,7 +1,7 @@
 // Records and tables of sites and of what they consist of.
 
 import type { JsonObject } from '../../core/json.ts';
-import { type Entity, IndexedTable, organizationKey, type Ranked } from '../model/table.ts';
+import { type Entity, IndexedTable, organizationKey, placeKey, type Ranked } from '../model/table.ts';
 import type { AgentsContext, SiteType, SiteVisibility } from '../model/vocabulary.ts';
 
 export interface SiteRecord extends Entity {
@@ -64,21 +64,28 @@ export interface ExternalLinkRecord extends Ranked {
 }
 
 const siteOf = (record: { readonly site: string }) => record.site;
+const placeOf = (siteSpace: SiteSpaceRecord) => siteSpace.section ?? siteSpace.site;
 
 /** Tables of sites and of what their structure consists of. */
 export function siteTables(changed: () => void) {
   return {
     sites: new IndexedTable<SiteRecord, 'organization'>({ organization: organizationKey }, changed),
-    siteSpaces: new IndexedTable<SiteSpaceRecord, 'site' | 'place' | 'space'>(
+    siteSpaces: new IndexedTable<SiteSpaceRecord, 'site' | 'place' | 'space' | 'path' | 'shown'>(
       {
         site: siteOf,
-        place: (record) => record.section ?? record.site,
+        place: placeOf,
         space: (record) => record.space,
+        path: (record) => placeKey(placeOf(record), record.path),
+        shown: (record) => placeKey(placeOf(record), record.space),
       },
       changed,
     ),
-    sections: new IndexedTable<SectionRecord, 'site' | 'place'>(
-      { site: siteOf, place: (record) => record.group ?? record.site },
+    sections: new IndexedTable<SectionRecord, 'site' | 'place' | 'path'>(
+      {
+        site: siteOf,
+        place: (record) => record.group ?? record.site,
+        path: (record) => placeKey(record.site, record.path),
+      },
       changed,
     ),
     externalLinks: new IndexedTable<ExternalLinkRecord, 'site' | 'place'>(

@@ -6,6 +6,7 @@
 import { invalid } from '../model/answers.ts';
 import { byRank, type Slot, slot } from '../model/order.ts';
 import type { EmulatorStore } from '../model/store.ts';
+import { type IndexedTable, placeKey, type Ranked } from '../model/table.ts';
 import type { SpaceRecord } from '../spaces/records.ts';
 import type { SectionGroupRecord, SectionRecord, SiteRecord, SiteSpaceRecord } from './records.ts';
 
@@ -17,16 +18,16 @@ function slug(title: string): string {
 }
 
 /** Returns the path, with `-1`, `-2`, … if a sibling has it. */
-function freePath(wanted: string, taken: ReadonlySet<string>): string {
+function freePath(wanted: string, isTaken: (path: string) => boolean): string {
   let path = wanted;
-  for (let suffix = 1; taken.has(path); suffix += 1) {
+  for (let suffix = 1; isTaken(path); suffix += 1) {
     path = `${wanted}-${suffix}`;
   }
   return path;
 }
 
-function refuseTaken(path: string | undefined, self: string, siblings: readonly { id: string; path: string }[]): void {
-  if (path !== undefined && siblings.some((sibling) => sibling.id !== self && sibling.path === path)) {
+function refuseTaken(self: string, siblings: readonly { readonly id: string }[]): void {
+  if (siblings.some(({ id }) => id !== self)) {
     throw invalid('body.path', 'path is already in use');
   }
 }
@@ -42,18 +43,21 @@ export function refuseTakenSiteSpacePath(
   siteSpace: SiteSpaceRecord,
   path: string | undefined,
 ): void {
-  refuseTaken(path, siteSpace.id, store.siteSpaces.by('place', siteSpace.section ?? siteSpace.site));
+  if (path !== undefined) {
+    refuseTaken(siteSpace.id, store.siteSpaces.by('path', placeKey(siteSpace.section ?? siteSpace.site, path)));
+  }
 }
 
 /** Throws a 400 if another section of the site has the path. */
 export function refuseTakenSectionPath(store: EmulatorStore, section: SectionRecord, path: string | undefined): void {
-  refuseTaken(path, section.id, store.sections.by('site', section.site));
+  if (path !== undefined) {
+    refuseTaken(section.id, store.sections.by('path', placeKey(section.site, path)));
+  }
 }
 
 /** Throws a 400 if the section (or root) already has the space. */
 export function refuseShownSpace(store: EmulatorStore, place: string, space: string, self: string | undefined): void {
-  const shown = store.siteSpaces.by('place', place).some((sibling) => sibling.id !== self && sibling.space === space);
-  if (shown) {
+  if (store.siteSpaces.by('shown', placeKey(place, space)).some(({ id }) => id !== self)) {
     throw invalid('body.spaceId', `space "${space}" is already there`);
   }
 }
@@ -68,12 +72,14 @@ export function slotsIn(store: EmulatorStore, place: string): Slot[] {
 }
 
 /** Returns the default, or the first item if the default no longer exists. */
-function chooseDefault(
+function chooseDefault<R extends Ranked, I extends string>(
   current: string | undefined,
-  items: readonly { id: string; rank: number }[],
+  table: IndexedTable<R, I>,
+  index: I,
+  key: string,
 ): string | undefined {
-  const stays = items.some((item) => item.id === current);
-  return stays ? current : items.toSorted(byRank)[0]?.id;
+  const stays = current !== undefined && table.has(index, key, current);
+  return stays ? current : table.by(index, key).toSorted(byRank)[0]?.id;
 }
 
 /** Sets the defaults of the site and the section that are missing. */
@@ -81,14 +87,14 @@ function settleDefaults(store: EmulatorStore, siteId: string, sectionId: string 
   const site = store.sites.get(siteId);
   const section = sectionId === undefined ? undefined : store.sections.get(sectionId);
   if (section !== undefined) {
-    const chosen = chooseDefault(section.defaultSiteSpace, store.siteSpaces.by('place', section.id));
+    const chosen = chooseDefault(section.defaultSiteSpace, store.siteSpaces, 'place', section.id);
     if (chosen !== section.defaultSiteSpace) {
       store.sections.put({ ...section, defaultSiteSpace: chosen });
     }
   }
   if (site !== undefined) {
-    const defaultSiteSpace = chooseDefault(site.defaultSiteSpace, store.siteSpaces.by('place', site.id));
-    const defaultSection = chooseDefault(site.defaultSection, store.sections.by('site', site.id));
+    const defaultSiteSpace = chooseDefault(site.defaultSiteSpace, store.siteSpaces, 'place', site.id);
+    const defaultSection = chooseDefault(site.defaultSection, store.sections, 'site', site.id);
     if (defaultSiteSpace !== site.defaultSiteSpace || defaultSection !== site.defaultSection) {
       store.sites.put({ ...site, defaultSiteSpace, defaultSection });
     }
@@ -104,7 +110,7 @@ export function addSiteSpace(
 ): SiteSpaceRecord {
   const place = section?.id ?? site.id;
   refuseShownSpace(store, place, space.id, undefined);
-  const taken = new Set(store.siteSpaces.by('place', place).map((sibling) => sibling.path));
+  const isTaken = (path: string) => store.siteSpaces.count('path', placeKey(place, path)) > 0;
   const identity = store.identify('sitesp');
   const siteSpace = store.siteSpaces.put({
     ...identity,
@@ -112,7 +118,7 @@ export function addSiteSpace(
     site: site.id,
     section: section?.id,
     space: space.id,
-    path: freePath(space.language ?? slug(space.title), taken),
+    path: freePath(space.language ?? slug(space.title), isTaken),
     hidden: false,
   });
   settleDefaults(store, site.id, section?.id);
@@ -135,7 +141,7 @@ export function addSection(
     refuseShownSpace(store, site.id, space.id, undefined);
   }
   const title = given.title ?? space.title;
-  const taken = new Set(store.sections.by('site', site.id).map((sibling) => sibling.path));
+  const isTaken = (path: string) => store.sections.count('path', placeKey(site.id, path)) > 0;
   const identity = store.identify('sitesc');
   const section = store.sections.put({
     ...identity,
@@ -143,13 +149,11 @@ export function addSection(
     site: site.id,
     title,
     icon: given.icon,
-    path: freePath(slug(title), taken),
+    path: freePath(slug(title), isTaken),
   });
-  const own = addSiteSpace(store, site, section, space);
-  const paths = new Set([own.path]);
+  addSiteSpace(store, site, section, space);
   for (const root of roots) {
-    const path = freePath(root.path, paths);
-    paths.add(path);
+    const path = freePath(root.path, (each) => store.siteSpaces.count('path', placeKey(section.id, each)) > 0);
     store.siteSpaces.put({ ...root, section: section.id, path, rank: store.next() });
   }
   settleDefaults(store, site.id, section.id);

@@ -109,17 +109,23 @@ function compose(
   ];
   const lines = sections.filter((section) => section !== '').join('\n\n');
   // Wrapping may have moved text that looks like a workflow command to the start of a line.
-  return `${lines.split('\n').map(noCommand).join('\n')}\n`;
+  return lines.includes('::') ? `${lines.split('\n').map(noCommand).join('\n')}\n` : `${lines}\n`;
 }
+
+const NOTHING: ReadonlySet<string> = new Set();
+/** Members of a change that are not shown, or escaped when they are rendered. */
+const NOT_TEXT: ReadonlySet<string> = new Set(['fields', 'declared', 'actual']);
 
 /** Makes every text of the plan printable; field values are escaped when they are rendered. */
 function inert(plan: Plan): Plan {
-  const changes = plan.changes.map(({ fields, declared, actual, ...change }) => {
-    const shown = fields.map((field) => ({ ...field, path: printable(field.path) }));
-    return { ...inertTexts(change), fields: shown, declared, actual };
+  const changes = plan.changes.map((change) => {
+    const shown = inertMembers(change, NOT_TEXT);
+    const isPlain = shown.fields.every(({ path }) => printable(path) === path);
+    return isPlain
+      ? shown
+      : { ...shown, fields: shown.fields.map((field) => ({ ...field, path: printable(field.path) })) };
   });
-  const { bindings, changes: _changes, ...rest } = plan;
-  return { ...inertTexts(rest), bindings, changes };
+  return { ...inertMembers(plan, new Set(['bindings', 'changes'])), changes };
 }
 
 function inertTexts<T>(value: T): T {
@@ -127,12 +133,22 @@ function inertTexts<T>(value: T): T {
     return printable(maskUrls(value)) as T;
   }
   if (Array.isArray(value)) {
-    return value.map(inertTexts) as T;
+    return value.length === 0 ? value : (value.map(inertTexts) as T);
   }
-  if (typeof value !== 'object' || value === null) {
-    return value;
+  return typeof value === 'object' && value !== null ? inertMembers(value) : value;
+}
+
+/** Returns the same object if all its texts are printable: most are, and a plan has many. */
+function inertMembers<T extends object>(value: T, except: ReadonlySet<string> = NOTHING): T {
+  let shown = value;
+  for (const key of Object.keys(value) as (keyof T & string)[]) {
+    const member = except.has(key) ? value[key] : inertTexts(value[key]);
+    if (member !== value[key]) {
+      shown = shown === value ? { ...value } : shown;
+      shown[key] = member;
+    }
   }
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, inertTexts(member)])) as T;
+  return shown;
 }
 
 /** `Plan for Acme (org_1): commit 3f2a9c1 over 91b0e77`. */

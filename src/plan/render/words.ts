@@ -5,12 +5,18 @@
 const UNSEEN =
   /(?!\u034f|\u200c|\u200d|[\u180b-\u180d\u180f\ufe00-\ufe0f\u{e0100}-\u{e01ef}])\p{DI}|(?<=[!-~])(?:\u200c|\u200d)(?=[!-~])/gu;
 
+/** Text in ASCII without control characters. */
+const PLAIN = /^[ -~]*$/;
+
 /**
  * Escapes characters that move the cursor, change colors or the text direction, and sequences that CI runners execute
  * in the output of a job (`##[…]`, `##vso[…]`, `##teamcity[…]`). Text of manifests and of the platform is shown, never
  * executed.
  */
 export function printable(text: string): string {
+  if (PLAIN.test(text) && !text.includes('##')) {
+    return text;
+  }
   return text
     .replace(UNSEEN, writtenOut)
     .replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u202a-\u202e\u2066-\u2069\u200e\u200f\ufeff]/gu, writtenOut)

@@ -91,7 +91,11 @@ export class Budget {
     this.#rtt.add(Math.max(0, receivedAt - permit.sentAt));
     this.#cap.grow();
     this.#cooldown.onResponse(permit.sentAt);
-    this.#learned.onResponse(permit, headers, receivedAt, { inFlight: this.#inFlight, rtt: this.#rtt.value ?? 0 });
+    this.#learned.onResponse(permit, headers, receivedAt, {
+      inFlight: this.#inFlight,
+      rtt: this.#rtt.value ?? 0,
+      minRtt: this.#rtt.min,
+    });
   }
 
   /** Records a 429. `jitter` in [0, 1) spreads the backoff if the platform names no wait. */
@@ -101,7 +105,7 @@ export class Budget {
     const resetAt = this.#clock.resetOf(headers, receivedAt);
     const isConcurrencyLimit = headers.remaining !== null && headers.remaining > 0;
     if (headers.remaining === null && resetAt === null && headers.retryAfter === null) {
-      const traffic = { inFlight: this.#inFlight, rtt: this.#rtt.value ?? 0 };
+      const traffic = { inFlight: this.#inFlight, rtt: this.#rtt.value ?? 0, minRtt: this.#rtt.min };
       const kind = this.#learned.onBareRefusal(permit, receivedAt, isNew, traffic);
       if (kind === 'early') {
         this.#cap.halve(this.#inFlight + 1);

@@ -1,6 +1,6 @@
 import type { RateHeaders } from '../model/rate-headers.ts';
 import type { BudgetSnapshot } from '../model/snapshot.ts';
-import { decideInferred, isEarly, onAccepted, onRefused, startInference } from './limit-inference.ts';
+import { decideInferred, describeInferred, isEarly, onAccepted, onRefused, startInference } from './limit-inference.ts';
 import { type Counted, isCounted, isInferred, type LimitState } from './limit-state.ts';
 import type { RememberedBudget } from './memory.ts';
 import { OtherClients } from './other-clients.ts';
@@ -13,12 +13,13 @@ import { isRelativeReset, type ServerClock } from './server-clock.ts';
 /** Own traffic under the limit. */
 interface Traffic {
   readonly inFlight: number;
-  /** Average round trip in milliseconds. */
+  /** Average and shortest round trip in milliseconds. */
   readonly rtt: number;
+  readonly minRtt: number;
 }
 
 /** Own traffic, and the next request. */
-interface Demand extends Traffic {
+interface Demand extends Omit<Traffic, 'minRtt'> {
   /** Waiting requests that share the limit. */
   readonly waiting: number;
   /** True if the request may use the reserve. */
@@ -86,14 +87,11 @@ export class LearnedLimit {
     const share = this.otherClients.share(remaining);
     const times = { rtt, silence, window: this.window.length };
     const raw = remaining - inFlight - this.otherClients.expected(share, inFlight, times);
-    if (raw >= 1 && !isUrgent) {
-      if (this.#isBurst(remaining, inFlight, rtt)) {
-        return AFTER_RESPONSE;
-      }
-      return waiting <= raw ? SEND : this.#release(now, raw, inFlight, state);
+    if (raw >= 1 && !isUrgent && this.#isBurst(remaining, inFlight, rtt)) {
+      return AFTER_RESPONSE;
     }
     if (raw >= 1) {
-      return SEND;
+      return isUrgent || waiting <= raw ? SEND : this.#release(now, raw, inFlight, state);
     }
     if (inFlight === 0 && remaining > share && !isUnreserved(now, this.window)) {
       // The estimate of other clients' usage leaves nothing, so one request checks it. Not near the end of the window:
@@ -120,21 +118,21 @@ export class LearnedLimit {
   }
 
   /** Records any response other than 429; `inFlight` and `rtt` include it. */
-  onResponse(permit: Permit, headers: RateHeaders, receivedAt: number, { inFlight, rtt }: Traffic): void {
+  onResponse(permit: Permit, headers: RateHeaders, receivedAt: number, traffic: Traffic): void {
     if (isCounted(this.#state)) {
       this.#state.answeredAt = receivedAt;
     }
-    const { remaining } = headers;
     const resetAt = this.#clock.resetOf(headers, receivedAt);
+    const { remaining } = headers;
     if (remaining === null || resetAt === null) {
-      this.#onMissingHeaders({ permit, receivedAt, inFlight, rtt });
+      this.#onMissingHeaders({ permit, receivedAt, ...traffic });
       return;
     }
     const report: Report = { permit, headers, remaining, resetAt, receivedAt };
     if (this.#startsCount(report)) {
-      this.#begin(report, inFlight);
+      this.#begin(report, traffic.inFlight);
     } else {
-      this.#update(report, rtt);
+      this.#update(report, traffic.rtt);
     }
     this.#refillRate.onResponse(remaining, this.#state.limit ?? 0, receivedAt);
   }
@@ -164,7 +162,7 @@ export class LearnedLimit {
     }
     if (!isInferred(state)) {
       const { accepted, since } = state.kind === 'unlimited' ? state : { accepted: 0, since: permit.sentAt };
-      this.#state = startInference(receivedAt, traffic.rtt, accepted, since, this.#clock);
+      this.#state = startInference(receivedAt, accepted, since, this.#clock);
       return 'expected';
     }
     const kind = isNew && isEarly(state, { permit, ...traffic }) ? 'early' : 'expected';
@@ -272,7 +270,7 @@ export class LearnedLimit {
     const { limit } = this.#state;
     const remaining = now < end ? this.#remainingAt(now) : null;
     const window = length > 0 ? this.#refillRate.period(length) : null;
-    const rate = limit === null || window === null ? null : (limit / window) * 1000;
+    const inferred = isInferred(this.#state) ? describeInferred(this.#state, now, inFlight) : {};
     return {
       limit,
       remaining: remaining === null ? null : Math.max(0, remaining - inFlight),
@@ -280,7 +278,8 @@ export class LearnedLimit {
       window,
       refillRate: this.#refillRate.refill,
       otherClientsRate: this.otherClients.rate * 1000,
-      rate: this.#refillRate.refill ?? rate,
+      rate: this.#refillRate.refill ?? (limit === null || window === null ? null : (limit / window) * 1000),
+      ...inferred,
     };
   }
 

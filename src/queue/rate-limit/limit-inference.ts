@@ -45,8 +45,9 @@ interface Answer {
   readonly receivedAt: number;
   /** Own requests that are still in flight. */
   readonly inFlight: number;
-  /** Average round trip in milliseconds. */
+  /** Average and shortest round trip in milliseconds. */
   readonly rtt: number;
+  readonly minRtt: number;
 }
 
 /** Own traffic under the limit, and the next request. */
@@ -77,33 +78,32 @@ const NOISE_SHARE = 0.02;
 /** Starts the inference at a 429, after `accepted` requests since `since`. */
 export function startInference(
   receivedAt: number,
-  rtt: number,
   accepted: number,
   since: number,
   clock: ServerClock,
 ): InferredClosed {
   const candidates = new WindowCandidates(clock, accepted, since, receivedAt);
-  const probeAt = candidates.probeAt(rtt, { at: receivedAt, now: receivedAt });
+  const probeAt = candidates.probeAt();
   const closed = { closedAt: receivedAt, probeAt, isFirst: true, limit: accepted };
   return { kind: 'exhausted', candidates, exploreIn: 1, exploreEvery: FIRST_PAUSE / 2, raises: 0, ...closed };
 }
 
 /** Returns the state after a response other than 429; null: there is no limit. */
-export function onAccepted(state: InferredLimit, { permit, receivedAt, rtt }: Answer): InferredLimit | null {
+export function onAccepted(state: InferredLimit, { permit, receivedAt, rtt, minRtt }: Answer): InferredLimit | null {
   const { candidates } = state;
-  const arrivedAt = (permit.sentAt + receivedAt) / 2;
+  candidates.minRtt = minRtt;
   if (state.kind === 'exhausted') {
     const isLate = permit.sentAt < state.closedAt;
     if (!isLate) {
       candidates.onReopened(receivedAt, rtt, state.isFirst ? receivedAt - state.closedAt : null);
     }
-    candidates.onAccepted(isLate ? Math.min(arrivedAt, state.closedAt) : receivedAt);
+    candidates.onAccepted(permit.sentAt, receivedAt);
     const exploreIn = Math.max(0, state.exploreIn - 1);
     return isLate ? state : open({ ...state, exploreIn }, permit, receivedAt);
   }
   const isOver = permit.sentAt >= candidates.best().end;
   const { count } = candidates.best();
-  candidates.onAccepted(permit.probe ? receivedAt : arrivedAt);
+  candidates.onAccepted(permit.sentAt, receivedAt);
   if (!isOver) {
     return state;
   }
@@ -118,7 +118,7 @@ function open({ candidates, exploreIn, exploreEvery, raises }: Inference, permit
 }
 
 /** Returns the state after a 429 to a request that was sent after the last 429 arrived. */
-export function onRefused(state: InferredLimit, { permit, receivedAt, rtt }: Answer): InferredLimit {
+export function onRefused(state: InferredLimit, { permit, receivedAt }: Answer): InferredLimit {
   const { candidates, limit } = state;
   const known = candidates.best();
   if (state.kind === 'inferred' && permit.sentAt < state.sentAt) {
@@ -126,13 +126,13 @@ export function onRefused(state: InferredLimit, { permit, receivedAt, rtt }: Ans
   }
   if (state.kind === 'inferred' && permit.sentAt < known.end) {
     candidates.onUsedUp();
-    const probeAt = candidates.probeAt(rtt, null);
+    const probeAt = candidates.probeAt();
     const tries = nextTries(state, Math.abs(known.count - limit) > Math.max(NOISE, NOISE_SHARE * limit));
     return { kind: 'exhausted', candidates, raises: 0, ...tries, closedAt: receivedAt, probeAt, isFirst: false, limit };
   }
   const { closedAt, isFirst } = state.kind === 'exhausted' ? state : { closedAt: receivedAt, isFirst: false };
   candidates.onStillClosed(permit.sentAt);
-  const probeAt = candidates.probeAt(rtt, isFirst ? { at: closedAt, now: receivedAt } : null);
+  const probeAt = candidates.probeAt();
   return { ...state, kind: 'exhausted', closedAt, probeAt, isFirst };
 }
 
@@ -146,6 +146,14 @@ function nextTries({ exploreEvery }: InferredOpen, isChanged: boolean): Pick<Inf
 export function isEarly(state: InferredLimit, { permit, inFlight }: Pick<Answer, 'permit' | 'inFlight'>): boolean {
   const { count, end } = state.candidates.best();
   return state.kind === 'inferred' && permit.sentAt < end && count + inFlight + 1 < state.limit;
+}
+
+/** Returns the most probable window for reports; `remaining` is null while it is closed or over. */
+export function describeInferred(state: InferredLimit, now: number, inFlight: number) {
+  const { limit, count, length, end } = state.candidates.best();
+  const isOpen = state.kind === 'inferred' && now < end;
+  const remaining = isOpen ? Math.max(0, limit - count - inFlight) : null;
+  return { limit, window: length, rate: (limit / length) * 1000, remaining, resetIn: isOpen ? end - now : null };
 }
 
 /** Decides about the next request; null: a probe, because the window is over. */

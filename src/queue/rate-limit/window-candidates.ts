@@ -15,6 +15,8 @@ interface Candidate {
   count: number;
   /** Own requests that were accepted in one window, at most, since the last 429. */
   limit: number;
+  /** Requests in the window of the last 429. */
+  refusedAt: number;
 }
 
 /** Own requests per window and in the current one, and the monotonic time at which it ends. */
@@ -25,61 +27,66 @@ export interface ProbableWindow {
   readonly end: number;
 }
 
-/** Lengths in seconds, with a weight by how common they are. */
-const LENGTHS: readonly (readonly [seconds: number, weight: number])[] = [
+/** Weights of common lengths in seconds. Other whole seconds up to a minute have the weight `RARE`. */
+const COMMON = new Map([
   [1, 4],
   [2, 4],
-  [3, 1],
-  [4, 1],
-  [5, 2],
-  [6, 1],
+  [5, 3],
   [10, 4],
-  [12, 1],
-  [15, 1],
-  [20, 1],
-  [30, 2],
+  [15, 2],
+  [20, 2],
+  [30, 3],
   [60, 6],
-  [120, 1],
-  [300, 1],
-  [600, 1],
-  [900, 1],
-  [1800, 1],
+  [300, 0.5],
+  [600, 0.5],
+  [900, 0.5],
+  [1800, 0.5],
   [3600, 2],
-];
+]);
+const RARE = 0.15;
+const RARE_UP_TO = 60;
 
 /**
- * Factor for a candidate that the times contradict, and for one that the counts contradict, which other clients may
- * cause.
+ * Factors for a candidate that the times contradict, that the counts contradict, which other clients may cause, and
+ * whose count differs from that of the last window with a 429.
  */
 const WRONG_TIME = 0.015;
 const WRONG_COUNT = 0.2;
+const UNEQUAL_COUNT = 0.3;
 const MIN_WEIGHT = 1e-4;
 /** Share of a candidate's limit below which a 429 contradicts it. */
 const EARLY = 0.9;
+/** Requests by which equal counts may differ. */
+const NOISE = 1;
 /** Share of the highest weight below which a candidate is ignored. */
 const NEGLIGIBLE = 0.02;
-/** Share of the weight that has to expect a new window before a probe is sent: after the first 429, and later. */
-const ENOUGH_AT_FIRST = 0.45;
-const ENOUGH_LATER = 0.05;
-/** Longest wait for the first probes: in milliseconds, and in multiples of the time since the first 429. */
-const FIRST_WAIT = 2000;
-const WAIT_GROWTH = 4;
+/** Cost of a probe that is refused, and maximum cost of one that is sent too late, in windows. */
+const COST_OF_429 = 0.3;
+const MAX_LATE = 2;
 /** Milliseconds by which the server's clock may be ahead of what its `Date` has shown. */
 const CLOCK_ERROR = 200;
+/**
+ * Share of the shortest round trip by which a probe is sent before the end of a window: the window opened before the
+ * response arrived, and the probe arrives after it was sent.
+ */
+const LEAD = 0.8;
 
 /** Candidates for the window of one limit. All times are monotonic milliseconds. */
 export class WindowCandidates {
   readonly #clock: ServerClock;
   readonly #all: readonly Candidate[];
+  /** Shortest round trip in milliseconds. */
+  minRtt = 0;
 
   /** Starts at the first 429, after `accepted` requests since `since`, which may span several windows. */
   constructor(clock: ServerClock, accepted: number, since: number, now: number) {
     this.#clock = clock;
-    this.#all = LENGTHS.flatMap(([seconds, weight]) => {
+    const rare = Array.from({ length: RARE_UP_TO }, (_, index) => [index + 1, RARE] as const);
+    this.#all = [...new Map([...rare, ...COMMON])].flatMap(([seconds, weight]) => {
       const length = seconds * 1000;
       const count = Math.ceil(accepted * Math.min(1, length / Math.max(1, now - since)));
       const end = since + length * Math.max(1, Math.ceil((now - since) / length));
-      const both = { length, weight, count, limit: count };
+      const both = { length, weight, count, limit: count, refusedAt: count };
       return [
         { ...both, anchor: 'clock', end: this.#multipleAfter(now, length) },
         { ...both, anchor: 'first-call', end },
@@ -98,11 +105,12 @@ export class WindowCandidates {
   }
 
   /** Counts an accepted request. */
-  onAccepted(at: number): void {
+  onAccepted(sentAt: number, receivedAt: number): void {
+    const openedAt = receivedAt - LEAD * this.minRtt;
     for (const each of this.#all) {
-      if (at >= this.#endOf(each)) {
+      if (sentAt >= this.#endOf(each)) {
         each.count = 0;
-        each.end = each.anchor === 'clock' ? this.#multipleAfter(at, each.length) : at + each.length;
+        each.end = each.anchor === 'clock' ? this.#multipleAfter(receivedAt, each.length) : openedAt + each.length;
       }
       each.count += 1;
       each.limit = Math.max(each.limit, each.count);
@@ -112,8 +120,10 @@ export class WindowCandidates {
   /** Records a 429 in a window that accepted requests before. Every candidate has its own count of it. */
   onUsedUp(): void {
     this.#contradict((each) => each.count < EARLY * each.limit, WRONG_COUNT);
+    this.#contradict((each) => Math.abs(each.count - each.refusedAt) > NOISE, UNEQUAL_COUNT);
     for (const each of this.#all) {
       each.limit = each.count;
+      each.refusedAt = each.count;
     }
   }
 
@@ -138,31 +148,25 @@ export class WindowCandidates {
   }
 
   /**
-   * Returns the time at which a probe is worth the risk of a 429, because enough of the weight expects a new window by
-   * then. `closed`, unless null, bounds the wait by the time since the first 429 of all.
+   * Returns the time at which a probe is expected to cost least: a 429 if the window is still closed, or the time that
+   * is lost if it has been open for a while.
    */
-  probeAt(rtt: number, closed: { readonly at: number; readonly now: number } | null): number {
+  probeAt(): number {
     const highest = largest(this.#all.map(({ weight }) => weight));
     const openings = this.#all
       .filter(({ weight }) => weight >= NEGLIGIBLE * highest)
-      .map((each) => ({ at: this.#endOf(each), weight: each.weight }))
+      .map((each) => ({ at: this.#endOf(each), weight: each.weight, length: each.length }))
       .toSorted((a, b) => a.at - b.at);
-    const total = openings.reduce((sum, { weight }) => sum + weight, 0);
-    const latest =
-      closed === null
-        ? Number.POSITIVE_INFINITY
-        : closed.at + Math.max(FIRST_WAIT, WAIT_GROWTH * (closed.now - closed.at));
-    const enough = total * (closed === null ? ENOUGH_LATER : ENOUGH_AT_FIRST);
-    let chosen = Number.POSITIVE_INFINITY;
-    let seen = 0;
-    for (const { at, weight } of openings) {
-      if ((seen >= enough && at > chosen + rtt) || (at > latest && chosen !== Number.POSITIVE_INFINITY)) {
-        break;
-      }
-      chosen = at;
-      seen += weight;
+    let best = { at: Number.POSITIVE_INFINITY, cost: Number.POSITIVE_INFINITY };
+    for (const { at } of openings) {
+      const costs = openings.map((each) => {
+        const late = at - each.at;
+        return each.weight * (late < 0 ? COST_OF_429 : Math.min(MAX_LATE, late / each.length));
+      });
+      const cost = costs.reduce((sum, each) => sum + each, 0);
+      best = cost < best.cost ? { at, cost } : best;
     }
-    return chosen;
+    return best.at;
   }
 
   #contradict(isWrong: (candidate: Candidate) => boolean, factor: number): void {
@@ -176,7 +180,7 @@ export class WindowCandidates {
   }
 
   #endOf({ anchor, end }: Candidate): number {
-    return anchor === 'clock' ? this.#clock.toMonotonic(end) : end;
+    return anchor === 'clock' ? this.#clock.toMonotonic(end) - LEAD * this.minRtt : end;
   }
 
   /** Returns the next multiple of a length on the server's clock, in server time. */

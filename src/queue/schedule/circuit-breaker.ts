@@ -21,10 +21,8 @@ export interface CircuitBreaker {
  * up to 60 s. Pauses use the injected clock; the library only counts failures and keeps the state.
  */
 export function createCircuitBreaker(now: () => number, onChange: (state: 'closed' | 'open') => void): CircuitBreaker {
-  const policy = circuitBreaker(handleType(TransientError), {
-    halfOpenAfter: 0,
-    breaker: new ConsecutiveBreaker(FAILURE_THRESHOLD),
-  });
+  const consecutive = new ConsecutiveBreaker(FAILURE_THRESHOLD);
+  const policy = circuitBreaker(handleType(TransientError), { halfOpenAfter: 0, breaker: consecutive });
   let openings = 0;
   let reopensAt = Number.NEGATIVE_INFINITY;
   let isTrialInFlight = false;
@@ -48,14 +46,23 @@ export function createCircuitBreaker(now: () => number, onChange: (state: 'close
       return isTrialInFlight ? Number.POSITIVE_INFINITY : reopensAt;
     },
     async run(attempt) {
-      const isTrial = policy.state !== CircuitState.Closed;
-      isTrialInFlight ||= isTrial;
-      try {
-        return await policy.execute(attempt);
-      } finally {
-        if (isTrial) {
+      if (policy.state !== CircuitState.Closed) {
+        isTrialInFlight = true;
+        try {
+          return await policy.execute(attempt);
+        } finally {
           isTrialInFlight = false;
         }
+      }
+      try {
+        const value = await attempt();
+        consecutive.success();
+        return value;
+      } catch (error) {
+        // Only failures go through the policy: it takes as much time as all else that the queue does for a request.
+        return policy.state === CircuitState.Closed
+          ? policy.execute(() => Promise.reject(error))
+          : Promise.reject(error);
       }
     },
   };

@@ -32,7 +32,7 @@ interface Pick {
 }
 
 /** Job to send now. */
-interface NextJob {
+export interface NextJob {
   readonly job: Job;
   /** True if the request is sent as a probe, to learn a budget. */
   readonly isProbe: boolean;

@@ -33,16 +33,10 @@ export class Sender {
   /** Resolves with the value of the response, or rejects with its error. `sentAt` is monotonic milliseconds. */
   send(job: Job, sentAt: number, probe: boolean): Promise<unknown> {
     const permit = this.#limiter.onSent(job.request, sentAt, probe);
-    return this.#breaker.run(async () => {
-      const { result } = await this.#attempt(job, permit);
-      if (!result.ok) {
-        throw result.error;
-      }
-      return result.value;
-    });
+    return this.#breaker.run(() => this.#attempt(job, permit));
   }
 
-  async #attempt(job: Job, permit: Permit): Promise<Reply<unknown>> {
+  async #attempt(job: Job, permit: Permit): Promise<unknown> {
     let reply: Reply<unknown>;
     try {
       reply = await job.request.attempt(job.controller.signal);
@@ -56,7 +50,10 @@ export class Sender {
     }
     this.#statistics.observe(reply.receivedAt - permit.sentAt);
     this.#learn(permit, reply);
-    return reply;
+    if (!reply.result.ok) {
+      throw reply.result.error;
+    }
+    return reply.result.value;
   }
 
   #publish({ call }: Permit, change: BudgetChange): void {

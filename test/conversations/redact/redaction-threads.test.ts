@@ -2,13 +2,17 @@
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Ticket } from '../../../src/conversations/model/ticket.ts';
-import { redactOrFail } from '../../../src/conversations/redact/redaction-result.ts';
+import { type RedactionResult, redactOrFail } from '../../../src/conversations/redact/redaction-result.ts';
 import { RedactionThreads } from '../../../src/conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../../src/conversations/redact/redactor.ts';
-import { startThread } from '../../../src/conversations/redact/thread-handle.ts';
+import { startThread, ThreadHandle } from '../../../src/conversations/redact/thread-handle.ts';
 import { type Clock, systemClock } from '../../../src/core/clock.ts';
 import { CancelledError } from '../../../src/core/errors.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
+import { countCases } from '../../support/campaign.ts';
+
+/** Tickets of 1 MB at once in one thread: each takes seconds. */
+const DENSE = countCases({ sample: 2, ci: 2, full: 8 });
 
 const redactor = createConversationRedactor();
 const opened: RedactionThreads[] = [];
@@ -17,7 +21,10 @@ const started: Worker[] = [];
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((threads) => threads.close()));
   started.length = 0;
+  unavailable.length = 0;
 });
+
+const unavailable: string[] = [];
 
 function open(threads: number, start = startThread, clock: Clock = systemClock): RedactionThreads {
   const count = (options: Parameters<typeof startThread>[0]) => {
@@ -25,7 +32,8 @@ function open(threads: number, start = startThread, clock: Clock = systemClock):
     started.push(worker);
     return worker;
   };
-  const made = new RedactionThreads({ redaction: {}, redactor, threads, clock, start: count });
+  const onUnavailable = ({ reason }: { readonly reason: string }) => void unavailable.push(reason);
+  const made = new RedactionThreads({ redaction: {}, redactor, threads, clock, onUnavailable, start: count });
   opened.push(made);
   return made;
 }
@@ -93,6 +101,43 @@ describe('redaction on threads', () => {
     );
   });
 
+  test('rejects only the ticket that exhausts the memory of its thread', async () => {
+    const greedy = () =>
+      new Worker(
+        `const { parentPort } = require('node:worker_threads');
+        const redact = (ticket) => {
+          const all = [];
+          while (ticket.parts[0].body.startsWith('greedy')) all.push(new Array(1000).fill(all.length));
+          return { conversation: { id: ticket.key, parts: [] }, counts: {} };
+        };
+        parentPort.on('message', (tickets) => parentPort.postMessage({ results: tickets.map(redact) }));
+        parentPort.postMessage({ ready: true });`,
+        { eval: true, resourceLimits: { maxOldGenerationSizeMb: 16 } },
+      );
+    const tickets = many(100);
+    tickets[0] = ticket(0, `greedy, kim@shop.example ${'x'.repeat(40_000)}`);
+    const results = (await open(1, greedy).redact(tickets)) ?? [];
+    expect(results[0]).toEqual({ failure: 'ThreadLostError' });
+    expect(results.filter((result) => 'conversation' in result)).toHaveLength(99);
+    expect(unavailable).toEqual([]);
+  });
+
+  test('threads survive tickets of 1 MB that are full of matches', async () => {
+    const body = Array.from({ length: 70_000 }, (_, index) => `a${index}@b.example`)
+      .join(' ')
+      .slice(0, 2 ** 20);
+    const tickets = Array.from({ length: DENSE }, (_, index) => ticket(index, body));
+    const oneThread = new ThreadHandle(() => startThread({}));
+    const results = await Promise.all(
+      tickets.map(async (each) => (await oneThread.redact([each]))[0] as RedactionResult),
+    );
+    expect(results.map((result) => 'counts' in result && (result.counts.email ?? 0) > 40_000)).toEqual(
+      tickets.map(() => true),
+    );
+    expect(JSON.stringify(results)).not.toContain('@b.example');
+    await oneThread.close();
+  }, 600_000);
+
   test('continues with another thread after one was killed', async () => {
     const threads = open(1);
     await threads.redact(many());
@@ -119,7 +164,7 @@ describe('redaction on threads', () => {
         throw new Error('ERR_WORKER_INIT_FAILED');
       },
     ],
-  ])('leaves the tickets to this thread if a thread %s, and does not try again', async (_, broken) => {
+  ])('leaves the tickets to this thread if a thread %s, reports it once, and does not try again', async (_, broken) => {
     let starts = 0;
     const threads = open(1, () => {
       starts += 1;
@@ -129,6 +174,7 @@ describe('redaction on threads', () => {
     const before = starts;
     expect(await threads.redact(many())).toBeNull();
     expect([before > 0, starts]).toEqual([true, before]);
+    expect(unavailable).toEqual([expect.stringMatching(/^the redaction thread did not start: ./)]);
   });
 
   test('ends its threads after 10 seconds without work, and not while another call uses them', async () => {

@@ -22,6 +22,10 @@ export const texts = z.array(string);
 export function text(min: number, max: number): z.ZodType<string, string> {
   const checked = z.string().refine(
     (value) => {
+      // A code point has one or two units, so most texts need no count.
+      if (value.length >= 2 * min && value.length <= max) {
+        return true;
+      }
       const length = codePoints(value);
       return length >= min && length <= max;
     },
