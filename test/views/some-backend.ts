@@ -62,6 +62,7 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
     queue: { name: id, snapshot: () => someQueue(), samples: () => [], sampleInterval: 10_000, ...parts.queue },
     conversations: {
       status: async () => ({
+        inFlight: 0,
         sender: { kind: 'idle' },
         outbox: { stored: { items: 0, bytes: 0 }, limit, isFull: false },
         sources: [],
