@@ -24,7 +24,7 @@ const ACTIONS: readonly string[] = [
 const IMAGES = ['node:24', 'node:24-slim', 'registry.k8s.io/git-sync/git-sync:v4.4.0', 'registry.example/octavo'];
 /** `npx` runs what a checkout has installed: `--no` forbids anything else, and `node` is a development dependency. */
 const NPX = /^(?:--no -- octavo|node)\b/;
-const DEBIAN = new Set(['ca-certificates', 'git', 'openssh-client', 'zsh', 'fish']);
+const DEBIAN = new Set(['ca-certificates', 'chromium', 'git', 'openssh-client', 'zsh', 'fish']);
 const INSTALLERS =
   /\b(?:npm (?:install|i|add|exec|x|create|init)|yarn (?:global )?add|pnpm (?:add|dlx)|bunx?|pipx? install|gem install|cargo install|go install|brew install|docker (?:pull|run) (?!-u)|helm (?:install|repo add))\b.*/g;
 

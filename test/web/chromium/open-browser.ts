@@ -1,0 +1,14 @@
+/** Starts Chromium for tests of the web page. */
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+/** Path of Debian's Chromium. */
+const EXECUTABLE = '/usr/bin/chromium';
+
+/** True if there is a browser. In CI there must be one. */
+export const hasBrowser = existsSync(EXECUTABLE) || process.env.CI !== undefined;
+
+/** Starts the browser. It has no sandbox, because tests may run as root. */
+export function openBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox', '--disable-gpu'] });
+}
