@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest';
+import { passesView, passView } from '../../src/views/passes.ts';
+import { planDifference, planJson, planView } from '../../src/views/plan.ts';
+import { actual, type PlanCase } from '../support/planning.ts';
+import { COMMIT, fakeDaemon, NOW, type OrganizationCase, passOf } from './backend.ts';
+
+const ana = { name: 'ana@acme.example', method: 'oidc' } as const;
+const bo = { name: 'bo@acme.example', method: 'oidc' } as const;
+
+const PLAN: PlanCase = {
+  manifests: `teams:
+  writers: { title: Docs writers, members: { ana@acme.example: owner, bo@acme.example: member } }
+  readers: { title: Readers }`,
+  base: 'teams: { writers: { title: Writers }, old: { title: Old } }',
+  ids: { 'team/writers': 't1', 'team/old': 't2' },
+  actuals: [
+    actual('team', 't1', { title: 'Writers', members: { 'ana@acme.example': 'owner', 'cy@acme.example': 'member' } }),
+    actual('team', 't2', { title: 'Old', members: {} }, { facts: { members: 2 } }),
+  ],
+  policy: { requireApproval: ['team'] },
+};
+
+async function current(rest: OrganizationCase = {}) {
+  const fake = await fakeDaemon({ plan: PLAN, ...rest });
+  const [plan] = fake.plans;
+  const { checksum = '', heldChecksum = '' } = plan ?? {};
+  const view = (query: Partial<Parameters<typeof planView>[2]> = {}) =>
+    planView(fake.backend, 'org_1', { checksum, from: 0, viewer: ana, now: NOW, ...query });
+  return { ...fake, plan, checksum, heldChecksum: heldChecksum ?? '', view };
+}
+
+describe('a plan', () => {
+  test('says who gains and loses access, and names dangerous changes before the others', async () => {
+    const { view } = await current();
+    const found = await view();
+    expect(found?.access.map(({ effect, text }) => [effect, text])).toEqual([
+      ['gains', 'bo@acme.example joins team/writers (member)'],
+      ['loses', 'cy@acme.example leaves team/writers (member)'],
+    ]);
+    expect(found?.changes.map(({ action, address, isDangerous }) => [action, address, isDangerous])).toEqual([
+      ['delete', 'team/old', true],
+      ['update', 'team/writers', false],
+      ['create', 'team/readers', false],
+    ]);
+    expect(found?.changes[0]).toMatchObject({
+      held: 'deleting team needs approval',
+      impact: expect.stringContaining('2'),
+    });
+    expect(found?.changes[1]?.lines).toContainEqual({ name: 'title', text: '"Writers" → "Docs writers"' });
+  });
+
+  test('asks for approval of the held changes only, with their own checksum', async () => {
+    const { view, heldChecksum, checksum } = await current();
+    expect(await view()).toMatchObject({
+      isCurrent: true,
+      approval: { checksum: heldChecksum, changes: 1, needed: 1, given: 0 },
+    });
+    expect((await view({ checksum: heldChecksum }))?.checksum).toBe(checksum);
+  });
+
+  test('lists the decisions of people, each once', async () => {
+    const { view, store, heldChecksum, checksum } = await current({
+      config: { approvals: { count: 2, notAuthor: false } },
+    });
+    for (const each of [heldChecksum, checksum]) {
+      await store
+        .organization('org_1')
+        .decide({ checksum: each, verdict: 'approved', by: bo, reason: 'fine', at: NOW });
+    }
+    await store
+      .organization('org_1')
+      .decide({ checksum: 'sha256:other', verdict: 'approved', by: ana, reason: '', at: NOW });
+    const found = await view();
+    expect(found?.decisions).toEqual([
+      expect.objectContaining({ by: 'bo@acme.example', verdict: 'approved', reason: 'fine' }),
+    ]);
+    expect(found?.approval).toMatchObject({ needed: 2, given: 1 });
+  });
+
+  test('tells the author that somebody else has to approve', async () => {
+    const { view } = await current({ config: { approvals: { count: 1, notAuthor: true } } });
+    expect((await view())?.approval?.refusal).toContain('ana@acme.example wrote the commit');
+    expect((await view({ viewer: bo }))?.approval?.refusal).toBeNull();
+  });
+
+  test('can be downloaded as a whole', async () => {
+    const { backend, plan, checksum, heldChecksum } = await current();
+    for (const each of [checksum, heldChecksum]) {
+      expect(await planJson(backend, 'org_1', each)).toMatchObject({
+        format: 'octavo.plan/2',
+        checksum: plan?.checksum,
+      });
+    }
+    expect(await planJson(backend, 'org_1', 'sha256:0')).toBeNull();
+  });
+});
+
+describe('a plan that is not the present one', () => {
+  async function past() {
+    const before = await fakeDaemon({
+      plan: { ...PLAN, manifests: 'teams: { writers: { title: Authors }, gone: { title: G } }' },
+    });
+    const old = before.plans[0] ?? null;
+    const now = await current();
+    await now.store.history('org_1').addPass(passOf(old));
+    return { ...now, old };
+  }
+
+  test('is shown from the history, cannot be approved, and names what differs', async () => {
+    const { view, old, checksum } = await past();
+    const found = await view({ checksum: old?.checksum ?? '' });
+    expect(found).toMatchObject({ isCurrent: false, approval: null, subject: 'Rename "docs"', pass: { number: 1 } });
+    expect(found?.notice).toContain('not the present plan');
+    expect(found?.current).toMatchObject({
+      checksum,
+      difference: {
+        added: [{ action: 'create', address: 'team/readers' }],
+        removed: [{ action: 'create', address: 'team/gone' }],
+        changed: [{ action: 'update', address: 'team/writers' }],
+        counts: { added: 1, removed: 1, changed: 1, same: 1 },
+      },
+    });
+  });
+
+  test('is compared with the present one by its checksum', async () => {
+    const { backend, old } = await past();
+    const [state] = backend.organizations();
+    if (state === undefined) {
+      throw new Error('no organization');
+    }
+    expect(await planDifference(state, old?.checksum ?? '')).toMatchObject({ counts: { added: 1, removed: 1 } });
+    expect(await planDifference(state, 'sha256:0')).toBeNull();
+  });
+
+  test('of an unknown checksum does not exist', async () => {
+    const { view } = await past();
+    expect(await view({ checksum: 'sha256:0' })).toBeNull();
+    expect(await view({ checksum: '' })).toBeNull();
+  });
+});
+
+describe('passes', () => {
+  test('are grouped by commit, newest first, and paged by number', async () => {
+    const { backend, store, plan } = await current();
+    const history = store.history('org_1');
+    for (let index = 1; index <= 60; index += 1) {
+      await history.addPass(
+        passOf(plan ?? null, { writes: 1, commit: index < 59 ? 'a'.repeat(40) : COMMIT, endedAt: NOW }),
+      );
+    }
+    const view = await passesView(backend, 'org_1', null);
+    expect(view?.commits.map(({ commit, passes }) => [commit, passes.length])).toEqual([
+      [COMMIT, 2],
+      ['a'.repeat(40), 48],
+    ]);
+    expect(view?.next).toBe(11);
+    const rest = await passesView(backend, 'org_1', view?.next ?? null);
+    expect(rest?.commits[0]?.passes.map(({ number }) => number)).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+    expect(rest?.next).toBeNull();
+  });
+
+  test('show the plan they made, with the results', async () => {
+    const { backend, store, plan } = await current();
+    await store.history('org_1').addPass(passOf(plan ?? null, { counts: { create: 1, update: 1, delete: 1 } }));
+    const view = await passView(backend, 'org_1', 1);
+    expect(view?.changes.map(({ address }) => address)).toEqual(['team/old', 'team/readers', 'team/writers']);
+    expect(view?.plan?.changes).toHaveLength(3);
+    expect(view?.planPath).toBe(`/o/org_1/plans/${encodeURIComponent(plan?.checksum ?? '')}`);
+    expect(await passView(backend, 'org_1', 2)).toBeNull();
+    expect(await passView(backend, 'org_1', Number.NaN)).toBeNull();
+  });
+});
