@@ -60,6 +60,7 @@ async function organization(store: Store, given: OrganizationCase) {
     reconciler: plan === null ? null : reconcilerOf(given, plan, declared),
     record: store.organization(id),
     history: store.history(id),
+    clusters: { overview: { lastRun: null }, changeRequests: async () => [] },
     pollInterval: 30_000,
   } as unknown as OrganizationState;
   return { state, plan };

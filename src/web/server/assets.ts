@@ -16,6 +16,7 @@ export interface Assets {
   get(name: string): Asset | undefined;
 }
 
+const STYLE = 'text/css; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 /** Folder of the files, in a checkout and in an installed package. */
 const FOLDER = import.meta.url.endsWith('.ts') ? '../assets/' : './assets/';
@@ -25,7 +26,8 @@ export async function loadAssets(): Promise<Assets> {
   const own = (name: string) => new URL(`${FOLDER}${name}`, import.meta.url);
   const morph = createRequire(import.meta.url).resolve('idiomorph/dist/idiomorph.min.js');
   const files = new Map<string, Asset>([
-    ['style.css', await read(own('style.css'), 'text/css; charset=utf-8')],
+    ['style.css', await read(own('style.css'), STYLE)],
+    ['content.css', await read(own('content.css'), STYLE)],
     ['icon.svg', await read(own('icon.svg'), 'image/svg+xml')],
     ['page.js', await read(own('page.js'), SCRIPT)],
     ['idiomorph.js', await read(morph, SCRIPT)],

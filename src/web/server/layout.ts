@@ -54,6 +54,7 @@ export async function layout(options: LayoutOptions): Promise<string> {
 <title>${title} · Octavo</title>
 <link rel="icon" href="${assets.href('icon.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${assets.href('style.css')}">
+<link rel="stylesheet" href="${assets.href('content.css')}">
 ${
   live === null
     ? ''
