@@ -63,7 +63,7 @@ export class WebPage {
 
   /** Returns the view model of the page at a path, for a user of the machine, who may see everything; null: no such page. */
   async view(by: Actor, path: string): Promise<object | null> {
-    const { loadView } = await import('../web/load-view.ts');
+    const { loadView } = await import('../web/pages/load-view.ts');
     return loadView(this.backend, { actor: by, role: () => 'approver' }, path);
   }
 

@@ -55,7 +55,7 @@ test('scripts and styles have addresses that change with their content', async (
   await using page = await startPage(work);
   const text = await (await page.get('/')).text();
   const assets = [...text.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, href]) => String(href));
-  expect(assets).toHaveLength(4);
+  expect(assets).toHaveLength(5);
   for (const href of assets) {
     const answer = await page.get(href);
     expect({ href, status: answer.status }).toEqual({ href, status: 200 });

@@ -1,7 +1,7 @@
 /** View models of pages by their path, for callers other than browsers. */
-import type { Backend } from '../views/model/backend.ts';
-import type { Page, Viewer } from './page.ts';
-import { pages } from './pages/index.ts';
+import type { Backend } from '../../views/model/backend.ts';
+import type { Page, Viewer } from '../page.ts';
+import { pages } from './index.ts';
 
 /**
  * Returns the view model of the page at a path with its query, such as `/o/acme/passes?before=20`. Null if there is no
