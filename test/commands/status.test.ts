@@ -1,0 +1,69 @@
+/** Commands that print what the web page shows: status, history and audit. */
+import { expect, test } from 'vitest';
+import { startDaemon, teams } from '../daemon/daemon-process.ts';
+import { octavo } from '../support/octavo-process.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+
+function run(work: Workspace, ...args: string[]) {
+  return octavo([...args, '--config', 'config.yaml'], { cwd: work.folder, env: work.env });
+}
+
+test('status says that no daemon runs', async () => {
+  await using work = await openWorkspace();
+  work.configure();
+  const { code, stderr } = await run(work, 'status');
+  expect(code).toBe(3);
+  expect(stderr).toContain('no daemon responds on');
+});
+
+test('status, history and audit print the views of a running daemon, and exit by its state', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n  b: { title: B }\n');
+  work.repository.commit('Two');
+  const daemon = await startDaemon(work);
+  await daemon.process.waitForLog('pass completed');
+  const inSync = await run(work, 'status');
+  expect(inSync.stdout).toMatch(/^org_acme: In sync with [0-9a-f]{7}, checked \d+ seconds? ago\nnext check: \d{4}-/);
+  expect(inSync.code).toBe(0);
+  // A deletion is held.
+  work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n');
+  work.repository.commit('One');
+  await daemon.process.waitForLog('changes held');
+  await daemon.pass();
+  const held = await run(work, 'status');
+  expect(held.stdout).toMatch(
+    /^org_acme: 1 change waits for approval.*\nwaits for a person: 1 change waits for approval\n/,
+  );
+  expect(held.code).toBe(4);
+  const all = await run(work, 'status', '--format', 'json');
+  const view = JSON.parse(all.stdout);
+  expect(view).toMatchObject({
+    organization: { id: 'org_acme', state: 'held', held: 1 },
+    conversations: { isConfigured: false },
+    clusters: { isEnabled: false },
+  });
+  await run(work, 'pause', '--reason', 'a freeze');
+  const history = await run(work, 'history');
+  expect(history.stdout.split('\n')[0]).toMatch(/^\d{4}-\S+ pass \d+ held .*[0-9a-f]{7} One 1 delete, 1 held/);
+  const audit = await run(work, 'audit');
+  expect(audit.stdout).toMatch(/^\d{4}-\S+ \S+ \(socket\) org_acme pause done a freeze\n$/);
+  const { entries } = JSON.parse((await run(work, 'audit', '--organization', 'org_acme', '--format', 'json')).stdout);
+  expect(entries).toMatchObject([{ action: 'pause', reason: 'a freeze', organization: 'org_acme' }]);
+  const unknown = await run(work, 'status', '--organization', 'org_other');
+  expect(unknown.code).toBe(3);
+  expect(unknown.stderr).toContain('there is no page "/o/org_other"');
+});
+
+test('status exits with 1 while the manifests are invalid', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', teams('A'));
+  work.repository.commit('One');
+  const daemon = await startDaemon(work);
+  await work.untilTeams('A');
+  work.repository.write('a.yaml', 'teams: [1]\n');
+  work.repository.commit('Two');
+  await daemon.process.waitForLog('manifests are invalid');
+  const { code, stdout } = await run(work, 'status');
+  expect(stdout).toMatch(/^org_acme: Manifests are invalid: 1 problem; [0-9a-f]{7} stays in force\n/);
+  expect(code).toBe(1);
+});
