@@ -26,7 +26,7 @@ export class WebPage {
   readonly #changes: ChangeNotifier;
   readonly #sampler: BudgetSampler;
   #server: PageServer | null = null;
-  /** Number of log records of which listeners know. */
+  /** Number of log records when listeners were last called. */
   #logged = 0;
 
   constructor({ context, organizations, connections, changes, logBuffer = new LogBuffer() }: WebPageOptions) {

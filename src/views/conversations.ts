@@ -11,7 +11,7 @@ import { isoTime } from './model/words.ts';
 type SourceState = IngestionStatus['sources'][number];
 
 /** Source of conversations. */
-export interface SourceView {
+export interface ConversationSourceView {
   readonly name: string;
   /** Such as `zendesk`; null if it is not configured, such as pushed files. */
   readonly kind: string | null;
@@ -46,7 +46,7 @@ export interface ConversationsView {
   readonly sender: SenderState['kind'];
   /** Why nothing is sent; null if it is. */
   readonly senderReason: string | null;
-  readonly sources: readonly SourceView[];
+  readonly sources: readonly ConversationSourceView[];
   readonly outbox: OutboxView;
   /** Number of redacted values by type since the state file was created; only those above 0. */
   readonly redactions: readonly { readonly type: RedactionType; readonly count: number }[];
@@ -96,7 +96,7 @@ function toSource(
   configured: ConfiguredSource | undefined,
   outdated: number,
   now: number,
-): SourceView {
+): ConversationSourceView {
   // A webhook is not polled, so it has no interval.
   const isPolled = configured !== undefined && configured.webhook === undefined;
   const age = freshness(polledAt, now, isPolled ? configured.pollInterval : null);
@@ -137,7 +137,7 @@ function toOutbox({ sources, outbox }: IngestionStatus): OutboxView {
 }
 
 /** Describes the ingestion: the worst of what is true of it, then what waits. */
-function sentenceOf(sender: SenderState, sources: readonly SourceView[], outbox: OutboxView): string {
+function sentenceOf(sender: SenderState, sources: readonly ConversationSourceView[], outbox: OutboxView): string {
   const failing = sources.filter(({ state }) => state === 'failing' || state === 'stale').length;
   const parts = [
     ...('reason' in sender ? [SENDER_WORDS[sender.kind]] : []),

@@ -1,9 +1,9 @@
 /** View of the latest records of the log. */
 import type { Backend } from './model/backend.ts';
-import { LOG_LEVELS, type LogLevel, type LogRecord } from './model/log-buffer.ts';
+import { LOG_LEVELS, type LogRecord, type RecordLevel } from './model/log-buffer.ts';
 
 export interface LogView {
-  readonly level: LogLevel;
+  readonly level: RecordLevel;
   /** Null for all that the viewer may see. */
   readonly organization: string | null;
   readonly organizations: readonly string[];

@@ -6,7 +6,7 @@ export interface LogRecord {
   readonly number: number;
   /** ISO 8601 in UTC. */
   readonly at: string;
-  readonly level: LogLevel;
+  readonly level: RecordLevel;
   readonly message: string;
   /** Organization that the record is about; null if it is about the daemon. */
   readonly organization: string | null;
@@ -14,11 +14,11 @@ export interface LogRecord {
 }
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+export type RecordLevel = (typeof LOG_LEVELS)[number];
 
 export interface LogFilter {
   /** Least severe level. */
-  readonly level: LogLevel;
+  readonly level: RecordLevel;
   /** Selects by organization; null is the daemon. */
   includes(organization: string | null): boolean;
   /** Selects records before a number. */

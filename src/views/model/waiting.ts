@@ -1,4 +1,4 @@
-/** What waits for a person in the conversations and the clusters of an organization. */
+/** Conversations and issue clusters that a person should see to. */
 import { counted } from '../../plan/render/words.ts';
 import type { OrganizationState } from './backend.ts';
 import { organizationPath } from './paths.ts';

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { Html } from '../page.ts';
 
 /** Meaning of a part of a chart. The stylesheet has a color for each, in both color schemes. */
-export type Tone = 'ok' | 'busy' | 'wait' | 'bad' | 'none';
+export type ChartTone = 'ok' | 'busy' | 'wait' | 'bad' | 'none';
 
 export interface ChartTable {
   readonly columns: readonly string[];
@@ -21,7 +21,7 @@ export interface FigureOptions {
   readonly size: readonly [width: number, height: number];
   /** Texts below the left and the right end. */
   readonly ends?: readonly [string, string];
-  readonly legend?: readonly { readonly tone: Tone; readonly text: string }[];
+  readonly legend?: readonly { readonly tone: ChartTone; readonly text: string }[];
   readonly table: ChartTable;
 }
 
@@ -38,7 +38,7 @@ ${axis}${keys.length === 0 ? '' : html`<ul class="legend">${keys}</ul>`}
 }
 
 /** Renders a rectangle. */
-export function bar(x: number, y: number, width: number, height: number, tone: Tone): Html {
+export function bar(x: number, y: number, width: number, height: number, tone: ChartTone): Html {
   return html`<rect class="fill ${tone}" x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}"></rect>`;
 }
 
@@ -57,7 +57,7 @@ export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-function swatch(tone: Tone): Html {
+function swatch(tone: ChartTone): Html {
   return html`<svg class="swatch" viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">${bar(0, 0, 10, 10, tone)}</svg>`;
 }
 

@@ -1,9 +1,9 @@
 /** Chart of the results of the last passes. */
 import { html } from 'hono/html';
 import type { Html } from '../page.ts';
-import { bar, type ChartTable, figure, type Tone } from './figure.ts';
+import { bar, type ChartTable, type ChartTone, figure } from './figure.ts';
 
-export interface Outcome {
+export interface PassBar {
   /** Number of the pass. */
   readonly number: number;
   readonly outcome: 'done' | 'held' | 'failed';
@@ -17,15 +17,15 @@ export interface Outcome {
 export const MAX_BARS = 60;
 const WIDTH = 10;
 const HEIGHT = 60;
-/** Tone and height of each result: the height tells them apart without color. */
-const SHAPES: Readonly<Record<Outcome['outcome'], readonly [Tone, number]>> = {
+/** ChartTone and height of each result: the height tells them apart without color. */
+const SHAPES: Readonly<Record<PassBar['outcome'], readonly [ChartTone, number]>> = {
   done: ['ok', 20],
   held: ['wait', 40],
   failed: ['bad', 60],
 };
 
 /** Renders the last passes, newest first in `outcomes`, oldest at the left. */
-export function outcomeBars(id: string, outcomes: readonly Outcome[]): Html {
+export function outcomeBars(id: string, outcomes: readonly PassBar[]): Html {
   const shown = outcomes.slice(0, MAX_BARS).toReversed();
   const width = Math.max(shown.length, 20) * WIDTH;
   const shapes = shown.map(({ outcome }, index) => {
@@ -47,15 +47,15 @@ export function outcomeBars(id: string, outcomes: readonly Outcome[]): Html {
   });
 }
 
-function sentenceOf(outcomes: readonly Outcome[]): string {
-  const count = (wanted: Outcome['outcome']) => outcomes.filter(({ outcome }) => outcome === wanted).length;
+function sentenceOf(outcomes: readonly PassBar[]): string {
+  const count = (wanted: PassBar['outcome']) => outcomes.filter(({ outcome }) => outcome === wanted).length;
   const [done, held, failed] = [count('done'), count('held'), count('failed')];
   return outcomes.length === 0
     ? 'No pass has ended yet.'
     : `Last ${outcomes.length} results of passes: ${done} done, ${held} held, ${failed} failed.`;
 }
 
-function toTable(outcomes: readonly Outcome[]): ChartTable {
+function toTable(outcomes: readonly PassBar[]): ChartTable {
   return {
     columns: ['Pass', 'Result', 'Times', 'Ended'],
     rows: outcomes.toReversed().map(({ number, outcome, times, at }) => [number, outcome, times, at]),

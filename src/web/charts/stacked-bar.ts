@@ -1,18 +1,18 @@
 /** Chart of the parts of a whole in one bar. */
 import { html } from 'hono/html';
 import type { Html } from '../page.ts';
-import { bar, figure, formatCount, type Tone } from './figure.ts';
+import { bar, type ChartTone, figure, formatCount } from './figure.ts';
 
-export interface Part {
+export interface BarPart {
   readonly text: string;
   readonly count: number;
-  readonly tone: Tone;
+  readonly tone: ChartTone;
 }
 
 export interface StackedBarOptions {
   readonly id: string;
   readonly sentence: string;
-  readonly parts: readonly Part[];
+  readonly parts: readonly BarPart[];
   /** Name of the parts, for the table. */
   readonly name: string;
 }

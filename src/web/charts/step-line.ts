@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { Html } from '../page.ts';
 import { bar, clockTime, figure, formatCount, round } from './figure.ts';
 
-export interface Step {
+export interface LinePoint {
   /** Milliseconds since the epoch. */
   readonly at: number;
   /** Null: unknown. */
@@ -16,7 +16,7 @@ export interface StepLineOptions {
   readonly id: string;
   readonly sentence: string;
   /** Oldest first. */
-  readonly steps: readonly Step[];
+  readonly steps: readonly LinePoint[];
   /** Value at the top; null: the largest of the steps. */
   readonly top: number | null;
   /** Names of the value and of the marks, for the legend and the table. */
@@ -55,7 +55,7 @@ export function stepLine({ id, sentence, steps, top, names }: StepLineOptions): 
   });
 }
 
-function pathOf(steps: readonly Step[], x: (at: number) => number, y: (value: number) => number): string {
+function pathOf(steps: readonly LinePoint[], x: (at: number) => number, y: (value: number) => number): string {
   let isOpen = false;
   const commands = steps.map(({ at, value }) => {
     if (value === null) {

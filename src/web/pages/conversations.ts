@@ -2,10 +2,10 @@
 import { html } from 'hono/html';
 import { counted } from '../../plan/render/words.ts';
 import {
+  type ConversationSourceView,
   type ConversationsView,
   conversationsView,
   type OutboxView,
-  type SourceView,
 } from '../../views/conversations.ts';
 import { stackedBar } from '../charts/stacked-bar.ts';
 import { age } from '../html/age.ts';
@@ -63,7 +63,7 @@ function outboxChart({ waiting, sending, inDoubt, deadLetters, bytes, maxItems, 
   return html`${isFull ? html`<p>${stateBadge({ tone: 'bad', word: 'full' })} Sources wait until there is room.</p>` : ''}${chart}`;
 }
 
-const STATES: Readonly<Record<SourceView['state'], readonly [Tone, string]>> = {
+const STATES: Readonly<Record<ConversationSourceView['state'], readonly [Tone, string]>> = {
   working: ['ok', 'working'],
   failing: ['bad', 'failing'],
   stale: ['bad', 'not polled'],
@@ -71,7 +71,7 @@ const STATES: Readonly<Record<SourceView['state'], readonly [Tone, string]>> = {
   other: ['none', 'not polled'],
 };
 
-function sourceTable(sources: readonly SourceView[], now: number): Html {
+function sourceTable(sources: readonly ConversationSourceView[], now: number): Html {
   const rows = sources.map((source) => {
     const [tone, word] = STATES[source.state];
     const state = html`${stateBadge({ tone, word: source.state === 'other' ? (source.kind ?? 'pushed') : word })}${source.error === null ? '' : html` ${shown(source.error)}`}`;

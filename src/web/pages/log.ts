@@ -1,7 +1,7 @@
 /** Page of the latest records of the log. */
 import { html } from 'hono/html';
 import { type LogView, logView } from '../../views/log.ts';
-import { LOG_LEVELS, type LogLevel, type LogRecord } from '../../views/model/log-buffer.ts';
+import { LOG_LEVELS, type LogRecord, type RecordLevel } from '../../views/model/log-buffer.ts';
 import { age } from '../html/age.ts';
 import { link, pathTo, queryOf } from '../html/link.ts';
 import { paging } from '../html/paging.ts';
@@ -51,7 +51,7 @@ function filters({ level, organization, organizations }: LogView): Html {
 
 const MAX_SUGGESTIONS = 100;
 
-const TONES: Readonly<Record<LogLevel, Tone>> = {
+const TONES: Readonly<Record<RecordLevel, Tone>> = {
   trace: 'none',
   debug: 'none',
   info: 'ok',

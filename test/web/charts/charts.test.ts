@@ -1,6 +1,6 @@
 /** Charts: their shapes, sentences and tables. */
 import { expect, test } from 'vitest';
-import { type Outcome, outcomeBars } from '../../../src/web/charts/outcome-bars.ts';
+import { outcomeBars, type PassBar } from '../../../src/web/charts/outcome-bars.ts';
 import { stackedBar } from '../../../src/web/charts/stacked-bar.ts';
 import { stepLine } from '../../../src/web/charts/step-line.ts';
 import { trendChart } from '../../../src/web/charts/trend.ts';
@@ -10,7 +10,7 @@ const AT = Date.parse('2026-11-21T12:00:00Z');
 const textOf = async (chart: Html) => String(await chart);
 const count = (text: string, part: string) => text.split(part).length - 1;
 
-const outcomes = (count: number): Outcome[] =>
+const outcomes = (count: number): PassBar[] =>
   Array.from({ length: count }, (_, index) => ({
     number: count - index,
     outcome: (['done', 'held', 'failed'] as const)[index % 3] ?? 'done',
