@@ -1,11 +1,7 @@
 /** View models of pages by their path, for callers other than browsers. */
 import type { Backend } from '../../views/model/backend.ts';
 import type { Page, Viewer } from '../page.ts';
-<<<<<<<< HEAD:src/web/pages/load-view.ts
 import { pages } from './index.ts';
-========
-import { pages } from '../pages/index.ts';
->>>>>>>> 508ec43c (Give chart types names of their own and move the view loader):src/web/server/load-view.ts
 
 /**
  * Returns the view model of the page at a path with its query, such as `/o/acme/passes?before=20`. Null if there is no
