@@ -27,6 +27,11 @@ export interface OrganizationCase {
   /** How the last pass ended; null: none has. */
   readonly end?: Partial<PassEnd> | null;
   readonly isRunning?: boolean;
+  /** Changes the plan and the declared resources, for content that manifests cannot have. */
+  readonly edit?: (
+    plan: Plan,
+    declared: ReadonlyMap<string, Declared>,
+  ) => readonly [Plan, ReadonlyMap<string, Declared>];
   /** Changes that undo what somebody changed on the platform. */
   readonly drift?: (address: string) => boolean;
 }
@@ -52,8 +57,11 @@ export async function fakeDaemon(...cases: readonly OrganizationCase[]): Promise
 
 async function organization(store: Store, given: OrganizationCase) {
   const { id = 'org_1', plan: input = { manifests: {} }, config = {} } = given;
-  const plan = input === null ? null : (await planOf({ commit: COMMIT, ...input })).plan;
-  const declared = input === null ? new Map<string, Declared>() : await declare(input.manifests);
+  const edit = given.edit ?? ((...both) => both);
+  const [plan, declared] =
+    input === null
+      ? [null, new Map<string, Declared>()]
+      : edit((await planOf({ commit: COMMIT, ...input })).plan, await declare(input.manifests));
   const state = {
     id,
     config: { ...organizationConfig(id), ...config },

@@ -55,6 +55,6 @@ export function passTable(passes: readonly PassRow[], now: number): Html {
 
 /** `2 create, 1 delete, 1 failed`. */
 export function countWords({ counts }: Pick<PassRow, 'counts'>): string {
-  const text = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+  const text = Object.entries(counts).map(([name, count]) => `${count} ${shown(name)}`);
   return text.length === 0 ? 'none' : text.join(', ');
 }

@@ -40,7 +40,7 @@ ${title === '' ? '' : html`<div><dt>Title</dt><dd>${shown(title)}</dd></div>`}
 <div><dt>Id</dt><dd>${id === null ? html`<span class="faint">none</span>` : html`<code>${shown(id)}</code>`}</dd></div>
 <div><dt>Last check</dt><dd>${age(freshness.asOf, now)}</dd></div>
 ${pending === null ? '' : html`<div><dt>Pending</dt><dd>${shown(pending)}</dd></div>`}
-${declaredPause === null ? '' : html`<div><dt>Paused in the manifest</dt><dd>${shown(declaredPause.reason)}${declaredPause.until === null ? '' : `, until ${declaredPause.until}`}</dd></div>`}
+${declaredPause === null ? '' : html`<div><dt>Paused in the manifest</dt><dd>${shown(declaredPause.reason)}${declaredPause.until === null ? '' : `, until ${shown(declaredPause.until)}`}</dd></div>`}
 </dl>`;
 }
 

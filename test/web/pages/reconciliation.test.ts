@@ -1,0 +1,223 @@
+/** Pages of organizations, resources, plans and passes. */
+import { describe, expect, test } from 'vitest';
+import { DesiredStateError } from '../../../src/core/errors.ts';
+import type { Actor } from '../../../src/store/history.ts';
+import type { Page, PageRequest, Role } from '../../../src/web/page.ts';
+import { organizationPage } from '../../../src/web/pages/organization.ts';
+import { organizationsPage } from '../../../src/web/pages/organizations.ts';
+import { passPage } from '../../../src/web/pages/pass.ts';
+import { passesPage } from '../../../src/web/pages/passes.ts';
+import { planPage } from '../../../src/web/pages/plan.ts';
+import { resourcePage } from '../../../src/web/pages/resource.ts';
+import { HOSTILE_TEXTS } from '../../support/hostile-texts.ts';
+import { actual } from '../../support/planning.ts';
+import { type Fake, fakeDaemon, NOW, type OrganizationCase, passOf } from '../../views/backend.ts';
+
+const PAGES: readonly Page[] = [organizationsPage, organizationPage, resourcePage, planPage, passesPage, passPage];
+const ana: Actor = { name: 'ana@acme.example', method: 'oidc' };
+
+function request(
+  params: Readonly<Record<string, string>>,
+  { role = 'approver', query = {}, actor = ana }: { role?: Role; query?: Record<string, string>; actor?: Actor } = {},
+): PageRequest {
+  return { params: { organization: 'org_1', ...params }, query, viewer: { actor, role: () => role }, now: NOW };
+}
+
+async function render(page: Page, { backend }: Fake, asked: PageRequest): Promise<string> {
+  const view = await page.load(backend, asked);
+  if (view === null) {
+    throw new Error(`${page.path} has nothing to show`);
+  }
+  return `<title>${page.title(view)}</title>${await page.render(view, asked)}`;
+}
+
+/** Tags and the names of their attributes: what a text must not change. */
+function skeleton(text: string): readonly string[] {
+  return [...text.matchAll(/<\/?[a-z][^>]*>/g)].map(([tag]) => tag.replaceAll(/="[^"]*"/g, '='));
+}
+
+const DELETION: OrganizationCase = {
+  plan: {
+    manifests: 'teams: { a: { title: New } }',
+    base: 'teams: { a: { title: A }, b: { title: B } }',
+    ids: { 'team/a': 't1', 'team/b': 't2' },
+    actuals: [actual('team', 't1', { title: 'A' }), actual('team', 't2', { title: 'B' }, { facts: { members: 3 } })],
+    policy: { requireApproval: ['team'] },
+  },
+};
+
+/** A daemon in which every text that comes from elsewhere is this one. */
+async function daemonWith(text: string): Promise<Fake> {
+  const address = `team/${text}`;
+  const source = { file: text, line: 3, column: 1 };
+  const problem = { file: text, line: 1, column: 1, address: text, message: text };
+  const fake = await fakeDaemon({
+    ...DELETION,
+    edit: (plan, declared) => [
+      {
+        ...plan,
+        title: text,
+        verdict: { state: 'held', reasons: [text] },
+        changes: plan.changes.map((change) => ({
+          ...{ ...change, address, source, impact: text, held: text, paused: { reason: text, until: text } },
+          fields: [{ path: text, to: text }],
+        })),
+        access: [{ person: text, from: null, to: text, role: text, change: address }],
+        notes: [{ address, text }],
+        pending: [{ address, reason: text }],
+        unmanaged: [{ kind: 'team', id: text, title: text }],
+      },
+      new Map(
+        [...declared.values()].map((each) => [
+          address,
+          { ...each, address, fields: { title: text }, source, paused: { reason: text, until: text } },
+        ]),
+      ),
+    ],
+    end: { error: new DesiredStateError([problem]), outcome: 'failed' },
+  });
+  const history = fake.store.history('org_1');
+  const [plan = null] = fake.plans;
+  await history.addPass(
+    passOf(plan, { trigger: text, subject: text, author: text, error: text, counts: { [text]: 1, update: 1 } }),
+  );
+  await history.addPass(
+    passOf(plan, { writes: 1, changes: [{ address, action: text, status: text, error: text }], subject: text }),
+  );
+  for (const each of ['', address]) {
+    await history.pause({
+      address: each,
+      reason: text,
+      by: { name: text, method: 'oidc' },
+      since: NOW,
+      until: NOW + 1000,
+    });
+  }
+  const { checksum = '' } = plan ?? {};
+  const decision = {
+    checksum,
+    verdict: 'approved',
+    by: { name: text, method: 'oidc' },
+    reason: text,
+    at: NOW,
+  } as const;
+  await fake.store.organization('org_1').decide(decision);
+  return fake;
+}
+
+describe('texts of others', () => {
+  const texts = [
+    ...HOSTILE_TEXTS,
+    '"><script>alert(1)</script>',
+    "' onmouseover=alert(1) x='",
+    '</title></main></html>',
+    'javascript:alert(1)',
+    'x'.repeat(10_000),
+    '🚀'.repeat(500),
+    '../../../etc/passwd',
+    '?q=1#fragment',
+  ];
+
+  test.each(PAGES.map((page) => [page.path, page] as const))('%s shows them as text', async (_path, page) => {
+    const paramsFor = (text: string, { plans }: Fake) =>
+      request({ '*': `team/${text}`, number: '2', checksum: plans[0]?.checksum ?? '' });
+    const plain = await daemonWith('plain');
+    const expected = skeleton(await render(page, plain, paramsFor('plain', plain)));
+    for (const text of texts) {
+      const fake = await daemonWith(text);
+      const shown = await render(page, fake, paramsFor(text, fake));
+      expect(skeleton(shown), text.slice(0, 40)).toEqual(expected);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be in a page
+      expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+      expect(shown.length).toBeLessThan(120_000);
+    }
+  });
+
+  test.each(PAGES.map((page) => [page.path, page] as const))(
+    'in the query of %s change no page',
+    async (_path, page) => {
+      const fake = await daemonWith('plain');
+      const checksum = fake.plans[0]?.checksum ?? '';
+      for (const text of texts.slice(0, -6)) {
+        const query = { q: text, kind: text, state: text, after: text, before: text, from: text };
+        const shown = await render(page, fake, request({ '*': 'team/plain', number: '1', checksum }, { query }));
+        expect(shown).not.toContain('<script');
+        expect(skeleton(shown).some((tag) => tag.includes('onmouseover'))).toBe(false);
+      }
+    },
+  );
+});
+
+test('every link of a page is a path of the host or https, every attribute is quoted, and nothing runs', async () => {
+  const fake = await daemonWith('plain');
+  const checksum = fake.plans[0]?.checksum ?? '';
+  for (const page of PAGES) {
+    const shown = await render(page, fake, request({ '*': 'team/plain', number: '1', checksum }));
+    for (const [, href = ''] of shown.matchAll(/(?:href|action)="([^"]*)"/g)) {
+      expect(href).toMatch(/^(?:\/(?!\/)|https:\/\/|[?#])/);
+    }
+    expect(shown).not.toMatch(/<[^>]*\s[a-z-]+=[^"][^>]*>/);
+    expect(shown).not.toMatch(/<(?:script|style|iframe|object|embed)|\sstyle=|\son[a-z]+=/);
+    const ids = [...shown.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [, id] of shown.matchAll(/(?:for|aria-labelledby)="([^"]*)"/g)) {
+      expect(ids).toContain(id);
+    }
+  }
+});
+
+describe('the form of a plan', () => {
+  test('carries the checksum of what it shows, for an approver only', async () => {
+    const fake = await fakeDaemon(DELETION);
+    const [plan] = fake.plans;
+    const params = { checksum: plan?.checksum ?? '' };
+    const shown = await render(planPage, fake, request(params));
+    expect(shown).toContain(`<input type="hidden" name="checksum" value="${plan?.heldChecksum}">`);
+    expect(shown).toContain(`<input type="hidden" name="plan" value="${plan?.checksum}">`);
+    expect(shown).toContain('Approve 1 change<');
+    expect(shown.indexOf('deletes')).toBeLessThan(shown.indexOf('<form'));
+    for (const role of ['viewer', 'operator'] as const) {
+      const withoutForm = await render(planPage, fake, request(params, { role }));
+      expect(withoutForm).not.toContain('<form');
+      expect(withoutForm).toContain('needs the role approver');
+    }
+  });
+
+  test('is missing on a plan of the history', async () => {
+    const fake = await fakeDaemon(DELETION);
+    const before = await fakeDaemon({ plan: { ...DELETION.plan, manifests: 'teams: {}' } });
+    await fake.store.history('org_1').addPass(passOf(before.plans[0] ?? null));
+    const shown = await render(planPage, fake, request({ checksum: before.plans[0]?.checksum ?? '' }));
+    expect(shown).toContain('not the present plan');
+    expect(shown).not.toContain('<form');
+  });
+});
+
+describe('the forms of an organization', () => {
+  test('are shown to operators', async () => {
+    const fake = await fakeDaemon(DELETION);
+    const shown = await render(organizationPage, fake, request({}, { role: 'operator' }));
+    expect(shown).toContain('name="action" value="reconcile"');
+    expect(shown).toContain('name="action" value="pause"');
+    expect(await render(organizationPage, fake, request({}, { role: 'viewer' }))).not.toContain('method="post"');
+  });
+
+  test('resume what is paused', async () => {
+    const fake = await fakeDaemon(DELETION);
+    await fake.store.history('org_1').pause({ address: 'team/a', reason: 'r', by: ana, since: NOW, until: null });
+    const shown = await render(resourcePage, fake, request({ '*': 'team/a' }, { role: 'operator' }));
+    expect(shown).toContain('name="action" value="resume"');
+    expect(shown).toContain('Paused by ana@acme.example until it is resumed: r');
+    expect(shown).not.toContain('name="action" value="pause"');
+  });
+});
+
+test('a page that is stale says since when, and never in sync', async () => {
+  const plan = { manifests: 'teams: { a: { title: A } }', actuals: [actual('team', 't1', { title: 'A' })] };
+  const fake = await fakeDaemon({ plan, checked: 180 });
+  for (const page of [organizationsPage, organizationPage, resourcePage]) {
+    const shown = await render(page, fake, request({ '*': 'team/a' }));
+    expect(shown).toMatch(/3 hours/);
+    expect(shown.replaceAll(/<option[^>]*>[^<]*/g, '')).not.toMatch(/in sync/i);
+  }
+});
