@@ -6,14 +6,14 @@ import type { Backend } from '../views/model/backend.ts';
 /** Escaped HTML, made by the `html` tag of hono. */
 export type Html = ReturnType<typeof html>;
 
-/** What a person may do: each role includes those before it. */
-export type Role = 'viewer' | 'operator' | 'approver';
+/** Rights of a person: each role includes those before it. */
+export type ViewerRole = 'viewer' | 'operator' | 'approver';
 
 /** The person who asks for a page. */
 export interface Viewer {
   readonly actor: Actor;
   /** Returns the role for an organization; null if the person may not see it. */
-  role(organization: string): Role | null;
+  role(organization: string): ViewerRole | null;
 }
 
 export interface PageRequest {
@@ -27,7 +27,7 @@ export interface PageRequest {
 }
 
 /** A page at a path such as `/o/:organization`. The server answers 404 for organizations that the viewer may not see. */
-export interface Page<View extends object = object> {
+export interface PageDefinition<View extends object = object> {
   readonly path: string;
   /** Returns null if there is no such thing. */
   load(backend: Backend, request: PageRequest): Promise<View | null>;
@@ -39,6 +39,6 @@ export interface Page<View extends object = object> {
 }
 
 /** Erases the view type, for lists of pages. */
-export function definePage<View extends object>(page: Page<View>): Page {
-  return page as unknown as Page;
+export function definePage<View extends object>(page: PageDefinition<View>): PageDefinition {
+  return page as unknown as PageDefinition;
 }

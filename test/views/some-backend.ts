@@ -7,7 +7,7 @@ import { openMemoryStore } from '../../src/store/memory.ts';
 import type { DeadLetter } from '../../src/store/outbox.ts';
 import type { Backend, OrganizationState, QueueState } from '../../src/views/model/backend.ts';
 import { LogBuffer } from '../../src/views/model/log-buffer.ts';
-import type { PageRequest, Role } from '../../src/web/page.ts';
+import type { PageRequest, ViewerRole } from '../../src/web/page.ts';
 import { settingsOf } from '../clusters/samples.ts';
 import { someQueue } from './queue-samples.ts';
 
@@ -107,7 +107,7 @@ export function someBackend(
 export function someRequest(
   params: PageRequest['params'] = {},
   query: PageRequest['query'] = {},
-  role: Role | ((organization: string) => Role | null) = 'viewer',
+  role: ViewerRole | ((organization: string) => ViewerRole | null) = 'viewer',
 ): PageRequest {
   const actor = { name: 'ana@example.com', method: 'token' } as const;
   return {

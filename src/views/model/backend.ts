@@ -64,7 +64,7 @@ export interface OrganizationState {
   readonly pollInterval: number | null;
 }
 
-/** What people can ask the daemon to do. Every call that changes something is recorded in the audit. */
+/** Actions that people can ask the daemon for. Every call that changes something is recorded in the audit. */
 export interface ActionHandlers {
   act(by: Actor, organization: string | null, request: ActionRequest): Promise<JsonObject>;
   conversations(by: Actor, organization: string | null, request: ConversationRequest): Promise<JsonObject>;

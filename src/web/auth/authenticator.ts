@@ -14,7 +14,7 @@ export interface AuthRequest {
 }
 
 /** A known person. */
-export interface Identity {
+export interface KnownPerson {
   readonly actor: Actor;
   readonly groups: readonly string[];
   /** True if browsers send the proof with every request, so that other sites could make them send one. */
@@ -22,7 +22,7 @@ export interface Identity {
 }
 
 /** A way to know people. Returns null if the request has none of its proofs. Throws PageError for a wrong one. */
-export type Authenticator = (request: AuthRequest) => Promise<Identity | null>;
+export type Authenticator = (request: AuthRequest) => Promise<KnownPerson | null>;
 
 /** Asks several authenticators, in their order. */
 export function firstOf(authenticators: readonly Authenticator[]): Authenticator {
@@ -45,7 +45,7 @@ export const authenticateNobody: Authenticator = async () => ({
 });
 
 /** Returns the rights of a person. Without sign-in, everybody may read. */
-export function viewerOf({ actor, groups }: Identity, { roles }: UiConfig): Viewer {
+export function viewerOf({ actor, groups }: KnownPerson, { roles }: UiConfig): Viewer {
   return {
     actor,
     role: (organization) =>

@@ -6,7 +6,7 @@ import type { Authenticator } from './authenticator.ts';
 import type { OidcProvider } from './oidc.ts';
 import type { PageSessions, SignedIn } from './page-sessions.ts';
 
-export interface SessionOptions {
+export interface SessionAuthenticatorOptions {
   readonly sessions: PageSessions;
   readonly config: UiConfig;
   readonly clock: Pick<Clock, 'now'>;
@@ -22,7 +22,7 @@ const UNCONFIRMED = 60 * 60_000;
 const RETRY = 60_000;
 
 /** Knows people by the cookie of their session. */
-export function authenticateBySession(options: SessionOptions): Authenticator {
+export function authenticateBySession(options: SessionAuthenticatorOptions): Authenticator {
   const rechecks = new Rechecks(options);
   return async ({ cookies }) => {
     const secret = cookies[options.cookie];
@@ -38,18 +38,18 @@ export function authenticateBySession(options: SessionOptions): Authenticator {
 }
 
 /** Returns null if the token was removed from the configuration. */
-function stillConfigured(person: SignedIn, { config }: SessionOptions): SignedIn | null {
+function stillConfigured(person: SignedIn, { config }: SessionAuthenticatorOptions): SignedIn | null {
   const token = config.tokens.find(({ sha256 }) => sha256 === person.sha256);
   return token === undefined ? null : { ...person, name: token.name };
 }
 
 /** Asks the provider from time to time whether people may still sign in, and for their groups. */
 class Rechecks {
-  readonly #options: SessionOptions;
+  readonly #options: SessionAuthenticatorOptions;
   readonly #running = new Map<string, Promise<SignedIn | null>>();
   #retryAt = 0;
 
-  constructor(options: SessionOptions) {
+  constructor(options: SessionAuthenticatorOptions) {
     this.#options = options;
   }
 
@@ -78,7 +78,7 @@ class Rechecks {
     secret: string,
     person: SignedIn,
     refreshToken: string,
-    provider: NonNullable<SessionOptions['provider']>,
+    provider: NonNullable<SessionAuthenticatorOptions['provider']>,
   ): Promise<SignedIn | null> {
     const { sessions, clock } = this.#options;
     try {

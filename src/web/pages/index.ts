@@ -1,5 +1,5 @@
 /** All pages. */
-import type { Page } from '../page.ts';
+import type { PageDefinition } from '../page.ts';
 import { auditPage, organizationAuditPage } from './audit.ts';
 import { budgetPage } from './budget.ts';
 import { clustersPage } from './clusters.ts';
@@ -13,7 +13,7 @@ import { passesPage } from './passes.ts';
 import { planPage } from './plan.ts';
 import { resourcePage } from './resource.ts';
 
-export const pages: readonly Page[] = [
+export const pages: readonly PageDefinition[] = [
   organizationsPage,
   organizationPage,
   resourcePage,

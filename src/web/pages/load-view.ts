@@ -1,6 +1,6 @@
 /** View models of pages by their path, for callers other than browsers. */
 import type { Backend } from '../../views/model/backend.ts';
-import type { Page, Viewer } from '../page.ts';
+import type { PageDefinition, Viewer } from '../page.ts';
 import { pages } from './index.ts';
 
 /**
@@ -29,7 +29,7 @@ function canSee(backend: Backend, viewer: Viewer, organization: string): boolean
 }
 
 /** Returns the parameters of a path; null if it is not of this page. `*` is the rest of the path. */
-function match({ path }: Page, pathname: string): Record<string, string> | null {
+function match({ path }: PageDefinition, pathname: string): Record<string, string> | null {
   const pattern = path.split('/');
   const parts = pathname.split('/');
   const isOpen = pattern.at(-1) === '*';

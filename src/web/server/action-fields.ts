@@ -7,15 +7,15 @@ import type { JsonObject } from '../../core/json.ts';
 import { actionRequest } from '../../reconcile/daemon/action-request.ts';
 import type { Actor } from '../../store/history.ts';
 import type { ActionHandlers } from '../../views/model/backend.ts';
-import type { Role } from '../page.ts';
+import type { ViewerRole } from '../page.ts';
 import { PageError } from '../page-error.ts';
 
-/** Fields of a form. */
-export type Fields = Readonly<Record<string, string>>;
+/** FormFields of a form. */
+export type FormFields = Readonly<Record<string, string>>;
 
 /** An action that was read, but not carried out. */
 export interface RequestedAction {
-  readonly role: Role;
+  readonly role: ViewerRole;
   run(handlers: ActionHandlers, by: Actor, organization: string): Promise<JsonObject>;
 }
 
@@ -34,7 +34,7 @@ interface Schema<Request> {
 }
 
 /** Reads an action. `now`: milliseconds since the epoch. Throws PageError (422) for an invalid one. */
-export function readAction(fields: Fields, now: number): RequestedAction {
+export function readAction(fields: FormFields, now: number): RequestedAction {
   const read = ACTIONS.get(fields.action ?? '');
   if (read === undefined) {
     const known = [...ACTIONS.keys()].join(', ');
@@ -43,7 +43,7 @@ export function readAction(fields: Fields, now: number): RequestedAction {
   return read(fields, now);
 }
 
-const ACTIONS: ReadonlyMap<string, (fields: Fields, now: number) => RequestedAction> = new Map([
+const ACTIONS: ReadonlyMap<string, (fields: FormFields, now: number) => RequestedAction> = new Map([
   ['approve', ({ checksum = '', reason }) => onPlan('approver', { subcommand: 'approve', checksum, reason })],
   ['reject', ({ checksum = '', reason }) => onPlan('approver', { subcommand: 'reject', checksum, reason })],
   [
@@ -66,12 +66,12 @@ const ACTIONS: ReadonlyMap<string, (fields: Fields, now: number) => RequestedAct
   ],
 ]);
 
-function onPlan(role: Role, value: object): RequestedAction {
+function onPlan(role: ViewerRole, value: object): RequestedAction {
   const request = parse(actionRequest, value);
   return { role, run: (handlers, by, organization) => handlers.act(by, organization, request) };
 }
 
-function onDeadLetters(subcommand: 'dead retry' | 'dead drop', { key, source }: Fields): RequestedAction {
+function onDeadLetters(subcommand: 'dead retry' | 'dead drop', { key, source }: FormFields): RequestedAction {
   const filter = { ...(key ? { key } : {}), ...(source ? { source } : {}) };
   const request = parse(conversationRequest, { subcommand, ...filter });
   return { role: 'operator', run: (handlers, by, organization) => handlers.conversations(by, organization, request) };

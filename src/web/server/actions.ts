@@ -18,12 +18,12 @@ import type { Actor } from '../../store/history.ts';
 import type { Backend, OrganizationState } from '../../views/model/backend.ts';
 import { planPath } from '../../views/model/paths.ts';
 import { planDifference } from '../../views/plan.ts';
-import { type Identity, viewerOf } from '../auth/authenticator.ts';
+import { type KnownPerson, viewerOf } from '../auth/authenticator.ts';
 import { includesRole } from '../auth/roles.ts';
 import { differenceSection } from '../html/difference.ts';
 import { isLocalPath, link, pathTo } from '../html/link.ts';
 import { PageError } from '../page-error.ts';
-import { type Fields, type RequestedAction, readAction } from './action-fields.ts';
+import { type FormFields, type RequestedAction, readAction } from './action-fields.ts';
 import { checkOrigin } from './request-checks.ts';
 import { formOf, notFound, wantsJson } from './respond.ts';
 
@@ -32,7 +32,7 @@ export interface ActionRouteOptions {
   readonly config: UiConfig;
   readonly log: Pick<Logger, 'warn'>;
   /** Finds out who sends a request; null if nobody has signed in. */
-  readonly identify: (request: FastifyRequest) => Promise<Identity | null>;
+  readonly identify: (request: FastifyRequest) => Promise<KnownPerson | null>;
 }
 
 /** Milliseconds in which the same request again, such as a second click, gets the answer of the first one. */
@@ -83,7 +83,7 @@ export class ActionRoute {
   }
 
   /** Carries out an action; of two equal ones in a row, only the first. */
-  async #once(by: Actor, state: OrganizationState, fields: Fields, action: RequestedAction): Promise<JsonObject> {
+  async #once(by: Actor, state: OrganizationState, fields: FormFields, action: RequestedAction): Promise<JsonObject> {
     const { clock } = this.#options.backend;
     const person = JSON.stringify([by.method, by.name, state.id]);
     const key = JSON.stringify(Object.entries(fields).toSorted());
@@ -102,7 +102,7 @@ export class ActionRoute {
     return answer;
   }
 
-  async #run(by: Actor, state: OrganizationState, fields: Fields, action: RequestedAction): Promise<JsonObject> {
+  async #run(by: Actor, state: OrganizationState, fields: FormFields, action: RequestedAction): Promise<JsonObject> {
     const { checksum = '' } = fields;
     const isDecision = fields.action === 'approve' || fields.action === 'reject';
     if (isDecision && !isPresent(state, checksum)) {
@@ -126,7 +126,11 @@ function isPresent({ reconciler }: OrganizationState, checksum: string): boolean
 }
 
 /** Returns true if the person already made this decision, and the plan was applied since. */
-async function hasDecided({ history }: OrganizationState, by: Actor, { action, checksum }: Fields): Promise<boolean> {
+async function hasDecided(
+  { history }: OrganizationState,
+  by: Actor,
+  { action, checksum }: FormFields,
+): Promise<boolean> {
   const entries = await history.audit({ limit: SEARCHED });
   return entries.some(
     ({ actor, outcome, ...entry }) =>
@@ -183,7 +187,7 @@ function toPageError(error: unknown): unknown {
 }
 
 /** Returns the page to open afterwards, which says that the action was carried out. */
-function backOf({ back = '', action = '' }: Fields, organization: string): string {
+function backOf({ back = '', action = '' }: FormFields, organization: string): string {
   const url = new URL(isLocalPath(back) ? back : pathTo(['o', organization]), 'http://host');
   url.searchParams.set('done', action);
   return `${url.pathname}${url.search}${url.hash}`;

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { UiConfig } from '../../config/ui.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Backend } from '../../views/model/backend.ts';
-import { type Identity, viewerOf } from '../auth/authenticator.ts';
+import { type KnownPerson, viewerOf } from '../auth/authenticator.ts';
 import type { Viewer } from '../page.ts';
 import { PageError } from '../page-error.ts';
 
@@ -12,7 +12,7 @@ export interface EventStreamOptions {
   readonly backend: Backend;
   readonly config: UiConfig;
   /** Finds out who sends a request; null if nobody has signed in. */
-  readonly identify: (request: FastifyRequest) => Promise<Identity | null>;
+  readonly identify: (request: FastifyRequest) => Promise<KnownPerson | null>;
 }
 
 interface Stream {

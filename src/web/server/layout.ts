@@ -4,7 +4,7 @@ import { link, pathTo } from '../html/link.ts';
 import type { Html, Viewer } from '../page.ts';
 import type { Assets } from './assets.ts';
 
-export interface LayoutOptions {
+export interface FrameOptions {
   readonly title: string;
   readonly main: Html;
   /** Path of the request, for the navigation. */
@@ -41,7 +41,7 @@ const OF_ORGANIZATION = [
 const RELOAD = 30;
 
 /** Renders a document. */
-export async function layout(options: LayoutOptions): Promise<string> {
+export async function layout(options: FrameOptions): Promise<string> {
   const { title, viewer, assets, live, refresh } = options;
   const main = await options.main;
   const isReloaded = live !== null && !String(main).includes(' method="post"');
@@ -82,7 +82,7 @@ ${main}
   return String(document);
 }
 
-function globalNav({ path }: LayoutOptions): Html {
+function globalNav({ path }: FrameOptions): Html {
   return html`<nav aria-label="Octavo"><ul>${GLOBAL.map(([href, text]) => item(href, text, path))}</ul></nav>`;
 }
 

@@ -7,7 +7,7 @@ import { isLoopbackHost } from '../../core/loopback.ts';
 import type { Logger } from '../../log.ts';
 import type { Sessions } from '../../store/sessions.ts';
 import type { Backend } from '../../views/model/backend.ts';
-import { type Authenticator, authenticateNobody, firstOf, type Identity, viewerOf } from '../auth/authenticator.ts';
+import { type Authenticator, authenticateNobody, firstOf, type KnownPerson, viewerOf } from '../auth/authenticator.ts';
 import { authenticateBySession } from '../auth/by-session.ts';
 import { authenticateByToken } from '../auth/by-token.ts';
 import { FailedAttempts } from '../auth/failed-attempts.ts';
@@ -15,7 +15,7 @@ import { OidcProvider } from '../auth/oidc.ts';
 import { PageSessions } from '../auth/page-sessions.ts';
 import { authenticateByProxy } from '../auth/proxy.ts';
 import { queryOf } from '../html/link.ts';
-import type { Page } from '../page.ts';
+import type { PageDefinition } from '../page.ts';
 import { PageError } from '../page-error.ts';
 import { pages } from '../pages/index.ts';
 import { ActionRoute } from './actions.ts';
@@ -152,7 +152,7 @@ class Pages {
     }
   }
 
-  async #sendPage(page: Page, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async #sendPage(page: PageDefinition, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const identity = await this.#identify(request);
     if (identity === null) {
       return this.#askToSignIn(request, reply);
@@ -179,7 +179,7 @@ class Pages {
       .send(asset.body);
   }
 
-  async #identify(request: FastifyRequest): Promise<Identity | null> {
+  async #identify(request: FastifyRequest): Promise<KnownPerson | null> {
     return this.#authenticate({
       headers: request.headers,
       peer: request.socket.remoteAddress ?? '',

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import type { Backend } from '../../views/model/backend.ts';
 import { link } from '../html/link.ts';
-import type { Page, PageRequest, Viewer } from '../page.ts';
+import type { PageDefinition, PageRequest, Viewer } from '../page.ts';
 import { PageError } from '../page-error.ts';
 import type { Assets } from './assets.ts';
 import { layout } from './layout.ts';
@@ -55,7 +55,7 @@ export function pageRequest(backend: Backend, request: FastifyRequest, viewer: V
 
 /** Renders a page. Throws PageError (404) if there is no such thing. */
 export async function renderPage(
-  page: Page,
+  page: PageDefinition,
   { backend, assets }: { readonly backend: Backend; readonly assets: Assets },
   request: PageRequest,
   { path, isJson }: { readonly path: string; readonly isJson: boolean },

@@ -4,7 +4,7 @@ import type { OwnRequest } from '../../../src/clusters/read/cluster-store.ts';
 import { ClusterOverview } from '../../../src/clusters/run/overview.ts';
 import type { Backend } from '../../../src/views/model/backend.ts';
 import { LogBuffer } from '../../../src/views/model/log-buffer.ts';
-import type { Page, PageRequest } from '../../../src/web/page.ts';
+import type { PageDefinition, PageRequest } from '../../../src/web/page.ts';
 import { auditPage, organizationAuditPage } from '../../../src/web/pages/audit.ts';
 import { budgetPage } from '../../../src/web/pages/budget.ts';
 import { clustersPage } from '../../../src/web/pages/clusters.ts';
@@ -15,7 +15,7 @@ import { someCluster } from '../../clusters/samples.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile-texts.ts';
 import { type Asked, NOW, someBackend, someOrganization, someRequest, someSource } from '../../views/some-backend.ts';
 
-async function render(page: Page, backend: Backend, request: PageRequest): Promise<string> {
+async function render(page: PageDefinition, backend: Backend, request: PageRequest): Promise<string> {
   const view = await page.load(backend, request);
   if (view === null) {
     throw new Error(`${page.path} has nothing to show`);
@@ -68,7 +68,7 @@ async function backendWith(text: string, asked: Asked[] = []): Promise<Backend> 
   return someBackend([state], { answer: { conversation: { subject: text } }, asked, log });
 }
 
-const PAGES: readonly Page[] = [
+const PAGES: readonly PageDefinition[] = [
   ...[conversationsPage, deadLettersPage, deadLetterPage, clustersPage, budgetPage],
   ...[auditPage, organizationAuditPage, logPage],
 ];
