@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { describe, expect, test } from 'vitest';
 import { DesiredStateError } from '../../../src/core/errors.ts';
 import type { Actor } from '../../../src/store/history.ts';
-import type { Page, PageRequest, Role } from '../../../src/web/page.ts';
+import type { PageDefinition, PageRequest, ViewerRole } from '../../../src/web/page.ts';
 import { organizationPage } from '../../../src/web/pages/organization.ts';
 import { organizationsPage } from '../../../src/web/pages/organizations.ts';
 import { passPage } from '../../../src/web/pages/pass.ts';
@@ -14,17 +14,28 @@ import { HOSTILE_TEXTS } from '../../support/hostile-texts.ts';
 import { actual } from '../../support/planning.ts';
 import { type Fake, fakeDaemon, NOW, type OrganizationCase, passOf } from '../../views/backend.ts';
 
-const PAGES: readonly Page[] = [organizationsPage, organizationPage, resourcePage, planPage, passesPage, passPage];
+const PAGES: readonly PageDefinition[] = [
+  organizationsPage,
+  organizationPage,
+  resourcePage,
+  planPage,
+  passesPage,
+  passPage,
+];
 const ana: Actor = { name: 'ana@acme.example', method: 'oidc' };
 
 function request(
   params: Readonly<Record<string, string>>,
-  { role = 'approver', query = {}, actor = ana }: { role?: Role; query?: Record<string, string>; actor?: Actor } = {},
+  {
+    role = 'approver',
+    query = {},
+    actor = ana,
+  }: { role?: ViewerRole; query?: Record<string, string>; actor?: Actor } = {},
 ): PageRequest {
   return { params: { organization: 'org_1', ...params }, query, viewer: { actor, role: () => role }, now: NOW };
 }
 
-async function render(page: Page, { backend }: Fake, asked: PageRequest): Promise<string> {
+async function render(page: PageDefinition, { backend }: Fake, asked: PageRequest): Promise<string> {
   const view = await page.load(backend, asked);
   if (view === null) {
     throw new Error(`${page.path} has nothing to show`);
