@@ -1,7 +1,7 @@
 /** View of one resource: where it is declared, what the platform had, what waits, and its last changes. */
 import type { Change } from '../core/change.ts';
 import type { Json } from '../core/json.ts';
-import type { Declared, Fields } from '../core/resource.ts';
+import type { Declared } from '../core/resource.ts';
 import { kinds } from '../kinds/registry.ts';
 import { normalizeFields } from '../plan/model/diff.ts';
 import { valueText } from '../plan/render/field-text.ts';
@@ -169,7 +169,7 @@ function fieldViews(
   if (kind === undefined) {
     return [];
   }
-  const wanted: Fields = declared === undefined ? {} : normalizeFields(kind, declared.fields);
+  const wanted = new Map(Object.entries(declared === undefined ? {} : normalizeFields(kind, declared.fields)));
   const waiting = changes.filter((change) => states.result(change)?.status !== 'applied');
   const removed = waiting.find(({ action }) => action === 'delete');
   if (declared === undefined) {
@@ -184,9 +184,9 @@ function fieldViews(
       .filter(({ action }) => action === 'update' || action === 'move')
       .flatMap(({ fields }) => fields.map((field) => [field.path, field.from] as const)),
   );
-  const names = Object.keys(wanted).filter((name) => kind.fields[name]?.declarationOnly !== true);
+  const names = [...wanted.keys()].filter((name) => kind.fields[name]?.declarationOnly !== true);
   return [...new Set([...names, ...differing.keys()])].map((name) => {
-    const value = wanted[name];
+    const value = wanted.get(name);
     if (isMissing) {
       return fieldView(name, value, undefined, value !== undefined);
     }
