@@ -2,8 +2,9 @@
 
 /* global Idiomorph */
 
-/** Milliseconds between reloads without an event: ages change, and events may be lost. */
+/** Milliseconds between reloads without an event: ages change, and events may be lost. Longer if the daemon is busy. */
 const USUAL = 60_000;
+let usual = USUAL;
 /** Milliseconds without a connection before the page says so. */
 const PATIENCE = 10_000;
 
@@ -100,6 +101,7 @@ function loadWithin(milliseconds) {
 }
 
 function receive({ topics, wait }) {
+  usual = Math.max(USUAL, 2 * wait);
   const wanted = JSON.parse(content().dataset.topics);
   // "*" is any organization.
   const isWanted = (topic) => wanted.includes(topic) || (wanted.includes('*') && topic !== 'budget' && topic !== 'log');
@@ -167,7 +169,7 @@ document.addEventListener('visibilitychange', () => {
   }
 });
 setInterval(() => {
-  if (Date.now() - lastLoad >= USUAL || lostSince !== null) {
+  if (Date.now() - lastLoad >= usual || lostSince !== null) {
     void load();
   }
 }, PATIENCE / 2);

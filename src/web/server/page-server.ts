@@ -47,6 +47,8 @@ export interface PageServer {
 const SLOWEST = 10_000;
 /** Largest form, in bytes. */
 const LARGEST_BODY = 65_536;
+/** Number of pages whose duration counts. */
+const RECENT_PAGES = 20;
 /** Milliseconds that requests in flight may take after `close`. */
 const CLOSING = 500;
 
@@ -111,6 +113,8 @@ class Pages {
   readonly #signIn: SignIn;
   readonly #actions: ActionRoute;
   readonly #events: EventStreams;
+  /** Average duration of making a page, in milliseconds; recent ones count most. */
+  #duration = 0;
 
   constructor(options: PageServerOptions, assets: Assets) {
     const { config, backend, sessions: stored, randomBytes, log } = options;
@@ -126,7 +130,7 @@ class Pages {
     this.#signIn = new SignIn({ config, clock, assets, sessions, attempts, provider });
     const identify = (request: FastifyRequest) => this.#identify(request);
     this.#actions = new ActionRoute({ backend, config, log, identify });
-    this.#events = new EventStreams({ backend, config, identify });
+    this.#events = new EventStreams({ backend, config, identify, pageDuration: () => this.#duration });
     this.#authenticate = isOpen
       ? authenticateNobody
       : firstOf([
@@ -161,7 +165,10 @@ class Pages {
     const parts = { backend: this.#options.backend, assets: this.#assets };
     const asked = pageRequest(parts.backend, request, viewer);
     const form = { path: pathOf(request), isJson: wantsJson(request) || asked.query.format === 'json' };
-    return sendAnswer(request, reply, await renderPage(page, parts, asked, form));
+    const from = parts.backend.clock.monotonic();
+    const answer = await renderPage(page, parts, asked, form);
+    this.#duration += (parts.backend.clock.monotonic() - from - this.#duration) / RECENT_PAGES;
+    return sendAnswer(request, reply, answer);
   }
 
   #sendAsset(request: FastifyRequest, reply: FastifyReply): FastifyReply {
