@@ -77,7 +77,7 @@ const EXIT_CODES = `| exit code | means |
 | 2 | the plan has changes, including held ones (\`plan --detailed-exitcode\` only) |
 | 3 | invalid input: manifests, configuration or command line |
 | 4 | a change was held, or the plan was refused: by a safety limit, because the plan file is stale or was altered, or because a checksum does not match |
-| 5 | all other changes were applied, but something is still pending after \`--wait\`, or the wait was interrupted (\`apply\` only) |
+| 5 | all other changes were applied, but something is still pending after \`--wait\`, or the wait was interrupted (\`apply\`); changes are being applied (\`status\`) |
 | 130, 143 | interrupted by Ctrl-C or SIGTERM (\`api\`; other commands finish what they started and exit with one of the codes above) |
 
 Closing standard output early, as \`head\` does, changes neither the work of a command nor its exit code. \`api\` then
