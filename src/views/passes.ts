@@ -3,7 +3,7 @@ import type { PassCounts, PassRecord } from '../store/history.ts';
 import type { Backend } from './model/backend.ts';
 import { type ForgeLinks, forgeLinks } from './model/forge-links.ts';
 import { passPath, planPath, resourcePath } from './model/paths.ts';
-import { type PlanContent, planContent } from './model/plan-content.ts';
+import { type PlanContent, planContent, statusesOf } from './model/plan-content.ts';
 import { readPlan } from './model/shown-plan.ts';
 import { isoTime } from './model/words.ts';
 
@@ -99,7 +99,7 @@ export async function passView(backend: Backend, id: string, number: number): Pr
     ...passRow(id, details.pass, links),
     changes: details.changes.slice(0, MAX_CHANGES).map((each) => ({ ...each, path: resourcePath(id, each.address) })),
     unlisted: Math.max(0, details.changes.length - MAX_CHANGES),
-    plan: plan === null ? null : planContent(id, plan, links, 0),
+    plan: plan === null ? null : planContent(id, plan, links, 0, statusesOf(details.changes)),
   };
 }
 

@@ -13,7 +13,7 @@ import { heldChanges } from './model/condition.ts';
 import { forgeLinks } from './model/forge-links.ts';
 import type { Freshness } from './model/freshness.ts';
 import { passPath, planPath } from './model/paths.ts';
-import { type PlanContent, planContent } from './model/plan-content.ts';
+import { type PlanContent, planContent, statusesOf } from './model/plan-content.ts';
 import { comparePlans, type PlanDifference, readPlan, type ShownPlan } from './model/shown-plan.ts';
 import { isoTime } from './model/words.ts';
 
@@ -122,9 +122,10 @@ async function currentPlan(
   );
   const desired = reconciler?.lastDesired ?? null;
   const changes = heldChanges(plan);
+  const end = reconciler?.lastEnd;
   return {
     organization: id,
-    ...planContent(id, plan, forgeLinks(config.source), from),
+    ...planContent(id, plan, forgeLinks(config.source), from, statusesOf(end?.plan === plan ? end.results : [])),
     subject: desired?.commit === plan.commit ? (desired?.subject ?? '') : '',
     freshness,
     isCurrent: true,
@@ -177,7 +178,7 @@ async function pastPlan(
     return null;
   }
   const { number, subject, endedAt } = kept.pass;
-  const content = planContent(id, plan, forgeLinks(config.source), from);
+  const content = planContent(id, plan, forgeLinks(config.source), from, statusesOf(kept.changes));
   const total = Object.values(plan.summary).length === 0 ? 0 : changesIn(plan);
   const partial = total > content.total ? ` Only ${counted(content.total, 'change')} of ${total} were kept.` : '';
   return {

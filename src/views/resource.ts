@@ -33,8 +33,6 @@ export interface FieldView {
 export interface PlannedChangeView extends Omit<ChangeView, 'isDangerous'> {
   /** True if it undoes what somebody changed on the platform. */
   readonly isDrift: boolean;
-  /** Result of the last pass; null if it did not reach the change. */
-  readonly status: string | null;
   readonly error: string | null;
 }
 
@@ -151,9 +149,8 @@ function plannedChange(
 ): PlannedChangeView {
   const result = about.states.result(change);
   return {
-    ...changeView(id, change, sourceView(change.source, about.commit, about.links)),
+    ...changeView(id, change, sourceView(change.source, about.commit, about.links), result?.status ?? null),
     isDrift: about.state.reconciler?.lastCheck?.drift.has(change) === true,
-    status: result?.status ?? null,
     error: result?.error ?? null,
   };
 }

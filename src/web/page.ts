@@ -32,8 +32,8 @@ export interface PageDefinition<View extends object = object> {
   /** Returns null if there is no such thing. */
   load(backend: Backend, request: PageRequest): Promise<View | null>;
   title(view: View): string;
-  /** Returns the content of `<main>`. */
-  render(view: View, request: PageRequest): Html | Promise<Html>;
+  /** Returns the content of `<main>`. Null: the answer is always JSON. */
+  readonly render: ((view: View, request: PageRequest) => Html | Promise<Html>) | null;
   /** Topics whose changes reload the page: organizations, `budget` or `log`; `*` is any organization. None: never. */
   topics(view: View): readonly string[];
 }

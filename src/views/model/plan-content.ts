@@ -38,6 +38,8 @@ export interface ChangeView {
   /** Consequences of a deletion; otherwise empty. */
   readonly impact: string;
   readonly source: SourceView | null;
+  /** Result of the pass that made the plan; null if it did not reach the change, or is not known. */
+  readonly status: string | null;
   readonly lines: readonly FieldLine[];
 }
 
@@ -73,8 +75,14 @@ type Ranked = readonly { readonly change: ShownChange; readonly rank: number }[]
 /** Ranked changes of the plans that are shown: sorting 100,000 changes takes longer than a page may take. */
 const ranked = new WeakMap<ShownPlan, Ranked>();
 
-/** Describes one page of a plan. */
-export function planContent(organization: string, plan: ShownPlan, links: ForgeLinks, start: number): PlanContent {
+/** Describes one page of a plan. `statusOf`: the results of its changes. */
+export function planContent(
+  organization: string,
+  plan: ShownPlan,
+  links: ForgeLinks,
+  start: number,
+  statusOf: (change: ShownChange) => string | null,
+): PlanContent {
   const order = ranked.get(plan) ?? rankChanges(plan);
   ranked.set(plan, order);
   const total = order.length;
@@ -89,7 +97,7 @@ export function planContent(organization: string, plan: ShownPlan, links: ForgeL
     access: access.slice(from, from + PAGE_SIZE).map(accessView),
     accessTotal: access.length,
     changes: shown.map(({ change, rank }) => ({
-      ...changeView(organization, change, sourceView(change.source, commit, links)),
+      ...changeView(organization, change, sourceView(change.source, commit, links), statusOf(change)),
       isDangerous: rank <= RANK.delete,
     })),
     from,
@@ -100,6 +108,18 @@ export function planContent(organization: string, plan: ShownPlan, links: ForgeL
       .map(([name, text]) => ({ name, text })),
   };
 }
+
+/** Returns the statuses of changes that a pass reached, by the change. */
+export function statusesOf(
+  results: readonly { readonly action: string; readonly address: string; readonly status: string }[],
+): (change: ShownChange) => string | null {
+  const idOf = ({ action, address }: { readonly action: string; readonly address: string }) => `${action} ${address}`;
+  const known = new Map(results.filter(({ status }) => REACHED.has(status)).map((each) => [idOf(each), each.status]));
+  return (change) => known.get(idOf(change)) ?? null;
+}
+
+/** Statuses of changes that did not wait. */
+const REACHED: ReadonlySet<string> = new Set(['applied', 'failed', 'skipped']);
 
 /** Describes a location in the manifests. */
 export function sourceView(source: ShownChange['source'], commit: string | null, links: ForgeLinks): SourceView | null {
@@ -113,10 +133,11 @@ export function changeView(
   organization: string,
   change: ShownChange,
   source: SourceView | null,
+  status: string | null,
 ): Omit<ChangeView, 'isDangerous'> {
   const { action, address, kind, isReplacement, held, paused, impact, accessFields = [] } = change;
   return {
-    ...{ action, address, kind, isReplacement, held, paused, impact, source },
+    ...{ action, address, kind, isReplacement, held, paused, impact, source, status },
     path: resourcePath(organization, address),
     lines: change.fields.flatMap((field) =>
       action === 'move' && field.path === 'position' && typeof field.to === 'string'

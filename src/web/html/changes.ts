@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { ChangeView, SourceView } from '../../views/model/plan-content.ts';
 import type { Html } from '../page.ts';
 import { link } from './link.ts';
-import { stateBadge } from './state.ts';
+import { RESULT_LABELS, stateBadge } from './state.ts';
 import { shown } from './text.ts';
 
 const WORDS: ReadonlyMap<string, string> = new Map([
@@ -28,11 +28,17 @@ function changeItem(change: Omit<ChangeView, 'isDangerous'>): Html {
   const replaced = isReplacement ? html` <span class="faint">(replacement)</span>` : '';
   return html`<li class="change ${action}">
 <p class="head"><span class="action">${actionWord(action)}</span> ${link(path, shown(address))}${replaced}
-${source === null ? '' : sourceText(source)}</p>
+${source === null ? '' : sourceText(source)}${statusText(change.status)}</p>
 ${remarks(change)}
 ${fieldDiff(change.lines)}
 </li>
 `;
+}
+
+function statusText(status: string | null): Html {
+  return status === null
+    ? html``
+    : html` ${stateBadge(RESULT_LABELS.get(status) ?? { tone: 'none', word: shown(status) })}`;
 }
 
 /** Returns `teams.yaml:12`, with a link to the forge if there is one. */

@@ -49,7 +49,7 @@ function item({ address, row, children }: Branch): Html {
   return children.length === 0
     ? html`<li>${label}</li>
 `
-    : html`<li><details open><summary>${label}</summary><ul>${children.map(item)}</ul></details></li>
+    : html`<li>${label}<details open><summary>${children.length} inside</summary><ul>${children.map(item)}</ul></details></li>
 `;
 }
 

@@ -10,7 +10,7 @@ import { organizationPage } from './organization.ts';
 import { organizationsPage } from './organizations.ts';
 import { passPage } from './pass.ts';
 import { passesPage } from './passes.ts';
-import { planPage } from './plan.ts';
+import { planFile, planPage } from './plan.ts';
 import { resourcePage } from './resource.ts';
 
 export const pages: readonly PageDefinition[] = [
@@ -18,6 +18,7 @@ export const pages: readonly PageDefinition[] = [
   organizationPage,
   resourcePage,
   planPage,
+  planFile,
   passesPage,
   passPage,
   conversationsPage,

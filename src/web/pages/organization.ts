@@ -1,7 +1,9 @@
 /** Page of one organization. */
 import { html } from 'hono/html';
+import { counted } from '../../plan/render/words.ts';
 import { organizationPath, withQuery } from '../../views/model/paths.ts';
 import type { ResourcePage } from '../../views/model/resource-list.ts';
+import { spanWords } from '../../views/model/words.ts';
 import { type OrganizationView, organizationView, type ProblemView } from '../../views/organization.ts';
 import { outcomeBars } from '../charts/outcome-bars.ts';
 import { age } from '../html/age.ts';
@@ -40,13 +42,13 @@ ${actionsSection(view, request)}`,
 
 function stateSection(view: OrganizationView, { now }: PageRequest): Html {
   const { state, sentence, commit, commitUrl, freshness, nextCheck, pollSeconds, plan } = view;
-  const poll = pollSeconds === null ? '' : html` New commits are looked for every ${pollSeconds} seconds.`;
+  const poll = pollSeconds === null ? '' : html` New commits are fetched every ${spanWords(pollSeconds * 1000)}.`;
   return html`<p class="sentence ${state}">${stateBadge(CONDITION_LABELS[state])} ${shown(sentence)}</p>
 <dl class="facts">
 <div><dt>Last check</dt><dd>${age(freshness.asOf, now)}</dd></div>
 <div><dt>Next check</dt><dd>${nextCheck === null ? 'when something changes' : age(nextCheck, now)}.${poll}</dd></div>
 <div><dt>Commit</dt><dd>${commitText(commit, commitUrl)}</dd></div>
-${plan === null ? '' : html`<div><dt>Last plan</dt><dd>${link(plan.path, `${plan.changes} ${plan.changes === 1 ? 'change' : 'changes'}`)}</dd></div>`}
+${plan === null ? '' : html`<div><dt>Last plan</dt><dd>${link(plan.path, counted(plan.changes, 'change'))}</dd></div>`}
 </dl>
 ${view.pauses.map(pauseNotice)}`;
 }
@@ -78,7 +80,7 @@ function resourcesSection({ id, list }: OrganizationView): Html {
   const isFiltered = Object.values(query).some((value) => value !== '');
   return html`<section aria-labelledby="resources"><h2 id="resources">Resources</h2>
 ${filterForm(path, list)}
-<p class="count" role="status">${isFiltered ? `${selected} of ${total} resources` : `${total} resources`}</p>
+<p class="count" role="status">${isFiltered ? `${selected} of ${counted(total, 'resource')}` : counted(total, 'resource')}</p>
 ${rows.length === 0 ? html`<p class="empty">No resource matches. ${link(path, 'Show all')}</p>` : resourceList(rows)}
 ${paging(
   filter.after === '' ? null : withQuery(path, query),

@@ -1,5 +1,6 @@
 /** Page of all organizations, worst first. */
 import { html } from 'hono/html';
+import { counted } from '../../plan/render/words.ts';
 import { withQuery } from '../../views/model/paths.ts';
 import type { OrganizationSummary } from '../../views/model/summary.ts';
 import { type OrganizationsView, organizationsView } from '../../views/organizations.ts';
@@ -30,7 +31,7 @@ function content(view: OrganizationsView): Html {
   const query = { q: filter.text, state: filter.state };
   const isFiltered = filter.text !== '' || filter.state !== '';
   return html`${filterForm(view)}
-<p class="count" role="status">${isFiltered ? `${selected} of ${total} organizations` : `${total} organizations`}, worst first</p>
+<p class="count" role="status">${isFiltered ? `${selected} of ${counted(total, 'organization')}` : counted(total, 'organization')}, worst first</p>
 ${organizations.length === 0 ? html`<p class="empty">No organization matches. ${link('/', 'Show all')}</p>` : html`<ul class="cards">${organizations.map(card)}</ul>`}
 ${paging(null, next === null ? null : withQuery('/', { ...query, after: next }), 'organizations')}`;
 }

@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import { planPath, withQuery } from '../../views/model/paths.ts';
 import type { AccessView, ChangeView } from '../../views/model/plan-content.ts';
-import { type DecisionView, type PlanView, planView } from '../../views/plan.ts';
+import { type DecisionView, type PlanView, planJson, planView } from '../../views/plan.ts';
 import { age } from '../html/age.ts';
 import { personText } from '../html/audit-line.ts';
 import { changeList } from '../html/changes.ts';
@@ -33,6 +33,15 @@ ${decisionSection(view, request)}`,
   topics: ({ organization }) => [organization],
 });
 
+/** The whole plan as JSON, as `octavo plan --json` prints it. */
+export const planFile = definePage<object>({
+  path: '/o/:organization/plans/:checksum/plan.json',
+  load: (backend, { params }) => planJson(backend, params.organization ?? '', params.checksum ?? ''),
+  title: () => 'Plan',
+  render: null,
+  topics: () => [],
+});
+
 function head(view: PlanView, now: number): Html {
   const { commit, commitUrl, subject, freshness, notice, current, pass, verdict, summaryText, cost } = view;
   return html`${notice === '' ? '' : html`<p class="notice">${notice}</p>`}
@@ -44,7 +53,7 @@ ${verdict.reasons.length === 0 ? '' : html`<ul>${verdict.reasons.map((reason) =>
 <div><dt>Made</dt><dd>${age(freshness.asOf, now)}${pass === null ? '' : html`, in pass ${link(pass.path, `#${pass.number}`)}`}</dd></div>
 <div><dt>Cost</dt><dd>${cost}</dd></div>
 <div><dt>Checksum</dt><dd><code>${shown(view.checksum)}</code></dd></div>
-<div><dt>Download</dt><dd>${link(withQuery(planPath(view.organization, view.checksum), { format: 'json' }), 'This page as JSON')}</dd></div>
+<div><dt>Download</dt><dd>${link(`${planPath(view.organization, view.checksum)}/plan.json`, 'The whole plan as JSON')}</dd></div>
 </dl>`;
 }
 

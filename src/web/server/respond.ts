@@ -64,7 +64,7 @@ export async function renderPage(
   if (view === null) {
     throw notFound();
   }
-  if (isJson) {
+  if (isJson || page.render === null) {
     const body = JSON.stringify(view);
     return { type: JSON_TYPE, body, etag: etagOf(body) };
   }

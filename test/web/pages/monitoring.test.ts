@@ -20,7 +20,7 @@ async function render(page: PageDefinition, backend: Backend, request: PageReque
   if (view === null) {
     throw new Error(`${page.path} has nothing to show`);
   }
-  return String(await page.render(view, request));
+  return String(await page.render?.(view, request));
 }
 
 /** Tags and the names of their attributes: what a text must not change. */

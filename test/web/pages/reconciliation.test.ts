@@ -8,7 +8,7 @@ import { organizationPage } from '../../../src/web/pages/organization.ts';
 import { organizationsPage } from '../../../src/web/pages/organizations.ts';
 import { passPage } from '../../../src/web/pages/pass.ts';
 import { passesPage } from '../../../src/web/pages/passes.ts';
-import { planPage } from '../../../src/web/pages/plan.ts';
+import { planFile, planPage } from '../../../src/web/pages/plan.ts';
 import { resourcePage } from '../../../src/web/pages/resource.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile-texts.ts';
 import { actual } from '../../support/planning.ts';
@@ -40,7 +40,7 @@ async function render(page: PageDefinition, { backend }: Fake, asked: PageReques
   if (view === null) {
     throw new Error(`${page.path} has nothing to show`);
   }
-  return String(await html`<title>${page.title(view)}</title>${await page.render(view, asked)}`);
+  return String(await html`<title>${page.title(view)}</title>${await page.render?.(view, asked)}`);
 }
 
 /** Tags and the names of their attributes: what a text must not change. */
@@ -229,6 +229,22 @@ describe('the forms of an organization', () => {
     expect(shown).toContain('Paused by ana@acme.example until it is resumed: r');
     expect(shown).not.toContain('name="action" value="pause"');
   });
+});
+
+test('a thousand organizations fit into pages of 50 kB', async () => {
+  const many = Array.from({ length: 1000 }, (_, index) => ({ id: `org_${index}`, plan: null }));
+  const fake = await fakeDaemon(...many);
+  const shown = await render(organizationsPage, fake, request({}));
+  expect(shown).toContain('1000 organizations');
+  expect(shown.length).toBeLessThan(45_000);
+});
+
+test('the file of a plan is the whole plan', async () => {
+  const { backend, plans } = await fakeDaemon(DELETION);
+  const asked = request({ checksum: plans[0]?.checksum ?? '' });
+  expect(planFile.render).toBeNull();
+  expect(await planFile.load(backend, asked)).toMatchObject({ format: 'octavo.plan/2', checksum: plans[0]?.checksum });
+  expect(await planFile.load(backend, request({ checksum: 'sha256:0' }))).toBeNull();
 });
 
 test('a page that is stale says since when, and never in sync', async () => {
