@@ -102,7 +102,7 @@ export function networkList(networks: readonly string[]): BlockList {
 export function uiProblems(document: ConfigDocument): readonly Problem[] {
   const root = isObject(document.values) ? document.values : {};
   const ui = isObject(root.ui) ? root.ui : {};
-  const problem = (path: readonly string[], message: string) => document.problemAt(['ui', ...path], message);
+  const problem = (path: readonly (string | number)[], message: string) => document.problemAt(['ui', ...path], message);
   const isInsecure = isObject(root.platform) && readFlag(root.platform.insecure) === true;
   const listen = readListen(ui.listen);
   const isPublic = listen !== undefined && !isLoopbackHost(listen.host);
@@ -124,6 +124,7 @@ export function uiProblems(document: ConfigDocument): readonly Problem[] {
       ? [problem(['proxy'], 'cannot be combined with ui.oidc; leave out one of them')]
       : []),
     ...(isObject(ui.proxy) ? proxyProblems(ui.proxy, problem) : []),
+    ...roleProblems(ui.roles, organizationIds(root), problem),
     ...(isPlainHttp(ui.publicUrl) && !isInsecure
       ? [problem(['publicUrl'], `${PLAIN_HTTP}, or set platform.insecure: true on a network that you trust`)]
       : []),
@@ -149,4 +150,30 @@ function proxyProblems(
           'requires from, the addresses of the proxy, or secretHeader and secret; anybody could send the header',
         ),
       ];
+}
+
+function organizationIds({ organizations }: Readonly<Record<string, unknown>>): ReadonlySet<unknown> {
+  return new Set(
+    Array.isArray(organizations) ? organizations.map((each) => (isObject(each) ? each.id : undefined)) : [],
+  );
+}
+
+/** A misspelled organization would only be noticed by those who miss it. */
+function roleProblems(
+  roles: unknown,
+  known: ReadonlySet<unknown>,
+  problem: (path: readonly (string | number)[], message: string) => Problem,
+): readonly Problem[] {
+  return (Array.isArray(roles) ? roles : []).flatMap((role, index) =>
+    (isObject(role) && Array.isArray(role.organizations) ? role.organizations : []).flatMap((id, at) =>
+      known.has(id)
+        ? []
+        : [
+            problem(
+              ['roles', index, 'organizations', at],
+              `${JSON.stringify(id)} is not configured; use an id of organizations`,
+            ),
+          ],
+    ),
+  );
 }

@@ -58,6 +58,10 @@ export class WebPage {
     });
     const address = await this.#server.listen();
     log.info({ address }, 'web page is served');
+    const { tokens, proxy, oidc, roles } = config.ui;
+    if (roles.length === 0 && (tokens.length > 0 || proxy !== undefined || oidc !== undefined)) {
+      log.warn('nobody has a role on the web page; set ui.roles');
+    }
     return address;
   }
 

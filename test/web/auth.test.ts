@@ -246,6 +246,7 @@ test.each([
   ['0.0.0.0:8081', { ...TOKENS, publicUrl: 'http://octavo.acme.example' }, 'unencrypted'],
   ['0.0.0.0:8081', { ...TOKENS, publicUrl: 'https://octavo.acme.example' }, null],
   ['127.0.0.1:8081', { proxy: { userHeader: 'x-user' } }, 'requires from'],
+  ['127.0.0.1:8081', { roles: [{ role: 'viewer', organizations: ['org_acne'] }] }, '"org_acne" is not configured'],
 ])('the page on %s with %j is configured only if people have to sign in where they should', (listen, ui, problem) => {
   const text = JSON.stringify({
     platform: { token: 'a-token' },

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
 import { openWorkspace } from '../support/workspace.ts';
 import { startPage } from './page-daemon.ts';
 
@@ -61,4 +62,25 @@ test('scripts and styles have addresses that change with their content', async (
     expect({ href, status: answer.status }).toEqual({ href, status: 200 });
     expect(answer.headers.get('cache-control')).toContain('immutable');
   }
+});
+
+test('a page is JSON for a download, and 304 while it is unchanged', async () => {
+  await using work = await openWorkspace();
+  let now = Date.now();
+  await using page = await startPage(work, { clock: { ...systemClock, now: () => now } });
+  const first = await page.get('/audit?format=json');
+  expect(first.headers.get('content-type')).toContain('application/json');
+  const etag = first.headers.get('etag') ?? '';
+  expect((await page.get('/audit?format=json', { 'if-none-match': etag })).status).toBe(304);
+  now += 1000;
+  await page.daemon.organizations[0]?.trigger('manual');
+  expect((await page.get('/audit?format=json', { 'if-none-match': 'W/"other"' })).status).toBe(200);
+});
+
+test('an address that cannot be decoded, and a form that is too large, are refused', async () => {
+  await using work = await openWorkspace();
+  await using page = await startPage(work);
+  const bad = await page.get('/o/%E0%A4%A');
+  expect([bad.status, bad.headers.get('x-content-type-options')]).toEqual([400, 'nosniff']);
+  expect((await page.post('/o/org_acme/actions', { reason: 'x'.repeat(100_000) })).status).toBe(413);
 });

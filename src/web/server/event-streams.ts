@@ -63,7 +63,7 @@ export class EventStreams {
   addTo(app: FastifyInstance): void {
     const stop = this.#options.backend.onChange((topic) => this.#change(topic));
     void this.#beat();
-    app.get('/events', (request, reply) => this.#open(request, reply));
+    app.get('/events', { exposeHeadRoute: false }, (request, reply) => this.#open(request, reply));
     // An open stream would hold up the end of the server.
     app.addHook('preClose', async () => {
       stop();
@@ -89,7 +89,12 @@ export class EventStreams {
     const stream = { response, viewer, since: this.#clock.monotonic() };
     response.once('close', () => this.#streams.delete(stream));
     response.on('error', () => response.destroy());
-    response.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), 'content-type': 'text/event-stream' });
+    response.writeHead(200, {
+      ...(reply.getHeaders() as Record<string, string>),
+      'content-type': 'text/event-stream',
+      // Makes nginx pass events on at once.
+      'x-accel-buffering': 'no',
+    });
     response.write('retry: 3000\n\n');
     this.#streams.add(stream);
   }

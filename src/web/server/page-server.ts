@@ -97,6 +97,9 @@ function createPageApp(): FastifyInstance {
     bodyLimit: LARGEST_BODY,
     requestTimeout: SLOWEST,
     routerOptions: { maxParamLength: 2000 },
+    // Addresses that cannot be decoded.
+    frameworkErrors: (_error, _request, reply: unknown) =>
+      void (reply as FastifyReply).code(400).headers(SECURITY_HEADERS).send({ error: 'the address is not valid' }),
     http: { requestTimeout: SLOWEST, headersTimeout: SLOWEST, connectionsCheckingInterval: SLOWEST / 4 },
   });
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
