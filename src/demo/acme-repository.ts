@@ -14,6 +14,7 @@ export interface AcmeRepository {
   renameTeam(): Promise<void>;
   moveSection(): Promise<void>;
   addTranslation(): Promise<void>;
+  removePlayground(): Promise<void>;
 }
 
 /** Creates the repository from the example, with a first commit. */
@@ -39,6 +40,11 @@ export async function makeAcmeRepository(example: URL, directory: string): Promi
     renameTeam: () => edit('teams.yaml', (text) => text.replace('title: Writers', 'title: Docs writers')),
     moveSection: () => edit('sites.yaml', changelogFirst),
     addTranslation: () => edit('translations.yaml', withGerman),
+    removePlayground: async () => {
+      const withoutPlayground = (text: string) => text.replaceAll(/^.*playground.*\n/gm, '');
+      await edit('sites.yaml', withoutPlayground);
+      await edit('spaces.yaml', withoutPlayground);
+    },
   };
   await repository.commit('Acme’s documentation, as code');
   return repository;

@@ -150,6 +150,18 @@ async function drift({ passes, reader, otherUser }: DemoParts, { say, paint }: D
   return (await undone) && (await teamTitles(reader)).includes('Docs writers');
 }
 
+/** Commits a deletion, and waits until only its approval is left to do. */
+export async function holdDeletion({ repository, passes }: DemoParts, { say, paint }: DemoContext): Promise<void> {
+  say(`\n${paint.strong('6. A commit deletes a space, and the daemon waits for approval')}\n`);
+  await repository.removePlayground();
+  const commit = await repository.commit('Remove the playground');
+  say(paint.faint(`   $ git commit -am "Remove the playground"   (${commit.slice(0, 7)})\n`));
+  await passes.until(
+    ({ outcome, plan }) =>
+      outcome === 'held' && plan?.commit === commit && plan.changes.every(({ held }) => held !== null),
+  );
+}
+
 async function teamTitles(reader: Reader): Promise<readonly string[]> {
   const titles: string[] = [];
   for await (const team of reader.pages(operations.listTeams)) {

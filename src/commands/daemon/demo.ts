@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { loadConfig } from '../../config/load.ts';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { createDaemon } from '../../daemon.ts';
@@ -9,12 +11,13 @@ import { ClusterReporter } from '../../demo/clusters.ts';
 import type { DemoContext } from '../../demo/context.ts';
 import { makeDemoDropFolder } from '../../demo/drop-folder.ts';
 import { IntakeReporter } from '../../demo/intake-reporter.ts';
-import { type DemoParts, PassReporter, runStory } from '../../demo/story.ts';
+import { type DemoParts, holdDeletion, PassReporter, runStory } from '../../demo/story.ts';
 import { type Emulator, startEmulator } from '../../emulator/emulator.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { createLogger } from '../../log.ts';
 import { openReader, openWriter } from '../../platform/client.ts';
 import { openConnection } from '../../platform/connection.ts';
+import { LogBuffer } from '../../views/model/log-buffer.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { paintFor } from '../cli/terminal.ts';
 
@@ -76,12 +79,17 @@ async function startDemo(
     drop: dropBox.directory,
     store: join(directory, 'state', 'octavo.db'),
   });
-  const log = createLogger({ level: 'fatal', format: 'json', secrets: config.secrets });
+  const logBuffer = new LogBuffer();
+  // The log is shown on the web page only.
+  const destination = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const onRecord = (record: string) => logBuffer.add(record);
+  const log = createLogger({ level: 'info', format: 'json', secrets: config.secrets, destination, onRecord });
   const daemon = await createDaemon({
     config,
     clock,
     random,
     log,
+    logBuffer,
     version,
     dryRun: false,
     events: () => passes.events,
@@ -108,13 +116,20 @@ function introduce({ emulator, repository }: DemoParts, { say, paint }: DemoCont
   say(`  Git repository, created from examples/acme: ${repository.directory}\n`);
 }
 
-async function stayUp(parts: DemoParts, { say, paint, clock, signal }: DemoContext): Promise<void> {
+async function stayUp(parts: DemoParts, demo: DemoContext): Promise<void> {
+  const { say, paint, clock, signal } = demo;
   const { repository, dropBox, daemon, emulator } = parts;
+  await holdDeletion(parts, demo);
   say(
     [
       '',
-      paint.strong('Your turn: commit changes to the repository, or add tickets to the drop folder.'),
+      paint.strong(
+        'Your turn: approve the deletion, commit changes to the repository, or add tickets to the drop folder.',
+      ),
       '',
+      `  web page     ${daemon.pageAddress}`,
+      `               sign in with the token "${PAGE_TOKEN}", click "1 change waits for approval", read the plan and approve it`,
+      '               then open Passes, Conversations, Clusters and Audit',
       `  repository   ${repository.directory}`,
       `               edit a file, run git commit -am "…" and watch this output`,
       `  drop folder  ${dropBox.directory}`,
@@ -134,6 +149,9 @@ async function stayUp(parts: DemoParts, { say, paint, clock, signal }: DemoConte
     await daemon.runClusters();
   }
 }
+
+/** Token for the web page of the demonstration, which only this machine can open. */
+const PAGE_TOKEN = 'demo';
 
 /** Milliseconds between two runs of cluster automation. */
 const CLUSTER_INTERVAL = 3000;
@@ -170,6 +188,11 @@ function demoConfig(emulator: Emulator, { repository, drop, store }: DemoPaths) 
     ],
     store: { path: store },
     server: { listen: '127.0.0.1:0' },
+    ui: {
+      listen: '127.0.0.1:0',
+      tokens: [{ name: 'ana@acme.example', sha256: createHash('sha256').update(PAGE_TOKEN).digest('hex') }],
+      roles: [{ role: 'approver', people: ['*'] }],
+    },
   });
   const readFile = () => {
     throw new Error('the configuration of the demo cannot read files');
