@@ -14,7 +14,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const TOKEN = 'demo';
-const WIDE = { width: 1100, height: 720 };
+const WIDE = { width: 1100, height: 860 };
 const PHONE = { width: 360, height: 740 };
 
 /** Pages by name, below the page of the organization unless they start with a slash. */
