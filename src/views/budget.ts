@@ -120,7 +120,7 @@ function sentenceOf(snapshot: QueueSnapshot): string {
     return `The platform refused a request (429), so nothing is sent for ${spanWords(cooldown)}; ${work}`;
   }
   const idle = number === 0 ? null : estimateIdle(snapshot);
-  const end = idle === null ? '' : `, for about ${spanWords(idle * 1000)}`;
+  const end = idle === null || idle === 0 ? '' : `, for about ${spanWords(idle * 1000)}`;
   return `${work.charAt(0).toUpperCase()}${work.slice(1)}${end}`;
 }
 

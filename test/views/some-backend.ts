@@ -95,7 +95,7 @@ export function someBackend(
   };
   return {
     version: '0',
-    clock: { now: () => NOW, monotonic: () => NOW, sleep: async () => undefined },
+    clock: { now: () => NOW, monotonic: () => NOW, sleep: () => new Promise(() => undefined) },
     organizations: () => organizations,
     actions: { act: handle('act'), conversations: handle('conversations'), clusters: handle('clusters') },
     log,

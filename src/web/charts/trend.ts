@@ -18,7 +18,7 @@ export function trendChart(id: string, weeks: readonly number[], name: string): 
     sentence: sentenceOf(weeks, name),
     shapes: html`${shapes}`,
     size: [Math.max(1, weeks.length) * WIDTH, HEIGHT],
-    ends: [`${weeks.length} weeks ago`, 'this week'],
+    ends: [weekName(Math.max(0, weeks.length - 1)), 'this week'],
     table: {
       columns: ['Week', name],
       rows: weeks.map((count, index) => [weekName(weeks.length - 1 - index), count]),

@@ -51,7 +51,7 @@ function queueSection(queue: QueueView, index: number, known: number): Html {
   return html`<section aria-labelledby="queue-${index}">
 <h2 id="queue-${index}">${heading}</h2>
 <p class="sentence">${shown(sentence)}.</p>
-<p>Used by ${names}${more}. Circuit breaker ${stateBadge({ tone: tone, word: breaker })} ${inFlight.toLocaleString('en')} in flight, ${refused.toLocaleString('en')} refused (429) in the last 6 hours.</p>
+<p>Used by ${names}${more}. Circuit breaker ${stateBadge({ tone: tone, word: breaker })}, ${inFlight.toLocaleString('en')} in flight, ${refused.toLocaleString('en')} refused (429) in the last 6 hours.</p>
 ${queue.budgets.length === 0 ? html`<p>Its limits are known after the first response.</p>` : queue.budgets.map((budget, at) => budgetChart(budget, `budget-${index}-${at}`))}
 ${waitingTable(queue)}
 </section>`;
