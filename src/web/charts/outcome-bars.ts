@@ -14,7 +14,7 @@ export interface PassBar {
 }
 
 /** Number of bars. */
-export const MAX_BARS = 60;
+const MAX_BARS = 60;
 const WIDTH = 10;
 const HEIGHT = 60;
 /** ChartTone and height of each result: the height tells them apart without color. */
