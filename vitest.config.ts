@@ -4,10 +4,11 @@ import { SlowestFiles } from './test/support/slowest-files.ts';
 
 /**
  * Tests that start few processes: files share a process, which loads and compiles each module once. Starting a process
- * from a large one is slow, so all other files have a process of their own.
+ * from a large one is slow, and nock may still intercept the connections of a process that used it: so all other files
+ * have a process of their own.
  */
 const SHARED =
-  'architecture|clusters|config|contract|conversations|core|emulator|forge|import|kinds|manifests|plan|platform|queue|reconcile|report|server|store|vendor';
+  'architecture|clusters|config|contract|conversations|core|emulator|forge|import|kinds|manifests|plan|platform|queue|reconcile|report|store';
 
 /** Tests in these directories that spy on a module of Node, or count the promises of their process. */
 const SPYING = [
