@@ -9,8 +9,8 @@ import type { Backend, OrganizationState } from './model/backend.ts';
 import { checkTimes } from './model/checks.ts';
 import { type ForgeLinks, forgeLinks } from './model/forge-links.ts';
 import type { Freshness } from './model/freshness.ts';
-import { passPath, resourcePath } from './model/paths.ts';
-import { type ChangeView, changeView, type SourceView, sourceView } from './model/plan-content.ts';
+import { passPath, planPath, resourcePath } from './model/paths.ts';
+import { type ChangeView, changeView, type SourceView, sourceView, statusesOf } from './model/plan-content.ts';
 import { pauseOf, type ResourceState, type ResourceStates, resourceStates } from './model/resource-state.ts';
 import { resourceTree, titleOf } from './model/resource-tree.ts';
 import { isoTime } from './model/words.ts';
@@ -64,6 +64,8 @@ export interface ResourceView {
   readonly parent: { readonly address: string; readonly path: string } | null;
   readonly fields: readonly FieldView[];
   readonly changes: readonly PlannedChangeView[];
+  /** Page of the plan that the changes are part of; null if there are none. */
+  readonly planPath: string | null;
   /** Why it cannot be created yet; null if it can, or exists. */
   readonly pending: string | null;
   /** Pause that the manifest declares. */
@@ -111,6 +113,7 @@ export async function resourceView(
     parent: parentView(id, address, state),
     fields: fieldViews(declared, changes, states, reconciler.lastCheck !== null),
     changes: changes.map((change) => plannedChange(id, change, { commit, links, states, state })),
+    planPath: changes.length === 0 ? null : planPath(id, reconciler.lastPlan?.checksum ?? ''),
     pending: states.pendingReason(address) ?? null,
     declaredPause: declared?.paused ?? null,
     pause: pause === null ? null : pauseView(pause, now),
@@ -149,7 +152,12 @@ function plannedChange(
 ): PlannedChangeView {
   const result = about.states.result(change);
   return {
-    ...changeView(id, change, sourceView(change.source, about.commit, about.links), result?.status ?? null),
+    ...changeView(
+      id,
+      change,
+      sourceView(change.source, about.commit, about.links),
+      statusesOf(result === undefined ? [] : [result])(change),
+    ),
     isDrift: about.state.reconciler?.lastCheck?.drift.has(change) === true,
     error: result?.error ?? null,
   };
@@ -171,7 +179,7 @@ function fieldViews(
   const removed = waiting.find(({ action }) => action === 'delete');
   if (declared === undefined) {
     return Object.entries(removed === undefined ? {} : normalizeFields(kind, removed.actual)).map(([name, live]) =>
-      fieldView(name, undefined, live, true),
+      fieldView(name, undefined, live, false),
     );
   }
   const isMissing =

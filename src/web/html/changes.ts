@@ -55,7 +55,7 @@ ${held === null ? '' : html`<p>${stateBadge({ tone: 'wait', word: 'held' })} ${s
 }
 
 /** Returns the fields of a change with their old and new values. */
-export function fieldDiff(lines: ChangeView['lines']): Html {
+function fieldDiff(lines: ChangeView['lines']): Html {
   if (lines.length === 0) {
     return html``;
   }

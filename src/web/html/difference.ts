@@ -19,7 +19,7 @@ ${differenceList(difference)}</section>`;
 }
 
 /** Returns the changes that were added, removed and changed. */
-export function differenceList({ added, removed, changed, counts }: PlanDifference): Html {
+function differenceList({ added, removed, changed, counts }: PlanDifference): Html {
   if (counts.added + counts.removed + counts.changed === 0) {
     return html`<p>Nothing: its changes are the same.</p>`;
   }

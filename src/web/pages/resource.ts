@@ -61,7 +61,7 @@ function stateSentence({ state, changes, freshness, source }: ResourceView): str
   }
 }
 
-function changesSection({ changes, state }: ResourceView): Html {
+function changesSection({ changes, state, planPath }: ResourceView): Html {
   const waiting = changes.filter(({ status }) => status !== 'applied');
   if (waiting.length === 0) {
     return html``;
@@ -70,6 +70,7 @@ function changesSection({ changes, state }: ResourceView): Html {
   const heading = waiting.every(({ isDrift }) => isDrift) ? 'Drift' : 'What differs';
   return html`<section aria-labelledby="changes"><h2 id="changes">${heading}</h2>
 ${changeList(waiting)}
+${planPath === null ? '' : html`<p>${link(planPath, 'The plan that it is part of')}</p>`}
 ${state === 'failed' ? errors : ''}</section>`;
 }
 
