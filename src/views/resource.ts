@@ -60,7 +60,7 @@ export interface ResourceView {
   /** Null for a resource that no manifest declares any more. */
   readonly source: SourceView | null;
   readonly commit: string | null;
-  /** What it is part of. */
+  /** Resource that it is part of. */
   readonly parent: { readonly address: string; readonly path: string } | null;
   readonly fields: readonly FieldView[];
   readonly changes: readonly PlannedChangeView[];

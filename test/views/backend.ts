@@ -24,7 +24,7 @@ export interface OrganizationCase {
   readonly plan?: PlanCase | null;
   /** Minutes since the check; null: nothing was checked since the start. */
   readonly checked?: number | null;
-  /** How the last pass ended; null: none has. */
+  /** Differences from a last pass that was done; null: no pass has ended. */
   readonly end?: Partial<PassEnd> | null;
   readonly isRunning?: boolean;
   /** Changes the plan and the declared resources, for content that manifests cannot have. */

@@ -28,7 +28,7 @@ export interface Condition {
   readonly sentence: string;
 }
 
-/** What a condition is derived from. */
+/** Input of {@link describeCondition}. */
 export interface ConditionInput {
   readonly state: Pick<OrganizationState, 'config' | 'reconciler'>;
   /** Pauses that have not ended. */

@@ -63,7 +63,7 @@ export interface PlanContent {
   readonly total: number;
   /** Value of `from` for the next page; null on the last one. */
   readonly next: number | null;
-  /** What is adopted, pending, noted or not managed; of many, the first. */
+  /** Resources that are adopted, pending, noted or not managed; of many, the first. */
   readonly notes: readonly { readonly name: string; readonly text: string }[];
 }
 

@@ -33,7 +33,7 @@ ${decisionSection(view, request)}`,
   topics: ({ organization }) => [organization],
 });
 
-/** The whole plan as JSON, as `octavo plan --json` prints it. */
+/** The whole plan as JSON, as `octavo plan` prints it. */
 export const planFile = definePage<object>({
   path: '/o/:organization/plans/:checksum/plan.json',
   load: (backend, { params }) => planJson(backend, params.organization ?? '', params.checksum ?? ''),
