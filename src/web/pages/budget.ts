@@ -61,11 +61,15 @@ function budgetChart(
   { name, limit, remaining, resetInSeconds, cooldownSeconds, points }: BudgetView,
   id: string,
 ): Html {
-  const left = remaining === null ? 'an unknown number' : remaining.toLocaleString('en');
+  const refused = points.reduce((total, point) => total + point.refused, 0);
+  if (limit === null && remaining === null && points.every((point) => point.remaining === null)) {
+    const times = refused === 0 ? 'and refused no request' : `and refused ${refused.toLocaleString('en')} requests`;
+    return html`<h3>${shown(name)}</h3><p>No limit is known: the platform has reported none ${times}.</p>`;
+  }
+  const left = remaining === null ? 'An unknown number' : remaining.toLocaleString('en');
   const most = limit === null ? '' : ` of ${limit.toLocaleString('en')}`;
   const reset = resetInSeconds === null ? '' : `, full again in ${spanWords(resetInSeconds * 1000)}`;
   const pause = cooldownSeconds === 0 ? '' : `; nothing is sent for ${spanWords(cooldownSeconds * 1000)}`;
-  const refused = points.reduce((total, point) => total + point.refused, 0);
   return html`<h3>${shown(name)}</h3>${stepLine({
     id,
     sentence: `${left}${most} requests remain${reset}${pause}; ${refused.toLocaleString('en')} were refused since ${points[0] === undefined ? 'the start' : `${points[0].at.slice(11, 16)} UTC`}.`,
