@@ -49,7 +49,7 @@ ${buttons(organization, deadLetter, request)}
 ${
   conversation === null
     ? html`<p>Only operators can read the content.</p>`
-    : html`<p>Redacted, as it is sent. That you read it is in the audit.</p><pre tabindex="0">${contentText(conversation)}</pre>`
+    : html`<p>Redacted, as it is sent. That you read it is in the audit.</p><pre class="text" tabindex="0">${contentText(conversation)}</pre>`
 }
 <p>${link(pathTo(['o', organization, 'dead-letters']), 'All dead letters')}</p>`,
   topics: () => [],

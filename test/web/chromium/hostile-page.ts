@@ -1,0 +1,183 @@
+/** Web page of a daemon in which every text from elsewhere is hostile. */
+import { createHash, randomBytes } from 'node:crypto';
+import type { OwnRequest } from '../../../src/clusters/read/cluster-store.ts';
+import { ClusterOverview } from '../../../src/clusters/run/overview.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { kinds } from '../../../src/kinds/registry.ts';
+import type { Backend, OrganizationState } from '../../../src/views/model/backend.ts';
+import { LogBuffer } from '../../../src/views/model/log-buffer.ts';
+import { createPageServer, type PageServer } from '../../../src/web/server/page-server.ts';
+import { someCluster } from '../../clusters/samples.ts';
+import { HOSTILE_TEXTS } from '../../support/hostile-texts.ts';
+import { actual } from '../../support/planning.ts';
+import { type Fake, fakeDaemon, NOW, passOf, resultsOf } from '../../views/backend.ts';
+import { someOrganization, someSource } from '../../views/some-backend.ts';
+
+const TEXTS = [...HOSTILE_TEXTS, '"><script>evil()</script>', 'x'.repeat(2000), 'javascript:evil()'];
+const MORE = TEXTS.join(' ');
+export const TOKEN = 'ana-token';
+
+export interface HostilePage extends AsyncDisposable {
+  readonly url: string;
+  /** Paths of all pages, by name. */
+  readonly paths: ReadonlyMap<string, string>;
+}
+
+/** Starts the server of the page. Its person is an approver with a hostile name. */
+export async function startHostilePage(): Promise<HostilePage> {
+  const fake = await hostileReconciler();
+  const [plan] = fake.plans;
+  const state = withFeatures(fake.backend.organizations()[0] as OrganizationState);
+  await fillHistory(state, fake);
+  const server = await serve(hostileBackend([state]), fake);
+  const url = await server.listen();
+  const organization = `/o/${encodeURIComponent(state.id)}`;
+  const at = (path: string) => `${organization}/${path}`;
+  return {
+    url,
+    paths: new Map([
+      ['organizations', '/'],
+      ['organization', organization],
+      ['resource', at('r/team/t-40')],
+      ['deleted resource', at('r/team/gone-0')],
+      ['plan', at(`plans/${encodeURIComponent(plan?.checksum ?? '')}`)],
+      ['passes', at('passes')],
+      ['pass', at('passes/2')],
+      ['conversations', at('conversations')],
+      ['dead letters', at('dead-letters')],
+      ['dead letter', at(`dead-letters/${encodeURIComponent(TEXTS[46] ?? '')}`)],
+      ['clusters', at('clusters')],
+      ['audit of an organization', at('audit')],
+      ['audit', '/audit'],
+      ['budget', '/budget'],
+      ['log', '/log'],
+      ['page that does not exist', `/${encodeURIComponent('<script>evil()</script>')}`],
+    ]),
+    [Symbol.asyncDispose]: () => server.close(),
+  };
+}
+
+/** A daemon with a plan that updates and deletes teams. */
+function hostileReconciler(): Promise<Fake> {
+  const quoted = (text: string) => JSON.stringify(printable(text).slice(0, 60));
+  const teams = TEXTS.map((text, index) => `  t-${index}: { title: ${quoted(`${index} ${text}`)} }`);
+  const gone = TEXTS.slice(0, 3).map((_text, index) => `  gone-${index}: { title: gone ${index} }`);
+  const ids = (keys: readonly string[]) => keys.map((key) => [`team/${key}`, key] as const);
+  const all = [...TEXTS.map((_text, index) => `t-${index}`), ...gone.map((_line, index) => `gone-${index}`)];
+  return fakeDaemon({
+    plan: {
+      manifests: `teams:\n${teams.join('\n')}`,
+      base: `teams:\n${[...teams, ...gone].join('\n')}`,
+      ids: Object.fromEntries(ids(all)),
+      actuals: all.map((key, index) => actual('team', key, { title: TEXTS[index % TEXTS.length] ?? '' })),
+      policy: { requireApproval: ['team'] },
+    },
+    end: { outcome: 'failed', error: new Error(MORE) },
+  });
+}
+
+/** Removes what a manifest cannot have. */
+function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cs}\uFEFF\uFFFE\uFFFF\u2028\u2029]/gu, ' ');
+}
+
+async function fillHistory(state: OrganizationState, { plans: [plan = null] }: Fake): Promise<void> {
+  for (const [index, text] of TEXTS.entries()) {
+    await state.history.addPass(
+      passOf(plan, {
+        ...{
+          subject: text,
+          author: text,
+          outcome: 'failed',
+          error: MORE,
+          endedAt: NOW - 60_000 * (TEXTS.length - index),
+        },
+        changes: (plan === null ? [] : resultsOf(plan, 'failed', text)).slice(0, 20),
+      }),
+    );
+    await state.history.addAudit({
+      ...{ at: NOW - 1000, actor: { name: text, method: 'oidc' }, action: 'approve', subject: text, reason: text },
+      ...{ outcome: index % 2 === 0 ? 'refused' : 'done', detail: text },
+    });
+  }
+  const by = { name: MORE.slice(0, 300), method: 'oidc' } as const;
+  await state.history.pause({ address: '', reason: MORE, by, since: NOW - 1000, until: NOW + 60_000 });
+  await state.history.pause({ address: 'team/t-40', reason: MORE, by, since: NOW - 1000, until: null });
+}
+
+/** Conversations, clusters and budget. */
+function hostileFeatures(): OrganizationState {
+  const url = 'https://app.example/c';
+  const overview = new ClusterOverview({ now: () => NOW });
+  const events = overview.events();
+  events.onRead?.(
+    TEXTS.map((text, index) => ({
+      cluster: someCluster({ id: `c_${index}`, label: text, impact: text, url: index % 2 === 0 ? url : text }),
+      verdict: { passes: true },
+    })),
+  );
+  TEXTS.forEach((text, index) => {
+    events.onSkipped?.({ cluster: `c_${index}`, label: text, reason: 'unrouted', why: text });
+  });
+  events.onTrouble?.({ cluster: null, message: MORE });
+  const requests = TEXTS.map((text, index) => ({
+    ...{ cluster: `c_${index}`, label: text, id: `r_${index}`, space: text, subject: text, url, at: NOW },
+    state: index % 2 === 0 ? 'open' : 'merged',
+  }));
+  return someOrganization('org_1', {
+    sources: TEXTS.map((name) => ({ name, zendesk: {}, pollInterval: 1000 })),
+    clusters: { enabled: true },
+    status: {
+      sender: { kind: 'failing', reason: MORE },
+      sources: TEXTS.map((source) =>
+        someSource({ source, error: source, waiting: 1, deadLetters: 1, counts: { [`skipped.${source}`]: 1 } }),
+      ),
+    },
+    deadLetters: TEXTS.map((text) => ({ key: text, source: text, reason: text, at: NOW, bytes: 5 })),
+    overview,
+    changeRequests: requests as unknown as readonly OwnRequest[],
+  });
+}
+
+/** Adds the features to an organization with a reconciler. */
+function withFeatures(state: OrganizationState): OrganizationState {
+  const { conversations, clusters, queue, config } = hostileFeatures();
+  return {
+    ...state,
+    ...{ conversations, clusters, queue },
+    config: { ...state.config, conversations: config.conversations, clusters: config.clusters },
+  };
+}
+
+function hostileBackend(organizations: readonly OrganizationState[]): Backend {
+  const log = new LogBuffer();
+  for (const text of TEXTS) {
+    log.add(
+      JSON.stringify({ level: 50, time: new Date(NOW).toISOString(), msg: text, organization: 'org_1', field: text }),
+    );
+  }
+  const handle = async () => ({ conversation: { subject: MORE } });
+  return {
+    version: '0',
+    clock: { ...systemClock, now: () => NOW },
+    organizations: () => organizations,
+    actions: { act: handle, conversations: handle, clusters: handle },
+    log,
+    onChange: () => () => undefined,
+  };
+}
+
+function serve(backend: Backend, { store }: Fake): Promise<PageServer> {
+  const name = '<b>"Ana"</b>';
+  const ui = {
+    listen: '127.0.0.1:0',
+    tokens: [{ name, sha256: createHash('sha256').update(TOKEN).digest('hex') }],
+    roles: [{ role: 'approver', people: [name] }],
+  };
+  const text = JSON.stringify({ platform: { token: 'a-token' }, organizations: [{ id: 'org_1' }], ui });
+  const { ui: config } = loadConfig({ text, file: 'config.yaml', env: {}, readFile: () => '', kinds });
+  const ignore = () => undefined;
+  const log = { info: ignore, warn: ignore, error: ignore };
+  return createPageServer({ backend, config, log, sessions: store.sessions(), randomBytes });
+}
