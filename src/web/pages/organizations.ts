@@ -4,6 +4,7 @@ import { counted } from '../../plan/render/words.ts';
 import { withQuery } from '../../views/model/paths.ts';
 import type { OrganizationSummary } from '../../views/model/summary.ts';
 import { type OrganizationsView, organizationsView } from '../../views/organizations.ts';
+import { age } from '../html/age.ts';
 import { link } from '../html/link.ts';
 import { paging } from '../html/paging.ts';
 import { CONDITION_LABELS, stateBadge } from '../html/state.ts';
@@ -21,18 +22,18 @@ export const organizationsPage = definePage<OrganizationsView>({
       now,
     }),
   title: () => 'Organizations',
-  render: (view) => html`<h1>Organizations</h1>
-${view.total === 0 ? html`<p class="empty">There is no organization that you may see.</p>` : content(view)}`,
+  render: (view, { now }) => html`<h1>Organizations</h1>
+${view.total === 0 ? html`<p class="empty">There is no organization that you may see.</p>` : content(view, now)}`,
   topics: () => ['*'],
 });
 
-function content(view: OrganizationsView): Html {
+function content(view: OrganizationsView, now: number): Html {
   const { filter, organizations, selected, total, next } = view;
   const query = { q: filter.text, state: filter.state };
   const isFiltered = filter.text !== '' || filter.state !== '';
   return html`${filterForm(view)}
 <p class="count" role="status">${isFiltered ? `${selected} of ${counted(total, 'organization')}` : counted(total, 'organization')}, worst first</p>
-${organizations.length === 0 ? html`<p class="empty">No organization matches. ${link('/', 'Show all')}</p>` : html`<ul class="cards">${organizations.map(card)}</ul>`}
+${organizations.length === 0 ? html`<p class="empty">No organization matches. ${link('/', 'Show all')}</p>` : html`<ul class="cards">${organizations.map((each) => card(each, now))}</ul>`}
 ${paging(null, next === null ? null : withQuery('/', { ...query, after: next }), 'organizations')}`;
 }
 
@@ -48,9 +49,12 @@ ${states.map(
 </form>`;
 }
 
-function card({ id, title, path, state, sentence }: OrganizationSummary): Html {
+function card({ id, title, path, state, sentence, freshness }: OrganizationSummary, now: number): Html {
   const name = title === id ? '' : html` <span class="faint">${shown(id)}</span>`;
+  // The sentences of these states say their age themselves.
+  const hasAge = state === 'in-sync' || state === 'stale' || freshness.asOf === null;
+  const checked = hasAge ? '' : html` <span class="faint">(checked ${age(freshness.asOf, now)})</span>`;
   return html`<li>${stateBadge(CONDITION_LABELS[state])} ${link(path, shown(title, 80))}${name}
-<p>${shown(sentence)}</p></li>
+<p>${shown(sentence)}${checked}</p></li>
 `;
 }

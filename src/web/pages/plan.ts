@@ -124,7 +124,7 @@ function decisionSection(view: PlanView, request: PageRequest): Html {
     return html``;
   }
   return html`<section aria-labelledby="approval"><h2 id="approval">Approval</h2>
-${decisions.length === 0 ? html`<p>Nobody has decided yet.</p>` : html`<ul>${decisions.map((each) => decision(each, request.now))}</ul>`}
+${decisions.length === 0 ? '' : html`<ul>${decisions.map((each) => decision(each, request.now))}</ul>`}
 ${
   approval === null
     ? ''
