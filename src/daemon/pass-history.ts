@@ -1,6 +1,6 @@
 /** Records the passes of an organization in its history. */
 import type { Change, ChangeResult } from '../core/change.ts';
-import { messageOf } from '../core/errors.ts';
+import { messageOf, StoreError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { maskUrlsIn } from '../core/text/safe-url.ts';
 import type { Logger } from '../log.ts';
@@ -34,7 +34,9 @@ export function recordPasses({ history, log, refusals, onRecorded }: PassHistory
     },
     onPassEnd: (end) => {
       history.addPass(toRecord(end, desired, refusals() - before)).then(onRecorded, (error: unknown) => {
-        log.warn({ reason: messageOf(error) }, 'cannot record the pass in the history');
+        // A pass that could not use the state file has already been logged with the same reason.
+        const level = end.error instanceof StoreError ? 'debug' : 'warn';
+        log[level]({ reason: messageOf(error) }, 'cannot record the pass in the history');
       });
     },
   };

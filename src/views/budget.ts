@@ -1,4 +1,5 @@
 /** View of the rate limits of each token over time, and of the requests that wait for them. */
+import { largest, smallest } from '../core/lists.ts';
 import { counted } from '../plan/render/words.ts';
 import { PRIORITIES, type Priority } from '../queue/model/request.ts';
 import type { BudgetSnapshot, QueueSnapshot } from '../queue/model/snapshot.ts';
@@ -106,7 +107,10 @@ function queueView({ queue, snapshot, organizations }: QueueInput): QueueView {
 function sentenceOf(snapshot: QueueSnapshot): string {
   const { breaker, budgets, waiting, inFlight } = snapshot;
   const number = sum(waiting);
-  const cooldown = Math.max(0, ...budgets.map(({ cooldown }) => cooldown));
+  const cooldown = largest(
+    budgets.map(({ cooldown }) => cooldown),
+    0,
+  );
   const work =
     number === 0
       ? inFlight === 0
@@ -137,7 +141,7 @@ function estimateIdle({ breaker, budgets, waiting, inFlight }: QueueSnapshot): n
   const seconds = limited.map(
     ({ rate, remaining, cooldown }) => cooldown / 1000 + Math.max(0, number - (remaining as number)) / (rate as number),
   );
-  return Math.ceil(Math.max(...seconds));
+  return Math.ceil(largest(seconds));
 }
 
 function toBudget(budget: BudgetSnapshot, samples: readonly BudgetSample[]): BudgetView {
@@ -162,7 +166,7 @@ function toPoints(name: string, samples: readonly BudgetSample[]): readonly Budg
     const remaining = part.flatMap(({ budgets }) => budgets.find((each) => each.name === name)?.remaining ?? []);
     points.push({
       at: new Date((part[0] as BudgetSample).at).toISOString(),
-      remaining: remaining.length === 0 ? null : Math.min(...remaining),
+      remaining: remaining.length === 0 ? null : smallest(remaining),
       refused: part.reduce((total, { refused }) => total + refused, 0),
     });
   }

@@ -64,7 +64,7 @@ async function send(examples: readonly Example[], index: number): Promise<void> 
       { match: { operation: 'ingestConversations' }, rate: 0.1, fault: { kind: 'reset-after' } },
     ],
   });
-  const clock = { ...systemClock, sleep: async () => {} };
+  const clock = { ...systemClock, sleep: () => new Promise<void>((resolve) => void setImmediate(resolve)) };
   const connection = openConnection({
     baseUrl: emulator.url,
     token: emulator.token,

@@ -1,6 +1,8 @@
 /** Commands that print what the web page of the running daemon shows: status, audit and history. */
+
 import { resolve } from 'node:path';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
+import { append } from '../../core/lists.ts';
 import { printable } from '../../plan/render/words.ts';
 import { callControl, controlSocketPath } from '../../server/control.ts';
 import type { AuditView } from '../../views/audit.ts';
@@ -107,7 +109,7 @@ async function showAll({ load }: Views, flags: ViewFlags, context: CommandContex
   const organizations = [...first.organizations];
   for (let { next } = first; next !== null; ) {
     const page = (await load(`/?after=${encodeURIComponent(next)}`)) as OrganizationsView;
-    organizations.push(...page.organizations);
+    append(organizations, page.organizations);
     next = page.next;
   }
   const view: OrganizationsView = { ...first, organizations, next: null };

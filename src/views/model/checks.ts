@@ -1,5 +1,7 @@
 /** Schedule of the checks of an organization, and the age of the last one. */
+
 import { cronFiring } from '../../config/cron.ts';
+import { smallest } from '../../core/lists.ts';
 import type { Backend, OrganizationState } from './backend.ts';
 import { type Freshness, freshness } from './freshness.ts';
 
@@ -33,7 +35,7 @@ export async function checkTimes(backend: Backend, state: OrganizationState, now
   const upcoming = [next, retry].flatMap((at) => (at === null || at < now ? [] : [at]));
   return {
     freshness: freshness(await lastCheckAt(state), now, interval),
-    next: reconciler === null || upcoming.length === 0 ? null : Math.min(...upcoming),
+    next: reconciler === null || upcoming.length === 0 ? null : smallest(upcoming),
   };
 }
 

@@ -1,5 +1,7 @@
 /** Chart of a number over time, with marks where something happened. */
+
 import { html } from 'hono/html';
+import { largest } from '../../core/lists.ts';
 import type { Html } from '../page.ts';
 import { bar, clockTime, figure, formatCount, round } from './figure.ts';
 
@@ -32,7 +34,10 @@ const MARK = 30;
 export function stepLine({ id, sentence, steps, top, names }: StepLineOptions): Html {
   const first = steps[0]?.at ?? 0;
   const span = Math.max(1, (steps.at(-1)?.at ?? 0) - first);
-  const most = Math.max(1, top ?? 0, ...steps.map(({ value }) => value ?? 0));
+  const most = largest(
+    steps.map(({ value }) => value ?? 0),
+    Math.max(1, top ?? 0),
+  );
   const x = (at: number) => round(((at - first) / span) * WIDTH);
   const y = (value: number) => round(HEIGHT - 2 - (value / most) * (HEIGHT - 4));
   const marks = steps

@@ -1,5 +1,7 @@
 /** Small chart of a number by week. */
+
 import { html } from 'hono/html';
+import { largest } from '../../core/lists.ts';
 import type { Html } from '../page.ts';
 import { bar, figure } from './figure.ts';
 
@@ -8,7 +10,7 @@ const HEIGHT = 40;
 
 /** Renders one bar for each week, the oldest first. `name`: what is counted, such as `issues`. */
 export function trendChart(id: string, weeks: readonly number[], name: string): Html {
-  const most = Math.max(1, ...weeks);
+  const most = largest(weeks, 1);
   const shapes = weeks.map((count, index) => {
     const height = Math.max(1, (Math.max(0, count) / most) * HEIGHT);
     return bar(index * WIDTH + 1, HEIGHT - height, WIDTH - 2, height, count > 0 ? 'busy' : 'none');
