@@ -1,18 +1,16 @@
 /** History of passes, audit and pauses in SQLite. */
-import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Json } from '../core/json.ts';
 import {
-  type Actor,
   type AuditEntry,
   type AuditQuery,
   type History,
   type ManualPause,
   type NewPass,
-  type NewResourceChange,
-  type PassCounts,
   type PassRecord,
   RETENTION,
 } from './history.ts';
+import { type HistoryRow, textOrNull, toActor, toChange, toPass } from './history-rows.ts';
 
 /** Tables of the history in the state file, one migration each. `plan` is the last column: lists do not load it. */
 export const HISTORY_LAYOUTS = [
@@ -40,8 +38,6 @@ export const HISTORY_LAYOUTS = [
     PRIMARY KEY (organization, address)
   ) STRICT, WITHOUT ROWID;`,
 ];
-
-type Row = Record<string, SQLOutputValue>;
 
 const MAX = Number.MAX_SAFE_INTEGER;
 
@@ -162,7 +158,7 @@ class HistoryTables {
       `SELECT ${LIST} FROM pass WHERE organization = ? AND number < ? ORDER BY number DESC LIMIT ?`,
       ...[this.#organization, before, limit],
     );
-    return rows.map((row) => this.#toPass(row));
+    return rows.map((row) => toPass(row, this.#parse));
   }
 
   pass(number: number) {
@@ -174,7 +170,7 @@ class HistoryTables {
       'SELECT * FROM pass_change WHERE organization = ? AND pass = ? ORDER BY address, action',
       ...[this.#organization, number],
     );
-    return { pass: this.#toPass(row), changes: changes.map(toChange), plan: this.#parse(row.plan) };
+    return { pass: toPass(row, this.#parse), changes: changes.map(toChange), plan: this.#parse(row.plan) };
   }
 
   passOfPlan(checksum: string) {
@@ -260,29 +256,8 @@ class HistoryTables {
     return Number(this.#statement(sql).run(...values).changes);
   }
 
-  #all(sql: string, ...values: (string | number | null)[]): readonly Row[] {
+  #all(sql: string, ...values: (string | number | null)[]): readonly HistoryRow[] {
     return this.#statement(sql).all(...values);
-  }
-
-  #toPass(row: Row): PassRecord {
-    return {
-      number: Number(row.number),
-      trigger: String(row.cause),
-      commit: textOrNull(row.commit_id),
-      subject: String(row.subject),
-      author: textOrNull(row.author),
-      outcome: row.outcome as PassRecord['outcome'],
-      checksum: textOrNull(row.checksum),
-      counts: this.#parse(row.counts) as PassCounts,
-      reads: Number(row.reads),
-      writes: Number(row.writes),
-      refused: Number(row.refused),
-      milliseconds: Number(row.milliseconds),
-      error: textOrNull(row.error),
-      firstEndedAt: Number(row.first_at),
-      endedAt: Number(row.at),
-      times: Number(row.times),
-    };
   }
 }
 
@@ -296,21 +271,4 @@ function isSame(last: PassRecord, pass: NewPass): boolean {
     last.checksum === pass.checksum &&
     last.error === pass.error
   );
-}
-
-function toChange(row: Row): NewResourceChange {
-  return {
-    address: String(row.address),
-    action: String(row.action),
-    status: String(row.status),
-    error: textOrNull(row.error),
-  };
-}
-
-function toActor(row: Row): Actor {
-  return { name: String(row.actor), method: row.method as Actor['method'] };
-}
-
-function textOrNull(value: SQLOutputValue | undefined): string | null {
-  return value === null || value === undefined ? null : String(value);
 }

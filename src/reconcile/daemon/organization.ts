@@ -4,7 +4,8 @@ import { approvalsOf } from '../../plan/checksum.ts';
 import type { Actor } from '../../store/history.ts';
 import { approvedChecksums, checkApprover } from './approvals.ts';
 import type { PassEnd, Trigger } from './pass.ts';
-import { type Check, type PassOptions, PassRunner } from './run-pass.ts';
+import type { PassOptions } from './pass-options.ts';
+import { type Check, PassRunner } from './run-pass.ts';
 import type { Desired } from './source.ts';
 import { TriggerLoop } from './trigger-loop.ts';
 

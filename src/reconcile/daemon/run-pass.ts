@@ -1,51 +1,23 @@
-import type { OrganizationConfig } from '../../config/config.ts';
 import { windowState } from '../../config/windows.ts';
 import { type Change, type ChangeResult, changeId, type Plan } from '../../core/change.ts';
-import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
-import type { Kind } from '../../kinds/model/kind.ts';
 import { driftOf } from '../../plan/guard.ts';
 import { PeopleAddresses } from '../../plan/model/people.ts';
 import type { Policy } from '../../plan/policy.ts';
-import type { Reader, Writer } from '../../platform/client.ts';
-import type { Priority } from '../../queue/model/request.ts';
-import type { History, ManualPause } from '../../store/history.ts';
-import type { OrganizationRecord } from '../../store/store.ts';
+import type { ManualPause } from '../../store/history.ts';
 import { idsOf } from '../applied.ts';
 import { apply, outcomeOf } from '../apply.ts';
 import type { ApplyResult } from '../change-scheduler.ts';
 import { platformSource } from '../observe/actual-source.ts';
-import { type Estimate, makePlan, type Planned, type PlanningInput } from '../planning.ts';
+import { makePlan, type Planned, type PlanningInput } from '../planning.ts';
 import { approvedChecksums } from './approvals.ts';
 import { BaseStore } from './base-store.ts';
-import { cooldownLeft, type FlappingFields } from './flapping-fields.ts';
+import { cooldownLeft } from './flapping-fields.ts';
 import { describePause, isOfOrganization, pausesByAddress, untilPauseEnds } from './manual-pauses.ts';
-import type { PassEnd, PassEvents, Trigger } from './pass.ts';
-import type { Desired, DesiredSource } from './source.ts';
+import type { PassEnd, Trigger } from './pass.ts';
+import type { PassOptions } from './pass-options.ts';
+import type { Desired } from './source.ts';
 import { Backoff } from './trigger-loop.ts';
-
-/** Dependencies of the passes of one organization. */
-export interface PassOptions {
-  readonly config: OrganizationConfig;
-  readonly user: string | null;
-  readonly kinds: readonly Kind[];
-  readonly source: DesiredSource;
-  readonly record: OrganizationRecord;
-  /** Pauses that people set. */
-  readonly pauses: Pick<History, 'pauses'>;
-  readonly flappingFields: FlappingFields;
-  readonly clock: Clock;
-  /** Opens a client that can only read. `count` is called for every request. */
-  readonly openReader: (priority: Priority, count: (method: string) => void) => Reader;
-  /** Opens a client that can write; null in a dry run, which therefore cannot write. */
-  readonly openWriter: ((priority: Priority, count: (method: string) => void) => Writer) | null;
-  readonly estimate: Estimate;
-  readonly parallel: number;
-  /** Starts nothing new once it aborts. */
-  readonly signal: AbortSignal;
-  readonly abort: AbortSignal;
-  readonly events: PassEvents;
-}
 
 /** Last comparison of the manifests with the platform. */
 export interface Check {

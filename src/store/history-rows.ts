@@ -1,0 +1,44 @@
+/** Converts rows of the history's tables. */
+import type { SQLOutputValue } from 'node:sqlite';
+import type { Json } from '../core/json.ts';
+import type { Actor, NewResourceChange, PassCounts, PassRecord } from './history.ts';
+
+export type HistoryRow = Record<string, SQLOutputValue>;
+
+export function toPass(row: HistoryRow, parse: (text: unknown) => Json): PassRecord {
+  return {
+    number: Number(row.number),
+    trigger: String(row.cause),
+    commit: textOrNull(row.commit_id),
+    subject: String(row.subject),
+    author: textOrNull(row.author),
+    outcome: row.outcome as PassRecord['outcome'],
+    checksum: textOrNull(row.checksum),
+    counts: parse(row.counts) as PassCounts,
+    reads: Number(row.reads),
+    writes: Number(row.writes),
+    refused: Number(row.refused),
+    milliseconds: Number(row.milliseconds),
+    error: textOrNull(row.error),
+    firstEndedAt: Number(row.first_at),
+    endedAt: Number(row.at),
+    times: Number(row.times),
+  };
+}
+
+export function toChange(row: HistoryRow): NewResourceChange {
+  return {
+    address: String(row.address),
+    action: String(row.action),
+    status: String(row.status),
+    error: textOrNull(row.error),
+  };
+}
+
+export function toActor(row: HistoryRow): Actor {
+  return { name: String(row.actor), method: row.method as Actor['method'] };
+}
+
+export function textOrNull(value: SQLOutputValue | undefined): string | null {
+  return value === null || value === undefined ? null : String(value);
+}
