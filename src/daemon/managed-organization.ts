@@ -33,7 +33,10 @@ export function findOrganization(
   return chosen;
 }
 
-/** Checksums of the last plan of an organization that can be approved: the recommended one, or any. */
+/**
+ * Returns the checksums that approve the last plan of an organization; empty if nothing is held. `one`: only the checksum
+ * that messages suggest.
+ */
 export function heldChecksums({ reconciliation }: ManagedOrganization, which: 'one' | 'any'): readonly string[] {
   const plan = reconciliation?.reconciler.lastPlan ?? null;
   if (plan === null || (plan.verdict.state === 'ready' && plan.heldChecksum === null)) {

@@ -5,7 +5,7 @@ import { messageOf } from '../core/errors.ts';
 import { approvalsOf } from '../plan/checksum.ts';
 import { planToJson } from '../plan/render/json.ts';
 import { counted } from '../plan/render/words.ts';
-import { checkApprover } from '../reconcile/daemon/approvals.ts';
+import { checkApprover, peopleIn } from '../reconcile/daemon/approvals.ts';
 import type { Actor } from '../store/history.ts';
 import type { Backend, OrganizationState } from './model/backend.ts';
 import { checkTimes } from './model/checks.ts';
@@ -117,9 +117,6 @@ async function currentPlan(
   const decisions = (await record.decisions()).filter(({ checksum }) => covered.includes(checksum));
   const unique = [...new Map(decisions.map((each) => [`${each.verdict} ${each.by.name} ${each.at}`, each])).values()];
   const { freshness } = await checkTimes(backend, state, now);
-  const approvers = new Set(
-    unique.filter(({ verdict }) => verdict === 'approved').map(({ by }) => by.name.toLowerCase()),
-  );
   const desired = reconciler?.lastDesired ?? null;
   const changes = heldChanges(plan);
   const end = reconciler?.lastEnd;
@@ -137,7 +134,7 @@ async function currentPlan(
             checksum: approvedChecksum(plan),
             changes,
             needed: config.approvals.count,
-            given: approvers.size,
+            given: peopleIn(unique.filter(({ verdict }) => verdict === 'approved')),
             refusal: refusalOf(viewer, desired?.authors ?? [], config.approvals),
           },
     decisions: unique.map(({ by, verdict, reason, at }) => ({
