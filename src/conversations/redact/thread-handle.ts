@@ -5,7 +5,7 @@ import type { Ticket } from '../model/ticket.ts';
 import type { RedactionResult } from './redaction-result.ts';
 import type { RedactionOptions } from './redactor.ts';
 
-/** The thread ended while it redacted: it ran out of memory, for example. */
+/** The thread ended while it redacted. */
 export class ThreadLostError extends Error {
   override readonly name = 'ThreadLostError';
 }
@@ -28,7 +28,10 @@ const THREAD = new URL(
   import.meta.url.endsWith('.ts') ? './redaction-thread.ts' : './redaction-thread.cjs',
   import.meta.url,
 );
-/** Heap limits of a thread, in megabytes. A large heap would be used in full before garbage is collected. */
+/**
+ * Heap limits of a thread, in megabytes. A large heap would be used in full before garbage is collected. They do not
+ * protect the process: Node.js may abort it when a thread exceeds them. Large tickets are not sent to threads.
+ */
 const LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 };
 
 /** Starts a thread with its own heap. Replaced in tests. */
