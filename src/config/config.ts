@@ -46,7 +46,7 @@ export interface OrganizationConfig {
   readonly requireApproval: readonly string[];
   /** A plan that exceeds a limit is held. `maxChangedPercent` counts updates and deletions of owned resources. */
   readonly limits: { readonly maxDeletions: number; readonly maxChangedPercent: number };
-  /** `count`: people who have to approve a plan; `notAuthor`: the author of its commit cannot approve it. */
+  /** `count`: people who have to approve a plan; `notAuthor`: the authors of its commits cannot approve it. */
   readonly approvals: { readonly count: number; readonly notAuthor: boolean };
   readonly selfHeal: boolean;
   /** Cron expressions. */

@@ -48,7 +48,7 @@ function toRecord(end: PassEnd, desired: Desired | null, refused: number): NewPa
     ...{ trigger, outcome, milliseconds, endedAt, refused, reads: requests.reads, writes: requests.writes },
     commit: plan?.commit ?? desired?.commit ?? null,
     subject: desired?.subject ?? '',
-    author: desired?.authors[0] ?? null,
+    author: desired?.author ?? null,
     checksum: plan?.checksum ?? null,
     counts: countsOf(end),
     error: error === null ? null : maskUrlsIn(messageOf(error)),

@@ -8,6 +8,7 @@ import type { Priority } from '../queue/model/request.ts';
 import { FlappingFields } from '../reconcile/daemon/flapping-fields.ts';
 import { OrganizationReconciler } from '../reconcile/daemon/organization.ts';
 import type { PassEvents } from '../reconcile/daemon/pass.ts';
+import { PlanAuthors } from '../reconcile/daemon/plan-authors.ts';
 import { createSchedule, type Schedule } from '../reconcile/daemon/schedule.ts';
 import { type DesiredSource, openSource } from '../reconcile/daemon/source.ts';
 import { applyParallel } from '../reconcile/planning.ts';
@@ -48,6 +49,7 @@ export class Reconciliation implements Feature {
       record: store.organization(id),
       pauses: store.history(id),
       flappingFields: new FlappingFields(store.note(`flapping/${id}`)),
+      planAuthors: new PlanAuthors({ note: store.note(`applied/${id}`), source: this.source }),
       clock,
       ...openClients(context),
       signal: stopping,

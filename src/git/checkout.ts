@@ -4,6 +4,7 @@ import { access, mkdir, rm } from 'node:fs/promises';
 import { join, posix, resolve } from 'node:path';
 import { messageOf, SourceError } from '../core/errors.ts';
 import type { RefHost } from './applied-refs.ts';
+import { type CommitAuthors, type CommitRange, readCommitAuthors } from './commit-authors.ts';
 import { type Repository, repositoryIn } from './repository.ts';
 import { type Git, type GitOptions, gitFailure, openGit } from './run.ts';
 import { checkRefName, isCommitId, readRemote } from './safe-names.ts';
@@ -31,8 +32,8 @@ export interface SyncResult {
   readonly commit: string;
   /** First line of its message. */
   readonly subject: string;
-  /** Emails of its author and its committer, as the commit claims them. */
-  readonly authors: readonly string[];
+  /** Email of its author, as the commit claims it; null if it has none. */
+  readonly author: string | null;
   /** True if the commit differs from that of the last sync, even in an earlier process. */
   readonly changed: boolean;
   /** True if that last commit is not an ancestor of this one: the branch was force-pushed. */
@@ -50,6 +51,8 @@ export interface Checkout {
    * ref or directory; the files of the last good commit are then kept. Must not be called concurrently.
    */
   sync(): Promise<SyncResult>;
+  /** Reads who wrote the commits of a range. Usable after the first sync. */
+  authors(range: CommitRange): Promise<CommitAuthors | null>;
   /** Host of refs; usable after the first sync. */
   readonly refs: RefHost;
 }
@@ -114,6 +117,7 @@ export function openCheckout(options: CheckoutOptions): Checkout {
       clean = true;
       return result;
     },
+    authors: (range) => readCommitAuthors(context.local(), range),
     refs: {
       remote: REMOTE,
       git: (more) => context.local(more),
@@ -278,11 +282,8 @@ async function isAncestor(context: Context, old: string, commit: string): Promis
   }
 }
 
-async function describeCommit(context: Context, commit: string): Promise<Pick<SyncResult, 'subject' | 'authors'>> {
-  const text = await context.local().raw(['show', '--no-patch', '--format=%ae%x00%ce%x00%s', commit]);
-  const [author = '', committer = '', ...subject] = text.trimEnd().split('\0');
-  return {
-    subject: subject.join(' ').trim(),
-    authors: [...new Set([author, committer])].filter((each) => each !== ''),
-  };
+async function describeCommit(context: Context, commit: string): Promise<Pick<SyncResult, 'subject' | 'author'>> {
+  const text = await context.local().raw(['show', '--no-patch', '--format=%ae%x00%s', commit]);
+  const [author = '', ...subject] = text.trimEnd().split('\0');
+  return { subject: subject.join(' ').trim(), author: author === '' ? null : author };
 }

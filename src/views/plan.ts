@@ -1,11 +1,10 @@
 /** View of a plan: what it would change, who approved it, and whether it is still the present one. */
 
 import type { Plan } from '../core/change.ts';
-import { messageOf } from '../core/errors.ts';
 import { approvalsOf } from '../plan/checksum.ts';
 import { planToJson } from '../plan/render/json.ts';
 import { counted } from '../plan/render/words.ts';
-import { checkApprover, peopleIn } from '../reconcile/daemon/approvals.ts';
+import { authorsNotice, countApprovers, refusalOf } from '../reconcile/daemon/approvals.ts';
 import type { Actor } from '../store/history.ts';
 import type { Backend, OrganizationState } from './model/backend.ts';
 import { checkTimes } from './model/checks.ts';
@@ -37,6 +36,8 @@ export interface ApprovalView {
   readonly given: number;
   /** Why this person cannot approve; null if they can, as far as the plan is concerned. */
   readonly refusal: string | null;
+  /** Sentence on what the check of the authors could not cover; empty if it covers everything. */
+  readonly notice: string;
 }
 
 export interface PlanView extends PlanContent {
@@ -120,6 +121,7 @@ async function currentPlan(
   const desired = reconciler?.lastDesired ?? null;
   const changes = heldChanges(plan);
   const end = reconciler?.lastEnd;
+  const authors = reconciler?.lastCheck?.authors ?? null;
   return {
     organization: id,
     ...planContent(id, plan, forgeLinks(config.source), from, statusesOf(end?.plan === plan ? end.results : [])),
@@ -134,8 +136,9 @@ async function currentPlan(
             checksum: approvedChecksum(plan),
             changes,
             needed: config.approvals.count,
-            given: peopleIn(unique.filter(({ verdict }) => verdict === 'approved')),
-            refusal: refusalOf(viewer, desired?.authors ?? [], config.approvals),
+            given: countApprovers(unique, config.approvals, authors),
+            refusal: refusalOf(viewer, authors, config.approvals),
+            notice: authorsNotice(authors, config.approvals),
           },
     decisions: unique.map(({ by, verdict, reason, at }) => ({
       ...{ by: by.name, method: by.method, verdict, reason },
@@ -149,19 +152,6 @@ async function currentPlan(
 /** Returns the checksum that releases what waits, and nothing else. */
 function approvedChecksum({ verdict, checksum, heldChecksum }: Plan): string {
   return verdict.state === 'held' ? checksum : (heldChecksum ?? checksum);
-}
-
-function refusalOf(
-  viewer: Actor,
-  authors: readonly string[],
-  rules: OrganizationState['config']['approvals'],
-): string | null {
-  try {
-    checkApprover(viewer, authors, rules);
-    return null;
-  } catch (error) {
-    return messageOf(error);
-  }
 }
 
 async function pastPlan(

@@ -29,7 +29,7 @@ const open = (over: Partial<CheckoutOptions> = {}): Checkout =>
     timeout: 20_000,
     ...over,
   });
-const authors = ['ana@acme.example'];
+const author = 'ana@acme.example';
 const read = (checkout: Checkout, path: string) => readFileSync(join(checkout.root, path), 'utf8');
 
 describe('a checkout', () => {
@@ -39,7 +39,7 @@ describe('a checkout', () => {
     expect(await checkout.sync()).toEqual({
       commit: first,
       subject: 'First words',
-      authors,
+      author,
       changed: true,
       forced: false,
     });
@@ -47,7 +47,7 @@ describe('a checkout', () => {
     expect(await checkout.sync()).toMatchObject({ commit: first, changed: false });
     origin.write('manifests/teams.yaml', 'teams: { a: {} }\n');
     const second = origin.commit('Second');
-    expect(await checkout.sync()).toEqual({ commit: second, subject: 'Second', authors, changed: true, forced: false });
+    expect(await checkout.sync()).toEqual({ commit: second, subject: 'Second', author, changed: true, forced: false });
     expect(read(checkout, 'teams.yaml')).toBe('teams: { a: {} }\n');
     expect(await open({ path: 'manifests' }).sync()).toMatchObject({ commit: second, changed: false });
   });

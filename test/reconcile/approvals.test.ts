@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { approvedChecksums, checkApprover } from '../../src/reconcile/daemon/approvals.ts';
+import type { CommitAuthors } from '../../src/git/commit-authors.ts';
+import {
+  approvedChecksums,
+  authorsNotice,
+  checkApprover,
+  countApprovers,
+} from '../../src/reconcile/daemon/approvals.ts';
 import type { Actor } from '../../src/store/history.ts';
 import type { PlanDecision } from '../../src/store/store.ts';
 
@@ -7,6 +13,7 @@ const by = (name: string, method: Actor['method'] = 'oidc'): Actor => ({ name, m
 const decision = (actor: Actor, verdict: PlanDecision['verdict'] = 'approved'): PlanDecision => ({
   ...{ checksum: 'sha256:1', verdict, by: actor, reason: '', at: 1 },
 });
+const authors = (...emails: readonly string[]): CommitAuthors => ({ emails: new Set(emails), isComplete: true });
 
 describe('approvedChecksums', () => {
   test.each([
@@ -19,21 +26,52 @@ describe('approvedChecksums', () => {
     ['a rejection', 1, [decision(by('ana@acme.example')), decision(by('bo@acme.example'), 'rejected')], false],
     ['nobody', 1, [], false],
   ])('counts %s', (_what, count, decisions, isApproved) => {
-    expect(approvedChecksums(decisions, { count, notAuthor: false })).toEqual(isApproved ? ['sha256:1'] : []);
+    expect(approvedChecksums(decisions, { count, notAuthor: false }, null)).toEqual(isApproved ? ['sha256:1'] : []);
+  });
+
+  test('ignores approvals of people who wrote one of the commits since', () => {
+    const rules = { count: 1, notAuthor: true };
+    const given = [decision(by('ana@acme.example'))];
+    expect(approvedChecksums(given, rules, authors('bo@acme.example'))).toEqual(['sha256:1']);
+    expect(approvedChecksums(given, rules, authors('bo@acme.example', 'ana@acme.example'))).toEqual([]);
+    expect(approvedChecksums(given, rules, null)).toEqual([]);
+    expect(countApprovers([...given, decision(by('cy@acme.example'))], rules, authors('ana@acme.example'))).toBe(1);
   });
 });
 
-describe('checkApprover', () => {
+describe('with approvals.notAuthor', () => {
   const rules = { count: 1, notAuthor: true };
-  const authors = ['ana@acme.example'];
+  const wrote = authors('ana@acme.example', 'é@acme.example');
 
-  test('refuses the author in any case of letters, and people without an email', () => {
-    expect(() => checkApprover(by('Ana@ACME.example'), authors, rules)).toThrow('wrote the commit');
-    expect(() => checkApprover(by('root', 'socket'), authors, rules)).toThrow('is not known');
+  test.each<[string, Actor, CommitAuthors | null, string | null]>([
+    ['another person', by('bo@acme.example'), wrote, null],
+    ['another user of the proxy', by('bo@acme.example', 'proxy'), wrote, null],
+    ['a token with another email', by('bo@acme.example', 'token'), wrote, null],
+    ['the author', by('ana@acme.example'), wrote, 'wrote a commit'],
+    ['the author in other letters', by(' Ana@ACME.example'), wrote, 'wrote a commit'],
+    ['the author in another Unicode form', by('e\u0301@acme.example'), wrote, 'wrote a commit'],
+    ['the author as a user of the proxy', by('ana@acme.example', 'proxy'), wrote, 'wrote a commit'],
+    ['a token with the email of the author', by('ana@acme.example', 'token'), wrote, 'wrote a commit'],
+    ['an account whose email is not verified', by('248289761001'), wrote, 'the email of "248289761001" is not known'],
+    ['a user of the proxy without an email', by('ana', 'proxy'), wrote, 'the email of "ana" is not known'],
+    ['a token without an email', by('ci', 'token'), wrote, 'the email of "ci" is not known'],
+    ['a user of the control socket', by('root', 'socket'), wrote, 'is not known'],
+    ['an email that the control socket sent', by('bo@acme.example', 'socket'), wrote, 'is not known'],
+    ['nobody', by('', 'none'), wrote, 'the email of the approver is not known'],
+    ['anybody if the authors are not known', by('bo@acme.example'), null, 'use a complete clone'],
+  ])('%s', (_who, actor, known, refusal) => {
+    const check = () => checkApprover(actor, known, rules);
+    if (refusal === null) {
+      expect(check).not.toThrow();
+    } else {
+      expect(check).toThrow(refusal);
+    }
+    expect(() => checkApprover(actor, known, { ...rules, notAuthor: false })).not.toThrow();
   });
 
-  test('accepts others, and everybody without the setting', () => {
-    expect(() => checkApprover(by('bo@acme.example'), authors, rules)).not.toThrow();
-    expect(() => checkApprover(by('ana@acme.example'), authors, { ...rules, notAuthor: false })).not.toThrow();
+  test('people are told if there are more commits than were checked', () => {
+    expect(authorsNotice({ ...wrote, isComplete: false }, rules)).toContain('More than 1000 commits');
+    expect(authorsNotice(wrote, rules)).toBe('');
+    expect(authorsNotice({ ...wrote, isComplete: false }, { ...rules, notAuthor: false })).toBe('');
   });
 });

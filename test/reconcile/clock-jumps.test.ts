@@ -19,6 +19,7 @@ const source: DesiredSource = {
     throw new Error('nothing is read here');
   },
   hasMoved: async () => false,
+  authors: async () => null,
   scope: '.',
   applied: null,
   watch: async () => undefined,

@@ -13,6 +13,7 @@ import type { Store } from '../../src/store/store.ts';
 import { organizationConfig } from '../soak/organization-config.ts';
 import { memoryTree } from '../support/memory-tree.ts';
 import { openWorld, type World } from '../support/world.ts';
+import { noAuthors } from './no-authors.ts';
 
 const MINUTE = 60_000;
 let world: World;
@@ -52,12 +53,13 @@ function begin(selfHeal = true): (trigger?: Trigger) => Promise<PassEnd> {
     source: {
       read: async () => {
         const state = await loader.load(memoryTree({ 'octavo.yaml': `teams: { writers: { title: ${title} } }` }));
-        return { state, commit: null, subject: '', authors: [], forced: false };
+        return { state, commit: null, subject: '', author: null, forced: false };
       },
       peek: async () => {
         throw new Error('nobody peeks here');
       },
       hasMoved: async () => false,
+      authors: async () => null,
       watch: async () => undefined,
       scope: '.',
       applied: null,
@@ -67,6 +69,7 @@ function begin(selfHeal = true): (trigger?: Trigger) => Promise<PassEnd> {
     record: store.organization(organization),
     pauses: { pauses: async () => [] },
     flappingFields: new FlappingFields(store.note(`flapping/${organization}`)),
+    planAuthors: noAuthors(),
     clock,
     openReader: (priority) => openReader(connection, { organization, priority }),
     openWriter: (priority) => openWriter(connection, { organization, priority }),

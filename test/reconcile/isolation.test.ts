@@ -16,6 +16,7 @@ import type { OrganizationRecord } from '../../src/store/store.ts';
 import { organizationConfig } from '../soak/organization-config.ts';
 import { memoryTree } from '../support/memory-tree.ts';
 import { type Fault, type Seen, VirtualPlatform } from '../support/virtual-platform.ts';
+import { noAuthors } from './no-authors.ts';
 
 const TEAMS = ['A', 'B', 'C', 'D', 'E', 'F'];
 const MANIFEST = [
@@ -81,6 +82,7 @@ class OrganizationPair {
       record: record(store.organization(id)),
       pauses: { pauses: async () => [] },
       flappingFields: new FlappingFields(store.note('flapping')),
+      planAuthors: noAuthors(),
       clock: this.platform.clock,
       openReader: (priority, count) => openReader(connection, client(priority, count)),
       openWriter: (priority, count) => openWriter(connection, client(priority, count)),
@@ -139,12 +141,13 @@ function sourceOf(trouble: (() => Error) | undefined): DesiredSource {
         throw trouble();
       }
       const state = await createManifestLoader(kinds).load(memoryTree({ 'octavo.yaml': MANIFEST }));
-      return { state, commit: 'c1', subject: '', authors: [], forced: false };
+      return { state, commit: 'c1', subject: '', author: null, forced: false };
     },
     peek: async () => {
       throw new Error('nobody peeks here');
     },
     hasMoved: async () => false,
+    authors: async () => null,
     watch: async () => undefined,
     scope: '.',
     applied: null,

@@ -10,6 +10,7 @@ import { OrganizationReconciler } from '../../src/reconcile/daemon/organization.
 import type { PassEnd, PassEvents } from '../../src/reconcile/daemon/pass.ts';
 import type { DesiredSource } from '../../src/reconcile/daemon/source.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
+import { noAuthors } from '../reconcile/no-authors.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
 import { memoryTree } from '../support/memory-tree.ts';
 import { type Model, manifestsOf } from '../support/model.ts';
@@ -96,6 +97,7 @@ class Soak {
       record: this.#record,
       pauses: { pauses: async () => [] },
       flappingFields: new FlappingFields(openMemoryStore().note('flapping')),
+      planAuthors: noAuthors(),
       clock,
       openReader: (priority) => openReader(connection, { organization, priority }),
       openWriter: (priority) => openWriter(connection, { organization, priority }),
@@ -215,12 +217,13 @@ class Soak {
           state: await loader.load(memoryTree(manifestsOf(this.#model))),
           commit,
           subject: '',
-          authors: [],
+          author: null,
           forced: false,
         };
       },
       peek: () => loader.load(memoryTree(manifestsOf(this.#model))),
       hasMoved: async () => true,
+      authors: async () => null,
       watch: async () => undefined,
       close: async () => undefined,
     };

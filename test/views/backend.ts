@@ -15,6 +15,7 @@ import { declare } from '../support/world.ts';
 export const NOW = Date.parse('2026-06-01T12:02:00Z');
 export const COMMIT = '3f2a91c0a1b2c3d4e5f60718293a4b5c6d7e8f90';
 const MINUTE = 60_000;
+const AUTHORS = { emails: new Set(['ana@acme.example']), isComplete: true };
 
 /** State of an organization of the fake daemon. */
 export interface OrganizationCase {
@@ -87,7 +88,9 @@ function reconcilerOf(
 ): ReconcilerState {
   const at = NOW - (checked ?? 0) * MINUTE;
   const lastCheck =
-    checked === null ? null : { plan, at, drift: new Set(plan.changes.filter(({ address }) => drift(address))) };
+    checked === null
+      ? null
+      : { plan, at, authors: AUTHORS, drift: new Set(plan.changes.filter(({ address }) => drift(address))) };
   const lastEnd: PassEnd | null =
     end === null || checked === null
       ? null
@@ -104,7 +107,7 @@ function reconcilerOf(
           ...end,
         };
   const state = { declared, files: 1, paths: ['a.yaml'], sections: new Set<string>() };
-  const lastDesired = { state, commit: COMMIT, subject: 'Rename "docs"', authors: ['ana@acme.example'], forced: false };
+  const lastDesired = { state, commit: COMMIT, subject: 'Rename "docs"', author: 'ana@acme.example', forced: false };
   return { lastCheck, lastEnd, lastDesired, isRunning, lastPlan: lastCheck?.plan ?? null };
 }
 

@@ -79,7 +79,7 @@ describe('a plan', () => {
 
   test('tells the author that somebody else has to approve', async () => {
     const { view } = await current({ config: { approvals: { count: 1, notAuthor: true } } });
-    expect((await view())?.approval?.refusal).toContain('ana@acme.example wrote the commit');
+    expect((await view())?.approval?.refusal).toContain('ana@acme.example wrote a commit that this plan applies');
     expect((await view({ viewer: bo }))?.approval?.refusal).toBeNull();
   });
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Address } from '../../core/address.ts';
-import type { ChangeResult } from '../../core/change.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Base } from '../../core/resource.ts';
 import type { OrganizationRecord } from '../../store/store.ts';
@@ -46,19 +45,10 @@ export class BaseStore {
     return found;
   }
 
-  /**
-   * Records a commit as applied in the repository, with the ids of the resources it declares, if that is configured and
-   * every change was applied.
-   */
-  async recordApplied(
-    commit: string | null,
-    results: readonly ChangeResult[],
-    ids: ReadonlyMap<Address, string>,
-  ): Promise<void> {
+  /** Records a commit as applied in the repository, with the ids of the resources it declares, if that is configured. */
+  async recordApplied(commit: string | null, ids: ReadonlyMap<Address, string>): Promise<void> {
     const ref = this.#options.applied;
-    // A held, paused or failed change was not applied; recorded as applied, it would later look like drift.
-    const isIncomplete = results.some((result) => result.status !== 'applied');
-    if (ref === null || commit === null || isIncomplete) {
+    if (ref === null || commit === null) {
       return;
     }
     const digest = createHash('sha256')

@@ -80,12 +80,13 @@ export class OrganizationReconciler {
       throw new RefusedPlanError(`refused, and cannot be approved: ${plan.verdict.reasons.join('; ')}`);
     }
     const { approvals } = this.#options.config;
-    checkApprover(by, this.lastDesired?.authors ?? [], approvals);
+    const authors = this.lastCheck?.authors ?? null;
+    checkApprover(by, authors, approvals);
     for (const each of approvalsOf(plan, checksum)) {
       await this.#decide(each, 'approved', by, reason);
     }
     const decisions = await this.#options.record.decisions();
-    return { plan, isComplete: approvedChecksums(decisions, approvals).includes(checksum) };
+    return { plan, isComplete: approvedChecksums(decisions, approvals, authors).includes(checksum) };
   }
 
   /** Rejects the plan with this checksum: removes its approvals, until somebody approves it again. Null: no such plan. */

@@ -9,6 +9,7 @@ import type { OrganizationRecord } from '../../store/store.ts';
 import type { Estimate } from '../planning.ts';
 import type { FlappingFields } from './flapping-fields.ts';
 import type { PassEvents } from './pass.ts';
+import type { PlanAuthors } from './plan-authors.ts';
 import type { DesiredSource } from './source.ts';
 
 /** Dependencies of the passes of one organization. */
@@ -21,6 +22,7 @@ export interface PassOptions {
   /** Pauses that people set. */
   readonly pauses: Pick<History, 'pauses'>;
   readonly flappingFields: FlappingFields;
+  readonly planAuthors: PlanAuthors;
   readonly clock: Clock;
   /** Opens a client that can only read. `count` is called for every request. */
   readonly openReader: (priority: Priority, count: (method: string) => void) => Reader;

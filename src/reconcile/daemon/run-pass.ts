@@ -1,6 +1,8 @@
 import { windowState } from '../../config/windows.ts';
+import type { Address } from '../../core/address.ts';
 import { type Change, type ChangeResult, changeId, type Plan } from '../../core/change.ts';
 import { messageOf } from '../../core/errors.ts';
+import type { CommitAuthors } from '../../git/commit-authors.ts';
 import { driftOf } from '../../plan/guard.ts';
 import { PeopleAddresses } from '../../plan/model/people.ts';
 import type { Policy } from '../../plan/policy.ts';
@@ -24,6 +26,8 @@ export interface Check {
   readonly plan: Plan;
   /** Changes of the plan that undo what somebody changed on the platform. */
   readonly drift: ReadonlySet<Change>;
+  /** Authors of the commits that the plan applies; null if not known, or if approvals.notAuthor is not set. */
+  readonly authors: CommitAuthors | null;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
@@ -97,9 +101,11 @@ export class PassRunner {
       return this.#failed(error);
     }
     // 2. Load the base, the approvals and the flapping fields.
-    const input = await this.#planningInput(desired, trigger);
+    const { config, planAuthors } = this.#options;
+    const authors = config.approvals.notAuthor ? await planAuthors.read(desired.commit) : null;
+    const input = await this.#planningInput(desired, trigger, authors);
     // 3. Read the platform and plan.
-    const { planned, drift } = await this.#plan(input, trigger, requests);
+    const { planned, drift } = await this.#plan(input, trigger, requests, authors);
     // 4. Apply the plan, unless it has to wait.
     const wait = this.#waitReason(planned);
     if (wait !== null) {
@@ -109,9 +115,9 @@ export class PassRunner {
     const results = applied?.results ?? [];
     // 5. Record which fields are flapping.
     const cooldown = await this.#recordFlapping(planned, drift, results);
-    // 6. Record the commit as applied in the repository.
+    // 6. Record the commit as applied.
     if (applied !== null && error === null) {
-      await this.#baseStore.recordApplied(desired.commit, results, idsOf(input.declared, applied.bindings));
+      await this.#recordApplied(desired.commit, results, idsOf(input.declared, applied.bindings));
     }
     // 7. Decide how the pass ended, and when to run the next one without a trigger.
     const outcome = error === null ? outcomeOf(planned, results) : 'failed';
@@ -141,7 +147,7 @@ export class PassRunner {
     }
   }
 
-  async #planningInput(desired: Desired, trigger: Trigger): Promise<PlanningInput> {
+  async #planningInput(desired: Desired, trigger: Trigger, authors: CommitAuthors | null): Promise<PlanningInput> {
     const { config, record, clock, kinds, estimate, flappingFields, source, user } = this.#options;
     const { base, commit } = await this.#baseStore.read();
     await this.readPauses();
@@ -153,7 +159,7 @@ export class PassRunner {
       user,
       now: clock.now(),
       allowDeletes: 0,
-      approved: approvedChecksums(await record.decisions(), config.approvals),
+      approved: approvedChecksums(await record.decisions(), config.approvals, authors),
       // A pass that a person requests does not wait for a cooldown.
       reverts: trigger === 'manual' ? [] : await flappingFields.reverts(),
       pauses: pausesByAddress(this.#pauses),
@@ -176,6 +182,7 @@ export class PassRunner {
     input: PlanningInput,
     trigger: Trigger,
     requests: PassRequests,
+    authors: CommitAuthors | null,
   ): Promise<{ readonly planned: Planned; readonly drift: ReadonlySet<Change> }> {
     const reader = this.#options.openReader(trigger === 'schedule' ? 'drift' : 'apply', requests.count);
     const planned = await makePlan(
@@ -183,7 +190,7 @@ export class PassRunner {
       platformSource(reader, () => requests.reads),
     );
     const drift = driftOf(input.kinds, planned.plan.changes, input.base);
-    this.#lastCheck = { plan: planned.plan, drift, at: this.#options.clock.now() };
+    this.#lastCheck = { plan: planned.plan, drift, authors, at: this.#options.clock.now() };
     this.#options.events.onPlan?.(planned, [...drift]);
     return { planned, drift };
   }
@@ -229,6 +236,18 @@ export class PassRunner {
       },
       onResult: (result) => events.onResult?.(result, byId.get(changeId(result))),
     });
+  }
+
+  /** Records a commit as applied, unless a change was held, paused, skipped or failed: it would later look like drift. */
+  async #recordApplied(
+    commit: string | null,
+    results: readonly ChangeResult[],
+    ids: ReadonlyMap<Address, string>,
+  ): Promise<void> {
+    if (results.every(({ status }) => status === 'applied')) {
+      await this.#options.planAuthors.recordApplied(commit);
+      await this.#baseStore.recordApplied(commit, ids);
+    }
   }
 
   /** Records what was reverted. Returns the milliseconds until the first cooldown ends; null if there is none. */

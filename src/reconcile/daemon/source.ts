@@ -5,8 +5,10 @@ import type { Address } from '../../core/address.ts';
 import { defaultScope } from '../../core/scope.ts';
 import { AppliedRefs } from '../../git/applied-refs.ts';
 import { type Checkout, openCheckout } from '../../git/checkout.ts';
+import { type CommitAuthors, type CommitRange, readCommitAuthors } from '../../git/commit-authors.ts';
 import { findRepositoryRoot, readHead } from '../../git/commit-info.ts';
-import { resolveManifestFolder } from '../../git/repository.ts';
+import { findRepository, resolveManifestFolder } from '../../git/repository.ts';
+import { openGit } from '../../git/run.ts';
 import { watchDirectory } from '../../git/watch.ts';
 import type { KnownFiles } from '../../git/work-tree.ts';
 import { kinds } from '../../kinds/registry.ts';
@@ -22,8 +24,8 @@ export interface Desired {
   readonly commit: string | null;
   /** The first line of the commit's message; empty if there is none. */
   readonly subject: string;
-  /** Emails of the commit's author and committer, as the commit claims them; empty if there is no commit. */
-  readonly authors: readonly string[];
+  /** Email of the commit's author, as the commit claims it; null if it is not known. */
+  readonly author: string | null;
   /** True if the branch was rewritten since the last read. */
   readonly forced: boolean;
   /** Claims of the other scopes of the organization; undefined if they are not known. */
@@ -57,6 +59,8 @@ export interface DesiredSource {
   peek(): Promise<DesiredState>;
   /** Returns true if the commit differs from that of the last `read`; reads no manifests. Git only. */
   hasMoved(): Promise<boolean>;
+  /** Reads who wrote the commits of a range that ends at the commit of a `read`. Null: it cannot be known. */
+  authors(range: CommitRange): Promise<CommitAuthors | null>;
   /** Calls back after changes; resolves once watching has started. Does nothing for a source that has to be polled. */
   watch(onChange: () => void, onError: (error: Error) => void): Promise<void>;
   /** The ref that records what was last applied; null if nothing updates it, because it could be out of date. */
@@ -137,14 +141,14 @@ function gitSource(
     poll: git.pollInterval,
     read: () =>
       inTurn(async () => {
-        const { commit, subject, authors } = await sync();
+        const { commit, subject, author } = await sync();
         const wasForced = forced;
         forced = false;
         read = commit;
         const state = await loader.load(openDiskTree(checkout.root, 'all'));
         const otherScopes = await applied?.otherScopes(commit);
         const scopes = otherScopes === undefined ? {} : { otherScopes };
-        return { state, commit, subject, authors, forced: wasForced, ...scopes };
+        return { state, commit, subject, author, forced: wasForced, ...scopes };
       }),
     peek: () =>
       inTurn(async () => {
@@ -152,6 +156,7 @@ function gitSource(
         return loader.load(openDiskTree(checkout.root, 'all'));
       }),
     hasMoved: () => inTurn(async () => (await sync()).commit !== read),
+    authors: (range) => inTurn(() => checkout.authors(range)),
     watch: async () => undefined,
     close: async () => undefined,
   };
@@ -202,13 +207,17 @@ function directorySource(directory: string, { scope }: SourceOwner, loader: Mani
         state,
         commit: head === null || head.dirty ? null : head.commit,
         subject: '',
-        authors: [],
+        author: null,
         forced: false,
       };
     },
     // A pass may be reading at the same time: its cache is not shared.
     peek: async () => createManifestLoader(kinds).load(open()),
     hasMoved: async () => true,
+    async authors(range) {
+      const repository = findRepository(directory);
+      return repository === null ? null : readCommitAuthors(openGit({ repository, timeout: GIT_TIMEOUT }), range);
+    },
     async watch(onChange, onError) {
       const watch = watchDirectory(directory, onChange, { settle: SETTLE, onError });
       close = () => watch.close();

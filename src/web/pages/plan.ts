@@ -157,6 +157,7 @@ function decisionForms(
       ? html`<p class="notice">This page shows ${changes.length} of the ${total} changes of the plan.</p>`
       : '';
   return html`${partial}
+${approval.notice === '' ? '' : html`<p class="notice">${approval.notice}</p>`}
 ${
   approval.refusal === null
     ? actionForm({

@@ -1,0 +1,10 @@
+/** Authors of plans of a source without commits. */
+import { PlanAuthors } from '../../src/reconcile/daemon/plan-authors.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+
+export function noAuthors(): PlanAuthors {
+  return new PlanAuthors({
+    note: openMemoryStore().note('applied'),
+    source: { applied: null, authors: async () => null },
+  });
+}
