@@ -39,7 +39,7 @@ export interface NewResourceChange {
 
 /** A recorded pass. Consecutive passes without writes that ended the same way are one record. */
 export interface PassRecord extends Omit<NewPass, 'changes' | 'plan'> {
-  /** PassCounts from 1 for each organization. */
+  /** Counts from 1 for each organization. */
   readonly number: number;
   /** End of the first of the passes, in milliseconds since the epoch. `endedAt` is the end of the last one. */
   readonly firstEndedAt: number;

@@ -32,7 +32,7 @@ export interface AppliedRecord {
   readonly entries: readonly RecordEntry[];
 }
 
-/** PlanDecision of a person on a plan with held changes. */
+/** Decision of a person on a plan with held changes. */
 export interface PlanDecision {
   readonly checksum: string;
   readonly verdict: 'approved' | 'rejected';

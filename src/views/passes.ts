@@ -18,6 +18,8 @@ export interface PassRow {
   readonly author: string | null;
   readonly outcome: PassRecord['outcome'];
   readonly counts: PassCounts;
+  /** `3 applied, 1 held`; `none` without changes. */
+  readonly summary: string;
   readonly error: string | null;
   readonly reads: number;
   readonly writes: number;
@@ -106,15 +108,33 @@ export async function passView(backend: Backend, id: string, number: number): Pr
 /** Describes a pass in a list. */
 export function passRow(organization: string, pass: PassRecord, links: ForgeLinks): PassRow {
   const { endedAt, firstEndedAt, ...rest } = pass;
-  const hasChanges = ['create', 'update', 'move', 'delete'].some((action) => (pass.counts[action] ?? 0) > 0);
   return {
     ...rest,
+    summary: resultWords(pass.counts),
     path: passPath(organization, pass.number),
     commitUrl: pass.commit === null ? null : links.commit(pass.commit),
     endedAt: isoTime(endedAt),
     firstEndedAt: isoTime(firstEndedAt),
-    planPath: pass.checksum === null || !hasChanges ? null : planPath(organization, pass.checksum),
+    planPath:
+      pass.checksum === null || Object.keys(pass.counts).length === 0 ? null : planPath(organization, pass.checksum),
   };
+}
+
+/** Results of the changes, if any was tried, and what was planned otherwise. */
+const RESULTS = ['applied', 'failed', 'skipped'];
+const ACTIONS = ['create', 'update', 'move', 'delete'];
+
+function resultWords(counts: PassCounts): string {
+  const sum = (names: readonly string[]) => names.reduce((total, name) => total + (counts[name] ?? 0), 0);
+  const planned = sum(RESULTS) === 0 ? sum(ACTIONS) : 0;
+  const all = [
+    ...RESULTS.map((name) => [name, counts[name] ?? 0] as const),
+    ['planned', planned] as const,
+    ['held', counts.held ?? 0] as const,
+    ['paused', counts.paused ?? 0] as const,
+  ];
+  const parts = all.filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name}`);
+  return parts.length === 0 ? 'none' : parts.join(', ');
 }
 
 function groupByCommit(rows: readonly PassRow[]): readonly CommitPasses[] {

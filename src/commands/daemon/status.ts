@@ -84,8 +84,7 @@ export async function historyCommand(
   const view = (await load(`${pathOf(id)}/passes${before}`)) as PassesView;
   const passes = view.commits.flatMap(({ passes }) => passes);
   print(view, flags, context, () => [
-    ...passes.map(({ endedAt, number, outcome, times, commit, subject, counts, error }) => {
-      const changes = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+    ...passes.map(({ endedAt, number, outcome, times, commit, subject, summary, error }) => {
       const repeated = times === 1 ? '' : `${times} times`;
       return line([
         endedAt,
@@ -94,7 +93,7 @@ export async function historyCommand(
         repeated,
         commit?.slice(0, 7),
         subject,
-        changes.join(', '),
+        summary === 'none' ? '' : summary,
         error,
       ]);
     }),

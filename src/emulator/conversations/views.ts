@@ -37,7 +37,7 @@ export function viewConversation(context: Context, conversation: ConversationRec
   };
 }
 
-/** ConversationIssue with its conversation. */
+/** Issue with its conversation. */
 export function viewIssue(context: Context, issue: IssueRecord): unknown {
   const conversation = context.store.conversations.get(issue.conversation);
   const url = conversation?.content.metadata?.url;

@@ -124,7 +124,7 @@ export function viewSiteSpace(context: Context, siteSpace: SiteSpaceRecord): unk
   };
 }
 
-/** SiteSection with its site spaces in display order. Source: docs/platform-notes.md#sections */
+/** Section with its site spaces in display order. Source: docs/platform-notes.md#sections */
 export function viewSection(context: Context, section: SectionRecord): unknown {
   const { store } = context;
   const site = store.sites.get(section.site);

@@ -255,16 +255,14 @@ function verdictRows(plan: Plan, { approval = PLAIN_APPROVAL }: PlanTextOptions)
 
 /** `ana@acme.example joins team/writers (member)`. */
 export function accessWords(change: AccessChange): string {
-  const person = printable(change.person);
-  if (change.from === null) {
-    return `${person} joins ${change.to} (${change.role})`;
-  }
-  if (change.to === null) {
-    return `${person} leaves ${change.from === WHOLE_ORGANIZATION ? 'the organization' : change.from} (${change.role})`;
-  }
-  return change.to === WHOLE_ORGANIZATION
-    ? `${person} changes role (${change.role})`
-    : `${person} changes in ${change.to} (${change.role})`;
+  const verb = change.from === null ? 'joins' : change.to === null ? 'leaves' : 'changes role in';
+  return `${printable(change.person)} ${verb} ${accessPlace(change)}`;
+}
+
+/** `team/writers (member → owner)`. */
+export function accessPlace({ from, to, role }: AccessChange): string {
+  const place = to ?? from;
+  return `${place === WHOLE_ORGANIZATION ? 'the organization' : place} (${role})`;
 }
 
 function adoptedWords(plan: Pick<Plan, 'adopted'>): string {

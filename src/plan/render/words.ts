@@ -40,8 +40,8 @@ function writtenOut(character: string): string {
 }
 
 /** Formats a number with its noun: `1 change`, `2 changes`. */
-export function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
+export function counted(count: number, word: string, plural = `${word}s`): string {
+  return `${count} ${count === 1 ? word : plural}`;
 }
 
 /** Formats a duration: `under 1 s`, `about 40 s`, `about 12 min`, `about 3.5 h`. */

@@ -2,7 +2,7 @@
 import type { AccessChange, Action, Plan } from '../../core/change.ts';
 import { RANK, rankChanges } from '../../plan/render/changes.ts';
 import { type FieldLine, fieldLines } from '../../plan/render/field-text.ts';
-import { accessWords, costWords, listRows, summaryLine } from '../../plan/render/text.ts';
+import { accessPlace, accessWords, costWords, listRows, summaryLine } from '../../plan/render/text.ts';
 import type { ForgeLinks } from './forge-links.ts';
 import { resourcePath } from './paths.ts';
 import type { ShownChange, ShownPlan } from './shown-plan.ts';
@@ -20,6 +20,8 @@ export interface AccessView {
   readonly person: string;
   /** As in the text of a plan, such as `ana@acme.example joins team/writers (member)`. */
   readonly text: string;
+  /** Where, and with which role: `team/writers (member)`. */
+  readonly place: string;
   /** Resource whose change causes it. */
   readonly address: string;
 }
@@ -149,5 +151,11 @@ export function changeView(
 
 function accessView(change: AccessChange): AccessView {
   const effect = change.from === null ? 'gains' : change.to === null ? 'loses' : 'changes';
-  return { effect, person: change.person, text: accessWords(change), address: change.change };
+  return {
+    effect,
+    person: change.person,
+    text: accessWords(change),
+    place: accessPlace(change),
+    address: change.change,
+  };
 }

@@ -1,5 +1,6 @@
 /** Chart of the results of the last passes. */
 import { html } from 'hono/html';
+import { counted } from '../../plan/render/words.ts';
 import type { Html } from '../page.ts';
 import { bar, type ChartTable, type ChartTone, figure } from './figure.ts';
 
@@ -17,7 +18,7 @@ export interface PassBar {
 const MAX_BARS = 60;
 const WIDTH = 10;
 const HEIGHT = 60;
-/** ChartTone and height of each result: the height tells them apart without color. */
+/** Color and height of each result: the height tells them apart without color. */
 const SHAPES: Readonly<Record<PassBar['outcome'], readonly [ChartTone, number]>> = {
   done: ['ok', 20],
   held: ['wait', 40],
@@ -48,11 +49,12 @@ export function outcomeBars(id: string, outcomes: readonly PassBar[]): Html {
 }
 
 function sentenceOf(outcomes: readonly PassBar[]): string {
-  const count = (wanted: PassBar['outcome']) => outcomes.filter(({ outcome }) => outcome === wanted).length;
+  const count = (wanted: PassBar['outcome']) =>
+    outcomes.reduce((sum, { outcome, times }) => sum + (outcome === wanted ? times : 0), 0);
   const [done, held, failed] = [count('done'), count('held'), count('failed')];
   return outcomes.length === 0
     ? 'No pass has ended yet.'
-    : `Last ${outcomes.length} results of passes: ${done} done, ${held} held, ${failed} failed.`;
+    : `Last ${counted(done + held + failed, 'pass', 'passes')}: ${done} done, ${held} held, ${failed} failed.`;
 }
 
 function toTable(outcomes: readonly PassBar[]): ChartTable {

@@ -55,10 +55,10 @@ function item({ address, row, children }: Branch): Html {
 
 function rowText({ address, title, path, state, action, isDrift, isDeclared }: ResourceRow): Html {
   const isChanging = action !== null;
-  const change = isChanging ? html` <span class="faint">${actionWord(action).toLowerCase()}</span>` : '';
+  const change = isChanging ? html` <span class="faint">to ${actionWord(action).toLowerCase()}</span>` : '';
   const drift = isDrift ? html` <span class="faint">drift</span>` : '';
-  const gone = isDeclared ? '' : html` <span class="faint">no longer declared</span>`;
+  const gone = isDeclared ? '' : html` <span class="faint">(no longer declared)</span>`;
   return html`${stateBadge(RESOURCE_LABELS[state])} ${link(path, shown(address, 100))}${
     title === '' ? '' : html` <span class="title">${shown(title, 80)}</span>`
-  }${change}${drift}${gone}`;
+  }${gone}${change}${drift}`;
 }

@@ -4,6 +4,8 @@ import type { Html } from '../page.ts';
 
 export interface TableOptions {
   readonly caption: string;
+  /** True where a heading says the same: the caption is then for screen readers only. */
+  readonly isCaptionHidden?: boolean;
   readonly head: readonly string[];
   /** The first cell names its row. */
   readonly rows: readonly (readonly (Html | string | number)[])[];
@@ -11,18 +13,21 @@ export interface TableOptions {
   readonly empty: string;
 }
 
-export function table({ caption, head, rows, empty }: TableOptions): Html {
+export function table({ caption, isCaptionHidden = false, head, rows, empty }: TableOptions): Html {
   if (rows.length === 0) {
     return html`<p class="empty">${empty}</p>`;
   }
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
-<caption>${caption}</caption>
-<thead><tr>${head.map((text) => html`<th scope="col">${text}</th>`)}</tr></thead>
-<tbody>${rows.map(row)}</tbody>
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table role="table">
+<caption${isCaptionHidden ? html` class="unseen"` : ''}>${caption}</caption>
+<thead role="rowgroup"><tr role="row">${head.map((text) => html`<th scope="col" role="columnheader">${text}</th>`)}</tr></thead>
+<tbody role="rowgroup">${rows.map((cells) => row(cells, head))}</tbody>
 </table></div>`;
 }
 
-function row([name = '', ...cells]: readonly (Html | string | number)[]): Html {
-  return html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>
+/** Roles are repeated, because narrow windows show a row as a block, and some browsers drop the roles of blocks. */
+function row([name = '', ...cells]: TableOptions['rows'][number], [, ...labels]: readonly string[]): Html {
+  return html`<tr role="row"><th scope="row" role="rowheader">${name}</th>${cells.map(
+    (cell, index) => html`<td role="cell" data-label="${labels[index] ?? ''}">${cell}</td>`,
+  )}</tr>
 `;
 }

@@ -1,5 +1,6 @@
 /** Page of the rate limits of each token over time, and of the requests that wait for them. */
 import { html } from 'hono/html';
+import { counted } from '../../plan/render/words.ts';
 import { PRIORITIES } from '../../queue/model/request.ts';
 import {
   type BudgetPageView,
@@ -52,20 +53,37 @@ function queueSection(queue: QueueView, index: number, known: number): Html {
 <h2 id="queue-${index}">${heading}</h2>
 <p class="sentence">${shown(sentence)}.</p>
 <p>Used by ${names}${more}. Circuit breaker ${stateBadge({ tone: tone, word: breaker })}, ${inFlight.toLocaleString('en')} in flight, ${refused.toLocaleString('en')} refused (429) in the last 6 hours.</p>
-${queue.budgets.length === 0 ? html`<p>Its limits are known after the first response.</p>` : queue.budgets.map((budget, at) => budgetChart(budget, `budget-${index}-${at}`))}
+${limits(queue, index)}
 ${waitingTable(queue)}
 </section>`;
+}
+
+function limits({ budgets }: QueueView, index: number): Html {
+  if (budgets.length === 0) {
+    return html`<p>Its limits are known after the first response.</p>`;
+  }
+  const charted = budgets.filter((budget) => !isUnknown(budget));
+  const names = budgets.filter(isUnknown).map(({ name, points }) => {
+    const refused = refusedIn(points);
+    return `${shown(name)}${refused === 0 ? '' : ` (${counted(refused, 'refusal')})`}`;
+  });
+  return html`${charted.map((budget, at) => budgetChart(budget, `budget-${index}-${at}`))}
+${names.length === 0 ? '' : html`<p>The platform has reported no limit for these requests: ${names.join(', ')}.</p>`}`;
+}
+
+function isUnknown({ limit, remaining, points }: BudgetView): boolean {
+  return limit === null && remaining === null && points.every((point) => point.remaining === null);
+}
+
+function refusedIn(points: BudgetView['points']): number {
+  return points.reduce((total, point) => total + point.refused, 0);
 }
 
 function budgetChart(
   { name, limit, remaining, resetInSeconds, cooldownSeconds, points }: BudgetView,
   id: string,
 ): Html {
-  const refused = points.reduce((total, point) => total + point.refused, 0);
-  if (limit === null && remaining === null && points.every((point) => point.remaining === null)) {
-    const times = refused === 0 ? 'and refused no request' : `and refused ${refused.toLocaleString('en')} requests`;
-    return html`<h3>${shown(name)}</h3><p>No limit is known: the platform has reported none ${times}.</p>`;
-  }
+  const refused = refusedIn(points);
   const left = remaining === null ? 'An unknown number' : remaining.toLocaleString('en');
   const most = limit === null ? '' : ` of ${limit.toLocaleString('en')}`;
   const reset = resetInSeconds === null ? '' : `, full again in ${spanWords(resetInSeconds * 1000)}`;
@@ -80,6 +98,9 @@ function budgetChart(
 }
 
 function waitingTable({ waiting, oldestSeconds }: QueueView): Html {
+  if (PRIORITIES.every((priority) => waiting[priority] === 0)) {
+    return html`<p>No request is waiting.</p>`;
+  }
   const rows = PRIORITIES.map((priority) => [PRIORITY_WORDS[priority], waiting[priority].toLocaleString('en')]);
   return html`${table({ caption: 'Waiting requests', head: ['Priority, highest first', 'Waiting'], rows, empty: '' })}
 ${oldestSeconds === null ? '' : html`<p>The oldest request has waited for ${spanWords(oldestSeconds * 1000)}.</p>`}`;

@@ -55,7 +55,7 @@ ${view.pauses.map(pauseNotice)}`;
 
 function waitingSection({ waiting }: OrganizationView): Html {
   const items = waiting.map(({ text, path }) => html`<li>${link(path, shown(text))}</li>`);
-  return html`<section aria-labelledby="waiting"><h2 id="waiting">Waits for a person</h2>
+  return html`<section aria-labelledby="waiting"><h2 id="waiting">Needs attention</h2>
 ${items.length === 0 ? html`<p class="empty">Nothing.</p>` : html`<ul>${items}</ul>`}</section>`;
 }
 
@@ -63,7 +63,7 @@ function problemsSection(problems: readonly ProblemView[]): Html {
   if (problems.length === 0) {
     return html``;
   }
-  return html`<section aria-labelledby="problems"><h2 id="problems">Problems of the manifests</h2>
+  return html`<section aria-labelledby="problems"><h2 id="problems">Problems in the manifests</h2>
 <ul class="problems">${problems.map(
     ({ file, line, address, message }) =>
       html`<li><code>${shown(file)}:${line}</code> ${address === '' ? '' : html`<code>${shown(address)}</code> `}${shownLines(message)}</li>`,

@@ -10,7 +10,7 @@ import { OUTCOME_LABELS, RESULT_LABELS, stateBadge } from '../html/state.ts';
 import { table } from '../html/table.ts';
 import { commitText, shown, shownLines } from '../html/text.ts';
 import { definePage, type Html } from '../page.ts';
-import { countWords } from './passes.ts';
+import { requestWords } from './passes.ts';
 
 export const passPage = definePage<PassView>({
   path: '/o/:organization/passes/:number',
@@ -36,7 +36,7 @@ ${changeList(view.plan.changes)}</section>`
 });
 
 function facts(view: PassView, now: number): Html {
-  const { outcome, trigger, commit, commitUrl, subject, author, times, refused } = view;
+  const { outcome, trigger, commit, commitUrl, subject, author, times } = view;
   const since = times === 1 ? '' : html`; ${times} passes with the same result since ${age(view.firstEndedAt, now)}`;
   const by = author === null ? '' : html` <span class="faint">by ${shown(author)}</span>`;
   return html`<dl class="facts">
@@ -44,8 +44,8 @@ function facts(view: PassView, now: number): Html {
 <div><dt>Ended</dt><dd>${age(view.endedAt, now)}${since}</dd></div>
 <div><dt>Cause</dt><dd>${shown(trigger)}</dd></div>
 <div><dt>Commit</dt><dd>${commitText(commit, commitUrl)} ${shown(subject)}${by}</dd></div>
-<div><dt>Changes</dt><dd>${countWords(view)}</dd></div>
-<div><dt>Requests</dt><dd>${view.reads} read, ${view.writes} written${refused === 0 ? '' : `, ${refused} refused because of the rate limit`}</dd></div>
+<div><dt>Changes</dt><dd>${view.summary}</dd></div>
+<div><dt>Requests</dt><dd>${requestWords(view)}${view.refused === 0 ? '' : ' because of the rate limit'}</dd></div>
 <div><dt>Duration</dt><dd>${secondsWords(view.milliseconds)}</dd></div>
 </dl>`;
 }
@@ -61,6 +61,6 @@ function results({ changes, unlisted }: PassView): Html {
     error === null ? '' : shown(error, 400),
   ]);
   return html`<section aria-labelledby="results"><h2 id="results">Results</h2>
-${table({ caption: 'Changes of this pass', head: ['Resource', 'Change', 'Result', 'Error'], rows, empty: '' })}
+${table({ caption: 'Changes of this pass', isCaptionHidden: true, head: ['Resource', 'Change', 'Result', 'Error'], rows, empty: '' })}
 ${unlisted === 0 ? '' : html`<p>${unlisted} more are not listed.</p>`}</section>`;
 }

@@ -1,5 +1,6 @@
 /** Page of the passes of an organization, by commit. */
 import { html } from 'hono/html';
+import { counted } from '../../plan/render/words.ts';
 import { organizationPath, withQuery } from '../../views/model/paths.ts';
 import { type CommitPasses, type PassesView, type PassRow, passesView } from '../../views/passes.ts';
 import { age } from '../html/age.ts';
@@ -21,8 +22,8 @@ export const passesPage = definePage<PassesView & { readonly isFirst: boolean }>
   render: (view, { now }) => {
     const path = organizationPath(view.organization, '/passes');
     return html`<h1>Passes</h1>
-<p>Each pass compares the manifests with the platform, and applies what differs. Passes that found the same and wrote nothing are
-one row.</p>
+<p>Each pass compares the manifests with the platform, and applies what differs. Consecutive passes with the same
+result that wrote nothing are one row.</p>
 ${view.commits.length === 0 ? html`<p class="empty">No pass has ended yet.</p>` : view.commits.map((group) => commitSection(group, now))}
 ${paging(view.isFirst ? null : path, view.next === null ? null : withQuery(path, { before: view.next }), 'passes')}`;
   },
@@ -40,21 +41,21 @@ ${passTable(passes, now)}</section>
 export function passTable(passes: readonly PassRow[], now: number): Html {
   return table({
     caption: 'Passes, newest first',
+    isCaptionHidden: true,
     head: ['Pass', 'Ended', 'Outcome', 'Cause', 'Changes', 'Requests'],
     rows: passes.map((pass) => [
       link(pass.path, `#${pass.number}`),
       html`${age(pass.endedAt, now)}${pass.times === 1 ? '' : html` <span class="faint">${pass.times} times since ${age(pass.firstEndedAt, now)}</span>`}`,
       html`${stateBadge(OUTCOME_LABELS[pass.outcome])}${pass.error === null ? '' : html` ${shown(pass.error, 120)}`}`,
       shown(pass.trigger),
-      pass.planPath === null ? 'none' : link(pass.planPath, countWords(pass)),
-      `${pass.reads} read, ${pass.writes} written${pass.refused === 0 ? '' : `, ${pass.refused} refused`}`,
+      pass.planPath === null ? 'none' : link(pass.planPath, pass.summary),
+      requestWords(pass),
     ]),
     empty: 'No pass has ended yet.',
   });
 }
 
-/** `2 create, 1 delete, 1 failed`. */
-export function countWords({ counts }: Pick<PassRow, 'counts'>): string {
-  const text = Object.entries(counts).map(([name, count]) => `${count} ${shown(name)}`);
-  return text.length === 0 ? 'none' : text.join(', ');
+/** `14 reads, 3 writes, 1 refused`. */
+export function requestWords({ reads, writes, refused }: Pick<PassRow, 'reads' | 'writes' | 'refused'>): string {
+  return `${counted(reads, 'read')}, ${counted(writes, 'write')}${refused === 0 ? '' : `, ${refused} refused`}`;
 }

@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import { planPath, withQuery } from '../../views/model/paths.ts';
 import type { AccessView, ChangeView } from '../../views/model/plan-content.ts';
-import { type DecisionView, type PlanView, planJson, planView } from '../../views/plan.ts';
+import { type ApprovalView, type DecisionView, type PlanView, planJson, planView } from '../../views/plan.ts';
 import { age } from '../html/age.ts';
 import { personText } from '../html/audit-line.ts';
 import { changeList } from '../html/changes.ts';
@@ -81,7 +81,7 @@ function accessSection({ access, accessTotal }: PlanView): Html {
   }
   const more = accessTotal - access.length;
   return html`<section aria-labelledby="access"><h2 id="access">Who gains or loses access (${accessTotal})</h2>
-<ul class="access">${access.map((each: AccessView) => html`<li>${stateBadge(EFFECTS[each.effect])} ${shown(each.text)}</li>`)}</ul>
+<ul class="access">${access.map((each: AccessView) => html`<li>${stateBadge(EFFECTS[each.effect])} ${shown(each.person)} in ${shown(each.place)}</li>`)}</ul>
 ${more === 0 ? '' : html`<p>${more} more are on the other pages of this plan.</p>`}</section>`;
 }
 
@@ -128,9 +128,13 @@ ${decisions.length === 0 ? '' : html`<ul>${decisions.map((each) => decision(each
 ${
   approval === null
     ? ''
-    : html`<p>${approval.given} of ${approval.needed} ${approval.needed === 1 ? 'approval' : 'approvals'} given.</p>
+    : html`<p>${approvalWords(approval)}</p>
 ${decisionForms(view, approval, request)}`
 }</section>`;
+}
+
+function approvalWords({ needed, given }: ApprovalView): string {
+  return needed === 1 ? 'One approval is needed.' : `${needed} approvals are needed; ${given} given so far.`;
 }
 
 function decision({ by, method, verdict, reason, at }: DecisionView, now: number): Html {
@@ -140,7 +144,7 @@ function decision({ by, method, verdict, reason, at }: DecisionView, now: number
 
 function decisionForms(
   { organization, checksum, total, changes }: PlanView,
-  approval: NonNullable<PlanView['approval']>,
+  approval: ApprovalView,
   { viewer }: PageRequest,
 ): Html {
   if (viewer.role(organization) !== 'approver') {

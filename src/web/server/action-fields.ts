@@ -10,7 +10,7 @@ import type { ActionHandlers } from '../../views/model/backend.ts';
 import type { ViewerRole } from '../page.ts';
 import { PageError } from '../page-error.ts';
 
-/** FormFields of a form. */
+/** Fields of a form. */
 export type FormFields = Readonly<Record<string, string>>;
 
 /** An action that was read, but not carried out. */

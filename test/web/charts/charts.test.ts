@@ -21,7 +21,7 @@ const outcomes = (count: number): PassBar[] =>
 test('the outcome bars show the last 60 passes, oldest at the left, and name each in a table', async () => {
   const text = await textOf(outcomeBars('passes', outcomes(75)));
   expect(count(text, '<tr>')).toBe(61);
-  expect(text).toContain('Last 60 results of passes: 20 done, 20 held, 20 failed.');
+  expect(text).toContain('Last 60 passes: 20 done, 20 held, 20 failed.');
   // 60 bars and 3 of the legend.
   expect(count(text, '<rect')).toBe(63);
   expect(text.indexOf('<th scope="row">75</th>')).toBeLessThan(text.indexOf('<th scope="row">74</th>'));
