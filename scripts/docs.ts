@@ -154,7 +154,7 @@ keep the configuration outside the repository.
 
 ## Proxies and encryption
 
-\`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\` apply to the platform, helpdesks and forges. Git reads them too. A proxy
+\`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\` apply to the platform, helpdesks, forges and the sign-in provider. Git reads them too. A proxy
 is an \`http://\` or \`https://\` URL, with \`user:password@\` if it requires authentication. Addresses of this machine never go
 through a proxy. Set \`NODE_EXTRA_CA_CERTS\` for your own certificates, and \`GIT_SSL_CAINFO\` for git.
 

@@ -34,6 +34,8 @@ export interface PageDefinition<View extends object = object> {
   title(view: View): string;
   /** Returns the content of `<main>`. Null: the answer is always JSON. */
   readonly render: ((view: View, request: PageRequest) => Html | Promise<Html>) | null;
+  /** Returns the name of the file for a page that is downloaded. Default: it is shown. */
+  readonly fileName?: (request: PageRequest) => string;
   /** Topics whose changes reload the page: organizations, `budget` or `log`; `*` is any organization. None: never. */
   topics(view: View): readonly string[];
 }

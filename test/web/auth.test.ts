@@ -8,7 +8,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { openWorkspace } from '../support/workspace.ts';
 import { CookieBrowser } from './browser.ts';
-import { startIdentityProvider } from './identity-provider.ts';
+import { startIdentityProvider } from './oidc/identity-provider.ts';
 import { startPage } from './page-daemon.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -179,12 +179,12 @@ test('people sign in with a provider, get roles by verified email and group, and
   await using work = await openWorkspace();
   const port = await freePort();
   const publicUrl = `http://127.0.0.1:${port}`;
-  await using provider = await startIdentityProvider(`${publicUrl}/oidc/callback`);
-  provider.accounts.set('u-1', { email: 'ana@acme.example', email_verified: true, groups: ['docs'] });
-  provider.accounts.set('u-2', { email: 'ana@acme.example', email_verified: false });
+  await using provider = await startIdentityProvider({ octavo: `${publicUrl}/oidc/callback` });
+  await provider.setAccount('u-1', { email: 'ana@acme.example', email_verified: true, groups: ['docs'] });
+  await provider.setAccount('u-2', { email: 'ana@acme.example', email_verified: false });
   let late = 0;
   const clock = { ...systemClock, now: () => Date.now() + late };
-  const oidc = { issuer: provider.issuer, clientId: 'octavo', clientSecret: 'a-client-secret' };
+  const oidc = { issuer: provider.issuer, clientId: 'octavo', clientSecret: 'secret-of-octavo' };
   await using page = await startPage(work, {
     clock,
     ui: {
@@ -209,16 +209,16 @@ test('people sign in with a provider, get roles by verified email and group, and
   expect(ana.end.text).toContain('org_acme');
   expect(ana.end.text).toContain('ana@acme.example');
   expect(ana.browser.cookies(publicUrl)).toEqual(['octavo']);
-  expect(page.log.join('')).not.toContain('a-client-secret');
+  expect(page.log.join('')).not.toContain('secret-of-octavo');
 
   const other = await signIn('u-2');
   expect(other.end.text).not.toContain('ana@acme.example');
   expect(other.end.text).not.toContain('org_acme');
 
-  provider.accounts.set('u-1', { email: 'ana@acme.example', email_verified: true, groups: [] });
+  await provider.setAccount('u-1', { email: 'ana@acme.example', email_verified: true, groups: [] });
   late = 16 * 60_000;
   expect((await ana.browser.open(page.url)).text).toContain('org_acme');
-  provider.accounts.delete('u-1');
+  await provider.setAccount('u-1', null);
   late = 32 * 60_000;
   expect((await ana.browser.open(page.url)).url).toContain('/sign-in');
 });
@@ -227,8 +227,8 @@ test('a callback that this browser did not begin is refused', async () => {
   await using work = await openWorkspace();
   const port = await freePort();
   const publicUrl = `http://127.0.0.1:${port}`;
-  await using provider = await startIdentityProvider(`${publicUrl}/oidc/callback`);
-  const oidc = { issuer: provider.issuer, clientId: 'octavo', clientSecret: 'a-client-secret' };
+  await using provider = await startIdentityProvider({ octavo: `${publicUrl}/oidc/callback` });
+  const oidc = { issuer: provider.issuer, clientId: 'octavo', clientSecret: 'secret-of-octavo' };
   await using page = await startPage(work, { ui: { listen: `127.0.0.1:${port}`, publicUrl, oidc } });
   expect((await page.get('/oidc/callback?code=x&state=y')).status).toBe(403);
   const start = await page.get('/oidc/start');

@@ -11,7 +11,7 @@ export interface SessionAuthenticatorOptions {
   readonly config: UiConfig;
   readonly clock: Pick<Clock, 'now'>;
   /** Null without `ui.oidc`. */
-  readonly provider: Pick<OidcProvider, 'refresh'> | null;
+  readonly provider: Pick<OidcProvider, 'id' | 'refresh'> | null;
   readonly cookie: string;
 }
 
@@ -39,7 +39,7 @@ export function authenticateBySession(options: SessionAuthenticatorOptions): Aut
 
 /** Returns null if the token was removed from the configuration. */
 function stillConfigured(person: SignedIn, { config }: SessionAuthenticatorOptions): SignedIn | null {
-  const token = config.tokens.find(({ sha256 }) => sha256 === person.sha256);
+  const token = config.tokens.find(({ sha256 }) => sha256 === person.credential);
   return token === undefined ? null : { ...person, name: token.name };
 }
 
@@ -55,7 +55,7 @@ class Rechecks {
 
   async run(secret: string, person: SignedIn): Promise<SignedIn | null> {
     const { provider, clock } = this.#options;
-    if (provider === null) {
+    if (provider === null || provider.id !== person.credential) {
       return null;
     }
     const isDue = clock.now() - person.checkedAt >= RECHECK && clock.now() >= this.#retryAt;
@@ -82,7 +82,7 @@ class Rechecks {
   ): Promise<SignedIn | null> {
     const { sessions, clock } = this.#options;
     try {
-      const found = await provider.refresh(refreshToken);
+      const found = await provider.refresh(person, refreshToken);
       if (found === null) {
         await sessions.end(secret);
         return null;

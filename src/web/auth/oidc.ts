@@ -1,7 +1,10 @@
 /** Sign-in with an OpenID Connect provider: authorization code with PKCE, state and nonce. */
+import { createHash } from 'node:crypto';
 import type * as client from 'openid-client';
-import type { UiConfig } from '../../config/ui.ts';
+import type { RoleRule, UiConfig } from '../../config/ui.ts';
+import type { Logger } from '../../log.ts';
 import { PageError } from '../page-error.ts';
+import { describeError, isUnavailable, signInError, unavailable } from './provider-error.ts';
 
 type OidcConfig = NonNullable<UiConfig['oidc']>;
 
@@ -16,22 +19,44 @@ export interface SignInAttempt {
 
 /** A person, as the provider knows them. */
 export interface OidcPerson {
+  /** Identifier of the account, which never changes. */
+  readonly subject: string;
   readonly name: string;
   readonly groups: readonly string[];
   readonly refreshToken: string | null;
 }
 
+type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
+type Tokens = client.TokenEndpointResponse & client.TokenEndpointResponseHelpers;
+
 /** Seconds that an answer of the provider may take. */
 const TIMEOUT = 10;
+/** Maximum number of groups of a person, and the longest name of one, in characters. */
+const MAX_GROUPS = 1000;
+const LONGEST_GROUP = 1000;
 
 export class OidcProvider {
+  /** Identifies the provider and the client: sessions of others do not count. */
+  readonly id: string;
   readonly #config: OidcConfig;
+  readonly #roles: readonly RoleRule[];
+  readonly #log: Pick<Logger, 'warn'>;
   readonly #redirectUri: string;
   /** Discovered at the first sign-in, so that a provider that is down does not keep the daemon from starting. */
   #discovered: Promise<client.Configuration> | null = null;
 
-  constructor(config: OidcConfig, publicUrl: string) {
+  constructor(
+    config: OidcConfig,
+    { publicUrl = '', roles }: Pick<UiConfig, 'publicUrl' | 'roles'>,
+    log: Pick<Logger, 'warn'>,
+  ) {
+    const { issuer, clientId } = config;
+    this.id = createHash('sha256')
+      .update(JSON.stringify([issuer, clientId]))
+      .digest('hex');
     this.#config = config;
+    this.#roles = roles;
+    this.#log = log;
     this.#redirectUri = `${publicUrl}/oidc/callback`;
   }
 
@@ -56,25 +81,33 @@ export class OidcProvider {
     const config = await this.#discover();
     const url = new URL(`${this.#redirectUri}${query}`);
     const checks = { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true };
-    const tokens = await authorizationCodeGrant(config, url, checks).catch((error: unknown) => {
-      throw new PageError(403, `The sign-in was refused: ${describe(error)}. Sign in again.`);
-    });
-    return this.#personOf(config, tokens);
+    try {
+      const tokens = await authorizationCodeGrant(config, url, checks);
+      const claims = await this.#claimsOf(config, tokens, null);
+      if (claims === null) {
+        throw new PageError(403, 'The provider sent no ID token. Sign in again.');
+      }
+      return { ...this.#personOf(claims), refreshToken: tokens.refresh_token ?? null };
+    } catch (error) {
+      throw error instanceof PageError ? error : signInError(this.#report(error));
+    }
   }
 
-  /** Asks the provider for the person again. Returns null if it refuses, and throws PageError (502) if it is down. */
-  async refresh(refreshToken: string): Promise<OidcPerson | null> {
-    const { refreshTokenGrant, ResponseBodyError } = await import('openid-client');
+  /** Asks the provider for a person again. Returns null if it refuses. Throws PageError (502) if it cannot be used. */
+  async refresh(known: OidcPerson, refreshToken: string): Promise<OidcPerson | null> {
+    const { refreshTokenGrant } = await import('openid-client');
     const config = await this.#discover();
     try {
       const tokens = await refreshTokenGrant(config, refreshToken);
-      const person = await this.#personOf(config, tokens);
-      return { ...person, refreshToken: person.refreshToken ?? refreshToken };
+      const claims = await this.#claimsOf(config, tokens, known.subject);
+      const person = claims === null ? known : this.#personOf(claims);
+      return { ...person, refreshToken: tokens.refresh_token ?? refreshToken };
     } catch (error) {
-      if (error instanceof ResponseBodyError || error instanceof PageError) {
-        return null;
+      this.#report(error);
+      if (isUnavailable(error)) {
+        throw unavailable(error);
       }
-      throw unreachable(error);
+      return null;
     }
   }
 
@@ -84,8 +117,13 @@ export class OidcProvider {
       return await this.#discovered;
     } catch (error) {
       this.#discovered = null;
-      throw unreachable(error);
+      throw unavailable(this.#report(error));
     }
+  }
+
+  #report(error: unknown): unknown {
+    this.#log.warn({ issuer: this.#config.issuer, reason: describeError(error) }, 'sign-in provider failed');
+    return error;
   }
 
   async #load(): Promise<client.Configuration> {
@@ -94,47 +132,52 @@ export class OidcProvider {
     const proof = clientSecret === undefined ? openid.None() : openid.ClientSecretBasic(clientSecret);
     // The configuration accepts plain HTTP only on this machine, or if platform.insecure allows it.
     const execute = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [];
-    return openid.discovery(new URL(issuer), clientId, undefined, proof, { execute, timeout: TIMEOUT });
+    const found = await openid.discovery(new URL(issuer), clientId, undefined, proof, { execute, timeout: TIMEOUT });
+    // Throws if the provider has no address to sign in at.
+    openid.buildAuthorizationUrl(found, {});
+    return found;
   }
 
-  /** Reads the claims of the ID token, and those that only the user info has. */
-  async #personOf(
-    config: client.Configuration,
-    tokens: client.TokenEndpointResponse & client.TokenEndpointResponseHelpers,
-  ): Promise<OidcPerson> {
+  /**
+   * Reads the claims of the ID token, and those that only the user info has. `subject`: the account that they must be
+   * about; null: any. Returns null if there are none, as an answer to a refresh token may have.
+   */
+  async #claimsOf(config: client.Configuration, tokens: Tokens, subject: string | null): Promise<Claims | null> {
     const { fetchUserInfo } = await import('openid-client');
-    const identity = tokens.claims();
-    if (identity === undefined) {
-      throw new PageError(403, 'The provider sent no ID token. Sign in again.');
+    const identity: Partial<Claims> = tokens.claims() ?? {};
+    const sub = identity.sub ?? subject;
+    const hasUserInfo = config.serverMetadata().userinfo_endpoint !== undefined;
+    if (sub === null || (identity.sub === undefined && !hasUserInfo)) {
+      return null;
+    }
+    if (subject !== null && sub !== subject) {
+      throw new PageError(403, 'The provider answered for another account. Sign in again.');
     }
     const isComplete = identity.email !== undefined && identity[this.#config.groupsClaim] !== undefined;
-    const more =
-      isComplete || config.serverMetadata().userinfo_endpoint === undefined
-        ? {}
-        : await fetchUserInfo(config, tokens.access_token, identity.sub).catch((error: unknown) => {
-            throw new PageError(403, `The provider refused to describe you: ${describe(error)}. Sign in again.`);
-          });
-    const claims: Readonly<Record<string, unknown>> = { ...more, ...identity };
-    const isVerified = typeof claims.email === 'string' && claims.email_verified === true;
+    const more = isComplete || !hasUserInfo ? {} : await fetchUserInfo(config, tokens.access_token, sub);
+    return { ...more, ...identity, sub };
+  }
+
+  #personOf(claims: Claims): Omit<OidcPerson, 'refreshToken'> {
+    const { sub: subject, email } = claims;
+    const isVerified = typeof email === 'string' && claims.email_verified === true;
     // Anybody can claim an email that was not verified, also as the identifier.
-    if (!isVerified && identity.sub.includes('@')) {
+    if (!isVerified && subject.includes('@')) {
       throw new PageError(403, 'The provider has not verified your email.');
     }
-    const groups = [claims[this.#config.groupsClaim] ?? []].flat();
-    return {
-      name: isVerified ? String(claims.email) : identity.sub,
-      groups: groups.filter((group) => typeof group === 'string'),
-      refreshToken: tokens.refresh_token ?? null,
-    };
+    const groups = groupsOf(claims[this.#config.groupsClaim], this.#roles);
+    return { subject, name: isVerified ? email : subject, groups };
   }
 }
 
-/** Describes an error of the provider without details of the requests. */
-function describe(error: unknown): string {
-  const { error: code, code: kind } = (error ?? {}) as { readonly error?: unknown; readonly code?: unknown };
-  return typeof code === 'string' ? code : typeof kind === 'string' ? kind : 'an unknown reason';
-}
-
-function unreachable(error: unknown): PageError {
-  return new PageError(502, `The sign-in provider does not answer (${describe(error)}). Try again later.`);
+/** Returns the groups of a claim. If there are too many, those that have a role come first. */
+function groupsOf(claim: unknown, roles: readonly RoleRule[]): readonly string[] {
+  const groups = [claim ?? []]
+    .flat()
+    .filter((group): group is string => typeof group === 'string' && group.length <= LONGEST_GROUP);
+  if (groups.length <= MAX_GROUPS) {
+    return groups;
+  }
+  const named = new Set(roles.flatMap((rule) => rule.groups));
+  return groups.toSorted((a, b) => Number(named.has(b)) - Number(named.has(a))).slice(0, MAX_GROUPS);
 }

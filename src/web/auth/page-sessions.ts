@@ -8,9 +8,11 @@ import type { Sessions } from '../../store/sessions.ts';
 export interface SignedIn {
   readonly method: 'token' | 'oidc';
   readonly name: string;
+  /** Identifier of the account at the provider; empty for a token. */
+  readonly subject: string;
   readonly groups: readonly string[];
-  /** Hash of the token, which must still be configured; empty for a provider. */
-  readonly sha256: string;
+  /** Hash of the token, or of the provider and the client. It must still be configured. */
+  readonly credential: string;
   /** Refresh token of the provider; null if there is none. Encrypted with the secret of the cookie. */
   readonly refreshToken: string | null;
   /** When the provider last confirmed the person, in milliseconds since the epoch. */
@@ -27,6 +29,7 @@ export interface PageSessionsOptions {
 
 export class PageSessions {
   readonly #options: PageSessionsOptions;
+  readonly #listeners = new Set<() => void>();
 
   constructor(options: PageSessionsOptions) {
     this.#options = options;
@@ -59,6 +62,14 @@ export class PageSessions {
 
   async end(secret: string): Promise<void> {
     await this.#options.sessions.remove(hashOf(secret));
+    for (const listener of this.#listeners) {
+      listener();
+    }
+  }
+
+  /** Calls back when a session has ended before its time. */
+  onEnd(listener: () => void): void {
+    this.#listeners.add(listener);
   }
 
   async #put(secret: string, person: SignedIn, expiresAt: number): Promise<void> {

@@ -40,8 +40,11 @@ export function authenticateByProxy(proxy: NonNullable<UiConfig['proxy']>, log: 
   };
 }
 
+/** Returns the text of a header. Proxies send UTF-8, and Node.js reads each byte as one character. */
 function textOf(value: string | readonly string[] | undefined): string {
-  return [value ?? []].flat().join(',').trim();
+  const text = [value ?? []].flat().join(',').trim();
+  const decoded = Buffer.from(text, 'latin1').toString('utf8');
+  return decoded.includes('\uFFFD') ? text : decoded;
 }
 
 function isEqual(a: string, b: string): boolean {

@@ -2,10 +2,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { UiConfig } from '../../config/ui.ts';
 
-type Token = UiConfig['tokens'][number];
+export type PageToken = UiConfig['tokens'][number];
 
 /** Returns the entry of a token; null if there is none. Takes the same time whichever entry it is. */
-export function findToken(tokens: readonly Token[], token: string): Token | null {
+export function findToken(tokens: readonly PageToken[], token: string): PageToken | null {
   const hash = createHash('sha256').update(token).digest();
   return tokens.filter(({ sha256 }) => timingSafeEqual(Buffer.from(sha256, 'hex'), hash)).at(0) ?? null;
 }

@@ -14,10 +14,11 @@ export function safeHref(href: string): string | null {
   return url === null || url.username !== '' || url.password !== '' ? null : url.href;
 }
 
-/** Returns true for a path on this host. Browsers treat `//host` and `/\host` as another host. */
+/** Returns true for a path on this host. Browsers treat `//host` and `/\host` as another host, also after `/..`. */
 export function isLocalPath(path: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers remove control characters from addresses
-  return /^\/(?![/\\])[^\\\s\x00-\x1f\x7f]*$/.test(path) && URL.parse(path, 'http://host')?.host === 'host';
+  const url = /^\/(?!\/)[^\\\s\x00-\x1f\x7f]*$/.test(path) ? URL.parse(path, 'http://host') : null;
+  return url?.host === 'host' && !url.pathname.startsWith('//');
 }
 
 /** Returns a link, or only its text if the address is not safe. `label`: name for screen readers, if the text is short. */

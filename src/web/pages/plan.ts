@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import { planPath, withQuery } from '../../views/model/paths.ts';
 import type { AccessView, ChangeView } from '../../views/model/plan-content.ts';
+import { shortChecksum } from '../../views/model/words.ts';
 import { type ApprovalView, type DecisionView, type PlanView, planJson, planView } from '../../views/plan.ts';
 import { age } from '../html/age.ts';
 import { personText } from '../html/audit-line.ts';
@@ -39,6 +40,7 @@ export const planFile = definePage<object>({
   load: (backend, { params }) => planJson(backend, params.organization ?? '', params.checksum ?? ''),
   title: () => 'Plan',
   render: null,
+  fileName: ({ params }) => `plan-${shortChecksum(params.checksum ?? '')}.json`,
   topics: () => [],
 });
 

@@ -18,8 +18,9 @@ export interface EventStreamOptions {
 }
 
 interface Stream {
+  readonly request: FastifyRequest;
   readonly response: ServerResponse;
-  readonly viewer: Viewer;
+  viewer: Viewer;
   readonly since: number;
 }
 
@@ -86,7 +87,7 @@ export class EventStreams {
     }
     const viewer = viewerOf(identity, this.#options.config);
     const response = reply.hijack().raw;
-    const stream = { response, viewer, since: this.#clock.monotonic() };
+    const stream = { request, response, viewer, since: this.#clock.monotonic() };
     response.once('close', () => this.#streams.delete(stream));
     response.on('error', () => response.destroy());
     response.writeHead(200, {
@@ -97,6 +98,20 @@ export class EventStreams {
     });
     response.write('retry: 3000\n\n');
     this.#streams.add(stream);
+  }
+
+  /** Ends the streams of people who are not signed in any more. Roles of the others may have changed. */
+  async recheck(): Promise<void> {
+    await Promise.all([...this.#streams].map((stream) => this.#recheckOne(stream)));
+  }
+
+  async #recheckOne(stream: Stream): Promise<void> {
+    const identity = await this.#options.identify(stream.request).catch(() => null);
+    if (identity === null) {
+      stream.response.end();
+    } else {
+      stream.viewer = viewerOf(identity, this.#options.config);
+    }
   }
 
   #change(topic: string): void {
@@ -130,6 +145,7 @@ export class EventStreams {
 
   async #beat(): Promise<void> {
     while (await this.#sleep(HEARTBEAT)) {
+      await this.recheck();
       for (const stream of this.#streams) {
         if (this.#clock.monotonic() - stream.since >= LIFETIME) {
           stream.response.end();
@@ -153,7 +169,7 @@ export class EventStreams {
 function write({ response }: Stream, text: string): void {
   if (response.writableLength > MAX_WAITING) {
     response.destroy();
-  } else {
+  } else if (!response.writableEnded) {
     response.write(text);
   }
 }

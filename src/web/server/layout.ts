@@ -1,6 +1,7 @@
 /** Frame of every page: navigation, the content, and the places for notices. */
 import { html } from 'hono/html';
 import { link, pathTo } from '../html/link.ts';
+import { shown } from '../html/text.ts';
 import type { Html, Viewer } from '../page.ts';
 import type { Assets } from './assets.ts';
 
@@ -105,5 +106,5 @@ function person({ actor }: Viewer): Html {
   const signOut = ['token', 'oidc'].includes(actor.method)
     ? html`<form method="post" action="/sign-out"><button>Sign out</button></form>`
     : '';
-  return html`<div class="person"><span>${actor.name}</span>${signOut}</div>`;
+  return html`<div class="person"><span>${shown(actor.name)}</span>${signOut}</div>`;
 }

@@ -2,7 +2,7 @@
 import cookies from '@fastify/cookie';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { UiConfig } from '../../config/ui.ts';
-import { ConfigError, messageOf } from '../../core/errors.ts';
+import { ConfigError, messageOf, StoreError } from '../../core/errors.ts';
 import { isLoopbackHost } from '../../core/loopback.ts';
 import type { Logger } from '../../log.ts';
 import type { Sessions } from '../../store/sessions.ts';
@@ -10,10 +10,10 @@ import type { Backend } from '../../views/model/backend.ts';
 import { type Authenticator, authenticateNobody, firstOf, type KnownPerson, viewerOf } from '../auth/authenticator.ts';
 import { authenticateBySession } from '../auth/by-session.ts';
 import { authenticateByToken } from '../auth/by-token.ts';
-import { FailedAttempts } from '../auth/failed-attempts.ts';
 import { OidcProvider } from '../auth/oidc.ts';
 import { PageSessions } from '../auth/page-sessions.ts';
 import { authenticateByProxy } from '../auth/proxy.ts';
+import { TokenCheck } from '../auth/token-check.ts';
 import { queryOf } from '../html/link.ts';
 import type { PageDefinition } from '../page.ts';
 import { PageError } from '../page-error.ts';
@@ -21,7 +21,7 @@ import { pages } from '../pages/index.ts';
 import { ActionRoute } from './actions.ts';
 import { type Assets, loadAssets } from './assets.ts';
 import { EventStreams } from './event-streams.ts';
-import { checkHost, SECURITY_HEADERS } from './request-checks.ts';
+import { checkHost, checkTarget, SECURITY_HEADERS } from './request-checks.ts';
 import { notFound, pageRequest, pathOf, renderPage, sendAnswer, sendError, wantsJson } from './respond.ts';
 import { SignIn, sessionCookie } from './sign-in.ts';
 
@@ -56,8 +56,8 @@ const CLOSING = 500;
 export async function createPageServer(options: PageServerOptions): Promise<PageServer> {
   const { config } = options;
   requireSignIn(config);
-  const app = createPageApp();
   const server = new Pages(options, await loadAssets());
+  const app = createPageApp((error, request, reply) => server.fail(error, request, reply));
   await app.register(cookies);
   server.addTo(app);
   return {
@@ -90,16 +90,20 @@ function requireSignIn({ listen, tokens, proxy, oidc }: UiConfig): void {
   }
 }
 
-function createPageApp(): FastifyInstance {
+/** Creates the application. `fail`: answers a request that has an address that cannot be decoded. */
+function createPageApp(fail: Pages['fail']): FastifyInstance {
   const app = fastify({
     logger: false,
     forceCloseConnections: 'idle',
     bodyLimit: LARGEST_BODY,
     requestTimeout: SLOWEST,
     routerOptions: { maxParamLength: 2000 },
-    // Addresses that cannot be decoded.
-    frameworkErrors: (_error, _request, reply: unknown) =>
-      void (reply as FastifyReply).code(400).headers(SECURITY_HEADERS).send({ error: 'the address is not valid' }),
+    frameworkErrors: (_error, request: unknown, reply: unknown) =>
+      void fail(
+        new PageError(400, 'The address is not valid.'),
+        request as FastifyRequest,
+        (reply as FastifyReply).headers(SECURITY_HEADERS),
+      ),
     http: { requestTimeout: SLOWEST, headersTimeout: SLOWEST, connectionsCheckingInterval: SLOWEST / 4 },
   });
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
@@ -122,34 +126,36 @@ class Pages {
   constructor(options: PageServerOptions, assets: Assets) {
     const { config, backend, sessions: stored, randomBytes, log } = options;
     const { clock } = backend;
-    const attempts = new FailedAttempts(clock);
+    const tokens = new TokenCheck({ tokens: config.tokens, clock, log });
     const sessions = new PageSessions({ sessions: stored, clock, randomBytes, lifetime: config.session });
-    const { oidc, publicUrl = '' } = config;
-    const provider = oidc === undefined ? null : new OidcProvider(oidc, publicUrl);
+    const { oidc } = config;
+    const provider = oidc === undefined ? null : new OidcProvider(oidc, config, log);
     const cookie = sessionCookie(config);
     const isOpen = config.tokens.length === 0 && config.proxy === undefined && oidc === undefined;
     this.#options = options;
     this.#assets = assets;
-    this.#signIn = new SignIn({ config, clock, assets, sessions, attempts, provider });
+    this.#signIn = new SignIn({ config, clock, assets, sessions, tokens, provider });
     const identify = (request: FastifyRequest) => this.#identify(request);
     this.#actions = new ActionRoute({ backend, config, log, identify });
     this.#events = new EventStreams({ backend, config, identify, pageDuration: () => this.#duration });
+    sessions.onEnd(() => void this.#events.recheck());
     this.#authenticate = isOpen
       ? authenticateNobody
       : firstOf([
-          authenticateByToken(config, attempts),
+          authenticateByToken(tokens),
           ...(config.proxy === undefined ? [] : [authenticateByProxy(config.proxy, log)]),
           authenticateBySession({ sessions, config, clock, provider, cookie }),
         ]);
   }
 
   addTo(app: FastifyInstance): void {
-    app.addHook('onRequest', async ({ headers }, reply) => {
+    app.addHook('onRequest', async ({ headers, raw }, reply) => {
       void reply.headers(SECURITY_HEADERS);
+      checkTarget(raw);
       checkHost(headers.host, this.#options.config);
     });
-    app.setErrorHandler((error, request, reply) => this.#fail(error, request, reply));
-    app.setNotFoundHandler((request, reply) => this.#fail(notFound(), request, reply));
+    app.setErrorHandler((error, request, reply) => this.fail(error, request, reply));
+    app.setNotFoundHandler((request, reply) => this.fail(notFound(), request, reply));
     this.#signIn.addTo(app);
     this.#actions.addTo(app);
     this.#events.addTo(app);
@@ -209,7 +215,8 @@ class Pages {
       : reply.redirect(`/sign-in${queryOf({ back: url })}`, 303);
   }
 
-  async #fail(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  /** Answers a request that failed. */
+  async fail(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const identity = await this.#identify(request).catch(() => null);
     const viewer = identity === null ? null : viewerOf(identity, this.#options.config);
     return sendError(request, reply, this.#toPageError(error, request), { assets: this.#assets, viewer });
@@ -225,6 +232,9 @@ class Pages {
       return new PageError(status, messageOf(error));
     }
     this.#options.log.error({ route: request.routeOptions.url, reason: messageOf(error) }, 'page failed');
+    if (error instanceof StoreError) {
+      return new PageError(503, 'The state file cannot be read now. The log of the daemon says why.');
+    }
     return new PageError(500, 'The page cannot be shown. The log of the daemon says why.');
   }
 }

@@ -1,5 +1,5 @@
 /** Checks of requests that do not depend on the person: host names, and the origin of what changes something. */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { UiConfig } from '../../config/ui.ts';
 import { isLoopback } from '../../core/loopback.ts';
 import { PageError } from '../page-error.ts';
@@ -32,6 +32,17 @@ export function checkHost(host: string | undefined, { listen, publicUrl, hosts }
       isLoopback(url));
   if (!isKnown) {
     throw new PageError(421, 'This server does not answer to this host name. Add the name to ui.hosts.');
+  }
+}
+
+/**
+ * Throws PageError for requests that proxies and servers understand differently: several Host headers, and a whole URL
+ * in place of the path.
+ */
+export function checkTarget({ url = '', rawHeaders }: Pick<IncomingMessage, 'url' | 'rawHeaders'>): void {
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
+  if (hosts.length > 1 || !url.startsWith('/')) {
+    throw new PageError(400, 'The request must have one Host header, and a path as its address.');
   }
 }
 

@@ -29,6 +29,8 @@ interface Answer {
   readonly type: string;
   readonly etag: string;
   readonly body: string;
+  /** Name of the file for a download; null for what is shown. */
+  readonly fileName: string | null;
 }
 
 /** Returns the path of a request, without its query. */
@@ -66,7 +68,7 @@ export async function renderPage(
   }
   if (isJson || page.render === null) {
     const body = JSON.stringify(view);
-    return { type: JSON_TYPE, body, etag: etagOf(body) };
+    return { type: JSON_TYPE, body, etag: etagOf(body), fileName: page.fileName?.(request) ?? null };
   }
   const main = await page.render(view, request);
   const title = page.title(view);
@@ -75,13 +77,19 @@ export async function renderPage(
   const topics = page.topics(view);
   const live = topics.length === 0 ? null : { etag, topics };
   const organization = params.organization ?? null;
-  const notice = DONE[query.done ?? ''] ?? '';
-  return { type: HTML, etag, body: await layout({ title, main, path, organization, viewer, assets, live, notice }) };
+  const notice = DONE.get(query.done ?? '') ?? '';
+  const body = await layout({ title, main, path, organization, viewer, assets, live, notice });
+  return { type: HTML, etag, body, fileName: null };
 }
 
 /** Sends an answer, or 304 if the client has it. */
-export function sendAnswer(request: FastifyRequest, reply: FastifyReply, { type, etag, body }: Answer): FastifyReply {
-  void reply.header('vary', 'accept, cookie').header('etag', etag);
+export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
+  const { type, etag, body, fileName } = answer;
+  void reply.header('vary', 'accept, cookie, authorization').header('etag', etag);
+  if (fileName !== null) {
+    const safe = fileName.replaceAll(/[^\w.-]/g, '-');
+    void reply.header('content-disposition', `attachment; filename="${safe}"`);
+  }
   if (request.headers['if-none-match'] === etag) {
     return reply.code(304).send();
   }
@@ -109,25 +117,29 @@ ${detail?.html ?? ''}
 }
 
 /** Notice on the page that follows an action. */
-const DONE: Readonly<Record<string, string>> = {
-  approve: 'Approved.',
-  reject: 'Rejected.',
-  pause: 'Paused.',
-  resume: 'Resumed.',
-  reconcile: 'A check has been requested.',
-  'dead-retry': 'Dead letters are sent again.',
-  'dead-drop': 'Dead letters were discarded.',
-  'cluster-open': 'A change request was opened.',
-  'cluster-mute': 'The cluster was changed.',
-};
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['approve', 'Approved.'],
+  ['reject', 'Rejected.'],
+  ['pause', 'Paused.'],
+  ['resume', 'Resumed.'],
+  ['reconcile', 'A check has been requested.'],
+  ['dead-retry', 'Dead letters are sent again.'],
+  ['dead-drop', 'Dead letters were discarded.'],
+  ['cluster-open', 'A change request was opened.'],
+  ['cluster-mute', 'The cluster was changed.'],
+]);
 
 const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad request',
   401: 'Sign in',
   403: 'Not allowed',
   404: 'Not found',
   409: 'The plan has changed',
+  421: 'Unknown host name',
   429: 'Too many attempts',
   500: 'Internal error',
+  502: 'No answer from another server',
+  503: 'Not available now',
 };
 
 export function notFound(): PageError {

@@ -4,10 +4,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import type { UiConfig } from '../../config/ui.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { FailedAttempts } from '../auth/failed-attempts.ts';
 import type { OidcProvider, SignInAttempt } from '../auth/oidc.ts';
-import type { PageSessions } from '../auth/page-sessions.ts';
-import { findToken } from '../auth/tokens.ts';
+import type { PageSessions, SignedIn } from '../auth/page-sessions.ts';
+import type { TokenCheck } from '../auth/token-check.ts';
 import { isLocalPath, link, queryOf } from '../html/link.ts';
 import type { Html } from '../page.ts';
 import { PageError } from '../page-error.ts';
@@ -21,7 +20,7 @@ export interface SignInOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly assets: Assets;
   readonly sessions: PageSessions;
-  readonly attempts: FailedAttempts;
+  readonly tokens: TokenCheck;
   readonly provider: OidcProvider | null;
 }
 
@@ -82,20 +81,18 @@ ${config.proxy === undefined ? '' : html`<p>The sign-in page of the proxy in fro
   }
 
   async #withToken(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { config, clock, attempts, sessions } = this.#options;
+    const { config, clock, tokens } = this.#options;
     checkOrigin(request.headers, true, config.publicUrl);
     const { token = '', back: asked } = formOf(request);
     const back = backOf({ back: asked });
-    const peer = request.socket.remoteAddress ?? '';
-    attempts.check(peer);
-    const found = findToken(config.tokens, token.trim());
+    const found = tokens.find(request.socket.remoteAddress ?? '', token.trim());
     if (found === null) {
-      attempts.add(peer);
       return this.#page(reply.code(401), this.#form(back, 'This token is not known.'));
     }
-    const { name, sha256 } = found;
-    const person = { method: 'token', name, groups: [], sha256, refreshToken: null, checkedAt: clock.now() } as const;
-    return this.#setSession(reply, await sessions.start(person)).redirect(back, 303);
+    const { name, sha256: credential } = found;
+    const person = { name, credential, subject: '', groups: [], refreshToken: null, checkedAt: clock.now() };
+    await this.#start(request, reply, { ...person, method: 'token' });
+    return reply.redirect(back, 303);
   }
 
   async #signOut(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -115,7 +112,7 @@ ${config.proxy === undefined ? '' : html`<p>The sign-in page of the proxy in fro
   }
 
   async #complete(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { clock, sessions } = this.#options;
+    const { clock } = this.#options;
     const provider = this.#requireProvider();
     const attempt = readAttempt(request.cookies[this.#attempt]);
     void reply.clearCookie(this.#attempt, this.#cookieOptions('lax'));
@@ -124,10 +121,11 @@ ${config.proxy === undefined ? '' : html`<p>The sign-in page of the proxy in fro
     }
     const at = request.url.indexOf('?');
     const person = await provider.complete(at === -1 ? '' : request.url.slice(at), attempt);
-    const secret = await sessions.start({ ...person, method: 'oidc', sha256: '', checkedAt: clock.now() });
+    const known = { ...person, credential: provider.id, checkedAt: clock.now() };
+    await this.#start(request, reply, { ...known, method: 'oidc' });
     // A redirect would still count as coming from the provider, and the browser would not send the strict cookie.
     return this.#page(
-      this.#setSession(reply, secret),
+      reply,
       html`<h1>Signed in</h1>
 <p>${link(backOf(attempt), 'Continue')}</p>`,
       backOf(attempt),
@@ -141,9 +139,16 @@ ${config.proxy === undefined ? '' : html`<p>The sign-in page of the proxy in fro
     return this.#options.provider;
   }
 
-  #setSession(reply: FastifyReply, secret: string): FastifyReply {
-    const maxAge = Math.floor(this.#options.config.session / 1000);
-    return reply.setCookie(this.#cookie, secret, { ...this.#cookieOptions('strict'), maxAge });
+  /** Starts a session, and ends the one that the browser had. */
+  async #start(request: FastifyRequest, reply: FastifyReply, person: SignedIn): Promise<void> {
+    const { sessions, config } = this.#options;
+    const previous = request.cookies[this.#cookie];
+    if (previous !== undefined) {
+      await sessions.end(previous);
+    }
+    const maxAge = Math.floor(config.session / 1000);
+    const secret = await sessions.start(person);
+    void reply.setCookie(this.#cookie, secret, { ...this.#cookieOptions('strict'), maxAge });
   }
 
   #cookieOptions(sameSite: 'strict' | 'lax'): CookieSerializeOptions {

@@ -1,0 +1,78 @@
+/** An OpenID Connect provider whose every answer a test can change. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+type Answer = Readonly<Record<string, unknown>>;
+
+export interface LyingProvider extends AsyncDisposable {
+  readonly issuer: string;
+  /** Paths of requests, in their order. */
+  readonly asked: readonly string[];
+  /** Changes in the discovery document. */
+  metadata: Answer;
+  /** Changes of the claims in the ID token; undefined removes one. Null: there is no ID token. */
+  claims: Answer | null;
+  /** Changes in the answer to a code or a refresh token. */
+  tokens: Answer;
+  userInfo: Answer;
+  /** Answers instead of the provider: a status with a body, or `hang`. By path. */
+  readonly instead: Map<string, { readonly status: number; readonly body: string; readonly type?: string } | 'hang'>;
+  /** Nonce of the sign-in that has begun. */
+  nonce: string;
+}
+
+/** Starts the provider. It signs nothing: Octavo relies on the connection to the token endpoint. */
+export async function startLyingProvider(): Promise<LyingProvider> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const asked: string[] = [];
+  const provider: LyingProvider = {
+    ...{ issuer, asked, metadata: {}, claims: {}, tokens: {}, userInfo: { sub: 'u-1' }, instead: new Map(), nonce: '' },
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const path = request.url?.split('?')[0] ?? '';
+    asked.push(path);
+    const other = provider.instead.get(path);
+    if (other === 'hang') {
+      return;
+    }
+    const { status = 200, body = JSON.stringify(answerOf(provider, path)), type = 'application/json' } = other ?? {};
+    response.writeHead(status, { 'content-type': type }).end(body);
+  });
+  return provider;
+}
+
+function answerOf(provider: LyingProvider, path: string): Answer {
+  const { issuer, metadata, userInfo } = provider;
+  if (path === '/token') {
+    return tokensOf(provider);
+  }
+  return path === '/userinfo'
+    ? userInfo
+    : {
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        userinfo_endpoint: `${issuer}/userinfo`,
+        jwks_uri: `${issuer}/jwks`,
+        response_types_supported: ['code'],
+        id_token_signing_alg_values_supported: ['RS256'],
+        ...metadata,
+      };
+}
+
+function tokensOf({ issuer, claims, nonce, tokens }: LyingProvider): Answer {
+  const now = Math.floor(Date.now() / 1000);
+  const usual = { iss: issuer, aud: 'octavo', sub: 'u-1', iat: now, exp: now + 600, nonce, groups: [] };
+  const person = { email: 'ana@acme.example', email_verified: true };
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const token = `${encode({ alg: 'RS256' })}.${encode({ ...usual, ...person, ...claims })}.c2ln`;
+  const identity = claims === null ? {} : { id_token: token };
+  return { access_token: 'an-access-token', token_type: 'Bearer', expires_in: 600, ...identity, ...tokens };
+}

@@ -1,0 +1,68 @@
+/** Server of the web page without a daemon: its organizations, clock and settings are given. */
+import { createHash, randomBytes } from 'node:crypto';
+import { loadConfig } from '../../src/config/load.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { Sessions } from '../../src/store/sessions.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Backend } from '../../src/views/model/backend.ts';
+import { createPageServer, type PageServer } from '../../src/web/server/page-server.ts';
+import { NOW, someBackend, someOrganization } from '../views/some-backend.ts';
+
+export interface PageAppSettings {
+  /** Settings of the page, as in the configuration file. */
+  readonly ui: Readonly<Record<string, unknown>>;
+  readonly organizations?: readonly string[];
+  readonly store?: Store;
+  readonly sessions?: Sessions;
+  readonly backend?: (backend: Backend) => Backend;
+}
+
+/** A page server of a test. Requests are sent with `server.app.inject`. */
+export interface PageApp extends AsyncDisposable {
+  readonly server: PageServer;
+  readonly store: Store;
+  /** Records of the log: level, fields and message. */
+  readonly log: readonly (readonly [string, object, string])[];
+  /** Lets time pass, in milliseconds. */
+  advance(milliseconds: number): void;
+}
+
+/** A token as the configuration has it. */
+export function tokenEntry(name: string, token: string) {
+  return { name, sha256: createHash('sha256').update(token).digest('hex') };
+}
+
+/** Creates a server for these organizations. Nothing listens until `server.listen`. */
+export async function openPageApp({
+  ui,
+  organizations = ['acme'],
+  store = openMemoryStore(),
+  sessions = store.sessions(),
+  backend: change = (each) => each,
+}: PageAppSettings): Promise<PageApp> {
+  const settings = {
+    platform: { token: 'a-token', insecure: true },
+    organizations: organizations.map((id) => ({ id })),
+    ui: { listen: '127.0.0.1:0', ...ui },
+  };
+  const given = { text: JSON.stringify(settings), file: 'config.yaml', env: {}, readFile: () => '', kinds };
+  const { ui: config } = loadConfig(given);
+  const log: (readonly [string, object, string])[] = [];
+  const at = (level: string) => (fields: object, message: string) => void log.push([level, fields, message]);
+  let passed = 0;
+  const time = () => NOW + passed;
+  const backend = someBackend(organizations.map((id) => someOrganization(id)));
+  const server = await createPageServer({
+    backend: change({ ...backend, clock: { ...backend.clock, now: time, monotonic: time } }),
+    log: { info: at('info'), warn: at('warn'), error: at('error') } as never,
+    ...{ config, sessions, randomBytes },
+  });
+  return {
+    ...{ server, store, log },
+    advance: (milliseconds) => {
+      passed += milliseconds;
+    },
+    [Symbol.asyncDispose]: () => server.close(),
+  };
+}
