@@ -1,6 +1,7 @@
 // Reads and writes one organization through the queue.
 import type { ZodError } from 'zod';
 import { CancelledError, NotThePlatformError, RejectedError } from '../core/errors.ts';
+import { type AttemptSignal, toAbortSignal } from '../queue/model/attempt-signal.ts';
 import { type RateHeaders, readRateHeaders } from '../queue/model/rate-headers.ts';
 import type { Priority, Reply } from '../queue/model/request.ts';
 import type { Connection } from './connection.ts';
@@ -130,7 +131,7 @@ class Caller {
     operation: Operation,
     input: AnyInput,
     call: CallOptions,
-    attempt: (request: HttpRequest, signal: AbortSignal) => Promise<Reply<T>>,
+    attempt: (request: HttpRequest, signal: AttemptSignal) => Promise<Reply<T>>,
   ): Promise<T> {
     call.onNeed?.(operation);
     let path: string;
@@ -180,7 +181,7 @@ class Caller {
     given?.addEventListener('abort', cancel, { once: true });
     try {
       const { chunks } = await this.#request(operation, input, call, (request, signal) =>
-        this.#open(operation, request, AbortSignal.any([signal, end.signal])),
+        this.#open(operation, request, AbortSignal.any([toAbortSignal(signal), end.signal])),
       );
       for await (const event of readEvents(operation.name, chunks)) {
         const checked = operation.item.safeParse(event);

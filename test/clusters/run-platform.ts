@@ -1,4 +1,5 @@
 /** Embedded platform and daemons for tests of cluster runs. */
+
 import type { Redaction } from '../../src/clusters/model/redaction.ts';
 import type { Names } from '../../src/clusters/read/spaces.ts';
 import { ClusterAutomation } from '../../src/clusters/run/automation.ts';
@@ -20,6 +21,7 @@ import { openReader, openWriter } from '../../src/platform/client.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import type { HttpRequest } from '../../src/platform/http/transport.ts';
 import type { HttpAnswer } from '../../src/platform/http/whole-response.ts';
+import { AttemptSignal } from '../../src/queue/model/attempt-signal.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Note } from '../../src/store/store.ts';
 import { noStreams } from '../support/no-streams.ts';
@@ -257,7 +259,7 @@ export class ClusterPlatform implements Disposable {
 /** Converts failures as the queue does, without its delays. */
 async function retrying(job: Parameters<Connection['queue']['request']>[0]): Promise<unknown> {
   for (let attempt = 1; ; attempt += 1) {
-    const error = await job.attempt(new AbortController().signal).then(
+    const error = await job.attempt(new AttemptSignal()).then(
       ({ result }) => {
         if (result.ok) {
           return { value: result.value };

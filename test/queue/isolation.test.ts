@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type AppError, TransientError } from '../../src/core/errors.ts';
+import { type AttemptSignal, toAbortSignal } from '../../src/queue/model/attempt-signal.ts';
 import { NO_RATE_HEADERS } from '../../src/queue/model/rate-headers.ts';
 import type { QueuedRequest, Reply } from '../../src/queue/model/request.ts';
 import type { RequestQueue } from '../../src/queue/schedule/request-queue.ts';
@@ -37,7 +38,9 @@ describe('a stuck class does not block the other classes', () => {
   test('when it gets no responses, and its requests reach their deadline', async () => {
     const server = new SimulatedServer({ limits: { read: fixedWindow(1000, MINUTE) } });
     const queue = server.queue({ deadline: DEADLINE });
-    const never = { attempt: (signal: AbortSignal) => server.clock.sleep(DEADLINE * 9, signal) as Promise<never> };
+    const never = {
+      attempt: (signal: AttemptSignal) => server.clock.sleep(DEADLINE * 9, toAbortSignal(signal)) as Promise<never>,
+    };
     // One response, so that no request waits for a probe.
     await server.clock.run(queue.request(server.call({ class: 'write' })));
     const { failures, ended } = writes(server, queue, 60, never);
@@ -91,9 +94,9 @@ test('the circuit breaker limits requests during a minute of 503s, and all reque
   const recoveredAt = server.now + MINUTE;
   let sent = 0;
   const fault = { ok: false, error: new TransientError('503', true) } as const;
-  const attempt = async (signal: AbortSignal): Promise<Reply<number>> => {
+  const attempt = async (signal: AttemptSignal): Promise<Reply<number>> => {
     sent += server.now < recoveredAt ? 1 : 0;
-    await server.clock.sleep(150, signal);
+    await server.clock.sleep(150, toAbortSignal(signal));
     const reply = { headers: NO_RATE_HEADERS, receivedAt: server.clock.monotonic() };
     return server.now < recoveredAt ? { ...reply, result: fault } : { ...reply, result: { ok: true, value: 1 } };
   };

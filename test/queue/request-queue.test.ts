@@ -6,6 +6,7 @@ import {
   RejectedError,
   TransientError,
 } from '../../src/core/errors.ts';
+import { toAbortSignal } from '../../src/queue/model/attempt-signal.ts';
 import { TimeoutError } from '../../src/queue/model/errors.ts';
 import { NO_RATE_HEADERS, type RateHeaders } from '../../src/queue/model/rate-headers.ts';
 import type { QueuedRequest, Reply } from '../../src/queue/model/request.ts';
@@ -40,7 +41,7 @@ function requestOf(
       const step = steps[Math.min(next, steps.length - 1)] ?? 'done';
       next += 1;
       world.sent.push(name);
-      await world.clock.sleep(100, signal);
+      await world.clock.sleep(100, toAbortSignal(signal));
       const receivedAt = world.clock.monotonic();
       const common = { headers: { ...NO_RATE_HEADERS, ...headers }, receivedAt };
       if (typeof step === 'string') {
@@ -122,7 +123,7 @@ describe('sharing', () => {
     const old = world.queue.request({
       ...slow,
       attempt: async (signal) => {
-        await world.clock.sleep(1000, signal);
+        await world.clock.sleep(1000, toAbortSignal(signal));
         return slow.attempt(signal);
       },
     });

@@ -4,6 +4,7 @@ import { type Emulator, type EmulatorState, startEmulator } from '../../src/emul
 import { seededRandom } from '../../src/emulator/http/faults.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import { openTransport, type Transport } from '../../src/platform/http/transport.ts';
+import { toAbortSignal } from '../../src/queue/model/attempt-signal.ts';
 import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import { noStreams } from '../support/no-streams.ts';
@@ -89,7 +90,7 @@ export class SequencedPlatform implements AsyncDisposable {
   }
 
   async #send(...[request, signal]: Parameters<Transport['send']>): ReturnType<Transport['send']> {
-    await this.clock.sleep(this.#way(), signal);
+    await this.clock.sleep(this.#way(), toAbortSignal(signal));
     if (this.clock.monotonic() < this.#backAt) {
       throw new TransientError(`cannot reach ${this.emulator.url}: connection refused`, false);
     }
@@ -97,7 +98,7 @@ export class SequencedPlatform implements AsyncDisposable {
     const restarts = this.#restarts;
     const sent = this.#transport.send(request, new AbortController().signal);
     const [outcome] = await this.#pending.add(Promise.allSettled([sent]));
-    await this.clock.sleep(this.#slow.now + this.#way(), signal);
+    await this.clock.sleep(this.#slow.now + this.#way(), toAbortSignal(signal));
     if (outcome.status === 'rejected') {
       throw outcome.reason;
     }

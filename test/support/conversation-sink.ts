@@ -1,10 +1,12 @@
 /** Fake platform that accepts conversations. */
+
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Conversation } from '../../src/conversations/model/conversation.ts';
 import { TransientError } from '../../src/core/errors.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import type { HttpAnswer } from '../../src/platform/http/whole-response.ts';
+import { toAbortSignal } from '../../src/queue/model/attempt-signal.ts';
 import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';
 import type { VirtualClock } from '../queue/virtual-clock.ts';
 import { noStreams } from './no-streams.ts';
@@ -98,7 +100,10 @@ export class ConversationSink {
       baseUrl: 'http://platform.example',
       origin: 'http://platform.example',
       queue: createRequestQueue({ clock, random: () => 0.5, concurrency: 10 }),
-      transport: { ...noStreams, send: ({ body }, signal) => this.#send(body ?? '', signal, clock, isDead) },
+      transport: {
+        ...noStreams,
+        send: ({ body }, signal) => this.#send(body ?? '', toAbortSignal(signal), clock, isDead),
+      },
       clock,
       close: async () => undefined,
     };

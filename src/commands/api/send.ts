@@ -5,6 +5,7 @@ import { notEvents, notJson, responseError } from '../../platform/http/errors.ts
 import { readEvents } from '../../platform/http/event-stream.ts';
 import type { HttpRequest, HttpStream } from '../../platform/http/transport.ts';
 import type { HttpAnswer } from '../../platform/http/whole-response.ts';
+import { type AttemptSignal, toAbortSignal } from '../../queue/model/attempt-signal.ts';
 import { readRateHeaders } from '../../queue/model/rate-headers.ts';
 import type { Reply } from '../../queue/model/request.ts';
 import type { PlatformSession } from '../cli/session.ts';
@@ -67,7 +68,7 @@ async function throughQueue<T>(
   request: PreparedRequest,
   { connection, signal }: Pick<PlatformSession, 'connection' | 'signal'>,
   listener: RequestListener,
-  attempt: (signal: AbortSignal) => Promise<Attempt<T>>,
+  attempt: (signal: AttemptSignal) => Promise<Attempt<T>>,
 ): Promise<T> {
   let last: HttpAnswer | null = null;
   try {
@@ -210,7 +211,10 @@ export async function sendStreamed(
   };
   try {
     const stream = await throughQueue<HttpStream>(request, session, listener, async (abort) => {
-      const answer = await connection.transport.open(messageOf(request), AbortSignal.any([abort, end.signal]));
+      const answer = await connection.transport.open(
+        messageOf(request),
+        AbortSignal.any([toAbortSignal(abort), end.signal]),
+      );
       return 'chunks' in answer
         ? { head: answer, answer: null, result: { ok: true, value: answer } }
         : { head: answer, answer, result: { ok: false, error: notStreamed(request, answer, connection.origin) } };

@@ -3,6 +3,7 @@ import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { type AppError, CancelledError, messageOf, TransientError } from '../../core/errors.ts';
 import type { ClientOptions } from '../../platform/client.ts';
 import { type Connection, openConnection } from '../../platform/connection.ts';
+import type { CancelSignal } from '../../queue/model/attempt-signal.ts';
 import type { QueueEvent } from '../../queue/model/snapshot.ts';
 import { createRequestQueue } from '../../queue/schedule/dispatcher.ts';
 import type { CommandContext } from './context.ts';
@@ -66,7 +67,7 @@ function connect(
     timeouts: { headers: timeout, body: timeout },
     queue,
   });
-  const watched = async <T extends { readonly status: number }>(answering: Promise<T>, signal: AbortSignal) => {
+  const watched = async <T extends { readonly status: number }>(answering: Promise<T>, signal: CancelSignal) => {
     try {
       const answer = await answering;
       if (answer.status >= 500) {

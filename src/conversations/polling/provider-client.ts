@@ -4,6 +4,7 @@ import { AuthError, NotThePlatformError, RateLimitedError, RejectedError, Transi
 import { withoutTrailingSlashes } from '../../core/trim.ts';
 import { openDispatcher } from '../../platform/http/dispatcher.ts';
 import { networkError } from '../../platform/http/network-error.ts';
+import { toAbortSignal } from '../../queue/model/attempt-signal.ts';
 import type { RateHeaders } from '../../queue/model/rate-headers.ts';
 import type { Priority, Reply, RequestClass } from '../../queue/model/request.ts';
 import { createRequestQueue } from '../../queue/schedule/dispatcher.ts';
@@ -88,7 +89,7 @@ export function openProviderClient(options: ProviderClientOptions): ProviderClie
         priority: PRIORITY,
         repeat: 'safe',
         signal: request.signal,
-        attempt: (signal) => attempt(options, dispatcher, prefix, request, signal),
+        attempt: (signal) => attempt(options, dispatcher, prefix, request, toAbortSignal(signal)),
       }),
     async close() {
       await queue.drain(CLOSE_TIMEOUT);

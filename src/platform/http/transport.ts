@@ -2,6 +2,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { RejectedError } from '../../core/errors.ts';
 import { withoutTrailingSlashes } from '../../core/trim.ts';
+import type { CancelSignal } from '../../queue/model/attempt-signal.ts';
 import type { WriteMethod } from '../operations/model/operation.ts';
 import { MAX_BODY_SIZE, readBody, readChunks } from './body.ts';
 import { openDispatcher } from './dispatcher.ts';
@@ -35,7 +36,7 @@ export interface Transport {
    * Makes a request. Rejects with TransientError if there is no response, NotThePlatformError if it is not HTTP, and
    * with the reason of the signal if it aborts.
    */
-  send(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
+  send(request: HttpRequest, signal: CancelSignal): Promise<HttpAnswer>;
   /**
    * Makes a request for a stream of events; any other response is read completely. The signal also ends the stream:
    * abort it to stop reading.
@@ -119,13 +120,13 @@ export function openTransport(options: TransportOptions): Transport & { close():
 /** Returns the transport restricted to reads: methods other than GET are refused before they are sent. */
 export function readOnly(transport: Transport): Transport {
   const guarded =
-    <T>(pass: (request: HttpRequest, signal: AbortSignal) => Promise<T>) =>
-    (request: HttpRequest, signal: AbortSignal): Promise<T> =>
+    <T, Signal extends CancelSignal>(pass: (request: HttpRequest, signal: Signal) => Promise<T>) =>
+    (request: HttpRequest, signal: Signal): Promise<T> =>
       request.method === 'GET'
         ? pass(request, signal)
         : Promise.reject(new RejectedError(`${request.method} was not sent: this connection only reads`, 405));
   return {
-    send: guarded((request, signal) => transport.send(request, signal)),
-    open: guarded((request, signal) => transport.open(request, signal)),
+    send: guarded((request, signal: CancelSignal) => transport.send(request, signal)),
+    open: guarded((request, signal: AbortSignal) => transport.open(request, signal)),
   };
 }

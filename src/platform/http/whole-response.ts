@@ -1,6 +1,7 @@
 // Reads one response completely.
 import type { Dispatcher } from 'undici';
 import type { NotThePlatformError, TransientError } from '../../core/errors.ts';
+import type { CancelSignal } from '../../queue/model/attempt-signal.ts';
 import { decodeBody, readError } from './body.ts';
 import { networkError } from './network-error.ts';
 
@@ -17,7 +18,7 @@ export interface HttpAnswer {
 interface ResponseOptions {
   /** Origin of the request, for messages. */
   readonly origin: string;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   readonly encoding: 'utf8' | 'latin1';
   /** Returns monotonic milliseconds. */
   readonly now: () => number;

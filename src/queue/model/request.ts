@@ -1,5 +1,6 @@
 // Defines the requests that the queue sends: class, priority, repeatability and reply.
 import type { AppError } from '../../core/errors.ts';
+import type { AttemptSignal } from './attempt-signal.ts';
 import type { RateHeaders } from './rate-headers.ts';
 
 /**
@@ -51,5 +52,5 @@ export interface QueuedRequest<T> {
    * Makes one attempt. For a 429, resolves with a result whose error is a RateLimitedError. Without a response, rejects
    * with a TransientError.
    */
-  attempt(signal: AbortSignal): Promise<Reply<T>>;
+  attempt(signal: AttemptSignal): Promise<Reply<T>>;
 }

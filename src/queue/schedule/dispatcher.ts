@@ -217,7 +217,7 @@ class Dispatcher implements RequestQueue {
     this.#statistics.count('cancelled');
     this.#settle(job, (waiter) => waiter.reject(error));
     if (isInFlight) {
-      job.controller.abort(error);
+      job.signal.abort(error);
     }
   }
 

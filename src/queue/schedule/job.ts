@@ -1,5 +1,6 @@
 // Defines a job: one request on its way through the queue.
 import { type AppError, CancelledError, messageOf, TransientError } from '../../core/errors.ts';
+import { AttemptSignal } from '../model/attempt-signal.ts';
 import { PRIORITIES, type Priority, type QueuedRequest } from '../model/request.ts';
 
 /** Caller that waits for a job. */
@@ -23,7 +24,7 @@ export interface Job {
   readonly sequence: number;
   readonly enqueuedAt: number;
   readonly deadlineAt: number;
-  readonly controller: AbortController;
+  readonly signal: AttemptSignal;
   readonly waiters: Set<Waiter>;
   priority: Priority;
   state: 'waiting' | 'in-flight' | 'delayed' | 'settled';
@@ -40,7 +41,7 @@ export function createJob(request: QueuedRequest<unknown>, sequence: number, now
     sequence,
     enqueuedAt: now,
     deadlineAt,
-    controller: new AbortController(),
+    signal: new AttemptSignal(),
     waiters: new Set(),
     priority: request.priority,
     state: 'waiting',

@@ -39,7 +39,7 @@ export class Sender {
   async #attempt(job: Job, permit: Permit): Promise<unknown> {
     let reply: Reply<unknown>;
     try {
-      reply = await job.request.attempt(job.controller.signal);
+      reply = await job.request.attempt(job.signal);
     } catch (error) {
       if (error instanceof TransientError && !error.maybeDone) {
         this.#limiter.onUnsent(permit);
