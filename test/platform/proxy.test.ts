@@ -12,7 +12,7 @@ import { ConfigError, NotThePlatformError, TransientError } from '../../src/core
 import { openTransport } from '../../src/platform/http/transport.ts';
 import { FORGES } from '../forge/samples.ts';
 import { FakeForge } from '../support/fake-forge.ts';
-import { octavo, TOKEN } from '../support/octavo-process.ts';
+import { OctavoProcess, octavo, TOKEN } from '../support/octavo-process.ts';
 import { openWorkspace } from '../support/workspace.ts';
 
 const servers: Server[] = [];
@@ -209,6 +209,38 @@ describe('a proxy from the environment', () => {
       code: 3,
       stderr: expect.stringContaining('octavo: HTTPS_PROXY is not the URL of a proxy'),
     });
+  });
+});
+
+test('people sign in to the web page with a provider behind a proxy, with a certificate of its own', async () => {
+  const issuer = 'https://forge.example';
+  const metadata = { issuer, authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` };
+  const proxy = await openProxy(
+    await tls((_request, response) =>
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(metadata)),
+    ),
+  );
+  await using work = await openWorkspace();
+  const start = async (certificates: Readonly<Record<string, string>>) => {
+    const oidc = { issuer, clientId: 'octavo' };
+    const ui = { listen: '127.0.0.1:0', publicUrl: 'https://octavo.example', oidc };
+    const config = work.configure({ top: { ui }, organization: { source: { directory: work.repository.directory } } });
+    const env = { ...work.env, HTTPS_PROXY: proxy.url, ...certificates };
+    const daemon = new OctavoProcess(['run', '--config', config], { cwd: work.folder, env });
+    const { address } = await daemon.waitForLog('web page is served');
+    const answer = await fetch(`${address}/oidc/start`, { redirect: 'manual' });
+    const text = await answer.text();
+    await daemon.stop();
+    return { status: answer.status, location: answer.headers.get('location'), text };
+  };
+  expect(await start({ NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') })).toMatchObject({
+    status: 303,
+    location: expect.stringMatching(/^https:\/\/forge\.example\/auth\?/),
+  });
+  expect(proxy.seen.map((line) => line.split(' {')[0])).toEqual(['CONNECT forge.example:443']);
+  expect(await start({})).toMatchObject({
+    status: 502,
+    text: expect.stringContaining('cannot be used now (DEPTH_ZERO_SELF_SIGNED_CERT)'),
   });
 });
 

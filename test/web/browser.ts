@@ -1,5 +1,7 @@
 /** Follows redirects and keeps cookies by host, as a browser does. */
 export class CookieBrowser {
+  /** Addresses that were opened, in their order. */
+  readonly visited: string[] = [];
   readonly #jars = new Map<string, Map<string, string>>();
 
   /** Opens an address and follows redirects, also those of a page that opens another one. */
@@ -7,6 +9,7 @@ export class CookieBrowser {
     url: string,
     init: RequestInit = {},
   ): Promise<{ readonly url: string; readonly response: Response; readonly text: string }> {
+    this.visited.push(url);
     const { host } = new URL(url);
     const cookies = [...(this.#jars.get(host) ?? [])].map(([name, value]) => `${name}=${value}`).join('; ');
     const response = await fetch(url, {

@@ -106,6 +106,7 @@ function createPageApp(fail: Pages['fail']): FastifyInstance {
       ),
     http: { requestTimeout: SLOWEST, headersTimeout: SLOWEST, connectionsCheckingInterval: SLOWEST / 4 },
   });
+  app.removeContentTypeParser('text/plain');
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, Object.fromEntries(new URLSearchParams(String(body)))),
   );
@@ -117,6 +118,7 @@ class Pages {
   readonly #options: PageServerOptions;
   readonly #assets: Assets;
   readonly #authenticate: Authenticator;
+  readonly #known = new WeakMap<FastifyRequest, Promise<KnownPerson | null>>();
   readonly #signIn: SignIn;
   readonly #actions: ActionRoute;
   readonly #events: EventStreams;
@@ -137,7 +139,10 @@ class Pages {
     this.#signIn = new SignIn({ config, clock, assets, sessions, tokens, provider });
     const identify = (request: FastifyRequest) => this.#identify(request);
     this.#actions = new ActionRoute({ backend, config, log, identify });
-    this.#events = new EventStreams({ backend, config, identify, pageDuration: () => this.#duration });
+    this.#events = new EventStreams({
+      ...{ backend, config, pageDuration: () => this.#duration },
+      identify: (request) => this.#identifyAgain(request),
+    });
     sessions.onEnd(() => void this.#events.recheck());
     this.#authenticate = isOpen
       ? authenticateNobody
@@ -195,7 +200,14 @@ class Pages {
       .send(asset.body);
   }
 
-  async #identify(request: FastifyRequest): Promise<KnownPerson | null> {
+  /** Finds out who sends a request, once: a wrong token counts once, also if its answer is an error page. */
+  #identify(request: FastifyRequest): Promise<KnownPerson | null> {
+    const known = this.#known.get(request) ?? this.#identifyAgain(request);
+    this.#known.set(request, known);
+    return known;
+  }
+
+  async #identifyAgain(request: FastifyRequest): Promise<KnownPerson | null> {
     return this.#authenticate({
       headers: request.headers,
       peer: request.socket.remoteAddress ?? '',
