@@ -1,13 +1,12 @@
 /** Records the passes of an organization in its history. */
 import type { Change, ChangeResult } from '../core/change.ts';
 import { messageOf, StoreError } from '../core/errors.ts';
-import type { Json } from '../core/json.ts';
 import { maskUrlsIn } from '../core/text/safe-url.ts';
 import type { Logger } from '../log.ts';
-import { planToJson } from '../plan/render/json.ts';
 import type { PassEnd, PassEvents } from '../reconcile/daemon/pass.ts';
 import type { Desired } from '../reconcile/daemon/source.ts';
 import type { History, NewPass, NewResourceChange, PassCounts } from '../store/history.ts';
+import { excerptPlan } from './plan-excerpt.ts';
 
 export interface PassHistoryOptions {
   readonly history: Pick<History, 'addPass'>;
@@ -18,8 +17,8 @@ export interface PassHistoryOptions {
   readonly onRecorded?: (number: number) => void;
 }
 
-/** Maximum changes of a plan that are kept: a history of plans of any size would fill the disk. */
-const MAX_CHANGES = 1000;
+/** Maximum characters of an error. */
+const MAX_ERROR = 1000;
 
 /** Returns a listener that records every pass. A pass that cannot be recorded is logged, and changes nothing else. */
 export function recordPasses({ history, log, refusals, onRecorded }: PassHistoryOptions): PassEvents {
@@ -44,6 +43,7 @@ export function recordPasses({ history, log, refusals, onRecorded }: PassHistory
 
 function toRecord(end: PassEnd, desired: Desired | null, refused: number): NewPass {
   const { trigger, outcome, plan, results, requests, error, milliseconds, endedAt } = end;
+  const excerpt = plan === null || plan.changes.length === 0 ? null : excerptPlan(plan);
   return {
     ...{ trigger, outcome, milliseconds, endedAt, refused, reads: requests.reads, writes: requests.writes },
     commit: plan?.commit ?? desired?.commit ?? null,
@@ -51,9 +51,9 @@ function toRecord(end: PassEnd, desired: Desired | null, refused: number): NewPa
     author: desired?.author ?? null,
     checksum: plan?.checksum ?? null,
     counts: countsOf(end),
-    error: error === null ? null : maskUrlsIn(messageOf(error)),
-    changes: plan === null ? [] : changesOf(plan.changes, results),
-    plan: plan === null || plan.changes.length === 0 ? null : planOf(plan),
+    error: errorText(error === null ? null : messageOf(error)),
+    changes: changesOf(excerpt?.changes ?? [], results),
+    plan: excerpt?.json ?? null,
   };
 }
 
@@ -69,14 +69,15 @@ function countsOf({ plan, results }: PassEnd): PassCounts {
 
 function changesOf(changes: readonly Change[], results: readonly ChangeResult[]): readonly NewResourceChange[] {
   const tried = new Map(results.map((result) => [`${result.action} ${result.address}`, result]));
-  return changes.slice(0, MAX_CHANGES).map(({ address, action, held, paused }) => {
+  return changes.map(({ address, action, held, paused }) => {
     const result = tried.get(`${action} ${address}`);
     const waits = held !== null ? 'held' : paused !== null ? 'paused' : 'planned';
-    const error = result?.error ?? null;
-    return { address, action, status: result?.status ?? waits, error: error === null ? null : maskUrlsIn(error) };
+    return { address, action, status: result?.status ?? waits, error: errorText(result?.error ?? null) };
   });
 }
 
-function planOf(plan: NonNullable<PassEnd['plan']>): Json {
-  return planToJson({ ...plan, changes: plan.changes.slice(0, MAX_CHANGES) }) as Json;
+/** Returns an error as the history keeps it. */
+function errorText(error: string | null): string | null {
+  const text = error === null ? null : maskUrlsIn(error);
+  return text === null || text.length <= MAX_ERROR ? text : `${text.slice(0, MAX_ERROR).toWellFormed()}…`;
 }

@@ -23,6 +23,7 @@ export function toPass(row: HistoryRow, parse: (text: unknown) => Json): PassRec
     firstEndedAt: Number(row.first_at),
     endedAt: Number(row.at),
     times: Number(row.times),
+    hasPlan: row.has_plan === 1,
   };
 }
 

@@ -44,6 +44,8 @@ export interface PassRecord extends Omit<NewPass, 'changes' | 'plan'> {
   /** End of the first of the passes, in milliseconds since the epoch. `endedAt` is the end of the last one. */
   readonly firstEndedAt: number;
   readonly times: number;
+  /** False if the plan had no changes, or is not kept any more. */
+  readonly hasPlan: boolean;
 }
 
 /** A change of a resource, with the pass that made it. */
@@ -111,7 +113,8 @@ export interface AuditQuery extends HistoryQuery {
 export interface History {
   /**
    * Records a pass; merges it into the last one if both wrote nothing and ended the same way. Removes what is older than
-   * the retention. Returns the number of the record.
+   * the retention, and the plans and changes of the oldest passes while all plans take more bytes than `RETENTION.plans`.
+   * Returns the number of the record.
    */
   addPass(pass: NewPass): Promise<number>;
   passes(query: HistoryQuery): Promise<readonly PassRecord[]>;
@@ -131,5 +134,8 @@ export interface History {
   resume(address: string): Promise<boolean>;
 }
 
-/** Number of passes and audit entries that are kept, and their age in milliseconds. Both limits apply to passes. */
-export const RETENTION = { passes: 1000, audit: 10_000, age: 90 * 24 * 3_600_000 } as const;
+/**
+ * Number of passes and audit entries that are kept, the age of passes in milliseconds, and the bytes of all plans of an
+ * organization.
+ */
+export const RETENTION = { passes: 1000, audit: 10_000, age: 90 * 24 * 3_600_000, plans: 16_000_000 } as const;

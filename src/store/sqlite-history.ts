@@ -80,13 +80,18 @@ export function openHistory(database: DatabaseSync, access: HistoryAccess, organ
 }
 
 const LIST = `number, cause, commit_id, subject, author, outcome, checksum, counts, reads, writes, refused, milliseconds,
-  error, first_at, at, times`;
+  error, first_at, at, times, octet_length(plan) > 4 AS has_plan`;
 
 /** Finds a plan by the checksum of its held changes, which only the plan itself has. Reads few plans, as they are large. */
 const OF_HELD = `SELECT number FROM
   (SELECT number, plan FROM pass WHERE organization = ? AND outcome = 'held' ORDER BY number DESC LIMIT ?)
   WHERE plan ->> 'heldChecksum' = ? ORDER BY number DESC LIMIT 1`;
 const SEARCHED_PLANS = 100;
+
+/** Finds the newest pass whose plan, with those of later passes, exceeds a number of bytes. `octet_length` loads no plan. */
+const LAST_EXCESS_PLAN = `SELECT MAX(number) AS number FROM (
+    SELECT number, SUM(octet_length(plan)) OVER (ORDER BY number DESC) AS bytes FROM pass WHERE organization = ?
+  ) WHERE bytes > ?`;
 
 /** Statements on the tables of one organization. */
 class HistoryTables {
@@ -129,6 +134,9 @@ class HistoryTables {
       );
     }
     this.#removeOld(number - RETENTION.passes, pass.endedAt - RETENTION.age);
+    if (pass.plan !== null) {
+      this.#removePlans();
+    }
     return number;
   }
 
@@ -153,6 +161,20 @@ class HistoryTables {
     }
   }
 
+  /** Removes the plans and changes of the oldest passes that exceed the retention. The last plan stays. */
+  #removePlans(): void {
+    const [row] = this.#all(LAST_EXCESS_PLAN, this.#organization, RETENTION.plans);
+    if (row?.number == null) {
+      return;
+    }
+    for (const sql of [
+      "UPDATE pass SET plan = 'null' WHERE organization = ? AND number <= ? AND octet_length(plan) > 4",
+      'DELETE FROM pass_change WHERE organization = ? AND pass <= ?',
+    ]) {
+      this.#run(sql, this.#organization, Number(row.number));
+    }
+  }
+
   passes(before: number, limit: number): readonly PassRecord[] {
     const rows = this.#all(
       `SELECT ${LIST} FROM pass WHERE organization = ? AND number < ? ORDER BY number DESC LIMIT ?`,
@@ -162,7 +184,11 @@ class HistoryTables {
   }
 
   pass(number: number) {
-    const [row] = this.#all('SELECT * FROM pass WHERE organization = ? AND number = ?', this.#organization, number);
+    const [row] = this.#all(
+      `SELECT ${LIST}, plan FROM pass WHERE organization = ? AND number = ?`,
+      this.#organization,
+      number,
+    );
     if (row === undefined) {
       return null;
     }

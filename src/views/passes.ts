@@ -30,7 +30,7 @@ export interface PassRow {
   readonly firstEndedAt: string;
   readonly times: number;
   readonly checksum: string | null;
-  /** Page of the plan; null if it had no changes. */
+  /** Page of the plan; null if it had no changes, or is not kept any more. */
   readonly planPath: string | null;
 }
 
@@ -63,7 +63,9 @@ export interface PassView extends PassRow {
   }[];
   /** Changes that are not listed; see the plan. */
   readonly unlisted: number;
-  /** The plan as it was kept; null if it had no changes. */
+  /** Changes of the plan that the history does not keep. */
+  readonly notKept: number;
+  /** The plan as it was kept; null if it had no changes, or is not kept any more. */
   readonly plan: PlanContent | null;
 }
 
@@ -101,13 +103,14 @@ export async function passView(backend: Backend, id: string, number: number): Pr
     ...passRow(id, details.pass, links),
     changes: details.changes.slice(0, MAX_CHANGES).map((each) => ({ ...each, path: resourcePath(id, each.address) })),
     unlisted: Math.max(0, details.changes.length - MAX_CHANGES),
+    notKept: Math.max(0, plannedChanges(details.pass) - details.changes.length),
     plan: plan === null ? null : planContent(id, plan, links, 0, statusesOf(details.changes)),
   };
 }
 
 /** Describes a pass in a list. */
 export function passRow(organization: string, pass: PassRecord, links: ForgeLinks): PassRow {
-  const { endedAt, firstEndedAt, ...rest } = pass;
+  const { endedAt, firstEndedAt, hasPlan, ...rest } = pass;
   return {
     ...rest,
     summary: resultWords(pass.counts),
@@ -115,8 +118,7 @@ export function passRow(organization: string, pass: PassRecord, links: ForgeLink
     commitUrl: pass.commit === null ? null : links.commit(pass.commit),
     endedAt: isoTime(endedAt),
     firstEndedAt: isoTime(firstEndedAt),
-    planPath:
-      pass.checksum === null || Object.keys(pass.counts).length === 0 ? null : planPath(organization, pass.checksum),
+    planPath: pass.checksum === null || !hasPlan ? null : planPath(organization, pass.checksum),
   };
 }
 
@@ -135,6 +137,11 @@ function resultWords(counts: PassCounts): string {
   ];
   const parts = all.filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name}`);
   return parts.length === 0 ? 'none' : parts.join(', ');
+}
+
+/** Counts the changes of the plan. */
+function plannedChanges({ counts }: PassRecord): number {
+  return ACTIONS.reduce((sum, action) => sum + (counts[action] ?? 0), 0);
 }
 
 function groupByCommit(rows: readonly PassRow[]): readonly CommitPasses[] {

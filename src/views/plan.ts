@@ -54,6 +54,8 @@ export interface PlanView extends PlanContent {
   readonly decisions: readonly DecisionView[];
   /** The present plan and what differs, for a plan that is not the present one. */
   readonly current: { readonly path: string; readonly checksum: string; readonly difference: PlanDifference } | null;
+  /** Changes that the history did not keep. */
+  readonly notKept: number;
   /** Pass that made a plan of the history. */
   readonly pass: { readonly number: number; readonly path: string } | null;
 }
@@ -145,6 +147,7 @@ async function currentPlan(
       at: isoTime(at),
     })),
     current: null,
+    notKept: 0,
     pass: null,
   };
 }
@@ -166,8 +169,9 @@ async function pastPlan(
   }
   const { number, subject, endedAt } = kept.pass;
   const content = planContent(id, plan, forgeLinks(config.source), from, statusesOf(kept.changes));
-  const total = Object.values(plan.summary).length === 0 ? 0 : changesIn(plan);
-  const partial = total > content.total ? ` Only ${counted(content.total, 'change')} of ${total} were kept.` : '';
+  const notKept = plan.notKept?.changes ?? 0;
+  const partial =
+    notKept === 0 ? '' : ` ${counted(notKept, 'more change')} ${notKept === 1 ? 'was' : 'were'} not kept.`;
   return {
     organization: id,
     ...content,
@@ -190,10 +194,7 @@ async function pastPlan(
             checksum: present.checksum,
             difference: comparePlans(plan, present),
           },
+    notKept,
     pass: { number, path: passPath(id, number) },
   };
-}
-
-function changesIn({ summary }: ShownPlan): number {
-  return summary.create + summary.update + summary.move + summary.delete;
 }

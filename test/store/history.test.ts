@@ -120,6 +120,48 @@ describe.each([
     expect(kept.at(-1)?.number).toBe(3);
   });
 
+  test('removes the plans and changes of the oldest passes that take too many bytes, and keeps the passes', async () => {
+    const history = store.history('org_1');
+    const plan = { text: 'ä'.repeat(RETENTION.plans / 8) };
+    for (let index = 1; index <= 6; index += 1) {
+      await history.addPass(pass(index, { writes: 1, checksum: `sha256:${index}`, plan, changes: [change('team/a')] }));
+    }
+    await store.history('org_2').addPass(pass(1, { writes: 1, plan }));
+    const kept = await history.passes({ limit: 10 });
+    expect(kept.map(({ number, hasPlan }) => [number, hasPlan])).toEqual([
+      [6, true],
+      [5, true],
+      [4, true],
+      [3, false],
+      [2, false],
+      [1, false],
+    ]);
+    expect(await history.pass(3)).toMatchObject({ plan: null, changes: [] });
+    expect(await history.pass(4)).toMatchObject({ plan, changes: [change('team/a')] });
+    expect((await history.changesOf('team/a', 10)).map(({ pass: number }) => number)).toEqual([6, 5, 4]);
+  });
+
+  test('keeps a pass that is just young enough', async () => {
+    const history = store.history('org_1');
+    await history.addPass(pass(0, { writes: 1 }));
+    await history.addPass(pass(RETENTION.age, { writes: 1 }));
+    expect(await history.pass(1)).not.toBeNull();
+    await history.addPass(pass(RETENTION.age + 1, { writes: 1 }));
+    expect(await history.pass(1)).toBeNull();
+  });
+
+  test('keeps the last 10,000 entries of the audit', async () => {
+    const history = store.history('org_1');
+    const entry: NewAuditEntry = {
+      ...{ at: 5, actor: ana, action: 'approve', subject: '', reason: '', outcome: 'done', detail: '' },
+    };
+    for (let number = 1; number <= RETENTION.audit + 2; number += 1) {
+      await history.addAudit(entry);
+    }
+    const kept = await history.audit({ limit: 20_000 });
+    expect([kept.length, kept.at(-1)?.number]).toEqual([RETENTION.audit, 3]);
+  });
+
   test('keeps the audit in order, and never mixes organizations', async () => {
     const entry: NewAuditEntry = {
       ...{ at: 5, actor: ana, action: 'approve', subject: 'sha256:1', reason: 'ok', outcome: 'done', detail: '' },

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/core/json.ts';
 import { passesView, passView } from '../../src/views/passes.ts';
 import { planDifference, planJson, planView } from '../../src/views/plan.ts';
+import { passPage } from '../../src/web/pages/pass.ts';
 import { actual, type PlanCase } from '../support/planning.ts';
 import { COMMIT, fakeDaemon, NOW, type OrganizationCase, passOf } from './backend.ts';
+import { someRequest } from './some-backend.ts';
 
 const ana = { name: 'ana@acme.example', method: 'oidc' } as const;
 const bo = { name: 'bo@acme.example', method: 'oidc' } as const;
@@ -157,6 +160,21 @@ describe('passes', () => {
     const rest = await passesView(backend, 'org_1', view?.next ?? null);
     expect(rest?.commits[0]?.passes.map(({ number }) => number)).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     expect(rest?.next).toBeNull();
+  });
+
+  test('say how many of their changes are not kept', async () => {
+    const { backend, store, plan } = await current();
+    const history = store.history('org_1');
+    const kept = passOf(plan ?? null, { counts: { create: 1000, delete: 203, held: 7 } });
+    const json = { ...(kept.plan as JsonObject), notKept: { changes: 1200 } };
+    await history.addPass({ ...kept, checksum: 'sha256:old', plan: json });
+    await history.addPass({ ...kept, plan: null, changes: [] });
+    expect(await passView(backend, 'org_1', 1)).toMatchObject({ notKept: 1200, planPath: expect.any(String) });
+    expect(await passView(backend, 'org_1', 2)).toMatchObject({ notKept: 1203, planPath: null });
+    const view = await planView(backend, 'org_1', { checksum: 'sha256:old', from: 0, viewer: ana, now: NOW });
+    expect(view).toMatchObject({ notKept: 1200, notice: expect.stringContaining('1200 more changes were not kept.') });
+    const page = await passPage.load(backend, someRequest({ organization: 'org_1', number: '2' }));
+    expect(String(await passPage.render?.(page ?? {}, someRequest()))).toContain('1203 changes not kept.');
   });
 
   test('show the plan they made, with the results', async () => {

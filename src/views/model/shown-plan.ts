@@ -35,6 +35,8 @@ export interface ShownPlan
     | 'cost'
   > {
   readonly changes: readonly ShownChange[];
+  /** Number of items that the history did not keep, by list. */
+  readonly notKept?: Readonly<Record<string, number>>;
 }
 
 /** Format of the plans that the history keeps. */

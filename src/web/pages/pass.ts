@@ -1,5 +1,6 @@
 /** Page of one pass: what it found, did and could not do. */
 import { html } from 'hono/html';
+import { counted } from '../../plan/render/words.ts';
 import { organizationPath } from '../../views/model/paths.ts';
 import { secondsWords } from '../../views/model/words.ts';
 import { type PassView, passView } from '../../views/passes.ts';
@@ -50,9 +51,13 @@ function facts(view: PassView, now: number): Html {
 </dl>`;
 }
 
-function results({ changes, unlisted }: PassView): Html {
+function results({ changes, unlisted, notKept }: PassView): Html {
+  const kept =
+    notKept === 0
+      ? html``
+      : html`<p>${counted(notKept, changes.length === 0 ? 'change' : 'more change')} not kept.</p>`;
   if (changes.length === 0) {
-    return html``;
+    return kept;
   }
   const rows = changes.map(({ address, path, action, status, error }) => [
     link(path, shown(address)),
@@ -62,5 +67,6 @@ function results({ changes, unlisted }: PassView): Html {
   ]);
   return html`<section aria-labelledby="results"><h2 id="results">Results</h2>
 ${table({ caption: 'Changes of this pass', isCaptionHidden: true, head: ['Resource', 'Change', 'Result', 'Error'], rows, empty: '' })}
-${unlisted === 0 ? '' : html`<p>${unlisted} more are not listed.</p>`}</section>`;
+${unlisted === 0 ? '' : html`<p>${unlisted} more are not listed.</p>`}
+${kept}</section>`;
 }
