@@ -9,7 +9,7 @@ import type { Clock, Random } from './core/clock.ts';
 import { endsWithin } from './core/clock.ts';
 import { ConfigError } from './core/errors.ts';
 import { ChangeNotifier } from './daemon/backend.ts';
-import { changeEvents } from './daemon/change-events.ts';
+import { changeEvents, notifyingBudget } from './daemon/change-events.ts';
 import { OrganizationClusters } from './daemon/clusters.ts';
 import { OrganizationConversations } from './daemon/conversations.ts';
 import type { DaemonContext, Feature, OrganizationContext } from './daemon/feature.ts';
@@ -101,10 +101,11 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   const metrics = createMetrics();
   const store = (options.openStore ?? openSqliteStore)(resolve(config.store.path));
   try {
-    const onEvent = observeQueue(metrics);
+    const changes = new ChangeNotifier();
+    const onEvent = notifyingBudget(observeQueue(metrics), () => changes.notify('budget'));
     const connections = await TokenConnections.open({ config, clock, random, version, log, store, onEvent });
     const idPseudonymizers = await loadIdPseudonymizers(store, config.organizations, randomBytes);
-    return new RunningDaemon(options, metrics, store, connections, idPseudonymizers);
+    return new RunningDaemon({ ...options, metrics, store, connections, idPseudonymizers, changes });
   } catch (error) {
     await store.close();
     throw error;
@@ -114,6 +115,15 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
 /** Returns true if the configuration of an organization enables a feature. */
 function hasWork({ source, conversations, clusters }: OrganizationConfig): boolean {
   return source !== null || conversations.sources.length > 0 || clusters.enabled;
+}
+
+/** Parts of the daemon that are opened before it is created. */
+interface DaemonParts extends DaemonOptions {
+  readonly metrics: Metrics;
+  readonly store: Store;
+  readonly connections: TokenConnections;
+  readonly idPseudonymizers: ReadonlyMap<string, PseudonymizeId>;
+  readonly changes: ChangeNotifier;
 }
 
 class RunningDaemon implements Daemon {
@@ -127,18 +137,14 @@ class RunningDaemon implements Daemon {
   readonly #abort = new AbortController();
   readonly #memory: IdleMemory;
   readonly #server: ReturnType<typeof createServer>;
-  readonly #changes = new ChangeNotifier();
+  readonly #changes: ChangeNotifier;
   readonly #page: WebPage;
   #control: ControlServer | null = null;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(
-    options: DaemonOptions,
-    metrics: Metrics,
-    store: Store,
-    connections: TokenConnections,
-    idPseudonymizers: ReadonlyMap<string, PseudonymizeId>,
-  ) {
+  constructor(options: DaemonParts) {
+    const { store, metrics, connections, idPseudonymizers, changes } = options;
+    this.#changes = changes;
     this.#options = options;
     this.#connections = connections;
     this.#memory = new IdleMemory(options.clock, this.#stopping.signal, options.releaseMemory ?? (() => undefined));

@@ -15,6 +15,8 @@ export interface ActionOptions {
   readonly organizations: readonly ManagedOrganization[];
   readonly store: Store;
   readonly clock: Clock;
+  /** Called with the organization after every action, also after a refused one: it is in the audit. */
+  readonly onAudited: (organization: string) => void;
 }
 
 interface AuditSubject {
@@ -75,6 +77,8 @@ export class Actions implements ControlHandlers {
     } catch (error) {
       await history.addAudit({ ...entry, at: this.#options.clock.now(), outcome: 'refused', detail: messageOf(error) });
       throw error;
+    } finally {
+      this.#options.onAudited(organization);
     }
   }
 

@@ -14,7 +14,8 @@ export interface BackendOptions {
   readonly store: Store;
   readonly organizations: readonly { readonly config: OrganizationConfig; readonly managed: ManagedOrganization }[];
   readonly queueOf: (organization: OrganizationConfig) => { readonly name: string; readonly queue: RequestQueue };
-  readonly sampler: BudgetSampler;
+  /** Null: the budgets are not sampled, because no page shows them. */
+  readonly sampler: BudgetSampler | null;
   readonly log: LogBuffer;
   readonly actions: ActionHandlers;
   readonly changes: ChangeNotifier;
@@ -49,7 +50,7 @@ export class DaemonBackend implements Backend {
     const { version, clock, store, organizations, actions, changes, log } = options;
     this.version = version;
     this.clock = clock;
-    this.actions = notifying(actions, changes);
+    this.actions = actions;
     this.log = log;
     this.#changes = changes;
     this.#organizations = organizations
@@ -78,29 +79,10 @@ export class DaemonBackend implements Backend {
 
 function queueState({ queueOf, sampler }: BackendOptions, organization: OrganizationConfig): QueueState {
   const { name, queue } = queueOf(organization);
-  const samples = sampler.of(name);
+  const samples = sampler?.of(name);
   return {
     name,
     snapshot: () => queue.snapshot(),
-    samples: () => samples.read(),
-    sampleInterval: samples.interval,
-  };
-}
-
-/** Reports a change after every action, also after a refused one: it is in the audit. */
-function notifying(actions: ActionHandlers, changes: ChangeNotifier): ActionHandlers {
-  const after = async <T>(organization: string | null, work: Promise<T>): Promise<T> => {
-    try {
-      return await work;
-    } finally {
-      if (organization !== null) {
-        changes.notify(organization);
-      }
-    }
-  };
-  return {
-    act: (by, organization, request) => after(organization, actions.act(by, organization, request)),
-    conversations: (by, organization, request) => after(organization, actions.conversations(by, organization, request)),
-    clusters: (by, organization, request) => after(organization, actions.clusters(by, organization, request)),
+    samples: () => samples?.read() ?? [],
   };
 }

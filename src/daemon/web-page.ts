@@ -24,7 +24,8 @@ export class WebPage {
   readonly backend: DaemonBackend;
   readonly #context: DaemonContext;
   readonly #changes: ChangeNotifier;
-  readonly #sampler: BudgetSampler;
+  /** Null if no page is served: nothing else shows the samples. */
+  readonly #sampler: BudgetSampler | null;
   #server: PageServer | null = null;
   /** Number of log records when listeners were last called. */
   #logged = 0;
@@ -33,7 +34,7 @@ export class WebPage {
     const { config, store, clock, version } = context;
     this.#context = context;
     this.#changes = changes;
-    this.#sampler = new BudgetSampler(connections.queues(), clock);
+    this.#sampler = config.ui.listen === undefined ? null : new BudgetSampler(connections.queues(), clock);
     this.backend = new DaemonBackend({
       ...{ version, clock, store, changes, sampler: this.#sampler, log: logBuffer },
       organizations: config.organizations.map((each, index) => ({
@@ -41,7 +42,7 @@ export class WebPage {
         managed: organizations[index] as ManagedOrganization,
       })),
       queueOf: (organization) => connections.queueOf(organization),
-      actions: new Actions({ organizations, store, clock }),
+      actions: new Actions({ organizations, store, clock, onAudited: (id) => changes.notify(id) }),
     });
   }
 
@@ -73,7 +74,7 @@ export class WebPage {
 
   /** Samples the budgets, and reports what changes without an event. */
   observe(): void {
-    if (this.#sampler.sample()) {
+    if (this.#sampler?.sample() === true) {
       this.#changes.notify('budget');
     }
     const { added } = this.backend.log;

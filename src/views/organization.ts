@@ -11,7 +11,7 @@ import { resourceStates } from './model/resource-state.ts';
 import { resourceTree } from './model/resource-tree.ts';
 import { type OrganizationSummary, summarize } from './model/summary.ts';
 import { type WaitingItem, waitingElsewhere } from './model/waiting.ts';
-import { ageWords, isoTime } from './model/words.ts';
+import { isoTime } from './model/words.ts';
 import { type PassRow, passRow } from './passes.ts';
 
 /** Pause that a person set. */
@@ -124,8 +124,8 @@ function waitingForPerson({ id, reconciler }: OrganizationState, now: number): r
   const { lastCheck, lastEnd } = reconciler;
   const plan = lastCheck?.plan;
   const items: WaitingItem[] = [];
-  if (lastEnd?.error != null) {
-    const text = errorSentence(lastEnd.error, ageWords(lastEnd.endedAt, now));
+  const text = errorSentence(reconciler, now);
+  if (text !== null) {
     items.push({ kind: 'problems', text, path: organizationPath(id, '/passes') });
   }
   if (plan?.verdict.state === 'refused') {

@@ -31,9 +31,7 @@ test('status, history and audit print the views of a running daemon, and exit by
   await daemon.process.waitForLog('changes held');
   await daemon.pass();
   const held = await run(work, 'status');
-  expect(held.stdout).toMatch(
-    /^org_acme: 1 change waits for approval.*\nwaits for a person: 1 change waits for approval\n/,
-  );
+  expect(held.stdout).toMatch(/^org_acme: 1 change waits for approval.*\nnext check: /);
   expect(held.code).toBe(4);
   const all = await run(work, 'status', '--format', 'json');
   const view = JSON.parse(all.stdout);
@@ -64,6 +62,8 @@ test('status exits with 1 while the manifests are invalid', async () => {
   work.repository.commit('Two');
   await daemon.process.waitForLog('manifests are invalid');
   const { code, stdout } = await run(work, 'status');
-  expect(stdout).toMatch(/^org_acme: Manifests are invalid: 1 problem; [0-9a-f]{7} stays in force\n/);
+  expect(stdout).toMatch(
+    /^org_acme: Manifests have been invalid for \d+ \w+: 1 problem; the last valid commit is [0-9a-f]{7}\nnext check: /,
+  );
   expect(code).toBe(1);
 });

@@ -28,6 +28,9 @@ export interface OrganizationCase {
   /** Differences from a last pass that was done; null: no pass has ended. */
   readonly end?: Partial<PassEnd> | null;
   readonly isRunning?: boolean;
+  readonly failingSince?: number;
+  /** Null: no manifests were valid since the start. */
+  readonly lastDesired?: null;
   /** Changes the plan and the declared resources, for content that manifests cannot have. */
   readonly edit?: (
     plan: Plan,
@@ -82,7 +85,7 @@ function organizationConfig(id: string): OrganizationConfig | undefined {
 }
 
 function reconcilerOf(
-  { checked = 1, end = {}, isRunning = false, drift = () => false }: OrganizationCase,
+  { checked = 1, end = {}, isRunning = false, failingSince, lastDesired: given, drift = () => false }: OrganizationCase,
   plan: Plan,
   declared: ReadonlyMap<string, Declared>,
 ): ReconcilerState {
@@ -107,8 +110,12 @@ function reconcilerOf(
           ...end,
         };
   const state = { declared, files: 1, paths: ['a.yaml'], sections: new Set<string>() };
-  const lastDesired = { state, commit: COMMIT, subject: 'Rename "docs"', author: 'ana@acme.example', forced: false };
-  return { lastCheck, lastEnd, lastDesired, isRunning, lastPlan: lastCheck?.plan ?? null };
+  const desired = { state, commit: COMMIT, subject: 'Rename "docs"', author: 'ana@acme.example', forced: false };
+  const lastDesired = given === null ? null : desired;
+  return {
+    ...{ lastCheck, lastEnd, lastDesired, isRunning, lastPlan: lastCheck?.plan ?? null },
+    failingSince: failingSince ?? (lastEnd?.error == null ? null : lastEnd.endedAt),
+  };
 }
 
 /** Results of all changes of a plan. */

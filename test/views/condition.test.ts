@@ -53,7 +53,7 @@ describe('the sentence of an organization', () => {
         },
       },
       'failed',
-      'Manifests are invalid: 3 problems; 3f2a91c stays in force',
+      'Manifests have been invalid for 1 minute: 3 problems; the last valid commit is 3f2a91c',
     ],
     [
       'without a readable source',
@@ -92,6 +92,21 @@ describe('the sentence of an organization', () => {
       state: 'paused',
       sentence: 'Paused by ana@acme.example for 2 hours more: migration',
     });
+  });
+
+  test('says since when the manifests are invalid, also after a restart', async () => {
+    const problem = { file: 'a.yaml', line: 1, column: 1, address: '', message: 'x' };
+    const end: OrganizationCase['end'] = { error: new DesiredStateError([problem]), outcome: 'failed' };
+    expect((await summary({ plan: IN_SYNC, end, failingSince: NOW - 3 * 3_600_000 }))?.sentence).toBe(
+      'Manifests have been invalid for 3 hours: 1 problem; the last valid commit is 3f2a91c',
+    );
+    const { backend, store, plans } = await fakeDaemon({ plan: IN_SYNC, end, lastDesired: null });
+    const sentence = async () => (await organizationsView(backend, all)).organizations[0]?.sentence;
+    expect(await sentence()).toBe('Manifests have been invalid for 1 minute: 1 problem');
+    const history = store.history('org_1');
+    await history.addPass(passOf(plans[0] ?? null, { commit: 'a'.repeat(40) }));
+    await history.addPass(passOf(null, { commit: null, error: 'x' }));
+    expect(await sentence()).toContain('; the last valid commit is aaaaaaa');
   });
 
   test('a stale check is never called in sync, whatever else is true', async () => {

@@ -59,7 +59,7 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
     reconciler: null,
     record: store.organization(`${id} ${created}`),
     history: store.history(`${id} ${created}`),
-    queue: { name: id, snapshot: () => someQueue(), samples: () => [], sampleInterval: 10_000, ...parts.queue },
+    queue: { name: id, snapshot: () => someQueue(), samples: () => [], ...parts.queue },
     conversations: {
       status: async () => ({
         inFlight: 0,

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { callControl, controlSocketPath } from '../../src/server/control.ts';
 import { openWorkspace } from '../support/workspace.ts';
 import { type PageDaemon, startPage } from './page-daemon.ts';
 
@@ -44,6 +46,19 @@ test('a pass rings, with the organization and nothing about it', async () => {
   expect(await stream.until('org_acme')).toMatch(
     /^retry: 3000\n\n(:\n\n)*data: \{"topics":\["org_acme"\],"wait":500\}\n\n/,
   );
+  await stream.close();
+});
+
+test('an action on the control socket is told at once, without the id of the only organization', async () => {
+  await using work = await openWorkspace();
+  await using page = await startPage(work);
+  const stream = await openStream(page);
+  const socket = controlSocketPath(join(work.folder, 'state', 'octavo.db'));
+  await callControl(socket, {
+    command: 'actions',
+    request: { subcommand: 'pause', reason: 'a freeze', until: null },
+  });
+  expect(await stream.until('org_acme')).toContain('"topics":["org_acme"]');
   await stream.close();
 });
 

@@ -125,7 +125,9 @@ async function showOne({ load }: Views, id: string, flags: ViewFlags, context: C
   const { organization, conversations, clusters } = view;
   print(view, flags, context, () => [
     line([`${id}:`, organization.sentence]),
-    ...organization.waiting.map(({ text }) => line(['waits for a person:', text])),
+    ...organization.waiting
+      .filter(({ text }) => !organization.sentence.startsWith(text))
+      .map(({ text }) => line(['waits for a person:', text])),
     ...(organization.nextCheck === null ? [] : [`next check: ${organization.nextCheck}`]),
     ...(conversations.isConfigured ? [line(['conversations:', conversations.sentence])] : []),
     ...(clusters.isEnabled ? [line(['clusters:', clusters.sentence])] : []),

@@ -15,13 +15,16 @@ export class OrganizationReconciler {
   readonly #passes: PassRunner;
   readonly #loop: TriggerLoop;
   #lastEnd: PassEnd | null = null;
+  #failingSince: number | null = null;
 
   constructor(options: PassOptions) {
     this.#options = options;
     this.#passes = new PassRunner(options);
     this.#loop = new TriggerLoop(async (trigger) => {
-      this.#lastEnd = await this.#passes.run(trigger);
-      options.events.onPassEnd?.(this.#lastEnd);
+      const end = await this.#passes.run(trigger);
+      this.#failingSince = failingSince(this.#lastEnd, this.#failingSince, end);
+      this.#lastEnd = end;
+      options.events.onPassEnd?.(end);
     }, options.signal);
   }
 
@@ -32,6 +35,11 @@ export class OrganizationReconciler {
   /** Result of the last pass; null before the first one has ended. */
   get lastEnd(): PassEnd | null {
     return this.#lastEnd;
+  }
+
+  /** End of the first of the passes that have failed with the same kind of error since, in milliseconds since the epoch. */
+  get failingSince(): number | null {
+    return this.#failingSince;
   }
 
   get lastPlan(): Plan | null {
@@ -111,6 +119,13 @@ export class OrganizationReconciler {
     const { record, clock } = this.#options;
     return record.decide({ checksum, verdict, by, reason, at: clock.now() });
   }
+}
+
+function failingSince(before: PassEnd | null, since: number | null, { error, endedAt }: PassEnd): number | null {
+  if (error === null) {
+    return null;
+  }
+  return before?.error?.name === error.name ? (since ?? endedAt) : endedAt;
 }
 
 /** Approval of one person. */

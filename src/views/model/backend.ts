@@ -23,8 +23,6 @@ export interface QueueState {
   snapshot(): QueueSnapshot;
   /** Returns samples of the last hours, oldest first. */
   samples(): readonly BudgetSample[];
-  /** Least time between two samples, in milliseconds. */
-  readonly sampleInterval: number;
 }
 
 /** Ingestion of conversations. Every method reads the state file only, and throws StoreError. */
@@ -46,7 +44,7 @@ export interface ClusterState {
 /** Reconciler of an organization, as views read it. */
 export type ReconcilerState = Pick<
   OrganizationReconciler,
-  'lastCheck' | 'lastEnd' | 'lastPlan' | 'lastDesired' | 'isRunning'
+  'lastCheck' | 'lastEnd' | 'lastPlan' | 'lastDesired' | 'isRunning' | 'failingSince'
 >;
 
 /** One organization of the daemon. */

@@ -34,6 +34,8 @@ export interface ConditionInput {
   /** Pauses that have not ended. */
   readonly pauses: readonly ManualPause[];
   readonly freshness: Freshness;
+  /** Commit of the last valid manifests, which may be of an earlier process; null if there is none. */
+  readonly lastValid: string | null;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -45,7 +47,7 @@ export function describeCondition(input: ConditionInput): Condition {
     return { state: 'unmanaged', sentence: 'No source of manifests is configured' };
   }
   return (
-    failure(reconciler, input.now) ??
+    failure(reconciler, input) ??
     age(reconciler, input) ??
     pause(input) ??
     approval(reconciler) ??
@@ -54,12 +56,12 @@ export function describeCondition(input: ConditionInput): Condition {
   );
 }
 
-function failure(reconciler: ReconcilerState, now: number): Condition | null {
-  const { lastEnd, lastCheck, lastDesired } = reconciler;
-  if (lastEnd?.error != null) {
-    const last = lastDesired?.commit ?? null;
-    const rest = last === null ? '' : `; ${shortCommit(last)} stays in force`;
-    return { state: 'failed', sentence: `${errorSentence(lastEnd.error, ageWords(lastEnd.endedAt, now))}${rest}` };
+function failure(reconciler: ReconcilerState, { now, lastValid }: ConditionInput): Condition | null {
+  const { lastEnd, lastCheck } = reconciler;
+  const error = errorSentence(reconciler, now);
+  if (error !== null) {
+    const rest = lastValid === null ? '' : `; the last valid commit is ${shortCommit(lastValid)}`;
+    return { state: 'failed', sentence: `${error}${rest}` };
   }
   const failed = (lastEnd?.results ?? []).filter(({ status }) => status === 'failed').length;
   if (lastEnd !== null && failed > 0) {
@@ -73,14 +75,18 @@ function failure(reconciler: ReconcilerState, now: number): Condition | null {
   return lastEnd?.outcome === 'failed' ? { state: 'failed', sentence: 'The last pass was interrupted' } : null;
 }
 
-/** Describes an error of a pass in one line. */
-export function errorSentence(error: Error, when: string): string {
-  if (error instanceof DesiredStateError) {
-    const { problems } = error;
-    return problems.length === 0
-      ? `Manifests are invalid: ${error.message}`
-      : `Manifests are invalid: ${counted(problems.length, 'problem')}`;
+/** Describes the error of the last pass in one line; null if there is none. */
+export function errorSentence({ lastEnd, failingSince }: ReconcilerState, now: number): string | null {
+  if (lastEnd?.error == null) {
+    return null;
   }
+  const { error, endedAt } = lastEnd;
+  if (error instanceof DesiredStateError) {
+    const since = spanWords(now - (failingSince ?? endedAt));
+    const what = error.problems.length === 0 ? error.message : counted(error.problems.length, 'problem');
+    return `Manifests have been invalid for ${since}: ${what}`;
+  }
+  const when = ageWords(endedAt, now);
   const [line = ''] = maskUrls(messageOf(error)).split('\n', 1);
   return error instanceof SourceError
     ? `Manifests cannot be read, ${when}: ${line}`

@@ -41,7 +41,7 @@ export async function summarize(
     id,
     title: plan?.title ?? id,
     path: organizationPath(id),
-    ...describeCondition({ state, pauses, freshness, now }),
+    ...describeCondition({ state, pauses, freshness, lastValid: await lastValid(state), now }),
     commit: plan?.commit ?? null,
     freshness,
     nextCheck: isoTime(next),
@@ -49,4 +49,17 @@ export async function summarize(
     held: plan === null ? 0 : heldChanges(plan),
     failed: results.filter(({ status }) => status === 'failed').length,
   };
+}
+
+/** Number of passes that are searched for the last valid commit. */
+const SEARCHED = 20;
+
+/** Returns the commit of the last valid manifests. After a restart, the history knows it. */
+async function lastValid({ reconciler, history }: OrganizationState): Promise<string | null> {
+  const { lastEnd, lastDesired } = reconciler ?? {};
+  if (lastEnd?.error == null || lastDesired != null) {
+    return lastDesired?.commit ?? null;
+  }
+  const passes = await history.passes({ limit: SEARCHED });
+  return passes.find(({ checksum }) => checksum !== null)?.commit ?? null;
 }

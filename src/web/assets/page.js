@@ -103,9 +103,10 @@ function loadWithin(milliseconds) {
 function receive({ topics, wait }) {
   usual = Math.max(USUAL, 2 * wait);
   const wanted = JSON.parse(content().dataset.topics);
-  // "*" is any organization.
-  const isWanted = (topic) => wanted.includes(topic) || (wanted.includes('*') && topic !== 'budget' && topic !== 'log');
-  if (topics.some(isWanted)) {
+  // "*" is any organization, in both lists.
+  const hasOrganization = (list) => list.some((topic) => topic !== 'budget' && topic !== 'log');
+  const isAny = wanted.includes('*') || topics.includes('*');
+  if (topics.some((topic) => wanted.includes(topic)) || (isAny && hasOrganization(wanted) && hasOrganization(topics))) {
     loadWithin(wait);
   }
 }

@@ -20,14 +20,27 @@ export interface EventStreamOptions {
 interface Stream {
   readonly request: FastifyRequest;
   readonly response: ServerResponse;
-  viewer: Viewer;
   readonly since: number;
+}
+
+/** Streams of one person: each event is the same for all of them. */
+interface Audience {
+  readonly viewer: Viewer;
+  /** Topics that are known to be visible, or not. */
+  readonly visible: Map<string, boolean>;
+  readonly streams: Set<Stream>;
 }
 
 /** Maximum number of streams. A browser has one for all its tabs. */
 const MAX_STREAMS = 200;
-/** Milliseconds in which changes are collected into one event. */
-const COLLECT = 500;
+/** Milliseconds in which changes are collected into one event after a quiet time. */
+const COLLECT = 100;
+/** Least milliseconds between two events, and additional ones for each stream: writing to it takes about 12 µs. */
+const INTERVAL = 1000;
+const INTERVAL_PER_STREAM = 10;
+/** Maximum topics of an event. More are one, which stands for any organization. */
+const MAX_TOPICS = 50;
+const ANY_ORGANIZATION = '*';
 /** Milliseconds between comments that keep proxies from closing a stream. */
 const HEARTBEAT = 25_000;
 /** Milliseconds after which a stream ends. The browser opens the next one, and its person is checked again. */
@@ -35,30 +48,29 @@ const LIFETIME = 15 * 60_000;
 /** Bytes that may wait in a stream before it is given up. */
 const MAX_WAITING = 65_536;
 /**
- * Times that the duration of a page is waited for each stream, and the least duration in milliseconds: however many
- * browsers ask for a page, making it takes at most about 4 % of the time.
+ * Times that the duration of a page is waited for each stream, and the least duration and wait in milliseconds: however
+ * many browsers ask for a page, making it takes at most about 4 % of the time.
  */
 const SPREAD = 50;
 const LEAST_DURATION = 2;
+const LEAST_WAIT = 500;
 /** Topics that belong to no organization. */
 const GLOBAL_TOPICS: ReadonlySet<string> = new Set(['budget', 'log']);
 
 export class EventStreams {
   readonly #options: EventStreamOptions;
   readonly #clock: Clock;
-  readonly #streams = new Set<Stream>();
+  readonly #streams = new Map<Stream, Audience>();
+  /** Audiences by person. */
+  readonly #audiences = new Map<string, Audience>();
   readonly #changed = new Set<string>();
   readonly #closing = new AbortController();
   #isCollecting = false;
+  #sentAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
     this.#clock = options.backend.clock;
-  }
-
-  /** Number of open streams. */
-  get size(): number {
-    return this.#streams.size;
   }
 
   addTo(app: FastifyInstance): void {
@@ -69,7 +81,7 @@ export class EventStreams {
     app.addHook('preClose', async () => {
       stop();
       this.#closing.abort();
-      for (const { response } of this.#streams) {
+      for (const { response } of this.#streams.keys()) {
         response.end();
       }
     });
@@ -85,10 +97,10 @@ export class EventStreams {
         'retry-after': '60',
       });
     }
-    const viewer = viewerOf(identity, this.#options.config);
     const response = reply.hijack().raw;
-    const stream = { request, response, viewer, since: this.#clock.monotonic() };
-    response.once('close', () => this.#streams.delete(stream));
+    const stream = { request, response, since: this.#clock.monotonic() };
+    this.#join(stream, identity);
+    response.once('close', () => this.#leave(stream));
     response.on('error', () => response.destroy());
     response.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
@@ -97,20 +109,44 @@ export class EventStreams {
       'x-accel-buffering': 'no',
     });
     response.write('retry: 3000\n\n');
-    this.#streams.add(stream);
+  }
+
+  #join(stream: Stream, identity: KnownPerson): void {
+    const key = JSON.stringify([identity.actor, identity.groups]);
+    const audience = this.#audiences.get(key) ?? {
+      viewer: viewerOf(identity, this.#options.config),
+      visible: new Map(),
+      streams: new Set(),
+    };
+    if (this.#streams.get(stream) !== audience) {
+      this.#leave(stream);
+      this.#audiences.set(key, audience);
+      audience.streams.add(stream);
+      this.#streams.set(stream, audience);
+    }
+  }
+
+  #leave(stream: Stream): void {
+    this.#streams.get(stream)?.streams.delete(stream);
+    this.#streams.delete(stream);
+    for (const [key, { streams }] of this.#audiences) {
+      if (streams.size === 0) {
+        this.#audiences.delete(key);
+      }
+    }
   }
 
   /** Ends the streams of people who are not signed in any more. Roles of the others may have changed. */
   async recheck(): Promise<void> {
-    await Promise.all([...this.#streams].map((stream) => this.#recheckOne(stream)));
+    await Promise.all([...this.#streams.keys()].map((stream) => this.#recheckOne(stream)));
   }
 
   async #recheckOne(stream: Stream): Promise<void> {
     const identity = await this.#options.identify(stream.request).catch(() => null);
     if (identity === null) {
       stream.response.end();
-    } else {
-      stream.viewer = viewerOf(identity, this.#options.config);
+    } else if (this.#streams.has(stream)) {
+      this.#join(stream, identity);
     }
   }
 
@@ -121,11 +157,14 @@ export class EventStreams {
     this.#changed.add(topic);
     if (!this.#isCollecting) {
       this.#isCollecting = true;
-      void this.#sleep(COLLECT).then((hasSlept) => {
+      const interval = Math.max(INTERVAL, this.#streams.size * INTERVAL_PER_STREAM);
+      const quiet = this.#clock.monotonic() - this.#sentAt;
+      void this.#sleep(Math.max(COLLECT, interval - quiet)).then((hasSlept) => {
         this.#isCollecting = false;
         const topics = [...this.#changed];
         this.#changed.clear();
         if (hasSlept) {
+          this.#sentAt = this.#clock.monotonic();
           this.#send(topics);
         }
       });
@@ -134,11 +173,14 @@ export class EventStreams {
 
   #send(topics: readonly string[]): void {
     const duration = Math.max(LEAST_DURATION, this.#options.pageDuration());
-    const wait = Math.max(COLLECT, Math.round(this.#streams.size * SPREAD * duration));
-    for (const stream of this.#streams) {
-      const seen = topics.filter((topic) => GLOBAL_TOPICS.has(topic) || stream.viewer.role(topic) !== null);
+    const wait = Math.max(LEAST_WAIT, Math.round(this.#streams.size * SPREAD * duration));
+    for (const audience of this.#audiences.values()) {
+      const seen = visibleTopics(audience, topics);
       if (seen.length > 0) {
-        write(stream, `data: ${JSON.stringify({ topics: seen, wait })}\n\n`);
+        const event = Buffer.from(`data: ${JSON.stringify({ topics: seen, wait })}\n\n`);
+        for (const stream of audience.streams) {
+          write(stream, event);
+        }
       }
     }
   }
@@ -146,7 +188,7 @@ export class EventStreams {
   async #beat(): Promise<void> {
     while (await this.#sleep(HEARTBEAT)) {
       await this.recheck();
-      for (const stream of this.#streams) {
+      for (const stream of this.#streams.keys()) {
         if (this.#clock.monotonic() - stream.since >= LIFETIME) {
           stream.response.end();
         } else {
@@ -165,8 +207,20 @@ export class EventStreams {
   }
 }
 
+/** Returns the topics of an event for an audience. */
+function visibleTopics({ viewer, visible }: Audience, topics: readonly string[]): readonly string[] {
+  const isVisible = (topic: string) => {
+    const known = visible.get(topic) ?? viewer.role(topic) !== null;
+    visible.set(topic, known);
+    return known;
+  };
+  const global = topics.filter((topic) => GLOBAL_TOPICS.has(topic));
+  const own = topics.filter((topic) => !GLOBAL_TOPICS.has(topic) && isVisible(topic));
+  return [...global, ...(own.length > MAX_TOPICS ? [ANY_ORGANIZATION] : own)];
+}
+
 /** Writes to a stream, or gives it up if its browser does not read it. */
-function write({ response }: Stream, text: string): void {
+function write({ response }: Stream, text: string | Buffer): void {
   if (response.writableLength > MAX_WAITING) {
     response.destroy();
   } else if (!response.writableEnded) {
