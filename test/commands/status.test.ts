@@ -1,11 +1,10 @@
 /** Commands that print what the web page shows: status, history and audit. */
 import { expect, test } from 'vitest';
 import { startDaemon, teams } from '../daemon/daemon-process.ts';
-import { octavo } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 function run(work: Workspace, ...args: string[]) {
-  return octavo([...args, '--config', 'config.yaml'], { cwd: work.folder, env: work.env });
+  return work.inside([...args, '--config', 'config.yaml'], {}, '..');
 }
 
 test('status says that no daemon runs', async () => {
@@ -21,14 +20,14 @@ test('status, history and audit print the views of a running daemon, and exit by
   work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n  b: { title: B }\n');
   work.repository.commit('Two');
   const daemon = await startDaemon(work);
-  await daemon.process.waitForLog('pass completed');
+  await daemon.run.waitForLog('pass completed');
   const inSync = await run(work, 'status');
   expect(inSync.stdout).toMatch(/^org_acme: In sync with [0-9a-f]{7}, checked \d+ seconds? ago\nnext check: \d{4}-/);
   expect(inSync.code).toBe(0);
   // A deletion is held.
   work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n');
   work.repository.commit('One');
-  await daemon.process.waitForLog('changes held');
+  await daemon.run.waitForLog('changes held');
   await daemon.pass();
   const held = await run(work, 'status');
   expect(held.stdout).toMatch(/^org_acme: 1 change waits for approval.*\nnext check: /);
@@ -60,7 +59,7 @@ test('status exits with 1 while the manifests are invalid', async () => {
   await work.untilTeams('A');
   work.repository.write('a.yaml', 'teams: [1]\n');
   work.repository.commit('Two');
-  await daemon.process.waitForLog('manifests are invalid');
+  await daemon.run.waitForLog('manifests are invalid');
   const { code, stdout } = await run(work, 'status');
   expect(stdout).toMatch(
     /^org_acme: Manifests have been invalid for \d+ \w+: 1 problem; the last valid commit is [0-9a-f]{7}\nnext check: /,

@@ -3,7 +3,7 @@ import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { EmulatorState, FaultRule } from '../../src/emulator/emulator.ts';
-import { type RunningDaemon, startDaemon } from '../daemon/daemon-process.ts';
+import { type RunningDaemon, startDaemonProcess } from '../daemon/daemon-process.ts';
 import type { Death } from '../support/crashing-pass.ts';
 import { addForeign } from '../support/foreign.ts';
 import { OLDEST } from '../support/kind-samples.ts';
@@ -199,26 +199,26 @@ export class DaemonVictim extends Victim {
     return this.work.begin('run', '--config', this.work.configure(UNLIMITED));
   }
 
-  #daemon: RunningDaemon | null = null;
+  #daemon: RunningDaemon<OctavoProcess> | null = null;
 
   protected async finish(model: Model): Promise<void> {
-    this.#daemon = await startDaemon(this.work, UNLIMITED);
-    await this.#until(model, this.#daemon.process);
+    this.#daemon = await startDaemonProcess(this.work, UNLIMITED);
+    await this.#until(model, this.#daemon.run);
     const { requests, outcome } = await this.#daemon.pass();
     expect([outcome, requests]).toMatchObject(['done', { writes: 0 }]);
   }
 
   protected override async rest(): Promise<void> {
-    await this.#daemon?.process.stop();
+    await this.#daemon?.run.stop();
     this.#daemon = null;
   }
 
   /** Everything that it created is owned: deleted when its declaration is removed. */
   protected override async after(): Promise<void> {
     this.commitNothing();
-    const daemon = this.#daemon as RunningDaemon;
-    await this.#until(nothing, daemon.process);
-    await daemon.process.stop('SIGKILL');
+    const daemon = this.#daemon as RunningDaemon<OctavoProcess>;
+    await this.#until(nothing, daemon.run);
+    await daemon.run.stop('SIGKILL');
   }
 
   /** Checked when a pass has ended: a full comparison takes longer than most of the steps in between. */

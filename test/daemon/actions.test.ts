@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { octavo } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { startDaemon, teams } from './daemon-process.ts';
 
@@ -7,7 +6,7 @@ const BOTH = 'collections:\n  a: { title: A }\n  b: { title: B }\n';
 const ONE = 'collections:\n  a: { title: A }\n';
 
 function run(work: Workspace, ...args: string[]) {
-  return octavo([...args, '--config', 'config.yaml'], { cwd: work.folder, env: work.env });
+  return work.inside([...args, '--config', 'config.yaml'], {}, '..');
 }
 
 /** Starts a daemon that holds a deletion. Returns the daemon and the checksum. */
@@ -15,10 +14,10 @@ async function holding(work: Workspace, organization: Readonly<Record<string, un
   work.repository.write('a.yaml', BOTH);
   work.repository.commit('Two');
   const daemon = await startDaemon(work, { organization });
-  await daemon.process.waitForLog('change applied', 2, '"action":"create"');
+  await daemon.run.waitForLog('change applied', 2, '"action":"create"');
   work.repository.write('a.yaml', ONE);
   work.repository.commit('One');
-  const line = await daemon.process.waitForLog('changes held');
+  const line = await daemon.run.waitForLog('changes held');
   return { daemon, checksum: /sha256:[0-9a-f]{64}/.exec(String(line.approve))?.[0] ?? '' };
 }
 
@@ -33,7 +32,7 @@ test('a rejected plan is not applied until it is approved again', async () => {
     code: 0,
     stdout: 'Approved for org_acme: collection/b\n',
   });
-  await daemon.process.waitForLog('change applied', 1, '"action":"delete"');
+  await daemon.run.waitForLog('change applied', 1, '"action":"delete"');
 });
 
 test('a plan that needs two people is not applied after one approval', async () => {
@@ -65,7 +64,7 @@ test('a paused organization plans and does not write, until it is resumed', asyn
   );
   work.repository.write('a.yaml', teams('Writers', 'More'));
   work.repository.commit('Two');
-  const line = await daemon.process.waitForLog('plan not applied now', 1, 'migration');
+  const line = await daemon.run.waitForLog('plan not applied now', 1, 'migration');
   expect(line.reason).toMatch(/^paused by .* until \d{4}-\d\d-\d\dT\d\d:\d\dZ: migration$/);
   expect((await run(work, 'resume')).stdout).toBe('Resumed organization org_acme\n');
   await work.untilTeams('More', 'Writers');

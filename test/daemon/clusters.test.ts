@@ -21,7 +21,7 @@ test('opens one change request on its schedule, and reports it in metrics and lo
   const { cluster, space } = await withCluster(work);
   const settings = withClusters({ schedule: ALWAYS, defaultSpace: space });
   const daemon = await startDaemon(work, settings);
-  const line = await daemon.process.waitForLog('change request opened');
+  const line = await daemon.run.waitForLog('change request opened');
   expect(line).toMatchObject({ organization: 'org_acme', cluster, space });
   const own = '{organization="org_acme"}';
   await daemon.untilMetric(`octavo_clusters_open_change_requests${own}`, 1);
@@ -37,10 +37,10 @@ test('opens one change request on its schedule, and reports it in metrics and lo
   work.emulator.writeContent(space, { pages: [{ title: 'Invoice export' }] }, { changeRequest: id });
   const merge = `${work.emulator.url}/v1/spaces/${space}/change-requests/${id}/merge`;
   await fetch(merge, { method: 'POST', headers: { Authorization: `Bearer ${work.emulator.token}` } });
-  await daemon.process.waitForLog('change request merged');
+  await daemon.run.waitForLog('change request merged');
   await daemon.untilMetric(`octavo_clusters_merged_total${own}`, 1);
   expect(statuses(work)).toEqual(['merged']);
-  await daemon.process.stop();
+  await daemon.run.stop();
   // After a kill or a stop, it continues from its state.
   const again = await startDaemon(work, settings);
   await again.untilMetric('octavo_clusters_last_run_skipped{organization="org_acme",reason="merged"}', 1);
@@ -52,13 +52,13 @@ test('run --once processes clusters once, and a dry run only reports what it wou
   const { space } = await withCluster(work);
   const config = work.configure(withClusters({ defaultSpace: space }));
   const writes = work.writes();
-  const dry = await work.run('run', '--once', '--dry-run', '--config', config);
+  const dry = await work.inside(['run', '--once', '--dry-run', '--config', config]);
   expect(dry.code).toBe(0);
   expect(dry.stderr).toMatch(/Docs gap: .*Invoice export.*would be opened/);
   expect(work.writes()).toBe(writes);
-  expect((await work.run('run', '--once', '--config', config)).code).toBe(0);
+  expect((await work.inside(['run', '--once', '--config', config])).code).toBe(0);
   expect(statuses(work)).toEqual(['open']);
-  expect((await work.run('run', '--once', '--config', config)).code).toBe(0);
+  expect((await work.inside(['run', '--once', '--config', config])).code).toBe(0);
   expect(statuses(work)).toEqual(['open']);
 });
 
@@ -66,7 +66,7 @@ test('refuses an unknown space at startup with its position, and accepts a decla
   await using work = await open();
   await withCluster(work);
   const config = work.configure(withClusters({ defaultSpace: 'guidez' }));
-  const refused = await work.run('run', '--config', config);
+  const refused = await work.inside(['run', '--config', config]);
   expect(refused.code).toBe(3);
   expect(refused.stderr).toMatch(
     /config\.yaml:1:\d+: organizations\[0\]\.clusters\.defaultSpace: "guidez" is neither the key of a space’s manifest nor the id of a space/,
@@ -75,19 +75,19 @@ test('refuses an unknown space at startup with its position, and accepts a decla
   // A declared space is known even though this very pass creates it.
   work.repository.write('spaces.yaml', 'spaces: { guidez: { title: Guides } }\n');
   work.repository.commit('Two');
-  expect((await work.run('run', '--once', '--config', config)).code).toBe(0);
+  expect((await work.inside(['run', '--once', '--config', config])).code).toBe(0);
   expect(statuses(work)).toEqual(['open']);
 });
 
 test('logs one line on a platform without issue clusters, and keeps reconciling', async () => {
   await using work = await open({ conversations: false });
   const daemon = await startDaemon(work, withClusters({ schedule: ALWAYS }));
-  const line = await daemon.process.waitForLog('issue clusters are not supported');
+  const line = await daemon.run.waitForLog('issue clusters are not supported');
   expect(line).toMatchObject({ level: 40, reason: expect.stringContaining('this platform has no issue clusters') });
   await work.untilTeams('A');
   await daemon.untilMetric('octavo_clusters_supported{organization="org_acme"}', 0);
   await daemon.pass();
-  expect(daemon.process.logged('issue clusters are not supported')).toHaveLength(1);
+  expect(daemon.run.logged('issue clusters are not supported')).toHaveLength(1);
   expect(work.emulator.requests.byOperation.listConversationClusters ?? 0).toBeLessThanOrEqual(1);
 });
 
@@ -102,11 +102,11 @@ test('waits for spaces that an unreadable source may declare, and opens other ch
     },
   });
   const waiting = await startDaemon(work, routed('invoice'));
-  const line = await waiting.process.waitForLog('cluster skipped');
+  const line = await waiting.run.waitForLog('cluster skipped');
   expect(line.why).toContain('route 1 names guides, which is unknown because the manifests cannot be read');
-  await waiting.process.stop();
+  await waiting.run.stop();
   expect(statuses(work)).toEqual([]);
   const daemon = await startDaemon(work, routed('something else'));
-  await daemon.process.waitForLog('change request opened');
+  await daemon.run.waitForLog('change request opened');
   expect(statuses(work)).toEqual(['open']);
 });

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { eventually } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
-import { startDaemon, teams } from './daemon-process.ts';
+import { startDaemon, startDaemonProcess, teams } from './daemon-process.ts';
 
 const KEY = Buffer.from('a key for the tests of webhooks!').toString('base64');
 const EMAIL = 'kim.customer@shop.example';
@@ -29,7 +29,7 @@ async function withSources(): Promise<{ work: Workspace; drop: string; settings:
   const drop = join(work.folder, 'drop');
   mkdirSync(drop);
   const sources = [
-    { name: 'drop', folder: { path: drop, rejectDirectory: work.folder } },
+    { name: 'drop', pollInterval: '5s', folder: { path: drop, rejectDirectory: work.folder } },
     { name: 'forms', webhook: { secrets: [`whsec_${KEY}`] } },
   ];
   return { work, drop, settings: { organization: { conversations: { sources, settleDelay: '0s' } } } };
@@ -57,12 +57,14 @@ test('sends files of a drop folder once and redacted, and moves them to processe
   expect(requests()).toBe(before + 1);
   const conversations = work.emulator.state().conversations ?? [];
   expect(conversations.map(({ repeats }) => repeats)).toEqual([0, 0, 0]);
-  const { code, stdout } = await work.run('conversations', 'status', '--config', join(work.folder, 'config.yaml'));
+  const { code, stdout } = await work.inside([
+    ...['conversations', 'status', '--config', join(work.folder, 'config.yaml')],
+  ]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^SOURCE +POLLED +FOUND +WAITING +SINCE +SENDING +SKIPPED +REJECTED +DEAD$/m);
   expect(stdout).toMatch(/^drop +\d+s +5 +0 +- +0 +0 +1 +0$/m);
   expect(stdout).toContain('Sender: nothing to send');
-  const log = daemon.process.stderr;
+  const log = daemon.run.stderr;
   expect(log).not.toContain(EMAIL);
 });
 
@@ -104,13 +106,13 @@ test('warns once on a platform without ingestion, and keeps reconciling', async 
   const daemon = await startDaemon(work, settings);
   writeFileSync(join(drop, 'tickets.json'), JSON.stringify([ticket('1')]));
   const [line] = await eventually('the line', () => {
-    const lines = daemon.process.logged('conversations wait in the outbox');
+    const lines = daemon.run.logged('conversations wait in the outbox');
     return lines.length > 0 ? lines : null;
   });
   expect(line).toMatchObject({ level: 40, reason: expect.stringContaining('name the site in conversations.site') });
   await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
   expect(work.teams()).toEqual(['A']);
-  await daemon.process.stop();
+  await daemon.run.stop();
   // It was in the outbox all the time.
   work.emulator.setFeatures({ conversations: true });
   await startDaemon(work, settings);
@@ -175,7 +177,7 @@ test('pushes files with and without a daemon, and lists refused conversations as
   expect(shown.stdout).not.toContain(EMAIL);
   expect((await run('dead', 'show', 'nothing')).code).toBe(3);
   // With a daemon the same commands use its control API.
-  const daemon = await startDaemon(work, settings);
+  const daemon = await startDaemonProcess(work, settings);
   expect((await run('dead', 'retry', key)).stdout).toBe('1 dead letter queued to be sent again\n');
   await eventually('the second', () => sent(work).length === 2);
   work.repository.write('more.json', JSON.stringify([ticket('1'), ticket('3')]));
@@ -183,7 +185,7 @@ test('pushes files with and without a daemon, and lists refused conversations as
   await eventually('the third', () => sent(work).length === 3);
   expect((await run('resync', 'drop', '--since', '30d')).stdout).toContain('The next poll of drop starts from');
   // A killed daemon leaves its socket behind, and its state file unlocked.
-  await daemon.process.stop('SIGKILL');
+  await daemon.run.stop('SIGKILL');
   work.repository.write('last.json', JSON.stringify([ticket('4')]));
   expect((await run('push', 'last.json')).stdout).toContain('1 sent\n');
   const unknown = await run('resync', 'other', '--since', '30d');
@@ -203,13 +205,13 @@ test('reports why pushed conversations wait in a daemon that sends nothing, and 
   expect(pushed.stdout).toContain('3 tickets, 0 skipped, 0 rejected\nnot sent yet: the daemon runs with --dry-run');
   expect(pushed.stdout).not.toContain('the daemon sends');
   expect(sent(work)).toEqual([]);
-  await dry.process.stop();
+  await dry.run.stop();
   work.emulator.setFeatures({ conversations: false });
   const daemon = await startDaemon(work);
-  await daemon.process.waitForLog('conversations wait in the outbox');
+  await daemon.run.waitForLog('conversations wait in the outbox');
   const unsupported = await push();
   expect(unsupported.stdout).toContain('not sent yet; the daemon retries: nothing can be sent; conversations wait');
-  await daemon.process.stop();
+  await daemon.run.stop();
   // Waiting conversations were redacted before the settings changed.
   const earlier =
     'push: 3 waiting conversations were redacted with earlier settings; run conversations resync to redact them again';
@@ -239,9 +241,9 @@ test('a push that waits for room ends with an error when the daemon stops', asyn
   const daemon = await startDaemon(work, { organization: { conversations: { outbox: { maxItems: 10 } } } });
   const tickets = Array.from({ length: 200 }, (_, index) => ticket(String(index)));
   work.repository.write('many.json', JSON.stringify(tickets));
-  const pushed = work.run('conversations', 'push', 'many.json', '--config', join(work.folder, 'config.yaml'));
-  await daemon.process.waitForLog('outbox full; polling paused');
-  expect((await daemon.process.stop()).code).toBe(0);
+  const pushed = work.inside(['conversations', 'push', 'many.json', '--config', join(work.folder, 'config.yaml')]);
+  await daemon.run.waitForLog('outbox full; polling paused');
+  expect((await daemon.run.stop()).code).toBe(0);
   const { code, stderr } = await pushed;
   expect(stderr).toBe(
     'octavo: the daemon refused: the daemon is stopping; push the rest again, unchanged conversations are not sent twice\n',
@@ -289,17 +291,17 @@ test('run --once polls and sends once, and fails if a source cannot be read or n
   const config = work.configure({ organization: { conversations } });
   const tickets = Array.from({ length: 250 }, (_, index) => JSON.stringify(ticket(String(index))));
   writeFileSync(join(drop, 'tickets.ndjson'), tickets.join('\n'));
-  const dry = await work.run('run', '--once', '--dry-run', '--config', config);
+  const dry = await work.inside(['run', '--once', '--dry-run', '--config', config]);
   expect([dry.code, sent(work).length]).toEqual([0, 0]);
   work.emulator.setFeatures({ conversations: false });
-  const refused = await work.run('run', '--once', '--config', config);
+  const refused = await work.inside(['run', '--once', '--config', config]);
   expect(refused.stderr).toContain('outbox full');
   expect([refused.code, sent(work).length]).toEqual([1, 0]);
   work.emulator.setFeatures({ conversations: true });
-  expect((await work.run('run', '--once', '--config', config)).code).toBe(0);
+  expect((await work.inside(['run', '--once', '--config', config])).code).toBe(0);
   expect(sent(work)).toHaveLength(250);
   rmSync(drop, { recursive: true });
-  const missing = await work.run('run', '--once', '--config', config);
+  const missing = await work.inside(['run', '--once', '--config', config]);
   expect(missing.stderr).toContain('cannot read the folder');
   expect(missing.code).toBe(1);
 });
@@ -307,7 +309,7 @@ test('run --once polls and sends once, and fails if a source cannot be read or n
 test('an id that is an email address never appears in the log, metrics, state file or requests', async () => {
   const { work, settings } = await withSources();
   await using _work = work;
-  const daemon = await startDaemon(work, settings);
+  const daemon = await startDaemonProcess(work, settings);
   const body = JSON.stringify([ticket(EMAIL), { ...ticket('2'), metadata: { attributes: { [EMAIL]: 'vip' } } }]);
   const at = new Date();
   const headers = {
@@ -320,7 +322,7 @@ test('an id that is an email address never appears in the log, metrics, state fi
   expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(202);
   await eventually('the conversations', () => sent(work).length === 2);
   const metrics = await (await fetch(`${daemon.address}/metrics`)).text();
-  const { stderr } = await daemon.process.stop('SIGKILL');
+  const { stderr } = await daemon.run.stop('SIGKILL');
   const kept = ['octavo.db', 'octavo.db-wal'].map((name) => readFileSync(join(work.folder, 'state', name), 'latin1'));
   expect([JSON.stringify(sent(work)), metrics, stderr, ...kept].filter((text) => text.includes(EMAIL))).toEqual([]);
 });

@@ -1,11 +1,10 @@
-/** Starts a daemon as a process and reads its HTTP server. */
-import type { LogLine, OctavoProcess } from '../support/octavo-process.ts';
-import { eventually } from '../support/octavo-process.ts';
+/** Starts a daemon, in this process or as a process, and reads its HTTP server. */
+import { eventually, type LogLine, type OctavoProcess, type OctavoRun } from '../support/octavo-process.ts';
 import type { DaemonSettings, Workspace } from '../support/workspace.ts';
 
 /** A daemon of a workspace, and its HTTP server. */
-export interface RunningDaemon {
-  readonly process: OctavoProcess;
+export interface RunningDaemon<R extends OctavoRun = OctavoRun> {
+  readonly run: R;
   readonly address: string;
   /** Value of a metric by the beginning of its line; null if there is none. */
   metric(line: string): Promise<number | null>;
@@ -15,30 +14,41 @@ export interface RunningDaemon {
   pass(): Promise<LogLine>;
 }
 
-/** Starts `octavo run` and waits until it answers. */
+/** Starts `octavo run` in this process and waits until it answers. Faster, for tests that do not need a process. */
 export async function startDaemon(
   work: Workspace,
   settings: DaemonSettings = {},
   ...flags: string[]
 ): Promise<RunningDaemon> {
-  const process = work.begin('run', ...flags, '--config', work.configure(settings));
-  const { address } = await process.waitForLog('octavo is running');
+  return untilRunning(work.beginInside('run', ...flags, '--config', work.configure(settings)));
+}
+
+/** Starts `octavo run` as a process, which can be killed, and waits until it answers. */
+export async function startDaemonProcess(
+  work: Workspace,
+  settings: DaemonSettings = {},
+): Promise<RunningDaemon<OctavoProcess>> {
+  return untilRunning(work.begin('run', '--config', work.configure(settings)));
+}
+
+async function untilRunning<R extends OctavoRun>(run: R): Promise<RunningDaemon<R>> {
+  const { address } = await run.waitForLog('octavo is running');
   const metric = async (line: string) => {
     const text = await (await fetch(`${address}/metrics`)).text();
     const found = text.split('\n').find((each) => each.startsWith(`${line} `));
     return found === undefined ? null : Number(found.slice(line.length + 1));
   };
   return {
-    process,
+    run,
     address: String(address),
     metric,
     untilMetric: async (line, value) => {
       await eventually(`${line} to be ${value}`, async () => (await metric(line)) === value);
     },
     pass: async () => {
-      const ended = () => process.logged('pass ').filter(({ trigger, outcome }) => trigger === 'manual' && outcome);
+      const ended = () => run.logged('pass ').filter(({ trigger, outcome }) => trigger === 'manual' && outcome);
       const before = ended().length;
-      process.child.kill('SIGHUP');
+      run.hangUp();
       return eventually('the pass to end', () => ended()[before] ?? null);
     },
   };

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { octavo } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { startDaemon, teams } from './daemon-process.ts';
 
@@ -7,7 +6,7 @@ const BOTH = 'collections:\n  a: { title: A }\n  b: { title: B }\n';
 const ONE = 'collections:\n  a: { title: A }\n';
 
 function approve(work: Workspace, checksum: string) {
-  return octavo(['approve', checksum, '--config', 'config.yaml'], { cwd: work.folder, env: work.env });
+  return work.inside(['approve', checksum, '--config', 'config.yaml'], {}, '..');
 }
 
 test('a held deletion waits for an approval with its checksum', async () => {
@@ -15,10 +14,10 @@ test('a held deletion waits for an approval with its checksum', async () => {
   work.repository.write('a.yaml', BOTH);
   work.repository.commit('Two');
   const daemon = await startDaemon(work);
-  await daemon.process.waitForLog('change applied', 2, '"action":"create"');
+  await daemon.run.waitForLog('change applied', 2, '"action":"create"');
   work.repository.write('a.yaml', `${ONE}${teams('New')}`);
   work.repository.commit('One, and a team');
-  const line = await daemon.process.waitForLog('changes held');
+  const line = await daemon.run.waitForLog('changes held');
   expect(line.held).toEqual(['collection/b: deleting collection needs approval']);
   await work.untilTeams('New');
   await daemon.pass();
@@ -30,7 +29,7 @@ test('a held deletion waits for an approval with its checksum', async () => {
   expect(work.emulator.requests.count('deleteCollection')).toBe(0);
   const right = await approve(work, checksum);
   expect(right).toMatchObject({ code: 0, stdout: 'Approved for org_acme: collection/b\n' });
-  await daemon.process.waitForLog('change applied', 1, '"action":"delete"');
+  await daemon.run.waitForLog('change applied', 1, '"action":"delete"');
   // An approval can be used only once.
   await daemon.pass();
   const again = await approve(work, checksum);
@@ -52,8 +51,8 @@ test('plans but does not apply in a deny window', async () => {
   work.repository.write('a.yaml', teams('Writers'));
   work.repository.commit('One');
   const daemon = await startDaemon(work, { organization: { syncWindows: [{ deny: '* * * * *', duration: '1h' }] } });
-  await daemon.process.waitForLog('plan created', 1, '1 to create');
-  expect((await daemon.process.waitForLog('plan not applied now')).reason).toContain('deny window');
+  await daemon.run.waitForLog('plan created', 1, '1 to create');
+  expect((await daemon.run.waitForLog('plan not applied now')).reason).toContain('deny window');
   await daemon.pass();
   expect(work.writes()).toBe(0);
 });
@@ -63,10 +62,10 @@ test('a dry run follows commits and never writes', async () => {
   work.repository.write('a.yaml', teams('Writers'));
   work.repository.commit('One');
   const daemon = await startDaemon(work, {}, '--dry-run');
-  await daemon.process.waitForLog('plan not applied now', 1, 'dry run');
+  await daemon.run.waitForLog('plan not applied now', 1, 'dry run');
   work.repository.write('a.yaml', teams('Writers', 'More'));
   work.repository.commit('Two');
-  await daemon.process.waitForLog('plan created', 1, '2 to create');
+  await daemon.run.waitForLog('plan created', 1, '2 to create');
   expect(work.writes()).toBe(0);
 });
 
@@ -79,7 +78,7 @@ test('an organization with a refused token does not affect others', async () => 
     others: [{ id: 'org_other', token: 'a-refused-token', source }],
   });
   await work.untilTeams('Writers');
-  const line = await daemon.process.waitForLog('pass failed', 1, 'the platform does not accept the token (401)');
+  const line = await daemon.run.waitForLog('pass failed', 1, 'the platform does not accept the token (401)');
   expect(line.organization).toBe('org_other');
   await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
   expect(
@@ -90,14 +89,14 @@ test('an organization with a refused token does not affect others', async () => 
   work.repository.write('a.yaml', teams('Writers', 'More'));
   work.repository.commit('Two');
   await work.untilTeams('Writers', 'More');
-  expect(daemon.process.stderr).not.toContain('a-refused-token');
+  expect(daemon.run.stderr).not.toContain('a-refused-token');
 });
 
 test('the exit code of --once tells whether changes were applied, held or failed', async () => {
   await using work = await openWorkspace();
   work.repository.write('a.yaml', BOTH);
   work.repository.commit('Two');
-  const once = () => work.run('run', '--once', '--config', work.configure());
+  const once = () => work.inside(['run', '--once', '--config', work.configure()]);
   expect((await once()).code).toBe(0);
   work.repository.write('a.yaml', ONE);
   work.repository.commit('One');

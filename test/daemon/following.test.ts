@@ -28,9 +28,9 @@ test('applies a commit, and writes nothing without changes', async () => {
   expect(
     await daemon.metric('octavo_changes_total{organization="org_acme",kind="team",action="create",status="applied"}'),
   ).toBe(2);
-  const { code } = await daemon.process.stop();
+  const { code } = await daemon.run.stop();
   expect(code).toBe(0);
-  expect(daemon.process.logged('octavo stopped')).toHaveLength(1);
+  expect(daemon.run.logged('octavo stopped')).toHaveLength(1);
 });
 
 test('several commits during a slow pass become one more pass', async () => {
@@ -41,13 +41,13 @@ test('several commits during a slow pass become one more pass', async () => {
   for (const title of ['Two', 'Three', 'Four']) {
     work.repository.write('teams.yaml', teams('One', title));
     work.repository.commit(title);
-    daemon.process.child.kill('SIGHUP');
+    daemon.run.hangUp();
   }
   await work.untilTeams('One', 'Four');
-  await daemon.process.waitForLog('pass completed', 2);
+  await daemon.run.waitForLog('pass completed', 2);
   await daemon.pass();
   // The first, one for everything in between (plus one if it began between two commits), and the last.
-  expect(daemon.process.logged('pass started').length).toBeLessThanOrEqual(4);
+  expect(daemon.run.logged('pass started').length).toBeLessThanOrEqual(4);
   expect(work.teams()).not.toContain('Three');
 });
 
@@ -60,7 +60,7 @@ test('undoes drift', async () => {
   await work.call('PATCH', `/teams/${items[0].id}`, { title: 'By hand' });
   await daemon.pass();
   expect(work.teams()).toEqual(['Writers']);
-  const [line] = daemon.process.logged('drift found');
+  const [line] = daemon.run.logged('drift found');
   expect(line?.drift).toEqual(['team/writers']);
   expect(await daemon.metric('octavo_drifted_resources_total{organization="org_acme",kind="team"}')).toBe(1);
 });
@@ -75,7 +75,7 @@ test('only reports drift with selfHeal: false, and still applies commits', async
   const before = work.writes();
   await daemon.pass();
   expect(work.writes()).toBe(before);
-  expect(daemon.process.logged('drift found').length).toBeGreaterThan(0);
+  expect(daemon.run.logged('drift found').length).toBeGreaterThan(0);
   expect(await daemon.metric('octavo_drifted_resources_total{organization="org_acme",kind="team"}')).toBe(1);
   expect(await daemon.metric('octavo_changes_pending{organization="org_acme",status="held"}')).toBe(1);
   work.repository.write('teams.yaml', teams('Writers', 'More'));
@@ -90,7 +90,7 @@ test('keeps the last valid commit after an invalid one, and applies the next val
   const good = work.repository.git('rev-parse', 'HEAD');
   work.repository.write('teams.yaml', 'teams:\n  writers: { titel: Docs writers }\n');
   work.repository.commit('A mistake');
-  const line = await daemon.process.waitForLog('manifests are invalid');
+  const line = await daemon.run.waitForLog('manifests are invalid');
   expect(line).toMatchObject({ msg: expect.stringContaining('keeping the last valid commit'), lastValidCommit: good });
   expect(line.problems).toEqual([expect.stringContaining('teams.yaml:2:14: team/writers: ')]);
   await daemon.untilMetric('octavo_source_ready{organization="org_acme"}', 0);
@@ -98,7 +98,7 @@ test('keeps the last valid commit after an invalid one, and applies the next val
   // In the meantime drift is undone.
   const { items } = await work.call('GET', '/teams');
   await work.call('PATCH', `/teams/${items[0].id}`, { title: 'By hand' });
-  daemon.process.child.kill('SIGHUP');
+  daemon.run.hangUp();
   await work.untilTeams('Writers');
   work.repository.write('teams.yaml', teams('Writers', 'More'));
   work.repository.commit('Mended');
@@ -112,7 +112,7 @@ test('changes nothing while the repository is unreachable', async () => {
   await work.untilTeams('Writers');
   const away = join(work.folder, 'away');
   renameSync(work.repository.directory, away);
-  await daemon.process.waitForLog('cannot read manifests');
+  await daemon.run.waitForLog('cannot read manifests');
   const before = work.writes();
   renameSync(away, work.repository.directory);
   work.repository.write('teams.yaml', teams('Writers', 'More'));

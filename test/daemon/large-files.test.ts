@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { eventually } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
-import { startDaemon, teams } from './daemon-process.ts';
+import { startDaemonProcess, teams } from './daemon-process.ts';
 
 const FILLER = 'The export fails, and nothing is in the log. '.repeat(200);
 
@@ -48,11 +48,11 @@ test('a daemon that is stopped while threads redact loses no ticket and sends no
   const sources = [{ name: 'drop', folder: { path: drop, rejectDirectory: work.folder } }];
   const settings = { organization: { conversations: { sources, settleDelay: '0s' } } };
   writeFileSync(join(drop, 'tickets.ndjson'), tickets(600));
-  const first = await startDaemon(work, settings);
-  await eventually('a redaction thread', () => hasThread(first.process.child.pid));
-  expect((await first.process.stop('SIGTERM')).code).toBe(0);
+  const first = await startDaemonProcess(work, settings);
+  await eventually('a redaction thread', () => hasThread(first.run.child.pid));
+  expect((await first.run.stop('SIGTERM')).code).toBe(0);
   expect(conversations(work).length).toBeLessThan(600);
-  await startDaemon(work, settings);
+  await startDaemonProcess(work, settings);
   await eventually('all tickets', () => conversations(work).length === 600);
   expect(conversations(work).filter(({ repeats }) => repeats > 0)).toEqual([]);
   expect(JSON.stringify(conversations(work))).not.toContain('@shop.example');

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { eventually, OctavoProcess, TOKEN } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
-import { startDaemon, teams } from './daemon-process.ts';
+import { startDaemon, startDaemonProcess, teams } from './daemon-process.ts';
 
 const MANY = Array.from({ length: 60 }, (_, index) => `T${index}`);
 
@@ -19,7 +19,7 @@ test('is healthy immediately, is ready after the first sync, and exposes the doc
   await using work = await openWorkspace({ latency: 300 });
   work.repository.write('teams.yaml', teams('Writers'));
   work.repository.commit('One');
-  const { address, process } = await startDaemon(work);
+  const { address, run } = await startDaemonProcess(work);
   expect((await fetch(`${address}/healthz`)).status).toBe(200);
   const early = await fetch(`${address}/readyz`);
   expect(early.status).toBe(503);
@@ -48,38 +48,38 @@ test('is healthy immediately, is ready after the first sync, and exposes the doc
   }
   expect(metrics).not.toContain('Writers');
   expect((await fetch(`${address}/other`)).status).toBe(404);
-  expect((await process.stop('SIGINT')).code).toBe(0);
+  expect((await run.stop('SIGINT')).code).toBe(0);
 });
 
 test('stops in time on SIGTERM during an apply, and finishes without duplicates after a restart', async () => {
   await using work = await withMany();
-  const first = await startDaemon(work);
+  const first = await startDaemonProcess(work);
   await eventually('the apply to be under way', () => work.teams().length > 5);
   const start = performance.now();
-  const { code } = await first.process.stop();
+  const { code } = await first.run.stop();
   expect(code).toBe(0);
   expect(performance.now() - start).toBeLessThan(10_000);
   expect(work.teams().length).toBeLessThan(MANY.length);
-  expect(first.process.log.filter(({ level }) => level >= 50)).toEqual([]);
+  expect(first.run.log.filter(({ level }) => level >= 50)).toEqual([]);
   work.emulator.setLatency(0);
   const second = await startDaemon(work);
   await work.untilTeams(...MANY);
-  await second.process.stop();
+  await second.run.stop();
   // And again: nothing is left to do.
   const before = work.writes();
   const third = await startDaemon(work);
   const { requests } = await third.pass();
   expect(requests).toMatchObject({ writes: 0 });
-  expect(third.process.logged('plan created', 'No changes, 60 unchanged').length).toBeGreaterThan(0);
+  expect(third.run.logged('plan created', 'No changes, 60 unchanged').length).toBeGreaterThan(0);
   expect(work.writes()).toBe(before);
 });
 
 test('converges without duplicates after it was killed during an apply', async () => {
   await using work = await withMany();
-  const first = await startDaemon(work);
+  const first = await startDaemonProcess(work);
   await eventually('the apply to be under way', () => work.teams().length > 5);
-  first.process.child.kill('SIGKILL');
-  await first.process.ended;
+  first.run.child.kill('SIGKILL');
+  await first.run.ended;
   expect(work.teams().length).toBeLessThan(MANY.length);
   work.emulator.setLatency(0);
   const second = await startDaemon(work);
@@ -91,10 +91,10 @@ test('converges without duplicates after it was killed during an apply', async (
 test.concurrent('stops in time while the platform hangs', async () => {
   await using work = await withMany();
   work.emulator.setLatency(60_000);
-  const daemon = await startDaemon(work);
+  const daemon = await startDaemonProcess(work);
   await eventually('a request', () => work.emulator.requests.total > 0);
   const start = performance.now();
-  expect((await daemon.process.stop()).code).toBe(0);
+  expect((await daemon.run.stop()).code).toBe(0);
   expect(performance.now() - start).toBeLessThan(10_000);
 });
 
@@ -131,7 +131,7 @@ test('uses the rest of a rate-limit window after a restart, without a 429', asyn
   work.repository.commit('Fifteen');
   const first = await startDaemon(work);
   await eventually('the teams', () => work.teams().length === 15);
-  await first.process.stop();
+  await first.run.stop();
   const file = new DatabaseSync(join(work.folder, 'state', 'octavo.db'), { readOnly: true });
   const notes = file.prepare("SELECT value FROM note WHERE topic LIKE 'budgets/%'").all();
   file.close();
@@ -140,8 +140,8 @@ test('uses the rest of a rate-limit window after a restart, without a 429', asyn
   work.repository.write('teams.yaml', teams(...MANY));
   work.repository.commit('Sixty');
   const second = await startDaemon(work);
-  await eventually('the plan', () => second.process.logged('plan created', '45 to create').length > 0);
-  await second.process.stop();
+  await eventually('the plan', () => second.run.logged('plan created', '45 to create').length > 0);
+  await second.run.stop();
   expect(work.writes()).toBeLessThanOrEqual(20);
   expect(work.emulator.requests.entries.filter(({ status }) => status === 429)).toEqual([]);
 });

@@ -15,8 +15,7 @@ function recording(work: Workspace): { organization: Record<string, unknown> } {
 const appliedCommit = (work: Workspace) => work.repository.git('for-each-ref', '--format=%(parent)', REF);
 
 async function stopAndForget(work: Workspace, daemon: Awaited<ReturnType<typeof startDaemon>>): Promise<void> {
-  daemon.process.child.kill('SIGTERM');
-  await daemon.process.ended;
+  await daemon.run.stop();
   rmSync(join(work.folder, 'state'), { recursive: true });
 }
 
@@ -36,7 +35,7 @@ test('a daemon without its state file reads from the repository what it owns', a
   const after = await startDaemon(work, recording(work));
   await work.untilTeams('B', 'Renamed', 'Theirs');
   expect(work.emulator.state().teams?.find(({ title }) => title === 'Renamed')?.id).toBe(ids.get('A'));
-  expect(after.process.logged('no local record')).toMatchObject([{ commit: first, resources: 3 }]);
+  expect(after.run.logged('no local record')).toMatchObject([{ commit: first, resources: 3 }]);
   await eventually('the ref', () => appliedCommit(work) === second);
 });
 
@@ -54,15 +53,15 @@ test('neither adopts nor deletes resources of another folder of the organization
   work.repository.write('a/teams.yaml', teams('A'));
   work.repository.write('b/teams.yaml', teams('B', 'C'));
   work.repository.commit('B moves');
-  const before = daemon.process.logged('plan created').length;
-  await eventually('another plan', () => daemon.process.logged('plan created').length > before);
+  const before = daemon.run.logged('plan created').length;
+  await eventually('another plan', () => daemon.run.logged('plan created').length > before);
   await daemon.pass();
   expect(work.teams()).toEqual(['A', 'B', 'C']);
   work.repository.write('a/teams.yaml', teams('A', 'C'));
   work.repository.commit('C twice');
   const words = 'teams.yaml:3:3: team/c: scope "b" also declares it, at b/teams.yaml:3;';
   await eventually('the problem', () =>
-    daemon.process.logged('').some((line) => JSON.stringify(line).includes(JSON.stringify(words).slice(1, -1))),
+    daemon.run.logged('').some((line) => JSON.stringify(line).includes(JSON.stringify(words).slice(1, -1))),
   );
   expect(work.teams()).toEqual(['A', 'B', 'C']);
 });
@@ -100,8 +99,8 @@ test('a dry run reads the ref and records nothing', async () => {
   const dry = await startDaemon(work, recording(work), '--dry-run');
   await dry.pass();
   await dry.pass();
-  expect(dry.process.logged('no local record').length).toBeGreaterThan(1);
-  expect(dry.process.logged('plan created')[0]?.summary).toContain('1 to delete');
+  expect(dry.run.logged('no local record').length).toBeGreaterThan(1);
+  expect(dry.run.logged('plan created')[0]?.summary).toContain('1 to delete');
   expect(work.writes()).toBe(writes);
 });
 
@@ -118,7 +117,7 @@ test('warns about a repository that refuses the ref, and keeps applying', async 
   const daemon = await startDaemon(work, recording(work));
   await work.untilTeams('A');
   const [warning] = await eventually('the warning', () => {
-    const lines = daemon.process.logged('cannot record the applied commit');
+    const lines = daemon.run.logged('cannot record the applied commit');
     return lines.length > 0 ? lines : null;
   });
   expect(warning?.reason).toMatch(/cannot move refs\/octavo\/org_acme\/applied in .*/);

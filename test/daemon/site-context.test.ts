@@ -5,7 +5,7 @@ import type { PlatformVersion } from '../../src/emulator/emulator.ts';
 import { pickCases } from '../support/campaign.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
-import { startDaemon } from './daemon-process.ts';
+import { startDaemon, startDaemonProcess } from './daemon-process.ts';
 
 /* Platforms with neither conversations nor issue clusters, from the dropped ticket to the change request. */
 
@@ -55,14 +55,14 @@ test.each(pickCases(['0.167', '0.201'] as const, 1))(
     const { work, settings, say } = await open(platform);
     await using _work = work;
     // The site exists, and is known by its key, once it has been applied.
-    expect((await work.run('run', '--once', '--config', work.configure(settings))).code).toBe(0);
+    expect((await work.inside(['run', '--once', '--config', work.configure(settings)])).code).toBe(0);
     work.emulator.requests.reset();
-    const daemon = await startDaemon(work, settings);
+    const daemon = await startDaemonProcess(work, settings);
     say('one.ndjson', tickets('Invoice export is blocked'));
-    await daemon.process.waitForLog('sending context records to the site');
+    await daemon.run.waitForLog('sending context records to the site');
     // Killed once the draft exists: it is not open yet, or the answer is still in flight.
     await eventually('a draft', () => requests(work).length > 0);
-    await daemon.process.stop('SIGKILL');
+    await daemon.run.stop('SIGKILL');
     const again = await startDaemon(work, settings);
     await eventually('it is open', () => requests(work).join().startsWith('open: Docs gap: Invoice export'));
     say('two.ndjson', `${tickets('Invoice export is blocked')}\n${tickets('Locked out by a password reset')}`);
@@ -84,7 +84,7 @@ test.each(pickCases(['0.167', '0.201'] as const, 1))(
     work.emulator.writeContent(space, { pages: [{ title: 'Invoice export' }] }, { changeRequest: id });
     const merge = `${work.emulator.url}/v1/spaces/${space}/change-requests/${id}/merge`;
     await fetch(merge, { method: 'POST', headers: { Authorization: `Bearer ${work.emulator.token}` } });
-    const { cluster } = (await again.process.waitForLog('muted after the merge')) as { cluster?: string };
+    const { cluster } = (await again.run.waitForLog('muted after the merge')) as { cluster?: string };
     const config = work.configure(settings);
     const unmuted = await work.inside(['clusters', 'unmute', cluster ?? '', '--config', config]);
     expect(unmuted.stdout).toContain('is now unmuted');
@@ -94,16 +94,14 @@ test.each(pickCases(['0.167', '0.201'] as const, 1))(
     await again.untilMetric(`octavo_clusters_supported${own}`, 1);
     expect(await again.metric(`octavo_clusters_from_topics${own}`)).toBe(1);
     expect(await again.metric(`octavo_conversations_as_context_records${own}`)).toBe(1);
-    expect(again.process.logged('issue cluster run completed').filter(({ source }) => source === 'topics')).not.toEqual(
-      [],
-    );
-    await again.process.stop();
+    expect(again.run.logged('issue cluster run completed').filter(({ source }) => source === 'topics')).not.toEqual([]);
+    await again.run.stop();
     const metrics = JSON.stringify(work.emulator.state());
     const files = readdirSync(join(work.folder, 'state')).map((file) => join(work.folder, 'state', file));
     const kept = files
       .filter((file) => file.includes('octavo.db'))
       .map((file) => readFileSync(file).toString('latin1'));
-    for (const text of [metrics, daemon.process.stderr, again.process.stderr, ...kept]) {
+    for (const text of [metrics, daemon.run.stderr, again.run.stderr, ...kept]) {
       expect(text).not.toContain(EMAIL);
     }
   },
@@ -116,15 +114,15 @@ test('warns once about a missing site with its setting, keeps the tickets, and k
   const conversations = { ...settings.organization.conversations, site: 'nowhere' };
   const daemon = await startDaemon(work, { organization: { ...settings.organization, conversations } });
   say('one.ndjson', tickets('Invoice export is blocked'));
-  const line = await daemon.process.waitForLog('conversations wait in the outbox');
+  const line = await daemon.run.waitForLog('conversations wait in the outbox');
   expect(line).toMatchObject({ level: 40, reason: expect.stringContaining('the site nowhere has no context records') });
-  const clusters = await daemon.process.waitForLog('issue clusters are not supported');
+  const clusters = await daemon.run.waitForLog('issue clusters are not supported');
   expect(clusters).toMatchObject({
     ...{ level: 40, reason: expect.stringContaining('neither issue clusters nor topics of the site') },
   });
   await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
   expect(work.emulator.state().spaces).toHaveLength(1);
-  await daemon.process.stop();
+  await daemon.run.stop();
   // They waited all the time; the key of the existing site is correct.
   await startDaemon(work, settings);
   await eventually('the records', () => records(work).length === 3);

@@ -109,8 +109,8 @@ describe('startup with an unusable state file', () => {
     work.repository.write('teams.yaml', teams('A', 'B'));
     work.repository.commit('More');
     await work.untilTeams('A', 'B');
-    expect(first.process.log.filter(({ level }) => level >= 40)).toEqual([]);
-    await first.process.stop();
+    expect(first.run.log.filter(({ level }) => level >= 40)).toEqual([]);
+    await first.run.stop();
     // The fix: the first daemon has stopped.
     const second = await startDaemon(work);
     expect((await second.pass()).outcome).toBe('done');
@@ -123,11 +123,11 @@ test('fails passes with a message if the folder for clones cannot be created', a
   const clones = join(work.folder, 'state', 'checkouts');
   writeFileSync(clones, 'a file in its place');
   const daemon = await startDaemon(work);
-  const line = await daemon.process.waitForLog('cannot read manifests');
+  const line = await daemon.run.waitForLog('cannot read manifests');
   expect(line.reason).toContain(`cannot use the directory ${join(clones, 'org_acme')}`);
   expect((await fetch(`${daemon.address}/healthz`)).status).toBe(200);
   rmSync(clones);
-  daemon.process.child.kill('SIGHUP');
+  daemon.run.hangUp();
   await work.untilTeams('A');
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { eventually, type OctavoProcess } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
-import { startDaemon, teams } from './daemon-process.ts';
+import { startDaemonProcess, teams } from './daemon-process.ts';
 
 const THOUSAND = Array.from({ length: 1000 }, (_, index) => `T${index}`);
 
@@ -46,17 +46,17 @@ function expectEachOnce(work: Workspace): void {
 
 test('stops in time on SIGTERM with 1,000 queued writes, and writes the rest after a restart', async () => {
   await using work = await withThousand();
-  const first = await startDaemon(work);
+  const first = await startDaemonProcess(work);
   await inTheMiddle(work);
-  first.process.child.kill('SIGTERM');
-  expect(await endsInTime(first.process)).toBe(0);
-  expect(first.process.log.filter(({ level }) => level >= 50)).toEqual([]);
+  first.run.child.kill('SIGTERM');
+  expect(await endsInTime(first.run)).toBe(0);
+  expect(first.run.log.filter(({ level }) => level >= 50)).toEqual([]);
   const made = work.teams().length;
   expect(created(work)).toBe(made);
   expect(made).toBeLessThan(500);
   unlimited(work);
-  const second = await startDaemon(work);
-  await second.process.waitForLog('plan created', 1, `${THOUSAND.length - made} to create, ${made} unchanged`);
+  const second = await startDaemonProcess(work);
+  await second.run.waitForLog('plan created', 1, `${THOUSAND.length - made} to create, ${made} unchanged`);
   await eventually('all of them', () => work.teams().length >= THOUSAND.length);
   expect((await second.pass()).outcome).toBe('done');
   expectEachOnce(work);
@@ -64,20 +64,20 @@ test('stops in time on SIGTERM with 1,000 queued writes, and writes the rest aft
 
 test('stops at once on a second SIGTERM, and finds writes in flight after a restart', async () => {
   await using work = await withThousand();
-  const first = await startDaemon(work);
+  const first = await startDaemonProcess(work);
   await inTheMiddle(work);
   // The requests in flight take longer than the shutdown timeout.
   work.emulator.setLatency(8000);
   const under = work.emulator.requests.count('createTeam');
   await eventually('a slow creation', () => work.emulator.requests.count('createTeam') > under);
-  first.process.child.kill('SIGTERM');
-  await first.process.waitForLog('stopping: waiting for in-flight work');
-  const again = setInterval(() => first.process.child.kill('SIGTERM'), 50);
-  const code = await endsInTime(first.process);
+  first.run.child.kill('SIGTERM');
+  await first.run.waitForLog('stopping: waiting for in-flight work');
+  const again = setInterval(() => first.run.child.kill('SIGTERM'), 50);
+  const code = await endsInTime(first.run);
   clearInterval(again);
   expect(code).toBe(143);
   unlimited(work);
-  await startDaemon(work);
+  await startDaemonProcess(work);
   await eventually('all of them', () => work.teams().length >= THOUSAND.length);
   expect(work.teams()).toEqual(THOUSAND.toSorted());
 });

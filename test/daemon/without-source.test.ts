@@ -20,16 +20,16 @@ test('runs with conversations only, is healthy and ready, and --once exits 0', a
   const sources = [{ name: 'drop', folder: { path: drop } }];
   const settings = { organization: { source: undefined, conversations: { settleDelay: '0s', sources } } };
   const config = work.configure(settings);
-  const once = await work.run('run', '--once', '--config', config);
+  const once = await work.inside(['run', '--once', '--config', config]);
   expect([once.code, once.stderr]).toEqual([0, expect.not.stringContaining('"level":50')]);
   const file = join(drop, 'tickets.ndjson');
   writeFileSync(file, `${JSON.stringify(TICKET)}\n`);
   // Nobody writes it any more.
   utimesSync(file, 1_767_225_600, 1_767_225_600);
-  const again = await work.run('run', '--once', '--config', config);
+  const again = await work.inside(['run', '--once', '--config', config]);
   expect(again.code).toBe(0);
   expect(work.emulator.state().conversations).toMatchObject([{ content: { subject: 'Invoice export' } }]);
-  expect((await work.run('doctor', '--config', config)).code).toBe(0);
+  expect((await work.inside(['doctor', '--config', config])).code).toBe(0);
   const { address } = await startDaemon(work, settings);
   expect((await fetch(`${address}/healthz`)).status).toBe(200);
   expect((await fetch(`${address}/readyz`)).status).toBe(200);
@@ -43,21 +43,26 @@ test('runs with issue clusters only, and opens a change request in a space by it
   const config = work.configure({
     organization: { source: undefined, clusters: { enabled: true, defaultSpace: space } },
   });
-  expect((await work.run('run', '--once', '--config', config)).code).toBe(0);
+  expect((await work.inside(['run', '--once', '--config', config])).code).toBe(0);
   expect(work.emulator.state().changeRequests).toMatchObject([{ space, status: 'open' }]);
   const listed = await work.inside(['clusters', 'list', '--config', config]);
   expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining('is open')]);
-  expect((await work.run('doctor', '--config', config)).code).toBe(0);
+  expect((await work.inside(['doctor', '--config', config])).code).toBe(0);
   const unknown = work.configure({
     organization: { source: undefined, clusters: { enabled: true, defaultSpace: 'guides' } },
   });
-  const refused = await work.run('run', '--once', '--config', unknown);
+  const refused = await work.inside(['run', '--once', '--config', unknown]);
   expect([refused.code, refused.stderr]).toEqual([3, expect.stringContaining('"guides" is neither the key')]);
 });
 
 test('refuses an organization without anything to do, and names the three settings', async () => {
   await using work = await openWorkspace();
-  const refused = await work.run('run', '--once', '--config', work.configure({ organization: { source: undefined } }));
+  const refused = await work.inside([
+    'run',
+    '--once',
+    '--config',
+    work.configure({ organization: { source: undefined } }),
+  ]);
   expect(refused.code).toBe(3);
   expect(refused.stderr).toContain(
     'has nothing to do; set source.git.url or source.directory, conversations.sources, or clusters.enabled',

@@ -40,8 +40,8 @@ test.each([400, 500])('a resource whose writes all return %i does not affect oth
   const failing = 'octavo_change_failing{organization="org_acme",kind="collection",address="collection/shelf"}';
   expect(await daemon.metric(failing)).toBe(1);
   expect(await daemon.metric('octavo_organization_failing{organization="org_acme",reason="changes"}')).toBe(1);
-  expect(daemon.process.logged('change failed')[0]).toMatchObject({ address: 'collection/shelf' });
-  expect(daemon.process.logged('change skipped')[0]).toMatchObject({
+  expect(daemon.run.logged('change failed')[0]).toMatchObject({ address: 'collection/shelf' });
+  expect(daemon.run.logged('change skipped')[0]).toMatchObject({
     address: 'space/guides',
     reason: expect.stringContaining('collection/shelf'),
   });
@@ -74,7 +74,7 @@ test.each([
   });
   await daemon.untilMetric('octavo_reconcile_passes_total{organization="org_acme",outcome="done"}', 1);
   expect(await daemon.metric('octavo_reconcile_passes_total{organization="org_acme",outcome="failed"}')).toBe(null);
-  expect(daemon.process.logged('pass failed')[0]).toMatchObject({ organization: 'org_other' });
+  expect(daemon.run.logged('pass failed')[0]).toMatchObject({ organization: 'org_other' });
   expect(await daemon.metric('octavo_organization_failing{organization="org_other",reason="unauthorized"}')).toBe(1);
 });
 

@@ -31,14 +31,58 @@ export interface LogLine {
   readonly [name: string]: unknown;
 }
 
-/** A process of Octavo. It inherits only the path from the environment, and no git settings. */
-export class OctavoProcess {
-  readonly child: ChildProcess;
+/** A run of Octavo: a process, or the program in this process. */
+export abstract class OctavoRun {
   stdout = '';
   stderr = '';
-  readonly #ended: Promise<Ended>;
+
+  /** Resolves when the run has ended; rejects if it wrote a token or a stack trace. */
+  abstract readonly ended: Promise<Ended>;
+
+  /** Exit code; null while it runs. */
+  protected abstract readonly exitCode: number | null;
+
+  /** Sends a signal, and waits for the end of the run. */
+  abstract stop(signal?: NodeJS.Signals): Promise<Ended>;
+
+  /** Sends SIGHUP, which requests a pass. */
+  abstract hangUp(): void;
+
+  /** The complete lines of the log so far. */
+  get log(): readonly LogLine[] {
+    return this.stderr
+      .split('\n')
+      .slice(0, -1)
+      .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as LogLine] : []));
+  }
+
+  /** Lines of the log whose message contains a text; `detail` is part of one of their fields. */
+  logged(text: string, detail = ''): readonly LogLine[] {
+    return this.log.filter((line) => line.msg.includes(text) && JSON.stringify(line).includes(detail));
+  }
+
+  /** Waits for a line of the log; rejects if the run ends first. */
+  async waitForLog(text: string, times = 1, detail = ''): Promise<LogLine> {
+    return eventually(`the log to say "${text}" ${detail}`, () => this.#line(text, times, detail));
+  }
+
+  #line(text: string, times: number, detail: string): LogLine | null {
+    const found = this.logged(text, detail);
+    const line = found[times - 1];
+    if (line === undefined && this.exitCode !== null) {
+      throw new Error(`octavo ended with ${this.exitCode}:\n${this.stderr}`);
+    }
+    return line ?? null;
+  }
+}
+
+/** A process of Octavo. It inherits only the path from the environment, and no git settings. */
+export class OctavoProcess extends OctavoRun {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
 
   constructor(args: readonly string[], { cwd, env = {}, shell }: ProcessOptions) {
+    super();
     const command = [process.execPath, BIN, ...args];
     const [program = '', ...rest] =
       shell === undefined ? command : ['sh', '-c', `${shell}; exec "$@"`, 'sh', ...command];
@@ -60,48 +104,22 @@ export class OctavoProcess {
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
     });
-    this.#ended = once(this.child, 'close').then(([code]) => this.#end(code as number | null));
+    this.ended = once(this.child, 'close').then(([code]) => this.#end(code as number | null));
     // Callers that wait for the end receive the error; others wait for something else.
-    this.#ended.catch(() => {});
+    this.ended.catch(() => {});
   }
 
-  /** Resolves when the process has ended; rejects if it wrote a token or a stack trace. */
-  get ended(): Promise<Ended> {
-    return this.#ended;
+  protected override get exitCode(): number | null {
+    return this.child.exitCode;
   }
 
-  /** The complete lines of the log so far. */
-  get log(): readonly LogLine[] {
-    return this.stderr
-      .split('\n')
-      .slice(0, -1)
-      .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as LogLine] : []));
-  }
-
-  /** Lines of the log whose message contains a text. */
-  /** Lines of the log with this message; `detail` is part of one of their fields. */
-  logged(text: string, detail = ''): readonly LogLine[] {
-    return this.log.filter((line) => line.msg.includes(text) && JSON.stringify(line).includes(detail));
-  }
-
-  /** Waits for a line of the log; rejects if the process ends first. */
-  async waitForLog(text: string, times = 1, detail = ''): Promise<LogLine> {
-    return eventually(`the log to say "${text}" ${detail}`, () => this.#line(text, times, detail));
-  }
-
-  #line(text: string, times: number, detail: string): LogLine | null {
-    const found = this.logged(text, detail);
-    const line = found[times - 1];
-    if (line === undefined && this.child.exitCode !== null) {
-      throw new Error(`the process ended with ${this.child.exitCode}:\n${this.stderr}`);
-    }
-    return line ?? null;
-  }
-
-  /** Sends SIGTERM, and waits for the end of the process. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
     this.child.kill(signal);
-    return this.#ended;
+    return this.ended;
+  }
+
+  hangUp(): void {
+    this.child.kill('SIGHUP');
   }
 
   #end(code: number | null): Ended {

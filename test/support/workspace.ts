@@ -1,12 +1,11 @@
 /** Test setup with a platform, a repository and processes of Octavo. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCommandLine } from '../../src/cli.ts';
 import type { Terminal } from '../../src/commands/cli/terminal.ts';
-import { systemClock } from '../../src/core/clock.ts';
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/emulator.ts';
 import { makeFolder, makeRepository, type TestRepository } from '../git/repository.ts';
-import { checkOutput, type Ended, eventually, OctavoProcess, octavo, TOKEN } from './octavo-process.ts';
+import { OctavoInside } from './octavo-inside.ts';
+import { type Ended, eventually, OctavoProcess, type OctavoRun, octavo, TOKEN } from './octavo-process.ts';
 
 /** Test setup: a platform, a repository, and processes of Octavo. */
 export interface Workspace extends AsyncDisposable {
@@ -30,8 +29,10 @@ export interface Workspace extends AsyncDisposable {
     /** Overrides of the terminal. */
     terminal?: Partial<Terminal>,
   ): Promise<Ended>;
-  /** Starts a command in that folder; it is killed with the workspace. */
+  /** Starts a process in that folder; it is killed with the workspace. */
   begin(...args: string[]): OctavoProcess;
+  /** Starts a command in this process, in that folder; it is stopped with the workspace. */
+  beginInside(...args: string[]): OctavoInside;
   /** Writes the configuration of a daemon that follows the repository, and returns its path. */
   configure(settings?: DaemonSettings): string;
   /** Titles of the teams on the platform. */
@@ -70,7 +71,7 @@ class OpenWorkspace implements Workspace {
   readonly emulator: Emulator;
   readonly repository: TestRepository;
   readonly env: Readonly<Record<string, string>>;
-  readonly #begun: OctavoProcess[] = [];
+  readonly #begun: OctavoRun[] = [];
 
   constructor(folder: string, emulator: Emulator) {
     this.folder = folder;
@@ -97,32 +98,22 @@ class OpenWorkspace implements Workspace {
     folder = '.',
     terminal: Partial<Terminal> = {},
   ): Promise<Ended> {
-    let stdout = '';
-    let stderr = '';
-    const code = await runCommandLine(args, {
-      terminal: {
-        out: (text) => {
-          stdout += text;
-        },
-        err: (text) => {
-          stderr += text;
-        },
-        isOutTerminal: false,
-        isErrTerminal: false,
-        columns: 100,
-        ask: null,
-        env: { ...this.env, ...env },
-        cwd: join(this.repository.directory, folder),
-        ...terminal,
-      },
-      clock: systemClock,
-      random: () => 0.5,
-      version: '0',
-      root: new URL('../../', import.meta.url),
-      signal: new AbortController().signal,
-      secrets: new Set([TOKEN]),
-    });
-    return checkOutput({ code, stdout, stderr });
+    return this.#inside(args, env, join(this.repository.directory, folder), terminal).ended;
+  }
+
+  beginInside(...args: string[]): OctavoInside {
+    return this.#inside(args, {}, this.folder);
+  }
+
+  #inside(
+    args: readonly string[],
+    env: Readonly<Record<string, string>>,
+    cwd: string,
+    terminal: Partial<Terminal> = {},
+  ): OctavoInside {
+    const run = new OctavoInside(args, { cwd, env: { ...this.env, ...env }, terminal, secrets: [TOKEN] });
+    this.#begun.push(run);
+    return run;
   }
 
   begin(...args: string[]): OctavoProcess {
@@ -192,10 +183,7 @@ class OpenWorkspace implements Workspace {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const begun of this.#begun) {
-      begun.child.kill('SIGKILL');
-    }
-    await Promise.allSettled(this.#begun.map((begun) => begun.ended));
+    await Promise.allSettled(this.#begun.map((begun) => begun.stop('SIGKILL')));
     await this.emulator.close();
     rmSync(this.folder, { recursive: true, force: true });
   }

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { Clock, Random } from '../../core/clock.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -16,6 +17,8 @@ export interface CommandContext {
   readonly stoppedBy?: () => 'SIGINT' | 'SIGTERM';
   /** Values that must never be printed. Reading a configuration adds its secrets. */
   readonly secrets?: Set<string>;
+  /** Destination of the daemon's log; defaults to standard error. */
+  readonly logDestination?: Writable;
 }
 
 /** Resolves when the signal aborts. */

@@ -22,8 +22,8 @@ export async function runCommand(flags: RunFlags, context: CommandContext): Prom
   }
   const logBuffer = new LogBuffer();
   const onRecord = config.ui.listen === undefined ? undefined : (record: string) => logBuffer.add(record);
-  const log = createLogger({ ...config.log, secrets: config.secrets, onRecord });
-  const { clock, random, version } = context;
+  const { clock, random, version, logDestination: destination } = context;
+  const log = createLogger({ ...config.log, secrets: config.secrets, destination, onRecord });
   // Logs are read in other directories than that of the daemon, so commands in them need an absolute path.
   const file = flags.config === undefined ? undefined : resolve(context.terminal.cwd, flags.config);
   const approveCommand = (checksum: string) => nextCommand(['approve', checksum], { config: file });
