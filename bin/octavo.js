@@ -4,14 +4,23 @@ const from = (path) => new URL(path, import.meta.url);
 /** Folders with the compiled code of other builds to keep. */
 const OTHER_CACHES = 3;
 /**
- * Commands with a larger young generation, in megabytes. With 1 MB, what a request or a pass needs outlives most
+ * Size of the young generation by command, in megabytes. With 1 MB, what a request or a pass needs outlives most
  * collections and fills the old generation. An apply takes a fifth less CPU time and a tenth more memory, and a pass of
  * the daemon 40 % less CPU time. V8 sizes it before any JavaScript runs, unless it sees it fill up.
  */
-const YOUNG_GENERATION = [
+const YOUNG_GENERATION = new Map([
   ['apply', 8],
   ['run', 16],
-];
+]);
+/**
+ * Flags of the commands that make one plan. They end before the code of V8's last compiler has saved the time that it
+ * takes to compile: without it, they take 10 to 20 % less CPU time, even for 20,000 resources. Without incremental
+ * marking, the heap does not grow during a collection, and the peak is 10 MB lower.
+ */
+const SINGLE_PLAN = ['--no-turbofan', '--no-incremental-marking'];
+const SINGLE_PLAN_COMMANDS = ['plan', 'apply'];
+/** Architectures on which V8 has another optimizing compiler. */
+const WITH_MAGLEV = ['x64', 'arm64'];
 const major = Number(process.versions.node.split('.')[0]);
 
 if (process.argv.length === 3 && process.argv[2] === '--version') {
@@ -21,17 +30,9 @@ if (process.argv.length === 3 && process.argv[2] === '--version') {
 } else if (major >= 24) {
   const isCheckout = process.getBuiltinModule('node:fs').existsSync(from('../src/cli.ts'));
   const build = await currentBuild(isCheckout);
+  setFlags(process.argv[2] ?? '');
+  // After the flags: V8 accepts only code that was compiled with the same ones, and Node has a folder for each set.
   process.getBuiltinModule('node:module').enableCompileCache(cacheFolder(isCheckout, build));
-  // Keeps memory small: the young generation stays at 1 MB, and the old one grows by half between full collections, not
-  // fourfold. This takes a third less memory; a plan takes a few percent more CPU time.
-  const { setFlagsFromString } = process.getBuiltinModule('node:v8');
-  const young = YOUNG_GENERATION.find(([command]) => process.argv.includes(command));
-  if (young !== undefined) {
-    setFlagsFromString(`--semi-space-growth-factor=${young[1]}`);
-    fillYoungGeneration();
-  }
-  setFlagsFromString('--semi-space-growth-factor=1');
-  setFlagsFromString('--heap-growing-percent=50');
   const { main } = await import(from(build === null ? '../src/cli.ts' : '../dist/cli.js').href);
   process.exitCode = await main(process.argv.slice(2));
   // All work is done: exits even if something, such as a git that hangs, keeps the process open.
@@ -55,6 +56,26 @@ if (process.argv.length === 3 && process.argv[2] === '--version') {
     process.on('SIGINT', () => {});
     const [code] = await once(child, 'exit');
     process.exitCode = code ?? 1;
+  }
+}
+
+/**
+ * Sets V8's flags. The young generation stays at its size, and the old one grows by half between full collections, not
+ * fourfold. This takes a third less memory; a plan takes a few percent more CPU time.
+ */
+function setFlags(command) {
+  const { setFlagsFromString } = process.getBuiltinModule('node:v8');
+  const young = YOUNG_GENERATION.get(command);
+  if (young !== undefined) {
+    setFlagsFromString(`--semi-space-growth-factor=${young}`);
+    fillYoungGeneration();
+  }
+  setFlagsFromString('--semi-space-growth-factor=1');
+  setFlagsFromString('--heap-growing-percent=50');
+  if (SINGLE_PLAN_COMMANDS.includes(command) && WITH_MAGLEV.includes(process.arch)) {
+    for (const flag of SINGLE_PLAN) {
+      setFlagsFromString(flag);
+    }
   }
 }
 

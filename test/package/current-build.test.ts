@@ -62,7 +62,19 @@ test('an installed package caches compiled code for the user, and keeps that of 
   expect(readdirSync(join(root, 'own-cache/octavo')).sort()).toEqual(kept);
 });
 
-function run(): string {
+test('keeps the compiled code of plan and apply apart from that of other commands, which have other flags', () => {
+  const folders = (...commands: readonly string[]) => {
+    for (const command of commands) {
+      run(command);
+    }
+    const caches = join(root, '.octavo/cache');
+    return readdirSync(caches).flatMap((build) => readdirSync(join(caches, build))).length;
+  };
+  const hasMaglev = ['x64', 'arm64'].includes(process.arch);
+  expect([folders('validate', 'import', 'constructor'), folders('plan', 'apply')]).toEqual([1, hasMaglev ? 2 : 1]);
+});
+
+function run(...args: readonly string[]): string {
   const env = { PATH: process.env.PATH, XDG_CACHE_HOME: join(root, 'own-cache') };
-  return execFileSync(process.execPath, [join(root, 'bin/octavo.js')], { encoding: 'utf8', env });
+  return execFileSync(process.execPath, [join(root, 'bin/octavo.js'), ...args], { encoding: 'utf8', env });
 }
