@@ -20,7 +20,7 @@ export interface AccessView {
   readonly person: string;
   /** As in the text of a plan, such as `ana@acme.example joins team/writers (member)`. */
   readonly text: string;
-  /** Where, and with which role: `team/writers (member)`. */
+  /** Resource that they can access, with the role: `team/writers (member)`. */
   readonly place: string;
   /** Resource whose change causes it. */
   readonly address: string;
