@@ -28,9 +28,9 @@ describe('evaluateCluster', () => {
 
   test.each<[object, Partial<IssueCluster>, (string | number | null)[][]]>([
     [{}, { muted: true }, [['muted', 0]]],
-    [{}, { impact: 'medium' }, [['impact medium, high required', null]]],
-    [{}, { impact: 'catastrophic' }, [['impact catastrophic, high required', null]]],
-    [{ impact: ['low', 'medium', 'high'] }, { impact: null }, [['impact unknown, low, medium or high required', null]]],
+    [{}, { impact: 'medium' }, [['impact medium; high required', null]]],
+    [{}, { impact: 'catastrophic' }, [['impact catastrophic; high required', null]]],
+    [{ impact: ['low', 'medium', 'high'] }, { impact: null }, [['impact unknown; low, medium or high required', null]]],
     [{}, { issues: 2 }, [['2 issues, at least 3 required', null]]],
     [{ minIssues: 2 }, { issues: 1 }, [['1 issue, at least 2 required', null]]],
     [{ minConversations: 1 }, { conversations: 0 }, [['0 conversations, at least 1 required', null]]],
@@ -67,7 +67,7 @@ describe('evaluateCluster', () => {
       { muted: true, impact: 'low', issues: 0, conversations: 0 },
       [
         ['muted', 0],
-        ['impact low, high required', null],
+        ['impact low; high required', null],
         ['0 issues, at least 3 required', null],
         ['0 conversations, at least 3 required', null],
         ['10d old, at least 11d required', NOW + DAY],

@@ -77,7 +77,7 @@ function impact(cluster: IssueCluster, { settings }: SelectionRule): SelectionRe
     return null;
   }
   const is = cluster.impact === null ? 'impact unknown' : `impact ${cluster.impact}`;
-  return { what: 'impact', words: `${is}, ${anyOf(asked)} required`, until: null };
+  return { what: 'impact', words: `${is}; ${anyOf(asked)} required`, until: null };
 }
 
 function enoughIssues({ issues }: IssueCluster, { settings }: SelectionRule): SelectionReason | null {

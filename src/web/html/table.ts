@@ -3,9 +3,8 @@ import { html } from 'hono/html';
 import type { Html } from '../page.ts';
 
 export interface TableOptions {
+  /** For screen readers: a heading says the same to others. */
   readonly caption: string;
-  /** True where a heading says the same: the caption is then for screen readers only. */
-  readonly isCaptionHidden?: boolean;
   readonly head: readonly string[];
   /** The first cell names its row. */
   readonly rows: readonly (readonly (Html | string | number)[])[];
@@ -13,12 +12,12 @@ export interface TableOptions {
   readonly empty: string;
 }
 
-export function table({ caption, isCaptionHidden = false, head, rows, empty }: TableOptions): Html {
+export function table({ caption, head, rows, empty }: TableOptions): Html {
   if (rows.length === 0) {
     return html`<p class="empty">${empty}</p>`;
   }
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table role="table">
-<caption${isCaptionHidden ? html` class="unseen"` : ''}>${caption}</caption>
+<caption>${caption}</caption>
 <thead role="rowgroup"><tr role="row">${head.map((text) => html`<th scope="col" role="columnheader">${text}</th>`)}</tr></thead>
 <tbody role="rowgroup">${rows.map((cells) => row(cells, head))}</tbody>
 </table></div>`;

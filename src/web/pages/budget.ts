@@ -102,7 +102,7 @@ function waitingTable({ waiting, oldestSeconds }: QueueView): Html {
     return html`<p>No request is waiting.</p>`;
   }
   const rows = PRIORITIES.map((priority) => [PRIORITY_WORDS[priority], waiting[priority].toLocaleString('en')]);
-  return html`${table({ caption: 'Waiting requests', head: ['Priority, highest first', 'Waiting'], rows, empty: '' })}
+  return html`<h3>Waiting requests</h3>${table({ caption: 'Waiting requests', head: ['Priority, highest first', 'Waiting'], rows, empty: '' })}
 ${oldestSeconds === null ? '' : html`<p>The oldest request has waited for ${spanWords(oldestSeconds * 1000)}.</p>`}`;
 }
 

@@ -8,6 +8,7 @@ import {
   type ClusterView,
   clustersView,
 } from '../../views/clusters.ts';
+import { secondsWords } from '../../views/model/words.ts';
 import { trendChart } from '../charts/trend.ts';
 import { age } from '../html/age.ts';
 import { actionForm } from '../html/form.ts';
@@ -47,7 +48,7 @@ ${run === null ? '' : describeRun(run)}`;
 function describeRun({ outcome, error, requests, milliseconds, dryRun, troubles }: ClusterRunView): Html {
   const [tone, word]: readonly [Tone, string] = outcome === 'done' ? ['ok', 'done'] : ['bad', outcome];
   const problems = troubles.map((trouble) => html`<li>${shown(trouble, 500)}</li>`);
-  return html`<p>${stateBadge({ tone: tone, word: word })} ${requests} requests in ${Math.round(milliseconds / 1000)} s${dryRun ? ', dry run: nothing was written' : ''}${error === null ? '' : html`: ${shown(error, 500)}`}</p>
+  return html`<p>${stateBadge({ tone: tone, word: word })} ${requests} requests in ${secondsWords(milliseconds)}${dryRun ? ', dry run: nothing was written' : ''}${error === null ? '' : html`: ${shown(error, 500)}`}</p>
 ${problems.length === 0 ? '' : html`<h2>Problems</h2><ul>${problems}</ul>`}`;
 }
 

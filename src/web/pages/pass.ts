@@ -66,7 +66,7 @@ function results({ changes, unlisted, notKept }: PassView): Html {
     error === null ? '' : shown(error, 400),
   ]);
   return html`<section aria-labelledby="results"><h2 id="results">Results</h2>
-${table({ caption: 'Changes of this pass', isCaptionHidden: true, head: ['Resource', 'Change', 'Result', 'Error'], rows, empty: '' })}
+${table({ caption: 'Changes of this pass', head: ['Resource', 'Change', 'Result', 'Error'], rows, empty: '' })}
 ${unlisted === 0 ? '' : html`<p>${unlisted} more are not listed.</p>`}
 ${kept}</section>`;
 }

@@ -41,7 +41,6 @@ ${passTable(passes, now)}</section>
 export function passTable(passes: readonly PassRow[], now: number): Html {
   return table({
     caption: 'Passes, newest first',
-    isCaptionHidden: true,
     head: ['Pass', 'Ended', 'Outcome', 'Cause', 'Changes', 'Requests'],
     rows: passes.map((pass) => [
       link(pass.path, `#${pass.number}`),

@@ -45,17 +45,17 @@ ${declaredPause === null ? '' : html`<div><dt>Paused in the manifest</dt><dd>${s
 }
 
 function stateSentence({ state, changes, freshness, source }: ResourceView): string {
-  const since = freshness.ageSeconds === null ? '' : `${spanWords(freshness.ageSeconds * 1000)} ago`;
+  const since = freshness.ageSeconds === null ? '' : ` ${spanWords(freshness.ageSeconds * 1000)} ago`;
   if (source === null && changes.length === 0) {
     return 'It is not declared, and the platform did not have it.';
   }
   switch (state) {
     case 'in-sync':
-      return `It was as declared ${since}.`;
+      return `The platform had it as declared${since}.`;
     case 'stale':
-      return `It was as declared ${since}; it was not checked since then.`;
+      return `The platform had it as declared${since}. It has not been checked since then.`;
     case 'unknown':
-      return 'It was not checked since the daemon started.';
+      return 'It has not been checked since the daemon started.';
     default:
       return changes.some(({ isDrift }) => isDrift) ? 'Somebody changed it on the platform.' : '';
   }
@@ -77,7 +77,7 @@ ${state === 'failed' ? errors : ''}</section>`;
 function fieldsSection({ fields, freshness }: ResourceView, now: number): Html {
   const rows = fields.map((field) => [
     html`<code>${shown(field.name)}</code>`,
-    html`${field.declaredText === '' ? html`<span class="faint">not declared</span>` : shown(field.declaredText)}`,
+    html`${field.declaredText === '' ? html`<span class="faint">not declared</span>` : html`<code>${shown(field.declaredText)}</code>`}`,
     liveCell(field),
   ]);
   return html`<section aria-labelledby="fields"><h2 id="fields">Fields</h2>
@@ -89,7 +89,7 @@ function liveCell({ liveText, differs, declaredText }: FieldView): Html {
   const text =
     liveText === ''
       ? html`<span class="faint">${declaredText === '' ? 'not known' : 'none'}</span>`
-      : html`${shown(liveText)}`;
+      : html`<code>${shown(liveText)}</code>`;
   return differs ? html`${stateBadge({ tone: 'busy', word: 'differs' })} ${text}` : text;
 }
 
