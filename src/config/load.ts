@@ -31,6 +31,9 @@ export interface LoadConfigOptions {
   readonly trust?: ConfigTrust;
 }
 
+/** Compiling a schema, which is the default, takes longer than reading one value with it. */
+const READ_ONCE = { jitless: true };
+
 /**
  * Loads a configuration. Throws one ConfigError with all problems, one per line: `file:line:column: path: problem;
  * solution`. Its message contains no secrets.
@@ -42,7 +45,7 @@ export function loadConfig(options: LoadConfigOptions): Config {
   const document = readDocument(text, file, { env, ...files, ...(limits === null ? {} : { refuse: limits.refuse }) });
   const secrets = collectSecrets(document);
   const schema = configSchema(kinds);
-  const parsed = schema.safeParse(document.values ?? {});
+  const parsed = schema.safeParse(document.values ?? {}, READ_ONCE);
   const clusters = examineEach(document, files);
   const problems = [...document.problems, ...(limits?.examine(document) ?? [])];
   if (document.values !== undefined || problems.length === 0) {

@@ -10,6 +10,8 @@ interface CancelListener {
   handleEvent(): void;
 }
 
+const NONE: readonly CancelListener[] = [];
+
 /**
  * Controller and signal for the attempts of one request. An AbortSignal would take as much time as everything else that
  * the queue does for a request, and stay in memory with the request and its response until a full garbage collection.
@@ -17,7 +19,7 @@ interface CancelListener {
 export class AttemptSignal implements CancelSignal {
   aborted = false;
   reason: AbortSignal['reason'];
-  #listeners: CancelListener[] = [];
+  #listeners: readonly CancelListener[] = NONE;
 
   /** Calls the listeners, once. */
   abort(reason: Error): void {
@@ -26,17 +28,20 @@ export class AttemptSignal implements CancelSignal {
     }
     this.aborted = true;
     this.reason = reason;
-    for (const listener of this.#listeners.splice(0)) {
+    const listeners = this.#listeners;
+    this.#listeners = NONE;
+    for (const listener of listeners) {
       listener.handleEvent();
     }
   }
 
   addEventListener(_: 'abort', listener: CancelListener): void {
-    this.#listeners.push(listener);
+    this.#listeners = [...this.#listeners, listener];
   }
 
   removeEventListener(_: 'abort', listener: CancelListener): void {
-    this.#listeners = this.#listeners.filter((each) => each !== listener);
+    const others = this.#listeners.filter((each) => each !== listener);
+    this.#listeners = others.length === 0 ? NONE : others;
   }
 }
 

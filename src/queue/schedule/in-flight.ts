@@ -19,6 +19,8 @@ interface InFlightRequest {
 export class InFlight {
   readonly #requests = new Map<Job, InFlightRequest>();
   readonly #concurrency: number;
+  /** No response is overdue before this time. */
+  #noneOverdueBefore = Number.POSITIVE_INFINITY;
 
   /** `concurrency`: maximum requests in flight, not counting overdue ones. */
   constructor(concurrency: number) {
@@ -32,6 +34,7 @@ export class InFlight {
   /** Adds a request; `rtt` is the average round trip. Returns the time at which the response is overdue. */
   add(job: Job, sentAt: number, rtt: number): number {
     const overdueAt = sentAt + Math.max(MIN_OVERDUE, OVERDUE_ROUND_TRIPS * rtt);
+    this.#noneOverdueBefore = Math.min(this.#noneOverdueBefore, overdueAt);
     this.#requests.set(job, { class: job.request.class, overdueAt });
     return overdueAt;
   }
@@ -62,11 +65,17 @@ export class InFlight {
   }
 
   #overdue(now: number, requestClass?: RequestClass): number {
+    if (now < this.#noneOverdueBefore) {
+      return 0;
+    }
     let overdue = 0;
+    let first = Number.POSITIVE_INFINITY;
     for (const request of this.#requests.values()) {
       const counts = requestClass === undefined || request.class === requestClass;
       overdue += counts && request.overdueAt <= now ? 1 : 0;
+      first = Math.min(first, request.overdueAt);
     }
+    this.#noneOverdueBefore = first;
     return overdue;
   }
 }

@@ -61,7 +61,9 @@ export class JobRegistry {
     const { repeat, key } = job.request;
     if (repeat !== 'safe') {
       // Later reads must see this write, so they must not share a read that started before it.
-      this.#shared.clear();
+      if (this.#shared.size > 0) {
+        this.#shared.clear();
+      }
     } else if (key && this.#shared.get(key) === job) {
       this.#shared.delete(key);
     }
