@@ -1,21 +1,51 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { SIZE } from './test/support/campaign.ts';
 import { SlowestFiles } from './test/support/slowest-files.ts';
 
 /**
- * Tests that start few processes: files share a process, which loads and compiles each module once. Starting a process
- * from a large one is slow, and nock may still intercept the connections of a process that used it: so all other files
- * have a process of their own.
+ * Tests that start few processes: files of a group share processes, which load and compile each module once. Starting a
+ * process from a large one is slow, so all other files have a process of their own. The groups are separate, because
+ * nock, which only the first uses, may still intercept the connections of a process that used it.
  */
-const SHARED =
-  'architecture|clusters|config|contract|conversations|core|emulator|forge|import|kinds|manifests|plan|platform|queue|reconcile|report|store';
+const GROUPS = {
+  parts:
+    'architecture|clusters|config|contract|conversations|core|emulator|forge|import|kinds|manifests|plan|platform|queue|reconcile|report|store',
+  pages: 'server|vendor|views|web',
+};
 
-/** Tests in these directories that spy on a module of Node, or count the promises of their process. */
-const SPYING = [
+/** Files in these directories that start processes, spy on a module of Node, or count the promises of their process. */
+const ALONE = [
+  'test/conversations/context-records-platform.test.ts',
+  'test/conversations/ingest-killed.test.ts',
+  'test/manifests/ignore-rules.test.ts',
+  'test/reconcile/own-user.test.ts',
+  'test/store/store-errors.test.ts',
   'test/conversations/standard-webhook.test.ts',
   'test/conversations/files/read-tickets.test.ts',
   'test/platform/allocations.test.ts',
+  'test/web/chromium/*.test.ts',
 ];
+
+/**
+ * Tests that `npm test` leaves to `.ci/run`: whole programs in many processes or in a browser, whose parts have tests
+ * within one process.
+ */
+const SLOW = [
+  'test/bench/bench.test.ts',
+  'test/commands/completion-shells.test.ts',
+  'test/crash/processes.test.ts',
+  'test/daemon/@(busy|large-files|stopping).test.ts',
+  'test/docs/tour.test.ts',
+  'test/e2e/*.test.ts',
+  'test/package/@(dockerfile|heap-size|pack|pull-request-jobs).test.ts',
+  'test/security/@(daemon|processes).test.ts',
+  'test/web/chromium/*.test.ts',
+];
+
+/** True if the command names what to run: slow tests of it are run as well. */
+const isNamed = process.argv.slice(2).some((argument) => argument.startsWith('test/'));
+const skipped = SIZE === 'sample' && !isNamed ? SLOW : [];
 
 /** File that CI reads the results from. */
 const RESULTS = process.env.TEST_RESULTS;
@@ -34,13 +64,22 @@ export default defineConfig({
       ...(RESULTS ? [['json', { outputFile: RESULTS }] as ['json', object]] : []),
     ],
     projects: [
+      ...Object.entries(GROUPS).map(([name, folders]) => ({
+        extends: true as const,
+        test: {
+          name,
+          include: [`test/@(${folders})/**/*.test.ts`],
+          exclude: [...ALONE, ...skipped],
+          isolate: false,
+        },
+      })),
       {
         extends: true,
-        test: { name: 'shared', include: [`test/@(${SHARED})/**/*.test.ts`], exclude: SPYING, isolate: false },
-      },
-      {
-        extends: true,
-        test: { name: 'isolated', include: [`test/!(${SHARED})/**/*.test.ts`, 'test/*.test.ts', ...SPYING] },
+        test: {
+          name: 'alone',
+          include: [`test/!(${Object.values(GROUPS).join('|')})/**/*.test.ts`, 'test/*.test.ts', ...ALONE],
+          exclude: skipped,
+        },
       },
     ],
   },

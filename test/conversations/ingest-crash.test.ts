@@ -24,7 +24,7 @@ import { Helpdesk, SECRET, type TicketState, testRedactor, testWebhook } from '.
 const MINUTE = 60_000;
 const QUIET = 10 * MINUTE;
 /** The campaign dies before and after every write; a sample at every STRIDE-th. */
-const STRIDE = countCases({ sample: 3, ci: 3, full: 1 });
+const STRIDE = countCases({ sample: 9, ci: 3, full: 1 });
 
 type Step =
   | { readonly do: 'edit'; readonly id: string; readonly state: TicketState }
@@ -319,7 +319,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 test('converges after any edits, hints, faults and crashes', async () => {
-  const numRuns = STRIDE === 1 ? 1000 : 100;
+  const numRuns = countCases({ sample: 30, ci: 100, full: 1000 });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), fc.boolean(), async (script, listsDeleted) => {
       await play(script, openMemoryStore(), { listsDeleted });

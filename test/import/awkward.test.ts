@@ -3,12 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Observation } from '../../src/core/resource.ts';
 import { readAll } from '../../src/import/read-all.ts';
 import { kinds } from '../../src/kinds/registry.ts';
+import { countCases } from '../support/campaign.ts';
 import { actual, planOf } from '../support/planning.ts';
 import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
 import { type Files, filesAfter, importFrom, importOf } from './importing.ts';
 
 const SEED = Number(process.env.OCTAVO_SEED ?? 20260702);
-const RUNS = Number(process.env.OCTAVO_RUNS ?? 10);
+const RUNS = Number(process.env.OCTAVO_RUNS ?? countCases({ sample: 4, ci: 10, full: 500 }));
 const endOnFailure = process.env.OCTAVO_SHRINK === undefined;
 
 let world: World;

@@ -4,12 +4,13 @@ import { resolveDrift } from '../../src/import/drift/drift.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { baseOfRecord } from '../../src/reconcile/record.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
+import { countCases } from '../support/campaign.ts';
 import { type Model, manifestsOf } from '../support/model.ts';
 import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
 import { type Files, filesAfter, importFrom } from './importing.ts';
 
 const SEED = Number(process.env.OCTAVO_SEED ?? 20260703);
-const RUNS = Number(process.env.OCTAVO_RUNS ?? 10);
+const RUNS = Number(process.env.OCTAVO_RUNS ?? countCases({ sample: 4, ci: 10, full: 500 }));
 const endOnFailure = process.env.OCTAVO_SHRINK === undefined;
 
 let world: World;

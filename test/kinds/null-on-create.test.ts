@@ -3,10 +3,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { isObject, type Json } from '../../src/core/json.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { manifestJsonSchema } from '../../src/manifests/reference/json-schema.ts';
+import { countCases } from '../support/campaign.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';
 
 const SEED = Number(process.env.OCTAVO_SEED ?? 20261122);
-const RUNS = Number(process.env.OCTAVO_RUNS ?? 12);
+const RUNS = Number(process.env.OCTAVO_RUNS ?? countCases({ sample: 5, ci: 12, full: 600 }));
 
 /** A platform whose new resources have non-null defaults wherever possible. */
 const WIDE = {

@@ -5,12 +5,13 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { IGNORE_LIMITS, IgnoreError, parseIgnoreRules } from '../../src/manifests/files/ignore-rules.ts';
 import { makeFolder, makeRepository } from '../git/repository.ts';
+import { countCases } from '../support/campaign.ts';
 
 const folder = makeFolder();
 makeRepository(folder);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const RUNS = Number(process.env.OCTAVO_RUNS ?? 200);
+const RUNS = Number(process.env.OCTAVO_RUNS ?? countCases({ sample: 50, ci: 200, full: 10000 }));
 
 /** Returns the paths that git itself ignores. */
 function ignoredByGit(rules: string, paths: readonly string[]): readonly string[] {

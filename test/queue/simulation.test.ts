@@ -1,19 +1,24 @@
 import { describe, expect, test } from 'vitest';
 import { PRIORITIES, type Priority } from '../../src/queue/model/request.ts';
+import { pickCases } from '../support/campaign.ts';
 import { firstCallWindow, fixedWindow, type Limiter, steps, tokenBucket } from '../support/rate-limiters.ts';
 import { type Report, type Scenario, SimulatedServer, START, simulate } from '../support/rate-simulator.ts';
 
 const MINUTE = 60_000;
-const SEEDS = [1, 2, 3, 4, 5];
+const ALL_SEEDS = [1, 2, 3, 4, 5];
+const SEEDS = pickCases(ALL_SEEDS, 1);
 
 const perMinute = (limit: number) => ({ all: fixedWindow(limit, MINUTE) });
 const bucket = () => ({ all: tokenBucket(10, 50) });
 const fromFirstCall = () => ({ all: firstCallWindow(60, MINUTE) });
 
 /** Runs a scenario with several seeds. Limiters have state, so each run creates its own. */
-async function simulateAll(scenario: () => Scenario): Promise<{ worst: number; refused: number; reports: Report[] }> {
+async function simulateAll(
+  scenario: () => Scenario,
+  seeds = SEEDS,
+): Promise<{ worst: number; refused: number; reports: Report[] }> {
   const reports: Report[] = [];
-  for (const seed of SEEDS) {
+  for (const seed of seeds) {
     reports.push(await simulate({ ...scenario(), seed }));
   }
   return {
@@ -103,7 +108,8 @@ describe('a limit shared with other clients', () => {
     ['60 a minute, for a short time', () => ({ limits: perMinute(60), calls: 270, sharers: 4 })],
     ['a bucket', () => ({ limits: bucket(), calls: 2000, sharers: 4 })],
   ])('four independent Octavo queues, %s', async (_, scenario) => {
-    const { worst, reports } = await simulateAll(scenario);
+    // The share of all runs is limited: a single run may have two.
+    const { worst, reports } = await simulateAll(scenario, ALL_SEEDS);
     const refused = reports.reduce((sum, report) => sum + report.refused, 0);
     expect(worst).toBeLessThanOrEqual(1.02);
     expect(refused / (scenario().calls * reports.length)).toBeLessThanOrEqual(0.003);
@@ -191,7 +197,7 @@ describe('under saturation', () => {
     ['60 a minute', 60, 570, 20_000],
   ])('95 % of interactive requests wait at most 5 s, %s', async (_, limit, calls, every) => {
     const waits: number[] = [];
-    for (const seed of SEEDS) {
+    for (const seed of ALL_SEEDS) {
       waits.push(...(await waitsOf(limit, calls, every, seed)));
     }
     waits.sort((a, b) => a - b);

@@ -4,6 +4,7 @@ import type { EmulatorState, PlatformVersion } from '../../src/emulator/emulator
 import { getFeatures } from '../../src/emulator/model/features.ts';
 import { filesAfter, importFrom } from '../import/importing.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
+import { countCases } from '../support/campaign.ts';
 import { addForeign } from '../support/foreign.ts';
 import { type Model, manifestsOf } from '../support/model.ts';
 import { differences } from '../support/oracle.ts';
@@ -17,7 +18,7 @@ import { openWorld, UNLIMITED, type World } from '../support/world.ts';
  */
 
 const SEED = Number(process.env.OCTAVO_SEED ?? 20260901);
-const RUNS = Number(process.env.OCTAVO_RUNS ?? 6);
+const RUNS = Number(process.env.OCTAVO_RUNS ?? countCases({ sample: 2, ci: 6, full: 300 }));
 const policy = { policy: UNLIMITED };
 
 const platforms: readonly {

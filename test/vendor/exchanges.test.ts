@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/emulator/families.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import { ORGANIZATION } from '../contract/operation-world.ts';
+import { pickCases, SIZE } from '../support/campaign.ts';
 import { clientExchanges } from './client-exchanges.ts';
 import { DISAGREEMENTS } from './disagreements.ts';
 import { openDocument, VERSIONS, type Version } from './document.ts';
@@ -15,7 +16,8 @@ import { rowExchanges } from './row-exchanges.ts';
  * differences.
  */
 
-const judges = Object.fromEntries(VERSIONS.map((version) => [version, new Judge(openDocument(version))]));
+const versions = pickCases(VERSIONS, 1);
+const judges = Object.fromEntries(versions.map((version) => [version, new Judge(openDocument(version))]));
 const found = new Map<Version, readonly Disagreement[]>();
 let exchanges: readonly Exchange[];
 
@@ -44,7 +46,7 @@ beforeAll(async () => {
   found.set('0.202', judged('0.202', exchanges));
 }, 120_000);
 
-describe.each(VERSIONS)('%s', (version) => {
+describe.each(versions)('%s', (version) => {
   test('exchanges differ only where listed', () => {
     expect(unknownOf(version, found.get(version) ?? [])).toEqual([]);
   });
@@ -58,8 +60,7 @@ describe.each(VERSIONS)('%s', (version) => {
 
   test('an additional or changed field in any response is found', () => {
     const hears = (exchange: Exchange) => judged(version, [exchange]).every((one) => one.in !== 'operation');
-    const unseen = exchanges
-      .filter(isObjectAnswer)
+    const unseen = pickCases(exchanges.filter(isObjectAnswer), 200)
       .filter(hears)
       .flatMap((exchange) => {
         const answer = JSON.parse(exchange.answerBody) as Record<string, unknown>;
@@ -75,7 +76,8 @@ describe.each(VERSIONS)('%s', (version) => {
       });
     // The only answer all of whose fields have other names in the vendor's documents.
     const ping = `POST /v1/orgs/${ORGANIZATION}/ping serviceVisitorClaims`;
-    expect([...new Set(unseen)]).toEqual([ping]);
+    const passed = new Set(unseen);
+    expect([...passed]).toEqual(SIZE === 'sample' && !passed.has(ping) ? [] : [ping]);
   });
 });
 

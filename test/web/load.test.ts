@@ -3,8 +3,13 @@ import type { Backend } from '../../src/views/model/backend.ts';
 import type { PageDefinition, PageRequest } from '../../src/web/page.ts';
 import { organizationPage } from '../../src/web/pages/organization.ts';
 import { organizationsPage } from '../../src/web/pages/organizations.ts';
+import { countCases } from '../support/campaign.ts';
 import { fakeDaemon, NOW } from '../views/backend.ts';
 import { someRequest } from '../views/some-backend.ts';
+
+/** Number of organizations, and of resources of one. */
+const ORGANIZATIONS = countCases({ sample: 200, ci: 1000, full: 1000 });
+const RESOURCES = countCases({ sample: 10_000, ci: 100_000, full: 100_000 });
 
 /** Largest page, in bytes. */
 const LARGEST = 50_000;
@@ -18,21 +23,21 @@ async function render(page: PageDefinition, backend: Backend, asked: PageRequest
   return view === null ? '' : String(await page.render?.(view, asked));
 }
 
-test('the first page of 1,000 organizations is small', async () => {
-  const names = Array.from({ length: 1000 }, (_, index) => `org_${String(index).padStart(4, '0')}`);
+test(`the first page of ${ORGANIZATIONS} organizations is small`, async () => {
+  const names = Array.from({ length: ORGANIZATIONS }, (_, index) => `org_${String(index).padStart(4, '0')}`);
   const { backend } = await fakeDaemon(
     ...names.map((id) => ({ id, plan: { manifests: { 'a.yaml': `teams: { a: { title: A team of ${id} } }` } } })),
   );
   const shown = await render(organizationsPage, backend, request());
   expect(shown.length).toBeLessThan(LARGEST);
-  expect(shown).toContain('1000 organizations');
+  expect(shown).toContain(`${ORGANIZATIONS} organizations`);
   expect(shown).toContain('after=org_0099');
 });
 
-test('the page of an organization with 100,000 resources is small', async () => {
-  const teams = Array.from({ length: 100_000 }, (_, index) => `  t-${index}: { title: Team ${index} }`);
+test(`the page of an organization with ${RESOURCES} resources is small`, async () => {
+  const teams = Array.from({ length: RESOURCES }, (_, index) => `  t-${index}: { title: Team ${index} }`);
   const { backend } = await fakeDaemon({ plan: { manifests: { 'a.yaml': `teams:\n${teams.join('\n')}` } } });
   const shown = await render(organizationPage, backend, request('org_1'));
   expect(shown.length).toBeLessThan(LARGEST);
-  expect(shown).toContain('100000 resources');
+  expect(shown).toContain(`${RESOURCES} resources`);
 });

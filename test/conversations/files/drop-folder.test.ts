@@ -21,6 +21,7 @@ import { fileInput } from '../../../src/conversations/sources/files/formats/inpu
 import { MAX_BATCH_SIZE } from '../../../src/conversations/sources/files/formats/record.ts';
 import { isSettled, isTemporaryName, readFileStat } from '../../../src/conversations/sources/files/settled.ts';
 import type { Json } from '../../../src/core/json.ts';
+import { countCases } from '../../support/campaign.ts';
 import { outline } from './inputs.ts';
 
 const record = (id: string) => `${JSON.stringify({ id, parts: [{ role: 'user', body: 'x' }] })}\n`;
@@ -195,7 +196,7 @@ describe('a drop folder', () => {
   });
 
   it('reads each of many small files once while they stay in the folder', async () => {
-    const names = Array.from({ length: 4200 }, (_, index) => `${index}`);
+    const names = Array.from({ length: countCases({ sample: 1200, ci: 4200, full: 4200 }) }, (_, index) => `${index}`);
     for (const name of names) {
       await put(`${name}.ndjson`, record(name));
     }

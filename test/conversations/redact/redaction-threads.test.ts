@@ -12,7 +12,7 @@ import { createVirtualClock } from '../../queue/virtual-clock.ts';
 import { countCases } from '../../support/campaign.ts';
 
 /** Tickets of 1 MB at once in one thread: each takes seconds. */
-const DENSE = countCases({ sample: 2, ci: 2, full: 8 });
+const DENSE = countCases({ sample: 1, ci: 2, full: 8 });
 
 const redactor = createConversationRedactor();
 const opened: RedactionThreads[] = [];

@@ -5,6 +5,7 @@ import { REDACTION_TYPES } from '../../../src/conversations/model/conversation.t
 import type { Ticket } from '../../../src/conversations/model/ticket.ts';
 import { createConversationRedactor, type RedactionOptions } from '../../../src/conversations/redact/redactor.ts';
 import { ConfigError } from '../../../src/core/errors.ts';
+import { countCases } from '../../support/campaign.ts';
 import { figuresOf, readCorpus, ticketOf } from './corpus.ts';
 
 const corpus = readCorpus();
@@ -275,7 +276,7 @@ describe('properties', () => {
         expect(twice.conversation).toEqual(once.conversation);
         expect(twice.counts).toEqual({});
       }),
-      { numRuns: 300 },
+      { numRuns: countCases({ sample: 60, ci: 300, full: 3000 }) },
     );
   });
 
@@ -294,7 +295,7 @@ describe('properties', () => {
         }
         expect(rebuilt + text.slice(from)).toBe(explained?.redacted);
       }),
-      { numRuns: 200 },
+      { numRuns: countCases({ sample: 60, ci: 200, full: 2000 }) },
     );
   });
 });
