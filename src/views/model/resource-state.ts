@@ -50,7 +50,10 @@ export function resourceStates(reconciler: ReconcilerState, isStale: boolean): R
   const indexed = before?.end === lastEnd ? before : { end: lastEnd, states: indexChanges(lastCheck, lastEnd) };
   indexes.set(lastCheck, indexed);
   const { states } = indexed;
-  const state = (address: Address) => (states.state(address) === 'in-sync' ? 'stale' : states.state(address));
+  const state = (address: Address) => {
+    const known = states.state(address);
+    return known === 'in-sync' ? 'stale' : known;
+  };
   return isStale ? { ...states, state } : states;
 }
 
@@ -67,7 +70,7 @@ function indexChanges({ plan, drift }: Check, end: ReconcilerState['lastEnd']): 
   const changes = Map.groupBy(plan.changes, ({ address }) => address);
   const results = new Map((end?.plan === plan ? end.results : []).map((result) => [changeId(result), result]));
   const pending = new Map(plan.pending.map(({ address, reason }) => [address, reason]));
-  const result = (change: Change) => results.get(changeId(change));
+  const result = (change: Change) => (results.size === 0 ? undefined : results.get(changeId(change)));
   const isWholeHeld = plan.verdict.state === 'held';
   const stateOf = (change: Change): ResourceState => {
     const status = result(change)?.status;
@@ -83,9 +86,10 @@ function indexChanges({ plan, drift }: Check, end: ReconcilerState['lastEnd']): 
     return change.held !== null || isWholeHeld ? 'held' : 'planned';
   };
   const state = (address: Address): ResourceState => {
-    const states = (changes.get(address) ?? []).map(stateOf);
-    const left = RESOURCE_STATES.find((each) => each !== 'in-sync' && states.includes(each));
-    return left ?? (pending.has(address) ? 'pending' : 'in-sync');
+    const own = changes.get(address) ?? [];
+    const [first] = own;
+    const worst = own.length > 1 || first === undefined ? worstOf(own.map(stateOf)) : stateOf(first);
+    return worst !== 'in-sync' ? worst : pending.has(address) ? 'pending' : 'in-sync';
   };
   return {
     changes,
@@ -97,6 +101,10 @@ function indexChanges({ plan, drift }: Check, end: ReconcilerState['lastEnd']): 
     isDrift: (address) => (changes.get(address) ?? []).some((change) => drift.has(change)),
     state,
   };
+}
+
+function worstOf(states: readonly ResourceState[]): ResourceState {
+  return RESOURCE_STATES.find((each) => states.includes(each)) ?? 'in-sync';
 }
 
 /** Returns the pause that covers a resource: its own, or that of the organization. */

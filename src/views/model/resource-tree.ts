@@ -4,24 +4,52 @@ import type { Declared } from '../../core/resource.ts';
 import { kinds } from '../../kinds/registry.ts';
 
 /** A declared resource in the tree. */
-export interface TreeNode {
+export class TreeNode {
   readonly resource: Declared;
-  /** Title if it has one. */
-  readonly title: string;
   readonly parent: TreeNode | null;
-  readonly depth: number;
   /** Position in the order of the tree, parents first. */
   readonly position: number;
-  /** Address and title in lower case, for searches. */
-  readonly text: string;
+  #text: string | null = null;
+
+  constructor(resource: Declared, parent: TreeNode | null, position: number) {
+    this.resource = resource;
+    this.parent = parent;
+    this.position = position;
+  }
+
+  /** Title if it has one. */
+  get title(): string {
+    return titleOf(this.resource);
+  }
+
+  /** Address and title in lower case, for searches. Made by the first one, because most trees are never searched. */
+  get text(): string {
+    this.#text ??= `${this.resource.address}\n${this.title}`.toLowerCase();
+    return this.#text;
+  }
 }
 
-export interface ResourceTree {
+/** Tree of resources. Parts that few pages need are made when they are first read. */
+export class ResourceTree {
   /** Parents first, each followed by what it contains. */
   readonly nodes: readonly TreeNode[];
-  readonly byAddress: ReadonlyMap<Address, TreeNode>;
+  #byAddress: ReadonlyMap<Address, TreeNode> | null = null;
+  #kinds: ReadonlyMap<string, number> | null = null;
+
+  constructor(nodes: readonly TreeNode[]) {
+    this.nodes = nodes;
+  }
+
+  get byAddress(): ReadonlyMap<Address, TreeNode> {
+    this.#byAddress ??= new Map(this.nodes.map((node) => [node.resource.address, node]));
+    return this.#byAddress;
+  }
+
   /** Number of resources of each kind. */
-  readonly kinds: ReadonlyMap<string, number>;
+  get kinds(): ReadonlyMap<string, number> {
+    this.#kinds ??= countKinds(this.nodes);
+    return this.#kinds;
+  }
 }
 
 type DeclaredResources = ReadonlyMap<Address, Declared>;
@@ -38,6 +66,7 @@ const PARENT_FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
       .map(([field]) => field),
   ]),
 );
+const NONE: readonly Declared[] = [];
 /** Kinds in the order of the tree: the organization and sites first, people last. */
 const ORDER: ReadonlyMap<string, number> = new Map(kinds.toReversed().map(({ name }, index) => [name, index]));
 
@@ -66,49 +95,53 @@ function build(declared: DeclaredResources): ResourceTree {
     }
   }
   const nodes: TreeNode[] = [];
-  const byAddress = new Map<Address, TreeNode>();
-  const addAll = (roots: readonly Declared[]) => {
-    const stack: { readonly resource: Declared; readonly parent: TreeNode | null }[] = [];
-    const push = (resources: readonly Declared[], parent: TreeNode | null) => {
-      for (const resource of resources.toSorted(compareSiblings).reverse()) {
-        stack.push({ resource, parent });
-      }
-    };
-    push(roots, null);
-    for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-      if (!byAddress.has(next.resource.address)) {
-        const node = nodeOf(next.resource, next.parent, nodes.length);
-        nodes.push(node);
-        byAddress.set(node.resource.address, node);
-        push(children.get(node.resource.address) ?? [], node);
-      }
+  addBelow(nodes, children.get(null) ?? [], children);
+  if (nodes.length < declared.size) {
+    // What is left is below itself, which the manifests do not forbid.
+    const added = new Set(nodes.map(({ resource }) => resource));
+    for (const resource of declared.values()) {
+      addBelow(nodes, [resource], children, added);
     }
-  };
-  addAll(children.get(null) ?? []);
-  // What is left is below itself, which the manifests do not forbid.
-  for (const resource of nodes.length < declared.size ? declared.values() : []) {
-    addAll([resource]);
   }
-  return { nodes, byAddress, kinds: countKinds(nodes) };
+  return new ResourceTree(nodes);
 }
 
-function nodeOf(resource: Declared, parent: TreeNode | null, position: number): TreeNode {
-  const title = titleOf(resource);
-  const text = `${resource.address}\n${title}`.toLowerCase();
-  return { resource, title, parent, depth: parent === null ? 0 : parent.depth + 1, position, text };
+/** Adds resources with what they contain, except those that were added before. */
+function addBelow(
+  nodes: TreeNode[],
+  roots: readonly Declared[],
+  children: ReadonlyMap<Address | null, readonly Declared[]>,
+  added: Set<Declared> | null = null,
+): void {
+  const stack: { readonly resource: Declared; readonly parent: TreeNode | null }[] = [];
+  const push = (resources: readonly Declared[], parent: TreeNode | null) => {
+    for (const resource of resources.toSorted(compareSiblings).reverse()) {
+      stack.push({ resource, parent });
+    }
+  };
+  push(roots, null);
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (added?.has(next.resource) !== true) {
+      const node = new TreeNode(next.resource, next.parent, nodes.length);
+      nodes.push(node);
+      added?.add(next.resource);
+      push(children.get(next.resource.address) ?? NONE, node);
+    }
+  }
 }
 
 /** Returns the address that a resource is below; null at the top. */
 function parentOf({ kind, fields, within }: Declared, declared: DeclaredResources): Address | null {
-  const field = (PARENT_FIELDS.get(kind) ?? []).map((name) => fields[name]).find((value) => typeof value === 'string');
-  if (typeof field === 'string' && declared.has(field)) {
-    return field;
+  const name = PARENT_FIELDS.get(kind)?.find((each) => typeof fields[each] === 'string');
+  const parent = name === undefined ? undefined : (fields[name] as Address);
+  if (parent !== undefined && declared.has(parent)) {
+    return parent;
   }
   return within !== null && declared.has(within) ? within : null;
 }
 
 function compareSiblings(a: Declared, b: Declared): number {
-  const order = (ORDER.get(a.kind) ?? 0) - (ORDER.get(b.kind) ?? 0);
+  const order = a.kind === b.kind ? 0 : (ORDER.get(a.kind) ?? 0) - (ORDER.get(b.kind) ?? 0);
   return order || (a.place?.index ?? 0) - (b.place?.index ?? 0) || (a.address < b.address ? -1 : 1);
 }
 
