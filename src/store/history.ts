@@ -104,9 +104,10 @@ export interface HistoryQuery {
   readonly limit: number;
 }
 
-export interface AuditQuery extends HistoryQuery {
-  /** Latest time of an entry, in milliseconds since the epoch; default: no limit. */
-  readonly until?: number | undefined;
+/** Selects entries of the audit before a position, by time and then by number, newest first. */
+export interface AuditQuery {
+  readonly before?: { readonly at: number; readonly number: number } | undefined;
+  readonly limit: number;
 }
 
 /** History of one organization. Every method throws StoreError if the state cannot be used. */

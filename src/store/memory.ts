@@ -3,7 +3,7 @@ import { StoreError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { OUTBOX_LAYOUTS } from './outbox-layout.ts';
 import { openSessions, SESSION_LAYOUT } from './sessions.ts';
-import { HISTORY_LAYOUTS, openHistory } from './sqlite-history.ts';
+import { AUDIT_INDEX, HISTORY_LAYOUTS, openHistory } from './sqlite-history.ts';
 import { openOutbox } from './sqlite-outbox.ts';
 import type { AppliedHead, OrganizationRecord, PlanDecision, RecordEntry, Store } from './store.ts';
 
@@ -68,7 +68,7 @@ export function openMemoryStore(): Store {
 
 function memoryDatabase(): DatabaseSync {
   const database = new DatabaseSync(':memory:');
-  database.exec([...OUTBOX_LAYOUTS, ...HISTORY_LAYOUTS, SESSION_LAYOUT].join('\n'));
+  database.exec([...OUTBOX_LAYOUTS, ...HISTORY_LAYOUTS, SESSION_LAYOUT, AUDIT_INDEX].join('\n'));
   return database;
 }
 

@@ -39,6 +39,9 @@ export const HISTORY_LAYOUTS = [
   ) STRICT, WITHOUT ROWID;`,
 ];
 
+/** Index for entries of the audit by time. */
+export const AUDIT_INDEX = 'CREATE INDEX audit_time ON audit (organization, at, number);';
+
 const MAX = Number.MAX_SAFE_INTEGER;
 
 /** Access to the database: converts its errors to StoreError, and parses stored JSON. */
@@ -212,7 +215,7 @@ class HistoryTables {
     const rows = this.#all(
       `SELECT c.*, p.commit_id, p.subject, p.first_at FROM pass_change c JOIN pass p
         ON p.organization = c.organization AND p.number = c.pass
-        WHERE c.organization = ? AND c.address = ? ORDER BY c.pass DESC, c.action LIMIT ?`,
+        WHERE c.organization = ? AND c.address = ? ORDER BY c.pass DESC, c.action DESC LIMIT ?`,
       ...[this.#organization, address, limit],
     );
     return rows.map((row) => ({
@@ -234,10 +237,10 @@ class HistoryTables {
     this.#run('DELETE FROM audit WHERE organization = ? AND number <= ?', this.#organization, number - RETENTION.audit);
   }
 
-  audit({ before = MAX, until = MAX, limit }: AuditQuery): readonly AuditEntry[] {
+  audit({ before = { at: MAX, number: MAX }, limit }: AuditQuery): readonly AuditEntry[] {
     const rows = this.#all(
-      'SELECT * FROM audit WHERE organization = ? AND number < ? AND at <= ? ORDER BY number DESC LIMIT ?',
-      ...[this.#organization, before, until, limit],
+      'SELECT * FROM audit WHERE organization = ? AND (at, number) < (?, ?) ORDER BY at DESC, number DESC LIMIT ?',
+      ...[this.#organization, before.at, before.number, limit],
     );
     return rows.map((row) => ({
       number: Number(row.number),

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import type { Actor } from './history.ts';
 import { OUTBOX_LAYOUTS } from './outbox-layout.ts';
 import { openSessions, SESSION_LAYOUT } from './sessions.ts';
-import { HISTORY_LAYOUTS, openHistory } from './sqlite-history.ts';
+import { AUDIT_INDEX, HISTORY_LAYOUTS, openHistory } from './sqlite-history.ts';
 import { openOutbox } from './sqlite-outbox.ts';
 import type { Note, OrganizationRecord, PlanDecision, RecordEntry, Store } from './store.ts';
 import {
@@ -43,6 +43,7 @@ const LAYOUTS = [
   INSERT INTO decision SELECT organization, checksum, '', 'socket', 'approved', '', at FROM approval;
   DELETE FROM approval;`,
   SESSION_LAYOUT,
+  AUDIT_INDEX,
 ];
 
 /** SQLite's application id, which marks the file as Octavo's: "Octv". */

@@ -1,5 +1,5 @@
 /** View of what people did, newest first, over several organizations. */
-import type { AuditEntry } from '../store/history.ts';
+import type { AuditEntry, AuditQuery } from '../store/history.ts';
 import type { OrganizationState } from './model/backend.ts';
 import { isoTime } from './model/words.ts';
 
@@ -34,15 +34,13 @@ export async function auditView(
 ): Promise<AuditView> {
   const start = before === null ? null : readPosition(before);
   const found: (AuditEntry & { readonly organization: string })[] = [];
-  for (const { id, history } of organizations) {
-    // One more than fits shows whether there is another page. Entries of the same millisecond are sorted below.
-    const query =
-      start === null ? {} : { until: start.at, ...(id === start.organization ? { before: start.number } : {}) };
-    for (const entry of await history.audit({ ...query, limit: LISTED + 1 })) {
+  for (const { id, history } of await newestFirst(organizations, start)) {
+    // One more than fits shows whether there is another page.
+    for (const entry of await history.audit({ before: positionIn(id, start), limit: LISTED + 1 })) {
       found.push({ ...entry, organization: id });
     }
   }
-  const rest = found.sort(compare).filter((entry) => start === null || compare(start, entry) < 0);
+  const rest = found.sort(compare);
   const shown = rest.slice(0, LISTED);
   const last = shown.at(-1);
   return {
@@ -50,6 +48,35 @@ export async function auditView(
     entries: shown.map(({ at, ...entry }) => ({ ...entry, at: isoTime(at) })),
     next: rest.length > LISTED && last !== undefined ? `${last.at}-${last.number}-${last.organization}` : null,
   };
+}
+
+/**
+ * Returns the organizations with the newest entries. A page has entries of few organizations, and reading a page of each of
+ * 1,000 organizations takes too long.
+ */
+async function newestFirst(
+  organizations: readonly OrganizationState[],
+  start: Position | null,
+): Promise<readonly OrganizationState[]> {
+  const newest: (Position & { readonly state: OrganizationState })[] = [];
+  for (const state of organizations) {
+    for (const { at, number } of await state.history.audit({ before: positionIn(state.id, start), limit: 1 })) {
+      newest.push({ state, at, number, organization: state.id });
+    }
+  }
+  return newest
+    .sort(compare)
+    .slice(0, LISTED + 1)
+    .map(({ state }) => state);
+}
+
+/** Returns where the entries of an organization begin on a page. */
+function positionIn(organization: string, start: Position | null): AuditQuery['before'] {
+  if (start === null || organization === start.organization) {
+    return start ?? undefined;
+  }
+  // Of entries of the same millisecond, those of other organizations were shown if their id is smaller.
+  return { at: start.at, number: organization < start.organization ? 0 : Number.MAX_SAFE_INTEGER };
 }
 
 /** Newest first. The numbers of an organization grow with time, unless the clock was set back. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
@@ -173,7 +174,9 @@ describe.each([
       { ...entry, number: 2, outcome: 'refused', detail: 'no such plan' },
       { ...entry, number: 1 },
     ]);
-    expect(await store.history('org_1').audit({ limit: 5, before: 2 })).toEqual([{ ...entry, number: 1 }]);
+    expect(await store.history('org_1').audit({ limit: 5, before: { at: 5, number: 2 } })).toEqual([
+      { ...entry, number: 1 },
+    ]);
   });
 
   test('returns pauses until they end or are resumed', async () => {
@@ -219,4 +222,36 @@ test('counts every pass exactly once, whatever their order', async () => {
     }),
     { numRuns: 50 },
   );
+});
+
+test('lists of the history are read from indexes, without sorting or reading other organizations', async () => {
+  const statements = new Set<string>();
+  let database: DatabaseSync | undefined;
+  store = openSqliteStore(join(folder, 'octavo.db'), (opened) => {
+    database = opened;
+    const prepare = opened.prepare.bind(opened);
+    opened.prepare = (sql, ...rest) => {
+      statements.add(sql);
+      return prepare(sql, ...rest);
+    };
+  });
+  const history = store.history('org_1');
+  await history.passes({ limit: 50 });
+  await history.pass(1);
+  await history.passOfPlan('sha256:1');
+  await history.changesOf('team/a', 20);
+  await history.audit({ limit: 50 });
+  await history.pauses(1);
+  const reads = [...statements].filter((sql) => sql.startsWith('SELECT'));
+  expect(reads.length).toBeGreaterThanOrEqual(7);
+  for (const sql of reads) {
+    const plan = database?.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() ?? [];
+    const steps = plan
+      .map(({ detail }) => String(detail))
+      .filter((step) => !/^(CO-ROUTINE|SCAN \(subquery)/.test(step));
+    expect(steps.length, sql).toBeGreaterThan(0);
+    for (const step of steps) {
+      expect(step, sql).toMatch(/^SEARCH .* USING (COVERING )?(INDEX|PRIMARY KEY) .*\(organization=\?/);
+    }
+  }
 });

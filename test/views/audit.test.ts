@@ -31,6 +31,21 @@ test('merges the entries of organizations by time, and pages without losing or r
   expect(times).toEqual(times.toSorted().reverse());
 });
 
+test('pages through entries of many organizations in the same millisecond', async () => {
+  const states = Array.from({ length: 120 }, (_, index) => someOrganization(`org_${String(index).padStart(3, '0')}`));
+  for (const { id, history } of states) {
+    await history.addAudit(entry(NOW, id));
+    await history.addAudit(entry(NOW - 1, `${id} before`));
+  }
+  const seen: string[] = [];
+  for (let before: string | null = ''; before !== null; ) {
+    const view: Awaited<ReturnType<typeof auditView>> = await auditView(states, null, before || null);
+    seen.push(...view.entries.map(({ subject }) => subject));
+    before = view.next;
+  }
+  expect(seen).toEqual([...states.map(({ id }) => id), ...states.map(({ id }) => `${id} before`)]);
+});
+
 test('an unreadable position shows the first page', async () => {
   const state = someOrganization('a');
   await state.history.addAudit(entry(NOW, 'x'));
