@@ -21,6 +21,8 @@ interface ProcessOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly stdio?: StdioOptions;
   readonly cwd?: string;
+  /** Leaves the process only one of the cores. */
+  readonly oneCore?: boolean;
 }
 
 /** Starts a Node process in the folder of the case. It is killed when the case ends. */
@@ -29,9 +31,10 @@ export function startProcess(
   args: readonly string[],
   options: ProcessOptions = {},
 ): ChildProcess {
-  const { stdio = 'ignore', env = {}, cwd = context.folder } = options;
+  const { stdio = 'ignore', env = {}, cwd = context.folder, oneCore = false } = options;
   const { signal } = context;
-  const child = spawn(process.execPath, args, {
+  const [program, ...rest] = [...(oneCore ? ['taskset', '--cpu-list', firstCore()] : []), process.execPath, ...args];
+  const child = spawn(program as string, rest, {
     cwd,
     env: { ...inheritedEnv(), HOME: context.installed.home, NO_COLOR: '1', ...env },
     stdio,
@@ -47,6 +50,11 @@ export function startProcess(
   return child;
 }
 
+/** Returns the number of the first core that this process may use. */
+function firstCore(): string {
+  return /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
+}
+
 /** Variables of the caller that do not change what is measured. */
 function inheritedEnv(): NodeJS.ProcessEnv {
   const unsafe = /^(?:OCTAVO_|NODE_|XDG_|npm_|CI$|GIT_)/;
@@ -57,7 +65,7 @@ function inheritedEnv(): NodeJS.ProcessEnv {
 export async function runOnce(
   context: CaseContext,
   args: readonly string[],
-  options: { readonly env?: NodeJS.ProcessEnv; readonly countModules?: boolean } = {},
+  options: Pick<ProcessOptions, 'env' | 'oneCore'> & { readonly countModules?: boolean } = {},
 ): Promise<Run> {
   const cwd = mkdtempSync(join(context.folder, 'run-'));
   const [out, err] = [join(cwd, 'out.txt'), join(cwd, 'err.txt')];
@@ -65,6 +73,7 @@ export async function runOnce(
   const account = join(dirname(context.installed.program('peer')), 'account.cjs');
   const started = performance.now();
   const child = startProcess(context, ['--require', account, ...args], {
+    ...options,
     cwd,
     env: { ...options.env, ...(options.countModules === true ? { BENCH_COUNT_MODULES: '1' } : {}) },
     stdio: ['ignore', ...files, 'pipe'],

@@ -1,6 +1,6 @@
 /** Support conversations: the durable outbox, redaction, and a pushed file. */
 import { once } from 'node:events';
-import { createWriteStream, mkdirSync } from 'node:fs';
+import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -41,7 +41,11 @@ export const INGESTION_CASES: readonly Case[] = [
   push('push-5-mb', 5, 1000),
   push('push-64-kb-tickets', 100, 64_000),
   push('push-2-gb', 2000, 64_000),
+  overlap('push-overlap', 100, 64_000),
 ];
+
+/** Least speed of a push on two cores over that on one core with one request in flight. */
+const SPEEDUP = 1.7;
 
 /** A file of tickets: read, redacted, stored, sent and recorded, without a rate limit. */
 function push(name: string, megabytes: number, bytesEach: number): Case {
@@ -75,6 +79,49 @@ function push(name: string, megabytes: number, bytesEach: number): Case {
       if (!long) {
         context.record('CPU over floor', 'CPU ratio', ratios(cpus(found.octavo), cpus(found.floor)));
       }
+    },
+  };
+}
+
+/**
+ * The same push on all cores, and on one core with one request in flight: how much redaction on threads and overlapping
+ * requests save. The ratio of CPU times is a bound for that of wall times on two cores.
+ */
+function overlap(name: string, megabytes: number, bytesEach: number): Case {
+  return {
+    name,
+    title: `Push a file of ${megabytes} MB on all cores, and on one core with one request in flight`,
+    async measure(context) {
+      const file = join(context.folder, 'tickets.ndjson');
+      await writeTickets(file, megabytes * 1e6, bytesEach);
+      const { url: baseUrl, token, organization: id } = await startSink(context);
+      const config = (inFlight: number) => {
+        const path = join(context.folder, `config-${inFlight}.json`);
+        const queue = { concurrency: inFlight };
+        writeFileSync(
+          path,
+          JSON.stringify({ platform: { baseUrl, token }, queue, organizations: [{ id, conversations: {} }] }),
+        );
+        return path;
+      };
+      const [several, one] = [config(10), config(1)];
+      let pushes = 0;
+      const octavo = (path: string, oneCore: boolean) => {
+        pushes += 1;
+        const args = ['conversations', 'push', file, '--account', `run-${pushes}`, '--config', path];
+        return runOnce(context, [context.installed.octavo, ...args], { oneCore });
+      };
+      const found = await alternate(context.runs, {
+        overlapped: () => octavo(several, false),
+        single: () => octavo(one, true),
+      });
+      const walls = (runs: readonly Run[]) => runs.map(({ wall }) => wall);
+      const cpus = (runs: readonly Run[]) => runs.map(({ cpu }) => cpu);
+      const { overlapped, single } = found;
+      context.record('wall, all cores', 'seconds', walls(overlapped));
+      context.record('wall, one core', 'seconds', walls(single));
+      context.record('wall, all cores over one', 'time ratio', ratios(walls(overlapped), walls(single)), 1 / SPEEDUP);
+      context.record('CPU, all cores over one', 'CPU ratio', ratios(cpus(overlapped), cpus(single)), 2 / SPEEDUP);
     },
   };
 }

@@ -1,4 +1,5 @@
 // Main-thread side of one redaction thread.
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../core/errors.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -32,13 +33,21 @@ const THREAD = new URL(
  * Heap limits of a thread, in megabytes. A large heap would be used in full before garbage is collected. They do not
  * protect the process: Node.js may abort it when a thread exceeds them. Large tickets are not sent to threads.
  */
-const LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 };
+const LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 12 };
+/**
+ * Size of a semi-space in megabytes; a young generation has three. A smaller one is collected while most of what a
+ * ticket needs is alive: a tenth more CPU time for 5 MB. V8 never shrinks it below this minimum.
+ */
+const SEMI_SPACE = 4;
 
 /** Starts a thread with its own heap. Replaced in tests. */
 export type StartThread = (options: RedactionOptions) => Worker;
 
-export const startThread: StartThread = (options) =>
-  new Worker(THREAD, { workerData: options, resourceLimits: LIMITS, name: 'redaction' });
+export const startThread: StartThread = (options) => {
+  // Affects only threads that start after this; those of the server have lower limits.
+  setFlagsFromString(`--min-semi-space-size=${SEMI_SPACE}`);
+  return new Worker(THREAD, { workerData: options, resourceLimits: LIMITS, name: 'redaction' });
+};
 
 /** One redaction thread. It returns results in the order of the requests. */
 export class ThreadHandle {
