@@ -87,17 +87,35 @@ describe('the npm package', () => {
     }
   });
 
-  test('loads only the operations on declared resources to plan', () => {
-    const text = (name: string) => readFileSync(join(installed, 'dist', name), 'utf8');
-    const plan = readdirSync(join(installed, 'dist')).filter((name) => /^(plan|planning|validate)-.*\.js$/.test(name));
-    const loaded = new Set(plan);
+  const text = (name: string) => readFileSync(join(installed, 'dist', name), 'utf8');
+
+  /** Returns the modules that are loaded with those of a name. */
+  function loadedWith(names: RegExp): readonly string[] {
+    const loaded = new Set(readdirSync(join(installed, 'dist')).filter((name) => names.test(name)));
     for (const name of loaded) {
       for (const [, imported = ''] of text(name).matchAll(/^import .*"\.\/([^"]+)";$/gm)) {
         loaded.add(imported);
       }
     }
-    const having = (operation: string) => [...loaded].filter((name) => text(name).includes(`"${operation}"`));
+    return [...loaded];
+  }
+
+  test('loads only the operations on declared resources to plan', () => {
+    const plan = loadedWith(/^(plan|planning|validate)-.*\.js$/);
+    const having = (operation: string) => plan.filter((name) => text(name).includes(`"${operation}"`));
     expect(having('listSpaces')).toHaveLength(1);
     expect(having('publishIntegration')).toEqual([]);
+  });
+
+  test('loads no HTTP server to push files, and no HTTP client for a dry run', () => {
+    const having = (modules: readonly string[], library: string) =>
+      modules.filter((name) => new RegExp(`^import .*"${library}";$`, 'm').test(text(name)));
+    expect(having(loadedWith(/\.js$/), 'fastify')).not.toEqual([]);
+    const push = loadedWith(/^push-(?!dry-run).*\.js$/);
+    expect(having(push, 'undici')).not.toEqual([]);
+    expect(having(push, 'fastify')).toEqual([]);
+    const dryRun = loadedWith(/^push-dry-run-.*\.js$/);
+    expect(dryRun).not.toEqual([]);
+    expect(having(dryRun, 'undici')).toEqual([]);
   });
 });

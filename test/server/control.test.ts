@@ -7,7 +7,8 @@ import type { ClusterRequest } from '../../src/clusters/run/control-api.ts';
 import type { ConversationRequest } from '../../src/conversations/ingestion/control-api.ts';
 import { CancelledError, ConfigError, RefusedPlanError, StoreError, TransientError } from '../../src/core/errors.ts';
 import type { ActionRequest } from '../../src/reconcile/daemon/action-request.ts';
-import { type ControlServer, callControl, controlSocketPath, openControl } from '../../src/server/control.ts';
+import { type ControlServer, openControl } from '../../src/server/control.ts';
+import { callControl, controlSocketPath } from '../../src/server/control-client.ts';
 import type { Actor } from '../../src/store/history.ts';
 
 let folder: string;

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { type ControlRequest, callControl, controlSocketPath, isListening } from '../../server/control.ts';
+import { type ControlRequest, callControl, controlSocketPath, isListening } from '../../server/control-client.ts';
 import { chooseOrganization, readTrustedConfig } from './config.ts';
 import type { CommandContext } from './context.ts';
 

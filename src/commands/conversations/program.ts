@@ -18,7 +18,7 @@ export function conversationCommands(program: Command, context: CommandContext, 
     .option(...CONFIG)
     .option(...ORGANIZATION)
     .action(async (files, options) => {
-      const { pushCommand } = await import('./push.ts');
+      const { pushCommand } = await (options.dryRun === true ? import('./push-dry-run.ts') : import('./push.ts'));
       setExitCode(await pushCommand(files, options, context));
     });
   conversations

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { ActionRequest } from '../../reconcile/daemon/action-request.ts';
-import { callControl, controlSocketPath } from '../../server/control.ts';
+import { callControl, controlSocketPath } from '../../server/control-client.ts';
 import { readTrustedConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { userName } from '../cli/control-call.ts';

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { append } from '../../core/lists.ts';
 import { printable } from '../../plan/render/words.ts';
-import { callControl, controlSocketPath } from '../../server/control.ts';
+import { callControl, controlSocketPath } from '../../server/control-client.ts';
 import type { AuditView } from '../../views/audit.ts';
 import type { ClustersView } from '../../views/clusters.ts';
 import type { ConversationsView } from '../../views/conversations.ts';

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { type ConvertedTicket, convertTicket } from '../../conversations/intake/convert-ticket.ts';
+import { createIdPseudonymizer } from '../../conversations/intake/id-pseudonymizer.ts';
+import type { Redactor } from '../../conversations/model/conversation.ts';
+import type { SourceRecord } from '../../conversations/model/ticket.ts';
+import { writableKey } from '../../conversations/model/writable-key.ts';
+import { redactionOptions } from '../../conversations/redact/options.ts';
+import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
+import { readTickets } from '../../conversations/sources/files/read-tickets.ts';
+import type { Clock } from '../../core/clock.ts';
+import { CancelledError, EXIT, type ExitCode } from '../../core/errors.ts';
+import { append } from '../../core/lists.ts';
+import { printable } from '../../plan/render/words.ts';
+import { openMemoryStore } from '../../store/memory.ts';
+import type { NewContent } from '../../store/outbox.ts';
+import { chooseOrganization, readConfig } from '../cli/config.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { keepHeapSmall } from '../cli/small-heap.ts';
+import { existingFiles, noteTeam, type PushFlags } from './push-files.ts';
+
+/** `octavo conversations push --dry-run`: prints what would be sent, redacted. Makes no request and writes nothing. */
+export async function pushCommand(
+  files: readonly string[],
+  flags: PushFlags,
+  context: CommandContext,
+): Promise<ExitCode> {
+  keepHeapSmall();
+  const paths = existingFiles(files, context);
+  const config = await readConfig(flags.config, context);
+  const { redact } = chooseOrganization(config, flags.organization).conversations;
+  // A daemon may own the state file, which holds the key for hidden ids. A temporary key is enough here.
+  const redactor = createConversationRedactor(redactionOptions(redact), createIdPseudonymizer(randomBytes(32)));
+  const threads = new ShownThreads(context.clock);
+  let tickets = 0;
+  let rejected = 0;
+  for (const path of paths) {
+    for await (const { found } of readTickets(path, { account: flags.account, teamDomains: flags.teamDomains ?? [] })) {
+      if (context.signal.aborted) {
+        throw new CancelledError('interrupted; nothing was sent');
+      }
+      const result =
+        found.kind === 'ticket'
+          ? convertTicket(found.ticket, { redactor, settleDelay: 0, now: context.clock.now() })
+          : { ...found, key: keyOf(found, redactor) };
+      if (result.kind === 'content' && result.content.thread !== undefined) {
+        await threads.add(result.content);
+        continue;
+      }
+      const shown = formatResult(result);
+      tickets += shown.kind === 'content' ? 1 : 0;
+      rejected += shown.kind === 'rejected' ? 1 : 0;
+      context.terminal[shown.kind === 'content' ? 'out' : 'err'](`${printable(shown.line)}\n`);
+    }
+  }
+  for (const payload of await threads.payloads()) {
+    tickets += 1;
+    context.terminal.out(`${printable(payload)}\n`);
+  }
+  if (threads.hasMail) {
+    noteTeam(flags, context);
+  }
+  context.terminal.err(`${tickets} would be sent, ${rejected} rejected\n`);
+  return rejected > 0 ? EXIT.invalid : EXIT.done;
+}
+
+type DryRunResult = ConvertedTicket | (Exclude<SourceRecord, { kind: 'ticket' }> & { readonly key: string });
+
+/** Returns a line for a ticket: the conversation exactly as it would be sent, or the reason why it is not sent. */
+function formatResult(result: DryRunResult): {
+  readonly kind: 'content' | 'rejected' | 'skipped';
+  readonly line: string;
+} {
+  switch (result.kind) {
+    case 'content':
+      return { kind: 'content', line: result.content.payload };
+    case 'rejected':
+      return { kind: 'rejected', line: `${result.key}: ${result.reason}` };
+    default:
+      return {
+        kind: 'skipped',
+        line: `${result.key}: skipped (${result.kind === 'gone' ? 'deleted' : result.reason})`,
+      };
+  }
+}
+
+/** Assembles mail threads in memory. A thread is complete only after every file has been read. */
+class ShownThreads {
+  readonly #outbox = openMemoryStore().outbox('dry-run', {
+    items: Number.MAX_SAFE_INTEGER,
+    bytes: Number.MAX_SAFE_INTEGER,
+  });
+  readonly #clock: Clock;
+  hasMail = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async add(content: NewContent): Promise<void> {
+    this.hasMail = true;
+    await this.#outbox.put({ source: 'push', at: this.#clock.now(), entries: [content], counts: {} });
+  }
+
+  async payloads(): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (;;) {
+      const batch = await this.#outbox.next({ items: 100, bytes: Number.MAX_SAFE_INTEGER, open: 1 }, this.#clock.now());
+      if (batch === null) {
+        return found;
+      }
+      append(
+        found,
+        batch.items.map(({ payload }) => payload),
+      );
+      await this.#outbox.sent(batch.id, this.#clock.now());
+    }
+  }
+}
+
+/** Returns the redacted key of a record, or the position of one that could not be read. */
+function keyOf(record: Exclude<SourceRecord, { kind: 'ticket' }>, redactor: Redactor): string {
+  if (record.kind === 'rejected') {
+    return record.place;
+  }
+  return writableKey(record.key, redactor, record.kind === 'skipped' ? record.people : []);
+}

@@ -1,0 +1,95 @@
+/** Control API of the daemon on a Unix socket: the client. It loads nothing of the server. */
+import { connect } from 'node:net';
+import { Client, errors } from 'undici';
+import type { ClusterRequest } from '../clusters/run/control-api.ts';
+import type { ConversationRequest } from '../conversations/ingestion/control-api.ts';
+import { ConfigError, messageOf, RefusedPlanError, TransientError } from '../core/errors.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { ActionRequest } from '../reconcile/daemon/action-request.ts';
+
+/** A request to a daemon; `command` is its path, and `user` the name of the user who runs the command. */
+export type ControlRequest = { readonly user?: string } & ControlCommand;
+
+type ControlCommand =
+  | {
+      readonly command: 'actions';
+      readonly organization?: string | undefined;
+      readonly request: ActionRequest;
+    }
+  | {
+      readonly command: 'conversations';
+      readonly organization?: string | undefined;
+      readonly request: ConversationRequest;
+    }
+  | { readonly command: 'clusters'; readonly organization?: string | undefined; readonly request: ClusterRequest }
+  /** `path` of a page, with its query. */
+  | { readonly command: 'views'; readonly path: string };
+
+/** Returns the path of a daemon's control socket, next to its state file. */
+export function controlSocketPath(storePath: string): string {
+  return `${storePath}.sock`;
+}
+
+/** Returns true if a process listens on a socket. A killed process leaves its socket behind. */
+export function isListening(path: string): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      done(true);
+    });
+    socket.once('error', () => done(false));
+  });
+}
+
+/**
+ * Sends a request to the daemon on a control socket. Throws TransientError if the daemon stops meanwhile or cannot
+ * handle the request now, RefusedPlanError if it does not hold the plan to approve, and ConfigError if no daemon responds
+ * or for any other refusal, with the message of the daemon.
+ */
+export async function callControl(path: string, request: ControlRequest): Promise<JsonObject> {
+  const { status, answer } = await send(path, request).catch((error: unknown) => {
+    if (error instanceof errors.SocketError) {
+      throw new TransientError(
+        `the daemon on ${path} stopped before it responded; run the command again: nothing is processed twice`,
+        true,
+        { cause: error },
+      );
+    }
+    throw new ConfigError(
+      `no daemon responds on ${path} (${messageOf(error)}); start one with octavo run --config FILE, or pass the --config of the running daemon`,
+      { cause: error },
+    );
+  });
+  if (status === 200) {
+    return answer;
+  }
+  const message = `the daemon refused: ${String(answer.error)}`;
+  if (answer.code === 'refused-plan') {
+    throw new RefusedPlanError(message);
+  }
+  throw TRANSIENT_CODES.has(String(answer.code)) ? new TransientError(message, true) : new ConfigError(message);
+}
+
+/** Codes of errors that the request did not cause. */
+const TRANSIENT_CODES: ReadonlySet<string> = new Set([
+  ...['cancelled', 'source', 'store'],
+  ...['transient', 'rate-limited', 'rejected', 'not-authorized', 'not-the-platform'],
+]);
+
+async function send(path: string, request: ControlRequest): Promise<{ status: number; answer: JsonObject }> {
+  // A push has no time limit.
+  const client = new Client('http://octavo', { socketPath: path, headersTimeout: 0, bodyTimeout: 0 });
+  try {
+    const { command, ...body } = request;
+    const response = await client.request({
+      path: `/${command}`,
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { status: response.statusCode, answer: (await response.body.json()) as JsonObject };
+  } finally {
+    await client.close();
+  }
+}
