@@ -1,4 +1,4 @@
-/** Control API of the daemon on a Unix socket: the client. It loads nothing of the server. */
+/** Control API of the daemon on a Unix socket: the client. Separate from the server, so that commands do not load it. */
 import { connect } from 'node:net';
 import { Client, errors } from 'undici';
 import type { ClusterRequest } from '../clusters/run/control-api.ts';

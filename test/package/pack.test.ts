@@ -108,14 +108,14 @@ describe('the npm package', () => {
   });
 
   test('loads no HTTP server to push files, and no HTTP client for a dry run', () => {
-    const having = (modules: readonly string[], library: string) =>
-      modules.filter((name) => new RegExp(`^import .*"${library}";$`, 'm').test(text(name)));
-    expect(having(loadedWith(/\.js$/), 'fastify')).not.toEqual([]);
+    const withServer = (modules: readonly string[]) => modules.filter((name) => text(name).includes('from "fastify"'));
+    const withClient = (modules: readonly string[]) => modules.filter((name) => name.startsWith('undici-'));
+    expect(withServer(loadedWith(/\.js$/))).not.toEqual([]);
     const push = loadedWith(/^push-(?!dry-run).*\.js$/);
-    expect(having(push, 'undici')).not.toEqual([]);
-    expect(having(push, 'fastify')).toEqual([]);
+    expect(withClient(push)).toHaveLength(1);
+    expect(withServer(push)).toEqual([]);
     const dryRun = loadedWith(/^push-dry-run-.*\.js$/);
     expect(dryRun).not.toEqual([]);
-    expect(having(dryRun, 'undici')).toEqual([]);
+    expect(withClient(dryRun)).toEqual([]);
   });
 });

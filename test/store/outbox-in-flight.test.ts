@@ -129,7 +129,7 @@ describe.each([
     expect(payloads(await start([second]))).toEqual(['{"key":"a","version":1}', '{"key":"b","version":2}']);
   });
 
-  test('become two batches when they are split, of which none is in flight', async () => {
+  test('become two batches when they are split, and neither is in flight', async () => {
     await put(['a', 'b', 'c', 'd']);
     const first = await started([]);
     const second = await started([first]);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { callControl, controlSocketPath } from '../../src/server/control.ts';
+import { callControl, controlSocketPath } from '../../src/server/control-client.ts';
 import { openWorkspace } from '../support/workspace.ts';
 import { type PageDaemon, startPage } from './page-daemon.ts';
 
