@@ -1,24 +1,26 @@
-import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
+import { createRequire } from 'node:module';
+import type { RE2JS, RE2JSException } from 're2js';
+
+const require = createRequire(import.meta.url);
+/** Loads the engine with the first pattern: it has 260 kB, and most configurations have no pattern. */
+const re2 = () => require('re2js') as typeof import('re2js');
 
 /** A regular expression in RE2 syntax. No text makes one search take more than linear time. */
 export type Pattern = Pick<RE2JS, 'test' | 'matchAll'>;
 
 /** Meaning of each flag of a pattern. Patterns always read Unicode characters, so `u` changes nothing. */
-const FLAGS: Readonly<Record<string, number>> = {
-  i: RE2JS.CASE_INSENSITIVE,
-  m: RE2JS.MULTILINE,
-  s: RE2JS.DOTALL,
-  u: 0,
-};
+const FLAGS = { i: 'CASE_INSENSITIVE', m: 'MULTILINE', s: 'DOTALL' } as const;
 
 const SUPPORTED =
   'RE2 supports characters, classes, groups, alternatives, repeats up to {1000}, ^, $, \\b and \\p{L}; see https://github.com/google/re2/wiki/Syntax';
 
 /** Compiles a pattern that was checked with `patternProblem`; throws for an invalid one. */
 export function compilePattern(pattern: string, flags = ''): Pattern {
+  const { RE2JS } = re2();
+  const known = Object.entries(FLAGS).filter(([flag]) => flags.includes(flag));
   return RE2JS.compile(
     pattern,
-    [...flags].reduce((all, flag) => all | (FLAGS[flag] ?? 0), 0),
+    known.reduce((all, [, name]) => all | RE2JS[name], 0),
   );
 }
 
@@ -28,7 +30,7 @@ export function patternProblem(pattern: string): string | null {
     compilePattern(pattern);
     return null;
   } catch (error) {
-    if (error instanceof RE2JSException) {
+    if (error instanceof re2().RE2JSException) {
       return `is not a regular expression that RE2 can run: ${reasonOf(error)}; ${SUPPORTED}`;
     }
     throw error;
@@ -43,7 +45,7 @@ export function redactionPatternProblem(pattern: string): string | null {
 }
 
 function reasonOf(error: RE2JSException): string {
-  if (!(error instanceof RE2JSSyntaxException)) {
+  if (!(error instanceof re2().RE2JSSyntaxException)) {
     return error.message;
   }
   const { error: reason, input } = error;
