@@ -49,6 +49,8 @@ const SLOWEST = 10_000;
 const LARGEST_BODY = 65_536;
 /** Number of pages whose duration counts. */
 const RECENT_PAGES = 20;
+/** Route of styles and scripts, which are the same for everybody. */
+const ASSETS = '/assets/:name';
 /** Milliseconds that requests in flight may take after `close`. */
 const CLOSING = 500;
 
@@ -154,17 +156,20 @@ class Pages {
   }
 
   addTo(app: FastifyInstance): void {
-    app.addHook('onRequest', async ({ headers, raw }, reply) => {
+    app.addHook('onRequest', async ({ headers, raw, routeOptions }, reply) => {
       void reply.headers(SECURITY_HEADERS);
       checkTarget(raw);
-      checkHost(headers.host, this.#options.config);
+      // The page that refuses a host name has styles, too.
+      if (routeOptions.url !== ASSETS) {
+        checkHost(headers.host, this.#options.config);
+      }
     });
     app.setErrorHandler((error, request, reply) => this.fail(error, request, reply));
     app.setNotFoundHandler((request, reply) => this.fail(notFound(), request, reply));
     this.#signIn.addTo(app);
     this.#actions.addTo(app);
     this.#events.addTo(app);
-    app.get('/assets/:name', (request, reply) => this.#sendAsset(request, reply));
+    app.get(ASSETS, (request, reply) => this.#sendAsset(request, reply));
     for (const page of pages) {
       app.get(page.path, (request, reply) => this.#sendPage(page, request, reply));
     }

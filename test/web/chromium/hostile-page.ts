@@ -14,7 +14,15 @@ import { actual } from '../../support/planning.ts';
 import { type Fake, fakeDaemon, NOW, passOf, resultsOf } from '../../views/backend.ts';
 import { someOrganization, someSource } from '../../views/some-backend.ts';
 
-const TEXTS = [...HOSTILE_TEXTS, '"><script>evil()</script>', 'x'.repeat(2000), 'javascript:evil()'];
+/** Names from right to left, with characters of no width, and with many marks on one letter. */
+const SCRIPTS = [
+  'مرحبا بالعالم',
+  'שלום (עולם) 1',
+  'a\u200bb\u200c\u200d\u2060',
+  'Z\u0351\u036b\u0343\u036a\u0302\u036balgo',
+  '👩‍👩‍👧 docs',
+];
+const TEXTS = [...HOSTILE_TEXTS, '"><script>evil()</script>', 'x'.repeat(2000), 'javascript:evil()', ...SCRIPTS];
 const MORE = TEXTS.join(' ');
 export const TOKEN = 'ana-token';
 
@@ -169,7 +177,7 @@ function hostileBackend(organizations: readonly OrganizationState[]): Backend {
 }
 
 function serve(backend: Backend, { store }: Fake): Promise<PageServer> {
-  const name = '<b>"Ana"</b>';
+  const name = '<b>"Ana"</b> \u202e\u200bשלום';
   const ui = {
     listen: '127.0.0.1:0',
     tokens: [{ name, sha256: createHash('sha256').update(TOKEN).digest('hex') }],

@@ -1,0 +1,149 @@
+/** Error pages, every kind of resource, empty pages and long ones in a browser. */
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasBrowser, OTHER_HOST, openBrowser } from './open-browser.ts';
+import { check, WINDOWS, watch, withFindings } from './page-check.ts';
+import { everyKind, failing, nothing, type StatePage, veryMuch } from './states.ts';
+
+type Options = Parameters<Browser['newContext']>[0];
+
+/** Posts a form from the page in a tab, as a browser does. */
+const POST = `(path, fields) => {
+  const form = document.createElement('form');
+  form.method = 'post';
+  form.action = path;
+  for (const [name, value] of Object.entries(fields)) {
+    const input = document.createElement('input');
+    input.type = 'hidden';
+    input.name = name;
+    input.value = value;
+    form.append(input);
+  }
+  document.body.append(form);
+  form.submit();
+}`;
+
+describe.runIf(hasBrowser)('the web page', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(async () => browser?.close());
+
+  /** Opens a window in which a person has signed in. */
+  async function signIn({ url }: StatePage, person: string, options: Options = {}) {
+    const context = await browser.newContext(options);
+    const problems = watch(context);
+    const tab = await context.newPage();
+    await tab.goto(`${url}/sign-in`);
+    await tab.getByLabel('Token').fill(`${person}-token`);
+    await tab.getByRole('button', { name: 'Sign in' }).click();
+    await tab.waitForURL(`${url}/`);
+    return { context, tab, problems };
+  }
+
+  /** Posts a form. Returns the status of the answer, which the tab then shows. */
+  async function post(tab: Page, path: string, fields: Readonly<Record<string, string>>): Promise<number> {
+    const answered = tab.waitForResponse((response) => response.request().method() === 'POST');
+    const loaded = tab.waitForEvent('load');
+    await tab.evaluate(`(${POST})(${JSON.stringify(path)}, ${JSON.stringify(fields)})`);
+    const [response] = await Promise.all([answered, loaded]);
+    return response.status();
+  }
+
+  /** Checks all pages of a server. */
+  async function checkAll(page: StatePage, tab: Page): Promise<object> {
+    const found: Record<string, readonly string[]> = {};
+    for (const [name, path] of page.paths) {
+      const response = await tab.goto(`${page.url}${path}`);
+      expect(response?.status(), name).toBe(Number(name) || 200);
+      found[name] = await check(tab);
+      expect(await tab.locator('h1').count(), name).toBe(1);
+    }
+    return withFindings(found);
+  }
+
+  test.each(WINDOWS)('shows every error as an accessible page, %s', async (_how, options) => {
+    await using page = await failing();
+    const { context, tab } = await signIn(page, 'approver', options);
+    expect(await checkAll(page, tab)).toEqual({});
+    expect(await tab.locator('main').textContent()).not.toContain('secret of the inside');
+    await tab.goto(`${page.url}/`);
+    const actions = '/o/acme/actions';
+    const found: Record<string, readonly string[]> = {};
+    const forms = [
+      [409, actions, { action: 'approve', checksum: page.checksum }],
+      [413, actions, { action: 'pause', reason: 'x'.repeat(70_000) }],
+      [422, actions, { action: 'pause' }],
+      [401, '/sign-in', { token: 'wrong' }],
+    ] as const;
+    for (const [status, path, fields] of forms) {
+      expect(await post(tab, path, fields)).toBe(status);
+      found[status] = await check(tab);
+      if (status === 409) {
+        expect(await tab.locator('main').textContent()).toContain('team/a');
+      }
+    }
+    for (let attempt = 0; attempt < 9; attempt += 1) {
+      await context.request.post(`${page.url}/sign-in`, { form: { token: 'wrong' }, headers: { origin: page.url } });
+    }
+    expect(await post(tab, '/sign-in', { token: 'wrong' })).toBe(429);
+    found[429] = await check(tab);
+    Object.assign(found, await otherPeople(page, context, options));
+    expect(withFindings(found)).toEqual({});
+    await context.close();
+  });
+
+  /** Checks the pages for a person who may not act, for one who has not signed in, and for another host name. */
+  async function otherPeople(page: StatePage, context: BrowserContext, options: Options) {
+    const found: Record<string, readonly string[]> = {};
+    const other = await browser.newContext(options);
+    watch(other);
+    const tab = await other.newPage();
+    const { port } = new URL(page.url);
+    expect((await tab.goto(`http://${OTHER_HOST}:${port}/`))?.status()).toBe(421);
+    found[421] = await check(tab);
+    await tab.goto(`${page.url}/sign-in`);
+    expect(await post(tab, '/o/acme/actions', { action: 'reconcile' })).toBe(401);
+    found['401 without a session'] = await check(tab);
+    await other.close();
+    const [approver] = context.pages();
+    expect((await approver?.goto(`${page.url}/o/broken/audit`))?.status()).toBe(503);
+    return found;
+  }
+
+  test('shows a person who may only read why an action is refused', async () => {
+    await using page = await failing();
+    const { context, tab } = await signIn(page, 'viewer');
+    expect(await post(tab, '/o/acme/actions', { action: 'reconcile' })).toBe(403);
+    expect(await tab.locator('main').textContent()).toContain(
+      'This needs the role operator; you have the role viewer.',
+    );
+    expect(await check(tab)).toEqual([]);
+    await context.close();
+  });
+
+  test.each([
+    ['every kind of resource', everyKind],
+    ['empty pages', nothing],
+    ['long pages', veryMuch],
+  ] as const)('shows %s in dark on a phone', { timeout: 120_000 }, async (_what, open) => {
+    await using page = await open();
+    const options = { colorScheme: 'dark', viewport: { width: 360, height: 740 } } as const;
+    const { context, tab, problems } = await signIn(page, 'approver', options);
+    expect(await checkAll(page, tab)).toEqual({});
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  test('shows a person without any role that there is nothing', async () => {
+    await using page = await nothing();
+    const { context, tab } = await signIn(page, 'nobody');
+    for (const path of ['/', '/audit', '/budget', '/log']) {
+      await tab.goto(`${page.url}${path}`);
+      expect(await check(tab), path).toEqual([]);
+      expect(await tab.locator('main').textContent()).not.toMatch(/empty|new\b/);
+    }
+    await context.close();
+  });
+});

@@ -1,0 +1,131 @@
+/** Servers whose organizations have every kind of resource, nothing at all, or very much. */
+import { StoreError } from '../../../src/core/errors.ts';
+import type { Backend, OrganizationState } from '../../../src/views/model/backend.ts';
+import { samples } from '../../support/kind-samples.ts';
+import { type Fake, fakeDaemon, NOW, type OrganizationCase, passOf } from '../../views/backend.ts';
+import { someOrganization } from '../../views/some-backend.ts';
+import { openPageApp, type PageApp, tokenEntry } from '../page-app.ts';
+
+/** A server with its pages by name. */
+export interface StatePage extends PageApp {
+  readonly url: string;
+  readonly paths: ReadonlyMap<string, string>;
+}
+
+const TOKENS = ['approver', 'viewer', 'nobody'];
+const STATE_UI = {
+  tokens: TOKENS.map((role) => tokenEntry(`${role}@acme.example`, `${role}-token`)),
+  roles: ['approver', 'viewer'].map((role) => ({ role, people: [`${role}@acme.example`] })),
+};
+
+/** Adds what daemons of views do not have: conversations, clusters and a queue. */
+function complete(state: OrganizationState): OrganizationState {
+  const { conversations, clusters, queue, config } = someOrganization(state.id);
+  return {
+    ...state,
+    ...{ conversations, clusters, queue },
+    config: { ...state.config, conversations: config.conversations, clusters: config.clusters },
+  };
+}
+
+async function serve(
+  states: readonly OrganizationState[],
+  paths: ReadonlyMap<string, string>,
+  ui: Readonly<Record<string, unknown>> = {},
+): Promise<StatePage> {
+  const organizations = states.map(complete);
+  const page = await openPageApp({
+    ui: { ...STATE_UI, ...ui },
+    backend: (backend: Backend) => ({
+      ...backend,
+      clock: { ...backend.clock, now: () => NOW },
+      organizations: () => organizations,
+    }),
+  });
+  return { ...page, paths, url: await page.server.listen() };
+}
+
+/** Organizations whose plans have each kind of resource, with its differences. */
+export async function everyKind(): Promise<StatePage> {
+  const cases = samples.map(
+    ({ kind, steps }): OrganizationCase => ({
+      id: `org_${kind}`,
+      plan: { manifests: steps.updated ?? '', base: steps.created ?? '' },
+    }),
+  );
+  const fake = await fakeDaemon(...cases);
+  const paths = samples.flatMap(({ kind, address }, index) => [
+    [`plan of ${kind}`, `/o/org_${kind}/plans/${encodeURIComponent(fake.plans[index]?.checksum ?? '')}`] as const,
+    [`resource ${kind}`, `/o/org_${kind}/r/${address}`] as const,
+  ]);
+  return serve(fake.backend.organizations(), new Map(paths));
+}
+
+const PAGES_OF_ORGANIZATION = ['', '/passes', '/conversations', '/dead-letters', '/clusters', '/audit'];
+const PAGES = ['/', '/audit', '/budget', '/log'];
+
+/** An organization that has just been added, and one without manifests. */
+export async function nothing(): Promise<StatePage> {
+  const fake = await fakeDaemon(
+    { id: 'empty', plan: null, end: null },
+    { id: 'new', plan: { manifests: 'teams: {}' }, checked: null, end: null },
+  );
+  const paths = ['empty', 'new'].flatMap((id) => PAGES_OF_ORGANIZATION.map((path) => `/o/${id}${path}`));
+  return serve(fake.backend.organizations(), new Map([...PAGES, ...paths].map((path) => [path, path])));
+}
+
+/** 150 organizations. One has 600 resources, a plan that changes them all, and a long history. */
+export async function veryMuch(): Promise<StatePage> {
+  const teams = Array.from({ length: 600 }, (_, index) => `  team-${index}: { title: Team ${index} }`);
+  const others = Array.from({ length: 149 }, (_, index): OrganizationCase => ({ id: `org_${index}`, plan: null }));
+  const fake = await fakeDaemon({ id: 'large', plan: { manifests: `teams:\n${teams.join('\n')}` } }, ...others);
+  await fillHistory(fake);
+  const plan = `/o/large/plans/${encodeURIComponent(fake.plans[0]?.checksum ?? '')}`;
+  const paths = ['/', '/audit', '/o/large', '/o/large/passes', plan, '/o/large/passes/150'];
+  return serve(fake.backend.organizations(), new Map(paths.map((path) => [path, path])));
+}
+
+async function fillHistory({ backend, plans: [plan = null] }: Fake): Promise<void> {
+  const [large] = backend.organizations();
+  for (let index = 0; index < 300; index += 1) {
+    const outcome = index % 2 === 0 ? 'failed' : 'held';
+    await large?.history.addPass(passOf(plan, { outcome, endedAt: NOW - 60_000 * (300 - index), error: 'No answer' }));
+    await large?.history.addAudit({
+      ...{ at: NOW - index * 1000, actor: { name: 'ana@acme.example', method: 'oidc' }, action: 'pause', subject: '' },
+      ...{ reason: 'migration', outcome: 'done', detail: '' },
+    });
+  }
+}
+
+/** A plan that can be approved, pages that fail, and a sign-in provider that is down. */
+export async function failing(): Promise<StatePage & { readonly checksum: string }> {
+  const plan = {
+    manifests: 'teams: { a: { title: New } }',
+    base: 'teams: { a: { title: A }, b: { title: B } }',
+    policy: { requireApproval: ['team'] },
+  };
+  const other = { ...plan, manifests: 'teams: { a: { title: Other } }' };
+  const fake = await fakeDaemon({ id: 'acme', plan }, { id: 'acme', plan: other });
+  const [state, moved] = fake.backend.organizations();
+  await state?.history.addPass(passOf(fake.plans[1] ?? null));
+  const broken = {
+    ...(moved as OrganizationState),
+    id: 'broken',
+    history: new Proxy({}, { get: () => () => Promise.reject(new StoreError('the state file is locked')) }),
+    conversations: { status: () => Promise.reject(new Error('secret of the inside')) },
+  } as unknown as OrganizationState;
+  const oidc = { issuer: 'http://127.0.0.1:9', clientId: 'octavo' };
+  const states = [complete(state as OrganizationState), broken];
+  const page = await openPageApp({
+    ui: { ...STATE_UI, publicUrl: 'http://localhost', oidc },
+    backend: (backend: Backend) => ({ ...backend, organizations: () => states }),
+  });
+  const paths = new Map([
+    ['400', '/o/%E0%A4%A'],
+    ['404', '/o/unknown'],
+    ['500', '/o/broken/conversations'],
+    ['502', '/oidc/start'],
+    ['503', '/o/broken/audit'],
+  ]);
+  return { ...page, paths, url: await page.server.listen(), checksum: fake.plans[1]?.checksum ?? '' };
+}

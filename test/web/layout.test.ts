@@ -1,0 +1,33 @@
+/** Frame of the pages, with names of people from a provider or a proxy. */
+import { html } from 'hono/html';
+import { expect, test } from 'vitest';
+import { loadAssets } from '../../src/web/server/assets.ts';
+import { layout } from '../../src/web/server/layout.ts';
+import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
+
+const assets = await loadAssets();
+
+/** Renders a page for a person, about an organization of the same name. */
+function render(name: string): Promise<string> {
+  return layout({
+    ...{ title: name, main: html`<p>Content</p>`, path: '/', organization: name, assets, notice: name },
+    viewer: { actor: { name, method: 'oidc' }, role: () => 'viewer' },
+    live: { etag: 'W/"a"', topics: [name] },
+  });
+}
+
+/** Tags and the names of their attributes: what a text must not change. */
+function skeleton(text: string): readonly string[] {
+  return [...text.matchAll(/<\/?[a-z][^>]*>/g)].map(([tag]) => tag.replaceAll(/="[^"]*"/g, '='));
+}
+
+test('names are text in the frame of a page, and the name of a person cannot change its direction', async () => {
+  const expected = skeleton(await render('ana'));
+  for (const text of [...HOSTILE_TEXTS, '"><script>alert(1)</script>', "' autofocus onfocus='x", 'x'.repeat(5000)]) {
+    const shown = await render(text);
+    expect(skeleton(shown), JSON.stringify(text)).toEqual(expected);
+    const [, person = ''] = /<div class="person"><span>(.*?)<\/span>/s.exec(shown) ?? [];
+    expect(person).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069\u200e\u200f\ufeff]/u);
+    expect(person.length).toBeLessThan(1500);
+  }
+});
