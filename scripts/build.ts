@@ -54,6 +54,11 @@ const LAZY_BUILTINS = [
   },
   {
     file: 'undici/lib/dispatcher/client.js',
+    from: "const http = require('node:http')",
+    to: 'const http = { maxHeaderSize: 16 * 1024 }',
+  },
+  {
+    file: 'undici/lib/dispatcher/client.js',
     from: "const connectH2 = require('./client-h2.js')",
     to: "const connectH2 = (...rest) => require('./client-h2.js')(...rest)",
   },
