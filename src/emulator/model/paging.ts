@@ -3,6 +3,7 @@
 import { type ApiAnswer, invalid, ok } from './answers.ts';
 import type { Context, OperationCall } from './operation.ts';
 import type { ListQuery } from './schema.ts';
+import { sortedLists } from './sorted-lists.ts';
 
 /** Sort key of a list: the value, then the creation order. */
 export type SortKey = readonly [value: string | number, seq: number];
@@ -42,6 +43,9 @@ function decodeCursor(operation: string, cursor: string): SortKey {
   throw invalid('query.page', 'not a page of this list');
 }
 
+/** Items in their order, with their keys. */
+type Ordered<T> = Pick<Listing<T>, 'key' | 'descending' | 'view'> & { readonly sorted: readonly T[] };
+
 /**
  * Returns one page: `items`, `count` (the total) and `next` while there is more.
  * Source: docs/platform-notes.md#pagination
@@ -50,21 +54,36 @@ export function list<T>(call: OperationCall<string, ListQuery>, listing: Listing
   const direction = listing.descending === true ? -1 : 1;
   const keyed = listing.items.map((item) => ({ item, key: listing.key(item) }));
   keyed.sort((a, b) => direction * compare(a.key, b.key));
+  return page(call, { ...listing, sorted: keyed.map(({ item }) => item) });
+}
+
+function page<T>(call: OperationCall<string, ListQuery>, ordered: Ordered<T>): ApiAnswer {
+  const { sorted, key, view } = ordered;
   const limit = call.query.limit ?? call.pageSize;
-  let start = 0;
-  if (call.query.page !== undefined) {
-    const after = decodeCursor(call.operation, call.query.page);
-    start = keyed.findIndex((entry) => direction * compare(entry.key, after) > 0);
-    start = start === -1 ? keyed.length : start;
-  }
-  const page = keyed.slice(start, start + limit);
-  const last = page.at(-1);
-  const more = last !== undefined && start + limit < keyed.length;
+  const start = call.query.page === undefined ? 0 : firstAfter(ordered, decodeCursor(call.operation, call.query.page));
+  const items = sorted.slice(start, start + limit);
+  const last = items.at(-1);
+  const more = last !== undefined && start + limit < sorted.length;
   return ok({
-    ...(more ? { next: { page: encodeCursor(call.operation, last.key) } } : {}),
-    count: keyed.length,
-    items: page.map((entry) => listing.view(call, entry.item)),
+    ...(more ? { next: { page: encodeCursor(call.operation, key(last)) } } : {}),
+    count: sorted.length,
+    items: items.map((item) => view(call, item)),
   });
+}
+
+/** Returns the index of the first item after a key, by binary search. */
+function firstAfter<T>({ sorted, key, descending }: Ordered<T>, after: SortKey): number {
+  const direction = descending === true ? -1 : 1;
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (direction * compare(key(sorted[middle] as T), after) > 0) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
 }
 
 /** Lists items in the order of creation. */
@@ -73,7 +92,7 @@ export function listBySeq<T extends { readonly seq: number }>(
   items: readonly T[],
   view: Listing<T>['view'],
 ): ApiAnswer {
-  return list(call, { items, key: (item) => [item.seq, 0], view });
+  return listByNumber(call, items, ({ seq }) => seq, view);
 }
 
 /** Lists items in display order. */
@@ -82,5 +101,15 @@ export function listByRank<T extends { readonly rank: number }>(
   items: readonly T[],
   view: Listing<T>['view'],
 ): ApiAnswer {
-  return list(call, { items, key: (item) => [item.rank, 0], view });
+  return listByNumber(call, items, ({ rank }) => rank, view);
+}
+
+function listByNumber<T>(
+  call: OperationCall<string, ListQuery>,
+  items: readonly T[],
+  number: (item: T) => number,
+  view: Listing<T>['view'],
+): ApiAnswer {
+  const sorted = sortedLists(call.store).sort(call.operation, items, number);
+  return page(call, { sorted, key: (item) => [number(item), 0], view });
 }

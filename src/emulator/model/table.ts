@@ -9,6 +9,8 @@ export class IndexedTable<R extends { readonly id: string }, I extends string = 
   readonly #records = new Map<string, R>();
   readonly #keys: Readonly<Record<I, IndexOf<R>>>;
   readonly #indexes: Indexes<R, I>;
+  /** Lists of buckets that did not change since they were listed. */
+  readonly #lists = new WeakMap<ReadonlyMap<string, R>, readonly R[]>();
   readonly #changed: () => void;
 
   constructor(keys: Readonly<Record<I, IndexOf<R>>>, changed: () => void) {
@@ -26,10 +28,15 @@ export class IndexedTable<R extends { readonly id: string }, I extends string = 
     return this.#records.values();
   }
 
-  /** Returns the records with that key, oldest first. */
+  /** Returns the records with that key, oldest first: the same list until one of them changes. */
   by(index: I, key: string): readonly R[] {
     const found = this.#indexes[index].get(key);
-    return found === undefined ? [] : [...found.values()];
+    if (found === undefined) {
+      return [];
+    }
+    const list = this.#lists.get(found) ?? [...found.values()];
+    this.#lists.set(found, list);
+    return list;
   }
 
   /** Returns the first record with that key. */
@@ -94,14 +101,19 @@ export class IndexedTable<R extends { readonly id: string }, I extends string = 
     if (bucket === undefined) {
       this.#indexes[name].set(key, new Map([[record.id, record]]));
     } else {
+      this.#lists.delete(bucket);
       bucket.set(record.id, record);
     }
   }
 
   #unindex(name: I, key: string, id: string): void {
     const bucket = this.#indexes[name].get(key);
-    bucket?.delete(id);
-    if (bucket?.size === 0) {
+    if (bucket === undefined) {
+      return;
+    }
+    this.#lists.delete(bucket);
+    bucket.delete(id);
+    if (bucket.size === 0) {
       this.#indexes[name].delete(key);
     }
   }

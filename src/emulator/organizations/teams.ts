@@ -35,15 +35,12 @@ const setTeamMemberBody = z.strictObject({ role: teamRole.optional() }).optional
 /** Operations on teams. Source: docs/platform-notes.md#teams */
 export const teamOperations: readonly ApiOperation[] = [
   operation('listTeams', 'GET', `${ORGANIZATION}/teams`, { query: listTeamsQuery }, (call) => {
-    const { store, query } = call;
-    const organization = requireOrganization(call);
-    const items = store.teams
-      .by('organization', organization.id)
-      .filter((team) => query.title === undefined || containsText(team.title, query.title))
-      .filter((team) => {
-        return query.owner === undefined || store.teamMembers.get(`${team.id}/${query.owner}`)?.role === 'owner';
-      });
-    return listBySeq(call, items, viewTeam);
+    const { store } = call;
+    const { title = '', owner } = call.query;
+    const all = store.teams.by('organization', requireOrganization(call).id);
+    const titled = title === '' ? all : all.filter((team) => containsText(team.title, title));
+    const isOwned = ({ id }: TeamRecord) => store.teamMembers.get(`${id}/${owner}`)?.role === 'owner';
+    return listBySeq(call, owner === undefined ? titled : titled.filter(isOwned), viewTeam);
   }),
   operation('createTeam', 'PUT', `${ORGANIZATION}/teams`, { body: createTeamBody }, (call) => {
     const { store } = call;
