@@ -18,7 +18,10 @@ export interface Sessions {
   get(id: string, now: number): Promise<SessionRecord | null>;
   /** Adds or replaces a session, and removes those that have expired at this time. */
   put(session: SessionRecord, now: number): Promise<void>;
-  remove(id: string): Promise<void>;
+  /** Replaces the data of a session; does nothing if it has ended. */
+  update(id: string, data: JsonObject): Promise<void>;
+  /** Returns true if there was a session. */
+  remove(id: string): Promise<boolean>;
 }
 
 /** Table of the sessions in the state file. */
@@ -32,6 +35,7 @@ export function openSessions(database: DatabaseSync, access: HistoryAccess): Ses
   const get = database.prepare('SELECT data, expires_at FROM session WHERE id = ? AND expires_at > ?');
   const put = database.prepare('INSERT OR REPLACE INTO session VALUES (?, ?, ?)');
   const expire = database.prepare('DELETE FROM session WHERE expires_at <= ?');
+  const update = database.prepare('UPDATE session SET data = ? WHERE id = ?');
   const remove = database.prepare('DELETE FROM session WHERE id = ?');
   const run = async <T>(work: () => T): Promise<T> => access.run(work);
   return {
@@ -46,6 +50,7 @@ export function openSessions(database: DatabaseSync, access: HistoryAccess): Ses
         expire.run(now);
         put.run(id, JSON.stringify(data), expiresAt);
       }),
-    remove: (id) => run(() => void remove.run(id)),
+    update: (id, data) => run(() => void update.run(JSON.stringify(data), id)),
+    remove: (id) => run(() => remove.run(id).changes > 0),
   };
 }

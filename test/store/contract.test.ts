@@ -131,8 +131,10 @@ describe.each([
     await sessions.put(session('b', 300), 150);
     expect(await sessions.get('a', 50)).toBe(null);
     expect(await store.sessions().get('b', 250)).toEqual(session('b', 300));
-    await sessions.remove('b');
-    await sessions.remove('unknown');
+    await sessions.update('b', { name: 'ben' });
+    expect(await sessions.get('b', 250)).toEqual({ ...session('b', 300), data: { name: 'ben' } });
+    expect([await sessions.remove('b'), await sessions.remove('b')]).toEqual([true, false]);
+    await sessions.update('b', { name: 'ben' });
     expect(await sessions.get('b', 250)).toBe(null);
   });
 

@@ -38,7 +38,9 @@ export class PageSessions {
   /** Starts a session. Returns the secret for the cookie. */
   async start(person: SignedIn): Promise<string> {
     const secret = this.#options.randomBytes(32).toString('base64url');
-    await this.#put(secret, person, this.#options.clock.now() + this.#options.lifetime);
+    const { clock, lifetime, sessions } = this.#options;
+    const session = { id: hashOf(secret), data: this.#dataOf(secret, person), expiresAt: clock.now() + lifetime };
+    await sessions.put(session, clock.now());
     return secret;
   }
 
@@ -54,16 +56,14 @@ export class PageSessions {
 
   /** Replaces what is known about the person of a session. The session does not last longer. */
   async update(secret: string, person: SignedIn): Promise<void> {
-    const session = await this.#options.sessions.get(hashOf(secret), this.#options.clock.now());
-    if (session !== null) {
-      await this.#put(secret, person, session.expiresAt);
-    }
+    await this.#options.sessions.update(hashOf(secret), this.#dataOf(secret, person));
   }
 
   async end(secret: string): Promise<void> {
-    await this.#options.sessions.remove(hashOf(secret));
-    for (const listener of this.#listeners) {
-      listener();
+    if (await this.#options.sessions.remove(hashOf(secret))) {
+      for (const listener of this.#listeners) {
+        listener();
+      }
     }
   }
 
@@ -72,12 +72,10 @@ export class PageSessions {
     this.#listeners.add(listener);
   }
 
-  async #put(secret: string, person: SignedIn, expiresAt: number): Promise<void> {
+  #dataOf(secret: string, person: SignedIn): JsonObject {
     const { refreshToken } = person;
-    const { randomBytes, clock, sessions } = this.#options;
-    const encrypted = refreshToken === null ? null : encrypt(refreshToken, secret, randomBytes(12));
-    const data = { ...person, refreshToken: encrypted } as unknown as JsonObject;
-    await sessions.put({ id: hashOf(secret), data, expiresAt }, clock.now());
+    const encrypted = refreshToken === null ? null : encrypt(refreshToken, secret, this.#options.randomBytes(12));
+    return { ...person, refreshToken: encrypted } as unknown as JsonObject;
   }
 }
 

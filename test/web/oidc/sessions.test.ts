@@ -184,6 +184,22 @@ test('a copy of the cookie is refused after its owner has signed out or signed i
   expect(await isSignedIn(next)).toBe(false);
 });
 
+test('a sign-out while the provider is asked again is not undone', async () => {
+  await using provider = await refreshing();
+  const sessions = openMemoryStore().sessions();
+  const ended = {
+    ...sessions,
+    update: async (...all: Parameters<typeof sessions.update>) => {
+      await sessions.remove(all[0]);
+      return sessions.update(...all);
+    },
+  };
+  await using page = await openProviderPage(provider, { sessions: ended });
+  const status = await session(page);
+  page.advance(RECHECK);
+  expect([await status(), await status()]).toEqual([200, 401]);
+});
+
 test('the state file has neither the cookie nor the refresh token', async () => {
   await using provider = await refreshing();
   const stored: string[] = [];
