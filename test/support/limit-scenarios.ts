@@ -22,15 +22,19 @@ export interface Draw {
   readonly variant: Variant;
   readonly limit: number;
   readonly window: number;
+  /** Time at which the limit changes, in the server's time; Infinity if it never does. */
+  readonly changeAt: number;
   readonly scenario: () => LimitScenario;
   readonly text: string;
 }
 
 export interface Figures {
-  /** Own 429s per learned limit, without those that were in flight when the first one arrived. */
-  readonly refused: number;
-  /** All own 429s. */
-  readonly all: number;
+  /** Own 429s to requests that were in flight when the first one arrived: no client can foresee them. */
+  readonly unforeseen: number;
+  /** Other own 429s, until the limit changes. */
+  readonly learning: number;
+  /** Own 429s from the change of the limit on; null if it does not change. */
+  readonly relearning: number | null;
   /** Time over floor, for windows from the second one on. */
   readonly ratio: number;
 }
@@ -79,7 +83,7 @@ export function drawScenario(seed: number, family: Family, variant: Variant): Dr
   };
   const counts = isChanged ? `${before} then ${after}` : `${limit}`;
   const text = `${family} ${variant} ${counts} per ${seconds} s, rtt ${rtt.toFixed(0)} ms ±${(jitter * 100).toFixed(0)} %, ${concurrency} at once, seed ${seed}`;
-  return { family, variant, limit, window, scenario, text };
+  return { family, variant, limit, window, changeAt: isChanged ? changeAt : Number.POSITIVE_INFINITY, scenario, text };
 }
 
 function createLimiter(
@@ -112,14 +116,16 @@ const UNLIMITED: Limiter = {
 export function judge(draw: Draw, createClient: (clock: ServerClock) => Client = budgetClient): Figures | null {
   const scenario = draw.scenario();
   const report = simulateLimit(scenario, createClient);
-  const learned = draw.variant === 'changed' ? 2 : 1;
-  return report.refused.length === 0
-    ? null
-    : {
-        refused: report.refusedLater.length / learned,
-        all: report.refused.length / learned,
-        ratio: ratioOf(draw, scenario, report),
-      };
+  if (report.refused.length === 0) {
+    return null;
+  }
+  const relearning = report.refused.filter((at) => at >= draw.changeAt).length;
+  return {
+    unforeseen: report.refused.length - report.refusedLater.length,
+    learning: report.refusedLater.length - relearning,
+    relearning: draw.changeAt === Number.POSITIVE_INFINITY ? null : relearning,
+    ratio: ratioOf(draw, scenario, report),
+  };
 }
 
 function ratioOf(draw: Draw, scenario: LimitScenario, { accepted, refused }: LimitReport): number {

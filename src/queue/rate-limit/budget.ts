@@ -78,7 +78,7 @@ export class Budget {
   /** Records a request; call it right before sending. */
   onSent(permit: Permit): Permit {
     this.#inFlight += 1;
-    this.#learned.otherClients.count(1);
+    this.#learned.onSent(permit.sentAt);
     if (permit.probe) {
       this.#probe.onSent(permit.sentAt);
     }
@@ -104,15 +104,12 @@ export class Budget {
     const isNew = this.#cooldown.onRefused(permit.sentAt, receivedAt);
     const resetAt = this.#clock.resetOf(headers, receivedAt);
     const isConcurrencyLimit = headers.remaining !== null && headers.remaining > 0;
-    if (headers.remaining === null && resetAt === null && headers.retryAfter === null) {
-      const traffic = { inFlight: this.#inFlight, rtt: this.#rtt.value ?? 0, minRtt: this.#rtt.min };
-      const kind = this.#learned.onBareRefusal(permit, receivedAt, isNew, traffic);
-      if (kind === 'early') {
-        this.#cap.halve(this.#inFlight + 1);
-      }
-      if (kind !== null) {
-        return;
-      }
+    const { retryAfter } = headers;
+    const refusal = { sentAt: permit.sentAt, receivedAt, retryAfter, isNew };
+    const traffic = { inFlight: this.#inFlight, rtt: this.#rtt.value ?? 0 };
+    const isBare = headers.remaining === null && resetAt === null;
+    if (isBare && this.#learned.onBareRefusal({ ...refusal, ...traffic })) {
+      return;
     }
     if (isNew && (isConcurrencyLimit || resetAt === null)) {
       this.#cap.halve(this.#inFlight + 1);

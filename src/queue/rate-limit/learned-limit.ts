@@ -1,7 +1,8 @@
 import type { RateHeaders } from '../model/rate-headers.ts';
 import type { BudgetSnapshot } from '../model/snapshot.ts';
-import { decideInferred, describeInferred, isEarly, onAccepted, onRefused, startInference } from './limit-inference.ts';
-import { type Counted, isCounted, isInferred, type LimitState } from './limit-state.ts';
+import { acceptHeaderless, decideHeaderless, type HeaderlessRefusal, refuseHeaderless } from './headerless-limit.ts';
+import { type Acceptance, describeInferred } from './limit-inference.ts';
+import { type Counted, isCounted, isHeaderless, isInferred, type LimitState } from './limit-state.ts';
 import type { RememberedBudget } from './memory.ts';
 import { OtherClients } from './other-clients.ts';
 import { AFTER_RESPONSE, type Decision, isUnreserved, releaseInBucket, releaseInWindow, SEND } from './pacing.ts';
@@ -58,7 +59,7 @@ export class LearnedLimit {
     return isCounted(this.#state) ? this.#state.remaining : null;
   }
   get isUnlimited(): boolean {
-    return this.#state.kind === 'unlimited';
+    return this.#state.kind === 'unlimited' || this.#state.kind === 'unpredictable';
   }
   /** End of the cooldown after a 429 without rate-limit headers. */
   get closedUntil(): number {
@@ -76,8 +77,8 @@ export class LearnedLimit {
   /** Decides about the next request; null if the remaining count is unknown, or the window is over. */
   decide(now: number, { waiting, inFlight, isUrgent, rtt }: Demand): Decision | null {
     const state = this.#state;
-    if (isInferred(state)) {
-      return decideInferred(state, now, { waiting, isUrgent, inFlight, rtt });
+    if (isHeaderless(state)) {
+      return decideHeaderless(state, now, { waiting, isUrgent, inFlight, rtt });
     }
     if (!isCounted(state) || now >= this.window.end) {
       return null;
@@ -117,6 +118,14 @@ export class LearnedLimit {
     return releaseInBucket(now, raw, { limit, refill, seenAt, end: this.window.end });
   }
 
+  /** Records a request that is sent now. */
+  onSent(now: number): void {
+    this.otherClients.count(1);
+    if (this.#state.kind === 'unpredictable') {
+      this.#state.pace?.onSent(now);
+    }
+  }
+
   /** Records any response other than 429; `inFlight` and `rtt` include it. */
   onResponse(permit: Permit, headers: RateHeaders, receivedAt: number, traffic: Traffic): void {
     if (isCounted(this.#state)) {
@@ -125,7 +134,7 @@ export class LearnedLimit {
     const resetAt = this.#clock.resetOf(headers, receivedAt);
     const { remaining } = headers;
     if (remaining === null || resetAt === null) {
-      this.#onMissingHeaders({ permit, receivedAt, ...traffic });
+      this.#onMissingHeaders({ sentAt: permit.sentAt, receivedAt, rtt: traffic.rtt, minRtt: traffic.minRtt });
       return;
     }
     const report: Report = { permit, headers, remaining, resetAt, receivedAt };
@@ -137,37 +146,19 @@ export class LearnedLimit {
     this.#refillRate.onResponse(remaining, this.#state.limit ?? 0, receivedAt);
   }
 
-  #onMissingHeaders(answer: Traffic & { readonly permit: Permit; readonly receivedAt: number }): void {
-    const state = this.#state;
-    const none = { kind: 'unlimited', limit: null, accepted: 0, since: answer.receivedAt } as const;
-    if (this.window.resetAt !== null) {
-      this.onUncounted();
-    } else if (isInferred(state)) {
-      this.#state = onAccepted(state, answer) ?? none;
-    } else if (state.kind === 'unlimited') {
-      state.accepted += 1;
+  #onMissingHeaders(answer: Acceptance): void {
+    if (this.window.resetAt === null) {
+      this.#state = acceptHeaderless(this.#state, answer, this.#clock);
     } else {
-      this.#state = { ...none, limit: state.limit, accepted: 1 };
+      this.onUncounted();
     }
   }
 
-  /**
-   * Records a 429 without any rate-limit headers; `isNew`: it was sent after the last 429 arrived. Returns `early` if it
-   * came long before the limit, and null if other responses have headers.
-   */
-  onBareRefusal(permit: Permit, receivedAt: number, isNew: boolean, traffic: Traffic): 'early' | 'expected' | null {
-    const state = this.#state;
-    if (this.window.resetAt !== null) {
-      return null;
-    }
-    if (!isInferred(state)) {
-      const { accepted, since } = state.kind === 'unlimited' ? state : { accepted: 0, since: permit.sentAt };
-      this.#state = startInference(receivedAt, accepted, since, this.#clock);
-      return 'expected';
-    }
-    const kind = isNew && isEarly(state, { permit, ...traffic }) ? 'early' : 'expected';
-    this.#state = isNew ? onRefused(state, { permit, receivedAt, ...traffic }) : state;
-    return kind;
+  /** Records a 429 without a reset. Returns false if it shows nothing but its `Retry-After`. */
+  onBareRefusal(refusal: HeaderlessRefusal): boolean {
+    const next = this.window.resetAt === null ? refuseHeaderless(this.#state, refusal, this.#clock) : null;
+    this.#state = next ?? this.#state;
+    return next !== null;
   }
 
   /** Records a request that probably counts, although no response reported it. */
@@ -210,7 +201,7 @@ export class LearnedLimit {
   /** Updates the count of the current window. */
   #update({ headers, remaining, resetAt, receivedAt }: Report, rtt: number): void {
     const state = this.#state;
-    if (state.kind === 'unlimited') {
+    if (state.kind === 'unlimited' || state.kind === 'unpredictable') {
       this.#state = { kind: 'unknown', limit: state.limit };
     } else if (isCounted(state) && resetAt >= (this.window.resetAt ?? resetAt) - tolerance(headers)) {
       state.limit = headers.limit ?? state.limit;
