@@ -94,7 +94,7 @@ export async function resourceView(
   const { freshness } = await checkTimes(backend, state, now);
   const states = resourceStates(reconciler, freshness.isStale);
   const declared = reconciler.lastDesired?.state.declared.get(address);
-  const changes = states.changes.get(address) ?? [];
+  const changes = states.changesOf(address);
   const past = await state.history.changesOf(address, CHANGES);
   if (declared === undefined && changes.length === 0 && past.length === 0) {
     return null;
@@ -136,8 +136,9 @@ function identityOf(address: string, declared: Declared | undefined, [change]: r
 
 function parentView(id: string, address: string, { reconciler }: OrganizationState): ResourceView['parent'] {
   const declared = reconciler?.lastDesired?.state.declared;
-  const parent = declared === undefined ? undefined : resourceTree(declared).byAddress.get(address)?.parent;
-  return parent == null ? null : { address: parent.resource.address, path: resourcePath(id, parent.resource.address) };
+  const resource = declared?.get(address);
+  const parent = declared === undefined || resource === undefined ? null : resourceTree(declared).parentOf(resource);
+  return parent === null ? null : { address: parent.address, path: resourcePath(id, parent.address) };
 }
 
 function plannedChange(

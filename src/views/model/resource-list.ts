@@ -2,9 +2,10 @@
 
 import { kindOf } from '../../core/address.ts';
 import type { Action, Change } from '../../core/change.ts';
+import type { Declared } from '../../core/resource.ts';
 import { resourcePath } from './paths.ts';
 import { RESOURCE_STATES, type ResourceState, type ResourceStates } from './resource-state.ts';
-import type { ResourceTree, TreeNode } from './resource-tree.ts';
+import { type ResourceTree, titleOf } from './resource-tree.ts';
 
 /** A resource in a list. */
 export interface ResourceRow {
@@ -66,56 +67,69 @@ export function listResources(
   const removed = states.undeclared.filter(({ kind, address }) =>
     isSelected(kind, () => states.state(address), address.toLowerCase()),
   );
-  const nodes =
+  const positions =
     filter.kind === '' && filter.state === '' && text === ''
-      ? tree.nodes
-      : tree.nodes.filter(({ resource: { kind, address }, text: searched }) =>
-          isSelected(kind, () => states.state(address), searched),
+      ? null
+      : positionsWhere(tree, ({ kind, address }, position) =>
+          isSelected(kind, () => states.state(address), text === '' ? '' : (tree.texts[position] ?? '')),
         );
-  const start = startAfter(filter.after, removed, nodes, tree);
+  const declared = positions?.length ?? tree.resources.length;
+  const start = startAfter(filter.after, removed, positions, tree);
   const shownRemoved = removed.slice(start, start + PAGE_SIZE);
   const from = Math.max(0, start - removed.length);
-  const shownNodes = nodes.slice(from, from + PAGE_SIZE - shownRemoved.length);
+  const to = from + PAGE_SIZE - shownRemoved.length;
+  const shown =
+    positions === null
+      ? tree.resources.slice(from, to)
+      : positions.slice(from, to).flatMap((position) => tree.resources[position] ?? []);
   const rows = [
     ...shownRemoved.map((change) => removedRow(organization, change, states)),
-    ...shownNodes.map((node) => nodeRow(organization, node, states)),
+    ...shown.map((resource) => declaredRow(organization, resource, tree, states)),
   ];
   return {
     filter,
     rows,
-    selected: removed.length + nodes.length,
-    total: tree.nodes.length,
+    selected: removed.length + declared,
+    total: tree.resources.length,
     kinds: [...tree.kinds].map(([kind, count]) => ({ kind, count })),
     states: RESOURCE_STATES,
-    next: start + rows.length < removed.length + nodes.length ? (rows.at(-1)?.address ?? null) : null,
+    next: start + rows.length < removed.length + declared ? (rows.at(-1)?.address ?? null) : null,
   };
 }
 
-/** Returns the index of the first row of a page. Rows may have gone since the page before was made. */
-function startAfter(after: string, removed: readonly Change[], nodes: readonly TreeNode[], tree: ResourceTree): number {
+function positionsWhere(
+  { resources }: ResourceTree,
+  isWanted: (resource: Declared, position: number) => boolean,
+): readonly number[] {
+  const found: number[] = [];
+  for (const [position, resource] of resources.entries()) {
+    if (isWanted(resource, position)) {
+      found.push(position);
+    }
+  }
+  return found;
+}
+
+/**
+ * Returns the index of the first row of a page. Rows may have gone since the page before was made. `positions`: those of the
+ * selected resources; null: all.
+ */
+function startAfter(
+  after: string,
+  removed: readonly Change[],
+  positions: readonly number[] | null,
+  tree: ResourceTree,
+): number {
   if (after === '') {
     return 0;
   }
-  const last = tree.byAddress.get(after);
+  const last = tree.positionOf(after);
   if (last !== undefined) {
-    return removed.length + countUpTo(nodes, last.position);
+    const before = positions === null ? last + 1 : positions.findIndex((position) => position > last);
+    return removed.length + (before === -1 ? (positions?.length ?? 0) : before);
   }
   const at = removed.findIndex(({ address }) => address > after);
   return at === -1 ? removed.length : at;
-}
-
-/** Counts the nodes up to a position; they are sorted by it. */
-function countUpTo(nodes: readonly TreeNode[], position: number): number {
-  let [low, high] = [0, nodes.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((nodes[middle]?.position ?? 0) <= position) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
 }
 
 function removedRow(organization: string, change: Change, states: ResourceStates): ResourceRow {
@@ -134,22 +148,29 @@ function removedRow(organization: string, change: Change, states: ResourceStates
   };
 }
 
-function nodeRow(organization: string, { resource, title, parent }: TreeNode, states: ResourceStates): ResourceRow {
+function declaredRow(
+  organization: string,
+  resource: Declared,
+  tree: ResourceTree,
+  states: ResourceStates,
+): ResourceRow {
   const { address, kind } = resource;
   const ancestors: string[] = [];
   const state = states.state(address);
   const isChanging = state !== 'in-sync' && state !== 'stale';
-  for (let at = parent; at !== null && ancestors.length < MAX_ANCESTORS; at = at.parent) {
-    ancestors.unshift(at.resource.address);
+  let parent = tree.parentOf(resource);
+  while (parent !== null && ancestors.length < MAX_ANCESTORS) {
+    ancestors.unshift(parent.address);
+    parent = tree.parentOf(parent);
   }
   return {
     address,
     kind,
-    title,
+    title: titleOf(resource),
     path: resourcePath(organization, address),
     ancestors,
     state,
-    action: isChanging ? (states.changes.get(address)?.[0]?.action ?? null) : null,
+    action: isChanging ? (states.changesOf(address)[0]?.action ?? null) : null,
     isDrift: isChanging && states.isDrift(address),
     isDeclared: true,
   };

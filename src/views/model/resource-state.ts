@@ -19,7 +19,8 @@ export type ResourceState = (typeof RESOURCE_STATES)[number];
 
 /** Changes of the last check by address, and their results. */
 export interface ResourceStates {
-  readonly changes: ReadonlyMap<Address, readonly Change[]>;
+  /** Returns the changes of a resource, in the order of the plan. */
+  changesOf(address: Address): readonly Change[];
   /** Changes of resources that no manifest declares any more, sorted by address. */
   readonly undeclared: readonly Change[];
   /** Returns the result of a change; undefined if the last pass did not reach it. */
@@ -58,7 +59,7 @@ export function resourceStates(reconciler: ReconcilerState, isStale: boolean): R
 }
 
 const UNCHECKED: ResourceStates = {
-  changes: new Map(),
+  changesOf: () => [],
   undeclared: [],
   result: () => undefined,
   pendingReason: () => undefined,
@@ -67,7 +68,7 @@ const UNCHECKED: ResourceStates = {
 };
 
 function indexChanges({ plan, drift }: Check, end: ReconcilerState['lastEnd']): ResourceStates {
-  const changes = Map.groupBy(plan.changes, ({ address }) => address);
+  const changesOf = groupChanges(plan.changes);
   const results = new Map((end?.plan === plan ? end.results : []).map((result) => [changeId(result), result]));
   const pending = new Map(plan.pending.map(({ address, reason }) => [address, reason]));
   const result = (change: Change) => (results.size === 0 ? undefined : results.get(changeId(change)));
@@ -86,20 +87,40 @@ function indexChanges({ plan, drift }: Check, end: ReconcilerState['lastEnd']): 
     return change.held !== null || isWholeHeld ? 'held' : 'planned';
   };
   const state = (address: Address): ResourceState => {
-    const own = changes.get(address) ?? [];
+    const own = changesOf(address);
     const [first] = own;
     const worst = own.length > 1 || first === undefined ? worstOf(own.map(stateOf)) : stateOf(first);
     return worst !== 'in-sync' ? worst : pending.has(address) ? 'pending' : 'in-sync';
   };
   return {
-    changes,
+    changesOf,
     undeclared: plan.changes
       .filter((change) => change.source === null && change.action === 'delete' && result(change)?.status !== 'applied')
       .toSorted((a, b) => (a.address < b.address ? -1 : 1)),
     result,
     pendingReason: (address) => pending.get(address),
-    isDrift: (address) => (changes.get(address) ?? []).some((change) => drift.has(change)),
+    isDrift: (address) => changesOf(address).some((change) => drift.has(change)),
     state,
+  };
+}
+
+/** Groups changes by address. Nearly every resource has one change, so that there is no list for each. */
+function groupChanges(changes: readonly Change[]): ResourceStates['changesOf'] {
+  const first = new Map<Address, Change>();
+  const more = new Map<Address, Change[]>();
+  for (const change of changes) {
+    const before = first.get(change.address);
+    if (before === undefined) {
+      first.set(change.address, change);
+    } else {
+      const all = more.get(change.address) ?? [before];
+      all.push(change);
+      more.set(change.address, all);
+    }
+  }
+  return (address) => {
+    const only = first.get(address);
+    return more.get(address) ?? (only === undefined ? [] : [only]);
   };
 }
 

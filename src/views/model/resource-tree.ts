@@ -3,55 +3,6 @@ import type { Address } from '../../core/address.ts';
 import type { Declared } from '../../core/resource.ts';
 import { kinds } from '../../kinds/registry.ts';
 
-/** A declared resource in the tree. */
-export class TreeNode {
-  readonly resource: Declared;
-  readonly parent: TreeNode | null;
-  /** Position in the order of the tree, parents first. */
-  readonly position: number;
-  #text: string | null = null;
-
-  constructor(resource: Declared, parent: TreeNode | null, position: number) {
-    this.resource = resource;
-    this.parent = parent;
-    this.position = position;
-  }
-
-  /** Title if it has one. */
-  get title(): string {
-    return titleOf(this.resource);
-  }
-
-  /** Address and title in lower case, for searches. Made by the first one, because most trees are never searched. */
-  get text(): string {
-    this.#text ??= `${this.resource.address}\n${this.title}`.toLowerCase();
-    return this.#text;
-  }
-}
-
-/** Tree of resources. Parts that few pages need are made when they are first read. */
-export class ResourceTree {
-  /** Parents first, each followed by what it contains. */
-  readonly nodes: readonly TreeNode[];
-  #byAddress: ReadonlyMap<Address, TreeNode> | null = null;
-  #kinds: ReadonlyMap<string, number> | null = null;
-
-  constructor(nodes: readonly TreeNode[]) {
-    this.nodes = nodes;
-  }
-
-  get byAddress(): ReadonlyMap<Address, TreeNode> {
-    this.#byAddress ??= new Map(this.nodes.map((node) => [node.resource.address, node]));
-    return this.#byAddress;
-  }
-
-  /** Number of resources of each kind. */
-  get kinds(): ReadonlyMap<string, number> {
-    this.#kinds ??= countKinds(this.nodes);
-    return this.#kinds;
-  }
-}
-
 type DeclaredResources = ReadonlyMap<Address, Declared>;
 
 /** Trees by the manifests they are of: a tree of 100,000 resources takes longer to build than a page may take. */
@@ -66,13 +17,55 @@ const PARENT_FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
       .map(([field]) => field),
   ]),
 );
-const NONE: readonly Declared[] = [];
 /** Kinds in the order of the tree: the organization and sites first, people last. */
 const ORDER: ReadonlyMap<string, number> = new Map(kinds.toReversed().map(({ name }, index) => [name, index]));
 
+/** Tree of resources. It has no object for each of them, and what few pages need is made when it is first read. */
+export class ResourceTree {
+  readonly #declared: DeclaredResources;
+  /** Parents first, each followed by what it contains. A position is an index of this list. */
+  readonly resources: readonly Declared[];
+  /** Resources that are below themselves, which the manifests do not forbid, and are shown at the top. */
+  readonly #loops: ReadonlySet<Declared>;
+  #positions: ReadonlyMap<Address, number> | null = null;
+  #kinds: ReadonlyMap<string, number> | null = null;
+  #texts: readonly string[] | null = null;
+
+  constructor(declared: DeclaredResources) {
+    this.#declared = declared;
+    const { resources, loops } = sortTree(declared);
+    this.resources = resources;
+    this.#loops = loops;
+  }
+
+  /** Number of resources of each kind. */
+  get kinds(): ReadonlyMap<string, number> {
+    this.#kinds ??= countKinds(this.resources);
+    return this.#kinds;
+  }
+
+  /** Addresses and titles in lower case, by position, for searches. */
+  get texts(): readonly string[] {
+    this.#texts ??= this.resources.map((each) => `${each.address}\n${titleOf(each)}`.toLowerCase());
+    return this.#texts;
+  }
+
+  /** Returns the position of a resource; undefined if it is not declared. */
+  positionOf(address: Address): number | undefined {
+    this.#positions ??= new Map(this.resources.map((each, position) => [each.address, position]));
+    return this.#positions.get(address);
+  }
+
+  /** Returns what a resource is part of; null at the top. */
+  parentOf(resource: Declared): Declared | null {
+    const parent = this.#loops.has(resource) ? null : parentAddress(resource, this.#declared);
+    return parent === null ? null : (this.#declared.get(parent) ?? null);
+  }
+}
+
 /** Returns the tree of these resources. */
 export function resourceTree(declared: DeclaredResources): ResourceTree {
-  const known = trees.get(declared) ?? build(declared);
+  const known = trees.get(declared) ?? new ResourceTree(declared);
   trees.set(declared, known);
   return known;
 }
@@ -83,10 +76,12 @@ export function titleOf({ fields }: Pick<Declared, 'fields'>): string {
   return typeof title === 'string' ? title : '';
 }
 
-function build(declared: DeclaredResources): ResourceTree {
+type Children = ReadonlyMap<Address | null, readonly Declared[]>;
+
+function sortTree(declared: DeclaredResources): { resources: readonly Declared[]; loops: ReadonlySet<Declared> } {
   const children = new Map<Address | null, Declared[]>();
   for (const resource of declared.values()) {
-    const parent = parentOf(resource, declared);
+    const parent = parentAddress(resource, declared);
     const siblings = children.get(parent);
     if (siblings === undefined) {
       children.set(parent, [resource]);
@@ -94,44 +89,47 @@ function build(declared: DeclaredResources): ResourceTree {
       siblings.push(resource);
     }
   }
-  const nodes: TreeNode[] = [];
-  addBelow(nodes, children.get(null) ?? [], children);
-  if (nodes.length < declared.size) {
-    // What is left is below itself, which the manifests do not forbid.
-    const added = new Set(nodes.map(({ resource }) => resource));
+  const resources: Declared[] = [];
+  const loops = new Set<Declared>();
+  addBelow(resources, children.get(null) ?? [], children);
+  if (resources.length < declared.size) {
+    const added = new Set(resources);
     for (const resource of declared.values()) {
-      addBelow(nodes, [resource], children, added);
+      if (!added.has(resource)) {
+        loops.add(resource);
+        addBelow(resources, [resource], children, added);
+      }
     }
   }
-  return new ResourceTree(nodes);
+  return { resources, loops };
 }
 
-/** Adds resources with what they contain, except those that were added before. */
+/** Adds resources with what they contain. `added`: those that were added before and are left out. */
 function addBelow(
-  nodes: TreeNode[],
+  resources: Declared[],
   roots: readonly Declared[],
-  children: ReadonlyMap<Address | null, readonly Declared[]>,
+  children: Children,
   added: Set<Declared> | null = null,
 ): void {
-  const stack: { readonly resource: Declared; readonly parent: TreeNode | null }[] = [];
-  const push = (resources: readonly Declared[], parent: TreeNode | null) => {
-    for (const resource of resources.toSorted(compareSiblings).reverse()) {
-      stack.push({ resource, parent });
-    }
-  };
-  push(roots, null);
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    if (added?.has(next.resource) !== true) {
-      const node = new TreeNode(next.resource, next.parent, nodes.length);
-      nodes.push(node);
-      added?.add(next.resource);
-      push(children.get(next.resource.address) ?? NONE, node);
+  const levels = [{ siblings: roots.toSorted(compareSiblings), next: 0 }];
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const resource = level.siblings[level.next];
+    level.next += 1;
+    if (resource === undefined) {
+      levels.pop();
+    } else if (added?.has(resource) !== true) {
+      resources.push(resource);
+      added?.add(resource);
+      const inside = children.get(resource.address);
+      if (inside !== undefined) {
+        levels.push({ siblings: inside.toSorted(compareSiblings), next: 0 });
+      }
     }
   }
 }
 
 /** Returns the address that a resource is below; null at the top. */
-function parentOf({ kind, fields, within }: Declared, declared: DeclaredResources): Address | null {
+function parentAddress({ kind, fields, within }: Declared, declared: DeclaredResources): Address | null {
   const name = PARENT_FIELDS.get(kind)?.find((each) => typeof fields[each] === 'string');
   const parent = name === undefined ? undefined : (fields[name] as Address);
   if (parent !== undefined && declared.has(parent)) {
@@ -145,10 +143,10 @@ function compareSiblings(a: Declared, b: Declared): number {
   return order || (a.place?.index ?? 0) - (b.place?.index ?? 0) || (a.address < b.address ? -1 : 1);
 }
 
-function countKinds(nodes: readonly TreeNode[]): ReadonlyMap<string, number> {
+function countKinds(resources: readonly Declared[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const { resource } of nodes) {
-    counts.set(resource.kind, (counts.get(resource.kind) ?? 0) + 1);
+  for (const { kind } of resources) {
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
   return counts;
 }
