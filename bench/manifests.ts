@@ -57,16 +57,30 @@ export function writeConfig(path: string, platform: Platform, parallel: number, 
   return path;
 }
 
+/** Settings of a daemon in addition to those of every benchmark. */
+export interface DaemonSettings {
+  /** Organizations; default: the one of the platform. */
+  readonly organizations?: readonly string[];
+  /** Serves the web page. */
+  readonly ui?: boolean;
+}
+
 /** Writes the configuration of a daemon whose passes are triggered by the benchmark; its log shows when they end. */
-export function writeDaemonConfig(path: string, platform: Platform, directory: string): string {
-  const config = configOf(platform, 10, directory);
-  const organizations = config.organizations.map((each) => ({ ...each, schedule: { drift: '0 0 1 1 *' } }));
-  const rest = {
+export function writeDaemonConfig(
+  path: string,
+  platform: Platform,
+  directory: string,
+  { organizations = [platform.organization], ui = false }: DaemonSettings = {},
+): string {
+  const config = {
+    ...configOf(platform, 10, directory),
+    organizations: organizations.map((id) => ({ id, source: { directory }, schedule: { drift: '0 0 1 1 *' } })),
     store: { path: `${path}.db` },
     server: { listen: '127.0.0.1:0' },
+    ...(ui ? { ui: { listen: '127.0.0.1:0' } } : {}),
     log: { level: 'debug', format: 'json' },
   };
-  writeFileSync(path, JSON.stringify({ ...config, organizations, ...rest }));
+  writeFileSync(path, JSON.stringify(config));
   return path;
 }
 

@@ -33,12 +33,17 @@ export interface RequestEntry {
 /** Milliseconds before every answer. */
 export const LATENCY = 20;
 
-/** Starts a platform with fifty people and the given number of teams and of members per team. */
-export async function startPlatform(context: CaseContext, teams = 0, members = 0): Promise<Platform> {
+/** Starts a platform with fifty people in each organization, and the given number of teams and of members per team. */
+export async function startPlatform(
+  context: CaseContext,
+  teams = 0,
+  members = 0,
+  organizations: readonly string[] = ['org_bench'],
+): Promise<Platform> {
   const seed = join(context.folder, 'seed.json');
   const people = Array.from({ length: 50 }, (_, index) => `person-${index}@bench.example`);
   const seeded = people.map((email, index) => ({ email, role: index === 0 ? ('admin' as const) : ('read' as const) }));
-  const state = createState({ organizations: [{ id: 'org_bench', title: 'Bench', members: seeded }] });
+  const state = createState({ organizations: organizations.map((id) => ({ id, title: 'Bench', members: seeded })) });
   writeFileSync(seed, JSON.stringify(state));
   const args = [context.installed.octavo, 'emulate', '--latency', String(LATENCY), '--seed', seed];
   const child = startProcess(context, args, { stdio: ['ignore', 'pipe', 'ignore'] });

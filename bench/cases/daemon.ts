@@ -1,12 +1,10 @@
 /** The daemon: its start, passes without changes, and its memory at rest. */
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Daemon, startDaemon } from '../daemon.ts';
 import { cpuSeconds, residentMegabytes } from '../machine.ts';
 import { writeDaemonConfig, writeTeams } from '../manifests.ts';
-import { runOnce, startProcess } from '../measure.ts';
+import { runOnce } from '../measure.ts';
 import { type Platform, peer, startPlatform } from '../platform.ts';
 import type { Case, CaseContext } from '../runner.ts';
 
@@ -15,21 +13,6 @@ const CYCLES = 100;
 const WARM_UP = 40;
 /** Milliseconds without work before memory at rest is read. */
 const REST = 15_000;
-/** Milliseconds without a log line after which a daemon is considered stuck. */
-const PATIENCE = 60_000;
-
-interface LogLine {
-  readonly msg: string;
-  readonly address?: string;
-  /** Result of a pass, when it ends. */
-  readonly outcome?: 'done' | 'held' | 'failed';
-}
-
-interface Daemon {
-  readonly child: ChildProcess;
-  waitFor(matches: (line: LogLine) => boolean): Promise<LogLine>;
-  stop(): Promise<void>;
-}
 
 export const DAEMON_CASES: readonly Case[] = [
   {
@@ -94,37 +77,6 @@ async function endOfPass(daemon: Daemon): Promise<void> {
   if (outcome !== 'done') {
     throw new Error(`a pass did not succeed: ${msg}`);
   }
-}
-
-function startDaemon(context: CaseContext, config: string): Daemon {
-  const args = [context.installed.octavo, 'run', '--config', config];
-  const child = startProcess(context, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  if (child.stderr === null) {
-    throw new Error('the log of the daemon cannot be read');
-  }
-  const lines = createInterface(child.stderr)[Symbol.asyncIterator]();
-  return {
-    child,
-    async waitFor(matches) {
-      let last = '';
-      for (;;) {
-        const next = await Promise.race([lines.next(), sleep(PATIENCE, null, { ref: false })]);
-        if (next === null || next.done === true) {
-          throw new Error(`the daemon ${next === null ? 'logs nothing more' : 'exited'} after: ${last}`);
-        }
-        last = next.value;
-        const line = JSON.parse(last) as LogLine;
-        if (matches(line)) {
-          return line;
-        }
-      }
-    },
-    async stop() {
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-      await exited;
-    },
-  };
 }
 
 async function isReady(address: string): Promise<boolean> {

@@ -7,6 +7,7 @@ import { LOAD_CASE } from './load.ts';
 import { RATE_LIMIT_CASES } from './rate-limit.ts';
 import { RECONCILE_CASES } from './reconcile.ts';
 import { START_CASES } from './start.ts';
+import { WEB_PAGE_CASES } from './web-page.ts';
 
 export const CASES: readonly Case[] = [
   ...START_CASES,
@@ -16,6 +17,7 @@ export const CASES: readonly Case[] = [
   ...INGESTION_CASES,
   ...GROWTH_CASES,
   ...RATE_LIMIT_CASES,
+  ...WEB_PAGE_CASES,
 ];
 
 /**
