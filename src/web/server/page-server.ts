@@ -183,7 +183,10 @@ class Pages {
     const viewer = viewerOf(identity, this.#options.config);
     const parts = { backend: this.#options.backend, assets: this.#assets };
     const asked = pageRequest(parts.backend, request, viewer);
-    const form = { path: pathOf(request), isJson: wantsJson(request) || asked.query.format === 'json' };
+    // A link elsewhere must not make a page say that something was done.
+    const site = request.headers['sec-fetch-site'] ?? 'same-origin';
+    const done = site === 'same-origin' ? (asked.query.done ?? '') : '';
+    const form = { path: pathOf(request), isJson: wantsJson(request) || asked.query.format === 'json', done };
     const from = parts.backend.clock.monotonic();
     const answer = await renderPage(page, parts, asked, form);
     this.#duration += (parts.backend.clock.monotonic() - from - this.#duration) / RECENT_PAGES;

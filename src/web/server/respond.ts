@@ -55,12 +55,12 @@ export function pageRequest(backend: Backend, request: FastifyRequest, viewer: V
   };
 }
 
-/** Renders a page. Throws PageError (404) if there is no such thing. */
+/** Renders a page. `done`: action that the person just took. Throws PageError (404) if there is no such thing. */
 export async function renderPage(
   page: PageDefinition,
   { backend, assets }: { readonly backend: Backend; readonly assets: Assets },
   request: PageRequest,
-  { path, isJson }: { readonly path: string; readonly isJson: boolean },
+  { path, isJson, done }: { readonly path: string; readonly isJson: boolean; readonly done: string },
 ): Promise<Answer> {
   const view = await page.load(backend, request);
   if (view === null) {
@@ -72,12 +72,12 @@ export async function renderPage(
   }
   const main = await page.render(view, request);
   const title = page.title(view);
-  const { viewer, params, query } = request;
+  const { viewer, params } = request;
   const etag = etagOf(`${title}\n${main}`);
   const topics = page.topics(view);
   const live = topics.length === 0 ? null : { etag, topics };
   const organization = params.organization ?? null;
-  const notice = DONE.get(query.done ?? '') ?? '';
+  const notice = DONE.get(done) ?? '';
   const body = await layout({ title, main, path, organization, viewer, assets, live, notice });
   return { type: HTML, etag, body, fileName: null };
 }

@@ -165,10 +165,18 @@ ${config.proxy === undefined ? '' : html`<p>The sign-in page of the proxy in fro
   }
 }
 
-/** Returns the path to open after the sign-in; `/` unless it is a path on this host. */
+/** Returns the path to open after the sign-in; `/` unless it is a path on this host. It never says that something was done. */
 function backOf(fields: unknown): string {
   const { back } = (fields ?? {}) as { readonly back?: unknown };
-  return typeof back === 'string' && isLocalPath(back) ? back : '/';
+  if (typeof back !== 'string' || !isLocalPath(back)) {
+    return '/';
+  }
+  const url = new URL(back, 'http://host');
+  if (!url.searchParams.has('done')) {
+    return back;
+  }
+  url.searchParams.delete('done');
+  return `${url.pathname}${url.search}`;
 }
 
 function readAttempt(cookie: string | undefined): SignInAttempt | null {

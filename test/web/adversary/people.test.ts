@@ -206,6 +206,23 @@ test('a query can neither add a notice nor make a page fail', async () => {
   }
 });
 
+test('a link elsewhere cannot make a page say that something was approved', async () => {
+  await using page = await openPageApp({
+    ui: { tokens: people(['ana']), roles: [{ role: 'approver', people: ['*'] }] },
+  });
+  const path = '/o/acme/audit?done=approve&before=9';
+  const noticeFrom = async (site: string) =>
+    (await ask(page, 'ana', path, { 'sec-fetch-site': site })).body.includes('Approved.');
+  expect(await noticeFrom('same-origin')).toBe(true);
+  for (const site of ['none', 'cross-site', 'same-site']) {
+    expect(await noticeFrom(site), site).toBe(false);
+  }
+  expect((await signIn(page, 'ana-token', { back: path })).location).toBe('/o/acme/audit?before=9');
+  const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' };
+  const reopened = await page.server.app.inject({ url: path, headers });
+  expect(reopened.body).toContain('content="0; url=/o/acme/audit?before=9"');
+});
+
 test('a plan is downloaded, as a file with a harmless name', async () => {
   await using hostile = await startHostilePage();
   const headers = { authorization: `Bearer ${TOKEN}` };
