@@ -40,7 +40,11 @@ export class Reconciliation implements Feature {
     const { organization, config, connection, store, clock, log, metrics, stopping, abort } = context;
     const { id } = organization;
     const clones = join(dirname(resolve(config.store.path)), 'checkouts');
-    this.source = openSource(options.source, organization, clones, createManifestLoader(kinds), abort);
+    this.source = openSource(options.source, organization, createManifestLoader(kinds), {
+      clones,
+      signal: abort,
+      clock,
+    });
     this.reconciler = new OrganizationReconciler({
       config: organization,
       user: config.platform.user,

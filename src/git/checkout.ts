@@ -5,6 +5,7 @@ import { join, posix, resolve } from 'node:path';
 import { messageOf, SourceError } from '../core/errors.ts';
 import type { RefHost } from './applied-refs.ts';
 import { type CommitAuthors, type CommitRange, readCommitAuthors } from './commit-authors.ts';
+import { type FetchLimit, limitFetch } from './fetch-size.ts';
 import { type Repository, repositoryIn } from './repository.ts';
 import { type Git, type GitOptions, gitFailure, openGit } from './run.ts';
 import { checkRefName, isCommitId, readRemote } from './safe-names.ts';
@@ -24,6 +25,8 @@ export interface CheckoutOptions {
   readonly timeout: number;
   /** Stops git when it aborts. */
   readonly signal?: AbortSignal;
+  /** Limit of what one fetch may write. */
+  readonly fetchLimit: FetchLimit;
 }
 
 /** Result of a sync. */
@@ -93,12 +96,13 @@ export function openCheckout(options: CheckoutOptions): Checkout {
     fail: (error, tried) => gitFailure(`cannot ${tried} ${remote.label}`, error, secrets),
     local: (more = {}) =>
       openGit({ ...more, repository: repositoryIn(tree), timeout: options.timeout, signal: options.signal }),
-    remote: (repository = repositoryIn(tree)) =>
+    limited: (fetch) => limitFetch(repositoryIn(tree).gitDir, options.fetchLimit, options.signal, fetch),
+    remote: (repository = repositoryIn(tree), signal = options.signal) =>
       openGit({
         repository,
         remote: true,
         timeout: options.timeout,
-        signal: options.signal,
+        signal,
         env: remote.credentials === null ? {} : environment,
         secretConfig: [
           ['remote.octavo.url', remote.url],
@@ -137,7 +141,9 @@ interface Context {
   fail(error: unknown, tried: string): SourceError;
   /** Opens git on the copy, without access to the remote. */
   local(more?: Pick<GitOptions, 'input' | 'config'>): Git;
-  remote(repository?: Repository): Git;
+  remote(repository?: Repository, signal?: AbortSignal): Git;
+  /** Runs a fetch. Throws SourceError if it writes too much. */
+  limited(fetch: (signal: AbortSignal) => Promise<unknown>): Promise<void>;
 }
 
 /** Syncs the copy. `clean`: this process checked out the files, so an unchanged commit needs no work. */
@@ -249,7 +255,9 @@ async function update(context: Context, remoteRef: RemoteRef, before: string | n
     writeFileSync(join(context.tree, '.git', 'info', 'attributes'), ATTRIBUTES);
   }
   const source = `+${remoteRef.source}:${FETCHED}`;
-  await context.remote().raw(['fetch', '--progress', '--no-tags', '--force', 'octavo', source]);
+  await context.limited((signal) =>
+    context.remote(undefined, signal).raw(['fetch', '--progress', '--no-tags', '--force', REMOTE, source]),
+  );
   const git = context.local();
   const commit = (await git.raw(['rev-parse', '--verify', `${FETCHED}^{commit}`])).trim();
   await requireFolder(context, git, commit);

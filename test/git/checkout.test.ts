@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
 import { SourceError } from '../../src/core/errors.ts';
 import { type Checkout, type CheckoutOptions, openCheckout } from '../../src/git/checkout.ts';
 import { makeFolder, makeRepository, runGit, type TestRepository } from './repository.ts';
@@ -27,6 +28,7 @@ const open = (over: Partial<CheckoutOptions> = {}): Checkout =>
     directory: join(folder, 'checkout'),
     path: '.',
     timeout: 20_000,
+    fetchLimit: { clock: systemClock },
     ...over,
   });
 const author = 'ana@acme.example';

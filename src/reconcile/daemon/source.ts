@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import type { ManifestSource } from '../../config/config.ts';
 import type { Address } from '../../core/address.ts';
+import type { Clock } from '../../core/clock.ts';
 import { defaultScope } from '../../core/scope.ts';
 import { AppliedRefs } from '../../git/applied-refs.ts';
 import { type Checkout, openCheckout } from '../../git/checkout.ts';
@@ -83,32 +84,36 @@ export interface SourceOwner {
   readonly scope?: string | undefined;
 }
 
-/**
- * Opens a source. `clones` is the directory for clones, created if it does not exist; `signal` aborts running git
- * commands.
- */
+/** Clones of git sources. */
+export interface CloneOptions {
+  /** Directory for clones, created if it does not exist. */
+  readonly clones: string;
+  /** Aborts running git commands. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+/** Opens a source. */
 export function openSource(
   source: ManifestSource,
   owner: SourceOwner,
-  clones: string,
   loader: ManifestLoader,
-  signal: AbortSignal,
+  options: CloneOptions,
 ): DesiredSource {
   return source.git === undefined
     ? directorySource(source.directory, owner, loader)
-    : gitSource(source.git, owner, clones, loader, signal);
+    : gitSource(source.git, owner, loader, options);
 }
 
 function gitSource(
   git: NonNullable<ManifestSource['git']>,
   { id: organization, scope: explicit }: SourceOwner,
-  clones: string,
   loader: ManifestLoader,
-  signal: AbortSignal,
+  { clones, signal, clock }: CloneOptions,
 ): DesiredSource {
   const directory = join(clones, organization);
   const scope = explicit ?? defaultScope(posix.normalize(git.path));
-  const checkout: Checkout = openCheckout({ ...git, directory, timeout: GIT_TIMEOUT, signal });
+  const checkout: Checkout = openCheckout({ ...git, directory, timeout: GIT_TIMEOUT, signal, fetchLimit: { clock } });
   let read: string | null = null;
   let forced = false;
   const sync = async () => {
