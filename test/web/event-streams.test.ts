@@ -92,13 +92,13 @@ test('many changed organizations are one topic', async () => {
   expect(bo.topics()).toEqual([['budget', 'org_1']]);
 });
 
-test('with many streams, events are at least 10 ms apart for each of them', async () => {
+test('with many streams, events are 25 ms apart for each of them', async () => {
   const { clock, open, notify } = await serve();
   const all = await Promise.all(Array.from({ length: 200 }, () => open('ana')));
   notify('org_1');
   await clock.advance(100);
   notify('org_1');
-  await clock.advance(1999);
+  await clock.advance(4999);
   expect(all.every(({ topics }) => topics().length === 1)).toBe(true);
   await clock.advance(1);
   expect(all.every(({ topics }) => topics().length === 2)).toBe(true);
