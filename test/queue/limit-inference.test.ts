@@ -92,6 +92,9 @@ test('the snapshot of a learned limit has its window, its rate and the remaining
   await server.clock.run(Promise.all(Array.from({ length: 620 }, () => queue.request(server.call()))));
   const [budget] = queue.snapshot().budgets;
   expect(budget).toMatchObject({ limit: 60, window: 2000, rate: 30 });
+  const last = server.refused.at(-1) ?? 0;
+  expect(budget?.inferredAge).toBeGreaterThan(server.now - last - 1000);
+  expect(budget?.inferredAge).toBeLessThanOrEqual(server.now - last);
   expect(budget?.remaining).toBeGreaterThan(0);
   expect(budget?.resetIn).toBeLessThanOrEqual(2000);
 });

@@ -11,6 +11,7 @@ import { kinds } from '../../kinds/registry.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import type { Connection } from '../../platform/connection.ts';
+import { inferredLimits } from '../../queue/estimate/inferred-limits.ts';
 import { idsOf, readOtherScopes, recordApplied, type ScopedDirectory } from '../../reconcile/applied.ts';
 import type { ApplyResult } from '../../reconcile/change-scheduler.ts';
 import { applyParallel, type PlanningInput } from '../../reconcile/planning.ts';
@@ -106,6 +107,7 @@ async function inputFromFile(
     kinds,
     policy: policyOf(config, organization, flags, context),
     estimate: (work) => connection.queue.estimate(work, applyParallel(config.queue.concurrency)),
+    inferredLimits: () => inferredLimits(connection.queue.snapshot().budgets),
   };
 }
 

@@ -5,6 +5,8 @@ import { isScope } from '../../core/scope.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { DEFAULT_POLICY } from '../../plan/policy.ts';
 import type { Connection } from '../../platform/connection.ts';
+import { inferredLimits } from '../../queue/estimate/inferred-limits.ts';
+import type { QueueSnapshot } from '../../queue/model/snapshot.ts';
 import { platformSource } from '../../reconcile/observe/actual-source.ts';
 import { applyParallel, makePlan, type Planned, type PlanningInput } from '../../reconcile/planning.ts';
 import type { CommandContext } from '../cli/context.ts';
@@ -39,7 +41,7 @@ export interface PlanningTarget {
   readonly folder: string;
   readonly config: Config;
   readonly organization: OrganizationConfig;
-  readonly queue: Pick<Connection['queue'], 'estimate'>;
+  readonly queue: Pick<Connection['queue'], 'estimate'> & { snapshot(): Pick<QueueSnapshot, 'budgets'> };
   /** Manifests that were already read; read from the folder if absent. */
   readonly loaded?: LoadedFolder;
 }
@@ -72,6 +74,7 @@ export async function planningInput(
     baseCommit: base.commit,
     policy: policyOf(config, organization, flags, context),
     estimate: (work) => queue.estimate(work, applyParallel(config.queue.concurrency)),
+    inferredLimits: () => inferredLimits(queue.snapshot().budgets),
   };
 }
 

@@ -74,16 +74,19 @@ export async function planOverSnapshot(
   const snapshot = await openSnapshot(flags.snapshot, terminal.cwd);
   const config = await readConfigWithoutSecrets(flags.config, snapshot.organization, context, folder);
   const organization = organizationOf(snapshot, config, flags);
+  const age = clock.now() - Date.parse(snapshot.takenAt);
+  const budgets = snapshot.requestRate.budgets.map((budget) =>
+    budget.inferredAge === undefined ? budget : { ...budget, inferredAge: budget.inferredAge + age },
+  );
   const estimate = estimateAtRate(
     snapshot.requestRate,
     config.queue.concurrency,
     applyParallel(config.queue.concurrency),
   );
-  const input = await planningInput({ folder, config, organization, queue: { estimate } }, flags, context);
+  const queue = { estimate, snapshot: () => ({ budgets }) };
+  const input = await planningInput({ folder, config, organization, queue }, flags, context);
   const { plan } = await makePlan(input, new SnapshotSource(snapshot));
-  terminal.err(
-    `Planned from the snapshot of ${snapshot.takenAt}${ageWords(clock.now() - Date.parse(snapshot.takenAt))}\n`,
-  );
+  terminal.err(`Planned from the snapshot of ${snapshot.takenAt}${ageWords(age)}\n`);
   return { input, plan };
 }
 

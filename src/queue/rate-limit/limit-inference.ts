@@ -159,7 +159,9 @@ export function describeInferred(state: InferredLimit, now: number, inFlight: nu
   const { limit, count, length, end } = state.candidates.best();
   const isOpen = state.kind === 'inferred' && now < end;
   const remaining = isOpen ? Math.max(0, limit - count - inFlight) : null;
-  return { limit, window: length, rate: (limit / length) * 1000, remaining, resetIn: isOpen ? end - now : null };
+  const inferredAge = now - state.candidates.refusedAt;
+  const rate = (limit / length) * 1000;
+  return { limit, window: length, rate, remaining, resetIn: isOpen ? end - now : null, inferredAge };
 }
 
 /** Decides about the next request; null: a probe, because the window is over. */

@@ -138,6 +138,11 @@ export class WindowCandidates {
     return { end, room };
   }
 
+  /** Time at which the last 429 arrived; -Infinity before the first. */
+  get refusedAt(): number {
+    return this.#refusedAt;
+  }
+
   /** Returns the requests that were accepted since the first 429, per millisecond. */
   rate(now: number): number {
     return Math.max(1, this.#accepted) / Math.max(1, now - this.#since);
