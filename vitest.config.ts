@@ -28,18 +28,21 @@ const ALONE = [
 ];
 
 /**
- * Tests that `npm test` leaves to `.ci/run`: whole programs in many processes or in a browser, whose parts have tests
- * within one process.
+ * Tests that `npm test` leaves to `.ci/run`: whole programs in many processes, in a browser or over a long time, and the
+ * whole interface of the platform. Their parts have tests of their own.
  */
 const SLOW = [
   'test/bench/bench.test.ts',
-  'test/commands/completion-shells.test.ts',
+  'test/commands/@(completion-shells|drift-pull).test.ts',
   'test/crash/processes.test.ts',
-  'test/daemon/@(busy|large-files|stopping).test.ts',
+  'test/daemon/@(busy|large-files|lifecycle|stopping).test.ts',
   'test/docs/tour.test.ts',
   'test/e2e/*.test.ts',
+  'test/growth/@(emulator|growth).test.ts',
   'test/package/@(dockerfile|heap-size|pack|pull-request-jobs).test.ts',
   'test/security/@(daemon|processes).test.ts',
+  'test/soak/*.test.ts',
+  'test/vendor/exchanges.test.ts',
   'test/web/chromium/*.test.ts',
 ];
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { OctavoProcess } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
-import { startDaemon, teams } from './daemon-process.ts';
+import { startDaemon, startDaemonProcess, teams } from './daemon-process.ts';
 import { startInside } from './inside.ts';
 
 /** More than fits into one page of the file. */
@@ -24,7 +24,7 @@ function stateOf(work: Workspace): string {
 /** Starts a daemon that fails to start, and returns its only line of output. */
 async function refusal(work: Workspace, path = work.configure()): Promise<string> {
   const before = work.emulator.requests.total;
-  const { code, stdout, stderr } = await work.begin('run', '--config', path).ended;
+  const { code, stdout, stderr } = await work.beginInside('run', '--config', path).ended;
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   expect(work.emulator.requests.total).toBe(before);
@@ -101,7 +101,7 @@ describe('startup with an unusable state file', () => {
 
   test('refuses a file of a running daemon, without affecting that daemon', async () => {
     await using work = await withTeams('A');
-    const first = await startDaemon(work);
+    const first = await startDaemonProcess(work);
     await work.untilTeams('A');
     expect(await refusal(work)).toBe(
       `octavo: ${stateOf(work)} is in use by another process; only one Octavo may use a state file`,

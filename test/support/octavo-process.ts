@@ -35,6 +35,9 @@ export interface LogLine {
 export abstract class OctavoRun {
   stdout = '';
   stderr = '';
+  readonly #log: LogLine[] = [];
+  /** Length of the output whose lines are in the log: tests ask for it many times a second. */
+  #logEnd = 0;
 
   /** Resolves when the run has ended; rejects if it wrote a token or a stack trace. */
   abstract readonly ended: Promise<Ended>;
@@ -50,10 +53,11 @@ export abstract class OctavoRun {
 
   /** The complete lines of the log so far. */
   get log(): readonly LogLine[] {
-    return this.stderr
-      .split('\n')
-      .slice(0, -1)
-      .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as LogLine] : []));
+    const end = this.stderr.lastIndexOf('\n') + 1;
+    const added = this.stderr.slice(this.#logEnd, end).split('\n');
+    this.#log.push(...added.flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as LogLine] : [])));
+    this.#logEnd = end;
+    return this.#log;
   }
 
   /** Lines of the log whose message contains a text; `detail` is part of one of their fields. */
