@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { withCluster } from '../support/cluster-tickets.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
-import { startDaemon, teams } from './daemon-process.ts';
+import { readMetrics, startDaemon, teams } from './daemon-process.ts';
 
 /** Every second, so that runs happen soon. */
 const ALWAYS = '* * * * * *';
@@ -28,7 +28,7 @@ test('opens one change request on its schedule, and reports it in metrics and lo
   expect(await daemon.metric(`octavo_clusters_opened_total${own}`)).toBe(1);
   expect(await daemon.metric(`octavo_clusters_supported${own}`)).toBe(1);
   expect(await daemon.metric('octavo_clusters_last_run_skipped{organization="org_acme",reason="exists"}')).toBe(null);
-  expect(await (await fetch(`${daemon.address}/metrics`)).text()).not.toContain('Invoice');
+  expect(await readMetrics(daemon.address)).not.toContain('Invoice');
   // A person asks the daemon, which is the only one to send requests.
   const config = work.configure(settings);
   const asked = await work.inside(['clusters', 'open', cluster, '--config', config]);

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { eventually } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
-import { startDaemon, startDaemonProcess, teams } from './daemon-process.ts';
+import { readMetrics, startDaemon, startDaemonProcess, teams } from './daemon-process.ts';
 
 const KEY = Buffer.from('a key for the tests of webhooks!').toString('base64');
 const EMAIL = 'kim.customer@shop.example';
@@ -95,7 +95,7 @@ test('stores a signed webhook before it responds, and does not store an invalid 
   expect(
     await daemon.metric('octavo_webhook_requests_total{organization="org_acme",source="forms",outcome="refused"}'),
   ).toBe(4);
-  const metrics = await (await fetch(`${daemon.address}/metrics`)).text();
+  const metrics = await readMetrics(daemon.address);
   expect(metrics).not.toContain(EMAIL);
 });
 
@@ -321,7 +321,7 @@ test('an id that is an email address never appears in the log, metrics, state fi
   const url = `${daemon.address}/hooks/org_acme/forms`;
   expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(202);
   await eventually('the conversations', () => sent(work).length === 2);
-  const metrics = await (await fetch(`${daemon.address}/metrics`)).text();
+  const metrics = await readMetrics(daemon.address);
   const { stderr } = await daemon.run.stop('SIGKILL');
   const kept = ['octavo.db', 'octavo.db-wal'].map((name) => readFileSync(join(work.folder, 'state', name), 'latin1'));
   expect([JSON.stringify(sent(work)), metrics, stderr, ...kept].filter((text) => text.includes(EMAIL))).toEqual([]);

@@ -34,7 +34,7 @@ export async function startDaemonProcess(
 async function untilRunning<R extends OctavoRun>(run: R): Promise<RunningDaemon<R>> {
   const { address } = await run.waitForLog('octavo is running');
   const metric = async (line: string) => {
-    const text = await (await fetch(`${address}/metrics`)).text();
+    const text = await readMetrics(String(address));
     const found = text.split('\n').find((each) => each.startsWith(`${line} `));
     return found === undefined ? null : Number(found.slice(line.length + 1));
   };
@@ -52,6 +52,15 @@ async function untilRunning<R extends OctavoRun>(run: R): Promise<RunningDaemon<
       return eventually('the pass to end', () => ended()[before] ?? null);
     },
   };
+}
+
+/** Returns the current metrics: a busy daemon repeats earlier ones, with their age. */
+export async function readMetrics(address: string): Promise<string> {
+  return eventually('current metrics', async () => {
+    const response = await fetch(`${address}/metrics`);
+    const text = await response.text();
+    return response.headers.has('age') ? null : text;
+  });
 }
 
 /** Manifests with these teams. */

@@ -11,6 +11,7 @@ import type { PassEnd } from '../../src/reconcile/daemon/pass.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { LogLine } from '../support/octavo-process.ts';
 import type { DaemonSettings, Workspace } from '../support/workspace.ts';
+import { readMetrics } from './daemon-process.ts';
 
 /** A daemon of a workspace in this process, whose state file can be damaged or locked. */
 export interface InsideDaemon extends AsyncDisposable {
@@ -70,7 +71,7 @@ export async function startInside(
       await organization.trigger('manual');
       return organization.lastEnd;
     },
-    metrics: async () => (await fetch(`${daemon.address}/metrics`)).text(),
+    metrics: () => readMetrics(String(daemon.address)),
     [Symbol.asyncDispose]: () => daemon.stop(),
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createState, emptyOrganization, type FaultRule } from '../../src/emulator/emulator.ts';
-import { startDaemon } from '../daemon/daemon-process.ts';
+import { readMetrics, startDaemon } from '../daemon/daemon-process.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { openWorkspace } from '../support/workspace.ts';
 
@@ -89,7 +89,7 @@ test('an operation that is always rate limited does not delay others', async () 
     (work.emulator.state().spaces ?? []).some(({ title }) => title === 'API'),
   );
   await eventually('the metrics to name the class', async () => {
-    const text = await (await fetch(`${daemon.address}/metrics`)).text();
+    const text = await readMetrics(daemon.address);
     return /^octavo_rate_limited_total\{class="[a-z]+"\} [1-9]/m.test(text);
   });
   expect(work.emulator.state().collections ?? []).toEqual([]);
