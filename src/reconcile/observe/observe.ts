@@ -1,5 +1,13 @@
 import type { Address } from '../../core/address.ts';
-import { type Actual, type Base, type Declared, type Fields, isIdRef, type Observation } from '../../core/resource.ts';
+import {
+  type Actual,
+  type Base,
+  type BaseEntry,
+  type Declared,
+  type Fields,
+  isIdRef,
+  type Observation,
+} from '../../core/resource.ts';
 import type { Kind } from '../../kinds/model/kind.ts';
 import { PeopleAddresses } from '../../plan/model/people.ts';
 import type { KindRules } from '../../plan/model/rules.ts';
@@ -50,6 +58,8 @@ export async function observe(options: ObserveOptions): Promise<Observation> {
   return { kinds: found, people };
 }
 
+type Entry = Declared | BaseEntry;
+
 interface RequiredEntry {
   readonly fields: Fields;
   /** The kinds of its parts. */
@@ -61,48 +71,46 @@ const NONE: ReadonlySet<string> = new Set();
 /** Fields and parts that the desired state or the base sets on resources that may be a given actual one. */
 class RequiredFields implements RequiredDetails {
   readonly #kinds: ReadonlyMap<string, KindRules>;
-  readonly #byId = new Map<string, RequiredEntry[]>();
-  readonly #byKey = new Map<string, RequiredEntry[]>();
+  readonly #entries: readonly Entry[];
+  /** Kinds of parts, by the address that they are within. */
+  readonly #parts = new Map<Address, Set<string>>();
+  /** Fields that are set on any resource of a kind. */
+  readonly #fields = new Map<string, Set<string>>();
+  /** Entries by id and by natural key; null until a resource is looked up. */
+  #index: Map<string, RequiredEntry[]> | null = null;
   /** Kinds that are mentioned, and the kinds they are part of. */
   readonly mentioned = new Set<string>();
 
   constructor(kinds: readonly KindRules[], declared: ReadonlyMap<Address, Declared>, base: Base) {
     this.#kinds = new Map(kinds.map((kind) => [kind.name, kind]));
-    const parts = new Map<Address, Set<string>>();
-    const entries = [...declared.values(), ...(base?.values() ?? [])];
-    for (const entry of entries) {
-      this.mentioned.add(this.#kinds.get(entry.kind)?.partOf ?? entry.kind);
-      if (entry.within !== null) {
-        parts.set(entry.within, (parts.get(entry.within) ?? new Set()).add(entry.kind));
+    this.#entries = [...declared.values(), ...(base?.values() ?? [])];
+    for (const { kind, within, fields } of this.#entries) {
+      this.mentioned.add(this.#kinds.get(kind)?.partOf ?? kind);
+      if (within !== null) {
+        this.#parts.set(within, (this.#parts.get(within) ?? new Set()).add(kind));
       }
-    }
-    for (const entry of entries) {
-      this.#add(entry, parts.get(entry.address) ?? NONE);
+      const names = this.#fields.get(kind) ?? new Set();
+      for (const name of Object.keys(fields)) {
+        names.add(name);
+      }
+      this.#fields.set(kind, names);
     }
   }
 
   needsFields(actual: Actual, fields: readonly string[]): boolean {
-    return this.#of(actual).some((wanted) => fields.some((field) => wanted.fields[field] !== undefined));
+    const names = this.#fields.get(actual.kind);
+    return (
+      // Avoids looking up each resource where no resource of its kind sets such a field.
+      fields.some((field) => names?.has(field)) &&
+      this.#of(actual).some((wanted) => fields.some((field) => wanted.fields[field] !== undefined))
+    );
   }
 
   needsParts(actual: Actual, kind?: string): boolean {
-    return this.#of(actual).some(({ parts }) => (kind === undefined ? parts.size > 0 : parts.has(kind)));
-  }
-
-  #add(entry: { kind: string; address: Address; id: string | null; fields: Fields }, parts: ReadonlySet<string>): void {
-    const kind = this.#kinds.get(entry.kind);
-    if (kind === undefined || kind.partOf !== undefined) {
-      return;
-    }
-    const wanted = { fields: entry.fields, parts };
-    if (entry.id !== null) {
-      push(this.#byId, `${entry.kind} ${entry.id}`, wanted);
-    }
-    const renamedFrom = 'renamedFrom' in entry && typeof entry.renamedFrom === 'string' ? entry.renamedFrom : null;
-    const before = renamedFrom === null ? undefined : kind.renamedKey?.(renamedFrom, entry.fields);
-    for (const key of [...kind.naturalKeys(entry.fields, entry.address), ...(before === undefined ? [] : [before])]) {
-      push(this.#byKey, `${entry.kind} ${key.by} ${key.value}`, wanted);
-    }
+    return (
+      this.#parts.size > 0 &&
+      this.#of(actual).some(({ parts }) => (kind === undefined ? parts.size > 0 : parts.has(kind)))
+    );
   }
 
   #of(actual: Actual): readonly RequiredEntry[] {
@@ -110,12 +118,39 @@ class RequiredFields implements RequiredDetails {
     if (kind === undefined) {
       return [];
     }
+    this.#index ??= this.#createIndex();
+    const index = this.#index;
     const keys = kind.actualKeys(actual, actual.fields);
     return [
-      ...(this.#byId.get(`${actual.kind} ${actual.id}`) ?? []),
-      ...keys.flatMap((key) => this.#byKey.get(`${actual.kind} ${key.by} ${key.value}`) ?? []),
+      ...(index.get(`${actual.kind} ${actual.id}`) ?? []),
+      ...keys.flatMap((key) => index.get(`${actual.kind} ${key.by} ${key.value}`) ?? []),
     ];
   }
+
+  #createIndex(): Map<string, RequiredEntry[]> {
+    const index = new Map<string, RequiredEntry[]>();
+    for (const entry of this.#entries) {
+      const kind = this.#kinds.get(entry.kind);
+      if (kind !== undefined && kind.partOf === undefined) {
+        const wanted = { fields: entry.fields, parts: this.#parts.get(entry.address) ?? NONE };
+        for (const key of indexKeys(entry, kind)) {
+          push(index, key, wanted);
+        }
+      }
+    }
+    return index;
+  }
+}
+
+/** Returns the keys under which an actual resource finds an entry: its id and its natural keys. */
+function indexKeys(entry: Entry, kind: KindRules): readonly string[] {
+  const renamedFrom = 'renamedFrom' in entry && typeof entry.renamedFrom === 'string' ? entry.renamedFrom : null;
+  const before = renamedFrom === null ? undefined : kind.renamedKey?.(renamedFrom, entry.fields);
+  const keys = [...kind.naturalKeys(entry.fields, entry.address), ...(before === undefined ? [] : [before])];
+  return [
+    ...(entry.id === null ? [] : [`${entry.kind} ${entry.id}`]),
+    ...keys.map((key) => `${entry.kind} ${key.by} ${key.value}`),
+  ];
 }
 
 function push<T>(lists: Map<string, T[]>, key: string, item: T): void {
