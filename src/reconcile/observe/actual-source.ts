@@ -66,10 +66,35 @@ export function platformSource(reader: Reader, requests: () => number = () => 0)
 
 async function readKind(kind: Kind, required: RequiredDetails, reader: Reader): Promise<ActualResources> {
   const { actuals, people } = await list(kind, reader);
-  const resources = await settleAll(
-    actuals.map(async (actual) => withDetails(actual, await readDetails(kind.details ?? [], actual, required, reader))),
+  const resources = await readEach(actuals, async (actual) =>
+    withDetails(actual, await readDetails(kind.details ?? [], actual, required, reader)),
   );
   return combineResources([{ actuals: [], people }, ...resources]);
+}
+
+/** Maximum number of resources that are read at a time: as many as a queue can send requests, to save memory. */
+const MAX_READING = 1000;
+
+/** Reads each item; starts no more after an error, and throws it once those that were started have ended. */
+async function readEach<T, R>(items: readonly T[], read: (item: T) => Promise<R>): Promise<readonly R[]> {
+  const results: R[] = [];
+  const remaining = items.entries();
+  let hasFailed = false;
+  const loop = async () => {
+    for (const [index, item] of remaining) {
+      if (hasFailed) {
+        return;
+      }
+      try {
+        results[index] = await read(item);
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    }
+  };
+  await settleAll(Array.from({ length: Math.min(MAX_READING, items.length) }, loop));
+  return results;
 }
 
 /** Lists the resources of a kind. */
