@@ -184,7 +184,7 @@ async function recordAll(steps: readonly Step[], version: PlatformVersion): Prom
   return found;
 }
 
-describe.each(STEPS)('$name', (step) => {
+describe.each(pickCases(STEPS, 6))('$name', (step) => {
   let recorded: Recorded;
   beforeAll(async () => {
     const found = await record(step, '0.146');
@@ -275,7 +275,10 @@ describe('changes derived from the schemas of all kinds', () => {
       }
     }
     expect(broken).toEqual([]);
-    expect(succeeded).toBeGreaterThan(tried.length / 20);
+    // About a tenth succeeds at once; a small sample may have none.
+    if (SIZE !== 'sample') {
+      expect(succeeded).toBeGreaterThan(tried.length / 20);
+    }
     expect(succeeded).toBeLessThan(tried.length);
   });
 });
