@@ -66,6 +66,7 @@ describe('a limit without headers is learned within two windows', () => {
       phase: fc.double({ min: 0, max: 1, noNaN: true }),
       seed: fc.integer(),
     });
+    const shares: number[] = [];
     await fc.assert(
       fc.asyncProperty(scenario, async ({ limit, seconds, isFixed, phase, seed }) => {
         const window = seconds * 1000;
@@ -79,10 +80,13 @@ describe('a limit without headers is learned within two windows', () => {
         const end = server.lastAccepted;
         // Six windows, without the learning at the beginning; neither limit of the time is near the start of a window.
         const used = server.accepted.filter((at) => at > end - 7.5 * window && at <= end - 1.5 * window).length;
-        expect(used).toBeGreaterThanOrEqual(0.85 * 6 * limit);
+        shares.push(used / (6 * limit));
+        // An unlucky one tries a higher limit, and loses most of two windows.
+        expect(used).toBeGreaterThanOrEqual(0.65 * 6 * limit);
       }),
       { numRuns: 25 },
     );
+    expect(shares.reduce((sum, share) => sum + share, 0) / shares.length).toBeGreaterThanOrEqual(0.92);
   });
 });
 
