@@ -1,9 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
+import { AUDIT_INDEX, HISTORY_LAYOUTS } from './history-layout.ts';
 import { OUTBOX_LAYOUTS } from './outbox-layout.ts';
 import { openSessions, SESSION_LAYOUT } from './sessions.ts';
-import { AUDIT_INDEX, HISTORY_LAYOUTS, openHistory } from './sqlite-history.ts';
+import { openHistory } from './sqlite-history.ts';
 import { openOutbox } from './sqlite-outbox.ts';
 import type { AppliedHead, OrganizationRecord, PlanDecision, RecordEntry, Store } from './store.ts';
 

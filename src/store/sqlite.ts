@@ -3,9 +3,10 @@ import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import type { Actor } from './history.ts';
+import { AUDIT_INDEX, HISTORY_LAYOUTS } from './history-layout.ts';
 import { OUTBOX_LAYOUTS } from './outbox-layout.ts';
 import { openSessions, SESSION_LAYOUT } from './sessions.ts';
-import { AUDIT_INDEX, HISTORY_LAYOUTS, openHistory } from './sqlite-history.ts';
+import { openHistory } from './sqlite-history.ts';
 import { openOutbox } from './sqlite-outbox.ts';
 import type { Note, OrganizationRecord, PlanDecision, RecordEntry, Store } from './store.ts';
 import {

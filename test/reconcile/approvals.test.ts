@@ -21,6 +21,12 @@ describe('approvedChecksums', () => {
     ['one of two', 2, [decision(by('ana@acme.example'))], false],
     ['two people', 2, [decision(by('ana@acme.example')), decision(by('bo@acme.example'))], true],
     ['one person twice', 2, [decision(by('ana@acme.example')), decision(by('ANA@acme.example', 'token'))], false],
+    [
+      'one person in two Unicode forms',
+      2,
+      [decision(by('zo\u00eb@acme.example')), decision(by('zoe\u0308@acme.example'))],
+      false,
+    ],
     ['two names on the control socket', 2, [decision(by('ana', 'socket')), decision(by('bo', 'socket'))], false],
     ['the control socket and a person', 2, [decision(by('ana', 'socket')), decision(by('bo@acme.example'))], true],
     ['a rejection', 1, [decision(by('ana@acme.example')), decision(by('bo@acme.example'), 'rejected')], false],

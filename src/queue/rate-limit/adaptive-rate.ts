@@ -33,6 +33,8 @@ export class AdaptiveRate {
   #maxInFlight = Number.POSITIVE_INFINITY;
   #nextAt = Number.NEGATIVE_INFINITY;
   #closedUntil = Number.NEGATIVE_INFINITY;
+  /** True if requests are sent as fast as the rate permits. A rate that holds nothing up must not grow. */
+  #isUsed = true;
   /** Consecutive 429s. */
   #refusals = 0;
 
@@ -52,12 +54,14 @@ export class AdaptiveRate {
   }
 
   onSent(now: number): void {
-    this.#nextAt = Math.max(this.#nextAt, now - BURST / this.#rate) + 1 / this.#rate;
+    const earliest = now - BURST / this.#rate;
+    this.#isUsed = this.#nextAt > earliest;
+    this.#nextAt = Math.max(this.#nextAt, earliest) + 1 / this.#rate;
   }
 
   onAccepted(): void {
     this.#refusals = 0;
-    this.#rate *= 1 + this.#growth / this.#firstCount;
+    this.#rate *= this.#isUsed ? 1 + this.#growth / this.#firstCount : 1;
     this.#maxInFlight += CAP_GROWTH / this.#maxInFlight;
   }
 

@@ -109,10 +109,8 @@ export class Budget {
     const traffic = { inFlight: this.#inFlight, rtt: this.#rtt.value ?? 0 };
     const isBare = headers.remaining === null && resetAt === null;
     if (isBare && this.#learned.onBareRefusal({ ...refusal, ...traffic })) {
-      if (retryAfter !== null && retryAfter > 0) {
-        // Nothing is sent before, whatever is inferred.
-        this.#cooldown.closeFor(retryAfter, receivedAt, jitter);
-      }
+      // Nothing is sent before `Retry-After`, whatever is inferred.
+      this.#cooldown.close(receivedAt + (retryAfter ?? 0));
       return;
     }
     if (isNew && (isConcurrencyLimit || resetAt === null)) {

@@ -2,6 +2,7 @@
 import { largest } from '../../core/lists.ts';
 import { cheapestProbe } from './probe-time.ts';
 import type { ServerClock } from './server-clock.ts';
+import { windowLengths } from './window-lengths.ts';
 
 /** Window that a limit may have, and what its count would be. */
 interface Candidate {
@@ -38,25 +39,6 @@ export interface BareRefusal {
   /** `Retry-After` in milliseconds; null without one. */
   readonly retryAfter: number | null;
 }
-
-/** Weights of common lengths in seconds. Other whole seconds up to a minute have the weight `RARE`. */
-const COMMON = new Map([
-  [1, 4],
-  [2, 4],
-  [5, 3],
-  [10, 4],
-  [15, 2],
-  [20, 2],
-  [30, 3],
-  [60, 6],
-  [300, 0.5],
-  [600, 0.5],
-  [900, 0.5],
-  [1800, 0.5],
-  [3600, 2],
-]);
-const RARE = 0.15;
-const RARE_UP_TO = 60;
 
 /**
  * Factors for a candidate that the times contradict; for the only plausible one if they do so by less than a round trip;
@@ -107,8 +89,7 @@ export class WindowCandidates {
 
   constructor(clock: ServerClock) {
     this.#clock = clock;
-    const rare = Array.from({ length: RARE_UP_TO }, (_, index) => [index + 1, RARE] as const);
-    this.#all = [...new Map([...rare, ...COMMON])].flatMap(([seconds, weight]) =>
+    this.#all = windowLengths().flatMap(([seconds, weight]) =>
       (['clock', 'first-call'] as const).map((anchor) => ({
         ...{ anchor, length: seconds * 1000, weight, end: Number.NEGATIVE_INFINITY },
         ...{ count: 0, blurred: 0, limit: 0, isExact: false, isClosed: false },

@@ -40,7 +40,7 @@ export function countApprovers(
   authors: CommitAuthors | null,
 ): number {
   const valid = decisions.filter(({ verdict, by }) => verdict === 'approved' && refusalOf(by, authors, rules) === null);
-  return new Set(valid.map(({ by }) => (by.method === 'socket' ? '' : by.name.toLowerCase()))).size;
+  return new Set(valid.map(({ by }) => (by.method === 'socket' ? '' : normalizeEmail(by.name)))).size;
 }
 
 /** Throws RefusedPlanError if a person must not approve a plan. */
