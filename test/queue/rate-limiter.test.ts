@@ -177,6 +177,8 @@ describe('the server’s clock', () => {
     clock.observe({ ...NO_RATE_HEADERS, date: OFFSET + 100_000 }, 100_800, 101_000);
     clock.observe({ ...NO_RATE_HEADERS, date: OFFSET + 102_000 }, 101_950, 102_050);
     expect(clock.toMonotonic(OFFSET + 160_000)).toBe(160_050);
+    // The server's clock was below 101 s when the first request was sent.
+    expect(clock.toEarliest(OFFSET + 160_000)).toBe(159_800);
   });
 
   test('may be set back', () => {
@@ -184,6 +186,28 @@ describe('the server’s clock', () => {
     clock.observe({ ...NO_RATE_HEADERS, date: OFFSET + 50_000 }, 900, 1000);
     clock.observe({ ...NO_RATE_HEADERS, date: OFFSET + 2000 }, 1900, 2000);
     expect(clock.toMonotonic(OFFSET + 10_000)).toBe(10_000);
+    expect(clock.toEarliest(OFFSET + 10_000)).toBe(8900);
+  });
+
+  test('may be set forward', () => {
+    const clock = createServerClock(OFFSET);
+    clock.observe({ ...NO_RATE_HEADERS, date: OFFSET + 2000 }, 900, 1000);
+    clock.observe({ ...NO_RATE_HEADERS, date: OFFSET + 50_000 }, 1900, 2000);
+    expect(clock.toMonotonic(OFFSET + 60_000)).toBe(12_000);
+    expect(clock.toEarliest(OFFSET + 60_000)).toBe(10_900);
+  });
+
+  test('uses up a window before its earliest possible end, once a request has checked the count', () => {
+    const limiter = createRateLimiter(createServerClock(OFFSET));
+    // The window ends at 2.0 s of the server, which may be at any time from 1.5 s to 2.5 s.
+    limiter.onResponse(limiter.onSent(read, 500, true), headersOf(40, EPOCH + 2, { date: OFFSET }), 500);
+    const check = limiter.onSent(read, 1500, false);
+    expect(limiter.decide(read, 1500, 100, false)).toMatchObject({ kind: 'wait' });
+    limiter.onResponse(check, headersOf(39, EPOCH + 2, { date: OFFSET + 1000 }), 1510);
+    for (let left = 39; left > 0; left -= 1) {
+      expect(limiter.decide(read, 1510, 100, false), `${left} left`).toEqual({ kind: 'send' });
+      limiter.onSent(read, 1510, false);
+    }
   });
 
   test('is not needed if resets are seconds from now', () => {

@@ -5,7 +5,7 @@ import { type Acceptance, describeInferred } from './limit-inference.ts';
 import { type Counted, isCounted, isHeaderless, isInferred, type LimitState } from './limit-state.ts';
 import type { RememberedBudget } from './memory.ts';
 import { OtherClients } from './other-clients.ts';
-import { AFTER_RESPONSE, type Decision, isUnreserved, releaseInBucket, releaseInWindow, SEND } from './pacing.ts';
+import { AFTER_RESPONSE, type Decision, isUnreserved, type Pacing, release, SEND } from './pacing.ts';
 import type { Permit } from './permit.ts';
 import { FLOOR_BIAS, RateWindow } from './rate-window.ts';
 import { RefillRate } from './refill-rate.ts';
@@ -92,7 +92,7 @@ export class LearnedLimit {
       return AFTER_RESPONSE;
     }
     if (raw >= 1) {
-      return isUrgent || waiting <= raw ? SEND : this.#release(now, raw, inFlight, state);
+      return isUrgent || waiting <= raw ? SEND : release(now, raw, { inFlight, rtt }, this.#pacing(state));
     }
     if (inFlight === 0 && remaining > share && !isUnreserved(now, this.window)) {
       // The estimate of other clients' usage leaves nothing, so one request checks it. Not near the end of the window:
@@ -109,13 +109,9 @@ export class LearnedLimit {
     return this.#refillRate.isBucket && inFlight >= Math.max(1, remaining / 4, needed);
   }
 
-  #release(now: number, raw: number, inFlight: number, { limit, answeredAt }: Counted): Decision {
-    const refill = this.#refillRate.minRefill;
-    if (refill === null) {
-      return releaseInWindow(now, raw, limit, this.window);
-    }
-    const seenAt = inFlight === 0 ? answeredAt : null;
-    return releaseInBucket(now, raw, { limit, refill, seenAt, end: this.window.end });
+  #pacing({ limit, answeredAt }: Counted): Pacing {
+    const { window, otherClients } = this;
+    return { limit, answeredAt, window, otherClients, refillRate: this.#refillRate };
   }
 
   /** Records a request that is sent now. */

@@ -20,6 +20,11 @@ export class OtherClients {
   #share = 0;
   #shareBefore = 0;
 
+  /** True if other clients have used the budget. */
+  get areSeen(): boolean {
+    return this.rate > 0 || this.#share > 0 || this.#shareBefore > 0;
+  }
+
   /** Starts a window with `remaining` requests left. Up to `inFlight` own requests may not be counted in it yet. */
   begin(remaining: number, inFlight: number, now: number): void {
     this.#shareBefore = Math.min(MAX_CARRIED_RATIO, this.#share);

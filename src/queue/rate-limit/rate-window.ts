@@ -57,6 +57,11 @@ export class RateWindow {
       : Math.min(reported, this.#startedBy.receivedAt + this.#learnedLength);
   }
 
+  /** Monotonic time before which the window certainly does not end; -Infinity while unknown. */
+  get earliestEnd(): number {
+    return this.#resetAt === null ? this.end : Math.min(this.end, this.#clock.toEarliest(this.#resetAt));
+  }
+
   /** Stops learning the length, because the limit is a token bucket or a learned length was wrong. */
   trustResets(): void {
     this.#learnedLength = null;

@@ -60,6 +60,11 @@ export class RefillRate {
     return this.#movedResets >= BUCKET_EVIDENCE;
   }
 
+  /** True if the last reset moved before it was reached: the limit may be a token bucket. */
+  get doResetsMove(): boolean {
+    return this.#movedResets > 0;
+  }
+
   /** Restores what another process found: requests per second of a bucket; null for windows. */
   recall(refill: number | null): void {
     if (refill !== null) {

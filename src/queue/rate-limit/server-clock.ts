@@ -9,8 +9,8 @@ const DELTA_BELOW = 1e9;
 
 /**
  * Converts server time to the monotonic clock, independently of the local wall clock. Each response gives
- * `Date − received ≤ offset < Date + 1 s − sent`. The largest lower bound is used, so a wait for a reset never ends too
- * early.
+ * `Date − received ≤ offset < Date + 1 s − sent`. The largest lower bound is used for waits, so that a wait for a reset
+ * never ends too early. Pacing uses the smallest upper bound, so that requests do not slip into the next window.
  */
 export interface ServerClock {
   /** Records the `Date` of a response; times are monotonic milliseconds. */
@@ -19,6 +19,8 @@ export interface ServerClock {
   resetOf(headers: RateHeaders, receivedAt: number): number | null;
   /** Returns the monotonic time at which the server has certainly reached this time. */
   toMonotonic(serverTime: number): number;
+  /** Returns the monotonic time before which the server has certainly not reached this time. */
+  toEarliest(serverTime: number): number;
   /** Returns the earliest server time at this monotonic time. */
   toServer(monotonic: number): number;
   /** Returns the minimum of server clock minus local clock, in milliseconds; null before a `Date` was seen. */
@@ -36,6 +38,7 @@ export function isRelativeReset({ reset }: RateHeaders): boolean {
  */
 export function createServerClock(wallOffset: number, lastSkew = 0): ServerClock {
   let bound: number | null = null;
+  let upperBound = wallOffset + lastSkew;
   const offset = () => bound ?? wallOffset + lastSkew;
   return {
     observe(headers, sentAt, receivedAt) {
@@ -44,7 +47,8 @@ export function createServerClock(wallOffset: number, lastSkew = 0): ServerClock
       }
       const lower = headers.date - receivedAt;
       const upper = headers.date + 1000 - sentAt;
-      // A lower bound above the upper bound dates from before the server's clock was set back.
+      // A bound that contradicts the response dates from before one of the clocks was set.
+      upperBound = bound === null || upperBound < lower ? upper : Math.min(upperBound, upper);
       bound = bound === null || bound > upper ? lower : Math.max(bound, lower);
     },
     resetOf(headers, receivedAt) {
@@ -54,6 +58,7 @@ export function createServerClock(wallOffset: number, lastSkew = 0): ServerClock
       return isRelativeReset(headers) ? receivedAt + offset() + headers.reset * 1000 : headers.reset * 1000;
     },
     toMonotonic: (serverTime) => serverTime - offset(),
+    toEarliest: (serverTime) => serverTime - upperBound,
     toServer: (monotonic) => monotonic + offset(),
     skew: () => (bound === null ? null : bound - wallOffset),
   };
