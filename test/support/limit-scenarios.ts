@@ -61,6 +61,8 @@ export function drawScenario(seed: number, family: Family, variant: Variant): Dr
   const changeAt = startAt + WINDOWS * window;
   const isChanged = variant === 'changed';
   const jitter = random() / 2;
+  const processing = 0.9 * random();
+  const outbound = (1 - processing) * random();
   const skew = variant === 'skew' ? (random() - 0.5) * 20_000 : 0;
   const amount = isChanged ? steps(before, [changeAt, after]) : limit;
   const calls = isChanged ? Math.round(WINDOWS * (before + after)) : Math.round((WINDOWS + 0.5) * limit);
@@ -69,6 +71,8 @@ export function drawScenario(seed: number, family: Family, variant: Variant): Dr
     concurrency,
     rtt,
     jitter,
+    outbound,
+    processing,
     startAt,
     skew,
     hasRetryAfter: variant === 'retry-after',

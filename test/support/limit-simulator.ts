@@ -19,6 +19,9 @@ export interface LimitScenario {
   /** Median round trip in milliseconds, and the share by which it varies. */
   readonly rtt: number;
   readonly jitter: number;
+  /** Parts of the round trip before a request is counted, and from then until the response leaves with its `Date`. */
+  readonly outbound: number;
+  readonly processing: number;
   /** 429s have a Retry-After, in whole seconds rounded up. */
   readonly hasRetryAfter: boolean;
   /** Calls per second of another client. */
@@ -145,7 +148,7 @@ class LimitSimulation {
     this.#waiting -= 1;
     this.#inFlight += 1;
     const permit = this.#client.onSent({ call: CALL, limitKey: 'read', sentAt: this.#now, probe });
-    this.#after(this.#oneWay(), () => this.#arrive(permit));
+    this.#after(this.#part(this.#scenario.outbound), () => this.#arrive(permit));
   }
 
   #arrive(permit: Permit): void {
@@ -156,8 +159,15 @@ class LimitSimulation {
     this.#atServer += 1;
     const wait = this.#scenario.hasRetryAfter ? Math.ceil((verdict.reset - at) / 1000) * 1000 : null;
     const retryAfter = verdict.accepted ? null : wait;
-    const headers = { ...NO_RATE_HEADERS, date: Math.floor(at / 1000) * 1000, retryAfter };
-    this.#after(this.#oneWay(), () => this.#answer(permit, headers, verdict.accepted));
+    this.#after(this.#part(this.#scenario.processing), () => {
+      const headers = { ...NO_RATE_HEADERS, date: Math.floor(this.#serverNow / 1000) * 1000, retryAfter };
+      this.#respond(permit, headers, verdict.accepted);
+    });
+  }
+
+  #respond(permit: Permit, headers: RateHeaders, isAccepted: boolean): void {
+    const { outbound, processing } = this.#scenario;
+    this.#after(this.#part(1 - outbound - processing), () => this.#answer(permit, headers, isAccepted));
   }
 
   #answer(permit: Permit, headers: RateHeaders, isAccepted: boolean): void {
@@ -181,8 +191,8 @@ class LimitSimulation {
     }
   }
 
-  #oneWay(): number {
+  #part(share: number): number {
     const { rtt, jitter, random } = this.#scenario;
-    return (rtt / 2) * (1 + jitter * (2 * random() - 1));
+    return rtt * share * (1 + jitter * (2 * random() - 1));
   }
 }

@@ -64,7 +64,10 @@ const CLOCK_ERROR = 200;
 const ROUNDING = 1000;
 /** Share of a round trip by which the arrival of a request may differ from the middle between sending and response. */
 const BLUR = 0.5;
-/** Share of the shortest round trip by which a probe is sent before the end of a window, to arrive just after it. */
+/**
+ * Share of the shortest round trip by which a probe is sent before the end of a window that a request has started, to
+ * arrive just after it.
+ */
 const LEAD = 0.2;
 /** Minimum of `firstCount`, for a limit that other clients had nearly used up. */
 const MIN_FIRST_COUNT = 10;
@@ -251,9 +254,12 @@ export class WindowCandidates {
     }
   }
 
-  /** Returns the time at which a request has to be sent to arrive just after the window. */
+  /**
+   * Returns the time at which a request has to be sent to arrive just after the window. On the server's clock, that is
+   * when the window is certainly over: how much of a round trip precedes the count is unknown.
+   */
   #opensAt(each: Candidate): number {
-    return this.#endOf(each) - LEAD * this.minRtt;
+    return each.anchor === 'clock' ? this.#clock.toMonotonic(each.end) : each.end - LEAD * this.minRtt;
   }
 
   /** Returns the monotonic end of the current window. The server's clock is at least half a round trip ahead. */
