@@ -3,7 +3,7 @@ import { DesiredStateError } from '../core/errors.ts';
 import { counted } from '../plan/render/words.ts';
 import type { ManualPause } from '../store/history.ts';
 import type { Backend, OrganizationState } from './model/backend.ts';
-import { errorSentence, heldChanges, pauseSentence } from './model/condition.ts';
+import { errorSentence, heldChanges, pauseSentence } from './model/status.ts';
 import { forgeLinks } from './model/forge-links.ts';
 import { organizationPath, planPath, resourcePath, withQuery } from './model/paths.ts';
 import { listResources, type ResourceFilter, type ResourcePage } from './model/resource-list.ts';

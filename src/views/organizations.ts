@@ -1,13 +1,13 @@
 /** View of all organizations, worst first. */
 import type { Backend } from './model/backend.ts';
-import { CONDITIONS, type ConditionState } from './model/condition.ts';
+import { ORGANIZATION_STATUSES, type OrganizationStatus } from './model/status.ts';
 import { type OrganizationSummary, summarize } from './model/summary.ts';
 
 export interface OrganizationsView {
   readonly version: string;
   readonly filter: { readonly text: string; readonly state: string };
   /** States that occur, with the number of organizations. */
-  readonly states: readonly { readonly state: ConditionState; readonly count: number }[];
+  readonly states: readonly { readonly state: OrganizationStatus; readonly count: number }[];
   readonly organizations: readonly OrganizationSummary[];
   /** Organizations that the filter selects. */
   readonly selected: number;
@@ -50,7 +50,7 @@ export async function organizationsView(
   return {
     version: backend.version,
     filter: { text, state },
-    states: CONDITIONS.map((each) => ({
+    states: ORGANIZATION_STATUSES.map((each) => ({
       state: each,
       count: all.filter((summary) => summary.state === each).length,
     })).filter(({ count }) => count > 0),
@@ -62,5 +62,5 @@ export async function organizationsView(
 }
 
 function compare(a: OrganizationSummary, b: OrganizationSummary): number {
-  return CONDITIONS.indexOf(a.state) - CONDITIONS.indexOf(b.state) || (a.id < b.id ? -1 : 1);
+  return ORGANIZATION_STATUSES.indexOf(a.state) - ORGANIZATION_STATUSES.indexOf(b.state) || (a.id < b.id ? -1 : 1);
 }

@@ -8,7 +8,7 @@ import { authorsNotice, countApprovers, refusalOf } from '../reconcile/daemon/ap
 import type { Actor } from '../store/history.ts';
 import type { Backend, OrganizationState } from './model/backend.ts';
 import { checkTimes } from './model/checks.ts';
-import { heldChanges } from './model/condition.ts';
+import { heldChanges } from './model/status.ts';
 import { forgeLinks } from './model/forge-links.ts';
 import type { Freshness } from './model/freshness.ts';
 import { passPath, planPath } from './model/paths.ts';

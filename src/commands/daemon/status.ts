@@ -8,7 +8,7 @@ import { callControl, controlSocketPath } from '../../server/control-client.ts';
 import type { AuditView } from '../../views/audit.ts';
 import type { ClustersView } from '../../views/clusters.ts';
 import type { ConversationsView } from '../../views/conversations.ts';
-import type { ConditionState } from '../../views/model/condition.ts';
+import type { OrganizationStatus } from '../../views/model/status.ts';
 import type { OrganizationView } from '../../views/organization.ts';
 import type { OrganizationsView } from '../../views/organizations.ts';
 import type { PassesView } from '../../views/passes.ts';
@@ -23,7 +23,7 @@ export interface ViewFlags {
 }
 
 /** Exit code by state of an organization. */
-const EXIT_OF: Readonly<Record<ConditionState, ExitCode>> = {
+const EXIT_OF: Readonly<Record<OrganizationStatus, ExitCode>> = {
   failed: EXIT.failed,
   stale: EXIT.failed,
   held: EXIT.held,

@@ -2,7 +2,7 @@
 import type { ManualPause } from '../../store/history.ts';
 import type { Backend, OrganizationState } from './backend.ts';
 import { checkTimes } from './checks.ts';
-import { type ConditionState, describeCondition, heldChanges } from './condition.ts';
+import { type OrganizationStatus, describeStatus, heldChanges } from './status.ts';
 import type { Freshness } from './freshness.ts';
 import { organizationPath } from './paths.ts';
 import { isoTime } from './words.ts';
@@ -12,7 +12,7 @@ export interface OrganizationSummary {
   /** Title on the platform; the id before it is known. */
   readonly title: string;
   readonly path: string;
-  readonly state: ConditionState;
+  readonly state: OrganizationStatus;
   readonly sentence: string;
   /** Commit of the last check; null if there is none. */
   readonly commit: string | null;
@@ -41,7 +41,7 @@ export async function summarize(
     id,
     title: plan?.title ?? id,
     path: organizationPath(id),
-    ...describeCondition({ state, pauses, freshness, lastValid: await lastValid(state), now }),
+    ...describeStatus({ state, pauses, freshness, lastValid: await lastValid(state), now }),
     commit: plan?.commit ?? null,
     freshness,
     nextCheck: isoTime(next),

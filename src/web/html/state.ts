@@ -1,7 +1,7 @@
 /** States in pages: a dot with a color, and a word. */
 import { html } from 'hono/html';
 import type { PassRecord } from '../../store/history.ts';
-import type { ConditionState } from '../../views/model/condition.ts';
+import type { OrganizationStatus } from '../../views/model/status.ts';
 import type { ResourceState } from '../../views/model/resource-state.ts';
 import type { Html } from '../page.ts';
 
@@ -13,7 +13,7 @@ export interface StateLabel {
   readonly word: string;
 }
 
-export const CONDITION_LABELS: Readonly<Record<ConditionState, StateLabel>> = {
+export const STATUS_LABELS: Readonly<Record<OrganizationStatus, StateLabel>> = {
   failed: { tone: 'bad', word: 'failed' },
   stale: { tone: 'old', word: 'not checked' },
   held: { tone: 'wait', word: 'needs approval' },

@@ -12,7 +12,7 @@ import { link } from '../html/link.ts';
 import { paging } from '../html/paging.ts';
 import { pauseForm, pauseNotice } from '../html/pauses.ts';
 import { resourceList } from '../html/resources.ts';
-import { CONDITION_LABELS, RESOURCE_LABELS, stateBadge } from '../html/state.ts';
+import { STATUS_LABELS, RESOURCE_LABELS, stateBadge } from '../html/state.ts';
 import { commitText, shown, shownLines } from '../html/text.ts';
 import { definePage, type Html, type PageRequest } from '../page.ts';
 import { passTable } from './passes.ts';
@@ -43,7 +43,7 @@ ${actionsSection(view, request)}`,
 function stateSection(view: OrganizationView, { now }: PageRequest): Html {
   const { state, sentence, commit, commitUrl, freshness, nextCheck, pollSeconds, plan } = view;
   const poll = pollSeconds === null ? '' : html` New commits are fetched every ${spanWords(pollSeconds * 1000)}.`;
-  return html`<p class="sentence ${state}">${stateBadge(CONDITION_LABELS[state])} ${shown(sentence)}</p>
+  return html`<p class="sentence ${state}">${stateBadge(STATUS_LABELS[state])} ${shown(sentence)}</p>
 <dl class="facts">
 <div><dt>Last check</dt><dd>${age(freshness.asOf, now)}</dd></div>
 <div><dt>Next check</dt><dd>${nextCheck === null ? 'when something changes' : age(nextCheck, now)}.${poll}</dd></div>

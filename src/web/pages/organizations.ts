@@ -7,7 +7,7 @@ import { type OrganizationsView, organizationsView } from '../../views/organizat
 import { age } from '../html/age.ts';
 import { link } from '../html/link.ts';
 import { paging } from '../html/paging.ts';
-import { CONDITION_LABELS, stateBadge } from '../html/state.ts';
+import { STATUS_LABELS, stateBadge } from '../html/state.ts';
 import { shown } from '../html/text.ts';
 import { definePage, type Html } from '../page.ts';
 
@@ -43,7 +43,7 @@ function filterForm({ filter, states }: OrganizationsView): Html {
 <p class="field"><label for="state">State</label> <select id="state" name="state"><option value="">all</option>
 ${states.map(
   ({ state, count }) =>
-    html`<option value="${state}"${state === filter.state ? html` selected` : ''}>${CONDITION_LABELS[state].word} (${count})</option>`,
+    html`<option value="${state}"${state === filter.state ? html` selected` : ''}>${STATUS_LABELS[state].word} (${count})</option>`,
 )}</select></p>
 <button>Filter</button>
 </form>`;
@@ -54,7 +54,7 @@ function card({ id, title, path, state, sentence, freshness }: OrganizationSumma
   // The sentences of these states say their age themselves.
   const hasAge = state === 'in-sync' || state === 'stale' || freshness.asOf === null;
   const checked = hasAge ? '' : html` <span class="faint">(checked ${age(freshness.asOf, now)})</span>`;
-  return html`<li>${stateBadge(CONDITION_LABELS[state])} ${link(path, shown(title, 80))}${name}
+  return html`<li>${stateBadge(STATUS_LABELS[state])} ${link(path, shown(title, 80))}${name}
 <p>${shown(sentence)}${checked}</p></li>
 `;
 }

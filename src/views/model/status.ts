@@ -10,7 +10,7 @@ import type { Freshness } from './freshness.ts';
 import { ageWords, shortCommit, spanWords } from './words.ts';
 
 /** States of an organization, worst first. */
-export const CONDITIONS = [
+export const ORGANIZATION_STATUSES = [
   'failed',
   'stale',
   'held',
@@ -21,15 +21,15 @@ export const CONDITIONS = [
   'in-sync',
   'unmanaged',
 ] as const;
-export type ConditionState = (typeof CONDITIONS)[number];
+export type OrganizationStatus = (typeof ORGANIZATION_STATUSES)[number];
 
-export interface Condition {
-  readonly state: ConditionState;
+export interface DescribedStatus {
+  readonly state: OrganizationStatus;
   readonly sentence: string;
 }
 
-/** Input of {@link describeCondition}. */
-export interface ConditionInput {
+/** Input of {@link describeStatus}. */
+export interface StatusInput {
   readonly state: Pick<OrganizationState, 'config' | 'reconciler'>;
   /** Pauses that have not ended. */
   readonly pauses: readonly ManualPause[];
@@ -41,7 +41,7 @@ export interface ConditionInput {
 }
 
 /** Describes an organization: the worst of what is true of it. */
-export function describeCondition(input: ConditionInput): Condition {
+export function describeStatus(input: StatusInput): DescribedStatus {
   const { reconciler } = input.state;
   if (reconciler === null) {
     return { state: 'unmanaged', sentence: 'No source of manifests is configured' };
@@ -56,7 +56,7 @@ export function describeCondition(input: ConditionInput): Condition {
   );
 }
 
-function failure(reconciler: ReconcilerState, { now, lastValid }: ConditionInput): Condition | null {
+function failure(reconciler: ReconcilerState, { now, lastValid }: StatusInput): DescribedStatus | null {
   const { lastEnd, lastCheck } = reconciler;
   const error = errorSentence(reconciler, now);
   if (error !== null) {
@@ -93,7 +93,7 @@ export function errorSentence({ lastEnd, failingSince }: ReconcilerState, now: n
     : `The last pass failed, ${when}: ${line}`;
 }
 
-function age({ lastCheck, isRunning }: ReconcilerState, { freshness }: ConditionInput): Condition | null {
+function age({ lastCheck, isRunning }: ReconcilerState, { freshness }: StatusInput): DescribedStatus | null {
   const { ageSeconds } = freshness;
   if (ageSeconds !== null && freshness.isStale) {
     return { state: 'stale', sentence: `Not checked for ${spanWords(ageSeconds * 1000)}` };
@@ -105,7 +105,7 @@ function age({ lastCheck, isRunning }: ReconcilerState, { freshness }: Condition
   return null;
 }
 
-function pause({ pauses, now }: ConditionInput): Condition | null {
+function pause({ pauses, now }: StatusInput): DescribedStatus | null {
   const whole = pauses.find(({ address }) => address === '');
   return whole === undefined ? null : { state: 'paused', sentence: pauseSentence(whole, now) };
 }
@@ -116,7 +116,7 @@ export function pauseSentence({ by, until, reason }: ManualPause, now: number): 
   return `Paused by ${by.name === '' ? 'an unknown person' : by.name} ${end}: ${reason}`;
 }
 
-function approval({ lastCheck, isRunning, lastEnd }: ReconcilerState): Condition | null {
+function approval({ lastCheck, isRunning, lastEnd }: ReconcilerState): DescribedStatus | null {
   const plan = lastCheck?.plan;
   if (plan === undefined || (isRunning && lastEnd?.plan !== plan)) {
     return null;
@@ -142,7 +142,7 @@ export function heldChanges(plan: Plan): number {
     : plan.changes.filter(({ held, approvable }) => held !== null && approvable).length;
 }
 
-function progress(reconciler: ReconcilerState, { state, now }: ConditionInput): Condition | null {
+function progress(reconciler: ReconcilerState, { state, now }: StatusInput): DescribedStatus | null {
   const { lastCheck, lastEnd, isRunning } = reconciler;
   const plan = lastCheck?.plan;
   if (plan === undefined) {
@@ -167,7 +167,7 @@ function pausedWords({ summary }: Plan): string {
   return summary.paused === 0 ? ' to be applied' : `; ${summary.paused} of them paused`;
 }
 
-function inSync({ lastCheck }: ReconcilerState, { freshness }: ConditionInput): Condition {
+function inSync({ lastCheck }: ReconcilerState, { freshness }: StatusInput): DescribedStatus {
   const plan = lastCheck?.plan;
   const pending = plan?.pending.length ?? 0;
   const rest = pending === 0 ? '' : `; ${counted(pending, 'resource')} pending`;
