@@ -1,6 +1,8 @@
 /** Validated configuration that the rest of the program uses. */
 import { ConfigError } from '../core/errors.ts';
 import { type ClusterExtras, type ClustersConfig, completeClusters } from './clusters.ts';
+import type { ForgeConfig } from './forge.ts';
+import type { NotificationsConfig } from './notifications.ts';
 import { isPlainHttp, PLAIN_HTTP } from './plain-http.ts';
 import { type ConfigKind, configSchema, type ParsedConfig, type Prune } from './schema.ts';
 import type { UiConfig } from './ui.ts';
@@ -40,6 +42,7 @@ export interface OrganizationConfig {
   readonly scope?: string | undefined;
   /** Null if not configured: commands take the directory as an argument, and the daemon does not reconcile. */
   readonly source: ManifestSource | null;
+  readonly forge?: ForgeConfig | undefined;
   /** By kind; contains every known kind. */
   readonly prune: Readonly<Record<string, Prune>>;
   /** Kinds whose deletions are held until they are approved. */
@@ -72,6 +75,7 @@ export interface Config {
   readonly server: Readonly<ParsedConfig['server']>;
   /** The web page. */
   readonly ui: UiConfig;
+  readonly notifications: NotificationsConfig;
   readonly log: Readonly<ParsedConfig['log']>;
   /** Values that must never appear in any output: tokens, and values from the environment or a file. */
   readonly secrets: ReadonlySet<string>;

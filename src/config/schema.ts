@@ -3,6 +3,8 @@ import * as z from 'zod';
 import { isScope } from '../core/scope.ts';
 import { clustersSchema } from './clusters.ts';
 import { conversationsSchema } from './conversations.ts';
+import { forgeSchema } from './forge.ts';
+import { notificationsSchema } from './notifications.ts';
 import { choice, count, cron, flag, positive, setting, text, token } from './settings.ts';
 import { uiSchema } from './ui.ts';
 import { PUBLIC_API, readBaseUrl, readEmail, readListen, readText, readTimezone } from './values.ts';
@@ -85,6 +87,7 @@ function organizationSchema(known: readonly ConfigKind[]) {
     token: token().optional(),
     scope: setting('a scope, such as docs or teams/docs', readScope).optional(),
     source: sourceSchema().optional(),
+    forge: forgeSchema().optional(),
     prune: pruneSchema(kinds),
     requireApproval: z
       .array(choice(kinds))
@@ -130,6 +133,7 @@ export function configSchema(kinds: readonly ConfigKind[]) {
       .strictObject({ listen: setting('an address such as 127.0.0.1:8080', readListen).prefault('127.0.0.1:8080') })
       .prefault({}),
     ui: uiSchema(),
+    notifications: notificationsSchema(),
     log: z
       .strictObject({
         level: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).prefault('info'),

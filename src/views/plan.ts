@@ -8,12 +8,12 @@ import { authorsNotice, countApprovers, refusalOf } from '../reconcile/daemon/ap
 import type { Actor } from '../store/history.ts';
 import type { Backend, OrganizationState } from './model/backend.ts';
 import { checkTimes } from './model/checks.ts';
-import { heldChanges } from './model/status.ts';
 import { forgeLinks } from './model/forge-links.ts';
 import type { Freshness } from './model/freshness.ts';
 import { passPath, planPath } from './model/paths.ts';
 import { type PlanContent, planContent, statusesOf } from './model/plan-content.ts';
 import { comparePlans, type PlanDifference, readPlan, type ShownPlan } from './model/shown-plan.ts';
+import { heldChanges } from './model/status.ts';
 import { isoTime } from './model/words.ts';
 
 /** Decision of a person on this plan. */

@@ -2,9 +2,9 @@
 import type { ManualPause } from '../../store/history.ts';
 import type { Backend, OrganizationState } from './backend.ts';
 import { checkTimes } from './checks.ts';
-import { type OrganizationStatus, describeStatus, heldChanges } from './status.ts';
 import type { Freshness } from './freshness.ts';
 import { organizationPath } from './paths.ts';
+import { describeStatus, heldChanges, type OrganizationStatus } from './status.ts';
 import { isoTime } from './words.ts';
 
 export interface OrganizationSummary {

@@ -12,7 +12,7 @@ import { link } from '../html/link.ts';
 import { paging } from '../html/paging.ts';
 import { pauseForm, pauseNotice } from '../html/pauses.ts';
 import { resourceList } from '../html/resources.ts';
-import { STATUS_LABELS, RESOURCE_LABELS, stateBadge } from '../html/state.ts';
+import { RESOURCE_LABELS, STATUS_LABELS, stateBadge } from '../html/state.ts';
 import { commitText, shown, shownLines } from '../html/text.ts';
 import { definePage, type Html, type PageRequest } from '../page.ts';
 import { passTable } from './passes.ts';

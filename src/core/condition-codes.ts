@@ -1,0 +1,80 @@
+/** Codes of conditions and events: severity, how long a condition must last, and what inhibits it. */
+
+/** `page`: somebody has to act at once. `warning`: somebody has to act. `info`: good to know. */
+export type Severity = 'page' | 'warning' | 'info';
+
+export interface ConditionRule {
+  readonly severity: Severity;
+  /** Milliseconds that it has to last before it fires. */
+  readonly for: number;
+  /** Conditions that explain it. While one of them is true of the same subject, it does not fire. */
+  readonly inhibitedBy: readonly ConditionCode[];
+  /** Start of a sentence about it, such as `Changes wait for approval`. */
+  readonly title: string;
+}
+
+const MINUTE = 60_000;
+
+/** Every condition of the platform below the daemon. */
+const PLATFORM = ['platform-failing', 'token-refused'] as const;
+
+const rule = (
+  severity: Severity,
+  minutes: number,
+  title: string,
+  inhibitedBy: readonly ConditionCode[] = [],
+): ConditionRule => ({ severity, for: minutes * MINUTE, inhibitedBy, title });
+
+export type ConditionCode =
+  | 'source-unreadable'
+  | 'manifests-invalid'
+  | 'pass-failing'
+  | 'changes-failing'
+  | 'plan-refused'
+  | 'waiting-for-approval'
+  | 'drift'
+  | 'field-flapping'
+  | 'token-refused'
+  | 'platform-failing'
+  | 'budget-starved'
+  | 'connector-failing'
+  | 'dead-letters'
+  | 'outbox-full'
+  | 'stale'
+  | 'paused'
+  | 'channel-failing'
+  | 'state-file-failing';
+
+/** All conditions. The list is closed: routes, silences and templates name these codes. */
+export const CONDITION_RULES: Readonly<Record<ConditionCode, ConditionRule>> = {
+  'source-unreadable': rule('warning', 5, 'The manifests cannot be read'),
+  'manifests-invalid': rule('warning', 0, 'The manifests are invalid'),
+  'pass-failing': rule('page', 5, 'Passes fail', PLATFORM),
+  'changes-failing': rule('warning', 5, 'Changes fail', PLATFORM),
+  'plan-refused': rule('warning', 0, 'The plan is refused'),
+  'waiting-for-approval': rule('warning', 0, 'Changes wait for approval'),
+  drift: rule('info', 15, 'The platform was changed manually'),
+  'field-flapping': rule('warning', 0, 'A field is changed back again and again'),
+  'token-refused': rule('page', 0, 'The platform refuses the token'),
+  'platform-failing': rule('page', 2, 'The platform does not answer'),
+  'budget-starved': rule('warning', 30, 'Requests wait for the rate limit', PLATFORM),
+  'connector-failing': rule('warning', 15, 'Conversations cannot be read'),
+  'dead-letters': rule('warning', 0, 'The platform refused conversations'),
+  'outbox-full': rule('warning', 0, 'The outbox is full', PLATFORM),
+  stale: rule('page', 0, 'The state is out of date', [...PLATFORM, 'source-unreadable', 'state-file-failing']),
+  paused: rule('info', 0, 'Changes are paused'),
+  'channel-failing': rule('warning', 5, 'A notification channel fails'),
+  'state-file-failing': rule('page', 1, 'The state file cannot be used'),
+};
+
+export const CONDITION_CODES = Object.keys(CONDITION_RULES) as readonly ConditionCode[];
+
+/** Events are told once and have no end. */
+export const EVENT_CODES = [
+  'applied',
+  'approved',
+  'change-request-opened',
+  'change-request-merged',
+  'weekly-digest',
+] as const;
+export type EventCode = (typeof EVENT_CODES)[number];
