@@ -40,6 +40,7 @@ export type ConditionCode =
   | 'connector-failing'
   | 'dead-letters'
   | 'outbox-full'
+  | 'clusters-failing'
   | 'stale'
   | 'paused'
   | 'channel-failing'
@@ -61,6 +62,7 @@ export const CONDITION_RULES: Readonly<Record<ConditionCode, ConditionRule>> = {
   'connector-failing': rule('warning', 15, 'Conversations cannot be read'),
   'dead-letters': rule('warning', 0, 'The platform refused conversations'),
   'outbox-full': rule('warning', 0, 'The outbox is full', PLATFORM),
+  'clusters-failing': rule('warning', 15, 'Issue clusters cannot be processed', PLATFORM),
   stale: rule('page', 0, 'The state is out of date', [...PLATFORM, 'source-unreadable', 'state-file-failing']),
   paused: rule('info', 0, 'Changes are paused'),
   'channel-failing': rule('warning', 5, 'A notification channel fails'),
@@ -73,6 +75,7 @@ export const CONDITION_CODES = Object.keys(CONDITION_RULES) as readonly Conditio
 export const EVENT_CODES = [
   'applied',
   'approved',
+  'rejected',
   'change-request-opened',
   'change-request-merged',
   'weekly-digest',
