@@ -1,11 +1,10 @@
 /** View of the rate limits of each token over time, and of the requests that wait for them. */
 import { largest, smallest } from '../core/lists.ts';
-import { counted } from '../plan/render/words.ts';
+import { counted, spanWords } from '../plan/render/words.ts';
 import { PRIORITIES, type Priority } from '../queue/model/request.ts';
 import type { BudgetSnapshot, QueueSnapshot } from '../queue/model/snapshot.ts';
 import type { OrganizationState, QueueState } from './model/backend.ts';
 import { type BudgetSample, budgetName } from './model/budget-samples.ts';
-import { spanWords } from './model/words.ts';
 
 /** State of a budget at one time, summed up over a part of the sampled period. */
 export interface BudgetPoint {

@@ -57,3 +57,20 @@ export function durationWords(seconds: number): string {
   }
   return `about ${(seconds / 3600).toFixed(1)} h`;
 }
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** `40 seconds`, `2 minutes`, `3 hours`, `5 days`. Rounds down. */
+export function spanWords(milliseconds: number): string {
+  const span = Math.max(0, milliseconds);
+  if (span < MINUTE) {
+    return counted(Math.floor(span / SECOND), 'second');
+  }
+  if (span < HOUR) {
+    return counted(Math.floor(span / MINUTE), 'minute');
+  }
+  return span < 2 * DAY ? counted(Math.floor(span / HOUR), 'hour') : counted(Math.floor(span / DAY), 'day');
+}

@@ -3,11 +3,11 @@ import { windowState } from '../../config/windows.ts';
 import type { Plan } from '../../core/change.ts';
 import { DesiredStateError, messageOf, SourceError } from '../../core/errors.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
-import { counted } from '../../plan/render/words.ts';
+import { counted, spanWords } from '../../plan/render/words.ts';
 import type { ManualPause } from '../../store/history.ts';
 import type { OrganizationState, ReconcilerState } from './backend.ts';
 import type { Freshness } from './freshness.ts';
-import { ageWords, shortCommit, spanWords } from './words.ts';
+import { ageWords, shortCommit } from './words.ts';
 
 /** States of an organization, worst first. */
 export const ORGANIZATION_STATUSES = [

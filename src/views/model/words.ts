@@ -1,24 +1,10 @@
 /** Times, counts and names in the words of the views. */
-import { counted } from '../../plan/render/words.ts';
+import { spanWords } from '../../plan/render/words.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 /** Characters of a commit or checksum that are shown. */
 const SHORT_ID = 7;
-
-/** `40 seconds`, `2 minutes`, `3 hours`, `5 days`. Rounds down. */
-export function spanWords(milliseconds: number): string {
-  const span = Math.max(0, milliseconds);
-  if (span < MINUTE) {
-    return counted(Math.floor(span / SECOND), 'second');
-  }
-  if (span < HOUR) {
-    return counted(Math.floor(span / MINUTE), 'minute');
-  }
-  return span < 2 * DAY ? counted(Math.floor(span / HOUR), 'hour') : counted(Math.floor(span / DAY), 'day');
-}
 
 /** `40 seconds ago`, `in 2 minutes` or `now`. Both arguments are milliseconds since the epoch. */
 export function ageWords(at: number, now: number): string {

@@ -1,7 +1,8 @@
 /** Age of an observation in pages. */
+
 import { html } from 'hono/html';
+import { spanWords } from '../../plan/render/words.ts';
 import type { Freshness } from '../../views/model/freshness.ts';
-import { spanWords } from '../../views/model/words.ts';
 import type { Html } from '../page.ts';
 import { age } from './age.ts';
 

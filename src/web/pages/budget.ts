@@ -1,6 +1,6 @@
 /** Page of the rate limits of each token over time, and of the requests that wait for them. */
 import { html } from 'hono/html';
-import { counted } from '../../plan/render/words.ts';
+import { counted, spanWords } from '../../plan/render/words.ts';
 import { PRIORITIES } from '../../queue/model/request.ts';
 import {
   type BudgetPageView,
@@ -9,7 +9,6 @@ import {
   QUEUES_PER_PAGE,
   type QueueView,
 } from '../../views/budget.ts';
-import { spanWords } from '../../views/model/words.ts';
 import { stepLine } from '../charts/step-line.ts';
 import { link, pathTo } from '../html/link.ts';
 import { paging } from '../html/paging.ts';

@@ -1,9 +1,8 @@
 /** Page of one organization. */
 import { html } from 'hono/html';
-import { counted } from '../../plan/render/words.ts';
+import { counted, spanWords } from '../../plan/render/words.ts';
 import { organizationPath, withQuery } from '../../views/model/paths.ts';
 import type { ResourcePage } from '../../views/model/resource-list.ts';
-import { spanWords } from '../../views/model/words.ts';
 import { type OrganizationView, organizationView, type ProblemView } from '../../views/organization.ts';
 import { outcomeBars } from '../charts/outcome-bars.ts';
 import { age } from '../html/age.ts';

@@ -1,7 +1,8 @@
 /** Page of one resource. */
+
 import { html } from 'hono/html';
+import { spanWords } from '../../plan/render/words.ts';
 import { organizationPath, resourcePath } from '../../views/model/paths.ts';
-import { spanWords } from '../../views/model/words.ts';
 import { type FieldView, type PastChangeView, type ResourceView, resourceView } from '../../views/resource.ts';
 import { age } from '../html/age.ts';
 import { actionWord, changeList, sourceText } from '../html/changes.ts';
