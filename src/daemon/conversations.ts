@@ -5,12 +5,12 @@ import { Ingestion, type IngestionStatus, type WebhookAnswer } from '../conversa
 import { openSources } from '../conversations/ingestion/open-sources.ts';
 import type { PseudonymizeId } from '../conversations/intake/id-pseudonymizer.ts';
 import type { ConversationEvents } from '../conversations/model/events.ts';
-import type { Delivery } from '../conversations/model/source.ts';
 import { redactionOptions } from '../conversations/redact/options.ts';
 import { MAX_THREADS, RedactionThreads } from '../conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../conversations/redact/redactor.ts';
 import { CancelledError, messageOf } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
+import type { WebhookRequest } from '../core/signature.ts';
 import { openWriter } from '../platform/client.ts';
 import { logConversations } from '../server/conversation-log.ts';
 import { combineListeners } from '../server/listeners.ts';
@@ -79,7 +79,7 @@ export class OrganizationConversations implements Feature {
     }
   }
 
-  deliver(source: string, delivery: Delivery): Promise<WebhookAnswer> {
+  deliver(source: string, delivery: WebhookRequest): Promise<WebhookAnswer> {
     return this.#ingestion.deliver(source, delivery);
   }
 

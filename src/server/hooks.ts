@@ -1,9 +1,9 @@
 /** HTTP routes for webhooks. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebhookAnswer } from '../conversations/ingestion/ingestion.ts';
-import type { Delivery } from '../conversations/model/source.ts';
 import type { Clock } from '../core/clock.ts';
 import { StoreError } from '../core/errors.ts';
+import type { WebhookRequest } from '../core/signature.ts';
 
 /** Outcome of a webhook request. `full`: the outbox is full; `failed`: the request could not be stored. */
 export type HookOutcome = 'kept' | 'refused' | 'full' | 'failed';
@@ -11,7 +11,7 @@ export type HookOutcome = 'kept' | 'refused' | 'full' | 'failed';
 /** Receiver of the webhook requests of an organization. */
 export interface HookReceiver {
   /** Resolves once the content is stored durably; only then is the request acknowledged. Throws StoreError. */
-  deliver(source: string, delivery: Delivery): Promise<WebhookAnswer>;
+  deliver(source: string, delivery: WebhookRequest): Promise<WebhookAnswer>;
 }
 
 export interface HookOptions {

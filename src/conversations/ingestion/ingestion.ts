@@ -2,6 +2,8 @@ import type { Clock, Random } from '../../core/clock.ts';
 import { endsWithin } from '../../core/clock.ts';
 import { type AppError, TransientError } from '../../core/errors.ts';
 import { append } from '../../core/lists.ts';
+import type { WebhookRequest } from '../../core/signature.ts';
+import { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import type { Writer } from '../../platform/client.ts';
 import { ConversationsProbe } from '../../platform/conversations-probe.ts';
 import type { DeadFilter, Outbox, OutboxStatus, SourceStatus } from '../../store/outbox.ts';
@@ -10,8 +12,7 @@ import { ConversationSender } from '../delivery/sender.ts';
 import { Intake } from '../intake/intake.ts';
 import type { Redactor } from '../model/conversation.ts';
 import type { ConversationEvents, SenderState } from '../model/events.ts';
-import type { Delivery, PollingSource, Webhook } from '../model/source.ts';
-import { WakeUpSignal } from '../model/wake-up-signal.ts';
+import type { PollingSource, Webhook } from '../model/source.ts';
 import { SourceLoop } from '../polling/source-loop.ts';
 import type { RedactionThreads } from '../redact/redaction-threads.ts';
 
@@ -214,7 +215,7 @@ export class Ingestion {
   }
 
   /** Handles a webhook request. Its content is durable before it is answered with 202. Throws StoreError. */
-  async deliver(source: string, delivery: Delivery): Promise<WebhookAnswer> {
+  async deliver(source: string, delivery: WebhookRequest): Promise<WebhookAnswer> {
     const webhook = this.#webhooks.get(source);
     const intake = this.#intakes.get(source);
     if (webhook === undefined || intake === undefined) {

@@ -1,5 +1,6 @@
 /** Interfaces of a source: polling, and a webhook that speeds it up or replaces it. */
 import type { Json } from '../../core/json.ts';
+import type { WebhookRequest } from '../../core/signature.ts';
 import type { ProcessedChange } from '../../store/outbox.ts';
 import type { SourceRecord } from './ticket.ts';
 
@@ -39,15 +40,6 @@ export interface PollingSource {
   close(): Promise<void>;
 }
 
-/** A webhook request as it was received. Header names are in lower case. */
-export interface Delivery {
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Raw bytes, over which signatures are computed. */
-  readonly body: Uint8Array;
-  /** Milliseconds since the epoch. */
-  readonly receivedAt: number;
-}
-
 /** Content of a webhook request. `delivery` is the sender's id of the request, by which a repetition is recognized. */
 export type WebhookResult =
   /** `reason` is returned to the sender, and reveals nothing about the secret. */
@@ -57,9 +49,15 @@ export type WebhookResult =
   /** The conversations themselves. */
   | { readonly kind: 'found'; readonly delivery: string | null; readonly found: readonly SourceRecord[] };
 
+type Refused = Extract<WebhookResult, { readonly kind: 'refused' }>;
+
+export function refused(status: Refused['status'], reason: string): Refused {
+  return { kind: 'refused', status, reason };
+}
+
 /** Verifies and reads the requests of one webhook; pure. */
 export interface Webhook {
   /** Name of its source. */
   readonly name: string;
-  read(delivery: Delivery): WebhookResult;
+  read(request: WebhookRequest): WebhookResult;
 }

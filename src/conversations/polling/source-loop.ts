@@ -1,5 +1,6 @@
 import type { Clock, Random } from '../../core/clock.ts';
 import { type AppError, AuthError, RateLimitedError } from '../../core/errors.ts';
+import type { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import type { Hint, Outbox } from '../../store/outbox.ts';
 import type { Intake } from '../intake/intake.ts';
 import { toAppError } from '../model/app-error.ts';
@@ -7,7 +8,6 @@ import { backoffDelay } from '../model/backoff.ts';
 import type { ConversationEvents } from '../model/events.ts';
 import type { PollingSource } from '../model/source.ts';
 import type { SourceRecord } from '../model/ticket.ts';
-import type { WakeUpSignal } from '../model/wake-up-signal.ts';
 import { Rechecks } from './rechecks.ts';
 
 export interface SourceLoopOptions {

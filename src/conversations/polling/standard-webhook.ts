@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import { ConfigError } from '../../core/errors.ts';
+import { headerOf, isJson, jsonOfBody } from '../../core/signature.ts';
+import { hasStandardSignature, readSigningKey } from '../../core/standard-signature.ts';
 import { textOfHtml } from '../model/html.ts';
-import type { Delivery, Webhook, WebhookResult } from '../model/source.ts';
+import { refused, type Webhook, type WebhookResult } from '../model/source.ts';
 import { problemOfKey, type SourceRecord } from '../model/ticket.ts';
-import { headerOf, isJson, isSignedBy, jsonOfBody, refused } from './signature.ts';
 
 export interface StandardWebhookOptions {
   readonly name: string;
@@ -13,8 +14,6 @@ export interface StandardWebhookOptions {
   readonly secrets: readonly string[];
 }
 
-/** Maximum difference between the timestamp and the time of receipt, in milliseconds. */
-const TOLERANCE = 300_000;
 /**
  * Longest id of a conversation, in characters, including the account that is prepended to the id of a webhook. Source:
  * docs/platform-notes.md#limits
@@ -59,7 +58,7 @@ export function standardWebhook({ name, account = name, secrets }: StandardWebho
         return refused(415, 'the content type is not application/json');
       }
       const id = headerOf(delivery.headers, 'webhook-id');
-      if (id === null || !isGenuine(delivery, id, keys)) {
+      if (id === null || !hasStandardSignature(delivery, keys)) {
         return refused(401, 'the signature is missing, wrong or too old');
       }
       const body = jsonOfBody(delivery.body);
@@ -81,28 +80,11 @@ export function standardWebhook({ name, account = name, secrets }: StandardWebho
 }
 
 function readKey(name: string, secret: string): Buffer {
-  const encoded = secret.trim().replace(/^whsec_/, '');
-  if (!/^[A-Za-z0-9+/]{20,}={0,2}$/.test(encoded)) {
+  const key = readSigningKey(secret);
+  if (key === null) {
     throw new ConfigError(`webhook ${name}: the key must be whsec_ followed by base64 of at least 16 bytes`);
   }
-  return Buffer.from(encoded, 'base64');
-}
-
-function isGenuine({ headers, body, receivedAt }: Delivery, id: string, keys: readonly Buffer[]): boolean {
-  const timestamp = headerOf(headers, 'webhook-timestamp') ?? '';
-  if (!/^\d{1,12}$/.test(timestamp) || Math.abs(receivedAt - Number(timestamp) * 1000) > TOLERANCE) {
-    return false;
-  }
-  const given = (headerOf(headers, 'webhook-signature') ?? '').split(' ').flatMap((one) => {
-    const [version, signature = ''] = one.split(',');
-    return version === 'v1' ? [signature] : [];
-  });
-  // Try every key, so that the time does not reveal which one matched.
-  return keys
-    .map((secret) =>
-      isSignedBy(given, { algorithm: 'sha256', secret, encoding: 'base64' }, `${id}.${timestamp}.`, body),
-    )
-    .includes(true);
+  return key;
 }
 
 function read(account: string, value: unknown, place: string): SourceRecord {

@@ -1,7 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import * as z from 'zod';
-import type { Webhook, WebhookResult } from '../../model/source.ts';
-import { headerOf, isJson, jsonOfBody, refused } from '../../polling/signature.ts';
+import { headerOf, isJson, isSameSecret, jsonOfBody } from '../../../core/signature.ts';
+import { refused, type Webhook, type WebhookResult } from '../../model/source.ts';
 
 export interface FreshdeskWebhookOptions {
   readonly name: string;
@@ -20,7 +19,6 @@ const bodySchema = z.union([
 
 /** Webhook of an automation rule. Freshdesk has no signatures: a secret in a custom header replaces them. */
 export function freshdeskWebhook({ name, header, secret }: FreshdeskWebhookOptions): Webhook {
-  const expected = digest(secret);
   const field = header.toLowerCase();
   return {
     name,
@@ -28,8 +26,7 @@ export function freshdeskWebhook({ name, header, secret }: FreshdeskWebhookOptio
       if (!isJson(headers)) {
         return refused(415, 'the content type is not application/json');
       }
-      // Digests have the same length, so that the time does not reveal the length of the secret.
-      if (!timingSafeEqual(digest(headerOf(headers, field) ?? ''), expected)) {
+      if (!isSameSecret(headerOf(headers, field) ?? '', secret)) {
         return refused(401, 'the secret is missing or wrong');
       }
       const read = bodySchema.safeParse(jsonOfBody(body));
@@ -38,8 +35,4 @@ export function freshdeskWebhook({ name, header, secret }: FreshdeskWebhookOptio
         : refused(400, 'the body names no ticket: ticket_id is expected');
     },
   };
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Webhook, WebhookResult } from '../../model/source.ts';
-import { headerOf, isJson, isSignedBy, jsonOfBody, refused } from '../../polling/signature.ts';
+import { headerOf, isJson, isSignedBy, jsonOfBody } from '../../../core/signature.ts';
+import { refused, type Webhook, type WebhookResult } from '../../model/source.ts';
 import { hintOf } from './hint.ts';
 
 export interface GithubWebhookOptions {

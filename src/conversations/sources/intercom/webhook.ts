@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Delivery, Webhook, WebhookResult } from '../../model/source.ts';
-import { headerOf, isJson, isSignedBy, jsonOfBody, refused } from '../../polling/signature.ts';
+import { headerOf, isJson, isSignedBy, jsonOfBody, type WebhookRequest } from '../../../core/signature.ts';
+import { refused, type Webhook, type WebhookResult } from '../../model/source.ts';
 
 const notificationSchema = z.object({
   topic: z.string(),
@@ -25,13 +25,13 @@ export function intercomWebhook({ name, secret }: { readonly name: string; reado
   };
 }
 
-function isGenuine({ headers, body }: Delivery, secret: string): boolean {
+function isGenuine({ headers, body }: WebhookRequest, secret: string): boolean {
   const [, signature] = /^sha1=([\da-f]{40})$/.exec(headerOf(headers, 'x-hub-signature') ?? '') ?? [];
   return signature !== undefined && isSignedBy([signature], { algorithm: 'sha1', secret, encoding: 'hex' }, body);
 }
 
 /** Reads the id only: the conversation in the body may be older than the one that a fetch returns. */
-function read({ body }: Delivery): WebhookResult {
+function read({ body }: WebhookRequest): WebhookResult {
   const notification = notificationSchema.safeParse(jsonOfBody(body));
   if (!notification.success) {
     return refused(400, 'the body is not a notification');

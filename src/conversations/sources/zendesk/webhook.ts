@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Delivery, Webhook, WebhookResult } from '../../model/source.ts';
-import { headerOf, isJson, isSignedBy, jsonOfBody, refused } from '../../polling/signature.ts';
+import { headerOf, isJson, isSignedBy, jsonOfBody, type WebhookRequest } from '../../../core/signature.ts';
+import { refused, type Webhook, type WebhookResult } from '../../model/source.ts';
 
 /** Maximum difference between the timestamp and the time of receipt, in milliseconds, against replays. */
 const TOLERANCE = 300_000;
@@ -26,7 +26,7 @@ export function zendeskWebhook({ name, secret }: { readonly name: string; readon
   };
 }
 
-function isGenuine({ headers, body, receivedAt }: Delivery, secret: string): boolean {
+function isGenuine({ headers, body, receivedAt }: WebhookRequest, secret: string): boolean {
   const signature = headerOf(headers, 'x-zendesk-webhook-signature');
   const timestamp = headerOf(headers, 'x-zendesk-webhook-signature-timestamp');
   if (signature === null || timestamp === null) {
@@ -36,7 +36,7 @@ function isGenuine({ headers, body, receivedAt }: Delivery, secret: string): boo
   return signed && Math.abs(receivedAt - Date.parse(timestamp)) <= TOLERANCE;
 }
 
-function read({ headers, body }: Delivery): WebhookResult {
+function read({ headers, body }: WebhookRequest): WebhookResult {
   const event = eventSchema.safeParse(jsonOfBody(body));
   if (!event.success) {
     return refused(400, 'the body is not an event');

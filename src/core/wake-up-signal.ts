@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from './clock.ts';
 
 /** Wakes the loops that wait for a change. A notification between a check and the wait is not missed. */
 export class WakeUpSignal {

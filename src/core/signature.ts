@@ -1,17 +1,23 @@
 /** Shared checks of webhook requests: headers, content type, signature and body. */
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Delivery, WebhookResult } from '../model/source.ts';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-type Refused = Extract<WebhookResult, { readonly kind: 'refused' }>;
+/** A webhook request as it was received. Header names are in lower case. */
+export interface WebhookRequest {
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Raw bytes, over which signatures are computed. */
+  readonly body: Uint8Array;
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number;
+}
 
 /** Returns a header that was sent exactly once and is not empty, otherwise null. `name` is in lower case. */
-export function headerOf(headers: Delivery['headers'], name: string): string | null {
+export function headerOf(headers: WebhookRequest['headers'], name: string): string | null {
   const value = headers[name];
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
 /** Reports whether the content type is JSON, with or without parameters such as a charset. */
-export function isJson(headers: Delivery['headers']): boolean {
+export function isJson(headers: WebhookRequest['headers']): boolean {
   return /^application\/json\s*(?:;|$)/i.test(headerOf(headers, 'content-type') ?? '');
 }
 
@@ -50,6 +56,11 @@ export function jsonOfBody(body: Uint8Array): unknown {
   }
 }
 
-export function refused(status: Refused['status'], reason: string): Refused {
-  return { kind: 'refused', status, reason };
+/** Compares two secrets in constant time. Their digests have the same length, so the time does not reveal any length. */
+export function isSameSecret(given: string, secret: string): boolean {
+  return timingSafeEqual(digest(given), digest(secret));
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }
