@@ -1,5 +1,6 @@
 /** Conditions, deliveries and silences that survive a restart. See docs/notifications.md. */
-import type { ConditionCode } from '../core/condition-codes.ts';
+import type { ConditionCode, EventCode } from '../core/condition-codes.ts';
+import type { Actor } from './history.ts';
 
 /** Subject of a condition. A null field means all of them. */
 export interface Scope {
@@ -26,6 +27,25 @@ export interface Fact {
   readonly path: string | null;
 }
 
+/** Returns the identity of a condition over all its episodes. */
+export function factKey({ code, scope, subject }: Pick<Fact, 'code' | 'scope' | 'subject'>): string {
+  return JSON.stringify([code, scope.organization, scope.token, scope.platform, subject]);
+}
+
+/** Something that happened. */
+export interface NotificationEvent {
+  /** The same for the same occurrence, such as `applied/acme/4f5e6d7`: an event whose id is known is ignored. */
+  readonly id: string;
+  readonly code: EventCode;
+  readonly organization: string;
+  readonly at: number;
+  /** One sentence, without secrets. */
+  readonly summary: string;
+  readonly details: readonly string[];
+  /** Path of the page that shows it; null if there is none. */
+  readonly path: string | null;
+}
+
 export type ConditionState = 'pending' | 'firing' | 'resolved';
 
 /** One episode of a condition. */
@@ -40,6 +60,8 @@ export interface Condition {
   readonly resolvedAt: number | null;
   /** Time since when it is not true any more, while it still fires; null if it is true. */
   readonly clearSince: number | null;
+  /** True while it is pending and another condition explains it. */
+  readonly isInhibited: boolean;
   /** Starts of this condition within the last hour, oldest first, in all episodes. */
   readonly starts: readonly number[];
 }
@@ -77,6 +99,149 @@ export interface Notified {
   readonly thread: string;
   /** Time of the last delivery about it that says that it fires. */
   readonly toldAt: number;
-  /** NotificationDelivery that says that it is resolved; null if there is none yet. */
+  /** Delivery that says that it is resolved; null if there is none yet. */
   readonly resolved: string | null;
 }
+
+/** Reference to a message at its channel. */
+export type StoredReceipt = Readonly<Record<string, string>>;
+
+/** A delivery as the pages show it. */
+export interface DeliveryRecord extends NotificationDelivery {
+  readonly attempts: number;
+  /** Time of the next attempt; null once it has ended. */
+  readonly nextAttemptAt: number | null;
+  readonly endedAt: number | null;
+  /** Reason of the last failure; null if there was none. */
+  readonly reason: string | null;
+}
+
+/** An event, with the channels that have no delivery of it yet; null: not routed yet. */
+export interface WaitingEvent {
+  readonly event: NotificationEvent;
+  readonly channels: readonly string[] | null;
+}
+
+export interface NewSilence {
+  /** Null: all codes. */
+  readonly code: ConditionCode | null;
+  /** Null: all organizations. */
+  readonly organization: string | null;
+  readonly reason: string;
+  readonly by: Actor;
+  readonly since: number;
+  readonly until: number;
+}
+
+/** While it lasts, matching conditions are not announced and nobody is reminded of them. */
+export interface Silence extends NewSilence {
+  readonly id: string;
+  /** Time at which a person ended it; null if nobody did. */
+  readonly endedAt: number | null;
+}
+
+/** State that the notifier plans with. */
+export interface NotifierState {
+  /** Everything that is true now, once per key. */
+  readonly facts: readonly Fact[];
+  /** Those that are not resolved, that were resolved lately, or whose end somebody has to be told of. */
+  readonly conditions: readonly Condition[];
+  /** Those that wait, and all of the threads in `notified`. */
+  readonly deliveries: readonly NotificationDelivery[];
+  readonly notified: readonly Notified[];
+  /** Oldest first. */
+  readonly events: readonly WaitingEvent[];
+  /** Those that have not ended. */
+  readonly silences: readonly Silence[];
+}
+
+/** Changes of the notifier. Conditions and events that are not named stay as they are. */
+export interface NotifierChange {
+  readonly conditions: readonly Condition[];
+  /** Ids of conditions that never fired and are not true any more. */
+  readonly removed: readonly string[];
+  readonly created: readonly NotificationDelivery[];
+  readonly cancelled: readonly string[];
+  /** Complete; null: no change. */
+  readonly notified: readonly Notified[] | null;
+  readonly events: readonly { readonly id: string; readonly channels: readonly string[] }[];
+}
+
+/** A delivery whose attempt has begun, with everything that its message needs. */
+export interface DeliveryAttempt {
+  readonly delivery: NotificationDelivery;
+  readonly attempts: number;
+  readonly firstAttemptAt: number;
+  /** As they are now. */
+  readonly conditions: readonly Condition[];
+  readonly events: readonly NotificationEvent[];
+  /** Everything that is true now, once per key. */
+  readonly facts: readonly Fact[];
+  /** Of the first message of its thread that has one; null if there is none. */
+  readonly receipt: StoredReceipt | null;
+}
+
+/**
+ * Result of an attempt. `not-taken`: the channel does not have the message. `unknown`: it may have it. `failed`: no
+ * further attempt.
+ */
+export type AttemptResult =
+  | { readonly result: 'sent'; readonly receipt: StoredReceipt | null; readonly at: number }
+  | { readonly result: 'not-taken' | 'unknown'; readonly reason: string; readonly nextAttemptAt: number }
+  | { readonly result: 'failed'; readonly mayHaveArrived: boolean; readonly reason: string; readonly at: number };
+
+/** Facts of one reporter: an organization, a connection, a channel or the daemon. */
+export interface FactReport {
+  readonly reporter: string;
+  /** Everything that it knows to be true now. */
+  readonly facts: readonly Fact[];
+}
+
+/** Selects deliveries, newest first. */
+export interface DeliveryQuery {
+  readonly channel?: string | undefined;
+  /** True: only those that wait or have failed. */
+  readonly isPending?: boolean | undefined;
+  readonly limit: number;
+}
+
+/** Notifications of all organizations. Every method throws StoreError if the state cannot be used. */
+export interface Notifications {
+  /** Replaces the facts of a reporter. Returns true if that changed something. */
+  report(report: FactReport): Promise<boolean>;
+  /** Forgets the facts of all other reporters. */
+  retainReporters(reporters: readonly string[]): Promise<void>;
+  /** Adds events. `History.addPass`, `History.addAudit` and `OrganizationRecord.decide` add theirs themselves. */
+  addEvents(events: readonly NotificationEvent[]): Promise<void>;
+  /** Reads the state, and writes what `plan` returns for it, in one transaction. Then removes what exceeds the retention. */
+  advance(now: number, plan: (state: NotifierState) => NotifierChange): Promise<void>;
+
+  /**
+   * Begins an attempt of the delivery of a channel that is due next, and returns it; null if none is due. Deliveries of
+   * one thread are sent in their order.
+   */
+  begin(channel: string, now: number): Promise<DeliveryAttempt | null>;
+  /** Ends an attempt, and replaces the facts of a reporter, in one transaction. */
+  end(id: string, result: AttemptResult, report: FactReport): Promise<void>;
+  /** Returns when the next delivery of a channel is due; null if none waits. */
+  dueAt(channel: string): Promise<number | null>;
+  /** Makes all deliveries due that wait. Those whose attempt has not ended may have arrived. */
+  recover(now: number): Promise<void>;
+
+  /** Returns conditions, firing ones first, then pending ones, then resolved ones, newest first. */
+  conditions(limit: number): Promise<readonly Condition[]>;
+  /** Returns what is true now, once per key. */
+  facts(): Promise<readonly Fact[]>;
+  deliveries(query: DeliveryQuery): Promise<readonly DeliveryRecord[]>;
+  /** Returns the time of the last delivery that each channel took, by channel. */
+  lastSent(): Promise<ReadonlyMap<string, number>>;
+  /** Returns silences, newest first, including those that have ended. */
+  silences(limit: number): Promise<readonly Silence[]>;
+  /** Adds a silence. */
+  silence(id: string, silence: NewSilence): Promise<void>;
+  /** Ends a silence. Returns false if there is none that lasts. */
+  endSilence(id: string, at: number): Promise<boolean>;
+}
+
+/** Number and age in milliseconds of the conditions, events, deliveries and silences that are kept after their end. */
+export const NOTIFICATION_RETENTION = { count: 10_000, age: 90 * 24 * 3_600_000 } as const;

@@ -2,10 +2,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ConditionCode } from '../../src/core/condition-codes.ts';
-import { advanceConditions, factKey } from '../../src/notify/model/condition.ts';
+import { advanceConditions } from '../../src/notify/model/condition.ts';
 import { hasArrived, isQueued } from '../../src/notify/model/delivery.ts';
 import { type ChannelRules, planNotifications } from '../../src/notify/model/plan-notifications.ts';
-import type { Condition, Fact, NotificationDelivery, Notified } from '../../src/store/notifications.ts';
+import {
+  type Condition,
+  type Fact,
+  factKey,
+  type NotificationDelivery,
+  type Notified,
+} from '../../src/store/notifications.ts';
 
 const MINUTE = 60_000;
 

@@ -1,16 +1,11 @@
 /** Moves conditions through their lifecycle: pending, firing, resolved. */
 import { CONDITION_RULES, type ConditionCode } from '../../core/condition-codes.ts';
-import type { Condition, Fact, Scope } from '../../store/notifications.ts';
+import { type Condition, type Fact, factKey, type Scope } from '../../store/notifications.ts';
 
 /** A condition that started this often within FLAPPING_SPAN is flapping: it resolves after FLAPPING_HOLD without it. */
 const FLAPPING_STARTS = 3;
 const FLAPPING_SPAN = 60 * 60_000;
 const FLAPPING_HOLD = 30 * 60_000;
-
-/** Returns the identity of a condition over all its episodes. */
-export function factKey({ code, scope, subject }: Fact): string {
-  return JSON.stringify([code, scope.organization, scope.token, scope.platform, subject]);
-}
 
 /** Returns true if a condition started and ended so often that each turn would be noise. */
 export function isFlapping({ starts }: Pick<Condition, 'starts'>): boolean {
@@ -105,10 +100,14 @@ function present(last: Condition | null, fact: Fact, isInhibited: boolean, input
           firedAt: null,
           resolvedAt: null,
           clearSince: null,
+          isInhibited,
           starts: recent(last?.starts ?? [], now),
         };
   if (isInhibited) {
-    return { ...episode, since: now };
+    return { ...episode, isInhibited };
+  }
+  if (episode.isInhibited) {
+    return present({ ...episode, since: now, isInhibited }, fact, isInhibited, input);
   }
   return now < episode.since + durationOf(fact.code, input)
     ? episode
