@@ -1,9 +1,10 @@
 /** Builds the message of a delivery from its conditions or events. */
 import type { NotificationsConfig } from '../../config/notifications.ts';
 import { CONDITION_RULES, type Severity } from '../../core/condition-codes.ts';
-import type { Condition } from '../../store/notifications.ts';
+import { type Condition, factKey, type NotificationEvent } from '../../store/notifications.ts';
+import { inhibited } from '../model/condition.ts';
 import type { ItemState, MessageItem, Notification } from '../model/notification.ts';
-import type { EventContent, MessageContent } from './content.ts';
+import type { MessageContent } from './content.ts';
 import { type DraftItem, draftOfCondition, draftOfEvent } from './draft.ts';
 import { messageLine, type RedactText } from './line.ts';
 import { fillOwnTemplate, type SharedValues } from './own-template.ts';
@@ -26,12 +27,12 @@ const SEVERITIES: readonly Severity[] = ['page', 'warning', 'info'];
 
 /** Builds a message. Throws if there are neither conditions nor events. `now` is in milliseconds since the epoch. */
 export function buildNotification(content: MessageContent, settings: MessageSettings, now: number): Notification {
-  const { kind, conditions, events, inhibited } = content;
+  const { delivery, conditions, events } = content;
   const isAboutEvents = conditions.length === 0;
   const isOver = conditions.every((condition) => condition.state === 'resolved');
   const state: ItemState = isAboutEvents ? 'event' : isOver ? 'resolved' : 'firing';
   const { code, severity } = isAboutEvents ? describeEvents(events) : describeConditions(conditions, isOver);
-  const title = isAboutEvents ? eventTitle(events, kind) : conditionTitle(conditions, kind);
+  const title = isAboutEvents ? eventTitle(events, delivery.kind) : conditionTitle(conditions, delivery.kind);
   const drafts = [...conditions.map(draftOfCondition), ...events.map(draftOfEvent)];
   const items = [...drafts.filter(isFiring), ...drafts.filter((draft) => !isFiring(draft))].slice(0, MOST.items);
   const shared = { title, severity, count: drafts.length, now };
@@ -42,14 +43,14 @@ export function buildNotification(content: MessageContent, settings: MessageSett
     title: messageLine(title, MOST.title, settings.redact),
     items: items.map((draft) => toItem(draft, shared, settings)),
     more: drafts.length - items.length,
-    inhibited: isOver ? 0 : inhibited,
+    inhibited: countInhibited(content),
     at: now,
   };
 }
 
 type Leading = Pick<Notification, 'code' | 'severity'>;
 
-function describeEvents([first]: readonly EventContent[]): Leading {
+function describeEvents([first]: readonly NotificationEvent[]): Leading {
   if (first === undefined) {
     throw new Error('a message needs a condition or an event');
   }
@@ -62,6 +63,12 @@ function describeConditions(conditions: readonly Condition[], isOver: boolean): 
   const rankOf = (code: (typeof codes)[number]) => SEVERITIES.indexOf(CONDITION_RULES[code].severity);
   const code = codes.reduce((most, each) => (rankOf(each) < rankOf(most) ? each : most));
   return { code, severity: CONDITION_RULES[code].severity };
+}
+
+/** Counts the conditions that those of the message explain. */
+function countInhibited({ conditions, facts }: MessageContent): number {
+  const own = new Set(conditions.map(({ fact }) => factKey(fact)));
+  return [...inhibited(facts).values()].filter((cause) => own.has(factKey(cause))).length;
 }
 
 function isFiring({ state }: DraftItem): boolean {

@@ -1,9 +1,8 @@
 /** Items of messages before their texts are cut and templates are filled in. */
 import { counted } from '../../plan/render/words.ts';
-import type { Condition } from '../../store/notifications.ts';
+import type { Condition, NotificationEvent } from '../../store/notifications.ts';
 import { isFlapping } from '../model/condition.ts';
 import type { MessageItem, Notification } from '../model/notification.ts';
-import type { EventContent } from './content.ts';
 
 /** Item whose texts are as long as they come. */
 export interface DraftItem extends Omit<MessageItem, 'url'> {
@@ -39,7 +38,7 @@ export function draftOfCondition(condition: Condition): DraftItem {
 }
 
 /** Returns the item of an event. */
-export function draftOfEvent({ code, organization, at, summary, details, path }: EventContent): DraftItem {
+export function draftOfEvent({ code, organization, at, summary, details, path }: NotificationEvent): DraftItem {
   const place = { organization, subject: '', platform: '', path };
   return { ...place, code, state: 'event', summary, details, since: at, resolvedAt: null };
 }

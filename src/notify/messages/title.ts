@@ -1,8 +1,7 @@
 /** Titles of messages. */
 import { CONDITION_RULES, type EventCode } from '../../core/condition-codes.ts';
 import { counted } from '../../plan/render/words.ts';
-import type { Condition, DeliveryKind, Fact } from '../../store/notifications.ts';
-import type { EventContent } from './content.ts';
+import type { Condition, DeliveryKind, Fact, NotificationEvent } from '../../store/notifications.ts';
 
 const EVENT_TITLES: Readonly<Record<EventCode, string>> = {
   applied: 'Changes applied',
@@ -16,7 +15,7 @@ const EVENT_TITLES: Readonly<Record<EventCode, string>> = {
 /** Words before the title of a delivery. */
 const PREFIXES: Readonly<Partial<Record<DeliveryKind, string>>> = { reminder: 'Reminder: ', test: 'Test: ' };
 
-/** Title of conditions: `Passes fail: acme and 3 more`, `Resolved: Passes fail: acme`. */
+/** Title of conditions: `Passes fail: acme and 3 more`. The channels add that all of them are resolved. */
 export function conditionTitle(conditions: readonly Condition[], kind: DeliveryKind): string {
   const firing = conditions.filter(({ state }) => state !== 'resolved');
   const isOver = firing.length === 0;
@@ -27,18 +26,18 @@ export function conditionTitle(conditions: readonly Condition[], kind: DeliveryK
       ? counted(shown.length, 'condition')
       : withNames(CONDITION_RULES[code].title, shown.map(nameOf));
   const also = isOver || shown.length === conditions.length ? '' : `; ${conditions.length - shown.length} resolved`;
-  return `${PREFIXES[kind] ?? ''}${isOver ? 'Resolved: ' : ''}${subject}${also}`;
+  return `${PREFIXES[kind] ?? ''}${subject}${also}`;
 }
 
 /** Title of events: `Changes applied: acme`. */
-export function eventTitle(events: readonly EventContent[], kind: DeliveryKind): string {
+export function eventTitle(events: readonly NotificationEvent[], kind: DeliveryKind): string {
   const [code, other] = new Set(events.map((event) => event.code));
   const subject =
     code === undefined || other !== undefined
       ? counted(events.length, 'event')
       : withNames(
           EVENT_TITLES[code],
-          events.map(({ organization }) => organization ?? ''),
+          events.map(({ organization }) => organization),
         );
   return `${PREFIXES[kind] ?? ''}${subject}`;
 }
