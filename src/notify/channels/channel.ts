@@ -11,6 +11,7 @@ export interface Outgoing {
   readonly id: string;
   /** Id of the first message of the thread. */
   readonly thread: string;
+  /** The whole thread as it is now, not only what changed: its state decides whether an incident is over. */
   readonly message: Notification;
   /** Of the first message of the thread; null if this is the first one, or its answer was lost. */
   readonly receipt: Receipt | null;

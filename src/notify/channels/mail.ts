@@ -1,0 +1,121 @@
+/** Channel that sends mails over SMTP, with TLS except on this machine. */
+import { domainToASCII } from 'node:url';
+import { createTransport } from 'nodemailer';
+import type { ChannelConfig } from '../../config/notifications.ts';
+import { isLoopbackHost } from '../../core/loopback.ts';
+import { type Channel, ChannelError, type Outgoing } from './channel.ts';
+import { type ChannelContext, SEND_TIMEOUT, withTimeout } from './http-sender.ts';
+import { writeMail } from './mail-message.ts';
+
+type MailConfig = NonNullable<ChannelConfig['mail']>;
+
+/** Progress of one mail: false until the server may have its content. */
+interface MailProgress {
+  isContentSent: boolean;
+}
+
+/** Opens a mail server. Mails of a thread refer to its first one, by ids that follow from those of the deliveries. */
+export function openMailChannel(config: MailConfig, context: ChannelContext): Channel {
+  return {
+    name: context.name,
+    isPager: false,
+    async send(outgoing, signal) {
+      const progress: MailProgress = { isContentSent: false };
+      const transport = createTransport(transportOptions(config, progress));
+      try {
+        const mail = mailOf(outgoing, config, context);
+        await withTimeout(context.clock, signal, (ended) => transport.sendMail({ ...mail, signal: ended }));
+        return null;
+      } catch (error) {
+        throw mailError(error, progress, new URL(config.server).host);
+      } finally {
+        transport.close();
+      }
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function transportOptions({ server, user, password }: MailConfig, progress: MailProgress) {
+  const { hostname, port, protocol } = new URL(server);
+  const secure = protocol === 'smtps:';
+  return {
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: port === '' ? (secure ? 465 : 587) : Number(port),
+    secure,
+    requireTLS: !secure && !isLoopbackHost(hostname),
+    ...(user === undefined ? {} : { auth: { user, pass: password ?? '' } }),
+    connectionTimeout: SEND_TIMEOUT,
+    greetingTimeout: SEND_TIMEOUT,
+    socketTimeout: SEND_TIMEOUT,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    // The library tells only its logger how far it came.
+    transactionLog: true,
+    logger: progressLogger(progress),
+  };
+}
+
+/** Logger that writes nothing, and notes when the content is about to be sent. */
+function progressLogger(progress: MailProgress) {
+  const ignore = () => undefined;
+  return {
+    level: ignore,
+    trace: ignore,
+    debug(entry: unknown, line: unknown) {
+      const isCommand = typeof entry === 'object' && entry !== null && 'tnx' in entry && entry.tnx === 'client';
+      progress.isContentSent ||= isCommand && line === 'DATA';
+    },
+    info: ignore,
+    warn: ignore,
+    error: ignore,
+    fatal: ignore,
+  };
+}
+
+function mailOf({ id, thread, message }: Outgoing, { from, to }: MailConfig, { clock }: ChannelContext) {
+  const messageId = (delivery: string) =>
+    `<${delivery}@${domainToASCII(from.split('@').at(-1) ?? '') || 'octavo.invalid'}>`;
+  return {
+    ...writeMail(message),
+    from: { name: 'Octavo', address: from },
+    to: to.map((address) => ({ name: '', address })),
+    date: new Date(clock.now()),
+    messageId: messageId(id),
+    ...(thread === id ? {} : { inReplyTo: messageId(thread), references: [messageId(thread)] }),
+    headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+  };
+}
+
+/** Describes a failure without the words of the server, which may repeat the password. */
+function mailError(error: unknown, { isContentSent }: MailProgress, host: string): ChannelError {
+  const { code, responseCode, command } = error as { code?: unknown; responseCode?: unknown; command?: unknown };
+  if (typeof responseCode === 'number' && responseCode > 0) {
+    const advice = code === 'EAUTH' ? '; check the user and the password' : '';
+    const what =
+      typeof command === 'string' && /^[A-Z]+/.test(command) ? ` to ${/^[A-Z]+( FROM| TO)?/.exec(command)?.[0]}` : '';
+    const failure = responseCode >= 500 ? 'rejected' : 'not-taken';
+    return new ChannelError(`${host} answered with ${responseCode}${what}${advice}`, failure);
+  }
+  if (isContentSent) {
+    return new ChannelError(`${host} did not confirm the mail`, 'unknown');
+  }
+  const failure = code === 'EAUTH' ? 'rejected' : 'not-taken';
+  return new ChannelError(`cannot send mail through ${host}: ${reasonOf(String(code))}`, failure);
+}
+
+function reasonOf(code: string): string {
+  switch (code) {
+    case 'ETLS':
+      return 'the server does not offer a trusted TLS connection; use one with smtps or STARTTLS';
+    case 'EAUTH':
+      return 'the user has no password; set user and password, or neither';
+    case 'EDNS':
+      return 'no such host';
+    case 'ETIMEDOUT':
+    case 'ABORT_ERR':
+      return 'it did not answer in time';
+    default:
+      return `no connection (${code})`;
+  }
+}
