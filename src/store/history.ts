@@ -1,5 +1,6 @@
 /** History of one organization: passes, changes of resources, pauses, and what people did. See docs/web-page.md#history. */
 import type { Json } from '../core/json.ts';
+import type { NotificationEvent } from './notifications/events.ts';
 
 /** Number of changes by status or action; only those above 0. */
 export type PassCounts = Readonly<Record<string, number>>;
@@ -115,9 +116,9 @@ export interface History {
   /**
    * Records a pass; merges it into the last one if both wrote nothing and ended the same way. Removes what is older than
    * the retention, and the plans and changes of the oldest passes while all plans take more bytes than `RETENTION.plans`.
-   * Returns the number of the record.
+   * Adds the events of the pass in the same transaction; they may depend on its number. Returns the number of the record.
    */
-  addPass(pass: NewPass): Promise<number>;
+  addPass(pass: NewPass, events?: (number: number) => readonly NotificationEvent[]): Promise<number>;
   passes(query: HistoryQuery): Promise<readonly PassRecord[]>;
   /** Returns null if it does not exist any more. */
   pass(number: number): Promise<PassDetails | null>;
@@ -125,7 +126,8 @@ export interface History {
   passOfPlan(checksum: string): Promise<PassDetails | null>;
   /** Returns the changes of a resource, newest first. */
   changesOf(address: string, limit: number): Promise<readonly ResourceChange[]>;
-  addAudit(entry: NewAuditEntry): Promise<void>;
+  /** Adds an entry, with its events in the same transaction. */
+  addAudit(entry: NewAuditEntry, events?: readonly NotificationEvent[]): Promise<void>;
   audit(query: AuditQuery): Promise<readonly AuditEntry[]>;
   /** Returns the pauses that have not ended at this time. */
   pauses(now: number): Promise<readonly ManualPause[]>;

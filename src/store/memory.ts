@@ -2,6 +2,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { AUDIT_INDEX, HISTORY_LAYOUTS } from './history-layout.ts';
+import type { NotificationEvent } from './notifications/events.ts';
+import { NOTIFICATION_LAYOUT } from './notifications/layout.ts';
+import { openNotifications } from './notifications/sqlite.ts';
 import { OUTBOX_LAYOUTS } from './outbox-layout.ts';
 import { openSessions, SESSION_LAYOUT } from './sessions.ts';
 import { openHistory } from './sqlite-history.ts';
@@ -32,11 +35,15 @@ export function openMemoryStore(): Store {
     },
     parse: (text: unknown) => JSON.parse(String(text)) as Json,
   };
+  const notifications = () => {
+    database ??= memoryDatabase();
+    return openNotifications(database, access);
+  };
   return {
     organization: (id) => {
       const contents = organizations.get(id) ?? { head: null, entries: new Map(), decisions: [] };
       organizations.set(id, contents);
-      return recordOf(contents, ensureOpen);
+      return recordOf(contents, ensureOpen, (events) => notifications().addEvents(events));
     },
     note: (topic) => ({
       read: async () => {
@@ -57,6 +64,7 @@ export function openMemoryStore(): Store {
       database ??= memoryDatabase();
       return openSessions(database, access);
     },
+    notifications,
     outbox: (organization, limit) => {
       database ??= memoryDatabase();
       return openOutbox(database, access, organization, limit);
@@ -69,11 +77,15 @@ export function openMemoryStore(): Store {
 
 function memoryDatabase(): DatabaseSync {
   const database = new DatabaseSync(':memory:');
-  database.exec([...OUTBOX_LAYOUTS, ...HISTORY_LAYOUTS, SESSION_LAYOUT, AUDIT_INDEX].join('\n'));
+  database.exec([...OUTBOX_LAYOUTS, ...HISTORY_LAYOUTS, SESSION_LAYOUT, AUDIT_INDEX, NOTIFICATION_LAYOUT].join('\n'));
   return database;
 }
 
-function recordOf(contents: Contents, ensureOpen: () => void): OrganizationRecord {
+function recordOf(
+  contents: Contents,
+  ensureOpen: () => void,
+  addEvents: (events: readonly NotificationEvent[]) => Promise<void>,
+): OrganizationRecord {
   const guarded = async <T>(work: () => T): Promise<T> => {
     ensureOpen();
     return work();
@@ -102,15 +114,17 @@ function recordOf(contents: Contents, ensureOpen: () => void): OrganizationRecor
         contents.decisions = contents.decisions.filter(({ checksum }) => !served.includes(checksum));
       }),
     decisions: () => guarded(() => contents.decisions.toSorted(byTime)),
-    decide: (decision) =>
-      guarded(() => {
+    decide: async (decision, events) => {
+      await guarded(() => {
         const { checksum, verdict, by } = decision;
         const others = contents.decisions.filter((each) => each.checksum !== checksum || each.verdict === verdict);
         const isKnown = others.some(
           (each) => each.checksum === checksum && each.by.name === by.name && each.by.method === by.method,
         );
         contents.decisions = isKnown ? others : [...others, decision];
-      }),
+      });
+      await addEvents(events ?? []);
+    },
   };
 }
 

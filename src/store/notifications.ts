@@ -1,6 +1,9 @@
 /** Conditions, deliveries and silences that survive a restart. See docs/notifications.md. */
-import type { ConditionCode, EventCode } from '../core/condition-codes.ts';
+import type { ConditionCode } from '../core/condition-codes.ts';
 import type { Actor } from './history.ts';
+import type { NotificationEvent } from './notifications/events.ts';
+
+export type { NotificationEvent };
 
 /** Subject of a condition. A null field means all of them. */
 export interface Scope {
@@ -30,20 +33,6 @@ export interface Fact {
 /** Returns the identity of a condition over all its episodes. */
 export function factKey({ code, scope, subject }: Pick<Fact, 'code' | 'scope' | 'subject'>): string {
   return JSON.stringify([code, scope.organization, scope.token, scope.platform, subject]);
-}
-
-/** Something that happened. */
-export interface NotificationEvent {
-  /** The same for the same occurrence, such as `applied/acme/4f5e6d7`: an event whose id is known is ignored. */
-  readonly id: string;
-  readonly code: EventCode;
-  readonly organization: string;
-  readonly at: number;
-  /** One sentence, without secrets. */
-  readonly summary: string;
-  readonly details: readonly string[];
-  /** Path of the page that shows it; null if there is none. */
-  readonly path: string | null;
 }
 
 export type ConditionState = 'pending' | 'firing' | 'resolved';
@@ -172,7 +161,7 @@ export interface DeliveryAttempt {
   readonly delivery: NotificationDelivery;
   readonly attempts: number;
   readonly firstAttemptAt: number;
-  /** As they are now. */
+  /** All conditions of its thread, as they are now. */
   readonly conditions: readonly Condition[];
   readonly events: readonly NotificationEvent[];
   /** Everything that is true now, once per key. */

@@ -1,5 +1,5 @@
 /** History of passes, audit and pauses in SQLite. */
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Json } from '../core/json.ts';
 import {
   type AuditEntry,
@@ -11,6 +11,8 @@ import {
   RETENTION,
 } from './history.ts';
 import { type HistoryRow, textOrNull, toActor, toChange, toPass } from './history-rows.ts';
+import { insertEvents } from './notifications/events.ts';
+import { inTransaction, Statements } from './sql/transaction.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;
 
@@ -22,29 +24,26 @@ export interface HistoryAccess {
 
 /** Opens the history of an organization. */
 export function openHistory(database: DatabaseSync, access: HistoryAccess, organization: string): History {
-  const tables = new HistoryTables(database, organization, access.parse);
+  const statements = new Statements(database);
+  const tables = new HistoryTables(statements, organization, access.parse);
   const run = async <T>(work: () => T): Promise<T> => access.run(work);
-  const all = <T>(work: () => T): Promise<T> =>
-    run(() => {
-      database.exec('BEGIN');
-      try {
-        const result = work();
-        database.exec('COMMIT');
-        return result;
-      } catch (error) {
-        if (database.isTransaction) {
-          database.exec('ROLLBACK');
-        }
-        throw error;
-      }
-    });
+  const all = <T>(work: () => T): Promise<T> => run(() => inTransaction(database, work));
   return {
-    addPass: (pass) => all(() => tables.addPass(pass)),
+    addPass: (pass, events) =>
+      all(() => {
+        const number = tables.addPass(pass);
+        insertEvents(statements, events?.(number) ?? []);
+        return number;
+      }),
     passes: ({ before, limit }) => run(() => tables.passes(before ?? MAX, limit)),
     pass: (number) => run(() => tables.pass(number)),
     passOfPlan: (checksum) => run(() => tables.passOfPlan(checksum)),
     changesOf: (address, limit) => run(() => tables.changesOf(address, limit)),
-    addAudit: (entry) => all(() => tables.addAudit(entry)),
+    addAudit: (entry, events) =>
+      all(() => {
+        tables.addAudit(entry);
+        insertEvents(statements, events ?? []);
+      }),
     audit: (query) => run(() => tables.audit(query)),
     pauses: (now) => run(() => tables.pauses(now)),
     pause: (pause) => run(() => tables.pause(pause)),
@@ -70,17 +69,12 @@ const LAST_EXCESS_PLAN = `SELECT MAX(number) AS number FROM (
 class HistoryTables {
   readonly #organization: string;
   readonly #parse: (text: unknown) => Json;
-  readonly #statement: (sql: string) => StatementSync;
+  readonly #statements: Statements;
 
-  constructor(database: DatabaseSync, organization: string, parse: (text: unknown) => Json) {
+  constructor(statements: Statements, organization: string, parse: (text: unknown) => Json) {
+    this.#statements = statements;
     this.#organization = organization;
     this.#parse = parse;
-    const prepared = new Map<string, StatementSync>();
-    this.#statement = (sql) => {
-      const statement = prepared.get(sql) ?? database.prepare(sql);
-      prepared.set(sql, statement);
-      return statement;
-    };
   }
 
   addPass(pass: NewPass): number {
@@ -252,11 +246,11 @@ class HistoryTables {
   }
 
   #run(sql: string, ...values: (string | number | null)[]): number {
-    return Number(this.#statement(sql).run(...values).changes);
+    return this.#statements.run(sql, ...values);
   }
 
   #all(sql: string, ...values: (string | number | null)[]): readonly HistoryRow[] {
-    return this.#statement(sql).all(...values);
+    return this.#statements.all(sql, ...values);
   }
 }
 

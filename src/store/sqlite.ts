@@ -4,8 +4,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import type { Actor } from './history.ts';
 import { AUDIT_INDEX, HISTORY_LAYOUTS } from './history-layout.ts';
+import { insertEvents } from './notifications/events.ts';
+import { NOTIFICATION_LAYOUT } from './notifications/layout.ts';
+import { openNotifications } from './notifications/sqlite.ts';
 import { OUTBOX_LAYOUTS } from './outbox-layout.ts';
 import { openSessions, SESSION_LAYOUT } from './sessions.ts';
+import { inTransaction, Statements } from './sql/transaction.ts';
 import { openHistory } from './sqlite-history.ts';
 import { openOutbox } from './sqlite-outbox.ts';
 import type { Note, OrganizationRecord, PlanDecision, RecordEntry, Store } from './store.ts';
@@ -45,6 +49,7 @@ const LAYOUTS = [
   DELETE FROM approval;`,
   SESSION_LAYOUT,
   AUDIT_INDEX,
+  NOTIFICATION_LAYOUT,
 ];
 
 /** SQLite's application id, which marks the file as Octavo's: "Octv". */
@@ -81,6 +86,7 @@ export function openSqliteStore(path: string, onOpen?: (database: DatabaseSync) 
     note: (topic) => withStoreErrors(file, () => openNote(database, file, topic)),
     history: (organization) => openHistory(database, access, organization),
     sessions: () => access.run(() => openSessions(database, access)),
+    notifications: () => access.run(() => openNotifications(database, access)),
     outbox: (organization, limit) => access.run(() => openOutbox(database, access, organization, limit)),
     close: async () => {
       if (database.isOpen) {
@@ -130,19 +136,7 @@ function recognize(database: DatabaseSync, file: string): { readonly version: nu
 
 function openRecord(database: DatabaseSync, file: string, organization: string): OrganizationRecord {
   const run = async <T>(work: () => T): Promise<T> => withStoreErrors(file, work);
-  const all = (work: () => void) =>
-    run(() => {
-      database.exec('BEGIN');
-      try {
-        work();
-        database.exec('COMMIT');
-      } catch (error) {
-        if (database.isTransaction) {
-          database.exec('ROLLBACK');
-        }
-        throw error;
-      }
-    });
+  const all = (work: () => void) => run(() => inTransaction(database, work));
   return { ...appliedPart(database, file, organization, run, all), ...decisionPart(database, organization, run, all) };
 }
 
@@ -210,13 +204,15 @@ function decisionPart(
 ): Pick<OrganizationRecord, 'decisions' | 'decide'> {
   const list = database.prepare('SELECT * FROM decision WHERE organization = ? ORDER BY at, checksum, method, actor');
   const revoke = database.prepare('DELETE FROM decision WHERE organization = ? AND checksum = ? AND verdict <> ?');
+  const statements = new Statements(database);
   const insert = database.prepare('INSERT OR IGNORE INTO decision VALUES (?, ?, ?, ?, ?, ?, ?)');
   return {
     decisions: () => run(() => list.all(organization).map(toDecision)),
-    decide: ({ checksum, verdict, by, reason, at }) =>
+    decide: ({ checksum, verdict, by, reason, at }, events) =>
       all(() => {
         revoke.run(organization, checksum, verdict);
         insert.run(organization, checksum, by.name, by.method, verdict, reason, at);
+        insertEvents(statements, events ?? []);
       }),
   };
 }

@@ -1,5 +1,7 @@
 import type { Json, JsonObject } from '../core/json.ts';
 import type { Actor, History } from './history.ts';
+import type { NotificationEvent } from './notifications/events.ts';
+import type { Notifications } from './notifications.ts';
 import type { Outbox, OutboxLimit } from './outbox.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -61,9 +63,9 @@ export interface OrganizationRecord {
   decisions(): Promise<readonly PlanDecision[]>;
   /**
    * Records a decision. It removes the decisions on the same plan with the other verdict, by anyone; a second one by the
-   * same person changes nothing.
+   * same person changes nothing. Adds the events of the decision in the same transaction.
    */
-  decide(decision: PlanDecision): Promise<void>;
+  decide(decision: PlanDecision, events?: readonly NotificationEvent[]): Promise<void>;
 }
 
 /** Optional state for one topic: losing it costs time, but never ownership. */
@@ -83,6 +85,8 @@ export interface Store {
   history(organization: string): History;
   /** Returns the sessions of the web page. */
   sessions(): Sessions;
+  /** Returns the notifications of all organizations. */
+  notifications(): Notifications;
   /** Returns the outbox of an organization; `limit` bounds the stored content. */
   outbox(organization: string, limit: OutboxLimit): Outbox;
   close(): Promise<void>;

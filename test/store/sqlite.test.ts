@@ -111,7 +111,7 @@ describe('openSqliteStore', () => {
     database.exec('PRAGMA user_version = 99');
     database.close();
     expect(() => openSqliteStore(file)).toThrow(
-      /newer Octavo \(layout 99; this version supports up to 11\); run that version/,
+      /newer Octavo \(layout 99; this version supports up to 12\); run that version/,
     );
   });
 

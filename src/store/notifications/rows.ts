@@ -1,0 +1,82 @@
+/** Converts rows of the tables of notifications. */
+import type { Json } from '../../core/json.ts';
+import { type HistoryRow, textOrNull, toActor } from '../history-rows.ts';
+import type {
+  Condition,
+  DeliveryRecord,
+  Fact,
+  NotificationDelivery,
+  Notified,
+  Silence,
+  StoredReceipt,
+} from '../notifications.ts';
+
+type Parse = (text: unknown) => Json;
+
+export function toCondition(row: HistoryRow, parse: Parse): Condition {
+  return {
+    id: String(row.id),
+    fact: parse(row.fact) as unknown as Fact,
+    state: row.state as Condition['state'],
+    since: Number(row.since),
+    firedAt: numberOrNull(row.fired_at),
+    resolvedAt: numberOrNull(row.resolved_at),
+    clearSince: numberOrNull(row.clear_since),
+    isInhibited: row.inhibited === 1,
+    starts: parse(row.starts) as readonly number[],
+  };
+}
+
+export function toDelivery(row: HistoryRow, parse: Parse): NotificationDelivery {
+  return {
+    id: String(row.id),
+    channel: String(row.channel),
+    thread: String(row.thread),
+    kind: row.kind as NotificationDelivery['kind'],
+    about: parse(row.about) as readonly string[],
+    createdAt: Number(row.created_at),
+    state: row.state as NotificationDelivery['state'],
+    mayHaveArrived: row.may_have_arrived === 1,
+  };
+}
+
+export function toDeliveryRecord(row: HistoryRow, parse: Parse): DeliveryRecord {
+  return {
+    ...toDelivery(row, parse),
+    attempts: Number(row.attempts),
+    nextAttemptAt: numberOrNull(row.next_at),
+    endedAt: numberOrNull(row.ended_at),
+    reason: textOrNull(row.reason),
+  };
+}
+
+export function toReceipt(row: HistoryRow | undefined, parse: Parse): StoredReceipt | null {
+  return row === undefined ? null : (parse(row.receipt) as StoredReceipt | null);
+}
+
+export function toNotified(row: HistoryRow): Notified {
+  return {
+    channel: String(row.channel),
+    condition: String(row.condition),
+    thread: String(row.thread),
+    toldAt: Number(row.told_at),
+    resolved: textOrNull(row.resolved),
+  };
+}
+
+export function toSilence(row: HistoryRow): Silence {
+  return {
+    id: String(row.id),
+    code: textOrNull(row.code) as Silence['code'],
+    organization: textOrNull(row.organization),
+    reason: String(row.reason),
+    by: toActor(row),
+    since: Number(row.since),
+    until: Number(row.until),
+    endedAt: numberOrNull(row.ended_at),
+  };
+}
+
+function numberOrNull(value: HistoryRow[string] | undefined): number | null {
+  return value === null || value === undefined ? null : Number(value);
+}

@@ -1,0 +1,329 @@
+/** Contract of the notifications in the state file, for both implementations. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { StoreError } from '../../src/core/errors.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { NotificationEvent } from '../../src/store/notifications/events.ts';
+import {
+  type Condition,
+  type Fact,
+  NOTIFICATION_RETENTION,
+  type NotificationDelivery,
+  type NotifierChange,
+  type NotifierState,
+} from '../../src/store/notifications.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+
+const DAY = 24 * 3_600_000;
+const ana = { name: 'ana@example.com', method: 'oidc' } as const;
+const fact = (organization: string | null, over: Partial<Fact> = {}): Fact => ({
+  code: 'drift',
+  scope: { organization, token: 't', platform: 'p' },
+  subject: '',
+  since: 10,
+  summary: 'The title of a space was changed',
+  details: ['team/"docs"'],
+  path: '/o/acme',
+  ...over,
+});
+const condition = (id: string, over: Partial<Condition> = {}): Condition => ({
+  id,
+  fact: fact('org_1'),
+  state: 'firing',
+  since: 10,
+  firedAt: 20,
+  resolvedAt: null,
+  clearSince: null,
+  isInhibited: false,
+  starts: [20],
+  ...over,
+});
+const delivery = (id: string, over: Partial<NotificationDelivery> = {}): NotificationDelivery => ({
+  ...{ id, channel: 'ops', thread: id, kind: 'firing', about: [], createdAt: 100, state: 'queued' },
+  mayHaveArrived: false,
+  ...over,
+});
+const event = (id: string, over: Partial<NotificationEvent> = {}): NotificationEvent => ({
+  ...{ id, code: 'applied', organization: 'org_1', at: 50, summary: '3 changes applied', details: [], path: null },
+  ...over,
+});
+const notice = (condition: string, thread: string, resolved: string | null = null) => ({
+  ...{ channel: 'ops', condition, thread, toldAt: 100, resolved },
+});
+const change = (over: Partial<NotifierChange>): NotifierChange => ({
+  ...{ conditions: [], removed: [], created: [], cancelled: [], notified: null, events: [] },
+  ...over,
+});
+const healthy = { reporter: 'channel/ops', facts: [] };
+
+let folder: string;
+let store: Store;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'octavo-notifications-'));
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe.each([
+  ['memory', () => openMemoryStore()],
+  ['sqlite', () => openSqliteStore(join(folder, 'octavo.db'))],
+])('notifications in %s', (_name, open) => {
+  beforeEach(() => {
+    store = open();
+  });
+
+  const advance = (over: Partial<NotifierChange>, now = 100) => store.notifications().advance(now, () => change(over));
+  const state = async (now = 100): Promise<NotifierState> => {
+    let found: NotifierState | null = null;
+    await store.notifications().advance(now, (read) => {
+      found = read;
+      return change({});
+    });
+    return found as unknown as NotifierState;
+  };
+
+  test('replace the facts of a reporter, keep their start, and report whether something changed', async () => {
+    const notifications = store.notifications();
+    const stale = fact('org_1', { code: 'stale' });
+    expect(await notifications.report({ reporter: 'org_1', facts: [fact('org_1'), stale] })).toBe(true);
+    expect(await notifications.report({ reporter: 'org_1', facts: [fact('org_1', { since: 99 }), stale] })).toBe(false);
+    expect(await notifications.report({ reporter: 'org_2', facts: [fact('org_2')] })).toBe(true);
+    expect(await notifications.report({ reporter: 'org_1', facts: [fact('org_1', { since: 99 })] })).toBe(true);
+    expect(await notifications.facts()).toEqual([fact('org_1'), fact('org_2')]);
+    await notifications.retainReporters(['org_2']);
+    expect(await notifications.facts()).toEqual([fact('org_2')]);
+  });
+
+  test('return a fact of several reporters once, with its earliest start', async () => {
+    const dead = fact(null, { code: 'platform-failing' });
+    await store.notifications().report({ reporter: 'a', facts: [{ ...dead, since: 7 }] });
+    await store.notifications().report({ reporter: 'b', facts: [{ ...dead, since: 3 }] });
+    expect((await state()).facts).toEqual([{ ...dead, since: 3 }]);
+  });
+
+  test('return everything that was written, in one transaction', async () => {
+    const written = { ...delivery('d1', { about: ['c1'] }) };
+    await advance({ conditions: [condition('c1')], created: [written], notified: [notice('c1', 'd1')] });
+    expect(await state()).toMatchObject({
+      ...{ conditions: [condition('c1')], deliveries: [written], notified: [notice('c1', 'd1')] },
+    });
+    const again = advance({ conditions: [condition('c2')], created: [delivery('d1')] });
+    await expect(again).rejects.toThrow();
+    expect((await state()).conditions).toEqual([condition('c1')]);
+  });
+
+  test('return resolved conditions while they may count as flapping, or somebody has to be told of their end', async () => {
+    const resolved = { state: 'resolved', resolvedAt: 200 } as const;
+    await advance({
+      conditions: [condition('recent', resolved), condition('told', resolved), condition('gone', { state: 'pending' })],
+      created: [delivery('d1')],
+      notified: [notice('told', 'd1')],
+    });
+    await advance({ removed: ['gone'] });
+    expect((await state(300)).conditions.map(({ id }) => id)).toEqual(['recent', 'told']);
+    expect((await state(DAY)).conditions.map(({ id }) => id)).toEqual(['told']);
+    expect((await store.notifications().conditions(10)).length).toBe(2);
+  });
+
+  test('begin the delivery that is due first, and none twice', async () => {
+    await advance({ created: [delivery('d1'), delivery('d2'), delivery('other', { channel: 'mail' })] });
+    const notifications = store.notifications();
+    expect(await notifications.begin('ops', 99)).toBeNull();
+    expect(await notifications.dueAt('ops')).toBe(100);
+    expect((await notifications.begin('ops', 100))?.delivery).toEqual(delivery('d1', { state: 'open' }));
+    expect((await notifications.begin('ops', 100))?.delivery.id).toBe('d2');
+    expect(await notifications.begin('ops', 100)).toBeNull();
+    expect(await notifications.dueAt('ops')).toBeNull();
+  });
+
+  test('do not begin a delivery before an older one of its thread has ended', async () => {
+    await advance({ created: [delivery('d1'), delivery('d2', { thread: 'd1', kind: 'resolved' }), delivery('d3')] });
+    const notifications = store.notifications();
+    await notifications.begin('ops', 100);
+    expect((await notifications.begin('ops', 100))?.delivery.id).toBe('d3');
+    const failure = { result: 'not-taken', reason: 'refused', nextAttemptAt: 500 } as const;
+    await notifications.end('d1', failure, healthy);
+    expect(await notifications.begin('ops', 499)).toBeNull();
+    expect(await notifications.dueAt('ops')).toBe(500);
+    expect((await notifications.begin('ops', 500))?.delivery.id).toBe('d1');
+    await notifications.end('d1', { result: 'sent', receipt: { ts: '1' }, at: 510 }, healthy);
+    const follower = await notifications.begin('ops', 510);
+    expect([follower?.delivery.id, follower?.receipt]).toEqual(['d2', { ts: '1' }]);
+  });
+
+  test('give an attempt the conditions of its thread, its events, and what is true', async () => {
+    await store.notifications().report({ reporter: 'org_1', facts: [fact('org_1')] });
+    await store.notifications().addEvents([event('e1'), event('e2')]);
+    await advance({
+      conditions: [condition('c1'), condition('c2'), condition('c3')],
+      created: [
+        delivery('d1', { about: ['c1', 'c2', 'e1'] }),
+        delivery('d2', { about: ['c1'], thread: 'd1', kind: 'resolved' }),
+      ],
+    });
+    const notifications = store.notifications();
+    expect(await notifications.begin('ops', 200)).toMatchObject({
+      ...{ attempts: 1, firstAttemptAt: 200, receipt: null, facts: [fact('org_1')], events: [event('e1')] },
+      conditions: [condition('c1'), condition('c2')],
+    });
+    await notifications.end('d1', { result: 'sent', receipt: null, at: 210 }, healthy);
+    const second = await notifications.begin('ops', 210);
+    expect(second?.conditions.map(({ id }) => id)).toEqual(['c1', 'c2']);
+    expect(second?.events).toEqual([]);
+  });
+
+  test('remember that a delivery may have arrived', async () => {
+    await advance({ created: [delivery('d1'), delivery('d2'), delivery('d3')] });
+    const notifications = store.notifications();
+    for (const _ of [1, 2, 3]) {
+      await notifications.begin('ops', 100);
+    }
+    const next = { reason: 'timeout', nextAttemptAt: 900 };
+    await notifications.end('d1', { result: 'unknown', ...next }, healthy);
+    await notifications.end('d2', { result: 'not-taken', ...next }, healthy);
+    const states = async () =>
+      (await notifications.deliveries({ limit: 9 })).map((each) => [each.id, each.state, each.mayHaveArrived]);
+    expect(await states()).toEqual([
+      ['d3', 'open', false],
+      ['d2', 'refused', false],
+      ['d1', 'queued', true],
+    ]);
+    // A new process finds an attempt that has not ended.
+    await notifications.recover(300);
+    expect(await states()).toEqual([
+      ['d3', 'queued', true],
+      ['d2', 'refused', false],
+      ['d1', 'queued', true],
+    ]);
+    expect(await notifications.dueAt('ops')).toBe(300);
+    await notifications.begin('ops', 300);
+    await notifications.end('d1', { result: 'not-taken', ...next }, healthy);
+    expect((await states())[2]).toEqual(['d1', 'queued', true]);
+  });
+
+  test('end an attempt and replace the facts of the channel together', async () => {
+    await advance({ created: [delivery('d1')] });
+    const notifications = store.notifications();
+    await notifications.begin('ops', 100);
+    const failing = fact(null, { code: 'channel-failing', subject: 'ops' });
+    const failed = { result: 'failed', mayHaveArrived: false, reason: 'no such channel', at: 120 } as const;
+    await notifications.end('d1', failed, { reporter: 'channel/ops', facts: [failing] });
+    expect(await notifications.facts()).toEqual([failing]);
+    expect(await notifications.deliveries({ channel: 'ops', isPending: true, limit: 5 })).toMatchObject([
+      { id: 'd1', state: 'failed', reason: 'no such channel', endedAt: 120, nextAttemptAt: null, attempts: 1 },
+    ]);
+    expect(await notifications.lastSent()).toEqual(new Map());
+  });
+
+  test('never send what was cancelled', async () => {
+    await advance({ created: [delivery('d1'), delivery('d2')] });
+    await advance({ cancelled: ['d1'] });
+    expect((await store.notifications().begin('ops', 100))?.delivery.id).toBe('d2');
+    expect((await state()).deliveries.map(({ id }) => id)).toEqual(['d2']);
+  });
+
+  test('return events until all channels have a delivery, and ignore known ones', async () => {
+    const notifications = store.notifications();
+    await notifications.addEvents([event('e1'), event('e2', { at: 40 })]);
+    await notifications.addEvents([event('e1', { summary: 'again' })]);
+    expect((await state()).events).toEqual([
+      { event: event('e2', { at: 40 }), channels: null },
+      { event: event('e1'), channels: null },
+    ]);
+    await advance({
+      events: [
+        { id: 'e1', channels: ['mail'] },
+        { id: 'e2', channels: [] },
+      ],
+    });
+    expect((await state()).events).toEqual([{ event: event('e1'), channels: ['mail'] }]);
+  });
+
+  test('add the events of a pass, an audit entry and a decision together with them', async () => {
+    const history = store.history('org_1');
+    const entry = {
+      at: 1,
+      actor: ana,
+      action: 'approve',
+      subject: '',
+      reason: '',
+      outcome: 'done',
+      detail: '',
+    } as const;
+    await history.addAudit(entry, [event('audit')]);
+    const decision = { checksum: 'sha256:1', verdict: 'approved', by: ana, reason: '', at: 5 } as const;
+    await store.organization('org_1').decide(decision, [event('decision')]);
+    const pass = {
+      ...{ trigger: 'commit', commit: 'c', subject: '', author: null, checksum: null, counts: {} },
+      ...{ reads: 0, writes: 1, refused: 0, milliseconds: 1, error: null, endedAt: 60, changes: [], plan: null },
+      outcome: 'done',
+    } as const;
+    await history.addPass(pass, (number) => [event(`pass ${number}`)]);
+    expect((await state()).events.map(({ event: { id } }) => id)).toEqual(['audit', 'decision', 'pass 1']);
+    const unreadable = () => {
+      throw new Error('no events');
+    };
+    await expect(history.addPass({ ...pass, commit: 'd' }, unreadable)).rejects.toThrow();
+    expect(await history.passes({ limit: 5 })).toHaveLength(1);
+  });
+
+  test('keep silences after their end', async () => {
+    const notifications = store.notifications();
+    const silence = { code: 'drift', organization: null, reason: 'move', by: ana, since: 10, until: 500 } as const;
+    await notifications.silence('s1', silence);
+    await notifications.silence('s2', { ...silence, code: null, organization: 'org_1' });
+    expect((await state(499)).silences.map(({ id }) => id)).toEqual(['s1', 's2']);
+    expect(await notifications.endSilence('s1', 100)).toBe(true);
+    expect(await notifications.endSilence('s1', 101)).toBe(false);
+    expect(await notifications.endSilence('s2', 500)).toBe(false);
+    expect((await state(499)).silences.map(({ id }) => id)).toEqual(['s2']);
+    expect((await state(500)).silences).toEqual([]);
+    expect(await notifications.silences(5)).toEqual([
+      { ...silence, id: 's2', code: null, organization: 'org_1', endedAt: null },
+      { ...silence, id: 's1', endedAt: 100 },
+    ]);
+  });
+
+  test('remove what is old, but not what a resolve or a waiting delivery needs', async () => {
+    const notifications = store.notifications();
+    const resolved = { state: 'resolved', resolvedAt: 100 } as const;
+    await notifications.addEvents([event('old'), event('waiting'), event('queued')]);
+    await advance({
+      conditions: ['old', 'told', 'about'].map((id) => condition(id, resolved)),
+      created: ['old', 'told', 'queued'].map((id) => delivery(id)),
+      events: ['old', 'queued'].map((id) => ({ id, channels: [] })),
+    });
+    for (const id of ['old', 'told']) {
+      await notifications.begin('ops', 100);
+      await notifications.end(id, { result: 'sent', receipt: null, at: 110 }, healthy);
+    }
+    const later = 200 + NOTIFICATION_RETENTION.age;
+    await advance(
+      { created: [delivery('new', { about: ['about', 'queued'] })], notified: [notice('told', 'told')] },
+      later,
+    );
+    expect((await notifications.conditions(9)).map(({ id }) => id).toSorted()).toEqual(['about', 'told']);
+    expect((await notifications.deliveries({ limit: 9 })).map(({ id }) => id)).toEqual(['new', 'queued', 'told']);
+    await notifications.addEvents([event('old'), event('queued')]);
+    expect((await state()).events.map(({ event: { id } }) => id)).toEqual(['old', 'waiting']);
+  });
+
+  test('keep the latest resolved conditions and deliveries up to a number', async () => {
+    const { count } = NOTIFICATION_RETENTION;
+    const numbers = Array.from({ length: count + 5 }, (_, index) => index);
+    const resolved = numbers.map((index) => condition(`c${index}`, { state: 'resolved', resolvedAt: index }));
+    await advance({ conditions: resolved }, count + 5);
+    expect(await store.notifications().conditions(count + 9)).toHaveLength(count);
+  });
+
+  test('cannot be used once the store is closed', async () => {
+    const notifications = store.notifications();
+    await store.close();
+    await expect(notifications.facts()).rejects.toThrow(StoreError);
+  });
+});
