@@ -8,9 +8,11 @@ import { didYouMean } from '../core/text/suggest.ts';
 import { type ConfigFiles, examineClusters } from './clusters.ts';
 import { type Config, freezeConfig } from './config.ts';
 import { type ConfigDocument, type Path, readDocument } from './document.ts';
+import { notificationProblems } from './notification-checks.ts';
 import { plainHttpProblems } from './plain-http.ts';
 import { currentName } from './renamed.ts';
 import { type ConfigKind, configSchema } from './schema.ts';
+import { collectSecrets, isSecretSetting } from './secrets.ts';
 import { type ConfigTrust, foundLimits } from './trust.ts';
 import { uiProblems } from './ui.ts';
 
@@ -55,6 +57,7 @@ export function loadConfig(options: LoadConfigOptions): Config {
       ...crossChecks(document),
       ...plainHttpProblems(document),
       ...uiProblems(document),
+      ...notificationProblems(document),
     ]);
     append(
       problems,
@@ -96,59 +99,6 @@ function listOnce(problems: readonly Problem[], secrets: ReadonlySet<string>, ma
   );
 }
 
-/** Settings that are not secret: redacting a branch name from the environment would redact parts of most log lines. */
-const PUBLIC = [
-  /^organizations\.\d+\.(id|scope|requireApproval|prune|limits|selfHeal|schedule|syncWindows)(\.|$)/,
-  /^organizations\.\d+\.source\.(directory|git\.(ref|path|pollInterval|recordApplied))$/,
-  /^organizations\.\d+\.conversations\.(settleDelay|batch|outbox|redact)(\.|$)/,
-  /^organizations\.\d+\.conversations\.sources\.\d+\.(name|pollInterval|since|folder)(\.|$)/,
-  /^organizations\.\d+\.clusters\.(?!changeRequest\.reviewers)/,
-  /^(queue|store|server|log)(\.|$)/,
-  /^ui\.(listen|publicUrl|hosts|session|roles)(\.|$)/,
-  /^platform\.(baseUrl|user|timeout|insecure)$/,
-];
-
-function collectSecrets(document: ConfigDocument): ReadonlySet<string> {
-  const secrets = new Set<string>();
-  for (const { path, value } of document.substituted) {
-    if (value !== '' && !PUBLIC.some((place) => place.test(path.join('.')))) {
-      secrets.add(value);
-    }
-  }
-  collectTokens(document.values, secrets);
-  return secrets;
-}
-
-/** Settings that contain a secret or a list of secrets. */
-const SECRET = new Set(['token', 'secret', 'webhookSecret', 'clientSecret', 'refreshToken', 'secrets', 'privateKey']);
-
-/** Collects all secrets, and the password of every URL. */
-function collectTokens(value: unknown, secrets: Set<string>): void {
-  if (typeof value === 'string') {
-    const password = URL.canParse(value) ? new URL(value).password : '';
-    for (const secret of [password, decodePassword(password)].filter((text) => text !== '')) {
-      secrets.add(secret);
-    }
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [key, member] of Object.entries(value)) {
-      for (const value of SECRET.has(key) ? [member].flat() : []) {
-        if (typeof value === 'string' && value !== '') {
-          secrets.add(value);
-        }
-      }
-      collectTokens(member, secrets);
-    }
-  }
-}
-
-function decodePassword(password: string): string {
-  try {
-    return decodeURIComponent(password);
-  } catch {
-    return password;
-  }
-}
-
 type Issue = z.core.$ZodIssue;
 
 function describeIssue(issue: Issue, document: ConfigDocument, schema: z.ZodType): readonly Problem[] {
@@ -188,7 +138,7 @@ function expectedBy(issue: Issue): string {
 }
 
 function quote(value: unknown, path: Path): string {
-  return typeof value === 'object' || path.some((part) => SECRET.has(String(part))) ? 'this' : JSON.stringify(value);
+  return typeof value === 'object' || isSecretSetting(path) ? 'this' : JSON.stringify(value);
 }
 
 function valueAt(values: unknown, path: Path): unknown {
@@ -199,7 +149,8 @@ function valueAt(values: unknown, path: Path): unknown {
 function knownKeys(schema: z.ZodType, path: Path, values: unknown): readonly string[] {
   let known: z.core.$ZodType | undefined = schema;
   for (const part of path) {
-    known = typeof part === 'number' ? elementOf(inner(known)) : shapeOf(inner(known))?.[String(part)];
+    const { element, valueType } = definition(inner(known));
+    known = typeof part === 'number' ? element : (shapeOf(inner(known))?.[String(part)] ?? valueType);
   }
   const present = valueAt(values, path);
   const keys = Object.keys(shapeOf(inner(known)) ?? {});
@@ -212,6 +163,8 @@ type Definition = {
   readonly out?: z.core.$ZodType;
   readonly shape?: Readonly<Record<string, z.core.$ZodType>>;
   readonly element?: z.core.$ZodType;
+  /** Of the values of a record. */
+  readonly valueType?: z.core.$ZodType;
 };
 
 function definition(schema: z.core.$ZodType | undefined): Definition {
@@ -233,10 +186,6 @@ function inner(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined
 
 function shapeOf(schema: z.core.$ZodType | undefined) {
   return definition(schema).shape;
-}
-
-function elementOf(schema: z.core.$ZodType | undefined) {
-  return definition(schema).element;
 }
 
 /** Checks that involve several settings. They use raw values, so that they also run if other settings are invalid. */

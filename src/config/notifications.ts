@@ -56,6 +56,9 @@ const channel = z.strictObject({
   pagerduty: pagerduty.optional(),
 });
 
+/** Kinds of channels, as they are named in the configuration. */
+export const CHANNEL_KINDS = Object.keys(channel.shape) as readonly (keyof typeof channel.shape)[];
+
 const route = z.strictObject({
   channels: z.array(text('the name of a channel')).min(1),
   /** Undefined: all conditions. Events go only where they are listed. */

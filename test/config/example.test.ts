@@ -21,6 +21,7 @@ interface Setting {
 
 interface Shown {
   readonly organizations: readonly [{ syncWindows: object[]; readonly conversations: { sources: object[] } }];
+  readonly notifications: { routes: object[] };
 }
 
 /** Every setting of the schema; entries of a list are under `[0]`. */
@@ -42,7 +43,18 @@ function at(values: unknown, path: string): unknown {
     .reduce<unknown>((value, part) => (value as Record<string, unknown> | undefined)?.[part], values);
 }
 
-const SETTINGS = settingsOf(z.toJSONSchema(configSchema(kinds), { io: 'input', unrepresentable: 'any' }) as JsonSchema);
+/** Settings with one member for each code, which docs/notifications.md lists. */
+const BY_CODE = /^(notifications\.(?:for|templates))\..*$/;
+const SETTINGS = [
+  ...new Map(
+    settingsOf(z.toJSONSchema(configSchema(kinds), { io: 'input', unrepresentable: 'any' }) as JsonSchema).map(
+      ({ path, fallback }) => {
+        const shown = path.replace(BY_CODE, '$1');
+        return [shown, { path: shown, fallback }] as const;
+      },
+    ),
+  ).values(),
+];
 
 describe('config.example.yaml', () => {
   test('is valid', () => {
@@ -58,7 +70,7 @@ describe('config.example.yaml', () => {
 
   test('shows every setting', () => {
     // "#name:" is a commented-out setting, "# Words" is prose.
-    const active = TEXT.replace(/^( *)(\w+): \[\]\n(?=\1#\2:)/gm, '')
+    const active = TEXT.replace(/^( *)(\w+): (?:\[\]|\{\})\n(?=\1#\2:)/gm, '')
       .replace(/^( *)#(?=[a-z]+:)/gim, '$1')
       .replace(/^( *)#(?= {2,}(?:- )?[a-z_0-9]+:(?: |$))/gim, '$1')
       .replace(/^( *)#( {2,})#(?=(?:app|clientId|clientSecret|refreshToken):)/gm, '$1$2');
@@ -66,6 +78,7 @@ describe('config.example.yaml', () => {
     const [organization] = shown.organizations;
     organization.syncWindows = [Object.assign({}, ...organization.syncWindows)];
     organization.conversations.sources = [Object.assign({}, ...organization.conversations.sources)];
+    shown.notifications.routes = [Object.assign({}, ...shown.notifications.routes)];
     const missing = SETTINGS.filter(({ path }) => at(shown, path) === undefined).map(({ path }) => path);
     expect(missing).toEqual([]);
     expect(SETTINGS.length).toBeGreaterThan(25);
@@ -74,7 +87,7 @@ describe('config.example.yaml', () => {
   test('shows the defaults', () => {
     const values: unknown = parse(TEXT);
     for (const { path, fallback } of SETTINGS.filter(
-      (setting) => !/syncWindows|sources|patterns|proxy|oidc|roles/.test(setting.path),
+      (setting) => !/syncWindows|sources|patterns|proxy|oidc|roles|quietHours/.test(setting.path),
     )) {
       if (fallback !== undefined) {
         expect({ path, value: at(values, path) }).toEqual({ path, value: fallback });

@@ -187,7 +187,10 @@ log: { level: inof }
     ['[]', 'expected a mapping'],
     ['a: [', 'is not valid YAML'],
     [`${MINIMAL}store:\n  pth: x\n`, '6:3: store.pth: unknown setting; did you mean "path"?'],
-    [`${MINIMAL}whatever: 1\n`, '5:1: whatever: unknown setting; valid settings: queue, store, server, ui, log'],
+    [
+      `${MINIMAL}whatever: 1\n`,
+      '5:1: whatever: unknown setting; valid settings: queue, store, server, ui, notifications, log',
+    ],
     [
       MINIMAL.replace(', token: t0ken-value', ''),
       '3:5: organizations[0]: has no token; set platform.token, or token here',

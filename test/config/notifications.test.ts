@@ -1,0 +1,247 @@
+/** Settings of notifications: checks, with all problems at once, and secrets. */
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { namesForCode } from '../../src/config/notification-template.ts';
+import { CONDITION_CODES, EVENT_CODES } from '../../src/core/condition-codes.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const START = `platform: { token: t0ken-value }
+organizations:
+  - id: org_1
+    source: { directory: /manifests }
+`;
+
+function load(notifications: string, start = START, env: Record<string, string> = {}) {
+  const indented = notifications.trim().replaceAll(/^/gm, '  ');
+  const readFile = () => '';
+  return loadConfig({ text: `${start}notifications:\n${indented}\n`, file: 'c.yaml', env, readFile, kinds });
+}
+
+function problemsOf(notifications: string, start = START): readonly string[] {
+  try {
+    load(notifications, start);
+  } catch (error) {
+    return (error as Error).message.split('\n').map((line) => line.replace('c.yaml:', ''));
+  }
+  return [];
+}
+
+const routed = (channel: string) => `channels:\n  ops: ${channel}\nroutes:\n  - channels: [ops]`;
+const template = (code: string, text: string) => `templates:\n  ${code}: ${JSON.stringify(text)}`;
+
+describe('channels', () => {
+  test.each([
+    `{ webhook: { url: "https://hooks.example/x", secret: ${SECRET} } }`,
+    `{ webhook: { url: "http://127.0.0.1:9000/x", secret: ${SECRET} } }`,
+    '{ slack: { token: xoxb-1, channel: C012 } }',
+    '{ slackWebhook: { url: "https://hooks.slack.com/services/T0/B0/x" } }',
+    '{ teams: { url: "https://prod.example/workflows/x" } }',
+    '{ mail: { server: "smtps://mail.example", user: octavo, password: p4ssword, from: a@acme.example, to: [b@acme.example] } }',
+    '{ mail: { server: "smtp://mail.example:587", from: a@acme.example, to: [b@acme.example] } }',
+    '{ pagerduty: { routingKey: r0uting } }',
+  ])('%s is accepted', (channel) => {
+    expect(problemsOf(routed(channel))).toEqual([]);
+  });
+
+  test.each([
+    ['no kind', '{}', 'requires exactly one of webhook, slack, slackWebhook, teams, mail, pagerduty'],
+    [
+      'two kinds',
+      '{ pagerduty: { routingKey: r0uting }, teams: { url: "https://prod.example/x" } }',
+      'requires exactly one of webhook, slack, slackWebhook, teams, mail, pagerduty',
+    ],
+  ])('a channel with %s is refused', (_what, channel, problem) => {
+    expect(problemsOf(routed(channel))).toEqual([`7:10: notifications.channels.ops: ${problem}`]);
+  });
+
+  test('an unknown kind is reported once, with a suggestion', () => {
+    expect(problemsOf(routed('{ slak: { token: x } }'))).toEqual([
+      '7:12: notifications.channels.ops.slak: unknown setting; did you mean "slack"?',
+    ]);
+  });
+
+  test('a channel without a route is refused', () => {
+    expect(problemsOf('channels:\n  ops: { pagerduty: { routingKey: r0uting } }')).toEqual([
+      '7:5: notifications.channels.ops: is in no route, so it would never be sent anything; add it to notifications.routes, such as - channels: [ops]',
+    ]);
+  });
+
+  test('a name that cannot be part of commands and links is refused', () => {
+    const text = 'channels:\n  "a b": { pagerduty: { routingKey: r0uting } }\nroutes: [{ channels: ["a b"] }]';
+    expect(problemsOf(text)).toEqual([
+      '7:5: notifications.channels.a b: is not a valid name; use up to 50 letters, digits, "-" and "_"',
+    ]);
+  });
+
+  test.each([['whsec_short'], ['not base64 at all, but long enough'], [`${SECRET} `], [SECRET.slice(0, -1)]])(
+    'the secret %j of a webhook is refused, without showing it',
+    (secret) => {
+      const problems = problemsOf(
+        routed(`{ webhook: { url: "https://hooks.example/x", secret: ${JSON.stringify(secret)} } }`),
+      );
+      expect(problems).toHaveLength(1);
+      expect(problems[0]).toMatch(
+        /^7:\d+: notifications\.channels\.ops\.webhook\.secret: this is not a secret of Standard/,
+      );
+      expect(problems[0]).not.toContain(secret);
+    },
+  );
+
+  test.each([
+    ['webhook', `{ webhook: { url: "http://hooks.example/x", secret: ${SECRET} } }`, 'webhook.url'],
+    ['slackWebhook', '{ slackWebhook: { url: "http://hooks.example/x" } }', 'slackWebhook.url'],
+    ['teams', '{ teams: { url: "http://hooks.example/x" } }', 'teams.url'],
+    ['slack', '{ slack: { token: xoxb-1, channel: C, apiUrl: "http://slack.example/api" } }', 'slack.apiUrl'],
+    ['pagerduty', '{ pagerduty: { routingKey: r0uting, url: "http://events.example" } }', 'pagerduty.url'],
+  ])('plain http to another machine is refused for %s, unless platform.insecure allows it', (_kind, channel, path) => {
+    expect(problemsOf(routed(channel))).toEqual([
+      expect.stringMatching(
+        new RegExp(
+          `^7:\\d+: notifications\\.channels\\.ops\\.${path}: would send credentials unencrypted over http; use https`,
+        ),
+      ),
+    ]);
+    expect(problemsOf(routed(channel), START.replace('{ ', '{ insecure: true, '))).toEqual([]);
+  });
+
+  const mail = (settings: string) => routed(`{ mail: { from: a@acme.example, to: [b@acme.example], ${settings} } }`);
+  test.each([
+    [
+      'server: "smtps://octavo:p4ssword@mail.example"',
+      'server: contains a user or a password; set user and password instead',
+    ],
+    ['server: "smtps://mail.example", user: octavo', 'user: requires password; set both, or neither'],
+    ['server: "smtps://mail.example", password: p4ssword', 'password: requires user; set both, or neither'],
+  ])('mail with %s is refused', (settings, problem) => {
+    expect(problemsOf(mail(settings))).toEqual([
+      expect.stringMatching(new RegExp(`^7:\\d+: notifications\\.channels\\.ops\\.mail\\.${problem}$`)),
+    ]);
+  });
+});
+
+describe('names', () => {
+  const channels =
+    'channels:\n  ops: { pagerduty: { routingKey: r0uting } }\n  mail: { mail: { server: "smtps://m.example", from: a@b.example, to: [a@b.example] } }';
+
+  test('of routes and quiet hours exist, or are reported all at once', () => {
+    const text = `${channels}
+routes:
+  - channels: [ops, mial]
+    organizations: [org_1, org_2, other]
+  - channels: [mail]
+quietHours:
+  - { cron: "0 20 * * *", duration: 12h, channels: [everybody] }`;
+    expect(problemsOf(text)).toEqual([
+      '10:23: notifications.routes[0].channels[1]: "mial" is not a configured channel; did you mean "mail"?',
+      '11:30: notifications.routes[0].organizations[1]: "org_2" is not a configured organization; did you mean "org_1"?',
+      '11:37: notifications.routes[0].organizations[2]: "other" is not a configured organization; configured: org_1',
+      '14:55: notifications.quietHours[0].channels[0]: "everybody" is not a configured channel; configured: ops, mail',
+    ]);
+  });
+
+  test('of routes without any channel are reported', () => {
+    expect(problemsOf('routes: [{ channels: [ops] }]')).toEqual([
+      expect.stringContaining('"ops" is not a configured channel; none is configured'),
+    ]);
+  });
+
+  test('of codes and severities are suggested', () => {
+    const text = `${channels}\nroutes:\n  - { channels: [ops, mail], codes: [drfit], severities: [pages] }`;
+    expect(problemsOf(text)).toEqual([
+      expect.stringMatching(
+        /^10:\d+: notifications\.routes\[0\]\.codes\[0\]: "drfit" is not valid; .*did you mean "drift"\?$/,
+      ),
+      expect.stringMatching(
+        /^10:\d+: notifications\.routes\[0\]\.severities\[0\]: "pages" is not valid; .*did you mean "page"\?$/,
+      ),
+    ]);
+  });
+
+  test('of pagers are refused in quiet hours, which never hold them', () => {
+    const text = `${channels}\nroutes: [{ channels: [ops, mail] }]\nquietHours: [{ cron: "0 20 * * *", duration: 12h, channels: [ops, mail] }]`;
+    expect(problemsOf(text)).toEqual([
+      expect.stringContaining(
+        'quietHours[0].channels[0]: "ops" pages people, which quiet hours never hold; remove it here',
+      ),
+    ]);
+  });
+});
+
+describe('templates', () => {
+  test.each([...CONDITION_CODES, ...EVENT_CODES])('for %s may contain every name of the code', (code) => {
+    const text = namesForCode(code)
+      .map((name) => `{{${name}}}`)
+      .join(' ');
+    expect(problemsOf(template(code, text))).toEqual([]);
+  });
+
+  test.each([
+    [
+      'an unknown name',
+      'drift',
+      'of {{organisation}}',
+      'uses {{organisation}}, which is not a known variable; did you mean "organization"?',
+    ],
+    [
+      'a name of other codes',
+      'applied',
+      '{{since}}',
+      expect.stringContaining('uses {{since}}, which is not a known variable; valid variables: organization, title'),
+    ],
+    ['an unclosed placeholder', 'drift', 'of {{organization', 'has {{ without }} on the same line'],
+    [
+      'values that may all be empty',
+      'drift',
+      ' {{url}} {{details}}',
+      expect.stringContaining('can result in an empty text'),
+    ],
+  ])('with %s are refused', (_what, code, text, problem) => {
+    const problems = problemsOf(template(code, text));
+    expect(problems).toEqual([expect.stringMatching(`^7:${code.length + 7}: notifications.templates.${code}: `)]);
+    expect(problems[0]?.replace(/^.*?: .*?: /, '')).toEqual(problem);
+  });
+
+  test('for an unknown code are refused with a suggestion', () => {
+    expect(problemsOf(template('drfit', 'x'))).toEqual([
+      '7:5: notifications.templates.drfit: unknown setting; did you mean "drift"?',
+    ]);
+  });
+});
+
+describe('secrets', () => {
+  const text = `channels:
+  a: { webhook: { url: "https://hooks.example/in/canary-a", secret: ${SECRET} } }
+  b: { slack: { token: canary-b, channel: C012 } }
+  c: { slackWebhook: { url: "https://hooks.slack.com/services/canary-c" } }
+  d: { teams: { url: "https://prod.example/workflows?sig=canary-d" } }
+  e: { mail: { server: "smtps://mail.example", user: "\${env:MAIL_USER}", password: canary-e, from: a@acme.example, to: [b@acme.example] } }
+  f: { pagerduty: { routingKey: canary-f } }`;
+  const routes = 'routes:\n  - channels: [a, b, c, d, e, f]';
+
+  test('of every channel are known, so that no output contains them', () => {
+    const { secrets } = load(`${text}\n${routes}`, START, { MAIL_USER: 'octavo@acme.example' });
+    expect([...secrets].filter((secret) => secret !== 't0ken-value').toSorted()).toEqual([
+      '/in/canary-a',
+      '/services/canary-c',
+      '/workflows?sig=canary-d',
+      'canary-b',
+      'canary-e',
+      'canary-f',
+      'https://hooks.example/in/canary-a',
+      'https://hooks.slack.com/services/canary-c',
+      'https://prod.example/workflows?sig=canary-d',
+      SECRET,
+    ]);
+  });
+
+  test('are not part of problems', () => {
+    const wrong = text
+      .replaceAll('https://', 'ftp://')
+      .replaceAll('C012', '[]')
+      .replace('canary-f }', '"canary f", x: y }');
+    const problems = problemsOf(`${wrong}\n${routes}`);
+    expect(problems.length).toBeGreaterThan(4);
+    expect(problems.join('\n')).not.toContain('canary');
+  });
+});
