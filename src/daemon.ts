@@ -13,6 +13,7 @@ import { changeEvents, notifyingBudget } from './daemon/change-events.ts';
 import { OrganizationClusters } from './daemon/clusters.ts';
 import { OrganizationConversations } from './daemon/conversations.ts';
 import type { DaemonContext, Feature, OrganizationContext } from './daemon/feature.ts';
+import { serveHooks } from './daemon/hooks.ts';
 import { IdleMemory } from './daemon/idle-memory.ts';
 import type { ManagedOrganization } from './daemon/managed-organization.ts';
 import { Reconciliation } from './daemon/reconciliation.ts';
@@ -24,7 +25,6 @@ import type { OrganizationReconciler } from './reconcile/daemon/organization.ts'
 import type { PassEvents } from './reconcile/daemon/pass.ts';
 import { type ControlServer, openControl } from './server/control.ts';
 import { controlSocketPath } from './server/control-client.ts';
-import { addHooks } from './server/hooks.ts';
 import { combineListeners } from './server/listeners.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
 import { observeQueue, queueObservation } from './server/pass-events.ts';
@@ -160,11 +160,7 @@ class RunningDaemon implements Daemon {
       ...{ connections, logBuffer: options.logBuffer },
     });
     this.#server = createServer({ registry: metrics.registry, health: () => [], ready: () => this.#unready() });
-    addHooks(this.#server.app, {
-      receivers: new Map(this.#organizations.map(({ id, conversations }) => [id, conversations])),
-      clock: options.clock,
-      onOutcome: (...outcome) => metrics.conversations.hook(...outcome),
-    });
+    serveHooks(this.#server.app, this.#organizations, { clock: options.clock, metrics, changes });
   }
 
   get organizations(): readonly OrganizationReconciler[] {

@@ -15,6 +15,7 @@ import { type ConfigKind, configSchema } from './schema.ts';
 import { collectSecrets, isSecretSetting } from './secrets.ts';
 import { type ConfigTrust, foundLimits } from './trust.ts';
 import { uiProblems } from './ui.ts';
+import { webhookProblems } from './webhook-problems.ts';
 
 /** All input for loading a configuration. */
 export interface LoadConfigOptions {
@@ -58,6 +59,7 @@ export function loadConfig(options: LoadConfigOptions): Config {
       ...plainHttpProblems(document),
       ...uiProblems(document),
       ...notificationProblems(document),
+      ...webhookProblems(document),
     ]);
     append(
       problems,

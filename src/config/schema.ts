@@ -130,7 +130,11 @@ export function configSchema(kinds: readonly ConfigKind[]) {
       .prefault({}),
     store: z.strictObject({ path: text('the state file, such as octavo.db').prefault('octavo.db') }).prefault({}),
     server: z
-      .strictObject({ listen: setting('an address such as 127.0.0.1:8080', readListen).prefault('127.0.0.1:8080') })
+      .strictObject({
+        listen: setting('an address such as 127.0.0.1:8080', readListen).prefault('127.0.0.1:8080'),
+        /** Undefined: webhooks are sent to another address, which Octavo does not know. */
+        publicUrl: setting('the URL that forges send webhooks to', readBaseUrl).optional(),
+      })
       .prefault({}),
     ui: uiSchema(),
     notifications: notificationsSchema(),

@@ -4,6 +4,7 @@ import type { WebhookAnswer } from '../conversations/ingestion/ingestion.ts';
 import type { Clock } from '../core/clock.ts';
 import { StoreError } from '../core/errors.ts';
 import type { WebhookRequest } from '../core/signature.ts';
+import type { PushAnswer, PushOutcome } from '../reconcile/daemon/push-receiver.ts';
 
 /** Outcome of a webhook request. `full`: the outbox is full; `failed`: the request could not be stored. */
 export type HookOutcome = 'kept' | 'refused' | 'full' | 'failed';
@@ -14,12 +15,22 @@ export interface HookReceiver {
   deliver(source: string, delivery: WebhookRequest): Promise<WebhookAnswer>;
 }
 
+/** Receiver of the webhook of an organization's repository. */
+export interface PushHook {
+  /** Throws StoreError. */
+  receive(request: WebhookRequest): Promise<PushAnswer>;
+}
+
 export interface HookOptions {
   /** By organization. */
   readonly receivers: ReadonlyMap<string, HookReceiver>;
+  /** By organization; without those that have no webhook for their repository. */
+  readonly pushes: ReadonlyMap<string, PushHook>;
   readonly clock: Clock;
   /** Called for every request to a webhook that exists. */
   readonly onOutcome: (organization: string, source: string, outcome: HookOutcome) => void;
+  /** Called for every request to the webhook of a repository. */
+  readonly onPush: (organization: string, outcome: PushOutcome | 'failed') => void;
 }
 
 /** Largest accepted request, in bytes. */
@@ -32,9 +43,15 @@ export function hookPath(organization: string, source: string): string {
   return `/hooks/${encodeURIComponent(organization)}/${encodeURIComponent(source)}`;
 }
 
+/** Returns the URL path of the webhook of an organization's repository. No source has this path. */
+export function pushHookPath(organization: string): string {
+  return `/hooks/${encodeURIComponent(organization)}`;
+}
+
 /**
- * Serves `POST /hooks/ORGANIZATION/SOURCE`: reads the raw bytes, has the signature checked, stores the content, and only
- * then responds 202. The response to a bad signature reveals nothing else.
+ * Serves `POST /hooks/ORGANIZATION/SOURCE` and, for repositories, `POST /hooks/ORGANIZATION`: reads the raw bytes, has the
+ * signature checked, stores the content, and only then acknowledges. The response to a bad signature reveals nothing
+ * else.
  */
 export function addHooks(app: FastifyInstance, options: HookOptions): void {
   void app.register((scope, _options, done) => {
@@ -52,6 +69,14 @@ export function addHooks(app: FastifyInstance, options: HookOptions): void {
       }
       return reply.code(status).send(reason === null ? { kept: true } : { error: reason });
     });
+    scope.post('/hooks/:organization', { bodyLimit: MAX_HOOK_SIZE }, async (request, reply) => {
+      const { organization } = request.params as { organization: string };
+      const { status, outcome, reason } = await receivePush(options, organization, request);
+      if (status === 503) {
+        reply.header('retry-after', String(TRY_AGAIN));
+      }
+      return reply.code(status).send(reason === null ? { outcome } : { error: reason });
+    });
     done();
   });
 }
@@ -66,14 +91,37 @@ async function hear(
   if (receiver === undefined) {
     return { status: 404, reason: 'not found', outcome: 'refused' };
   }
-  const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
   try {
-    const answer = await receiver.deliver(source, { headers: request.headers, body, receivedAt: clock.now() });
+    const answer = await receiver.deliver(source, rawRequest(request, clock));
     return { ...answer, outcome: answer.status === 202 ? 'kept' : answer.status === 503 ? 'full' : 'refused' };
   } catch (error) {
     if (error instanceof StoreError) {
-      return { status: 503, reason: 'cannot be stored now; retry later', outcome: 'failed' };
+      return { ...FAILED, outcome: 'failed' };
     }
     throw error;
   }
+}
+
+const FAILED = { status: 503, reason: 'cannot be stored now; retry later' } as const;
+
+async function receivePush({ pushes, clock, onPush }: HookOptions, organization: string, request: FastifyRequest) {
+  const hook = pushes.get(organization);
+  if (hook === undefined) {
+    return { status: 404, reason: 'not found', outcome: 'refused' } as const;
+  }
+  try {
+    const answer = await hook.receive(rawRequest(request, clock));
+    onPush(organization, answer.outcome);
+    return answer;
+  } catch (error) {
+    if (error instanceof StoreError) {
+      onPush(organization, 'failed');
+      return { ...FAILED, outcome: 'failed' } as const;
+    }
+    throw error;
+  }
+}
+
+function rawRequest({ headers, body }: FastifyRequest, clock: Clock): WebhookRequest {
+  return { headers, body: body instanceof Uint8Array ? body : new Uint8Array(), receivedAt: clock.now() };
 }

@@ -4,6 +4,7 @@ import { type ClusterMetrics, clusterMetrics } from './cluster-metrics.ts';
 import { type ConversationMetrics, conversationMetrics } from './conversation-metrics.ts';
 import { type FailureMetrics, failureMetrics } from './failure-metrics.ts';
 import { ChangingGauge, counter, gauge } from './instruments.ts';
+import { type PushMetrics, pushMetrics } from './push-metrics.ts';
 
 /** One reconcile pass of an organization. */
 export interface PassObservation {
@@ -65,7 +66,7 @@ export interface RequestObservation {
 }
 
 /** All metrics of Octavo. No label contains a title, an email or a token. */
-export interface Metrics extends FailureMetrics {
+export interface Metrics extends FailureMetrics, PushMetrics {
   /** Registry that `/metrics` serves. */
   readonly registry: Registry;
   readonly conversations: ConversationMetrics;
@@ -106,6 +107,7 @@ export function createMetrics(): Metrics {
     ...requestMetrics(registry),
     ...queueMetrics(registry),
     ...failureMetrics(registry),
+    ...pushMetrics(registry),
     conversations: conversationMetrics(registry),
     clusters: clusterMetrics(registry),
   };

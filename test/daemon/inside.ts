@@ -20,6 +20,8 @@ export interface InsideDaemon extends AsyncDisposable {
   readonly log: readonly LogLine[];
   readonly database: DatabaseSync;
   pass(): Promise<PassEnd | null>;
+  /** Waits for the pass that runs, if any. */
+  idle(): Promise<void>;
   metrics(): Promise<string>;
 }
 
@@ -71,6 +73,7 @@ export async function startInside(
       await organization.trigger('manual');
       return organization.lastEnd;
     },
+    idle: () => organization.idle(),
     metrics: () => readMetrics(String(daemon.address)),
     [Symbol.asyncDispose]: () => daemon.stop(),
   };

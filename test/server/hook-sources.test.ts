@@ -149,6 +149,8 @@ beforeEach(() => {
     receivers: new Map([['org_1', ingestion]]),
     clock,
     onOutcome: () => undefined,
+    pushes: new Map(),
+    onPush: () => undefined,
   });
 });
 afterEach(async () => {

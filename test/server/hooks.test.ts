@@ -43,8 +43,10 @@ beforeEach(() => {
   server = createServer({ registry, health: () => [], ready: () => [], slowest: 40 });
   addHooks(server.app, {
     receivers: new Map([['org_1', receiver]]),
+    pushes: new Map(),
     clock: systemClock,
     onOutcome: (organization, source, outcome) => outcomes.push(`${organization}/${source} ${outcome}`),
+    onPush: () => undefined,
   });
 });
 afterEach(() => server.close());

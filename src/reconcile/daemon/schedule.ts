@@ -2,6 +2,7 @@ import cron, { type ScheduledTask } from 'node-cron';
 import { cronFiring } from '../../config/cron.ts';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
+import { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import type { OrganizationReconciler } from './organization.ts';
 import type { DesiredSource } from './source.ts';
 
@@ -11,6 +12,8 @@ export interface Schedule {
   start(): Promise<void>;
   /** Triggers a pass after a delay; replaces the delay of an earlier call. */
   retryIn(milliseconds: number): void;
+  /** Checks for a new commit now. Calls during a check are coalesced into one more. Git only. */
+  fetchNow(): void;
   stop(): Promise<void>;
 }
 
@@ -26,6 +29,11 @@ export interface ScheduleOptions {
 /** Milliseconds between two checks of the wall clock during a delay: it may be set meanwhile. */
 const CLOCK_CHECK = 60_000;
 const SECOND = 1000;
+/**
+ * Milliseconds after which a requested check that found nothing is repeated once: the servers of a forge may not all have
+ * a push yet when its webhook is sent.
+ */
+const SECOND_CHECK = 5000;
 /** Longest jump of the clock, in milliseconds, whose seconds are checked one by one. */
 const MAX_STEP = 60 * 60_000;
 
@@ -35,17 +43,32 @@ export function createSchedule({ reconciler, source, drift, clock, onError }: Sc
   const { signal } = stopping;
   let retry: AbortController | null = null;
   let working: readonly Promise<void>[] = [];
+  const requests = new WakeUpSignal();
   const poll = async (every: number) => {
-    while (await sleep(clock, every, signal)) {
-      try {
-        if (await source.hasMoved()) {
-          await reconciler.trigger('commit');
-        }
-      } catch (error) {
-        onError(messageOf(error));
-        await reconciler.trigger('commit');
+    let seen = requests.count;
+    let delay = every;
+    while (!signal.aborted) {
+      await requests.wait(seen, delay, clock, signal);
+      if (signal.aborted) {
+        return;
       }
+      const isRequested = requests.count !== seen;
+      seen = requests.count;
+      const hasMoved = await follow();
+      delay = isRequested && !hasMoved ? Math.min(SECOND_CHECK, every) : every;
     }
+  };
+  /** Runs a pass if there is a new commit, or if that is unknown. Returns true in both cases. */
+  const follow = async () => {
+    try {
+      if (!(await source.hasMoved())) {
+        return false;
+      }
+    } catch (error) {
+      onError(messageOf(error));
+    }
+    await reconciler.trigger('commit');
+    return true;
   };
   return {
     async start() {
@@ -73,6 +96,7 @@ export function createSchedule({ reconciler, source, drift, clock, onError }: Sc
         () => void reconciler.trigger('retry'),
       );
     },
+    fetchNow: () => requests.notify(),
     async stop() {
       stopping.abort();
       await source.close();

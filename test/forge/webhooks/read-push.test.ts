@@ -1,0 +1,167 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { type PushWebhook, readPush } from '../../../src/forge/webhooks/read-push.ts';
+import { gitlabSigned, PUSHES, type PushDelivery, type PushOptions } from '../../support/push-deliveries.ts';
+
+const AT = Date.parse('2026-03-01T12:00:00Z');
+const SECRET = 'a secret of more than 16 characters';
+const KEY = `whsec_${Buffer.from('thirty-two bytes of a signing key').toString('base64')}`;
+
+const FORGES: readonly (readonly [string, PushWebhook, (options: PushOptions) => PushDelivery])[] = [
+  ...(['github', 'gitlab', 'gitea', 'bitbucket'] as const).map(
+    (forge) => [forge, { forge, secret: SECRET, repository: 'Acme/docs', ref: 'main' }, PUSHES[forge]] as const,
+  ),
+  ['gitlab with a signing token', { forge: 'gitlab', secret: KEY, repository: '15', ref: 'main' }, gitlabSigned],
+];
+
+/** Reads a request that arrives when it is signed. */
+function read(webhook: PushWebhook, { headers, body }: PushDelivery, receivedAt = AT) {
+  return readPush(webhook, { headers, body, receivedAt });
+}
+
+const REFUSED = { kind: 'refused', status: 401, reason: 'the signature is missing, wrong or too old' };
+
+describe.each(FORGES)('a push at %s', (_name, webhook, deliver) => {
+  const options = { secret: webhook.secret, at: AT };
+
+  test('of the followed branch is a push, whose id is that of the delivery', () => {
+    const first = read(webhook, deliver({ ...options, id: '1-a' }));
+    expect(first).toEqual({ kind: 'push', id: expect.stringMatching(/^[\w-]{22}$/) });
+    expect(read(webhook, deliver({ ...options, id: '1-a' }))).toEqual(first);
+    expect(read(webhook, deliver({ ...options, id: '1-b' }))).not.toEqual(first);
+  });
+
+  test('of a followed tag or full ref is a push', () => {
+    expect(read({ ...webhook, ref: 'v1' }, deliver({ ...options, ref: 'refs/tags/v1' })).kind).toBe('push');
+    expect(read({ ...webhook, ref: 'refs/heads/main' }, deliver(options)).kind).toBe('push');
+  });
+
+  test.each([
+    ['ref', { ref: 'refs/heads/other' }],
+    ['ref', { ref: 'refs/heads/team/main' }],
+    ['event', { event: 'issues' }],
+    ['event', { event: 'constructor' }],
+  ])('with another %s is ignored', (reason, over) => {
+    expect(read(webhook, deliver({ ...options, ...over }))).toEqual({ kind: 'ignored', reason });
+  });
+
+  test('of another repository is ignored', () => {
+    expect(read({ ...webhook, repository: 'acme/other' }, deliver(options))).toEqual({
+      kind: 'ignored',
+      reason: 'repository',
+    });
+  });
+
+  test('with another secret is refused with one answer, whatever else is wrong', () => {
+    const other = webhook.secret.startsWith('whsec_')
+      ? `whsec_${Buffer.from('another thirty-two byte long key!').toString('base64')}`
+      : 'another secret of many characters';
+    expect(read(webhook, deliver({ ...options, secret: other }))).toEqual(REFUSED);
+    expect(read(webhook, deliver({ ...options, secret: other, event: 'issues' }))).toEqual(REFUSED);
+    const { headers, body } = deliver(options);
+    const unsigned = Object.fromEntries(Object.entries(headers).filter(([name]) => !/signature|token/.test(name)));
+    expect(read(webhook, { headers: unsigned, body })).toEqual(REFUSED);
+    expect(read(webhook, { headers: { ...unsigned, 'content-type': 'text/plain' }, body })).toEqual(REFUSED);
+  });
+
+  test('that is genuine, but is not JSON or has no ref, is refused', () => {
+    const { headers, body } = deliver(options);
+    expect(read(webhook, { headers: { ...headers, 'content-type': 'text/plain' }, body })).toMatchObject({
+      status: 415,
+    });
+  });
+});
+
+describe('a signed body', () => {
+  test.each(FORGES.filter(([name]) => name !== 'gitlab'))('of %s cannot be changed', (_name, webhook, deliver) => {
+    const { headers, body } = deliver({ secret: webhook.secret, at: AT });
+    const changed = Buffer.from(body);
+    changed[changed.length - 1] = 0x20;
+    expect(read(webhook, { headers, body: changed })).toEqual(REFUSED);
+  });
+
+  test('is covered byte by byte: invalid UTF-8 is not its replacement character', () => {
+    const [, webhook, deliver] = FORGES[0] as (typeof FORGES)[number];
+    const { headers, body } = deliver({ secret: SECRET, repository: 'acme/d\ufffdcs' });
+    const invalid = Buffer.from(body.toString('latin1').replace('\u00ef\u00bf\u00bd', '\u00ff'), 'latin1');
+    expect(invalid).not.toEqual(body);
+    expect(read(webhook, { headers, body: invalid })).toEqual(REFUSED);
+  });
+
+  test('with the example of the documentation of GitHub is genuine', () => {
+    const webhook = { forge: 'github', secret: "It's a Secret to Everybody", repository: 'a/b', ref: 'main' } as const;
+    const headers = {
+      'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
+      'x-github-event': 'push',
+      'content-type': 'application/json',
+    };
+    const body = Buffer.from('Hello, World!');
+    expect(read(webhook, { headers, body })).toMatchObject({ status: 400, reason: 'the body is not a push event' });
+  });
+});
+
+describe('a signing token of GitLab', () => {
+  const webhook = { forge: 'gitlab', secret: KEY, repository: 'acme/docs', ref: 'main' } as const;
+
+  test.each([
+    [300_000, 'push'],
+    [301_000, 'refused'],
+    [-301_000, 'refused'],
+  ])('%s ms after the signature: %s', (late, kind) => {
+    expect(read(webhook, gitlabSigned({ secret: KEY, at: AT }), AT + late).kind).toBe(kind);
+  });
+
+  test('is not accepted as a plain secret', () => {
+    expect(read(webhook, PUSHES.gitlab({ secret: KEY }))).toEqual(REFUSED);
+  });
+});
+
+test('a ping of GitHub or Bitbucket is answered', () => {
+  for (const [forge, event] of [
+    ['github', 'ping'],
+    ['bitbucket', 'diagnostics:ping'],
+  ] as const) {
+    const webhook = { forge, secret: SECRET, repository: 'acme/docs', ref: 'main' };
+    expect(read(webhook, PUSHES[forge]({ secret: SECRET, event }))).toEqual({ kind: 'ping' });
+  }
+});
+
+test.each(['x-forgejo-signature', 'x-hub-signature-256'])('Forgejo may sign in %s', (name) => {
+  const webhook = { forge: 'gitea', secret: SECRET, repository: 'acme/docs', ref: 'main' } as const;
+  const { headers, body } = PUSHES.gitea({ secret: SECRET });
+  const { 'x-gitea-signature': signature = '', ...rest } = headers;
+  const forgejo = { ...rest, [name]: name === 'x-hub-signature-256' ? `sha256=${signature}` : signature };
+  expect(read(webhook, { headers: forgejo, body }).kind).toBe('push');
+});
+
+test('a push in a form, which GitHub selects by default, is read', () => {
+  const webhook = { forge: 'gitea', secret: SECRET, repository: 'acme/docs', ref: 'main' } as const;
+  const json = PUSHES.gitea({ secret: SECRET }).body.toString();
+  const body = Buffer.from(new URLSearchParams({ payload: json }).toString());
+  const headers = {
+    'content-type': 'application/x-www-form-urlencoded',
+    'x-gitea-event': 'push',
+    'x-gitea-delivery': '1',
+    'x-gitea-signature': signatureOf(body),
+  };
+  expect(read(webhook, { headers, body }).kind).toBe('push');
+});
+
+test('a push of several refs at Bitbucket counts if one is followed, also when it is deleted', () => {
+  const webhook = { forge: 'bitbucket', secret: SECRET, repository: 'acme/docs', ref: 'main' } as const;
+  const changes = [
+    { new: { type: 'branch', name: 'other' }, old: null },
+    { new: null, old: { type: 'branch', name: 'main' } },
+  ];
+  const body = Buffer.from(JSON.stringify({ repository: { full_name: 'acme/docs' }, push: { changes } }));
+  const headers = {
+    'content-type': 'application/json',
+    'x-event-key': 'repo:push',
+    'x-hub-signature': `sha256=${signatureOf(body)}`,
+  };
+  expect(read(webhook, { headers, body }).kind).toBe('push');
+});
+
+function signatureOf(body: Buffer): string {
+  return createHmac('sha256', SECRET).update(body).digest('hex');
+}

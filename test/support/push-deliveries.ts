@@ -1,0 +1,112 @@
+/** Webhook requests for a push, as each forge sends them; written from the documentation of the forges. */
+import { createHmac, randomUUID } from 'node:crypto';
+import { Webhook as Signer } from 'standardwebhooks';
+
+export interface PushOptions {
+  readonly secret: string;
+  /** Full name of the ref. */
+  readonly ref?: string;
+  readonly repository?: string;
+  readonly event?: string;
+  readonly id?: string;
+  /** Time of the signature, in milliseconds since the epoch. */
+  readonly at?: number;
+}
+
+export interface PushDelivery {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const hex = (secret: string, body: Buffer | string) => createHmac('sha256', secret).update(body).digest('hex');
+const bytes = (body: object) => Buffer.from(JSON.stringify(body, null, 2));
+const commit = '6113728f27ae82c7b1a177c8d03f9e96e0adf246';
+
+function github({ secret, ref = 'refs/heads/main', repository = 'acme/docs', event = 'push', id }: PushOptions) {
+  const body = bytes({
+    ref,
+    before: commit,
+    after: commit,
+    repository: { id: 1, full_name: repository, clone_url: 'https://evil.example/x' },
+    pusher: { name: 'ana' },
+  });
+  const headers = {
+    ...JSON_TYPE,
+    'x-github-event': event,
+    'x-github-delivery': id ?? randomUUID(),
+    'x-hub-signature-256': `sha256=${hex(secret, body)}`,
+  };
+  return { headers, body };
+}
+
+function gitlabBody({ ref = 'refs/heads/main', repository = 'acme/docs' }: PushOptions) {
+  return bytes({
+    object_kind: 'push',
+    ref,
+    checkout_sha: commit,
+    project: { id: 15, path_with_namespace: repository },
+  });
+}
+
+function gitlab(options: PushOptions) {
+  const headers = {
+    ...JSON_TYPE,
+    'x-gitlab-event': options.event ?? 'Push Hook',
+    'x-gitlab-event-uuid': options.id ?? randomUUID(),
+    'x-gitlab-token': options.secret,
+  };
+  return { headers, body: gitlabBody(options) };
+}
+
+/** GitLab with a signing token. */
+export function gitlabSigned(options: PushOptions): PushDelivery {
+  const { secret, at = Date.now(), id = randomUUID() } = options;
+  const body = gitlabBody(options);
+  const headers = {
+    ...JSON_TYPE,
+    'x-gitlab-event': options.event ?? 'Push Hook',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at / 1000)),
+    'webhook-signature': new Signer(secret).sign(id, new Date(at), body.toString()),
+  };
+  return { headers, body };
+}
+
+function gitea(options: PushOptions) {
+  const { headers, body } = github(options);
+  return {
+    headers: {
+      ...JSON_TYPE,
+      'x-gitea-event': headers['x-github-event'],
+      'x-gitea-delivery': headers['x-github-delivery'],
+      'x-gitea-signature': hex(options.secret, body),
+    },
+    body,
+  };
+}
+
+function bitbucket({
+  secret,
+  ref = 'refs/heads/main',
+  repository = 'acme/docs',
+  event = 'repo:push',
+  id,
+}: PushOptions) {
+  const [, folder, name] = /^refs\/(heads|tags)\/(.*)$/.exec(ref) ?? [];
+  const moved = { type: folder === 'tags' ? 'tag' : 'branch', name, target: { hash: commit } };
+  const body = bytes({ repository: { full_name: repository }, push: { changes: [{ old: null, new: moved }] } });
+  const headers = {
+    ...JSON_TYPE,
+    'x-event-key': event,
+    'x-request-uuid': id ?? randomUUID(),
+    'x-hub-signature': `sha256=${hex(secret, body)}`,
+  };
+  return { headers, body };
+}
+
+/** Creates a signed delivery of each forge. */
+export const PUSHES = { github, gitlab, gitea, bitbucket } as const satisfies Record<
+  string,
+  (options: PushOptions) => PushDelivery
+>;
