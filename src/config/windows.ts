@@ -54,7 +54,7 @@ function spanAt(window: SyncWindow, now: number): Span {
 }
 
 /** Returns the latest firing at or before now. */
-function lastFiring({ cron, timezone }: SyncWindow, now: number): number | null {
+export function lastFiring({ cron, timezone }: Pick<SyncWindow, 'cron' | 'timezone'>, now: number): number | null {
   // `prev` searches strictly before its start. Cron fires on whole seconds, so the next second includes now.
   return cronFiring(cron, 'prev', (Math.floor(now / 1000) + 1) * 1000, timezone);
 }

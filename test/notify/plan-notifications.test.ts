@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { ConditionCode } from '../../src/core/condition-codes.ts';
 import { advanceConditions } from '../../src/notify/model/condition.ts';
 import { hasArrived, isQueued } from '../../src/notify/model/delivery.ts';
-import { type ChannelRules, planNotifications } from '../../src/notify/model/plan-notifications.ts';
+import type { ChannelRules } from '../../src/notify/model/plan.ts';
+import { planNotifications } from '../../src/notify/model/plan-notifications.ts';
 import {
   type Condition,
   type Fact,
@@ -52,6 +53,8 @@ class World {
       repeatInterval: null,
       isPager: false,
       quietUntil: null,
+      quietEndedAt: null,
+      wantsEvent: () => false,
       ...rules,
     }));
   }
@@ -62,7 +65,11 @@ class World {
       return `id${this.#ids}`;
     };
     const { conditions } = advanceConditions({ ...this, durations: {}, newId });
-    const plan = planNotifications({ ...this, conditions, isSilenced: () => false, newId });
+    const plan = planNotifications({
+      ...this,
+      ...{ conditions, newId, events: [], groupWait: 30_000, groupInterval: 5 * MINUTE },
+      isSilenced: () => false,
+    });
     this.conditions = conditions;
     this.notified = plan.notified;
     this.deliveries = this.deliveries

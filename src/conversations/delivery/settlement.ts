@@ -1,7 +1,8 @@
 // Consequences of one outcome outside the sender: the write to the outbox, and the events.
+
+import { backoffDelay } from '../../core/backoff.ts';
 import type { Random } from '../../core/clock.ts';
 import type { Outbox, OutgoingBatch } from '../../store/outbox.ts';
-import { backoffDelay } from '../model/backoff.ts';
 import type { ConversationEvents } from '../model/events.ts';
 import type { SendOutcome } from './outcome.ts';
 import type { BatchChange } from './transition.ts';

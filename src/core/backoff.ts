@@ -1,4 +1,4 @@
-import type { Random } from '../../core/clock.ts';
+import type { Random } from './clock.ts';
 
 /**
  * Returns the backoff in whole milliseconds: doubled with each consecutive failure up to the longest, with jitter of

@@ -1,0 +1,71 @@
+/** Follow-ups in the threads of announcements: resolved conditions, and reminders. */
+import { CONDITION_RULES } from '../../core/condition-codes.ts';
+import type { Notified } from '../../store/notifications.ts';
+import { inhibited, isFlapping } from './condition.ts';
+import { hasArrived, isQueued } from './delivery.ts';
+import { type ChannelInput, type ChannelPlan, newDelivery } from './plan.ts';
+
+/** Plans one message for each thread with resolved conditions. A pager gets it once all of the thread are resolved. */
+export function resolve(input: ChannelInput): ChannelPlan {
+  const { now, newId, own, channel, timer, groupInterval } = input;
+  const byId = new Map(input.conditions.map((each) => [each.id, each]));
+  const deliveries = new Map(input.deliveries.map((each) => [each.id, each]));
+  const isFiring = ({ condition }: Notified) => byId.get(condition)?.state === 'firing';
+  const plan: { created: ChannelPlan['created'][number][]; notified: Notified[] } = { created: [], notified: [] };
+  for (const [thread, members] of Map.groupBy(own.values(), (each) => each.thread)) {
+    const announcement = deliveries.get(thread);
+    const open = members.filter((each) => each.resolved === null && !isFiring(each));
+    const since = Math.min(...open.map(({ condition }) => byId.get(condition)?.resolvedAt ?? now));
+    // An announcement that waits to be sent reports itself what is resolved by then. The end of an attempt is awaited.
+    const isTold = announcement === undefined || (hasArrived(announcement) && announcement.state !== 'open');
+    const isOver = !members.some(isFiring);
+    if (open.length > 0 && isTold && (isOver || (!channel.isPager && timer.isDue(since + groupInterval)))) {
+      const id = newId();
+      const about = open.map(({ condition }) => condition);
+      plan.created.push(newDelivery({ id, thread, kind: 'resolved', about }, input));
+      plan.notified.push(...open.map((each) => ({ ...each, resolved: id })));
+    }
+  }
+  return plan;
+}
+
+/** Plans reminders of what people are paged for, and of announcements that may not have arrived. */
+export function remind(input: ChannelInput): ChannelPlan {
+  const { conditions, own, now, newId, isSilenced, timer, channel } = input;
+  const { repeatInterval } = channel;
+  const firing = conditions.filter(({ state }) => state === 'firing');
+  const causes = inhibited(firing.map(({ fact }) => fact));
+  const uncertain = uncertainThreads(input);
+  const due = firing.filter((condition) => {
+    const notice = own.get(condition.id);
+    if (notice === undefined || isSilenced(condition)) {
+      return false;
+    }
+    const isRepeated =
+      repeatInterval !== null &&
+      CONDITION_RULES[condition.fact.code].severity === 'page' &&
+      !causes.has(condition.fact) &&
+      !isFlapping(condition);
+    return uncertain.has(notice.thread) || (isRepeated && timer.isDue(notice.toldAt + repeatInterval));
+  });
+  const created = [...Map.groupBy(due, ({ id }) => own.get(id)?.thread ?? id)].map(([thread, group]) =>
+    newDelivery({ id: newId(), thread, kind: 'reminder', about: group.map(({ id }) => id) }, input),
+  );
+  const notified = due.flatMap(({ id }) => {
+    const notice = own.get(id);
+    return notice === undefined ? [] : [{ ...notice, toldAt: now }];
+  });
+  return { created, notified };
+}
+
+/** Returns the threads whose announcement was given up without knowing whether it arrived, and has no successor. */
+function uncertainThreads({ deliveries }: ChannelInput): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const [thread, all] of Map.groupBy(deliveries, (each) => each.thread)) {
+    const announcement = all.find(({ id }) => id === thread);
+    if (announcement?.state === 'failed' && !all.some((each) => each.state === 'sent' || isQueued(each))) {
+      found.add(thread);
+    }
+  }
+  return found;
+}
