@@ -4,8 +4,8 @@ import { codeSpan, fenced, planMarkdown } from '../plan/render/markdown.ts';
 import { summaryLine } from '../plan/render/text.ts';
 import { type Approval, takeLines } from '../plan/render/text-layout.ts';
 import { printable, printableLines } from '../plan/render/words.ts';
-import type { CommitStatus } from './forge.ts';
 import { type Marker, writeMarker } from './marker.ts';
+import type { CommitStatus } from './statuses/commit-statuses.ts';
 
 /** Maximum length of a comment, and the job that shows the whole plan. */
 export interface CommentLimits {

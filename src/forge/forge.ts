@@ -1,19 +1,9 @@
+import type { CommitStatus } from './statuses/commit-statuses.ts';
+
 /** A comment on a pull request. */
 export interface ForgeComment {
   readonly id: number;
   readonly body: string;
-}
-
-/** State of a commit status: the plan was made, was refused, or failed. */
-export type CommitState = 'success' | 'failure' | 'error';
-
-/** A commit status. */
-export interface CommitStatus {
-  readonly state: CommitState;
-  /** Name of the status; the next one with the same name replaces it. */
-  readonly context: string;
-  /** One line. */
-  readonly description: string;
 }
 
 /**
@@ -32,6 +22,7 @@ export interface Forge {
   update(id: number, body: string): Promise<void>;
   /** Deletes a comment; succeeds if it no longer exists. */
   remove(id: number): Promise<void>;
+  /** Sets a status of the commit that the pull request proposes. */
   setStatus(status: CommitStatus): Promise<void>;
 }
 

@@ -1,7 +1,8 @@
 import type { PullRequest } from 'gitea-js';
 import { append } from '../core/lists.ts';
 import { link } from './ci-variables.ts';
-import { askGitea, GITEA, GITEA_MAX_LENGTH, giteaClient } from './gitea.ts';
+import { askGitea, GITEA, giteaClient } from './clients/gitea-client.ts';
+import { GITEA_MAX_LENGTH } from './gitea.ts';
 import type { Pulls } from './pulls.ts';
 import type { ForgeRepository } from './repository.ts';
 

@@ -1,21 +1,18 @@
-import { giteaApi } from 'gitea-js';
-import { boundedFetch, type Forge } from './forge.ts';
-import { ignoreNotFound, noAnswerError, refusalError } from './forge-error.ts';
+import { askGitea, GITEA, giteaClient } from './clients/gitea-client.ts';
+import type { Forge } from './forge.ts';
+import { ignoreNotFound } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
+import { openGiteaStatuses } from './statuses/gitea-statuses.ts';
 
-export const GITEA = 'Gitea';
 /** Maximum length of a comment, in characters. Gitea documents no limit, so that of GitHub is used. */
 export const GITEA_MAX_LENGTH = 65_535;
 /** User id of workflow tokens; ids of real users are positive. */
 const ACTIONS_USER = -2;
 
-export function giteaClient(apiUrl: string, token: string, signal: AbortSignal) {
-  return giteaApi(apiUrl.replace(/\/api\/v1\/?$/, ''), { token, customFetch: boundedFetch(signal) });
-}
-
 /** Opens a pull request at Gitea or Forgejo. */
 export function openGitea(pull: PullRequest, token: string, signal: AbortSignal): Forge {
   const api = giteaClient(pull.apiUrl, token, signal);
+  const statuses = openGiteaStatuses(pull, token, signal);
   const [owner = '', repo = ''] = pull.repository.split('/');
   /** Author id of an own comment: a token without the scope read:user cannot read its user. */
   let writer: number | undefined;
@@ -56,23 +53,6 @@ export function openGitea(pull: PullRequest, token: string, signal: AbortSignal)
       askGitea('remove a comment', async () => {
         await api.repos.issueDeleteComment(owner, repo, id);
       }).catch(ignoreNotFound),
-    setStatus: (status) =>
-      askGitea('set the commit status', async () => {
-        const run = pull.runUrl === null ? {} : { target_url: pull.runUrl };
-        await api.repos.repoCreateStatus(owner, repo, pull.head, { ...status, ...run });
-      }),
+    setStatus: (status) => statuses.setStatus(pull.head, { ...status, url: pull.runUrl }),
   };
-}
-
-/** Runs a request to Gitea, whose client throws the response, and classifies its errors. */
-export async function askGitea<T>(action: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof Response)) {
-      throw noAnswerError(GITEA, action, error);
-    }
-    const header = (name: string) => error.headers.get(name);
-    throw refusalError({ action, label: GITEA, status: error.status, header }, undefined);
-  }
 }

@@ -1,5 +1,6 @@
 import { link } from './ci-variables.ts';
-import { askGitHub, GITHUB, GITHUB_MAX_LENGTH, githubClient } from './github.ts';
+import { askGitHub, GITHUB, githubClient } from './clients/github-client.ts';
+import { GITHUB_MAX_LENGTH } from './github.ts';
 import type { PullBranches, Pulls } from './pulls.ts';
 import type { ForgeRepository } from './repository.ts';
 

@@ -1,6 +1,7 @@
 import { MergeRequestNotes, MergeRequests } from '@gitbeaker/rest';
 import { link } from './ci-variables.ts';
-import { askGitLab, GITLAB, GITLAB_MAX_LENGTH, gitlabOptions } from './gitlab.ts';
+import { askGitLab, GITLAB, gitlabOptions } from './clients/gitlab-client.ts';
+import { GITLAB_MAX_LENGTH } from './gitlab.ts';
 import type { Pulls } from './pulls.ts';
 import type { ForgeRepository } from './repository.ts';
 

@@ -1,0 +1,23 @@
+/** Client of the API of Gitea and Forgejo. */
+import { giteaApi } from 'gitea-js';
+import { boundedFetch } from '../forge.ts';
+import { noAnswerError, refusalError } from '../forge-error.ts';
+
+export const GITEA = 'Gitea';
+
+export function giteaClient(apiUrl: string, token: string, signal: AbortSignal) {
+  return giteaApi(apiUrl.replace(/\/api\/v1\/?$/, ''), { token, customFetch: boundedFetch(signal) });
+}
+
+/** Runs a request to Gitea, whose client throws the response, and classifies its errors. */
+export async function askGitea<T>(action: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Response)) {
+      throw noAnswerError(GITEA, action, error);
+    }
+    const header = (name: string) => error.headers.get(name);
+    throw refusalError({ action, label: GITEA, status: error.status, header }, undefined);
+  }
+}

@@ -1,0 +1,55 @@
+/** Client of GitLab's API. */
+import { createRequesterFn, type RequestOptions } from '@gitbeaker/requester-utils';
+import { GitbeakerRequestError } from '@gitbeaker/rest';
+import { boundedFetch } from '../forge.ts';
+import { noAnswerError, refusalError } from '../forge-error.ts';
+
+export const GITLAB = 'GitLab';
+
+/** Options of every GitLab client. Requests end with `signal`. */
+export function gitlabOptions(apiUrl: string, token: string, signal: AbortSignal) {
+  return { host: apiUrl.replace(/\/api\/v4\/?$/, ''), token, requesterFn: singleRequester(boundedFetch(signal)) };
+}
+
+/**
+ * Creates a requester that sends each request once and keeps the status of a failed one. The client's default requester
+ * retries status 429 and 502 and then throws an error without the status. Retries are made by `withRetries`.
+ */
+function singleRequester(send: typeof fetch) {
+  return createRequesterFn(
+    (_, options) => Promise.resolve(options),
+    async (endpoint, options) => {
+      const {
+        prefixUrl = '',
+        searchParams = '',
+        method = 'GET',
+        headers = {},
+        body = null,
+      } = options as RequestOptions;
+      const url = new URL(endpoint, prefixUrl.endsWith('/') ? prefixUrl : `${prefixUrl}/`);
+      url.search = searchParams;
+      const request = new Request(url, { method, headers, body });
+      const response = await send(request);
+      if (!response.ok) {
+        const description = response.statusText;
+        throw new GitbeakerRequestError(description, { cause: { description, request, response } });
+      }
+      const content = response.status === 204 ? null : ((await response.json()) as Record<string, unknown>);
+      return { status: response.status, headers: Object.fromEntries(response.headers), body: content };
+    },
+  );
+}
+
+/** Runs a request to GitLab and classifies its errors. */
+export async function askGitLab<T>(action: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const response = error instanceof GitbeakerRequestError ? error.cause?.response : undefined;
+    if (response === undefined) {
+      throw noAnswerError(GITLAB, action, error);
+    }
+    const header = (name: string) => response.headers.get(name);
+    throw refusalError({ action, label: GITLAB, status: response.status, header }, error);
+  }
+}
