@@ -8,6 +8,7 @@ import { didYouMean } from '../core/text/suggest.ts';
 import { type ConfigFiles, examineClusters } from './clusters.ts';
 import { type Config, freezeConfig } from './config.ts';
 import { type ConfigDocument, type Path, readDocument } from './document.ts';
+import { forgeProblems } from './forge-problems.ts';
 import { notificationProblems } from './notification-checks.ts';
 import { plainHttpProblems } from './plain-http.ts';
 import { currentName } from './renamed.ts';
@@ -60,6 +61,7 @@ export function loadConfig(options: LoadConfigOptions): Config {
       ...uiProblems(document),
       ...notificationProblems(document),
       ...webhookProblems(document),
+      ...forgeProblems(document),
     ]);
     append(
       problems,

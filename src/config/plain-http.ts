@@ -23,11 +23,11 @@ export function plainHttpProblems(document: ConfigDocument) {
   );
 }
 
-/** Finds every plain HTTP `baseUrl`, and every other plain HTTP URL with a user or a password. */
+/** Finds every plain HTTP `baseUrl` and `apiUrl`, and every other plain HTTP URL with a user or a password. */
 function* addresses(value: unknown, path: Path): Iterable<Path> {
   if (isPlainHttp(value)) {
     const { username, password } = new URL(value);
-    if (path.at(-1) === 'baseUrl' || username !== '' || password !== '') {
+    if (path.at(-1) === 'baseUrl' || path.at(-1) === 'apiUrl' || username !== '' || password !== '') {
       yield path;
     }
   } else if (Array.isArray(value)) {

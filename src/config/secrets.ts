@@ -6,6 +6,7 @@ import type { ConfigDocument, Path } from './document.ts';
 const PUBLIC = [
   /^organizations\.\d+\.(id|scope|requireApproval|prune|limits|selfHeal|schedule|syncWindows)(\.|$)/,
   /^organizations\.\d+\.source\.(directory|git\.(ref|path|pollInterval|recordApplied))$/,
+  /^organizations\.\d+\.forge\.(type|apiUrl|repository|statusContext|environment)$/,
   /^organizations\.\d+\.conversations\.(settleDelay|batch|outbox|redact)(\.|$)/,
   /^organizations\.\d+\.conversations\.sources\.\d+\.(name|pollInterval|since|folder)(\.|$)/,
   /^organizations\.\d+\.clusters\.(?!changeRequest\.reviewers)/,

@@ -44,6 +44,7 @@ export type ConditionCode =
   | 'stale'
   | 'paused'
   | 'channel-failing'
+  | 'status-failing'
   | 'state-file-failing';
 
 /** All conditions. The list is closed: routes, silences and templates name these codes. */
@@ -66,6 +67,7 @@ export const CONDITION_RULES: Readonly<Record<ConditionCode, ConditionRule>> = {
   stale: rule('page', 0, 'The state is out of date', [...PLATFORM, 'source-unreadable', 'state-file-failing']),
   paused: rule('info', 0, 'Changes are paused'),
   'channel-failing': rule('warning', 5, 'A notification channel fails'),
+  'status-failing': rule('warning', 5, 'Commit statuses cannot be set'),
   'state-file-failing': rule('page', 1, 'The state file cannot be used'),
 };
 

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
+import { COMMIT_STATUS_LAYOUT, openCommitStatuses } from './commit-statuses.ts';
 import { AUDIT_INDEX, HISTORY_LAYOUTS } from './history-layout.ts';
 import type { NotificationEvent } from './notifications/events.ts';
 import { NOTIFICATION_LAYOUT } from './notifications/layout.ts';
@@ -60,6 +61,10 @@ export function openMemoryStore(): Store {
       database ??= memoryDatabase();
       return openHistory(database, access, organization);
     },
+    commitStatuses: (organization) => {
+      database ??= memoryDatabase();
+      return openCommitStatuses(database, access, organization);
+    },
     sessions: () => {
       database ??= memoryDatabase();
       return openSessions(database, access);
@@ -77,7 +82,9 @@ export function openMemoryStore(): Store {
 
 function memoryDatabase(): DatabaseSync {
   const database = new DatabaseSync(':memory:');
-  database.exec([...OUTBOX_LAYOUTS, ...HISTORY_LAYOUTS, SESSION_LAYOUT, AUDIT_INDEX, NOTIFICATION_LAYOUT].join('\n'));
+  database.exec(
+    [...OUTBOX_LAYOUTS, ...HISTORY_LAYOUTS, SESSION_LAYOUT, AUDIT_INDEX, NOTIFICATION_LAYOUT, COMMIT_STATUS_LAYOUT].join('\n'),
+  );
   return database;
 }
 

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isObject, type Json, type JsonObject } from '../core/json.ts';
+import { COMMIT_STATUS_LAYOUT, openCommitStatuses } from './commit-statuses.ts';
 import type { Actor } from './history.ts';
 import { AUDIT_INDEX, HISTORY_LAYOUTS } from './history-layout.ts';
 import { insertEvents } from './notifications/events.ts';
@@ -50,6 +51,7 @@ const LAYOUTS = [
   SESSION_LAYOUT,
   AUDIT_INDEX,
   NOTIFICATION_LAYOUT,
+  COMMIT_STATUS_LAYOUT,
 ];
 
 /** SQLite's application id, which marks the file as Octavo's: "Octv". */
@@ -85,6 +87,7 @@ export function openSqliteStore(path: string, onOpen?: (database: DatabaseSync) 
     organization: (id) => withStoreErrors(file, () => openRecord(database, file, id)),
     note: (topic) => withStoreErrors(file, () => openNote(database, file, topic)),
     history: (organization) => openHistory(database, access, organization),
+    commitStatuses: (organization) => access.run(() => openCommitStatuses(database, access, organization)),
     sessions: () => access.run(() => openSessions(database, access)),
     notifications: () => access.run(() => openNotifications(database, access)),
     outbox: (organization, limit) => access.run(() => openOutbox(database, access, organization, limit)),

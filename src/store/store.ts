@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../core/json.ts';
+import type { CommitStatusTable } from './commit-statuses.ts';
 import type { Actor, History } from './history.ts';
 import type { NotificationEvent } from './notifications/events.ts';
 import type { Notifications } from './notifications.ts';
@@ -83,6 +84,8 @@ export interface Store {
   note(topic: string): Note;
   /** Returns the history of an organization; empty for an unknown one. */
   history(organization: string): History;
+  /** Returns the commit statuses of an organization; empty for an unknown one. */
+  commitStatuses(organization: string): CommitStatusTable;
   /** Returns the sessions of the web page. */
   sessions(): Sessions;
   /** Returns the notifications of all organizations. */

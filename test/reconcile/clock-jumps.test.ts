@@ -18,6 +18,7 @@ const source: DesiredSource = {
   peek: async () => {
     throw new Error('nothing is read here');
   },
+  commit: null,
   hasMoved: async () => false,
   authors: async () => null,
   scope: '.',

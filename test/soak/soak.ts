@@ -222,6 +222,7 @@ class Soak {
         };
       },
       peek: () => loader.load(memoryTree(manifestsOf(this.#model))),
+      commit: null,
       hasMoved: async () => true,
       authors: async () => null,
       watch: async () => undefined,

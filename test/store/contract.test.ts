@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
+import { COMMIT_STATUS_RETENTION, type CommitStatusRecord } from '../../src/store/commit-statuses.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { PlanDecision, RecordEntry, Store } from '../../src/store/store.ts';
@@ -136,6 +137,26 @@ describe.each([
     expect([await sessions.remove('b'), await sessions.remove('b')]).toEqual([true, false]);
     await sessions.update('b', { name: 'ben' });
     expect(await sessions.get('b', 250)).toBe(null);
+  });
+
+  test('keeps the newest commit statuses of each organization', async () => {
+    const statuses = store.commitStatuses('org_1');
+    const record = (commit: string, changedAt: number, over: Partial<CommitStatusRecord> = {}): CommitStatusRecord => ({
+      ...{ commit, context: 'octavo/org_1', changedAt, applied: 2, sent: null },
+      wanted: { state: 'pending', description: '3 changes "planned"', url: null },
+      deployment: { wanted: 'in_progress', sent: null, id: null, isAttempted: true },
+      ...over,
+    });
+    await statuses.put([record('a', 1), record('b', 2)]);
+    const sent = record('a', 3, { sent: record('a', 1).wanted, deployment: null });
+    await statuses.put([sent]);
+    await store.commitStatuses('org_2').put([record('c', 4)]);
+    expect(await store.commitStatuses('org_1').list()).toEqual([sent, record('b', 2)]);
+    await statuses.put(Array.from({ length: COMMIT_STATUS_RETENTION - 1 }, (_, at) => record(`n${at}`, 10 + at)));
+    const kept = await statuses.list();
+    expect(kept).toHaveLength(COMMIT_STATUS_RETENTION);
+    expect(kept.at(-1)).toEqual(sent);
+    expect(await store.commitStatuses('org_2').list()).toEqual([record('c', 4)]);
   });
 
   test('throws StoreError after it was closed', async () => {

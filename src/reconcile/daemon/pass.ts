@@ -12,15 +12,17 @@ export interface PassEvents {
   onPassStart?(trigger: Trigger): void;
   /** The manifests were read. */
   onSource?(desired: Desired): void;
-  /** The manifests could not be read; the last valid ones stay in use. */
-  onBadSource?(error: Error, lastGood: string | null): void;
+  /** The manifests could not be read; the last valid ones stay in use. `commit`: the last that was found in the repository. */
+  onBadSource?(error: Error, lastGood: string | null, commit: string | null): void;
   onPlan?(planned: Planned, drift: readonly Change[]): void;
   /** The record was empty: the base was restored from the repository, with `count` resources of this commit. */
   onBaseRestored?(commit: string, count: number): void;
   /** Recording the applied commit in the repository failed; the next pass tries again. */
   onRecordFailed?(error: Error): void;
-  /** The plan is not applied now. */
-  onWait?(reason: string): void;
+  /** The plan is not applied now. `until`: when a sync window may open, in milliseconds since the epoch. */
+  onWait?(reason: string, until: number | null): void;
+  /** The plan is applied now. */
+  onApply?(planned: Planned): void;
   onResult?(result: ChangeResult, change: Change | undefined): void;
   /** The fields that are flapping, after every pass that planned; usually none. */
   onFlapping?(flapping: readonly Revert[]): void;

@@ -32,6 +32,15 @@ export interface Check {
   readonly at: number;
 }
 
+/** Why a plan is not applied now. */
+interface Wait {
+  readonly reason: string;
+  /** Milliseconds until it may be applied; null: only a trigger changes that. */
+  readonly retryIn: number | null;
+  /** Next time at which a sync window may open, in milliseconds since the epoch. */
+  readonly until: number | null;
+}
+
 type PassResult = Pick<PassEnd, 'outcome' | 'plan' | 'results' | 'error' | 'retryIn'>;
 
 /** Counter of the requests of one pass. */
@@ -108,8 +117,10 @@ export class PassRunner {
     const { planned, drift } = await this.#plan(input, trigger, requests, authors);
     // 4. Apply the plan, unless it has to wait.
     const wait = this.#waitReason(planned);
-    if (wait !== null) {
-      this.#options.events.onWait?.(wait.reason);
+    if (wait === null) {
+      this.#options.events.onApply?.(planned);
+    } else {
+      this.#options.events.onWait?.(wait.reason, wait.until);
     }
     const applied = wait === null ? await this.#apply(input, planned, requests) : null;
     const results = applied?.results ?? [];
@@ -142,7 +153,7 @@ export class PassRunner {
       return { desired: this.#lastGood, error: null };
     } catch (thrown) {
       const error = toError(thrown);
-      events.onBadSource?.(error, this.#lastGood?.commit ?? null);
+      events.onBadSource?.(error, this.#lastGood?.commit ?? null, source.commit);
       return { desired: this.#lastGood, error };
     }
   }
@@ -197,23 +208,24 @@ export class PassRunner {
   }
 
   /** Returns why the plan is not applied now, and the milliseconds until it may be; null: it is applied. */
-  #waitReason(planned: Planned): { readonly reason: string; readonly retryIn: number | null } | null {
+  #waitReason(planned: Planned): Wait | null {
     const { config, clock, openWriter } = this.#options;
     const { verdict, changes } = planned.plan;
     if (openWriter === null) {
-      return { reason: 'dry run: nothing is written', retryIn: null };
+      return { reason: 'dry run: nothing is written', retryIn: null, until: null };
     }
     if (verdict.state !== 'ready') {
-      return { reason: verdict.reasons.join('; '), retryIn: null };
+      return { reason: verdict.reasons.join('; '), retryIn: null, until: null };
     }
     const now = clock.now();
     const pause = this.#pauses.find((each) => isOfOrganization(each, now));
     if (pause !== undefined) {
-      return { reason: describePause(pause), retryIn: untilPauseEnds([pause], now) };
+      return { reason: describePause(pause), retryIn: untilPauseEnds([pause], now), until: null };
     }
     const window = windowState(config.syncWindows, now);
     if (!window.open && changes.some((change) => change.held === null && change.paused === null)) {
-      return { reason: window.reason, retryIn: window.until === null ? null : Math.max(0, window.until - now) };
+      const { reason, until } = window;
+      return { reason, retryIn: until === null ? null : Math.max(0, until - now), until };
     }
     return null;
   }
@@ -274,7 +286,7 @@ export class PassRunner {
   #untilWindowOpens(planned: Planned, results: readonly ChangeResult[]): number | null {
     const wait = results.some(({ status }) => status === 'skipped') ? this.#waitReason(planned) : null;
     if (wait !== null) {
-      this.#options.events.onWait?.(wait.reason);
+      this.#options.events.onWait?.(wait.reason, wait.until);
     }
     return wait?.retryIn ?? null;
   }

@@ -58,6 +58,8 @@ export interface DesiredSource {
    * errors as `read`.
    */
   peek(): Promise<DesiredState>;
+  /** Commit of the last `read`, even if its manifests are invalid; null before it. Git only. */
+  readonly commit: string | null;
   /** Returns true if the commit differs from that of the last `read`; reads no manifests. Git only. */
   hasMoved(): Promise<boolean>;
   /** Reads who wrote the commits of a range that ends at the commit of a `read`. Null: it cannot be known. */
@@ -160,6 +162,9 @@ function gitSource(
         await sync();
         return loader.load(openDiskTree(checkout.root, 'all'));
       }),
+    get commit() {
+      return read;
+    },
     hasMoved: () => inTurn(async () => (await sync()).commit !== read),
     authors: (range) => inTurn(() => checkout.authors(range)),
     watch: async () => undefined,
@@ -218,6 +223,7 @@ function directorySource(directory: string, { scope }: SourceOwner, loader: Mani
     },
     // A pass may be reading at the same time: its cache is not shared.
     peek: async () => createManifestLoader(kinds).load(open()),
+    commit: null,
     hasMoved: async () => true,
     async authors(range) {
       const repository = findRepository(directory);
