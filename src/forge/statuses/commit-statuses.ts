@@ -29,7 +29,9 @@ export interface NewDeployment {
 }
 
 export interface Deployments {
-  /** Creates a deployment in progress, and returns its id. Not safe to repeat: look with `find` after a lost response. */
+  /** State of a new deployment; null: none until it is set. */
+  readonly createdState: 'in_progress' | null;
+  /** Creates a deployment, and returns its id. Not safe to repeat: look with `find` after a lost response. */
   create(deployment: NewDeployment): Promise<string>;
   /** Returns the id of the newest deployment of a commit to an environment; null if there is none. */
   find(deployment: NewDeployment): Promise<string | null>;

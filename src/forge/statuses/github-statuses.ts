@@ -41,6 +41,7 @@ export function openGitHubStatuses(
 
 function openDeployments(octokit: Client, at: Owner): Deployments {
   return {
+    createdState: null,
     create: ({ commit, environment, description }) =>
       askGitHub('create the deployment', async () => {
         const { data } = await octokit.request('POST /repos/{owner}/{repo}/deployments', {

@@ -51,6 +51,7 @@ export function openGitLabStatuses(
 
 function openDeployments(api: GitLabDeployments, project: string, ref: string | undefined): Deployments {
   return {
+    createdState: 'in_progress',
     create: ({ commit, environment }) =>
       askGitLab('create the deployment', async () => {
         const { id } = await api.create(project, environment, commit, ref ?? commit, false, { status: 'running' });

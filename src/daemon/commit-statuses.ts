@@ -1,0 +1,207 @@
+/** Sets a commit status, and a deployment if configured, for every commit that the daemon sees. */
+import type { Change } from '../core/change.ts';
+import { DesiredStateError, messageOf } from '../core/errors.ts';
+import { WakeUpSignal } from '../core/wake-up-signal.ts';
+import { messageLine } from '../notify/messages/line.ts';
+import { type OrganizationStatuses, openOrganizationStatuses } from '../notify/statuses/organization-forge.ts';
+import {
+  applyingProgress,
+  dueChanges,
+  invalidProgress,
+  ownChanges,
+  type Progress,
+  passProgress,
+  type WaitingReason,
+} from '../notify/statuses/pass-progress.ts';
+import { changeProgress, findRecord, isFullCommit, supersede } from '../notify/statuses/status-changes.ts';
+import { StatusRecords } from '../notify/statuses/status-records.ts';
+import { type StatusRequest, StatusSender } from '../notify/statuses/status-sender.ts';
+import type { PassEnd, PassEvents } from '../reconcile/daemon/pass.ts';
+import { createRedactor } from '../redact.ts';
+import type { CommitStatusRecord } from '../store/commit-statuses.ts';
+import type { Fact } from '../store/notifications.ts';
+import { organizationPath, passPath } from '../views/model/paths.ts';
+import type { Feature, OrganizationContext } from './feature.ts';
+
+/** What a pass has reported so far. */
+interface RunningPass {
+  drift: ReadonlySet<Change>;
+  wait: WaitingReason | null;
+  /** Commit whose manifests are invalid. */
+  invalid: { readonly commit: string; readonly error: DesiredStateError } | null;
+}
+
+const newPass = (): RunningPass => ({ drift: new Set(), wait: null, invalid: null });
+
+/** Commit statuses of one organization. Nothing that goes wrong here fails a pass. */
+export class OrganizationCommitStatuses implements Feature {
+  readonly stage = 2;
+  readonly #context: OrganizationContext;
+  readonly #statuses: OrganizationStatuses;
+  readonly #records: StatusRecords;
+  readonly #sender: StatusSender;
+  readonly #redact: (text: string) => string;
+  readonly #stopping = new AbortController();
+  #sending: Promise<void> = Promise.resolve();
+  #pass = newPass();
+  /** Commit of the last manifests that were valid. */
+  #commit: string | null = null;
+  #ended: { readonly end: PassEnd; readonly pass: RunningPass; readonly commit: string | null } | null = null;
+
+  /** Returns null if the configuration has none, and in a dry run, which writes nothing. */
+  static open(context: OrganizationContext): OrganizationCommitStatuses | null {
+    const { organization, abort, version, dryRun } = context;
+    const statuses = dryRun ? null : openOrganizationStatuses(organization, abort, `octavo/${version}`);
+    return statuses === null ? null : new OrganizationCommitStatuses(context, statuses);
+  }
+
+  private constructor(context: OrganizationContext, statuses: OrganizationStatuses) {
+    const { organization, store, clock, random, stopping } = context;
+    const wake = new WakeUpSignal();
+    this.#context = context;
+    this.#statuses = statuses;
+    this.#redact = createRedactor(context.config.secrets);
+    this.#records = new StatusRecords(store.commitStatuses(organization.id), () => wake.notify());
+    this.#sender = new StatusSender({
+      ...{ records: this.#records, forge: statuses.forge, environment: statuses.environment, wake, clock, random },
+      signal: AbortSignal.any([stopping, this.#stopping.signal]),
+      onRequest: (request) => this.#report(request),
+    });
+  }
+
+  /** Listener for the passes of the organization. */
+  events(): PassEvents {
+    return {
+      onPassStart: () => {
+        this.#pass = newPass();
+      },
+      onSource: ({ commit }) => {
+        this.#commit = isFullCommit(commit) ? commit : null;
+        if (isFullCommit(commit)) {
+          this.#change((records) => supersede(records, commit, this.#context.clock.now()));
+        }
+      },
+      onBadSource: (error, _lastGood, commit) => {
+        if (error instanceof DesiredStateError && isFullCommit(commit)) {
+          this.#pass.invalid = { commit, error };
+        }
+      },
+      onPlan: (_planned, drift) => {
+        this.#pass.drift = new Set(drift);
+      },
+      onWait: (reason, until) => {
+        this.#pass.wait = { reason, until };
+      },
+      onApply: ({ plan }) => {
+        const due = dueChanges(ownChanges(plan, this.#pass.drift)).length;
+        if (due > 0) {
+          const path = organizationPath(this.#context.organization.id);
+          this.#change((records) => this.#progress(records, this.#commit, applyingProgress(due), path));
+        }
+      },
+      onPassEnd: (end) => {
+        this.#ended = { end, pass: this.#pass, commit: this.#commit };
+      },
+    };
+  }
+
+  /** Shows the result of the last pass, which is in the history with this number. */
+  recorded(number: number): void {
+    const ended = this.#ended;
+    this.#ended = null;
+    if (ended === null) {
+      return;
+    }
+    const { end, pass, commit } = ended;
+    const path = passPath(this.#context.organization.id, number);
+    this.#change((records) => {
+      const before = findRecord(records, { commit: commit ?? '', context: this.#statuses.context })?.applied ?? 0;
+      const isStopped = this.#context.stopping.aborted;
+      const result = passProgress({ ...end, drift: pass.drift, wait: pass.wait, isStopped }, before);
+      const { invalid } = pass;
+      return [
+        ...(invalid === null ? [] : this.#progress(records, invalid.commit, invalidProgress(invalid.error), path)),
+        ...(result === null ? [] : this.#progress(records, commit, result.progress, path, result.applied)),
+      ];
+    });
+  }
+
+  /** Statuses that cannot be set, as a condition; null if all can. */
+  fact(): Fact | null {
+    const { failure } = this.#sender;
+    const { organization } = this.#context;
+    return failure === null
+      ? null
+      : {
+          code: 'status-failing',
+          scope: { organization: organization.id, token: null, platform: null },
+          subject: '',
+          since: failure.since,
+          summary: `Commit statuses cannot be set: ${failure.reason}`,
+          details: [],
+          path: organizationPath(organization.id),
+        };
+  }
+
+  async start(): Promise<void> {
+    this.#sending = this.#sender.run().catch((error: unknown) => {
+      this.#context.log.error({ reason: messageOf(error) }, 'commit statuses are not sent any more');
+    });
+  }
+
+  /** Sends what the passes have recorded. A forge that refuses it fails nothing. */
+  async once(): Promise<boolean> {
+    try {
+      await this.#sender.sendDue();
+    } catch (error) {
+      this.#context.log.warn({ reason: messageOf(error) }, 'cannot read the commit statuses');
+    }
+    return true;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#sending;
+  }
+
+  #progress(
+    records: readonly CommitStatusRecord[],
+    commit: string | null,
+    { state, description }: Progress,
+    path: string,
+    applied?: number,
+  ): readonly CommitStatusRecord[] {
+    if (commit === null) {
+      return [];
+    }
+    const { context, forge, environment } = this.#statuses;
+    const { config, clock } = this.#context;
+    const { listen, publicUrl } = config.ui;
+    const line = messageLine(description, forge.maxDescription, this.#redact);
+    const changed = changeProgress(records, {
+      ...{ commit, context, progress: { state, description: line } },
+      url: listen === undefined || publicUrl === undefined ? null : `${publicUrl}${path}`,
+      hasDeployments: environment !== null,
+      now: clock.now(),
+      ...(applied === undefined ? {} : { applied }),
+    });
+    return changed === null ? [] : [changed];
+  }
+
+  #change(change: (records: readonly CommitStatusRecord[]) => readonly CommitStatusRecord[]): void {
+    this.#records.change(change).catch((error: unknown) => {
+      this.#context.log.warn({ reason: messageOf(error) }, 'cannot record the commit status');
+    });
+  }
+
+  #report({ commit, what, error }: StatusRequest): void {
+    const { log, metrics, organization } = this.#context;
+    const isRefused = (error as { disposition?: unknown } | null)?.disposition === 'stall';
+    metrics.commitStatus(organization.id, error === null ? 'sent' : isRefused ? 'refused' : 'failed');
+    if (error === null) {
+      log.debug({ commit, what }, 'commit status set');
+    } else {
+      log.warn({ commit, what, reason: error.message }, 'cannot set the commit status');
+    }
+  }
+}

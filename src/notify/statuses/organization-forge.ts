@@ -1,0 +1,35 @@
+/** Opens the commit statuses of an organization, as configured. */
+import type { OrganizationConfig } from '../../config/config.ts';
+import { findStatusForge } from '../../config/forge-problems.ts';
+import type { CommitStatuses } from '../../forge/statuses/commit-statuses.ts';
+import { openForgeStatuses } from '../../forge/statuses/open-statuses.ts';
+
+/** Commit statuses of one organization. */
+export interface OrganizationStatuses {
+  readonly forge: CommitStatuses;
+  /** Name of the statuses. */
+  readonly context: string;
+  /** Null: no deployments. */
+  readonly environment: string | null;
+}
+
+/** Returns null if the configuration has no token for them. */
+export function openOrganizationStatuses(
+  { id, source, forge }: OrganizationConfig,
+  signal: AbortSignal,
+  userAgent: string,
+): OrganizationStatuses | null {
+  if (source?.git === undefined || forge?.token === undefined) {
+    return null;
+  }
+  const found = findStatusForge(forge, source.git.url);
+  if (!('type' in found)) {
+    return null;
+  }
+  const ref = /^[0-9a-f]{40,64}$/.test(source.git.ref) ? null : source.git.ref;
+  return {
+    forge: openForgeStatuses({ ...found, token: forge.token, ref }, signal, userAgent),
+    context: forge.statusContext ?? `octavo/${id}`,
+    environment: forge.environment ?? null,
+  };
+}

@@ -1,0 +1,212 @@
+/** Sends commit statuses and deployments to the forge until it shows what is recorded, also after a restart. */
+import type { Clock, Random } from '../../core/clock.ts';
+import { messageOf, RateLimitedError, RejectedError, StoreError } from '../../core/errors.ts';
+import type { WakeUpSignal } from '../../core/wake-up-signal.ts';
+import type { CommitStatuses, Deployments, NewDeployment } from '../../forge/statuses/commit-statuses.ts';
+import type { CommitStatusRecord, DeploymentRecord } from '../../store/commit-statuses.ts';
+import { findRecord, type PendingRequest, pendingRequests } from './status-changes.ts';
+import type { StatusRecords } from './status-records.ts';
+
+/** Result of one request. */
+export interface StatusRequest {
+  readonly commit: string;
+  readonly what: PendingRequest;
+  /** Null: the forge took it. */
+  readonly error: Error | null;
+}
+
+export interface SenderOptions {
+  readonly records: StatusRecords;
+  readonly forge: CommitStatuses;
+  /** Null: no deployments. */
+  readonly environment: string | null;
+  /** Notified when records change. */
+  readonly wake: WakeUpSignal;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Starts no request once it aborts. */
+  readonly signal: AbortSignal;
+  readonly onRequest: (request: StatusRequest) => void;
+}
+
+/** Requests that fail. */
+export interface StatusFailure {
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  readonly reason: string;
+}
+
+interface Due {
+  readonly key: string;
+  readonly what: PendingRequest;
+  readonly record: CommitStatusRecord;
+}
+
+interface Failure extends StatusFailure {
+  readonly attempts: number;
+  /** On the monotonic clock. */
+  readonly retryAt: number;
+}
+
+/** Milliseconds for which a status is retried. */
+const GIVE_UP = 24 * 3_600_000;
+/** Milliseconds before the first retry, doubled for each further one: of what may succeed now, and of what was refused. */
+const RETRY = { first: 2000, max: 300_000 } as const;
+const RETRY_REFUSED = { first: 60_000, max: 900_000 } as const;
+/** Milliseconds to wait after a rate limit that names no time. */
+const RATE_LIMIT = 60_000;
+/** Milliseconds between checks without anything to do. */
+const IDLE = 3_600_000;
+
+export class StatusSender {
+  readonly #options: SenderOptions;
+  readonly #failures = new Map<string, Failure>();
+  /** Time before which nothing is sent, on the monotonic clock. */
+  #pausedUntil = 0;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+  }
+
+  /** The request that has failed longest; null if none does. */
+  get failure(): StatusFailure | null {
+    return [...this.#failures.values()].reduce<Failure | null>(
+      (first, each) => (first === null || each.since < first.since ? each : first),
+      null,
+    );
+  }
+
+  /** Sends until the signal aborts. */
+  async run(): Promise<void> {
+    const { wake, clock, signal } = this.#options;
+    while (!signal.aborted) {
+      const seen = wake.count;
+      const wait = await this.sendDue().catch((error: unknown) => {
+        if (!(error instanceof StoreError)) {
+          throw error;
+        }
+        return RETRY.max;
+      });
+      await wake.wait(seen, wait ?? IDLE, clock, signal);
+    }
+  }
+
+  /** Sends what is due. Returns the milliseconds until the next attempt; null if nothing is left. Throws StoreError. */
+  async sendDue(): Promise<number | null> {
+    const { clock, signal } = this.#options;
+    while (!signal.aborted) {
+      const due = await this.#due();
+      const now = clock.monotonic();
+      const next = due.find(({ key }) => this.#readyAt(key) <= now);
+      if (next === undefined) {
+        return due.length === 0 ? null : Math.max(1, Math.min(...due.map(({ key }) => this.#readyAt(key))) - now);
+      }
+      await this.#send(next);
+    }
+    return null;
+  }
+
+  #readyAt(key: string): number {
+    return Math.max(this.#pausedUntil, this.#failures.get(key)?.retryAt ?? 0);
+  }
+
+  /** Returns the requests that are needed, those of the oldest change first. */
+  async #due(): Promise<readonly Due[]> {
+    const { records, clock } = this.#options;
+    const since = clock.now() - GIVE_UP;
+    const recent = (await records.list()).filter(({ changedAt }) => changedAt > since).toReversed();
+    const due = recent.flatMap((record) =>
+      pendingRequests(record).map((what) => ({ key: `${what} ${record.commit} ${record.context}`, what, record })),
+    );
+    for (const key of this.#failures.keys()) {
+      if (due.every((each) => each.key !== key)) {
+        this.#failures.delete(key);
+      }
+    }
+    return due;
+  }
+
+  async #send({ key, what, record }: Due): Promise<void> {
+    const { onRequest } = this.#options;
+    try {
+      await (what === 'status' ? this.#sendStatus(record) : this.#sendDeployment(record));
+    } catch (error) {
+      if (error instanceof StoreError) {
+        throw error;
+      }
+      this.#fail(key, error);
+      onRequest({ commit: record.commit, what, error: error instanceof Error ? error : new Error(messageOf(error)) });
+      return;
+    }
+    this.#failures.delete(key);
+    onRequest({ commit: record.commit, what, error: null });
+  }
+
+  #fail(key: string, error: unknown): void {
+    const { clock, random } = this.#options;
+    const before = this.#failures.get(key);
+    const attempts = (before?.attempts ?? 0) + 1;
+    const isRefused = (error as { disposition?: unknown }).disposition === 'stall';
+    const { first, max } = isRefused ? RETRY_REFUSED : RETRY;
+    const delay = Math.min(max, first * 2 ** Math.min(attempts - 1, 20));
+    const wait = error instanceof RateLimitedError ? (error.after ?? RATE_LIMIT) : delay * (0.5 + random() / 2);
+    const retryAt = clock.monotonic() + wait;
+    this.#failures.set(key, { since: before?.since ?? clock.now(), reason: messageOf(error), attempts, retryAt });
+    // Other statuses can succeed after one was rejected, such as that of an unknown commit.
+    if (!(error instanceof RejectedError)) {
+      this.#pausedUntil = Math.max(this.#pausedUntil, retryAt);
+    }
+  }
+
+  async #sendStatus({ commit, context, wanted }: CommitStatusRecord): Promise<void> {
+    await this.#options.forge.setStatus(commit, { ...wanted, context });
+    await this.#update({ commit, context }, (record) => ({ ...record, sent: wanted }));
+  }
+
+  async #sendDeployment(record: CommitStatusRecord): Promise<void> {
+    const { deployments } = this.#options.forge;
+    const { environment } = this.#options;
+    const { deployment, commit, wanted } = record;
+    if (deployments === null || environment === null || deployment === null) {
+      // The configuration no longer has deployments.
+      await this.#update(record, (now) => ({ ...now, deployment: null }));
+      return;
+    }
+    if (deployment.id === null) {
+      const id = await this.#create(deployments, record, { commit, environment, description: wanted.description });
+      await this.#updateDeployment(record, { id, sent: deployments.createdState });
+      return;
+    }
+    await deployments.setState(deployment.id, deployment.wanted, wanted);
+    await this.#updateDeployment(record, { sent: deployment.wanted });
+  }
+
+  /** Creates a deployment, unless an earlier attempt whose response was lost has created it. Returns its id. */
+  async #create(deployments: Deployments, record: CommitStatusRecord, deployment: NewDeployment): Promise<string> {
+    if (record.deployment?.isAttempted === true) {
+      const found = await deployments.find(deployment);
+      if (found !== null) {
+        return found;
+      }
+    }
+    await this.#updateDeployment(record, { isAttempted: true });
+    return deployments.create(deployment);
+  }
+
+  #updateDeployment(key: CommitStatusRecord, change: Partial<DeploymentRecord>): Promise<void> {
+    return this.#update(key, (record) =>
+      record.deployment === null ? record : { ...record, deployment: { ...record.deployment, ...change } },
+    );
+  }
+
+  /** Changes what was sent of a record, and nothing that a pass may have changed in the meantime. */
+  #update(
+    key: Pick<CommitStatusRecord, 'commit' | 'context'>,
+    change: (record: CommitStatusRecord) => CommitStatusRecord,
+  ): Promise<void> {
+    return this.#options.records.change((records) => {
+      const record = findRecord(records, key);
+      return record === undefined ? [] : [change(record)];
+    });
+  }
+}
