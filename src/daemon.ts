@@ -11,6 +11,7 @@ import { ConfigError } from './core/errors.ts';
 import { ChangeNotifier } from './daemon/backend.ts';
 import { changeEvents, notifyingBudget } from './daemon/change-events.ts';
 import { OrganizationClusters } from './daemon/clusters.ts';
+import { OrganizationCommitStatuses } from './daemon/commit-statuses.ts';
 import { OrganizationConversations } from './daemon/conversations.ts';
 import type { DaemonContext, Feature, OrganizationContext } from './daemon/feature.ts';
 import { serveHooks } from './daemon/hooks.ts';
@@ -243,6 +244,7 @@ class RunningDaemon implements Daemon {
     };
     const notify = () => this.#changes.notify(id);
     const changes = changeEvents(notify);
+    const statuses = OrganizationCommitStatuses.open(context);
     const reconciliation =
       source === null
         ? null
@@ -250,8 +252,16 @@ class RunningDaemon implements Daemon {
             source,
             approveCommand: this.#options.approveCommand ?? approveCommand,
             onPassEnd: () => this.#observeQueues(),
-            onRecorded: notify,
-            events: combineListeners([this.#memory.events(), changes.passes, events?.(id) ?? {}]),
+            onRecorded: (number) => {
+              notify();
+              statuses?.recorded(number);
+            },
+            events: combineListeners([
+              this.#memory.events(),
+              changes.passes,
+              statuses?.events() ?? {},
+              events?.(id) ?? {},
+            ]),
           });
     const conversations = new OrganizationConversations(context, {
       pseudonymizeId,
@@ -262,8 +272,8 @@ class RunningDaemon implements Daemon {
       bindings: () => reconciliation?.reconciler.lastPlan?.bindings ?? null,
       events: combineListeners([changes.clusters, clusterEvents?.(id) ?? {}]),
     });
-    const features = [...(reconciliation === null ? [] : [reconciliation]), conversations, clusters];
-    return { id, reconciliation, conversations, clusters, features };
+    const features = [reconciliation, statuses, conversations, clusters].filter((feature) => feature !== null);
+    return { id, reconciliation, statuses, conversations, clusters, features };
   }
 
   #unready(): readonly string[] {

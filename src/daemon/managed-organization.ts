@@ -1,6 +1,7 @@
 /** Organizations of the daemon, and their plans that wait for approval. */
 import { ConfigError } from '../core/errors.ts';
 import type { OrganizationClusters } from './clusters.ts';
+import type { OrganizationCommitStatuses } from './commit-statuses.ts';
 import type { OrganizationConversations } from './conversations.ts';
 import type { Feature } from './feature.ts';
 import type { Reconciliation } from './reconciliation.ts';
@@ -10,6 +11,8 @@ export interface ManagedOrganization {
   readonly id: string;
   /** Null if the configuration has no source of manifests. */
   readonly reconciliation: Reconciliation | null;
+  /** Null if the configuration has no token for them, and in a dry run. */
+  readonly statuses: OrganizationCommitStatuses | null;
   readonly conversations: OrganizationConversations;
   readonly clusters: OrganizationClusters;
   /** All of the above, in the order in which they start. */

@@ -28,7 +28,7 @@ export interface ReconciliationOptions {
   /** Called after every pass. */
   readonly onPassEnd: () => void;
   /** Called after a pass was recorded in the history. */
-  readonly onRecorded: () => void;
+  readonly onRecorded: (number: number) => void;
   /** Listener in addition to the log and the metrics. */
   readonly events: PassEvents;
 }

@@ -1,6 +1,7 @@
 /** Prometheus metrics of the daemon. */
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { type ClusterMetrics, clusterMetrics } from './cluster-metrics.ts';
+import { type CommitStatusMetrics, commitStatusMetrics } from './commit-status-metrics.ts';
 import { type ConversationMetrics, conversationMetrics } from './conversation-metrics.ts';
 import { type FailureMetrics, failureMetrics } from './failure-metrics.ts';
 import { ChangingGauge, counter, gauge } from './instruments.ts';
@@ -66,7 +67,7 @@ export interface RequestObservation {
 }
 
 /** All metrics of Octavo. No label contains a title, an email or a token. */
-export interface Metrics extends FailureMetrics, PushMetrics {
+export interface Metrics extends FailureMetrics, PushMetrics, CommitStatusMetrics {
   /** Registry that `/metrics` serves. */
   readonly registry: Registry;
   readonly conversations: ConversationMetrics;
@@ -108,6 +109,7 @@ export function createMetrics(): Metrics {
     ...queueMetrics(registry),
     ...failureMetrics(registry),
     ...pushMetrics(registry),
+    ...commitStatusMetrics(registry),
     conversations: conversationMetrics(registry),
     clusters: clusterMetrics(registry),
   };

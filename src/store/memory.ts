@@ -83,7 +83,14 @@ export function openMemoryStore(): Store {
 function memoryDatabase(): DatabaseSync {
   const database = new DatabaseSync(':memory:');
   database.exec(
-    [...OUTBOX_LAYOUTS, ...HISTORY_LAYOUTS, SESSION_LAYOUT, AUDIT_INDEX, NOTIFICATION_LAYOUT, COMMIT_STATUS_LAYOUT].join('\n'),
+    [
+      ...OUTBOX_LAYOUTS,
+      ...HISTORY_LAYOUTS,
+      SESSION_LAYOUT,
+      AUDIT_INDEX,
+      NOTIFICATION_LAYOUT,
+      COMMIT_STATUS_LAYOUT,
+    ].join('\n'),
   );
   return database;
 }

@@ -111,11 +111,7 @@ describe('openSqliteStore', () => {
     database.exec('PRAGMA user_version = 99');
     database.close();
     expect(() => openSqliteStore(file)).toThrow(
-<<<<<<< HEAD
-      /newer Octavo \(layout 99; this version supports up to 12\); run that version/,
-=======
       /newer Octavo \(layout 99; this version supports up to \d+\); run that version/,
->>>>>>> 3a12ffd2 (Keep commit statuses in the state file, and check their settings)
     );
   });
 
