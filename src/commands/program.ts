@@ -6,6 +6,7 @@ import { FEATURE_NAMES, PLATFORM_NAMES } from './cli/feature-names.ts';
 import { clusterCommands } from './clusters/program.ts';
 import { conversationCommands } from './conversations/program.ts';
 import { actionCommands, viewCommands } from './daemon/program.ts';
+import { notifyCommands } from './notify/program.ts';
 
 /** Forges that `octavo init` has a workflow for. */
 const FORGE_CHOICES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
@@ -32,6 +33,7 @@ export function createProgram(context: CommandContext, setExitCode: SetExitCode)
   actionCommands(program, context, setExitCode);
   conversationCommands(program, context, setExitCode);
   clusterCommands(program, context, setExitCode);
+  notifyCommands(program, context, setExitCode);
   apiCommands(program, context, setExitCode);
   tryingCommands(program, context, setExitCode);
   return program;

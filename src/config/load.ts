@@ -33,6 +33,8 @@ export interface LoadConfigOptions {
   readonly kinds: readonly ConfigKind[];
   /** `found`: the file was not named explicitly, so its references are limited (see `trust.ts`). Default: `named`. */
   readonly trust?: ConfigTrust;
+  /** Sections that count as not set, because placeholders replace their secrets. Default: none. */
+  readonly omit?: readonly string[];
 }
 
 /** Compiling a schema, which is the default, takes longer than reading one value with it. */
@@ -43,10 +45,11 @@ const READ_ONCE = { jitless: true };
  * solution`. Its message contains no secrets.
  */
 export function loadConfig(options: LoadConfigOptions): Config {
-  const { text, file, folder = dirname(file), env, readFile, kinds, trust = 'named' } = options;
+  const { text, file, folder = dirname(file), env, readFile, kinds, trust = 'named', omit = [] } = options;
   const limits = trust === 'found' ? foundLimits(file) : null;
   const files = { readFile: limits?.readFile ?? readFile, base: folder };
-  const document = readDocument(text, file, { env, ...files, ...(limits === null ? {} : { refuse: limits.refuse }) });
+  const context = { env, ...files, ...(limits === null ? {} : { refuse: limits.refuse }) };
+  const document = omitSections(readDocument(text, file, context), omit);
   const secrets = collectSecrets(document);
   const schema = configSchema(kinds);
   const parsed = schema.safeParse(document.values ?? {}, READ_ONCE);
@@ -72,6 +75,12 @@ export function loadConfig(options: LoadConfigOptions): Config {
     throw new ConfigError(listOnce(problems, secrets, file));
   }
   return freezeConfig(parsed.data, secrets, clusters);
+}
+
+function omitSections(document: ConfigDocument, sections: readonly string[]): ConfigDocument {
+  const { values } = document;
+  const entries = isObject(values) ? Object.entries(values).filter(([name]) => !sections.includes(name)) : [];
+  return isObject(values) ? { ...document, values: Object.fromEntries(entries) } : document;
 }
 
 function examineEach(document: ConfigDocument, files: ConfigFiles) {

@@ -62,7 +62,8 @@ export async function readConfigWithoutSecrets(
     source === null
       ? { source, ignored: ignored ?? null }
       : { source: { ...source, trust: 'named', read: () => PLACEHOLDER } };
-  return loadChosen(chosen, file, { ...terminal, env });
+  // No placeholder is the secret of a webhook, or the address of a mail server.
+  return loadChosen(chosen, file, { ...terminal, env }, ['notifications']);
 }
 
 /** Replaces values that are not read; valid as a text, as a secret and as an address that never resolves. */
@@ -76,13 +77,14 @@ async function loadChosen(
   { source, ignored }: ChosenConfig,
   file: string | undefined,
   { env }: Terminal,
+  omit: readonly string[] = [],
 ): Promise<Config> {
   if (source === null) {
     return configFromEnvironment({ env, kinds, ...(ignored ? { ignored } : {}) });
   }
   const { text, folder, trust } = source;
   const load = (readFile: (path: string) => string) =>
-    loadConfig({ text, file: file ?? DEFAULT_CONFIG, folder, env, readFile, kinds, trust });
+    loadConfig({ text, file: file ?? DEFAULT_CONFIG, folder, env, readFile, kinds, trust, omit });
   const wanted = new Set<string>();
   try {
     // Loading calls readFile synchronously, so a first load with placeholders collects the names of the files.

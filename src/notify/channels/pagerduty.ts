@@ -23,18 +23,23 @@ export function openPagerDutyChannel({ routingKey, url }: PagerDutyConfig, conte
     name: context.name,
     isPager: true,
     async send(outgoing, signal) {
-      const body = renderWithin(
-        outgoing.message,
-        MAX_EVENT,
-        (message) => JSON.stringify({ routing_key: routingKey, ...writeEvent(outgoing, message) }),
-        ({ length }) => length,
-      );
+      const body = JSON.stringify({ routing_key: routingKey, ...writePagerDutyEvent(outgoing) });
       const path = outgoing.message.state === 'event' ? '/v2/change/enqueue' : '/v2/enqueue';
       await sender.post(url + path, body, { 'content-type': 'application/json' }, signal);
       return null;
     },
     close: () => sender.close(),
   };
+}
+
+/** Writes the event of a message, without the routing key. */
+export function writePagerDutyEvent(outgoing: Outgoing) {
+  return renderWithin(
+    outgoing.message,
+    MAX_EVENT,
+    (message) => writeEvent(outgoing, message),
+    (event) => JSON.stringify(event).length,
+  );
 }
 
 function writeEvent({ thread }: Outgoing, message: Notification) {

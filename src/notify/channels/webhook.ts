@@ -22,12 +22,7 @@ export function openWebhookChannel({ url, secret }: WebhookConfig, context: Chan
     name: context.name,
     isPager: false,
     async send(outgoing, signal) {
-      const body = renderWithin(
-        outgoing.message,
-        MAX_BODY,
-        (message) => JSON.stringify(writePayload(outgoing, message)),
-        ({ length }) => length,
-      );
+      const body = writeWebhookBody(outgoing);
       const at = new Date(context.clock.now());
       const headers = {
         'content-type': 'application/json',
@@ -51,6 +46,16 @@ function createSigner(secret: string, name: string): Webhook {
       { cause },
     );
   }
+}
+
+/** Writes the body of a message. */
+export function writeWebhookBody(outgoing: Outgoing): string {
+  return renderWithin(
+    outgoing.message,
+    MAX_BODY,
+    (message) => JSON.stringify(writePayload(outgoing, message)),
+    ({ length }) => length,
+  );
 }
 
 function writePayload({ id, thread }: Outgoing, message: Notification) {

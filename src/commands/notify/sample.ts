@@ -1,0 +1,48 @@
+/** Messages about samples, with the settings of a configuration. */
+import type { Config } from '../../config/config.ts';
+import type { ChannelConfig } from '../../config/notifications.ts';
+import type { ConditionCode, EventCode } from '../../core/condition-codes.ts';
+import { ConfigError } from '../../core/errors.ts';
+import { didYouMean } from '../../core/text/suggest.ts';
+import { buildNotification } from '../../notify/messages/build-notification.ts';
+import { isEventCode, sampleCondition, sampleEvent } from '../../notify/messages/samples.ts';
+import type { Notification } from '../../notify/model/notification.ts';
+import { createRedactor } from '../../redact.ts';
+import type { DeliveryKind } from '../../store/notifications.ts';
+
+/** Code of a condition or event. */
+export type NotificationCode = ConditionCode | EventCode;
+
+/** Builds the message of a sample. It is about the first organization of the configuration. */
+export function sampleNotification(
+  code: NotificationCode,
+  config: Config,
+  {
+    kind,
+    now,
+    isResolved = false,
+  }: { readonly kind: DeliveryKind; readonly now: number; readonly isResolved?: boolean },
+): Notification {
+  const place = { organization: config.organizations[0]?.id ?? '', platform: config.platform.baseUrl, now };
+  const content = isEventCode(code)
+    ? { conditions: [], events: [sampleEvent(code, place)] }
+    : { conditions: [sampleCondition(code, place, isResolved)], events: [] };
+  const settings = {
+    publicUrl: config.ui.publicUrl ?? null,
+    templates: config.notifications.templates,
+    redact: createRedactor(config.secrets),
+  };
+  return buildNotification({ delivery: { kind }, facts: [], ...content }, settings, now);
+}
+
+/** Returns the settings of a channel. Throws ConfigError if there is none with this name. */
+export function findChannel(name: string, { notifications }: Config): ChannelConfig {
+  const names = Object.keys(notifications.channels);
+  const channel = names.includes(name) ? notifications.channels[name] : undefined;
+  if (channel === undefined) {
+    const known =
+      names.length === 0 ? '; notifications.channels is empty' : `; configured channels: ${names.join(', ')}`;
+    throw new ConfigError(`no channel ${JSON.stringify(name)} is configured${didYouMean(name, names, known)}`);
+  }
+  return channel;
+}
