@@ -1,12 +1,12 @@
 /** Command that prints the messages of samples. */
-import type { NotificationsConfig } from '../../config/notifications.ts';
-import { CONDITION_CODES, CONDITION_RULES, EVENT_CODES } from '../../core/condition-codes.ts';
+import type { Config } from '../../config/config.ts';
+import { CONDITION_CODES, EVENT_CODES } from '../../core/condition-codes.ts';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { previewBody, previewText } from '../../notify/channels/preview-body.ts';
-import { isEventCode } from '../../notify/messages/samples.ts';
+import { channelRules } from '../../notify/routes.ts';
 import { readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { findChannel, type NotificationCode, sampleNotification } from './sample.ts';
+import { findChannel, type NotificationCode, type SampleContent, sampleContent, sampleNotification } from './sample.ts';
 
 export interface PreviewFlags {
   readonly config?: string;
@@ -24,38 +24,33 @@ export async function previewCommand(
   const config = await readConfig(file, context);
   const channel = name === undefined ? null : findChannel(name, config);
   const now = clock.now();
+  const wants = code !== undefined || name === undefined ? () => true : routeFilter(name, config, now);
   const codes = code === undefined ? [...CONDITION_CODES, ...EVENT_CODES] : [code];
-  const shown = codes.filter(
-    (each) => name === undefined || code !== undefined || isRouted(each, name, config.notifications),
-  );
-  const previews = shown.map((each) => {
-    const message = sampleNotification(each, config, { kind: isEventCode(each) ? 'event' : 'firing', now });
-    const outgoing = { id: `sample-${each}`, thread: `sample-${each}`, message, receipt: null };
-    return {
-      code: each,
-      text: previewText(outgoing),
-      body: channel === null ? message : previewBody(channel, outgoing),
-    };
+  const previews = codes.flatMap((each) => {
+    const contents = config.organizations.map(({ id }) => sampleContent({ code: each, organization: id, now }, config));
+    const content = contents.find(wants);
+    return content === undefined ? [] : [{ code: each, outgoing: outgoingOf(each, content, config, now) }];
   });
   if (format === 'json') {
-    terminal.out(
-      `${JSON.stringify(
-        previews.map(({ code: each, body }) => ({ code: each, body })),
-        null,
-        2,
-      )}\n`,
-    );
+    const bodies = previews.map(({ code: each, outgoing }) => ({
+      code: each,
+      body: channel === null ? outgoing.message : previewBody(channel, outgoing),
+    }));
+    terminal.out(`${JSON.stringify(bodies, null, 2)}\n`);
   } else {
-    terminal.out(previews.map(({ code: each, text }) => `--- ${each}\n${text}`).join('\n'));
+    terminal.out(previews.map(({ code: each, outgoing }) => `--- ${each}\n${previewText(outgoing)}`).join('\n'));
   }
   return EXIT.done;
 }
 
-/** Returns true if a route leads to a channel for a code. */
-function isRouted(code: NotificationCode, channel: string, { routes }: NotificationsConfig): boolean {
-  return routes.some(({ channels, codes, severities }) => {
-    const isListed = codes?.includes(code) ?? !isEventCode(code);
-    const isSevere = isEventCode(code) || (severities?.includes(CONDITION_RULES[code].severity) ?? true);
-    return channels.includes(channel) && isListed && isSevere;
-  });
+/** Returns a predicate for what the routes lead to a channel. */
+function routeFilter(name: string, { notifications }: Config, now: number): (content: SampleContent) => boolean {
+  const rules = channelRules(notifications, [{ name, isPager: false }], now);
+  return ({ conditions, events }) =>
+    rules.some(({ wants, wantsEvent }) => conditions.some(wants) || events.some(wantsEvent));
+}
+
+function outgoingOf(code: NotificationCode, content: SampleContent, config: Config, now: number) {
+  const message = sampleNotification(content, content.events.length > 0 ? 'event' : 'firing', config, now);
+  return { id: `sample-${code}`, thread: `sample-${code}`, message, receipt: null };
 }

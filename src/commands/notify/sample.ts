@@ -5,6 +5,7 @@ import type { ConditionCode, EventCode } from '../../core/condition-codes.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { didYouMean } from '../../core/text/suggest.ts';
 import { buildNotification } from '../../notify/messages/build-notification.ts';
+import type { MessageContent } from '../../notify/messages/content.ts';
 import { isEventCode, sampleCondition, sampleEvent } from '../../notify/messages/samples.ts';
 import type { Notification } from '../../notify/model/notification.ts';
 import { createRedactor } from '../../redact.ts';
@@ -12,21 +13,34 @@ import type { DeliveryKind } from '../../store/notifications.ts';
 
 /** Code of a condition or event. */
 export type NotificationCode = ConditionCode | EventCode;
+/** Condition or event of a sample. */
+export type SampleContent = Pick<MessageContent, 'conditions' | 'events'>;
 
-/** Builds the message of a sample. It is about the first organization of the configuration. */
-export function sampleNotification(
-  code: NotificationCode,
-  config: Config,
-  {
-    kind,
-    now,
-    isResolved = false,
-  }: { readonly kind: DeliveryKind; readonly now: number; readonly isResolved?: boolean },
-): Notification {
-  const place = { organization: config.organizations[0]?.id ?? '', platform: config.platform.baseUrl, now };
-  const content = isEventCode(code)
+/** Choice of a sample. */
+export interface SampleChoice {
+  readonly code: NotificationCode;
+  readonly organization: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly isResolved?: boolean;
+}
+
+/** Returns the sample of a code. */
+export function sampleContent(choice: SampleChoice, { platform }: Config): SampleContent {
+  const { code, organization, now, isResolved = false } = choice;
+  const place = { organization, platform: platform.baseUrl, now };
+  return isEventCode(code)
     ? { conditions: [], events: [sampleEvent(code, place)] }
     : { conditions: [sampleCondition(code, place, isResolved)], events: [] };
+}
+
+/** Builds the message of a sample. */
+export function sampleNotification(
+  content: SampleContent,
+  kind: DeliveryKind,
+  config: Config,
+  now: number,
+): Notification {
   const settings = {
     publicUrl: config.ui.publicUrl ?? null,
     templates: config.notifications.templates,

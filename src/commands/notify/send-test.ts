@@ -7,7 +7,7 @@ import { describeDestination, previewText } from '../../notify/channels/preview-
 import { isEventCode } from '../../notify/messages/samples.ts';
 import { readTrustedConfig } from '../cli/config.ts';
 import { type CommandContext, interruptibleClock } from '../cli/context.ts';
-import { findChannel, type NotificationCode, sampleNotification } from './sample.ts';
+import { findChannel, type NotificationCode, sampleContent, sampleNotification } from './sample.ts';
 
 export interface TestFlags {
   readonly config?: string;
@@ -27,10 +27,14 @@ export async function testCommand(
     name,
     userAgent: `octavo/${context.version}`,
     clock: interruptibleClock(context),
+    allowsPlainHttp: config.platform.insecure,
   });
   const thread = `test-${randomUUID()}`;
   const send = async (id: string, isResolved: boolean, receipt: Receipt | null) => {
-    const message = sampleNotification(code, config, { kind: 'test', now: context.clock.now(), isResolved });
+    const now = context.clock.now();
+    const organization = config.organizations[0]?.id ?? '';
+    const content = sampleContent({ code, organization, now, isResolved }, config);
+    const message = sampleNotification(content, 'test', config, now);
     const outgoing = { id, thread, message, receipt };
     const taken = await channel.send(outgoing, context.signal);
     context.terminal.out(`Sent to ${name}, ${describeDestination(settings)}:\n\n${indent(previewText(outgoing))}\n`);

@@ -14,6 +14,8 @@ export interface ChannelContext {
   readonly name: string;
   readonly userAgent: string;
   readonly clock: Clock;
+  /** Allows plain HTTP to other machines, as `platform.insecure` does. Default: false. */
+  readonly allowsPlainHttp?: boolean;
 }
 
 /** Milliseconds until an answer must be complete. */
@@ -39,7 +41,7 @@ export class HttpSender {
 
   /** Throws ConfigError for a URL that would send secrets unencrypted. */
   constructor(url: string, context: ChannelContext) {
-    if (isPlainHttp(url)) {
+    if (isPlainHttp(url) && context.allowsPlainHttp !== true) {
       throw new ConfigError(`notifications.channels.${context.name}: the URL ${PLAIN_HTTP}`);
     }
     this.#context = context;

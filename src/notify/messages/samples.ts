@@ -34,6 +34,7 @@ const CONDITIONS: Readonly<Record<ConditionCode, Text>> = {
   ],
   'token-refused': ['The platform refuses the token; replace it in the configuration: the token has expired'],
   'platform-failing': ['The platform does not answer; Octavo goes on as soon as it does'],
+  'status-failing': ['The forge refuses commit statuses: the token lacks a permission (403)'],
   'budget-starved': ['Requests have waited longer than 5 minutes for the rate limit'],
   'connector-failing': ['The source helpdesk cannot be read: the helpdesk refused the token (401)'],
   'dead-letters': ['3 conversations were refused by the platform; retry or discard them'],

@@ -1,8 +1,10 @@
 /** Messages of conditions and events. */
 import { describe, expect, test } from 'vitest';
+import { namesForCode } from '../../../src/config/notification-template.ts';
 import { CONDITION_CODES, CONDITION_RULES, EVENT_CODES } from '../../../src/core/condition-codes.ts';
 import { buildNotification, type MessageSettings } from '../../../src/notify/messages/build-notification.ts';
 import type { MessageContent } from '../../../src/notify/messages/content.ts';
+import { isEventCode, sampleCondition, sampleEvent } from '../../../src/notify/messages/samples.ts';
 import { createRedactor } from '../../../src/redact.ts';
 import type { Condition, DeliveryKind, Fact, NotificationEvent } from '../../../src/store/notifications.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile-texts.ts';
@@ -220,6 +222,17 @@ describe('own templates', () => {
   ])('name the time of %s', (_what, since, words) => {
     const conditions = [condition('acme', { since })];
     expect(build({ conditions }, { templates: { 'pass-failing': '{{since}}' } }).items[0]?.summary).toBe(words);
+  });
+
+  test.each([...CONDITION_CODES, ...EVENT_CODES])('have a value for every name of %s', (code) => {
+    const place = { organization: 'acme', platform: 'https://api.example', now: NOW };
+    const content = isEventCode(code)
+      ? { events: [sampleEvent(code, place)] }
+      : { conditions: [sampleCondition(code, place)] };
+    for (const name of namesForCode(code).filter((each) => each !== 'details')) {
+      const [item] = build(content, { templates: { [code]: `{{${name}}}` } }).items;
+      expect([name, item?.summary]).toEqual([name, expect.stringMatching(/./)]);
+    }
   });
 
   test('do not fill in placeholders of values', () => {
