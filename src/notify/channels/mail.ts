@@ -43,7 +43,7 @@ function transportOptions({ server, user, password }: MailConfig, progress: Mail
     host: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: port === '' ? (secure ? 465 : 587) : Number(port),
     secure,
-    requireTLS: !secure && !isLoopbackHost(hostname),
+    ...(isLoopbackHost(hostname) ? { ignoreTLS: true } : { requireTLS: true }),
     ...(user === undefined ? {} : { auth: { user, pass: password ?? '' } }),
     connectionTimeout: SEND_TIMEOUT,
     greetingTimeout: SEND_TIMEOUT,
@@ -90,7 +90,7 @@ function mailOf({ id, thread, message }: Outgoing, { from, to }: MailConfig, { c
 /** Describes a failure without the words of the server, which may repeat the password. */
 function mailError(error: unknown, { isContentSent }: MailProgress, host: string): ChannelError {
   const { code, responseCode, command } = error as { code?: unknown; responseCode?: unknown; command?: unknown };
-  if (typeof responseCode === 'number' && responseCode > 0) {
+  if (code !== 'ETLS' && typeof responseCode === 'number') {
     const advice = code === 'EAUTH' ? '; check the user and the password' : '';
     const what =
       typeof command === 'string' && /^[A-Z]+/.test(command) ? ` to ${/^[A-Z]+( FROM| TO)?/.exec(command)?.[0]}` : '';
@@ -113,7 +113,7 @@ function reasonOf(code: string): string {
     case 'EDNS':
       return 'no such host';
     case 'ETIMEDOUT':
-    case 'ABORT_ERR':
+    case 'EABORT':
       return 'it did not answer in time';
     default:
       return `no connection (${code})`;

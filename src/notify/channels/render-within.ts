@@ -49,7 +49,7 @@ function shorten(message: Notification, [most, details, line]: Limits): Notifica
   );
   return {
     ...message,
-    title: plainLine(message.title, Math.min(line, 150)),
+    title: plainLine(message.title, Math.min(line, 150)) || message.code,
     items,
     more: message.more + message.items.length - items.length,
   };

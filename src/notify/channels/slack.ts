@@ -80,6 +80,9 @@ function createClient(
     },
     async fetch(url, init) {
       const { status, body } = await sender.post(String(url), String(init?.body ?? ''), init?.headers ?? {}, signal);
+      if (body === null || !isJson(body)) {
+        throw unreadable();
+      }
       return new Response(body, { status });
     },
   });
@@ -154,10 +157,19 @@ function channelError(error: unknown): ChannelError {
   if (error instanceof WebAPIRequestError && error.original instanceof ChannelError) {
     return error.original;
   }
-  if (error instanceof WebAPIPlatformError) {
-    const reason = error.data.error;
-    return new SlackRefusal(/^[a-z0-9_]{1,60}$/.test(reason) ? reason : 'unknown_error');
-  }
-  // The status was a success, but the body is not JSON, or did not arrive.
+  const reason: unknown = error instanceof WebAPIPlatformError ? error.data.error : undefined;
+  return typeof reason === 'string' && /^[a-z0-9_]{1,60}$/.test(reason) ? new SlackRefusal(reason) : unreadable();
+}
+
+function unreadable(): ChannelError {
   return new ChannelError('the answer of Slack cannot be read', 'unknown');
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

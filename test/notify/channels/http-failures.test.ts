@@ -1,0 +1,181 @@
+// Failures of the channels that send over HTTP.
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/core/clock.ts';
+import { ConfigError } from '../../../src/core/errors.ts';
+import { ChannelError } from '../../../src/notify/channels/channel.ts';
+import { openChannel } from '../../../src/notify/channels/open-channel.ts';
+import type { FakeReceiver, ReceiverFault } from '../../support/notify/fake-receiver.ts';
+import { HTTP_CHANNELS } from '../../support/notify/http-channels.ts';
+import { channelContext, manualClock, outgoing } from '../../support/notify/sample-message.ts';
+
+const never = () => new AbortController().signal;
+
+/** Sends the sample with a fault, and returns the failure with what the receiver has afterwards. */
+async function fail(kind: string, fault: ReceiverFault) {
+  const { receiver, config, count } = await open(kind);
+  await using _ = receiver;
+  receiver.faults.push(fault);
+  const channel = await openChannel(config, channelContext());
+  const error: unknown = await channel.send(outgoing(), never()).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  await channel.close();
+  return { error, count: count(), receiver };
+}
+
+function open(kind: string) {
+  const start = HTTP_CHANNELS[kind];
+  if (start === undefined) {
+    throw new Error(kind);
+  }
+  return start();
+}
+
+/** Everything that a log could write of an error. */
+function wordsOf(error: unknown): string {
+  const parts = error instanceof Error ? [error.message, error.stack, JSON.stringify(error), wordsOf(error.cause)] : [];
+  return parts.join('\n');
+}
+
+describe.each(Object.keys(HTTP_CHANNELS))('channel %s', (kind) => {
+  test.each<[string, ReceiverFault, number | null]>([
+    ['429 with seconds', { status: 429, headers: { 'retry-after': '7' } }, 7000],
+    [
+      '429 with a date',
+      {
+        status: 429,
+        headers: { date: 'Sat, 14 Mar 2026 09:00:00 GMT', 'retry-after': 'Sat, 14 Mar 2026 09:00:30 GMT' },
+      },
+      30_000,
+    ],
+    ['429 without a time', { status: 429 }, null],
+    ['408', { status: 408 }, null],
+  ])('reports that %s was not taken, and the time to wait', async (_, fault, retryAfter) => {
+    const { error, count } = await fail(kind, fault);
+    expect(error).toBeInstanceOf(ChannelError);
+    expect(error).toMatchObject({ failure: 'not-taken', retryAfter });
+    expect(count).toBe(0);
+  });
+
+  test.each([400, 401, 403, 404, 410, 413])('reports that %i is a rejection', async (status) => {
+    const { error } = await fail(kind, { status, body: 'canary' });
+    expect(error).toMatchObject({ failure: 'rejected' });
+    expect((error as Error).message).toContain(String(status));
+  });
+
+  test.each([500, 502, 503, 504])('reports that nobody knows what became of the message after %i', async (status) => {
+    const { error } = await fail(kind, { status, headers: { 'retry-after': '3' } });
+    expect(error).toMatchObject({ failure: 'unknown', retryAfter: 3000 });
+  });
+
+  test.each<ReceiverFault>(['dropped', 'lost'])('reports an answer that was %s as unknown', async (fault) => {
+    const { error } = await fail(kind, fault);
+    expect(error).toMatchObject({ failure: 'unknown', retryAfter: null });
+  });
+
+  test('does not follow redirects', async () => {
+    const { receiver: elsewhere } = await open(kind);
+    await using _ = elsewhere;
+    const { error } = await fail(kind, { status: 307, headers: { location: `${elsewhere.origin}/` } });
+    expect(error).toMatchObject({ failure: 'rejected' });
+    expect((error as Error).message).toContain('redirects are not followed');
+    expect(elsewhere.requests).toEqual([]);
+  });
+
+  test('gives up waiting after 30 seconds without knowing what became of the message', async () => {
+    const { receiver, config, count } = await open(kind);
+    await using _ = receiver;
+    const clock = manualClock();
+    receiver.faults.push('silent');
+    receiver.onSilence = () => clock.expire();
+    const channel = await openChannel(config, channelContext(clock));
+    await expect(channel.send(outgoing(), never())).rejects.toMatchObject({
+      failure: 'unknown',
+      message: expect.stringContaining('did not answer in time'),
+    });
+    expect(count()).toBe(1);
+    await channel.close();
+  });
+
+  test('stops waiting when the daemon stops', async () => {
+    const { receiver, config } = await open(kind);
+    await using _ = receiver;
+    const stop = new AbortController();
+    receiver.faults.push('silent');
+    receiver.onSilence = () => stop.abort();
+    const channel = await openChannel(config, channelContext());
+    await expect(channel.send(outgoing(), stop.signal)).rejects.toMatchObject({ failure: 'unknown' });
+    await channel.close();
+  });
+
+  test('reports that a refused connection took nothing', async () => {
+    const { receiver, config } = await open(kind);
+    await receiver[Symbol.asyncDispose]();
+    const channel = await openChannel(config, channelContext());
+    await expect(channel.send(outgoing(), never())).rejects.toMatchObject({ failure: 'not-taken' });
+    await channel.close();
+  });
+
+  test('sends the same message again after a lost answer, so that the receiver can recognize it', async () => {
+    const { receiver, config, count, isIdempotent } = await open(kind);
+    await using _ = receiver;
+    receiver.faults.push('lost');
+    const channel = await openChannel(config, channelContext());
+    await expect(channel.send(outgoing(), never())).rejects.toThrow(ChannelError);
+    await channel.send(outgoing(), never());
+    expect(count()).toBe(isIdempotent ? 1 : 2);
+    expect(receiver.requests).toHaveLength(2);
+    await channel.close();
+  });
+
+  test('names no secret in any error', async () => {
+    const faults: ReceiverFault[] = [
+      { status: 400 },
+      { status: 403 },
+      { status: 500 },
+      'dropped',
+      'truncated',
+      'endless',
+    ];
+    for (const fault of faults) {
+      const { error } = await fail(kind, fault);
+      expect(wordsOf(error)).not.toMatch(/canary|c2VjcmV0|sig=|services|workflows/);
+    }
+  });
+
+  test('refuses to send over a network unencrypted', async () => {
+    const { receiver, config } = await open(kind);
+    await using _ = receiver;
+    const remote = JSON.parse(JSON.stringify(config).replaceAll('127.0.0.1', 'receiver.example')) as typeof config;
+    const error: unknown = await openChannel(remote, channelContext()).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(wordsOf(error)).not.toContain('canary');
+  });
+});
+
+test.each(['webhook', 'slackWebhook', 'teams', 'pagerduty'])(
+  'channel %s needs only the status of a success, whatever becomes of the body',
+  async (kind) => {
+    for (const fault of ['truncated', 'endless'] as const) {
+      const { error, count } = await fail(kind, fault);
+      expect([error, count]).toEqual([null, 1]);
+    }
+  },
+);
+
+test('a broken answer of Slack tells nothing', async () => {
+  for (const fault of ['truncated', 'endless', { status: 200, body: '<html>' }] as const) {
+    const { error } = await fail('slack', fault);
+    expect(error).toMatchObject({ failure: 'unknown' });
+  }
+});
+
+test('a message is sent over a connection of its own', async () => {
+  const { receiver, config } = await open('webhook');
+  await using _: FakeReceiver = receiver;
+  const channel = await openChannel(config, channelContext(systemClock));
+  await channel.send(outgoing(), never());
+  expect(receiver.requests[0]?.headers.connection).toBe('close');
+  await channel.close();
+});

@@ -1,0 +1,80 @@
+// Webhooks that are signed as Standard Webhooks define.
+import { expect, test } from 'vitest';
+import { ConfigError } from '../../../src/core/errors.ts';
+import { openWebhookChannel } from '../../../src/notify/channels/webhook.ts';
+import { FakeWebhookReceiver } from '../../support/notify/fake-webhook-receiver.ts';
+import { channelContext, outgoing, resolvedMessage } from '../../support/notify/sample-message.ts';
+
+const { signal } = new AbortController();
+
+test('sends versioned JSON that its receiver can verify', async () => {
+  await using receiver = await new FakeWebhookReceiver().listen();
+  const channel = openWebhookChannel({ url: receiver.url, secret: receiver.secret }, channelContext());
+  expect(await channel.send(outgoing(), signal)).toBeNull();
+  expect(receiver.messages.get('ntf_1')).toEqual({
+    type: 'octavo.notification/1',
+    id: 'ntf_1',
+    thread: 'ntf_1',
+    timestamp: '2026-03-14T09:01:00.000Z',
+    data: {
+      code: 'token-refused',
+      severity: 'page',
+      state: 'firing',
+      title: 'The platform refuses the token: acme',
+      items: [
+        {
+          state: 'firing',
+          organization: 'acme',
+          summary: 'The token was refused',
+          details: ['Create a new token'],
+          url: 'https://octavo.example/o/acme',
+          since: '2026-03-14T09:00:00.000Z',
+          resolvedAt: null,
+        },
+      ],
+      more: 0,
+      inhibited: 0,
+    },
+  });
+  expect(receiver.requests[0]?.headers['user-agent']).toBe('octavo/0.0.0');
+  await channel.close();
+});
+
+test('a resolve has an id of its own, and names the thread', async () => {
+  await using receiver = await new FakeWebhookReceiver().listen();
+  const channel = openWebhookChannel({ url: receiver.url, secret: receiver.secret }, channelContext());
+  await channel.send(outgoing(), signal);
+  await channel.send(outgoing({ id: 'ntf_2', message: resolvedMessage() }), signal);
+  expect(receiver.messages.get('ntf_2')).toMatchObject({
+    thread: 'ntf_1',
+    data: { state: 'resolved', items: [{ state: 'resolved', resolvedAt: '2026-03-14T09:05:00.000Z' }] },
+  });
+  await channel.close();
+});
+
+test('a receiver recognizes a repeated message by its id', async () => {
+  await using receiver = await new FakeWebhookReceiver().listen();
+  receiver.faults.push('lost');
+  const channel = openWebhookChannel({ url: receiver.url, secret: receiver.secret }, channelContext());
+  await expect(channel.send(outgoing(), signal)).rejects.toMatchObject({ failure: 'unknown' });
+  await channel.send(outgoing(), signal);
+  expect([receiver.messages.size, receiver.repeated]).toEqual([1, 1]);
+  await channel.close();
+});
+
+test('a message that is signed with another secret is rejected', async () => {
+  await using receiver = await new FakeWebhookReceiver().listen();
+  const channel = openWebhookChannel({ url: receiver.url, secret: 'whsec_b3RoZXI=' }, channelContext());
+  await expect(channel.send(outgoing(), signal)).rejects.toMatchObject({
+    failure: 'rejected',
+    message: expect.stringMatching(/401; check the credentials/),
+  });
+  await channel.close();
+});
+
+test('a secret that is not base64 is an error of the configuration', () => {
+  const open = () => openWebhookChannel({ url: 'https://a.example/', secret: 'canary!' }, channelContext());
+  expect(open).toThrow(ConfigError);
+  expect(open).toThrow(/^notifications\.channels\.ops\.webhook\.secret is not base64/);
+  expect(open).not.toThrow(/canary/);
+});
