@@ -1,0 +1,149 @@
+/** Commit statuses of a daemon: real git, the embedded platform, and a fake of GitHub that validates requests. */
+import { expect, test } from 'vitest';
+import { FakeGitHubStatuses, FakeGitLabStatuses, FakeStatusForge } from '../support/fake-status-forge.ts';
+import { eventually } from '../support/octavo-process.ts';
+import { openWorkspace } from '../support/workspace.ts';
+import { startDaemon, teams } from './daemon-process.ts';
+import { startInside } from './inside.ts';
+
+const UI = { listen: '127.0.0.1:0', publicUrl: 'https://octavo.acme.example' };
+
+const forgeAt = (fake: FakeStatusForge, settings: object = {}) => {
+  const isGitLab = fake instanceof FakeGitLabStatuses;
+  return {
+    ...{ type: isGitLab ? 'gitlab' : 'github', repository: isGitLab ? 'acme/team/docs' : 'acme/docs' },
+    ...{ apiUrl: fake.apiUrl, token: FakeStatusForge.token, ...settings },
+  };
+};
+
+const until = (fake: FakeStatusForge, sha: string, status: string) =>
+  eventually(`the status ${status}`, () => fake.of(sha).at(-1)?.startsWith(status) === true);
+
+test('shows each commit as it is applied, invalid, waiting and superseded', async () => {
+  await using fake = await new FakeGitHubStatuses().listen();
+  await using work = await openWorkspace();
+  work.repository.write('teams.yaml', teams('Writers', 'More'));
+  const first = work.repository.commit('Begin');
+  const settings = { organization: { forge: forgeAt(fake), requireApproval: ['team'] }, top: { ui: UI } };
+  const daemon = await startDaemon(work, settings);
+  await until(fake, first, 'success');
+  expect(fake.of(first)).toEqual(['pending: applying 2 changes', 'success: 2 changes applied']);
+  expect(fake.statuses.at(-1)).toMatchObject({
+    name: 'octavo/org_acme',
+    url: 'https://octavo.acme.example/o/org_acme/passes/1',
+  });
+
+  // Drift that is undone later says nothing about the commit.
+  const { items } = await work.call('GET', '/teams');
+  await work.call('PATCH', `/teams/${items[0].id}`, { title: 'Changed' });
+  await daemon.pass();
+  expect([...work.teams()].sort()).toEqual(['More', 'Writers']);
+
+  work.repository.write('teams.yaml', 'teams:\n  writers: { titel: Writers }\n');
+  const invalid = work.repository.commit('A mistake');
+  await until(fake, invalid, 'error');
+  expect(fake.of(invalid)).toEqual([expect.stringMatching(/^error: teams\.yaml:2:\d+: team\/writers: /)]);
+  expect(fake.statuses.at(-1)?.url).toMatch(/\/o\/org_acme\/passes\/\d+$/);
+
+  // Nothing changes, so nothing is sent.
+  const sent = fake.requests.length;
+  await daemon.pass();
+  await daemon.pass();
+  expect(fake.requests).toHaveLength(sent);
+
+  work.repository.write('teams.yaml', teams('Writers'));
+  const waiting = work.repository.commit('Delete a team');
+  await until(fake, waiting, 'pending');
+  expect(fake.of(waiting)).toEqual([
+    expect.stringMatching(/^pending: 1 change planned; waits for approval of [0-9a-f]{12}/),
+  ]);
+  work.repository.write('teams.yaml', teams('Writers', 'More', 'Third'));
+  const last = work.repository.commit('Keep it');
+  await until(fake, last, 'success');
+  await until(fake, waiting, 'success');
+  expect(fake.of(waiting).at(-1)).toBe(`success: superseded by ${last.slice(0, 7)}`);
+  expect(fake.of(last)).toEqual(['pending: applying 1 change', 'success: 1 change applied']);
+  expect(fake.of(first)).toHaveLength(2);
+  expect(fake.of(invalid)).toHaveLength(1);
+  // One request for each change of state.
+  expect(fake.requests).toHaveLength(fake.statuses.length);
+  expect(fake.problems).toEqual([]);
+  expect(await daemon.metric('octavo_commit_status_requests_total{organization="org_acme",outcome="sent"}')).toBe(
+    fake.requests.length,
+  );
+  expect(fake.requests.every((request) => /\/statuses\/[0-9a-f]{40}$/.test(request))).toBe(true);
+});
+
+test('a restart sends what the forge has not got yet, and nothing twice', async () => {
+  await using fake = await new FakeGitHubStatuses().listen();
+  await using work = await openWorkspace();
+  work.repository.write('teams.yaml', teams('Writers'));
+  const commit = work.repository.commit('Begin');
+  const settings = { organization: { forge: forgeAt(fake) } };
+  fake.fault = () => ({ status: 503 });
+  {
+    await using daemon = await startInside(work, settings);
+    await eventually('an attempt', () => daemon.log.some(({ msg }) => msg === 'cannot set the commit status'));
+    expect(fake.requests.length).toBeGreaterThan(0);
+  }
+  expect(fake.statuses).toEqual([]);
+  fake.fault = () => null;
+  {
+    await using _daemon = await startInside(work, settings);
+    await until(fake, commit, 'success');
+  }
+  const sent = fake.requests.length;
+  await using daemon = await startInside(work, settings);
+  await daemon.pass();
+  expect(fake.requests).toHaveLength(sent);
+  expect(fake.of(commit)).toEqual(['success: 1 change applied']);
+  expect(fake.statuses.at(-1)?.url).toBeNull();
+});
+
+test('a forge that refuses the token fails no pass', async () => {
+  await using fake = await new FakeGitHubStatuses().listen();
+  await using work = await openWorkspace();
+  work.repository.write('teams.yaml', teams('Writers'));
+  work.repository.commit('Begin');
+  await using daemon = await startInside(work, { organization: { forge: forgeAt(fake, { token: 'another-token' }) } });
+  expect(await daemon.pass()).toMatchObject({ outcome: 'done', error: null });
+  await eventually('a refusal', async () =>
+    (await daemon.metrics()).includes(
+      'octavo_commit_status_requests_total{organization="org_acme",outcome="refused"} 1',
+    ),
+  );
+  expect(fake.requests).toHaveLength(1);
+  const [line] = daemon.log.filter(({ msg }) => msg === 'cannot set the commit status');
+  expect(line).toMatchObject({ reason: 'GitHub answers with 401 when asked to set the commit status' });
+  expect(JSON.stringify(daemon.log)).not.toContain('another-token');
+});
+
+test('a commit that writes becomes a deployment, and one without changes does not', async () => {
+  await using fake = await new FakeGitLabStatuses().listen();
+  await using work = await openWorkspace();
+  work.repository.write('teams.yaml', teams('Writers'));
+  const commit = work.repository.commit('Begin');
+  const forge = forgeAt(fake, { environment: 'docs/acme', statusContext: 'docs' });
+  const daemon = await startDaemon(work, { organization: { forge } });
+  await eventually('the deployment', () => fake.deployments[0]?.states.at(-1) === 'success');
+  expect(fake.of(commit)).toEqual(['running: applying 1 change', 'success: 1 change applied']);
+  work.repository.write('README.md', 'Only a text.\n');
+  const plain = work.repository.commit('Explain');
+  await until(fake, plain, 'success');
+  expect(fake.of(plain)).toEqual(['success: nothing to do']);
+  await daemon.pass();
+  expect(fake.deployments).toEqual([{ id: 1, sha: commit, environment: 'docs/acme', states: ['running', 'success'] }]);
+  expect(fake.statuses.map(({ name }) => name)).toEqual(['docs', 'docs', 'docs']);
+  expect(fake.problems).toEqual([]);
+});
+
+test('a dry run sends nothing', async () => {
+  await using fake = await new FakeGitHubStatuses().listen();
+  await using work = await openWorkspace();
+  work.repository.write('teams.yaml', teams('Writers'));
+  work.repository.commit('Begin');
+  const daemon = await startDaemon(work, { organization: { forge: forgeAt(fake) } }, '--dry-run');
+  await daemon.pass();
+  await daemon.run.stop();
+  expect(fake.requests).toEqual([]);
+});
