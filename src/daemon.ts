@@ -7,7 +7,6 @@ import { loadIdPseudonymizers, type PseudonymizeId } from './conversations/intak
 import type { ConversationEvents } from './conversations/model/events.ts';
 import type { Clock, Random } from './core/clock.ts';
 import { endsWithin } from './core/clock.ts';
-import { ConfigError } from './core/errors.ts';
 import { ChangeNotifier } from './daemon/backend.ts';
 import { changeEvents, notifyingBudget } from './daemon/change-events.ts';
 import { OrganizationClusters } from './daemon/clusters.ts';
@@ -17,10 +16,13 @@ import type { DaemonContext, Feature, OrganizationContext } from './daemon/featu
 import { serveHooks } from './daemon/hooks.ts';
 import { IdleMemory } from './daemon/idle-memory.ts';
 import type { ManagedOrganization } from './daemon/managed-organization.ts';
+import { DaemonNotifications, openChannels } from './daemon/notifications.ts';
 import { Reconciliation } from './daemon/reconciliation.ts';
+import { requireWork } from './daemon/require-work.ts';
 import { TokenConnections } from './daemon/token-connections.ts';
 import { WebPage } from './daemon/web-page.ts';
 import type { Logger } from './log.ts';
+import type { Channel } from './notify/channels/channel.ts';
 import { ConversationsProbe } from './platform/conversations-probe.ts';
 import type { OrganizationReconciler } from './reconcile/daemon/organization.ts';
 import type { PassEvents } from './reconcile/daemon/pass.ts';
@@ -94,29 +96,20 @@ const CLOSE_LIMIT = 1000;
 /** Creates the daemon. Throws ConfigError and StoreError before anything is started. */
 export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config, clock, random, version, log } = options;
-  const idle = config.organizations.find((organization) => !hasWork(organization));
-  if (idle !== undefined) {
-    throw new ConfigError(
-      `organization ${idle.id} has nothing to do; set source.git.url or source.directory, conversations.sources, or clusters.enabled for it in the configuration`,
-    );
-  }
+  requireWork(config);
   const metrics = createMetrics();
   const store = (options.openStore ?? openSqliteStore)(resolve(config.store.path));
   try {
     const changes = new ChangeNotifier();
     const onEvent = notifyingBudget(observeQueue(metrics), () => changes.notify('budget'));
     const connections = await TokenConnections.open({ config, clock, random, version, log, store, onEvent });
+    const channels = await openChannels(config, version, clock);
     const idPseudonymizers = await loadIdPseudonymizers(store, config.organizations, randomBytes);
-    return new RunningDaemon({ ...options, metrics, store, connections, idPseudonymizers, changes });
+    return new RunningDaemon({ ...options, metrics, store, connections, idPseudonymizers, changes, channels });
   } catch (error) {
     await store.close();
     throw error;
   }
-}
-
-/** Returns true if the configuration of an organization enables a feature. */
-function hasWork({ source, conversations, clusters }: OrganizationConfig): boolean {
-  return source !== null || conversations.sources.length > 0 || clusters.enabled;
 }
 
 /** Parts of the daemon that are opened before it is created. */
@@ -126,6 +119,7 @@ interface DaemonParts extends DaemonOptions {
   readonly connections: TokenConnections;
   readonly idPseudonymizers: ReadonlyMap<string, PseudonymizeId>;
   readonly changes: ChangeNotifier;
+  readonly channels: readonly Channel[];
 }
 
 class RunningDaemon implements Daemon {
@@ -141,6 +135,7 @@ class RunningDaemon implements Daemon {
   readonly #server: ReturnType<typeof createServer>;
   readonly #changes: ChangeNotifier;
   readonly #page: WebPage;
+  readonly #notifications: DaemonNotifications;
   #control: ControlServer | null = null;
   #timer: NodeJS.Timeout | undefined;
 
@@ -151,6 +146,7 @@ class RunningDaemon implements Daemon {
     this.#connections = connections;
     this.#memory = new IdleMemory(options.clock, this.#stopping.signal, options.releaseMemory ?? (() => undefined));
     this.#context = { ...options, metrics, store, stopping: this.#stopping.signal, abort: this.#abort.signal };
+    this.#notifications = new DaemonNotifications(this.#context, options.channels);
     this.#organizations = options.config.organizations.map((organization) =>
       this.#open(organization, idPseudonymizers.get(organization.id) as PseudonymizeId),
     );
@@ -175,6 +171,7 @@ class RunningDaemon implements Daemon {
   async start(): Promise<void> {
     const { config, log } = this.#context;
     await this.#check();
+    await this.#notifications.start([]);
     this.#control = await openControl(
       controlSocketPath(resolve(config.store.path)),
       this.#page.backend.actions,
@@ -222,6 +219,7 @@ class RunningDaemon implements Daemon {
       ...this.#connections.queues().map(([, queue]) => queue.drain(IN_FLIGHT)),
       ...this.#features.map((feature) => feature.stop(IN_FLIGHT)),
       this.#page.close(),
+      this.#notifications.stop(IN_FLIGHT),
     ]);
     clearTimeout(late);
     if (!hasEnded) {

@@ -2,7 +2,7 @@
 import type { NotificationsConfig } from '../config/notifications.ts';
 import type { Clock } from '../core/clock.ts';
 import type { WakeUpSignal } from '../core/wake-up-signal.ts';
-import type { FactReport, NotificationEvent, Notifications } from '../store/notifications.ts';
+import type { Condition, FactReport, NotificationEvent, Notifications } from '../store/notifications.ts';
 import type { Channel } from './channels/channel.ts';
 import { planChange } from './model/plan-change.ts';
 import { channelRules } from './routes.ts';
@@ -20,6 +20,8 @@ export interface NotifierOptions {
   readonly changed: WakeUpSignal;
   /** Notified when deliveries were created. */
   readonly created: WakeUpSignal;
+  /** Called with all conditions that fire. */
+  readonly onFiring: (conditions: readonly Condition[]) => void;
   /** Called when the state cannot be used. The notifier tries again. */
   readonly onError: (error: unknown) => void;
 }
@@ -55,19 +57,18 @@ export class Notifier {
 
   /** Moves conditions on and creates their deliveries. Returns when it has to be called again; null: after a change. */
   async advance(): Promise<number | null> {
-    const { notifications, config, channels, clock, newId, created } = this.#options;
+    const { notifications, config, channels, clock, newId, created, onFiring } = this.#options;
     const now = clock.now();
     const rules = channelRules(config, channels, now);
     const settings = { ...config, channels: rules, durations: config.for };
-    let wakeAt: number | null = null;
-    let hasCreated = false;
+    let plan: ReturnType<typeof planChange> | null = null;
     await notifications.advance(now, (state) => {
-      const plan = planChange(state, settings, now, newId);
-      wakeAt = plan.wakeAt;
-      hasCreated = plan.change.created.length > 0;
+      plan = planChange(state, settings, now, newId);
       return plan.change;
     });
-    if (hasCreated) {
+    const { change, wakeAt, firing } = plan as unknown as ReturnType<typeof planChange>;
+    onFiring(firing);
+    if (change.created.length > 0) {
       created.notify();
     }
     return wakeAt;

@@ -5,6 +5,7 @@ import { type CommitStatusMetrics, commitStatusMetrics } from './commit-status-m
 import { type ConversationMetrics, conversationMetrics } from './conversation-metrics.ts';
 import { type FailureMetrics, failureMetrics } from './failure-metrics.ts';
 import { ChangingGauge, counter, gauge } from './instruments.ts';
+import { type NotificationMetrics, notificationMetrics } from './notification-metrics.ts';
 import { type PushMetrics, pushMetrics } from './push-metrics.ts';
 
 /** One reconcile pass of an organization. */
@@ -67,7 +68,7 @@ export interface RequestObservation {
 }
 
 /** All metrics of Octavo. No label contains a title, an email or a token. */
-export interface Metrics extends FailureMetrics, PushMetrics, CommitStatusMetrics {
+export interface Metrics extends FailureMetrics, PushMetrics, CommitStatusMetrics, NotificationMetrics {
   /** Registry that `/metrics` serves. */
   readonly registry: Registry;
   readonly conversations: ConversationMetrics;
@@ -109,6 +110,7 @@ export function createMetrics(): Metrics {
     ...queueMetrics(registry),
     ...failureMetrics(registry),
     ...pushMetrics(registry),
+    ...notificationMetrics(registry),
     ...commitStatusMetrics(registry),
     conversations: conversationMetrics(registry),
     clusters: clusterMetrics(registry),

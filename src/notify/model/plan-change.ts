@@ -24,7 +24,12 @@ export function planChange(
   settings: PlanSettings,
   now: number,
   newId: () => string,
-): { readonly change: NotifierChange; readonly wakeAt: number | null } {
+): {
+  readonly change: NotifierChange;
+  readonly wakeAt: number | null;
+  /** Conditions that fire. */
+  readonly firing: readonly Condition[];
+} {
   const last = lastEpisodes(state.conditions);
   const { durations } = settings;
   const advanced = advanceConditions({ facts: state.facts, conditions: last, durations, now, newId });
@@ -40,7 +45,8 @@ export function planChange(
   });
   const times = [advanced.wakeAt, plan.wakeAt, ...state.silences.map(({ until }) => until)];
   const wakeAt = times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.min(a, b)), null);
-  return { change: { ...changesOf(state, advanced.conditions, plan), removed }, wakeAt };
+  const firing = advanced.conditions.filter((each) => each.state === 'firing');
+  return { change: { ...changesOf(state, advanced.conditions, plan), removed }, wakeAt, firing };
 }
 
 /** Returns true if a silence matches a condition. */
