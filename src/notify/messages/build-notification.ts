@@ -1,6 +1,7 @@
 /** Builds the message of a delivery from its conditions or events. */
 import type { NotificationsConfig } from '../../config/notifications.ts';
 import { CONDITION_RULES, type Severity } from '../../core/condition-codes.ts';
+import { counted } from '../../plan/render/words.ts';
 import { type Condition, factKey, type NotificationEvent } from '../../store/notifications.ts';
 import { inhibited } from '../model/condition.ts';
 import type { ItemState, MessageItem, Notification } from '../model/notification.ts';
@@ -32,7 +33,12 @@ export function buildNotification(content: MessageContent, settings: MessageSett
   const isOver = conditions.every((condition) => condition.state === 'resolved');
   const state: ItemState = isAboutEvents ? 'event' : isOver ? 'resolved' : 'firing';
   const { code, severity } = isAboutEvents ? describeEvents(events) : describeConditions(conditions, isOver);
-  const title = isAboutEvents ? eventTitle(events, delivery.kind) : conditionTitle(conditions, delivery.kind);
+  const title = [
+    ...(isAboutEvents ? [] : [conditionTitle(conditions, delivery.kind)]),
+    ...(events.length === 0
+      ? []
+      : [isAboutEvents ? eventTitle(events, delivery.kind) : counted(events.length, 'event')]),
+  ].join('; ');
   const drafts = [...conditions.map(draftOfCondition), ...events.map(draftOfEvent)];
   const items = [...drafts.filter(isFiring), ...drafts.filter((draft) => !isFiring(draft))].slice(0, MOST.items);
   const shared = { title, severity, count: drafts.length, now };

@@ -105,6 +105,12 @@ describe('buildNotification', () => {
     expect(build({ kind: 'test', events: [event()] }).title).toBe('Test: Changes applied: acme');
   });
 
+  test('lists conditions and events that quiet hours have held', () => {
+    const message = build({ kind: 'digest', conditions: [resolved('acme'), condition('globex')], events: [event()] });
+    expect(message).toMatchObject({ title: 'Passes fail: globex; 1 resolved; 1 event', state: 'firing' });
+    expect(message.items.map(({ state }) => state)).toEqual(['firing', 'resolved', 'event']);
+  });
+
   test('lists at most 20 items, firing ones first, and counts the others', () => {
     const over = Array.from({ length: 15 }, (_, index) => resolved(`over-${index}`));
     const firing = Array.from({ length: 10 }, (_, index) => condition(`org-${index}`));
