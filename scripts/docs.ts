@@ -9,6 +9,7 @@ import { createMetrics } from '../src/server/metrics.ts';
 import { apiPage } from './api-page.ts';
 import { kindMembers } from './kind-members.ts';
 import { layersTable, readLayers } from './layers.ts';
+import { conditionTable, eventTable, templateTable } from './notification-tables.ts';
 
 const ROOT = new URL('../', import.meta.url);
 const NOTE = '<!-- Made from the source by "npm run docs"; change it there. -->';
@@ -23,6 +24,7 @@ export function referencePages(): ReadonlyMap<string, string> {
     ['docs/api.md', apiPage(NOTE)],
     ['docs/architecture.md', architecturePage()],
     ['docs/adding-a-kind.md', addingAKindPage()],
+    ['docs/notifications.md', notificationsPage()],
   ]);
 }
 
@@ -216,23 +218,34 @@ The default metrics of a Node process have the prefixes \`octavo_process_\` and 
 `;
 }
 
-/** The page with the table of layers replaced; the rest of it is written manually. */
 function addingAKindPage(): string {
-  const page = readFileSync(new URL('docs/adding-a-kind.md', ROOT), 'utf8');
-  const block = /(?<=^<!-- members: .*-->\n)[\s\S]*(?=^<!-- end of members -->$)/m;
-  if (!block.test(page)) {
-    throw new Error('docs/adding-a-kind.md: the comments around the tables of members are missing; restore them');
-  }
-  return page.replace(block, () => `\n${kindMembers()}\n\n`);
+  return withBlocks('docs/adding-a-kind.md', { members: kindMembers });
 }
 
 function architecturePage(): string {
-  const page = readFileSync(new URL('docs/architecture.md', ROOT), 'utf8');
-  const block = /(?<=^<!-- layers: .*-->\n)[\s\S]*(?=^<!-- end of layers -->$)/m;
-  if (!block.test(page)) {
-    throw new Error('docs/architecture.md: the comments around the table of layers are missing; restore them');
-  }
-  return page.replace(block, () => `\n${layersTable(readLayers())}\n\n`);
+  return withBlocks('docs/architecture.md', { layers: () => layersTable(readLayers()) });
+}
+
+function notificationsPage(): string {
+  return withBlocks('docs/notifications.md', {
+    conditions: conditionTable,
+    events: eventTable,
+    names: templateTable,
+  });
+}
+
+/** A page with its blocks replaced, each between two comments; the rest of it is written manually. */
+function withBlocks(path: string, blocks: Readonly<Record<string, () => string>>): string {
+  return Object.entries(blocks).reduce(
+    (page, [name, write]) => {
+      const block = new RegExp(`(?<=^<!-- ${name}: .*-->\\n)[\\s\\S]*(?=^<!-- end of ${name} -->$)`, 'm');
+      if (!block.test(page)) {
+        throw new Error(`${path}: the comments around the block "${name}" are missing; restore them`);
+      }
+      return page.replace(block, () => `\n${write()}\n\n`);
+    },
+    readFileSync(new URL(path, ROOT), 'utf8'),
+  );
 }
 
 interface MetricWords {
