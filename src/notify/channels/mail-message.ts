@@ -25,7 +25,8 @@ export function writeMail(message: Notification): MailContent {
 }
 
 function render(layout: Layout): MailContent {
-  return { subject: layout.heading, text: textOf(layout), html: htmlOf(layout) };
+  // In a header, `=?` begins an encoded word.
+  return { subject: layout.heading.replaceAll('=?', '= ?'), text: textOf(layout), html: htmlOf(layout) };
 }
 
 function textOf({ heading, items, remarks }: Layout): string {

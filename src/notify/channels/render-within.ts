@@ -38,7 +38,7 @@ function shorten(message: Notification, [most, details, line]: Limits): Notifica
   const items = message.items.slice(0, most).map(
     (item): MessageItem => ({
       ...item,
-      organization: item.organization === null ? null : plainLine(item.organization, 60),
+      organization: plainLine(item.organization ?? '', 60) || null,
       summary: plainLine(item.summary, line),
       details: item.details
         .map((each) => plainLine(each, line))
