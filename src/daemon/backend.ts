@@ -64,6 +64,7 @@ export class DaemonBackend implements Backend {
         conversations: managed.conversations,
         clusters: managed.clusters,
         pollInterval: config.source?.git?.pollInterval ?? null,
+        webhook: managed.reconciliation?.pushes ?? null,
       }))
       .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   }

@@ -11,6 +11,7 @@ import { resourceTree } from './model/resource-tree.ts';
 import { errorSentence, heldChanges, pauseSentence } from './model/status.ts';
 import { type OrganizationSummary, summarize } from './model/summary.ts';
 import { type WaitingItem, waitingElsewhere } from './model/waiting.ts';
+import { type WebhookView, webhookView } from './model/webhook.ts';
 import { isoTime } from './model/words.ts';
 import { type PassRow, passRow } from './passes.ts';
 
@@ -40,6 +41,8 @@ export interface OrganizationView extends OrganizationSummary {
   readonly commitUrl: string | null;
   /** Seconds between checks for new commits; null if changes are noticed as they happen, or there is no source. */
   readonly pollSeconds: number | null;
+  /** Null if no webhook is configured. */
+  readonly webhook: WebhookView | null;
   readonly waiting: readonly WaitingItem[];
   readonly pauses: readonly PauseView[];
   /** Problems of the manifests; of many, the first ones. */
@@ -83,6 +86,7 @@ export async function organizationView(
     ...summary,
     commitUrl: summary.commit === null ? null : links.commit(summary.commit),
     pollSeconds: state.pollInterval === null || reconciler === null ? null : Math.round(state.pollInterval / 1000),
+    webhook: state.webhook === null ? null : webhookView(await state.webhook.status()),
     waiting,
     pauses: pauses.map((pause) => pauseView(pause, now)),
     problems: problemsOf(state),

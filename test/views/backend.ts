@@ -74,6 +74,7 @@ async function organization(store: Store, given: OrganizationCase) {
     history: store.history(id),
     clusters: { overview: { lastRun: null }, changeRequests: async () => [] },
     pollInterval: 30_000,
+    webhook: null,
   } as unknown as OrganizationState;
   return { state, plan };
 }

@@ -79,6 +79,7 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
       changeRequests: async () => changeRequests,
     },
     pollInterval: null,
+    webhook: null,
   };
 }
 

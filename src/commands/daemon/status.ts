@@ -129,6 +129,9 @@ async function showOne({ load }: Views, id: string, flags: ViewFlags, context: C
       .filter(({ text }) => !organization.sentence.startsWith(text))
       .map(({ text }) => line(['waits for a person:', text])),
     ...(organization.nextCheck === null ? [] : [`next check: ${organization.nextCheck}`]),
+    ...(organization.webhook === null
+      ? []
+      : [line(['webhook:', organization.webhook.lastAt, organization.webhook.sentence])]),
     ...(conversations.isConfigured ? [line(['conversations:', conversations.sentence])] : []),
     ...(clusters.isEnabled ? [line(['clusters:', clusters.sentence])] : []),
   ]);

@@ -10,6 +10,7 @@ import type { JsonObject } from '../../core/json.ts';
 import type { QueueSnapshot } from '../../queue/model/snapshot.ts';
 import type { ActionRequest } from '../../reconcile/daemon/action-request.ts';
 import type { OrganizationReconciler } from '../../reconcile/daemon/organization.ts';
+import type { PushStatus } from '../../reconcile/daemon/push-receiver.ts';
 import type { Actor, History } from '../../store/history.ts';
 import type { DeadFilter, DeadLetter } from '../../store/outbox.ts';
 import type { OrganizationRecord } from '../../store/store.ts';
@@ -60,6 +61,8 @@ export interface OrganizationState {
   readonly clusters: ClusterState;
   /** Milliseconds between checks for commits; null if changes are noticed as they happen. */
   readonly pollInterval: number | null;
+  /** Webhook of the repository; null if it is not configured. `status` throws StoreError. */
+  readonly webhook: { status(): Promise<PushStatus> } | null;
 }
 
 /** Actions that people can ask the daemon for. Every call that changes something is recorded in the audit. */
