@@ -82,6 +82,20 @@ export function viewCommands(program: Command, context: CommandContext, setExitC
     });
 }
 
+/** Registers webhook. */
+export function webhookCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+  program
+    .command('webhook')
+    .description('Show how to make the forge report pushes to the daemon, or set it up')
+    .argument('[organization]', 'Organization (default: the only one of the configuration)')
+    .option('--create', 'Create or update the webhook at the forge, with forge.token')
+    .option(...CONFIG)
+    .action(async (organization, options) => {
+      const { webhookCommand } = await import('./webhook.ts');
+      setExitCode(await webhookCommand(organization, options, context));
+    });
+}
+
 function decisionCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('approve')

@@ -4,19 +4,24 @@ import { noAnswerError, refusalError } from '../forge-error.ts';
 
 export const BITBUCKET = 'Bitbucket';
 
-/** Sends JSON to a path of the API, and ignores the content of the answer. */
-export type PostToBitbucket = (action: string, path: string, body: object) => Promise<void>;
+/** Sends a request to a path of the API: POST if it has a body, otherwise GET. Returns the content of the answer. */
+export type AskBitbucket = (
+  action: string,
+  path: string,
+  body?: object,
+  method?: 'GET' | 'POST' | 'PUT',
+) => Promise<unknown>;
 
 /** Creates a client. `token`: an access token, or `email:token` for the API token of a user. */
-export function bitbucketClient(apiUrl: string, token: string, signal: AbortSignal): PostToBitbucket {
+export function bitbucketClient(apiUrl: string, token: string, signal: AbortSignal): AskBitbucket {
   const send = boundedFetch(signal);
   const authorization = token.includes(':') ? `Basic ${Buffer.from(token).toString('base64')}` : `Bearer ${token}`;
   const headers = { authorization, accept: 'application/json', 'content-type': 'application/json' };
-  return async (action, path, body) => {
+  return async (action, path, body, method = body === undefined ? 'GET' : 'POST') => {
     let response: Response;
     try {
       response = await send(apiUrl + path, {
-        ...{ method: 'POST', headers, body: JSON.stringify(body) },
+        ...{ method, headers, body: body === undefined ? null : JSON.stringify(body) },
         // A redirect would repeat the request as GET.
         redirect: 'manual',
       });
@@ -27,5 +32,6 @@ export function bitbucketClient(apiUrl: string, token: string, signal: AbortSign
       const header = (name: string) => response.headers.get(name);
       throw refusalError({ action, label: BITBUCKET, status: response.status, header }, undefined);
     }
+    return response.json().catch(() => null);
   };
 }

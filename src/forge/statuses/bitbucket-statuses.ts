@@ -21,19 +21,20 @@ export function openBitbucketStatuses(
   token: string,
   signal: AbortSignal,
 ): CommitStatuses {
-  const post = bitbucketClient(apiUrl, token, signal);
+  const ask = bitbucketClient(apiUrl, token, signal);
   const [workspace = '', name = ''] = repository.split('/');
   const path = `/repositories/${encodeURIComponent(workspace)}/${encodeURIComponent(name)}/commit`;
   return {
     label: BITBUCKET,
     maxDescription: MAX_DESCRIPTION,
     deployments: null,
-    setStatus: (commit, { state, context, description, url }) =>
-      post('set the commit status', `${path}/${commit}/statuses/build`, {
+    async setStatus(commit, { state, context, description, url }) {
+      await ask('set the commit status', `${path}/${commit}/statuses/build`, {
         ...{ key: statusKey(context), name: context, state: STATES[state], description },
         // Bitbucket requires a link.
         url: url ?? `https://bitbucket.org/${workspace}/${name}/commits/${commit}`,
-      }),
+      });
+    },
   };
 }
 
