@@ -1,7 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
-import type { ManifestSource, OrganizationConfig } from '../config/config.ts';
-import { forgeTarget } from '../config/forge-target.ts';
-import type { PushWebhook } from '../forge/webhooks/read-push.ts';
+import type { ManifestSource } from '../config/config.ts';
 import { kinds } from '../kinds/registry.ts';
 import { createManifestLoader } from '../manifests/loader.ts';
 import { openReader, openWriter } from '../platform/client.ts';
@@ -12,7 +10,7 @@ import { FlappingFields } from '../reconcile/daemon/flapping-fields.ts';
 import { OrganizationReconciler } from '../reconcile/daemon/organization.ts';
 import type { PassEvents } from '../reconcile/daemon/pass.ts';
 import { PlanAuthors } from '../reconcile/daemon/plan-authors.ts';
-import { PushReceiver } from '../reconcile/daemon/push-receiver.ts';
+import { PushReceiver, pushWebhook } from '../reconcile/daemon/push-receiver.ts';
 import { createSchedule, type Schedule } from '../reconcile/daemon/schedule.ts';
 import { type DesiredSource, openSource } from '../reconcile/daemon/source.ts';
 import { applyParallel } from '../reconcile/planning.ts';
@@ -117,17 +115,6 @@ export class Reconciliation implements Feature {
       this.#schedule.retryIn(retryIn);
     }
   }
-}
-
-/** Returns the webhook of the repository; null if it is not configured. */
-function pushWebhook({ source, forge }: OrganizationConfig): PushWebhook | null {
-  if (source?.git === undefined || forge?.webhookSecret === undefined) {
-    return null;
-  }
-  const { type, repository } = forgeTarget(forge, source.git.url);
-  return type === null || repository === null
-    ? null
-    : { forge: type, secret: forge.webhookSecret, repository, ref: source.git.ref };
 }
 
 function openClients({ organization, config, connection, dryRun, abort }: OrganizationContext) {

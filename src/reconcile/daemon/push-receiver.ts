@@ -1,5 +1,7 @@
 /** Receives the webhook of an organization's repository, and requests a fetch for each new push. */
 import * as z from 'zod';
+import type { OrganizationConfig } from '../../config/config.ts';
+import { forgeTarget } from '../../config/forge-target.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { WebhookRequest } from '../../core/signature.ts';
 import { type PushResult, type PushWebhook, readPush } from '../../forge/webhooks/read-push.ts';
@@ -49,6 +51,17 @@ const MEMORY = 24 * 3_600_000;
 const MAX_MEMORY = 1000;
 
 const seenSchema = z.array(z.tuple([z.string(), z.number()])).max(MAX_MEMORY);
+
+/** Returns the webhook of the repository; null if it is not configured. */
+export function pushWebhook({ source, forge }: OrganizationConfig): PushWebhook | null {
+  if (source?.git === undefined || forge?.webhookSecret === undefined) {
+    return null;
+  }
+  const { type, repository } = forgeTarget(forge, source.git.url);
+  return type === null || repository === null
+    ? null
+    : { forge: type, secret: forge.webhookSecret, repository, ref: source.git.ref };
+}
 
 /** Receiver of one organization. */
 export class PushReceiver {
