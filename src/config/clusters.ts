@@ -4,9 +4,9 @@ import * as z from 'zod';
 import { messageOf, type Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { LINE_NAMES, TEMPLATE_NAMES, templateProblems } from './cluster-template.ts';
-import type { ConfigDocument, Path } from './document.ts';
-import { choice, count, cron, duration, flag, pattern, setting, text } from './settings.ts';
-import { readEmail, readText } from './values.ts';
+import type { ConfigDocument, Path } from './model/document.ts';
+import { choice, count, cron, duration, flag, pattern, setting, text } from './model/settings.ts';
+import { readEmail, readText } from './model/values.ts';
 
 /** Impact of a cluster on readers. Source: docs/platform-notes.md#enumerations */
 const IMPACTS = ['low', 'medium', 'high'] as const;

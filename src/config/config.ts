@@ -2,11 +2,11 @@
 import { ConfigError } from '../core/errors.ts';
 import { type ClusterExtras, type ClustersConfig, completeClusters } from './clusters.ts';
 import type { ForgeConfig } from './forge.ts';
+import { isPlainHttp, PLAIN_HTTP } from './model/plain-http.ts';
+import { PUBLIC_API, readBaseUrl, readFlag, readToken } from './model/values.ts';
 import type { NotificationsConfig } from './notifications.ts';
-import { isPlainHttp, PLAIN_HTTP } from './plain-http.ts';
 import { type ConfigKind, configSchema, type ParsedConfig, type Prune } from './schema.ts';
 import type { UiConfig } from './ui.ts';
-import { PUBLIC_API, readBaseUrl, readFlag, readToken } from './values.ts';
 
 export type { Prune } from './schema.ts';
 

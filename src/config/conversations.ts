@@ -1,8 +1,8 @@
 /** Settings of support conversations. */
 import * as z from 'zod';
 import { redactionPatternProblem } from '../core/text/pattern.ts';
-import { choice, count, duration, flag, pattern, positive, setting, text } from './settings.ts';
-import { readBaseUrl, readText } from './values.ts';
+import { choice, count, duration, flag, pattern, positive, setting, text } from './model/settings.ts';
+import { readBaseUrl, readText } from './model/values.ts';
 
 /** Columns of a CSV file. The first three are required. */
 const CSV_COLUMNS = [

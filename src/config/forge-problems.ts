@@ -1,9 +1,9 @@
 /** Checks the settings of commit statuses and deployments. See docs/commit-statuses.md. */
 import type { Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
-import type { ConfigDocument, Path } from './document.ts';
 import { type ForgeConfig, type ForgeType, forgeSchema } from './forge.ts';
 import { type ForgeTarget, forgeTarget } from './forge-target.ts';
+import type { ConfigDocument, Path } from './model/document.ts';
 
 /** Forge whose type, API and repository are all known. */
 export type StatusForge = { readonly [Name in keyof ForgeTarget]: NonNullable<ForgeTarget[Name]> };

@@ -1,7 +1,7 @@
 /** Settings of the forge that hosts an organization's repository. See docs/commit-statuses.md. */
 import * as z from 'zod';
-import { choice, setting, text, token } from './settings.ts';
-import { readBaseUrl } from './values.ts';
+import { choice, setting, text, token } from './model/settings.ts';
+import { readBaseUrl } from './model/values.ts';
 
 const FORGES = ['github', 'gitlab', 'gitea', 'bitbucket'] as const;
 export type ForgeType = (typeof FORGES)[number];

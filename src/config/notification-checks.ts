@@ -4,11 +4,11 @@ import type { Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { readSigningKey } from '../core/standard-signature.ts';
 import { didYouMean } from '../core/text/suggest.ts';
-import type { ConfigDocument, Path } from './document.ts';
+import type { ConfigDocument, Path } from './model/document.ts';
+import { isPlainHttp, PLAIN_HTTP } from './model/plain-http.ts';
+import { readFlag } from './model/values.ts';
 import { notificationTemplateProblems } from './notification-template.ts';
 import { CHANNEL_KINDS } from './notifications.ts';
-import { isPlainHttp, PLAIN_HTTP } from './plain-http.ts';
-import { readFlag } from './values.ts';
 
 const AT: Path = ['notifications'];
 /** Names are part of commands, links and metrics. */

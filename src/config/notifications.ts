@@ -1,8 +1,8 @@
 /** Settings of notifications. See docs/notifications.md. */
 import * as z from 'zod';
 import { CONDITION_CODES, type ConditionCode, EVENT_CODES, type EventCode } from '../core/condition-codes.ts';
-import { choice, cron, duration, positive, setting, text } from './settings.ts';
-import { readBaseUrl, readEmail, readText, readTimezone } from './values.ts';
+import { choice, cron, duration, positive, setting, text } from './model/settings.ts';
+import { readBaseUrl, readEmail, readText, readTimezone } from './model/values.ts';
 
 const SEVERITIES = ['page', 'warning', 'info'] as const;
 const CODES: readonly (ConditionCode | EventCode)[] = [...CONDITION_CODES, ...EVENT_CODES];

@@ -1,5 +1,5 @@
 /** Former names of settings. Using one is an error that names the current setting. */
-import type { Path } from './document.ts';
+import type { Path } from './model/document.ts';
 
 /** Old names mapped to current names, by the path of the parent (`*` for each entry of a list). */
 export const RENAMED: Readonly<Record<string, Readonly<Record<string, string>>>> = {

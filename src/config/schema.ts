@@ -4,10 +4,10 @@ import { isScope } from '../core/scope.ts';
 import { clustersSchema } from './clusters.ts';
 import { conversationsSchema } from './conversations.ts';
 import { forgeSchema } from './forge.ts';
+import { choice, count, cron, flag, positive, setting, text, token } from './model/settings.ts';
+import { PUBLIC_API, readBaseUrl, readEmail, readListen, readText, readTimezone } from './model/values.ts';
 import { notificationsSchema } from './notifications.ts';
-import { choice, count, cron, flag, positive, setting, text, token } from './settings.ts';
 import { uiSchema } from './ui.ts';
-import { PUBLIC_API, readBaseUrl, readEmail, readListen, readText, readTimezone } from './values.ts';
 
 /** Resources of a kind that a plan may delete. See docs/concepts.md#ownership-and-deletion. */
 export type Prune = 'owned' | 'never' | 'all';

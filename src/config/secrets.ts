@@ -1,6 +1,6 @@
 /** Collects the secrets of a configuration, which no output may contain. */
 import { isObject } from '../core/json.ts';
-import type { ConfigDocument, Path } from './document.ts';
+import type { ConfigDocument, Path } from './model/document.ts';
 
 /** Settings that are not secret: redacting a branch name from the environment would redact parts of most log lines. */
 const PUBLIC = [

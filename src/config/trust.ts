@@ -1,6 +1,6 @@
 /** Limits of a configuration that was found and not named explicitly: its author may not be trusted. */
 import type { Problem } from '../core/errors.ts';
-import type { ConfigDocument, Path } from './document.ts';
+import type { ConfigDocument, Path } from './model/document.ts';
 
 /** `named`: by `--config` or `OCTAVO_CONFIG`. `found`: `config.yaml` in the working directory, not named explicitly. */
 export type ConfigTrust = 'named' | 'found';

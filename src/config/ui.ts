@@ -4,10 +4,10 @@ import * as z from 'zod';
 import type { Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { isLoopbackHost } from '../core/loopback.ts';
-import type { ConfigDocument } from './document.ts';
-import { isPlainHttp, PLAIN_HTTP } from './plain-http.ts';
-import { choice, positive, setting, text } from './settings.ts';
-import { readBaseUrl, readFlag, readListen, readText } from './values.ts';
+import type { ConfigDocument } from './model/document.ts';
+import { isPlainHttp, PLAIN_HTTP } from './model/plain-http.ts';
+import { choice, positive, setting, text } from './model/settings.ts';
+import { readBaseUrl, readFlag, readListen, readText } from './model/values.ts';
 
 /** Roles of people, from the weakest. Each includes those before it. */
 const ROLES = ['viewer', 'operator', 'approver'] as const;

@@ -2,9 +2,9 @@
 import type { Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { readSigningKey } from '../core/standard-signature.ts';
-import type { ConfigDocument } from './document.ts';
 import { type ForgeConfig, forgeSchema } from './forge.ts';
 import { forgeTarget } from './forge-target.ts';
+import type { ConfigDocument } from './model/document.ts';
 
 /** Shortest secret of a webhook, in characters. */
 const SHORTEST = 16;

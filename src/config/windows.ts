@@ -1,6 +1,6 @@
 /** Evaluation of sync windows. */
 import type { SyncWindow } from './config.ts';
-import { cronFiring } from './cron.ts';
+import { cronFiring } from './model/cron.ts';
 
 /** State of the sync windows at an instant. `open`: the daemon may apply. */
 export interface WindowState {

@@ -1,7 +1,7 @@
 /** View of the issue clusters of an organization and of Octavo's change requests for them. */
 import type { OwnRequest } from '../clusters/read/cluster-store.ts';
 import type { KnownCluster, LastRun } from '../clusters/run/overview.ts';
-import { cronFiring } from '../config/cron.ts';
+import { cronFiring } from '../config/model/cron.ts';
 import { counted } from '../plan/render/words.ts';
 import type { OrganizationState } from './model/backend.ts';
 import { type Freshness, freshness } from './model/freshness.ts';

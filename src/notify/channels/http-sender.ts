@@ -1,6 +1,6 @@
 /** Sends messages over HTTP, and tells apart what was taken, refused and lost. */
 import type { Dispatcher } from 'undici';
-import { isPlainHttp, PLAIN_HTTP } from '../../config/plain-http.ts';
+import { isPlainHttp, PLAIN_HTTP } from '../../config/model/plain-http.ts';
 import type { Clock } from '../../core/clock.ts';
 import { ConfigError, TransientError } from '../../core/errors.ts';
 import { openDispatcher } from '../../platform/http/dispatcher.ts';

@@ -1,5 +1,5 @@
 import cron, { type ScheduledTask } from 'node-cron';
-import { cronFiring } from '../../config/cron.ts';
+import { cronFiring } from '../../config/model/cron.ts';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import { WakeUpSignal } from '../../core/wake-up-signal.ts';

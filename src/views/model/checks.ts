@@ -1,6 +1,6 @@
 /** Schedule of the checks of an organization, and the age of the last one. */
 
-import { cronFiring } from '../../config/cron.ts';
+import { cronFiring } from '../../config/model/cron.ts';
 import { smallest } from '../../core/lists.ts';
 import type { Backend, OrganizationState } from './backend.ts';
 import { type Freshness, freshness } from './freshness.ts';

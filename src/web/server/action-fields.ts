@@ -1,7 +1,7 @@
 /** Reads what a form or a program asks the daemon to do. */
 
 import { type ClusterRequest, clusterRequest } from '../../clusters/run/control-api.ts';
-import { readDuration } from '../../config/values.ts';
+import { readDuration } from '../../config/model/values.ts';
 import { conversationRequest } from '../../conversations/ingestion/control-api.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { actionRequest } from '../../reconcile/daemon/action-request.ts';

@@ -1,6 +1,6 @@
 /** Schemas of single settings, shared by all sections of the configuration. */
 import * as z from 'zod';
-import { patternProblem } from '../core/text/pattern.ts';
+import { patternProblem } from '../../core/text/pattern.ts';
 import { readCount, readCron, readDuration, readFlag, readText, readToken } from './values.ts';
 
 /**

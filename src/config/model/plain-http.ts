@@ -1,6 +1,6 @@
 /** Checks for URLs that would send credentials over a network unencrypted. */
-import { isObject } from '../core/json.ts';
-import { isLoopback } from '../core/loopback.ts';
+import { isObject } from '../../core/json.ts';
+import { isLoopback } from '../../core/loopback.ts';
 import type { ConfigDocument, Path } from './document.ts';
 import { readFlag } from './values.ts';
 

@@ -1,6 +1,6 @@
 /** Readers for values of settings. They return undefined for invalid values. */
 import { createRequire } from 'node:module';
-import { withoutTrailingSlashes } from '../core/trim.ts';
+import { withoutTrailingSlashes } from '../../core/trim.ts';
 
 /** Loads the cron packages on first use, because most commands do not need them. */
 const require = createRequire(import.meta.url);

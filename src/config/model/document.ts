@@ -2,8 +2,8 @@
 
 import { isAbsolute, resolve } from 'node:path';
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
-import { messageOf, type Problem } from '../core/errors.ts';
-import { append } from '../core/lists.ts';
+import { messageOf, type Problem } from '../../core/errors.ts';
+import { append } from '../../core/lists.ts';
 
 /** Keys and indexes from the root of the file. */
 export type Path = readonly PropertyKey[];
