@@ -119,13 +119,13 @@ export class DaemonNotifications {
 
 /** Opens the channels. Throws ConfigError if the settings of one cannot be used. */
 export async function openChannels(
-  { notifications }: Pick<Config, 'notifications'>,
+  { notifications, platform }: Pick<Config, 'notifications' | 'platform'>,
   version: string,
   clock: Clock,
 ): Promise<readonly Channel[]> {
-  const userAgent = `octavo/${version}`;
+  const shared = { userAgent: `octavo/${version}`, clock, allowsPlainHttp: platform.insecure };
   return Promise.all(
-    Object.entries(notifications.channels).map(([name, channel]) => openChannel(channel, { name, userAgent, clock })),
+    Object.entries(notifications.channels).map(([name, channel]) => openChannel(channel, { ...shared, name })),
   );
 }
 

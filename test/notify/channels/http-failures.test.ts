@@ -144,13 +144,15 @@ describe.each(Object.keys(HTTP_CHANNELS))('channel %s', (kind) => {
     }
   });
 
-  test('refuses to send over a network unencrypted', async () => {
+  test('refuses to send over a network unencrypted, unless that is allowed', async () => {
     const { receiver, config } = await open(kind);
     await using _ = receiver;
     const remote = JSON.parse(JSON.stringify(config).replaceAll('127.0.0.1', 'receiver.example')) as typeof config;
     const error: unknown = await openChannel(remote, channelContext()).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConfigError);
     expect(wordsOf(error)).not.toContain('canary');
+    const channel = await openChannel(remote, { ...channelContext(), allowsPlainHttp: true });
+    await channel.close();
   });
 });
 
