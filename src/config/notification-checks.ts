@@ -77,13 +77,13 @@ function checkMail({ server, user, password }: Raw, at: Path, report: ReportProb
 function checkNames(notifications: Raw, channels: Raw, organizations: readonly string[], report: ReportProblem): void {
   const known = Object.keys(channels);
   for (const [at, name] of namesIn(notifications, 'routes', 'channels')) {
-    checkKnown(name, known, 'channel', at, report);
+    checkKnown(name, known, 'configured channel', at, report);
   }
   for (const [at, name] of namesIn(notifications, 'routes', 'organizations')) {
-    checkKnown(name, organizations, 'organization', at, report);
+    checkKnown(name, organizations, 'configured organization', at, report);
   }
   for (const [at, name] of namesIn(notifications, 'quietHours', 'channels')) {
-    checkKnown(name, known, 'channel', at, report);
+    checkKnown(name, known, 'configured channel', at, report);
     if (asMapping(channels[name]).pagerduty !== undefined) {
       report(at, `${JSON.stringify(name)} pages people, which quiet hours never hold; remove it here`);
     }
@@ -93,7 +93,7 @@ function checkNames(notifications: Raw, channels: Raw, organizations: readonly s
 function checkKnown(name: string, known: readonly string[], what: string, at: Path, report: ReportProblem): void {
   if (!known.includes(name)) {
     const list = known.length === 0 ? 'none is configured' : `configured: ${known.join(', ')}`;
-    report(at, `${JSON.stringify(name)} is not a configured ${what}${didYouMean(name, known, `; ${list}`)}`);
+    report(at, `${JSON.stringify(name)} is not a ${what}${didYouMean(name, known, `; ${list}`)}`);
   }
 }
 

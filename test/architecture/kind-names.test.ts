@@ -3,7 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { kinds } from '../../src/kinds/registry.ts';
 
 /** Settings that have the same name as a kind. */
-const SETTINGS: Readonly<Record<string, readonly string[]>> = { 'config/clusters.ts': ['space'] };
+const SETTINGS: Readonly<Record<string, readonly string[]>> = {
+  'config/clusters.ts': ['space'],
+  'config/notification-template.ts': ['organization'],
+};
 
 const SRC = new URL('../../src/', import.meta.url);
 const files = ['plan', 'config'].flatMap((folder) =>
