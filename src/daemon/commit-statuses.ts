@@ -9,8 +9,8 @@ import {
   dueChanges,
   invalidProgress,
   ownChanges,
-  type Progress,
   passProgress,
+  type StatusProgress,
   type WaitingReason,
 } from '../notify/statuses/pass-progress.ts';
 import { changeProgress, findRecord, isFullCommit, supersede } from '../notify/statuses/status-changes.ts';
@@ -23,7 +23,7 @@ import type { Fact } from '../store/notifications.ts';
 import { organizationPath, passPath } from '../views/model/paths.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
 
-/** What a pass has reported so far. */
+/** Reports of a pass that has not ended. */
 interface RunningPass {
   drift: ReadonlySet<Change>;
   wait: WaitingReason | null;
@@ -167,7 +167,7 @@ export class OrganizationCommitStatuses implements Feature {
   #progress(
     records: readonly CommitStatusRecord[],
     commit: string | null,
-    { state, description }: Progress,
+    { state, description }: StatusProgress,
     path: string,
     applied?: number,
   ): readonly CommitStatusRecord[] {

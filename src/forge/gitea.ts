@@ -1,6 +1,6 @@
+import { ignoreNotFound } from './clients/forge-error.ts';
 import { askGitea, GITEA, giteaClient } from './clients/gitea-client.ts';
 import type { Forge } from './forge.ts';
-import { ignoreNotFound } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 import { openGiteaStatuses } from './statuses/gitea-statuses.ts';
 

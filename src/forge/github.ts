@@ -1,6 +1,6 @@
+import { ignoreNotFound } from './clients/forge-error.ts';
 import { askGitHub, GITHUB, githubClient } from './clients/github-client.ts';
 import type { Forge } from './forge.ts';
-import { ignoreNotFound } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 import { openGitHubStatuses } from './statuses/github-statuses.ts';
 

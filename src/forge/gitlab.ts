@@ -1,7 +1,7 @@
 import { MergeRequestNotes, Users } from '@gitbeaker/rest';
+import { ignoreNotFound } from './clients/forge-error.ts';
 import { askGitLab, GITLAB, gitlabOptions } from './clients/gitlab-client.ts';
 import type { Forge } from './forge.ts';
-import { ignoreNotFound } from './forge-error.ts';
 import type { PullRequest } from './pull-request.ts';
 import { openGitLabStatuses } from './statuses/gitlab-statuses.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { RateLimitedError, TransientError } from '../core/errors.ts';
+import { ignoreNotFound } from './clients/forge-error.ts';
 import type { Forge, ForgeComment } from './forge.ts';
-import { ignoreNotFound } from './forge-error.ts';
 import { compareRuns, type Marker, readMarker } from './marker.ts';
 
 /** Result for a comment. `outdated`: the comment of a later run exists and is kept. */

@@ -1,6 +1,6 @@
 /** Client of the API of Bitbucket Cloud. */
-import { boundedFetch } from '../forge.ts';
-import { noAnswerError, refusalError } from '../forge-error.ts';
+import { boundedFetch } from './bounded-fetch.ts';
+import { noAnswerError, refusalError } from './forge-error.ts';
 
 export const BITBUCKET = 'Bitbucket';
 

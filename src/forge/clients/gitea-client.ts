@@ -1,7 +1,7 @@
 /** Client of the API of Gitea and Forgejo. */
 import { giteaApi } from 'gitea-js';
-import { boundedFetch } from '../forge.ts';
-import { noAnswerError, refusalError } from '../forge-error.ts';
+import { boundedFetch } from './bounded-fetch.ts';
+import { noAnswerError, refusalError } from './forge-error.ts';
 
 export const GITEA = 'Gitea';
 

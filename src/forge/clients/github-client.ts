@@ -1,8 +1,8 @@
 /** Client of GitHub's API. */
 import { Octokit } from '@octokit/core';
 import { paginateRest } from '@octokit/plugin-paginate-rest';
-import { boundedFetch } from '../forge.ts';
-import { noAnswerError, refusalError } from '../forge-error.ts';
+import { boundedFetch } from './bounded-fetch.ts';
+import { noAnswerError, refusalError } from './forge-error.ts';
 
 export const GITHUB = 'GitHub';
 const silent = () => undefined;

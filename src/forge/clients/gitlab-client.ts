@@ -1,8 +1,8 @@
 /** Client of GitLab's API. */
 import { createRequesterFn, type RequestOptions } from '@gitbeaker/requester-utils';
 import { GitbeakerRequestError } from '@gitbeaker/rest';
-import { boundedFetch } from '../forge.ts';
-import { noAnswerError, refusalError } from '../forge-error.ts';
+import { boundedFetch } from './bounded-fetch.ts';
+import { noAnswerError, refusalError } from './forge-error.ts';
 
 export const GITLAB = 'GitLab';
 

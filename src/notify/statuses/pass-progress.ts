@@ -5,7 +5,7 @@ import { counted } from '../../plan/render/words.ts';
 import type { StatusContent } from '../../store/commit-statuses.ts';
 
 /** State and description of a commit status. */
-export type Progress = Pick<StatusContent, 'state' | 'description'>;
+export type StatusProgress = Pick<StatusContent, 'state' | 'description'>;
 
 /** Why a plan, or the rest of it, is not applied now. */
 export interface WaitingReason {
@@ -41,17 +41,17 @@ export function dueChanges(changes: readonly Change[]): readonly Change[] {
 }
 
 /** Describes a commit whose changes are being applied. */
-export function applyingProgress(count: number): Progress {
+export function applyingProgress(count: number): StatusProgress {
   return { state: 'running', description: `applying ${counted(count, 'change')}` };
 }
 
 /** Describes a commit that a newer one has followed before it was applied. */
-export function supersededProgress(by: string): Progress {
+export function supersededProgress(by: string): StatusProgress {
   return { state: 'superseded', description: `superseded by ${by.slice(0, 7)}` };
 }
 
 /** Describes manifests that cannot be read, by the first problem. */
-export function invalidProgress({ problems }: DesiredStateError): Progress {
+export function invalidProgress({ problems }: DesiredStateError): StatusProgress {
   const [first] = problems;
   const more = problems.length > 1 ? ` (and ${counted(problems.length - 1, 'more problem')})` : '';
   const text = first === undefined ? 'the manifests are invalid' : formatProblem(first);
@@ -65,7 +65,7 @@ export function invalidProgress({ problems }: DesiredStateError): Progress {
 export function passProgress(
   pass: CommitPass,
   before: number,
-): { readonly applied: number; readonly progress: Progress } | null {
+): { readonly applied: number; readonly progress: StatusProgress } | null {
   const { plan, error } = pass;
   if (plan === null) {
     return error === null ? null : { applied: before, progress: failedProgress(error) };
@@ -91,14 +91,14 @@ export function passProgress(
   return pass.isStopped ? null : { applied, progress: waiting(pass.wait, plan, rest, applied) };
 }
 
-function failedChanges(failed: readonly ChangeResult[], total: number): Progress {
+function failedChanges(failed: readonly ChangeResult[], total: number): StatusProgress {
   const [first] = failed;
   const reason = first === undefined ? '' : `: ${first.address}: ${first.error ?? 'failed'}`;
   return { state: 'failure', description: `${failed.length} of ${counted(total, 'change')} failed${reason}` };
 }
 
 /** Describes a commit whose remaining changes wait. */
-function waiting(wait: WaitingReason | null, plan: Plan, rest: readonly Change[], applied: number): Progress {
+function waiting(wait: WaitingReason | null, plan: Plan, rest: readonly Change[], applied: number): StatusProgress {
   const start = `${applied === 0 ? '' : `${applied} applied, `}${counted(rest.length, 'change')} planned`;
   const due = dueChanges(rest);
   const held = rest.filter((change) => change.held !== null && change.paused === null);
@@ -116,11 +116,11 @@ function waiting(wait: WaitingReason | null, plan: Plan, rest: readonly Change[]
   return pending([start, ...(held.length > 0 ? [approval] : []), ...(paused.length > 0 ? [pause] : [])].join('; '));
 }
 
-function pending(description: string): Progress {
+function pending(description: string): StatusProgress {
   return { state: 'pending', description };
 }
 
-function failedProgress(error: Error): Progress {
+function failedProgress(error: Error): StatusProgress {
   if (error instanceof DesiredStateError) {
     return invalidProgress(error);
   }

@@ -1,13 +1,13 @@
 /** Decides which commit statuses change, from what is recorded. */
 import type { CommitStatusRecord, DeploymentRecord, StatusContent } from '../../store/commit-statuses.ts';
-import { type Progress, supersededProgress } from './pass-progress.ts';
+import { type StatusProgress, supersededProgress } from './pass-progress.ts';
 
-/** Progress of one commit. */
+/** StatusProgress of one commit. */
 export interface CommitProgress {
   /** Full id. */
   readonly commit: string;
   readonly context: string;
-  readonly progress: Progress;
+  readonly progress: StatusProgress;
   /** Page that shows it; null: none. */
   readonly url: string | null;
   /** Number of its changes that were applied, in all passes; undefined: as recorded. */
@@ -58,7 +58,7 @@ export function changeProgress(
 
 function nextDeployment(
   deployment: DeploymentRecord | null,
-  { state }: Progress,
+  { state }: StatusProgress,
   hasDeployments: boolean,
 ): DeploymentRecord | null {
   if (deployment === null) {

@@ -15,7 +15,7 @@ export interface StatusRequest {
   readonly error: Error | null;
 }
 
-export interface SenderOptions {
+export interface StatusSenderOptions {
   readonly records: StatusRecords;
   readonly forge: CommitStatuses;
   /** Null: no deployments. */
@@ -59,12 +59,12 @@ const RATE_LIMIT = 60_000;
 const IDLE = 3_600_000;
 
 export class StatusSender {
-  readonly #options: SenderOptions;
+  readonly #options: StatusSenderOptions;
   readonly #failures = new Map<string, Failure>();
   /** Time before which nothing is sent, on the monotonic clock. */
   #pausedUntil = 0;
 
-  constructor(options: SenderOptions) {
+  constructor(options: StatusSenderOptions) {
     this.#options = options;
   }
 

@@ -1,5 +1,5 @@
-import { AuthError, NotThePlatformError, RateLimitedError, RejectedError, TransientError } from '../core/errors.ts';
-import { ResponseTooLargeError } from './forge.ts';
+import { AuthError, NotThePlatformError, RateLimitedError, RejectedError, TransientError } from '../../core/errors.ts';
+import { ResponseTooLargeError } from './bounded-fetch.ts';
 
 /** Error response of a forge. */
 export interface Refusal {
