@@ -1,0 +1,285 @@
+/** Sending of commit statuses: one request for each change, retries, kills at any step, and lost answers. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { AuthError, RateLimitedError, RejectedError, TransientError } from '../../../src/core/errors.ts';
+import { WakeUpSignal } from '../../../src/core/wake-up-signal.ts';
+import type { CommitStatuses, Deployments } from '../../../src/forge/statuses/commit-statuses.ts';
+import { changeProgress, isFullCommit, supersede } from '../../../src/notify/statuses/status-changes.ts';
+import { StatusRecords } from '../../../src/notify/statuses/status-records.ts';
+import { type StatusRequest, StatusSender } from '../../../src/notify/statuses/status-sender.ts';
+import type { StatusContent } from '../../../src/store/commit-statuses.ts';
+import { openMemoryStore } from '../../../src/store/memory.ts';
+
+const commitOf = (number: number) => String(number).repeat(40).slice(0, 40);
+const CONTEXT = 'octavo/org_1';
+
+/** Forge and state file that survive kills of the sender. */
+class World {
+  now = 1_000_000;
+  readonly store = openMemoryStore();
+  readonly shown = new Map<string, StatusContent['state']>();
+  readonly descriptions = new Map<string, string>();
+  readonly deployments: { commit: string; states: string[] }[] = [];
+  readonly requests: string[] = [];
+  readonly reported: StatusRequest[] = [];
+  /** Called before (`false`) and after (`true`) each request takes effect; may throw. */
+  fault: (name: string, isDone: boolean) => void = () => undefined;
+  records = this.#openRecords();
+  sender = this.#open();
+
+  /** Starts again after a kill: everything in memory is gone. */
+  restart(): void {
+    this.records = this.#openRecords();
+    this.sender = this.#open();
+  }
+
+  want(number: number, state: StatusContent['state'], description: string = state): Promise<void> {
+    return this.records.change((records) => {
+      const changed = changeProgress(records, {
+        ...{ commit: commitOf(number), context: CONTEXT, progress: { state, description }, url: null },
+        ...{ hasDeployments: true, now: this.now },
+      });
+      return changed === null ? [] : [changed];
+    });
+  }
+
+  see(number: number): Promise<void> {
+    return this.records.change((records) => supersede(records, commitOf(number), this.now));
+  }
+
+  /** Sends until nothing is left, and returns the number of requests. */
+  async settle(): Promise<number> {
+    const before = this.requests.length;
+    for (let round = 0; round < 200; round += 1) {
+      const wait = await this.sender.sendDue();
+      if (wait === null) {
+        return this.requests.length - before;
+      }
+      this.now += wait;
+    }
+    throw new Error('it does not settle');
+  }
+
+  #openRecords(): StatusRecords {
+    return new StatusRecords(this.store.commitStatuses('org_1'), () => undefined);
+  }
+
+  #open(): StatusSender {
+    return new StatusSender({
+      ...{ records: this.records, forge: this.#forge(), environment: 'docs', wake: new WakeUpSignal() },
+      clock: { now: () => this.now, monotonic: () => this.now, sleep: () => Promise.resolve() },
+      random: () => 0.5,
+      signal: new AbortController().signal,
+      onRequest: (request) => this.reported.push(request),
+    });
+  }
+
+  #request<T>(name: string, effect: () => T): T {
+    this.requests.push(name);
+    this.fault(name, false);
+    const answer = effect();
+    this.fault(name, true);
+    return answer;
+  }
+
+  #forge(): CommitStatuses {
+    const deployments: Deployments = {
+      createdState: null,
+      create: async ({ commit }) =>
+        this.#request(`create ${commit}`, () => String(this.deployments.push({ commit, states: [] }) - 1)),
+      find: async ({ commit }) =>
+        this.#request(`find ${commit}`, () => {
+          const at = this.deployments.findLastIndex((each) => each.commit === commit);
+          return at === -1 ? null : String(at);
+        }),
+      setState: async (id, state) =>
+        this.#request(`deployment ${id} ${state}`, () => void this.deployments[Number(id)]?.states.push(state)),
+    };
+    return {
+      ...{ label: 'Fake', maxDescription: 140, deployments },
+      setStatus: async (commit, { state, description }) =>
+        this.#request(`status ${commit} ${state}`, () => {
+          this.shown.set(commit, state);
+          this.descriptions.set(commit, description);
+        }),
+    };
+  }
+}
+
+test('sends one request for each change of state, and none without one', async () => {
+  const world = new World();
+  await world.want(1, 'pending', 'waits');
+  expect(await world.settle()).toBe(1);
+  await world.want(1, 'pending', 'waits');
+  expect(await world.settle()).toBe(0);
+  await world.want(1, 'pending', 'waits for something else');
+  expect(await world.settle()).toBe(1);
+  await world.want(1, 'success');
+  await world.want(1, 'failure', 'drift that cannot be undone');
+  expect(await world.settle()).toBe(1);
+  world.restart();
+  expect(await world.settle()).toBe(0);
+  expect(world.shown).toEqual(new Map([[commitOf(1), 'success']]));
+});
+
+test('sends only the last of several states that came before the first request', async () => {
+  const world = new World();
+  await world.want(1, 'pending');
+  await world.want(1, 'error');
+  await world.want(1, 'success');
+  expect(await world.settle()).toBe(1);
+});
+
+test('a retry after a failure shows only its result', async () => {
+  const world = new World();
+  for (const state of ['running', 'failure', 'running', 'failure', 'running', 'failure'] as const) {
+    await world.want(1, state);
+    await world.settle();
+  }
+  expect(world.requests.filter((name) => name.startsWith('status'))).toHaveLength(2);
+  await world.want(1, 'success');
+  await world.settle();
+  expect(world.shown.get(commitOf(1))).toBe('success');
+});
+
+test('a newer commit closes those that wait, and leaves the others', async () => {
+  const world = new World();
+  await world.want(1, 'failure');
+  await world.want(2, 'running');
+  await world.settle();
+  await world.see(3);
+  await world.want(3, 'success');
+  await world.settle();
+  expect(Object.fromEntries(world.shown)).toEqual({
+    [commitOf(1)]: 'failure',
+    [commitOf(2)]: 'superseded',
+    [commitOf(3)]: 'success',
+  });
+  expect(world.descriptions.get(commitOf(2))).toBe('superseded by 3333333');
+  expect(world.deployments).toEqual([{ commit: commitOf(2), states: ['in_progress', 'inactive'] }]);
+});
+
+describe('a request that fails', () => {
+  test.each([
+    ['a refused token', () => new AuthError('Fake answers with 401', 401)],
+    ['a commit that is not there', () => new RejectedError('Fake answers with 404', 404)],
+    ['no answer', () => new TransientError('Fake does not answer', true)],
+  ])('because of %s is retried ever more rarely, and given up after a day', async (_name, error) => {
+    const world = new World();
+    world.fault = () => {
+      throw error();
+    };
+    await world.want(1, 'success');
+    const start = world.now;
+    expect(await world.sender.sendDue()).toBeGreaterThan(500);
+    expect(world.sender.failure).toMatchObject({ since: start, reason: error().message });
+    for (let wait = await world.sender.sendDue(); wait !== null; wait = await world.sender.sendDue()) {
+      world.now += wait;
+    }
+    expect(world.now - start).toBeGreaterThan(23 * 3_600_000);
+    expect(world.requests.length).toBeLessThan(500);
+    expect(world.sender.failure).toBeNull();
+  });
+
+  test('waits as long as the forge says, also for other statuses', async () => {
+    const world = new World();
+    world.fault = () => {
+      throw new RateLimitedError('Fake answers with 429', 90_000);
+    };
+    await world.want(1, 'success');
+    expect(await world.sender.sendDue()).toBe(90_000);
+    await world.want(2, 'success');
+    world.fault = () => undefined;
+    expect(await world.sender.sendDue()).toBe(90_000);
+    expect(world.requests).toHaveLength(1);
+    expect(await world.settle()).toBe(2);
+    expect(world.sender.failure).toBeNull();
+  });
+
+  test('for one commit does not hold back the others', async () => {
+    const world = new World();
+    world.fault = (name) => {
+      if (name.includes(commitOf(1))) {
+        throw new RejectedError('Fake answers with 422', 422);
+      }
+    };
+    await world.want(1, 'success');
+    await world.want(2, 'success');
+    await world.sender.sendDue();
+    expect(world.shown).toEqual(new Map([[commitOf(2), 'success']]));
+  });
+
+  test('creates no second deployment after a lost answer', async () => {
+    const world = new World();
+    let isLost = true;
+    world.fault = (name, isDone) => {
+      if (name.startsWith('create') && isDone && isLost) {
+        isLost = false;
+        throw new TransientError('Fake does not answer', true);
+      }
+    };
+    await world.want(1, 'running');
+    await world.settle();
+    await world.want(1, 'success');
+    await world.settle();
+    expect(world.deployments).toEqual([{ commit: commitOf(1), states: ['in_progress', 'success'] }]);
+  });
+});
+
+test('with kills at any step, every commit ends with what was wanted last, and one deployment', async () => {
+  const states = fc.constantFrom<StatusContent['state']>('pending', 'running', 'failure', 'error', 'success');
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('want' as const), commit: fc.integer({ min: 1, max: 3 }), state: states }),
+    fc.record({ kind: fc.constant('see' as const), commit: fc.integer({ min: 1, max: 3 }) }),
+    fc.record({ kind: fc.constant('send' as const), killAt: fc.integer({ min: 0, max: 6 }) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      const world = new World();
+      for (const each of steps) {
+        if (each.kind === 'want') {
+          await world.want(each.commit, each.state);
+        } else if (each.kind === 'see') {
+          await world.see(each.commit);
+        } else {
+          let left = each.killAt;
+          world.fault = () => {
+            left -= 1;
+            if (left === 0) {
+              // The process ends here: what it keeps in memory is gone.
+              throw new TransientError('killed', true);
+            }
+          };
+          await world.sender.sendDue();
+          world.fault = () => undefined;
+          world.restart();
+        }
+      }
+      await world.settle();
+      const records = await world.records.list();
+      for (const { commit, wanted, sent, deployment } of records) {
+        expect(sent).toEqual(wanted);
+        expect(world.shown.get(commit)).toBe(wanted.state);
+        const own = world.deployments.filter((made) => made.commit === commit);
+        expect(own.length).toBeLessThanOrEqual(deployment === null ? 0 : 1);
+        if (own.length === 1) {
+          expect(own[0]?.states.at(-1)).toBe(deployment?.wanted);
+        }
+      }
+      expect(await world.settle()).toBe(0);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test.each([
+  ['a'.repeat(40), true],
+  ['0'.repeat(64), true],
+  ['a'.repeat(7), false],
+  ['main', false],
+  ['A'.repeat(40), false],
+  ['', false],
+  [null, false],
+])('takes %s for a full commit id: %s', (commit, expected) => {
+  expect(isFullCommit(commit)).toBe(expected);
+});
