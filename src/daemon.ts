@@ -1,31 +1,28 @@
 /** The daemon: opens the state file, creates the features of each organization, and runs them. */
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import type { ClusterEvents } from './clusters/run/events.ts';
-import type { Config, OrganizationConfig } from './config/config.ts';
+import type { OrganizationConfig } from './config/config.ts';
 import { loadIdPseudonymizers, type PseudonymizeId } from './conversations/intake/id-pseudonymizer.ts';
-import type { ConversationEvents } from './conversations/model/events.ts';
-import type { Clock, Random } from './core/clock.ts';
 import { endsWithin } from './core/clock.ts';
 import { ChangeNotifier } from './daemon/backend.ts';
 import { changeEvents, notifyingBudget } from './daemon/change-events.ts';
 import { OrganizationClusters } from './daemon/clusters.ts';
 import { OrganizationCommitStatuses } from './daemon/commit-statuses.ts';
 import { OrganizationConversations } from './daemon/conversations.ts';
+import { FactReporting } from './daemon/facts/reporting.ts';
 import type { DaemonContext, Feature, OrganizationContext } from './daemon/feature.ts';
 import { serveHooks } from './daemon/hooks.ts';
 import { IdleMemory } from './daemon/idle-memory.ts';
 import type { ManagedOrganization } from './daemon/managed-organization.ts';
 import { DaemonNotifications, openChannels } from './daemon/notifications.ts';
+import type { DaemonOptions } from './daemon/options.ts';
 import { Reconciliation } from './daemon/reconciliation.ts';
 import { requireWork } from './daemon/require-work.ts';
 import { TokenConnections } from './daemon/token-connections.ts';
 import { WebPage } from './daemon/web-page.ts';
-import type { Logger } from './log.ts';
 import type { Channel } from './notify/channels/channel.ts';
 import { ConversationsProbe } from './platform/conversations-probe.ts';
 import type { OrganizationReconciler } from './reconcile/daemon/organization.ts';
-import type { PassEvents } from './reconcile/daemon/pass.ts';
 import { type ControlServer, openControl } from './server/control.ts';
 import { controlSocketPath } from './server/control-client.ts';
 import { combineListeners } from './server/listeners.ts';
@@ -34,32 +31,6 @@ import { observeQueue, queueObservation } from './server/pass-events.ts';
 import { createServer } from './server/server.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
-import type { LogBuffer } from './views/model/log-buffer.ts';
-
-/** Parts and settings of the daemon. */
-export interface DaemonOptions {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly version: string;
-  /** Plans and reports, and never writes: no client that can write is created. */
-  readonly dryRun: boolean;
-  /** Returns the command that approves a checksum, for the log. Default: without a configuration file. */
-  readonly approveCommand?: (checksum: string) => string;
-  /** Opens the state file. Override for tests; defaults to SQLite. */
-  readonly openStore?: (path: string) => Store;
-  /** Latest records of `log`, for the web page. Default: none. */
-  readonly logBuffer?: LogBuffer;
-  /** Releases memory to the system; called when the daemon becomes idle. Default: does nothing. */
-  readonly releaseMemory?: () => void;
-  /** Listener for passes, in addition to the log and the metrics. */
-  readonly events?: (organization: string) => PassEvents;
-  /** Listener for conversations, in addition to the log and the metrics. */
-  readonly conversationEvents?: (organization: string) => ConversationEvents;
-  /** Listener for issue clusters, in addition to the log and the metrics. */
-  readonly clusterEvents?: (organization: string) => ClusterEvents;
-}
 
 const approveCommand = (checksum: string) => `octavo approve ${checksum}`;
 
@@ -136,6 +107,7 @@ class RunningDaemon implements Daemon {
   readonly #changes: ChangeNotifier;
   readonly #page: WebPage;
   readonly #notifications: DaemonNotifications;
+  readonly #facts: FactReporting;
   #control: ControlServer | null = null;
   #timer: NodeJS.Timeout | undefined;
 
@@ -146,7 +118,8 @@ class RunningDaemon implements Daemon {
     this.#connections = connections;
     this.#memory = new IdleMemory(options.clock, this.#stopping.signal, options.releaseMemory ?? (() => undefined));
     this.#context = { ...options, metrics, store, stopping: this.#stopping.signal, abort: this.#abort.signal };
-    this.#notifications = new DaemonNotifications(this.#context, options.channels);
+    this.#notifications = new DaemonNotifications(this.#context, options.channels, () => changes.notify('notifications'));
+    this.#facts = new FactReporting(this.#context, () => this.#notifications.wake());
     this.#organizations = options.config.organizations.map((organization) =>
       this.#open(organization, idPseudonymizers.get(organization.id) as PseudonymizeId),
     );
@@ -171,7 +144,7 @@ class RunningDaemon implements Daemon {
   async start(): Promise<void> {
     const { config, log } = this.#context;
     await this.#check();
-    await this.#notifications.start([]);
+    await this.#notifications.start(this.#facts.start(this.#page.backend));
     this.#control = await openControl(
       controlSocketPath(resolve(config.store.path)),
       this.#page.backend.actions,
@@ -220,6 +193,7 @@ class RunningDaemon implements Daemon {
       ...this.#features.map((feature) => feature.stop(IN_FLIGHT)),
       this.#page.close(),
       this.#notifications.stop(IN_FLIGHT),
+      this.#facts.stop(),
     ]);
     clearTimeout(late);
     if (!hasEnded) {
@@ -249,7 +223,7 @@ class RunningDaemon implements Daemon {
         : new Reconciliation(context, {
             source,
             approveCommand: this.#options.approveCommand ?? approveCommand,
-            onPassEnd: () => this.#observeQueues(),
+            onPassEnd: () => this.#endPass(),
             onRecorded: (number) => {
               notify();
               statuses?.recorded(number);
@@ -258,6 +232,7 @@ class RunningDaemon implements Daemon {
               this.#memory.events(),
               changes.passes,
               statuses?.events() ?? {},
+              this.#facts.passEvents(id),
               events?.(id) ?? {},
             ]),
           });
@@ -283,11 +258,17 @@ class RunningDaemon implements Daemon {
   #observe(): void {
     this.#observeQueues();
     this.#page.observe();
+    void this.#facts.observe();
     // Saved regularly, because a killed process cannot save anything.
     void this.#connections.remember();
     for (const feature of this.#features) {
       void feature.observe?.();
     }
+  }
+
+  #endPass(): void {
+    this.#observeQueues();
+    void this.#facts.observe();
   }
 
   #observeQueues(): void {

@@ -64,7 +64,12 @@ export const CONDITION_RULES: Readonly<Record<ConditionCode, ConditionRule>> = {
   'dead-letters': rule('warning', 0, 'The platform refused conversations'),
   'outbox-full': rule('warning', 0, 'The outbox is full', PLATFORM),
   'clusters-failing': rule('warning', 15, 'Issue clusters cannot be processed', PLATFORM),
-  stale: rule('page', 0, 'The state is out of date', [...PLATFORM, 'source-unreadable', 'state-file-failing']),
+  stale: rule('page', 0, 'The state is out of date', [
+    ...PLATFORM,
+    'budget-starved',
+    'source-unreadable',
+    'state-file-failing',
+  ]),
   paused: rule('info', 0, 'Changes are paused'),
   'channel-failing': rule('warning', 5, 'A notification channel fails'),
   'status-failing': rule('warning', 5, 'Commit statuses cannot be set'),

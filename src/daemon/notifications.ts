@@ -21,20 +21,26 @@ export class DaemonNotifications {
   readonly #notifier: Notifier;
   readonly #loops: readonly DeliveryLoop[];
   readonly #changed = new WakeUpSignal();
+  readonly #onChange: () => void;
   #running: readonly Promise<void>[] = [];
 
-  constructor(context: DaemonContext, channels: readonly Channel[]) {
+  /** `onChange`: called when pages about notifications may show something else. */
+  constructor(context: DaemonContext, channels: readonly Channel[], onChange: () => void) {
     const { config, clock, random, store, metrics } = context;
     const settings = { publicUrl: config.ui.publicUrl ?? null, templates: config.notifications.templates };
     const redact = createRedactor(config.secrets);
     const created = new WakeUpSignal();
     this.#context = context;
     this.#channels = channels;
+    this.#onChange = onChange;
     this.#notifications = store.notifications();
     this.#notifier = new Notifier({
       ...{ notifications: this.#notifications, config: config.notifications, channels, clock, newId, created },
       changed: this.#changed,
-      onFiring: (firing) => metrics.firing(firing.map(({ fact }) => fact.code)),
+      onFiring: (firing) => {
+        metrics.firing(firing.map(({ fact }) => fact.code));
+        onChange();
+      },
       onError: (error) => this.#onError(error),
     });
     this.#loops = channels.map(
@@ -103,10 +109,12 @@ export class DaemonNotifications {
       onSent: (channel, milliseconds) => {
         log.debug({ channel, milliseconds: Math.round(milliseconds) }, 'notification sent');
         metrics.notification(channel, 'sent');
+        this.#onChange();
       },
       onFailed: (channel, { message, failure }, isFinal) => {
         log.warn({ channel, failure, isFinal, reason: message }, 'notification could not be sent');
         metrics.notification(channel, isFinal ? 'given-up' : 'failed');
+        this.#onChange();
       },
       onError: (error) => this.#onError(error),
     };

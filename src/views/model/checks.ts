@@ -1,15 +1,20 @@
 /** Schedule of the checks of an organization, and the age of the last one. */
 
 import { cronFiring } from '../../config/model/cron.ts';
-import { smallest } from '../../core/lists.ts';
+import { largest, smallest } from '../../core/lists.ts';
 import type { Backend, OrganizationState } from './backend.ts';
 import { type Freshness, freshness } from './freshness.ts';
 
-/** Next two firings of a cron expression, in milliseconds since the epoch; null if it never fires. */
+/** Firings of a cron expression around an instant, in milliseconds since the epoch. */
 interface Firings {
   readonly since: number;
+  /** Null if it never fires again. */
   readonly next: number | null;
-  readonly following: number | null;
+  /**
+   * Longest time between two of the firings before and after the instant; null if it never fires. A schedule of working
+   * hours has longer ones at night, which nothing has missed.
+   */
+  readonly interval: number | null;
 }
 
 /** Firings by cron expression: parsing one takes longer than everything else that a list says about an organization. */
@@ -28,8 +33,7 @@ export interface CheckTimes {
  */
 export async function checkTimes(backend: Backend, state: OrganizationState, now: number): Promise<CheckTimes> {
   const { reconciler, config } = state;
-  const { next, following } = firings(backend, config.schedule.drift, now);
-  const interval = next === null || following === null ? null : following - next;
+  const { next, interval } = firings(backend, config.schedule.drift, now);
   const end = reconciler?.lastEnd ?? null;
   const retry = end === null || end.retryIn === null ? null : end.endedAt + end.retryIn;
   const upcoming = [next, retry].flatMap((at) => (at === null || at < now ? [] : [at]));
@@ -58,7 +62,15 @@ function firings(backend: Backend, cron: string, now: number): Firings {
     return before;
   }
   const next = cronFiring(cron, 'next', now);
-  const found = { since: now, next, following: next === null ? null : cronFiring(cron, 'next', next) };
+  const last = cronFiring(cron, 'prev', now);
+  const times = [
+    last === null ? null : cronFiring(cron, 'prev', last),
+    last,
+    next,
+    next === null ? null : cronFiring(cron, 'next', next),
+  ].filter((at) => at !== null);
+  const gaps = times.slice(1).map((at, index) => at - (times[index] ?? at));
+  const found = { since: now, next, interval: gaps.length === 0 ? null : largest(gaps) };
   all.set(cron, found);
   return found;
 }

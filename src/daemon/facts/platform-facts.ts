@@ -1,0 +1,79 @@
+/** Facts about tokens, the platform and the state file. */
+
+import { spanWords } from '../../plan/render/words.ts';
+import type { QueueSnapshot } from '../../queue/model/snapshot.ts';
+import type { Fact, Scope } from '../../store/notifications.ts';
+import { newFact, oneLine } from './fact.ts';
+
+/** A request that waits this long counts as waiting for the rate limit. */
+const LONG_WAIT = 5 * 60_000;
+
+/** Refusal of the token in the last pass of an organization. */
+export interface TokenRefusal {
+  readonly organization: string;
+  readonly reason: string;
+  readonly since: number;
+}
+
+/** Returns a fact if the platform refuses a token. */
+export function refusalFacts(scope: Scope, refusals: readonly TokenRefusal[]): readonly Fact[] {
+  const [first] = refusals;
+  if (first === undefined) {
+    return [];
+  }
+  const summary = `The platform refuses the token; replace it in the configuration: ${oneLine(first.reason)}`;
+  const since = Math.min(...refusals.map((each) => each.since));
+  const details = refusals.map(({ organization }) => organization);
+  return [newFact('token-refused', scope, { summary, since, details, path: '/budget' })];
+}
+
+/** Returns a fact if requests wait long, although the platform answers. */
+export function budgetFacts(
+  scope: Scope,
+  { oldest, waiting, breaker }: Pick<QueueSnapshot, 'oldest' | 'waiting' | 'breaker'>,
+  now: number,
+): readonly Fact[] {
+  const number = Object.values(waiting).reduce((sum, each) => sum + each, 0);
+  if (breaker !== 'closed' || number === 0 || oldest === null || oldest < LONG_WAIT) {
+    return [];
+  }
+  const summary = `Requests have waited longer than ${spanWords(LONG_WAIT)} for the rate limit; the page of the budget shows how long it takes`;
+  return [newFact('budget-starved', scope, { summary, since: now - oldest, path: '/budget' })];
+}
+
+/** Circuit breaker of a token, as it was observed. Times are milliseconds since the epoch. */
+export interface BreakerState {
+  /** Time since which requests fail; null if the breaker is closed. */
+  readonly failingSince: number | null;
+  /** Last answer of the platform; null if there was none since the daemon started. */
+  readonly answeredAt: number | null;
+}
+
+/**
+ * Returns a fact if the platform answers nobody: at least one circuit breaker is open, and no token got an answer since.
+ * Returns null if that is not known, because nothing was sent since the daemon started.
+ */
+export function platformFacts(scope: Scope, breakers: readonly BreakerState[]): readonly Fact[] | null {
+  const failing = breakers.flatMap(({ failingSince }) => failingSince ?? []);
+  if (failing.length === 0) {
+    return breakers.some(({ answeredAt }) => answeredAt !== null) ? [] : null;
+  }
+  const since = Math.min(...failing);
+  const last = Math.max(...failing);
+  const works = breakers.some(({ failingSince, answeredAt }) => failingSince === null && (answeredAt ?? 0) > last);
+  const summary = `The platform at ${scope.platform ?? ''} does not answer; Octavo goes on as soon as it does`;
+  return works ? [] : [newFact('platform-failing', scope, { summary, since, path: '/budget' })];
+}
+
+/** Returns a fact if the state file cannot be used. `reason`: the message of the error; null if there is none. */
+export function stateFileFacts(reason: string | null, now: number): readonly Fact[] {
+  const scope = { organization: null, token: null, platform: null };
+  return reason === null
+    ? []
+    : [
+        newFact('state-file-failing', scope, {
+          summary: `The state file cannot be used: ${oneLine(reason)}`,
+          since: now,
+        }),
+      ];
+}

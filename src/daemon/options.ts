@@ -1,0 +1,34 @@
+/** Options of the daemon. */
+import type { ClusterEvents } from '../clusters/run/events.ts';
+import type { Config } from '../config/config.ts';
+import type { ConversationEvents } from '../conversations/model/events.ts';
+import type { Clock, Random } from '../core/clock.ts';
+import type { Logger } from '../log.ts';
+import type { PassEvents } from '../reconcile/daemon/pass.ts';
+import type { Store } from '../store/store.ts';
+import type { LogBuffer } from '../views/model/log-buffer.ts';
+
+/** Parts and settings of the daemon. */
+export interface DaemonOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly version: string;
+  /** Plans and reports, and never writes: no client that can write is created. */
+  readonly dryRun: boolean;
+  /** Returns the command that approves a checksum, for the log. Default: without a configuration file. */
+  readonly approveCommand?: (checksum: string) => string;
+  /** Opens the state file. Override for tests; defaults to SQLite. */
+  readonly openStore?: (path: string) => Store;
+  /** Latest records of `log`, for the web page. Default: none. */
+  readonly logBuffer?: LogBuffer;
+  /** Releases memory to the system; called when the daemon becomes idle. Default: does nothing. */
+  readonly releaseMemory?: () => void;
+  /** Listener for passes, in addition to the log and the metrics. */
+  readonly events?: (organization: string) => PassEvents;
+  /** Listener for conversations, in addition to the log and the metrics. */
+  readonly conversationEvents?: (organization: string) => ConversationEvents;
+  /** Listener for issue clusters, in addition to the log and the metrics. */
+  readonly clusterEvents?: (organization: string) => ClusterEvents;
+}
