@@ -5,7 +5,7 @@ import type { CommandContext } from './cli/context.ts';
 import { FEATURE_NAMES, PLATFORM_NAMES } from './cli/feature-names.ts';
 import { clusterCommands } from './clusters/program.ts';
 import { conversationCommands } from './conversations/program.ts';
-import { actionCommands, viewCommands, webhookCommands } from './daemon/program.ts';
+import { actionCommands, silenceCommands, viewCommands, webhookCommands } from './daemon/program.ts';
 import { notifyCommands } from './notify/program.ts';
 
 /** Forges that `octavo init` has a workflow for. */
@@ -31,6 +31,7 @@ export function createProgram(context: CommandContext, setExitCode: SetExitCode)
   daemonCommands(program, context, setExitCode);
   viewCommands(program, context, setExitCode);
   actionCommands(program, context, setExitCode);
+  silenceCommands(program, context, setExitCode);
   webhookCommands(program, context, setExitCode);
   conversationCommands(program, context, setExitCode);
   clusterCommands(program, context, setExitCode);

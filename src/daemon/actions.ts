@@ -4,12 +4,14 @@ import type { Address } from '../core/address.ts';
 import type { Clock } from '../core/clock.ts';
 import { ConfigError, messageOf, RefusedPlanError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
+import type { SilenceRequest } from '../notify/model/silence-request.ts';
 import type { ActionRequest } from '../reconcile/daemon/action-request.ts';
 import type { OrganizationReconciler } from '../reconcile/daemon/organization.ts';
 import type { ControlHandlers } from '../server/control.ts';
 import type { Actor } from '../store/history.ts';
 import type { Store } from '../store/store.ts';
 import { findOrganization, heldChecksums, type ManagedOrganization } from './managed-organization.ts';
+import type { SilenceActions } from './silence-actions.ts';
 
 export interface ActionOptions {
   readonly organizations: readonly ManagedOrganization[];
@@ -17,6 +19,7 @@ export interface ActionOptions {
   readonly clock: Clock;
   /** Called with the organization after every action, also after a refused one: it is in the audit. */
   readonly onAudited: (organization: string) => void;
+  readonly silences: SilenceActions;
 }
 
 interface AuditSubject {
@@ -65,6 +68,10 @@ export class Actions implements ControlHandlers {
     const work = () => target.clusters.handle(request);
     const isRead = READS.has(request.subcommand) || ('dryRun' in request && request.dryRun);
     return isRead ? work() : this.#audited(by, target.id, { action: `clusters ${verb}`, subject, reason: '' }, work);
+  }
+
+  silences(by: Actor, request: SilenceRequest): Promise<JsonObject> {
+    return this.#options.silences.handle(by, request);
   }
 
   async #audited(by: Actor, organization: string, about: AuditSubject, work: () => Promise<JsonObject>) {

@@ -2,9 +2,12 @@
 import type { OrganizationConfig } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
 import type { RequestQueue } from '../queue/schedule/request-queue.ts';
+import { DAEMON_HISTORY, type History } from '../store/history.ts';
+import type { Notifications } from '../store/notifications.ts';
 import type { Store } from '../store/store.ts';
 import type { ActionHandlers, Backend, OrganizationState, QueueState } from '../views/model/backend.ts';
 import type { LogBuffer } from '../views/model/log-buffer.ts';
+import type { NotificationReader } from '../views/model/notification-reader.ts';
 import type { BudgetSampler } from './budget-sampler.ts';
 import type { ManagedOrganization } from './managed-organization.ts';
 
@@ -17,11 +20,13 @@ export interface BackendOptions {
   /** Null: the budgets are not sampled, because no page shows them. */
   readonly sampler: BudgetSampler | null;
   readonly log: LogBuffer;
+  /** Names of the notification channels. */
+  readonly channels: readonly string[];
   readonly actions: ActionHandlers;
   readonly changes: ChangeNotifier;
 }
 
-/** Tells listeners that something changed. A topic is the id of an organization, or `budget` or `log`. */
+/** Tells listeners that something changed. A topic is the id of an organization, or `budget`, `log` or `notifications`. */
 export class ChangeNotifier {
   readonly #listeners = new Set<(topic: string) => void>();
 
@@ -43,6 +48,8 @@ export class DaemonBackend implements Backend {
   readonly clock: Clock;
   readonly actions: ActionHandlers;
   readonly log: LogBuffer;
+  readonly notifications: NotificationReader;
+  readonly history: Pick<History, 'audit'>;
   readonly #organizations: readonly OrganizationState[];
   readonly #changes: ChangeNotifier;
 
@@ -52,6 +59,8 @@ export class DaemonBackend implements Backend {
     this.clock = clock;
     this.actions = actions;
     this.log = log;
+    this.notifications = notificationState(store.notifications(), options.channels);
+    this.history = store.history(DAEMON_HISTORY);
     this.#changes = changes;
     this.#organizations = organizations
       .map(({ config, managed }) => ({
@@ -85,5 +94,15 @@ function queueState({ queueOf, sampler }: BackendOptions, organization: Organiza
     name,
     snapshot: () => queue.snapshot(),
     samples: () => samples?.read() ?? [],
+  };
+}
+
+function notificationState(notifications: Notifications, channels: readonly string[]): NotificationReader {
+  return {
+    channels,
+    conditions: (limit) => notifications.conditions(limit),
+    deliveries: (query) => notifications.deliveries(query),
+    lastSent: () => notifications.lastSent(),
+    silences: (limit) => notifications.silences(limit),
   };
 }

@@ -8,6 +8,7 @@ import { type ChangeNotifier, DaemonBackend } from './backend.ts';
 import { BudgetSampler } from './budget-sampler.ts';
 import type { DaemonContext } from './feature.ts';
 import type { ManagedOrganization } from './managed-organization.ts';
+import { SilenceActions } from './silence-actions.ts';
 import type { TokenConnections } from './token-connections.ts';
 
 export interface WebPageOptions {
@@ -42,7 +43,18 @@ export class WebPage {
         managed: organizations[index] as ManagedOrganization,
       })),
       queueOf: (organization) => connections.queueOf(organization),
-      actions: new Actions({ organizations, store, clock, onAudited: (id) => changes.notify(id) }),
+      channels: Object.keys(config.notifications.channels),
+      actions: new Actions({
+        ...{ organizations, store, clock, onAudited: (id) => changes.notify(id) },
+        silences: new SilenceActions({
+          ...{ store, clock, newId: () => randomBytes(4).toString('hex') },
+          organizations: config.organizations.map(({ id }) => id),
+          onAudited: (id) => {
+            changes.notify('notifications');
+            changes.notify(id ?? 'notifications');
+          },
+        }),
+      }),
     });
   }
 

@@ -5,6 +5,7 @@ import type { ClusterRequest } from '../clusters/run/control-api.ts';
 import type { ConversationRequest } from '../conversations/ingestion/control-api.ts';
 import { ConfigError, messageOf, RefusedPlanError, TransientError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
+import type { SilenceRequest } from '../notify/model/silence-request.ts';
 import type { ActionRequest } from '../reconcile/daemon/action-request.ts';
 
 /** A request to a daemon; `command` is its path, and `user` the name of the user who runs the command. */
@@ -22,6 +23,7 @@ type ControlCommand =
       readonly request: ConversationRequest;
     }
   | { readonly command: 'clusters'; readonly organization?: string | undefined; readonly request: ClusterRequest }
+  | { readonly command: 'silences'; readonly request: SilenceRequest }
   /** `path` of a page, with its query. */
   | { readonly command: 'views'; readonly path: string };
 

@@ -7,6 +7,7 @@ import { type ClusterRequest, clusterRequest } from '../clusters/run/control-api
 import { type ConversationRequest, conversationRequest } from '../conversations/ingestion/control-api.ts';
 import { AppError, messageOf, StoreError } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
+import { type SilenceRequest, silenceRequest } from '../notify/model/silence-request.ts';
 import { type ActionRequest, actionRequest } from '../reconcile/daemon/action-request.ts';
 import type { Actor } from '../store/history.ts';
 import { isListening } from './control-client.ts';
@@ -20,6 +21,7 @@ export interface ControlHandlers {
   act(by: Actor, organization: string | null, request: ActionRequest): Promise<JsonObject>;
   conversations(by: Actor, organization: string | null, request: ConversationRequest): Promise<JsonObject>;
   clusters(by: Actor, organization: string | null, request: ClusterRequest): Promise<JsonObject>;
+  silences(by: Actor, request: SilenceRequest): Promise<JsonObject>;
 }
 
 /** Returns the view model of the page at a path; null if there is no such page. */
@@ -74,6 +76,12 @@ export async function openControl(
       ? reply.send(await handlers.clusters(actorOf(body), textOf(body, 'organization'), parsed.data))
       : reply.code(400).send({ error: describeInvalid(body, parsed.error, CLUSTER_COMMANDS) });
   });
+  app.post('/silences', async ({ body }, reply) => {
+    const parsed = silenceRequest.safeParse(requestIn(body));
+    return parsed.success
+      ? reply.send(await handlers.silences(actorOf(body), parsed.data))
+      : reply.code(400).send({ error: describeInvalid(body, parsed.error, SILENCE_COMMANDS) });
+  });
   app.post('/views', async ({ body }, reply) => {
     const page = textOf(body, 'path') ?? '';
     const view = await loadView(actorOf(body), page);
@@ -97,6 +105,7 @@ export async function openControl(
 
 const ACTIONS = actionRequest.options.map(({ shape }) => shape.subcommand.value);
 const CONVERSATION_COMMANDS = conversationRequest.options.map(({ shape }) => shape.subcommand.value);
+const SILENCE_COMMANDS = silenceRequest.options.map(({ shape }) => shape.subcommand.value);
 const CLUSTER_COMMANDS = clusterRequest.options.map(({ shape }) => shape.subcommand.value);
 
 /** Only a user who can open the socket is believed, which is the user of the daemon. */

@@ -63,6 +63,9 @@ export interface PassDetails {
   readonly plan: Json;
 }
 
+/** Name of the history of what concerns no single organization; no organization has this id. */
+export const DAEMON_HISTORY = '';
+
 /** A person, and how Octavo knows who it is. */
 export interface Actor {
   readonly name: string;

@@ -1,9 +1,10 @@
 /** View of what people did, newest first, over several organizations. */
-import type { AuditEntry, AuditQuery } from '../store/history.ts';
+import type { AuditEntry, AuditQuery, History } from '../store/history.ts';
 import type { OrganizationState } from './model/backend.ts';
 import { isoTime } from './model/words.ts';
 
 export interface AuditEntryView extends Omit<AuditEntry, 'at'> {
+  /** Empty for what concerns no single organization. */
   readonly organization: string;
   readonly at: string;
 }
@@ -26,9 +27,12 @@ interface Position {
   readonly number: number;
 }
 
+/** History of an organization, or of what concerns no single one. */
+type AuditedHistory = Pick<OrganizationState, 'id'> & { readonly history: Pick<History, 'audit'> };
+
 /** Returns the entries after a position, as `next` of the page before gave it. Throws StoreError. */
 export async function auditView(
-  organizations: readonly OrganizationState[],
+  organizations: readonly AuditedHistory[],
   organization: string | null,
   before: string | null,
 ): Promise<AuditView> {
@@ -55,10 +59,10 @@ export async function auditView(
  * 1,000 organizations takes too long.
  */
 async function newestFirst(
-  organizations: readonly OrganizationState[],
+  organizations: readonly AuditedHistory[],
   start: Position | null,
-): Promise<readonly OrganizationState[]> {
-  const newest: (Position & { readonly state: OrganizationState })[] = [];
+): Promise<readonly AuditedHistory[]> {
+  const newest: (Position & { readonly state: AuditedHistory })[] = [];
   for (const state of organizations) {
     for (const { at, number } of await state.history.audit({ before: positionIn(state.id, start), limit: 1 })) {
       newest.push({ state, at, number, organization: state.id });
@@ -89,7 +93,7 @@ function compare(a: Position, b: Position): number {
 }
 
 function readPosition(text: string): Position | null {
-  const [, at, number, organization] = /^(\d{1,16})-(\d{1,16})-(.+)$/s.exec(text) ?? [];
+  const [, at, number, organization] = /^(\d{1,16})-(\d{1,16})-(.*)$/s.exec(text) ?? [];
   return at === undefined || organization === undefined
     ? null
     : { at: Number(at), number: Number(number), organization };

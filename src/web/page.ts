@@ -36,7 +36,7 @@ export interface PageDefinition<View extends object = object> {
   readonly render: ((view: View, request: PageRequest) => Html | Promise<Html>) | null;
   /** Returns the name of the file for a page that is downloaded. Default: it is shown. */
   readonly fileName?: (request: PageRequest) => string;
-  /** Topics whose changes reload the page: organizations, `budget` or `log`; `*` is any organization. None: never. */
+  /** Topics whose changes reload the page: organizations, `budget`, `log` or `notifications`; `*` is any organization. None: never. */
   topics(view: View): readonly string[];
 }
 

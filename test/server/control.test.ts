@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ClusterRequest } from '../../src/clusters/run/control-api.ts';
 import type { ConversationRequest } from '../../src/conversations/ingestion/control-api.ts';
 import { CancelledError, ConfigError, RefusedPlanError, StoreError, TransientError } from '../../src/core/errors.ts';
+import type { SilenceRequest } from '../../src/notify/model/silence-request.ts';
 import type { ActionRequest } from '../../src/reconcile/daemon/action-request.ts';
 import { type ControlServer, openControl } from '../../src/server/control.ts';
 import { callControl, controlSocketPath } from '../../src/server/control-client.ts';
@@ -46,6 +47,7 @@ const handlers = {
     ...request,
   }),
   clusters: async (_by: Actor, organization: string | null, request: ClusterRequest) => ({ organization, ...request }),
+  silences: async (by: Actor, request: SilenceRequest) => ({ by: { ...by }, ...request }),
 };
 
 const loadView = async (by: Actor, path: string) => (path === '/audit' ? { path, by: { ...by } } : null);

@@ -7,9 +7,11 @@ import { openMemoryStore } from '../../src/store/memory.ts';
 import type { DeadLetter } from '../../src/store/outbox.ts';
 import type { Backend, OrganizationState, QueueState } from '../../src/views/model/backend.ts';
 import { LogBuffer } from '../../src/views/model/log-buffer.ts';
+import type { NotificationReader } from '../../src/views/model/notification-reader.ts';
 import type { PageRequest, ViewerRole } from '../../src/web/page.ts';
 import { settingsOf } from '../clusters/samples.ts';
 import { someQueue } from './queue-samples.ts';
+import { someNotifications } from './some-notifications.ts';
 
 export const NOW = Date.parse('2026-11-21T12:00:00Z');
 export const MINUTE = 60_000;
@@ -88,7 +90,17 @@ export type Asked = readonly [name: string, organization: string | null, request
 
 export function someBackend(
   organizations: readonly OrganizationState[],
-  { answer = {}, asked = [], log = new LogBuffer() }: { answer?: JsonObject; asked?: Asked[]; log?: LogBuffer } = {},
+  {
+    answer = {},
+    asked = [],
+    log = new LogBuffer(),
+    notifications = someNotifications(),
+  }: {
+    answer?: JsonObject;
+    asked?: Asked[];
+    log?: LogBuffer;
+    notifications?: NotificationReader;
+  } = {},
 ): Backend {
   const handle = (name: string) => async (_by: unknown, organization: string | null, request: object) => {
     asked.push([name, organization, request]);
@@ -98,8 +110,13 @@ export function someBackend(
     version: '0',
     clock: { now: () => NOW, monotonic: () => NOW, sleep: () => new Promise(() => undefined) },
     organizations: () => organizations,
-    actions: { act: handle('act'), conversations: handle('conversations'), clusters: handle('clusters') },
+    actions: {
+      ...{ act: handle('act'), conversations: handle('conversations'), clusters: handle('clusters') },
+      silences: (by, request) => handle('silences')(by, null, request),
+    },
     log,
+    notifications,
+    history: store.history('daemon'),
     onChange: () => () => undefined,
   };
 }

@@ -30,7 +30,7 @@ export async function chooseState(flags: StateFlags, context: CommandContext): P
 
 /** Request of the control API for one organization, without the organization. */
 type OrganizationRequest =
-  Extract<ControlRequest, { readonly request: unknown }> extends infer T
+  Exclude<ControlRequest, { readonly command: 'views' | 'silences' }> extends infer T
     ? T extends unknown
       ? Omit<T, 'organization'>
       : never

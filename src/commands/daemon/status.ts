@@ -1,10 +1,7 @@
 /** Commands that print what the web page of the running daemon shows: status, audit and history. */
 
-import { resolve } from 'node:path';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { append } from '../../core/lists.ts';
-import { printable } from '../../plan/render/words.ts';
-import { callControl, controlSocketPath } from '../../server/control-client.ts';
 import type { AuditView } from '../../views/audit.ts';
 import type { ClustersView } from '../../views/clusters.ts';
 import type { ConversationsView } from '../../views/conversations.ts';
@@ -14,13 +11,7 @@ import type { OrganizationsView } from '../../views/organizations.ts';
 import type { PassesView } from '../../views/passes.ts';
 import { chooseOrganization, readTrustedConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { userName } from '../cli/control-call.ts';
-
-export interface ViewFlags {
-  readonly config?: string;
-  readonly organization?: string;
-  readonly format: 'text' | 'json';
-}
+import { line, openViews, print, type ViewFlags, type Views } from './views.ts';
 
 /** Exit code by state of an organization. */
 const EXIT_OF: Readonly<Record<OrganizationStatus, ExitCode>> = {
@@ -138,40 +129,8 @@ async function showOne({ load }: Views, id: string, flags: ViewFlags, context: C
   return EXIT_OF[organization.state];
 }
 
-/** Views of the running daemon. */
-interface Views {
-  /** The only organization of the configuration; null if there are several. */
-  readonly only: string | null;
-  /** Returns the view model of a page. Throws ConfigError if no daemon runs. */
-  load(path: string): Promise<object>;
-}
-
-async function openViews({ config: file }: ViewFlags, context: CommandContext): Promise<Views> {
-  const config = await readTrustedConfig(file, context);
-  const socket = controlSocketPath(resolve(context.terminal.cwd, config.store.path));
-  const [first, second] = config.organizations;
-  return {
-    only: first !== undefined && second === undefined ? first.id : null,
-    load: (path) => callControl(socket, { command: 'views', user: userName(), path }),
-  };
-}
-
 function pathOf(organization: string): string {
   return `/o/${encodeURIComponent(organization)}`;
-}
-
-function print(
-  view: object,
-  { format }: ViewFlags,
-  { terminal }: CommandContext,
-  lines: () => readonly string[],
-): void {
-  terminal.out(format === 'json' ? `${JSON.stringify(view, null, 2)}\n` : `${lines().join('\n')}\n`);
-}
-
-/** Joins the parts that are present, without control characters. */
-function line(parts: readonly (string | null | undefined)[]): string {
-  return printable(parts.filter((part) => part !== null && part !== undefined && part !== '').join(' '));
 }
 
 function worst(codes: readonly ExitCode[]): ExitCode {

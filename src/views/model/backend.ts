@@ -7,6 +7,7 @@ import type { ConversationRequest } from '../../conversations/ingestion/control-
 import type { IngestionStatus } from '../../conversations/ingestion/ingestion.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { JsonObject } from '../../core/json.ts';
+import type { SilenceRequest } from '../../notify/model/silence-request.ts';
 import type { QueueSnapshot } from '../../queue/model/snapshot.ts';
 import type { ActionRequest } from '../../reconcile/daemon/action-request.ts';
 import type { OrganizationReconciler } from '../../reconcile/daemon/organization.ts';
@@ -16,6 +17,7 @@ import type { DeadFilter, DeadLetter } from '../../store/outbox.ts';
 import type { OrganizationRecord } from '../../store/store.ts';
 import type { BudgetSample } from './budget-samples.ts';
 import type { LogBuffer } from './log-buffer.ts';
+import type { NotificationReader } from './notification-reader.ts';
 
 /** The queue of a token, which organizations with the same token share. */
 export interface QueueState {
@@ -70,6 +72,7 @@ export interface ActionHandlers {
   act(by: Actor, organization: string | null, request: ActionRequest): Promise<JsonObject>;
   conversations(by: Actor, organization: string | null, request: ConversationRequest): Promise<JsonObject>;
   clusters(by: Actor, organization: string | null, request: ClusterRequest): Promise<JsonObject>;
+  silences(by: Actor, request: SilenceRequest): Promise<JsonObject>;
 }
 
 /** The daemon, as views and pages see it. */
@@ -80,9 +83,12 @@ export interface Backend {
   organizations(): readonly OrganizationState[];
   readonly actions: ActionHandlers;
   readonly log: LogBuffer;
+  readonly notifications: NotificationReader;
+  /** History of what people did that concerns no single organization. */
+  readonly history: Pick<History, 'audit'>;
   /**
-   * Calls back when something changed. A topic is the id of an organization, or `budget` or `log`. Returns a function
-   * that stops it.
+   * Calls back when something changed. A topic is the id of an organization, or `budget`, `log` or `notifications`. Returns
+   * a function that stops it.
    */
   onChange(listener: (topic: string) => void): () => void;
 }

@@ -1,18 +1,22 @@
 /** Pages of what people did: of all organizations, and of one. */
 import { html } from 'hono/html';
+import { DAEMON_HISTORY } from '../../store/history.ts';
 import { type AuditEntryView, type AuditView, auditView } from '../../views/audit.ts';
 import { auditCells } from '../html/audit-line.ts';
 import { link, pathTo, queryOf } from '../html/link.ts';
 import { paging } from '../html/paging.ts';
 import { table } from '../html/table.ts';
 import { shown } from '../html/text.ts';
+import { visibilityOf } from '../html/visibility.ts';
 import { definePage, type Html } from '../page.ts';
 
 export const auditPage = definePage<AuditView>({
   path: '/audit',
   load: async (backend, { viewer, query }) => {
     const visible = backend.organizations().filter(({ id }) => viewer.role(id) !== null);
-    return auditView(visible, null, query.before || null);
+    const { seesAll } = visibilityOf(backend, viewer);
+    const daemon = seesAll ? [{ id: DAEMON_HISTORY, history: backend.history }] : [];
+    return auditView([...visible, ...daemon], null, query.before || null);
   },
   title: () => 'Audit',
   render,
@@ -44,5 +48,9 @@ ${paging(null, next === null ? null : `${path}${queryOf({ before: next })}`, 'th
 
 function toRow({ actor, organization, ...entry }: AuditEntryView, isOfAll: boolean, now: number): readonly Html[] {
   const cells = auditCells({ ...entry, by: actor.name, method: actor.method }, now);
-  return isOfAll ? [...cells, link(pathTo(['o', organization]), shown(organization))] : cells;
+  const about =
+    organization === DAEMON_HISTORY
+      ? html`<span class="faint">all</span>`
+      : link(pathTo(['o', organization]), shown(organization));
+  return isOfAll ? [...cells, about] : cells;
 }

@@ -3,8 +3,10 @@ import type { PageDefinition } from '../page.ts';
 import { auditPage, organizationAuditPage } from './audit.ts';
 import { budgetPage } from './budget.ts';
 import { clustersPage } from './clusters.ts';
+import { conditionsPage } from './conditions.ts';
 import { conversationsPage } from './conversations.ts';
 import { deadLetterPage, deadLettersPage } from './dead-letters.ts';
+import { deliveriesPage } from './deliveries.ts';
 import { logPage } from './log.ts';
 import { organizationPage } from './organization.ts';
 import { organizationsPage } from './organizations.ts';
@@ -12,6 +14,7 @@ import { passPage } from './pass.ts';
 import { passesPage } from './passes.ts';
 import { planFile, planPage } from './plan.ts';
 import { resourcePage } from './resource.ts';
+import { silencesPage } from './silences.ts';
 
 export const pages: readonly PageDefinition[] = [
   organizationsPage,
@@ -25,6 +28,9 @@ export const pages: readonly PageDefinition[] = [
   deadLettersPage,
   deadLetterPage,
   clustersPage,
+  conditionsPage,
+  deliveriesPage,
+  silencesPage,
   budgetPage,
   auditPage,
   organizationAuditPage,

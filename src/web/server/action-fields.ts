@@ -67,18 +67,18 @@ const ACTIONS: ReadonlyMap<string, (fields: FormFields, now: number) => Requeste
 ]);
 
 function onPlan(role: ViewerRole, value: object): RequestedAction {
-  const request = parse(actionRequest, value);
+  const request = parseRequest(actionRequest, value);
   return { role, run: (handlers, by, organization) => handlers.act(by, organization, request) };
 }
 
 function onDeadLetters(subcommand: 'dead retry' | 'dead drop', { key, source }: FormFields): RequestedAction {
   const filter = { ...(key ? { key } : {}), ...(source ? { source } : {}) };
-  const request = parse(conversationRequest, { subcommand, ...filter });
+  const request = parseRequest(conversationRequest, { subcommand, ...filter });
   return { role: 'operator', run: (handlers, by, organization) => handlers.conversations(by, organization, request) };
 }
 
 function onCluster(value: object): RequestedAction {
-  const request: ClusterRequest = parse(clusterRequest, value);
+  const request: ClusterRequest = parseRequest(clusterRequest, value);
   return { role: 'operator', run: (handlers, by, organization) => handlers.clusters(by, organization, request) };
 }
 
@@ -97,7 +97,8 @@ function endOf(length: string | undefined, now: number): number | null {
   return now + duration;
 }
 
-function parse<Request>(schema: Schema<Request>, value: object): Request {
+/** Parses a request by its schema. Throws PageError (422). */
+export function parseRequest<Request>(schema: Schema<Request>, value: object): Request {
   const parsed = schema.safeParse(value);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);

@@ -14,6 +14,7 @@ import {
 } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Logger } from '../../log.ts';
+import type { SilenceRequest } from '../../notify/model/silence-request.ts';
 import type { Actor } from '../../store/history.ts';
 import type { Backend, OrganizationState } from '../../views/model/backend.ts';
 import { planPath } from '../../views/model/paths.ts';
@@ -22,10 +23,13 @@ import { type KnownPerson, viewerOf } from '../auth/authenticator.ts';
 import { includesRole } from '../auth/roles.ts';
 import { differenceSection } from '../html/difference.ts';
 import { isLocalPath, link, pathTo } from '../html/link.ts';
+import { canOperate } from '../html/visibility.ts';
 import { PageError } from '../page-error.ts';
 import { type FormFields, type RequestedAction, readAction } from './action-fields.ts';
+import { RepeatedActions } from './repeated-actions.ts';
 import { checkOrigin } from './request-checks.ts';
 import { formOf, notFound, wantsJson } from './respond.ts';
+import { readSilence } from './silence-fields.ts';
 
 export interface ActionRouteOptions {
   readonly backend: Backend;
@@ -35,37 +39,28 @@ export interface ActionRouteOptions {
   readonly identify: (request: FastifyRequest) => Promise<KnownPerson | null>;
 }
 
-/** Milliseconds in which the same request again, such as a second click, gets the answer of the first one. */
-const SAME_CLICK = 10_000;
 /** Number of entries of the audit that are searched for an approval that was already given. */
 const SEARCHED = 100;
-
-interface LastAction {
-  readonly key: string;
-  readonly at: number;
-  readonly answer: Promise<JsonObject>;
-}
+/** Number of silences among which the one to end is searched. */
+const SILENCES = 10_000;
 
 export class ActionRoute {
   readonly #options: ActionRouteOptions;
-  /** Last action by person and organization. */
-  readonly #last = new Map<string, LastAction>();
+  readonly #repeated: RepeatedActions;
 
   constructor(options: ActionRouteOptions) {
     this.#options = options;
+    this.#repeated = new RepeatedActions(options.backend.clock);
   }
 
   addTo(app: FastifyInstance): void {
     app.post('/o/:organization/actions', (request, reply) => this.#handle(request, reply));
+    app.post('/silences', (request, reply) => this.#handleSilence(request, reply));
   }
 
   async #handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { backend, config } = this.#options;
-    const identity = await this.#options.identify(request);
-    if (identity === null) {
-      throw new PageError(401, 'Sign in first.', { 'www-authenticate': 'Bearer' });
-    }
-    checkOrigin(request.headers, identity.isAmbient, config.publicUrl);
+    const identity = await this.#person(request);
     const { organization: id = '' } = request.params as { organization?: string };
     const state = backend.organizations().find((each) => each.id === id);
     const role = viewerOf(identity, config).role(id);
@@ -78,28 +73,39 @@ export class ActionRoute {
       this.#options.log.warn({ organization: id, actor: identity.actor.name, action: fields.action }, 'action refused');
       throw new PageError(403, `This needs the role ${action.role}; you have the role ${role}.`);
     }
-    const result = await this.#once(identity.actor, state, fields, action);
-    return wantsJson(request) ? reply.send(result) : reply.redirect(backOf(fields, id), 303);
+    const { actor } = identity;
+    const result = await this.#repeated.once(actor, id, fields, () => this.#run(actor, state, fields, action));
+    return wantsJson(request) ? reply.send(result) : reply.redirect(backOf(fields, pathTo(['o', id])), 303);
   }
 
-  /** Carries out an action; of two equal ones in a row, only the first. */
-  async #once(by: Actor, state: OrganizationState, fields: FormFields, action: RequestedAction): Promise<JsonObject> {
-    const { clock } = this.#options.backend;
-    const person = JSON.stringify([by.method, by.name, state.id]);
-    const key = JSON.stringify(Object.entries(fields).toSorted());
-    const last = this.#last.get(person);
-    if (last?.key === key && clock.monotonic() - last.at < SAME_CLICK) {
-      return last.answer;
+  /** Adds or ends a silence, which may be about all organizations. */
+  async #handleSilence(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { backend, config, log } = this.#options;
+    const identity = await this.#person(request);
+    const { actor } = identity;
+    const fields = formOf(request);
+    const silence = readSilence(fields, backend.clock.now());
+    const about = await silencedOrganization(backend, silence);
+    if (!canOperate(backend, viewerOf(identity, config), about)) {
+      log.warn({ organization: about, actor: actor.name, action: fields.action }, 'action refused');
+      throw new PageError(403, 'This needs the role operator for every organization that the silence is about.');
     }
-    const answer = this.#run(by, state, fields, action);
-    this.#last.set(person, { key, at: clock.monotonic(), answer });
-    answer.catch(() => this.#last.delete(person));
-    for (const [each, { at }] of this.#last) {
-      if (clock.monotonic() - at >= SAME_CLICK) {
-        this.#last.delete(each);
-      }
+    const work = () =>
+      backend.actions.silences(actor, silence).catch((error: unknown) => {
+        throw toPageError(error);
+      });
+    const result = await this.#repeated.once(actor, '/silences', fields, work);
+    return wantsJson(request) ? reply.send(result) : reply.redirect(backOf(fields, '/silences'), 303);
+  }
+
+  /** Finds out who sends a request from a page of this server. Throws PageError. */
+  async #person(request: FastifyRequest): Promise<KnownPerson> {
+    const identity = await this.#options.identify(request);
+    if (identity === null) {
+      throw new PageError(401, 'Sign in first.', { 'www-authenticate': 'Bearer' });
     }
-    return answer;
+    checkOrigin(request.headers, identity.isAmbient, this.#options.config.publicUrl);
+    return identity;
   }
 
   async #run(by: Actor, state: OrganizationState, fields: FormFields, action: RequestedAction): Promise<JsonObject> {
@@ -117,6 +123,18 @@ export class ActionRoute {
       throw isDecision && !isPresent(state, checksum) ? await moved(state, checksum) : toPageError(error);
     }
   }
+}
+
+/** Returns the organization of the silence that a request adds or ends; null: all of them. Throws PageError (422). */
+async function silencedOrganization({ notifications }: Backend, request: SilenceRequest): Promise<string | null> {
+  if (request.subcommand === 'add') {
+    return request.organization ?? null;
+  }
+  const silence = (await notifications.silences(SILENCES)).find(({ id }) => id === request.id);
+  if (silence === undefined) {
+    throw new PageError(422, 'There is no such silence.');
+  }
+  return silence.organization;
 }
 
 /** Returns true if the present plan has this checksum, or its held changes have. */
@@ -187,8 +205,8 @@ function toPageError(error: unknown): unknown {
 }
 
 /** Returns the page to open afterwards, which says that the action was carried out. */
-function backOf({ back = '', action = '' }: FormFields, organization: string): string {
-  const url = new URL(isLocalPath(back) ? back : pathTo(['o', organization]), 'http://host');
+function backOf({ back = '', action = '' }: FormFields, usual: string): string {
+  const url = new URL(isLocalPath(back) ? back : usual, 'http://host');
   url.searchParams.set('done', action);
   return `${url.pathname}${url.search}${url.hash}`;
 }

@@ -25,6 +25,7 @@ export interface FrameOptions {
 
 const GLOBAL = [
   ['/', 'Organizations'],
+  ['/conditions', 'Conditions'],
   ['/budget', 'Budget'],
   ['/audit', 'Audit'],
   ['/log', 'Log'],

@@ -127,6 +127,8 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['dead-drop', 'Dead letters were discarded.'],
   ['cluster-open', 'A change request was opened.'],
   ['cluster-mute', 'The cluster was changed.'],
+  ['silence', 'The silence was added.'],
+  ['silence-end', 'The silence was ended.'],
 ]);
 
 const TITLES: Readonly<Record<number, string>> = {

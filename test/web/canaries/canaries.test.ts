@@ -22,7 +22,10 @@ async function samplesOf({ daemon, get }: PageDaemon): Promise<ReadonlyMap<strin
   const [organization] = daemon.organizations.filter(({ id }) => id === 'org_acme');
   const plan = `/o/org_acme/plans/${encodeURIComponent(organization?.lastPlan?.checksum ?? '')}`;
   return new Map([
-    ...['/', '/sign-in', '/sign-out', '/audit', '/budget', '/log'].map((path) => [path, path] as const),
+    ...[
+      ...['/', '/sign-in', '/sign-out', '/audit', '/budget', '/log'],
+      ...['/conditions', '/deliveries', '/silences'],
+    ].map((path) => [path, path] as const),
     ['/oidc/start', '/oidc/start?back=/o/org_acme'],
     [
       '/oidc/callback',

@@ -5,14 +5,23 @@ import { ClusterOverview } from '../../../src/clusters/run/overview.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { kinds } from '../../../src/kinds/registry.ts';
+import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { Backend, OrganizationState } from '../../../src/views/model/backend.ts';
 import { LogBuffer } from '../../../src/views/model/log-buffer.ts';
+import type { NotificationReader } from '../../../src/views/model/notification-reader.ts';
 import { createPageServer, type PageServer } from '../../../src/web/server/page-server.ts';
 import { someCluster } from '../../clusters/samples.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile-texts.ts';
 import { actual } from '../../support/planning.ts';
 import { type Fake, fakeDaemon, NOW, passOf, resultsOf } from '../../views/backend.ts';
 import { someOrganization, someSource } from '../../views/some-backend.ts';
+import {
+  addNotifications,
+  someCondition,
+  someDelivery,
+  someFact,
+  someNotifications,
+} from '../../views/some-notifications.ts';
 
 /** Names from right to left, with characters of no width, and with many marks on one letter. */
 const SCRIPTS = [
@@ -38,7 +47,7 @@ export async function startHostilePage(): Promise<HostilePage> {
   const [plan] = fake.plans;
   const state = withFeatures(fake.backend.organizations()[0] as OrganizationState);
   await fillHistory(state, fake);
-  const server = await serve(hostileBackend([state]), fake);
+  const server = await serve(await hostileBackend([state]), fake);
   const url = await server.listen();
   const organization = `/o/${encodeURIComponent(state.id)}`;
   const at = (path: string) => `${organization}/${path}`;
@@ -58,6 +67,9 @@ export async function startHostilePage(): Promise<HostilePage> {
       ['clusters', at('clusters')],
       ['audit of an organization', at('audit')],
       ['audit', '/audit'],
+      ['conditions', '/conditions'],
+      ['deliveries', '/deliveries'],
+      ['silences', '/silences'],
       ['budget', '/budget'],
       ['log', '/log'],
       ['page that does not exist', `/${encodeURIComponent('<script>evil()</script>')}`],
@@ -158,7 +170,35 @@ function withFeatures(state: OrganizationState): OrganizationState {
   };
 }
 
-function hostileBackend(organizations: readonly OrganizationState[]): Backend {
+/** Conditions, silences and deliveries with each of the texts. */
+async function hostileNotifications(): Promise<NotificationReader> {
+  const notifications = openMemoryStore().notifications();
+  const facts = TEXTS.map((text, index) =>
+    someFact({
+      ...{ subject: text, summary: text, details: [text, MORE], path: index % 2 === 0 ? text : '/o/org_1' },
+      ...{ organization: index % 3 === 0 ? null : text, since: NOW - index * 1000 },
+    }),
+  );
+  const platform = someFact({ code: 'platform-failing', organization: null });
+  const cause = { ...platform, scope: { ...platform.scope, token: null }, summary: MORE };
+  await addNotifications(
+    notifications,
+    NOW,
+    [
+      someCondition('cause', cause),
+      ...facts.map((fact, index) => someCondition(`c${index}`, fact, index % 2 === 0 ? {} : { state: 'pending' })),
+    ],
+    TEXTS.map((text, index) => someDelivery(`d${index}`, { channel: text, about: [`c${index}`], createdAt: NOW })),
+  );
+  for (const [index, text] of TEXTS.entries()) {
+    const by = { name: text, method: 'token' } as const;
+    const silence = { code: null, organization: text, reason: text, by, since: NOW - 1000, until: NOW + 3_600_000 };
+    await notifications.silence(`s${index}`, silence);
+  }
+  return someNotifications(notifications, TEXTS);
+}
+
+async function hostileBackend(organizations: readonly OrganizationState[]): Promise<Backend> {
   const log = new LogBuffer();
   for (const text of TEXTS) {
     log.add(
@@ -170,8 +210,10 @@ function hostileBackend(organizations: readonly OrganizationState[]): Backend {
     version: '0',
     clock: { ...systemClock, now: () => NOW },
     organizations: () => organizations,
-    actions: { act: handle, conversations: handle, clusters: handle },
+    actions: { act: handle, conversations: handle, clusters: handle, silences: handle },
     log,
+    notifications: await hostileNotifications(),
+    history: openMemoryStore().history(''),
     onChange: () => () => undefined,
   };
 }

@@ -1,0 +1,50 @@
+/** Views of the running daemon, for commands. */
+import { resolve } from 'node:path';
+import { printable } from '../../plan/render/words.ts';
+import { callControl, controlSocketPath } from '../../server/control-client.ts';
+import { readTrustedConfig } from '../cli/config.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { userName } from '../cli/control-call.ts';
+
+export interface ViewFlags {
+  readonly config?: string;
+  readonly organization?: string;
+  readonly format: 'text' | 'json';
+}
+
+/** Views of the running daemon. */
+export interface Views {
+  /** The only organization of the configuration; null if there are several. */
+  readonly only: string | null;
+  /** Path of the control socket. */
+  readonly socket: string;
+  /** Returns the view model of a page. Throws ConfigError if no daemon runs. */
+  load(path: string): Promise<object>;
+}
+
+/** Finds the running daemon. Throws ConfigError. */
+export async function openViews({ config: file }: Pick<ViewFlags, 'config'>, context: CommandContext): Promise<Views> {
+  const config = await readTrustedConfig(file, context);
+  const socket = controlSocketPath(resolve(context.terminal.cwd, config.store.path));
+  const [first, second] = config.organizations;
+  return {
+    only: first !== undefined && second === undefined ? first.id : null,
+    socket,
+    load: (path) => callControl(socket, { command: 'views', user: userName(), path }),
+  };
+}
+
+/** Prints a view as text or JSON. */
+export function print(
+  view: object,
+  { format }: ViewFlags,
+  { terminal }: CommandContext,
+  lines: () => readonly string[],
+): void {
+  terminal.out(format === 'json' ? `${JSON.stringify(view, null, 2)}\n` : `${lines().join('\n')}\n`);
+}
+
+/** Joins the parts that are present, without control characters. */
+export function line(parts: readonly (string | null | undefined)[]): string {
+  return printable(parts.filter((part) => part !== null && part !== undefined && part !== '').join(' '));
+}

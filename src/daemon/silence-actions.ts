@@ -1,0 +1,86 @@
+/** Actions of people on silences. Each of them is recorded in the audit. */
+import type { Clock } from '../core/clock.ts';
+import { ConfigError, messageOf } from '../core/errors.ts';
+import type { JsonObject } from '../core/json.ts';
+import { type SilenceRequest, silenceRequest } from '../notify/model/silence-request.ts';
+import { type Actor, DAEMON_HISTORY } from '../store/history.ts';
+import type { Silence } from '../store/notifications.ts';
+import type { Store } from '../store/store.ts';
+
+export interface SilenceActionOptions {
+  readonly store: Store;
+  /** Ids of the organizations. */
+  readonly organizations: readonly string[];
+  readonly clock: Pick<Clock, 'now'>;
+  /** Returns the id of a new silence. */
+  readonly newId: () => string;
+  /** Called after every action, with the organization that it is about; null: all of them. */
+  readonly onAudited: (organization: string | null) => void;
+}
+
+/** Number of silences among which the one to end is searched. */
+const SEARCHED = 10_000;
+
+/** Adds and ends silences. An action that fails is recorded as refused, with its error. */
+export class SilenceActions {
+  readonly #options: SilenceActionOptions;
+
+  constructor(options: SilenceActionOptions) {
+    this.#options = options;
+  }
+
+  /** Handles a request. Throws ConfigError and StoreError. */
+  async handle(by: Actor, request: SilenceRequest): Promise<JsonObject> {
+    const parsed = silenceRequest.parse(request);
+    const ended = parsed.subcommand === 'end' ? await this.#find(parsed.id) : null;
+    const { organization, code } = ended ?? (parsed as Extract<typeof parsed, { subcommand: 'add' }>);
+    const { store, clock, onAudited } = this.#options;
+    if (organization !== null && !this.#options.organizations.includes(organization)) {
+      throw new ConfigError(
+        `organization ${JSON.stringify(organization)} is not configured; name one that is, or none`,
+      );
+    }
+    const history = store.history(organization ?? DAEMON_HISTORY);
+    const reason = parsed.subcommand === 'add' ? parsed.reason : '';
+    const entry = { action: `silence ${parsed.subcommand}`, subject: code ?? 'all conditions', reason, actor: by };
+    try {
+      const answer = parsed.subcommand === 'add' ? await this.#add(by, parsed) : await this.#end(parsed.id);
+      await history.addAudit({ ...entry, at: clock.now(), outcome: 'done', detail: String(answer.id) });
+      return answer;
+    } catch (error) {
+      await history.addAudit({ ...entry, at: clock.now(), outcome: 'refused', detail: messageOf(error) });
+      throw error;
+    } finally {
+      onAudited(organization);
+    }
+  }
+
+  async #add(by: Actor, { code, organization, reason, until }: AddRequest): Promise<JsonObject> {
+    const { store, clock, newId } = this.#options;
+    const now = clock.now();
+    if (until <= now) {
+      throw new ConfigError('the silence would have ended already; set an end in the future');
+    }
+    const id = newId();
+    await store.notifications().silence(id, { code, organization, reason, by, since: now, until });
+    return { id, code, organization, until: new Date(until).toISOString() };
+  }
+
+  async #end(id: string): Promise<JsonObject> {
+    const { store, clock } = this.#options;
+    if (!(await store.notifications().endSilence(id, clock.now()))) {
+      throw new ConfigError(`the silence ${id} has already ended`);
+    }
+    return { id };
+  }
+
+  async #find(id: string): Promise<Silence> {
+    const silence = (await this.#options.store.notifications().silences(SEARCHED)).find((each) => each.id === id);
+    if (silence === undefined) {
+      throw new ConfigError(`there is no silence ${JSON.stringify(id)}; list them with octavo silence list`);
+    }
+    return silence;
+  }
+}
+
+type AddRequest = Extract<ReturnType<typeof silenceRequest.parse>, { readonly subcommand: 'add' }>;

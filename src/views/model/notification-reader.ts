@@ -1,0 +1,23 @@
+/** Notifications of the daemon, as views read them. */
+import type { Notifications, Silence } from '../../store/notifications.ts';
+
+export interface NotificationReader extends Pick<Notifications, 'conditions' | 'deliveries' | 'lastSent' | 'silences'> {
+  /** Names of the channels in the configuration. */
+  readonly channels: readonly string[];
+}
+
+/** Subjects that a person may see: some organizations, or all of them and the daemon itself. */
+export interface Visibility {
+  readonly seesAll: boolean;
+  readonly isVisible: (organization: string) => boolean;
+}
+
+/** Returns true if a person may see something of an organization, or of the daemon itself (null). */
+export function canSee({ seesAll, isVisible }: Visibility, organization: string | null): boolean {
+  return organization === null ? seesAll : isVisible(organization);
+}
+
+/** Returns true if a silence has not ended. */
+export function isActive({ endedAt, until, since }: Silence, now: number): boolean {
+  return endedAt === null && since <= now && now < until;
+}

@@ -1,0 +1,76 @@
+/** Page of the notification channels and their messages. */
+import { html } from 'hono/html';
+import type { DeliveryState } from '../../store/notifications.ts';
+import { type ChannelView, type DeliveriesView, type DeliveryView, deliveriesView } from '../../views/deliveries.ts';
+import { age } from '../html/age.ts';
+import { link } from '../html/link.ts';
+import { type StateLabel, stateBadge } from '../html/state.ts';
+import { table } from '../html/table.ts';
+import { shown } from '../html/text.ts';
+import { visibilityOf } from '../html/visibility.ts';
+import { definePage, type Html } from '../page.ts';
+
+export const deliveriesPage = definePage<DeliveriesView>({
+  path: '/deliveries',
+  load: async (backend, { viewer }) => deliveriesView(backend.notifications, visibilityOf(backend, viewer).seesAll),
+  title: () => 'Deliveries',
+  render: (view, { now }) => html`<h1>Deliveries</h1>
+<p class="sentence">${view.sentence}.</p>
+<p>${link('/conditions', 'Conditions')} · ${link('/silences', 'Silences')}</p>
+${view.isAllowed ? content(view, now) : ''}`,
+  topics: () => ['notifications'],
+});
+
+const LABELS: Readonly<Record<DeliveryState, StateLabel>> = {
+  queued: { tone: 'busy', word: 'waiting' },
+  open: { tone: 'busy', word: 'being sent' },
+  refused: { tone: 'bad', word: 'not taken, sent again' },
+  sent: { tone: 'ok', word: 'sent' },
+  failed: { tone: 'bad', word: 'given up' },
+  cancelled: { tone: 'none', word: 'not needed' },
+};
+const LONGEST_REASON = 400;
+
+function content({ channels, pending, latest }: DeliveriesView, now: number): Html {
+  return html`<h2>Channels</h2>
+${table({
+  caption: 'Channels',
+  head: ['Channel', 'State', 'Last message', 'Waiting', 'Given up'],
+  rows: channels.map((each) => channelRow(each, now)),
+  empty: 'None is configured.',
+})}
+<h2>Waiting and failed</h2>
+${deliveryTable('Messages that wait or failed', pending, now)}
+<h2>Latest</h2>
+${deliveryTable('Latest messages, newest first', latest, now)}`;
+}
+
+function channelRow({ name, isConfigured, lastSentAt, waiting, retried, failed }: ChannelView, now: number) {
+  const label: StateLabel = !isConfigured
+    ? { tone: 'old', word: 'not configured any more' }
+    : retried > 0
+      ? { tone: 'bad', word: 'failing' }
+      : { tone: lastSentAt === null ? 'none' : 'ok', word: lastSentAt === null ? 'not used yet' : 'working' };
+  return [html`${shown(name)}`, stateBadge(label), age(lastSentAt, now), waiting, failed];
+}
+
+function deliveryTable(caption: string, deliveries: readonly DeliveryView[], now: number): Html {
+  const head = ['Message', 'Channel', 'Kind', 'Created', 'State'];
+  const rows = deliveries.map((each) => [
+    html`${shown(each.about)}`,
+    html`${shown(each.channel)}`,
+    each.kind,
+    age(each.createdAt, now),
+    stateCell(each, now),
+  ]);
+  return table({ caption, head, rows, empty: 'There is none.' });
+}
+
+function stateCell({ state, attempts, nextAttemptAt, reason, mayHaveArrived }: DeliveryView, now: number): Html {
+  const isWaiting = nextAttemptAt !== null;
+  const next = isWaiting && attempts > 0 ? html`, next attempt ${age(nextAttemptAt, now)}` : '';
+  const doubt = mayHaveArrived && state !== 'sent' ? ' An attempt got no answer, so it may have arrived.' : '';
+  return html`${stateBadge(LABELS[state])}${attempts > 1 ? ` after ${attempts} attempts` : ''}${next}${
+    reason === null ? '' : html`: ${shown(reason, LONGEST_REASON)}`
+  }${doubt}`;
+}
