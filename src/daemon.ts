@@ -118,7 +118,9 @@ class RunningDaemon implements Daemon {
     this.#connections = connections;
     this.#memory = new IdleMemory(options.clock, this.#stopping.signal, options.releaseMemory ?? (() => undefined));
     this.#context = { ...options, metrics, store, stopping: this.#stopping.signal, abort: this.#abort.signal };
-    this.#notifications = new DaemonNotifications(this.#context, options.channels, () => changes.notify('notifications'));
+    this.#notifications = new DaemonNotifications(this.#context, options.channels, () =>
+      changes.notify('notifications'),
+    );
     this.#facts = new FactReporting(this.#context, () => this.#notifications.wake());
     this.#organizations = options.config.organizations.map((organization) =>
       this.#open(organization, idPseudonymizers.get(organization.id) as PseudonymizeId),
@@ -127,7 +129,7 @@ class RunningDaemon implements Daemon {
       context: this.#context,
       organizations: this.#organizations,
       changes: this.#changes,
-      ...{ connections, logBuffer: options.logBuffer },
+      ...{ connections, notifications: this.#notifications, logBuffer: options.logBuffer },
     });
     this.#server = createServer({ registry: metrics.registry, health: () => [], ready: () => this.#unready() });
     serveHooks(this.#server.app, this.#organizations, { clock: options.clock, metrics, changes });

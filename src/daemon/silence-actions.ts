@@ -6,14 +6,14 @@ import { type SilenceRequest, silenceRequest } from '../notify/model/silence-req
 import { type Actor, DAEMON_HISTORY } from '../store/history.ts';
 import type { Silence } from '../store/notifications.ts';
 import type { Store } from '../store/store.ts';
+import type { DaemonNotifications } from './notifications.ts';
 
 export interface SilenceActionOptions {
   readonly store: Store;
   /** Ids of the organizations. */
   readonly organizations: readonly string[];
   readonly clock: Pick<Clock, 'now'>;
-  /** Returns the id of a new silence. */
-  readonly newId: () => string;
+  readonly notifications: Pick<DaemonNotifications, 'silence' | 'endSilence'>;
   /** Called after every action, with the organization that it is about; null: all of them. */
   readonly onAudited: (organization: string | null) => void;
 }
@@ -56,19 +56,17 @@ export class SilenceActions {
   }
 
   async #add(by: Actor, { code, organization, reason, until }: AddRequest): Promise<JsonObject> {
-    const { store, clock, newId } = this.#options;
+    const { notifications, clock } = this.#options;
     const now = clock.now();
     if (until <= now) {
       throw new ConfigError('the silence would have ended already; set an end in the future');
     }
-    const id = newId();
-    await store.notifications().silence(id, { code, organization, reason, by, since: now, until });
+    const id = await notifications.silence({ code, organization, reason, by, since: now, until });
     return { id, code, organization, until: new Date(until).toISOString() };
   }
 
   async #end(id: string): Promise<JsonObject> {
-    const { store, clock } = this.#options;
-    if (!(await store.notifications().endSilence(id, clock.now()))) {
+    if (!(await this.#options.notifications.endSilence(id))) {
       throw new ConfigError(`the silence ${id} has already ended`);
     }
     return { id };

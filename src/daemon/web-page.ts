@@ -8,7 +8,7 @@ import { type ChangeNotifier, DaemonBackend } from './backend.ts';
 import { BudgetSampler } from './budget-sampler.ts';
 import type { DaemonContext } from './feature.ts';
 import type { ManagedOrganization } from './managed-organization.ts';
-import { SilenceActions } from './silence-actions.ts';
+import { type SilenceActionOptions, SilenceActions } from './silence-actions.ts';
 import type { TokenConnections } from './token-connections.ts';
 
 export interface WebPageOptions {
@@ -16,6 +16,7 @@ export interface WebPageOptions {
   readonly organizations: readonly ManagedOrganization[];
   readonly connections: TokenConnections;
   readonly changes: ChangeNotifier;
+  readonly notifications: SilenceActionOptions['notifications'];
   /** Latest records of the log; undefined: none. */
   readonly logBuffer: LogBuffer | undefined;
 }
@@ -31,7 +32,8 @@ export class WebPage {
   /** Number of log records when listeners were last called. */
   #logged = 0;
 
-  constructor({ context, organizations, connections, changes, logBuffer = new LogBuffer() }: WebPageOptions) {
+  constructor(options: WebPageOptions) {
+    const { context, organizations, connections, changes, notifications, logBuffer = new LogBuffer() } = options;
     const { config, store, clock, version } = context;
     this.#context = context;
     this.#changes = changes;
@@ -47,7 +49,7 @@ export class WebPage {
       actions: new Actions({
         ...{ organizations, store, clock, onAudited: (id) => changes.notify(id) },
         silences: new SilenceActions({
-          ...{ store, clock, newId: () => randomBytes(4).toString('hex') },
+          ...{ store, clock, notifications },
           organizations: config.organizations.map(({ id }) => id),
           onAudited: (id) => {
             changes.notify('notifications');

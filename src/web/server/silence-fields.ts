@@ -1,5 +1,5 @@
 /** Reads what a form asks the daemon to do with silences. */
-import { readDuration } from '../../config/values.ts';
+import { readDuration } from '../../config/model/values.ts';
 import { type SilenceRequest, silenceRequest } from '../../notify/model/silence-request.ts';
 import { PageError } from '../page-error.ts';
 import { type FormFields, parseRequest } from './action-fields.ts';
