@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { getFeatures, type PlatformVersion } from '../../src/emulator/model/features.ts';
+import { startInside } from '../daemon/inside.ts';
+import { PUSHES } from '../support/push-deliveries.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 /** Result of each check, by its name. */
@@ -114,5 +116,38 @@ describe('conversations', () => {
     ],
   ] as const)('reports conversations of platform %s with %j', async (version, conversations, is, topics) => {
     expect(await at(version, conversations)).toEqual({ is, topics, permissions, asked: 1 });
+  });
+});
+
+describe('the webhook of the repository', () => {
+  const secret = 'a-secret-of-more-than-16-characters';
+  const settings = { organization: { forge: { type: 'github', repository: 'acme/docs', webhookSecret: secret } } };
+
+  test('is checked with the running daemon', async () => {
+    await using work = await openWorkspace();
+    work.repository.write('teams.yaml', 'teams: {}');
+    work.repository.commit('Begin');
+    const config = work.configure(settings);
+    const check = async () => (await runDoctor(work, '--config', config)).webhook;
+    expect(await check()).toBe('note: configured; deliveries arrive while the daemon runs');
+    await using daemon = await startInside(work, settings);
+    const send = async (signed: string) => {
+      const { headers, body } = PUSHES.github({ secret: signed });
+      await fetch(`${daemon.address}/hooks/org_acme`, { method: 'POST', headers, body: new Uint8Array(body) });
+    };
+    expect(await check()).toBe(
+      'note: no delivery has arrived yet; octavo webhook org_acme shows what to enter at the forge',
+    );
+    await send(secret);
+    expect(await check()).toMatch(/^ok: last delivery at \d{4}-.*Z: a push, which was fetched at once$/);
+    await send('another secret of many characters');
+    expect(await check()).toMatch(/^note: a push, which was fetched at once; requests are refused since then/);
+    const { stdout } = await work.inside(['status', '--config', config]);
+    expect(stdout).toMatch(/^webhook: \d{4}-.*Z a push, which was fetched at once; requests are refused/m);
+  });
+
+  test('is not asked for without --config, or if there is none', async () => {
+    await using work = await openWorkspace();
+    expect((await runDoctor(work)).webhook).toBeUndefined();
   });
 });

@@ -12,6 +12,7 @@ import type { CommandContext } from '../cli/context.ts';
 import { type PlatformSession, withPlatform } from '../cli/session.ts';
 import { paintFor } from '../cli/terminal.ts';
 import { FEATURES, type Finding, good, linkListings, note, siteFindings } from './feature-checks.ts';
+import { webhookFinding } from './webhook-check.ts';
 
 /** Runs `octavo doctor`: checks the connection, the permissions of the token and the features of the platform. */
 export async function doctorCommand(flags: { readonly config?: string }, context: CommandContext): Promise<ExitCode> {
@@ -21,9 +22,11 @@ export async function doctorCommand(flags: { readonly config?: string }, context
   let exit: ExitCode = EXIT.done;
   for (const organization of config.organizations) {
     terminal.out(`${paint.strong(`${organization.id} at ${config.platform.baseUrl}`)}\n`);
-    for (const finding of await withPlatform(config, organization, context, (session) =>
-      runChecks(config, organization, session),
-    )) {
+    const findings = [
+      ...(await withPlatform(config, organization, context, (session) => runChecks(config, organization, session))),
+      ...(await webhookFinding(config, organization, flags.config !== undefined)),
+    ];
+    for (const finding of findings) {
       terminal.out(`  ${label(finding, paint)} ${finding.what.padEnd(14)} ${finding.detail}\n`);
       exit = finding.verdict === 'bad' ? EXIT.failed : exit;
     }

@@ -1,4 +1,4 @@
-/** What to enter at a forge to create the webhook of a repository. */
+/** Fields to fill in at a forge to create the webhook of a repository. */
 import type { ForgeName } from '../pull-request.ts';
 
 /** Form of a forge for a new webhook. */
