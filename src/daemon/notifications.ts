@@ -127,11 +127,11 @@ export class DaemonNotifications {
 
 /** Opens the channels. Throws ConfigError if the settings of one cannot be used. */
 export async function openChannels(
-  { notifications, platform }: Pick<Config, 'notifications' | 'platform'>,
+  { notifications }: Pick<Config, 'notifications'>,
   version: string,
   clock: Clock,
 ): Promise<readonly Channel[]> {
-  const shared = { userAgent: `octavo/${version}`, clock, allowsPlainHttp: platform.insecure };
+  const shared = { userAgent: `octavo/${version}`, clock };
   return Promise.all(
     Object.entries(notifications.channels).map(([name, channel]) => openChannel(channel, { ...shared, name })),
   );

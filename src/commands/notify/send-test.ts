@@ -27,7 +27,6 @@ export async function testCommand(
     name,
     userAgent: `octavo/${context.version}`,
     clock: interruptibleClock(context),
-    allowsPlainHttp: config.platform.insecure,
   });
   const thread = `test-${randomUUID()}`;
   const send = async (id: string, isResolved: boolean, receipt: Receipt | null) => {

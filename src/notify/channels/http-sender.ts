@@ -1,8 +1,7 @@
 /** Sends messages over HTTP, and tells apart what was taken, refused and lost. */
 import type { Dispatcher } from 'undici';
-import { isPlainHttp, PLAIN_HTTP } from '../../config/model/plain-http.ts';
 import type { Clock } from '../../core/clock.ts';
-import { ConfigError, TransientError } from '../../core/errors.ts';
+import { TransientError } from '../../core/errors.ts';
 import { openDispatcher } from '../../platform/http/dispatcher.ts';
 import { networkError } from '../../platform/http/network-error.ts';
 import { readRateHeaders } from '../../queue/model/rate-headers.ts';
@@ -14,8 +13,6 @@ export interface ChannelContext {
   readonly name: string;
   readonly userAgent: string;
   readonly clock: Clock;
-  /** Allows plain HTTP to other machines, as `platform.insecure` does. Default: false. */
-  readonly allowsPlainHttp?: boolean;
 }
 
 /** Milliseconds until an answer must be complete. */
@@ -39,11 +36,7 @@ export class HttpSender {
   readonly #origin: string;
   readonly #dispatcher: Dispatcher;
 
-  /** Throws ConfigError for a URL that would send secrets unencrypted. */
   constructor(url: string, context: ChannelContext) {
-    if (isPlainHttp(url) && context.allowsPlainHttp !== true) {
-      throw new ConfigError(`notifications.channels.${context.name}: the URL ${PLAIN_HTTP}`);
-    }
     this.#context = context;
     this.#origin = new URL(url).origin;
     this.#dispatcher = openDispatcher(this.#origin, {

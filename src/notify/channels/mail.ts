@@ -87,35 +87,49 @@ function mailOf({ id, thread, message }: Outgoing, { from, to }: MailConfig, { c
   };
 }
 
-/** Describes a failure without the words of the server, which may repeat the password. */
+/** What a failure of the library says. Only codes are used: its words are those of the server, or of the password. */
+interface MailFailure {
+  readonly code?: unknown;
+  /** Code of the connection, such as `ECONNREFUSED`. */
+  readonly originalCode?: unknown;
+  readonly responseCode?: unknown;
+  readonly command?: unknown;
+}
+
 function mailError(error: unknown, { isContentSent }: MailProgress, host: string): ChannelError {
-  const { code, responseCode, command } = error as { code?: unknown; responseCode?: unknown; command?: unknown };
+  const { code, originalCode, responseCode, command } = error as MailFailure;
   if (code !== 'ETLS' && typeof responseCode === 'number') {
+    const [step] = /^(MAIL FROM|RCPT TO|[A-Z]+)/.exec(String(command)) ?? [];
     const advice = code === 'EAUTH' ? '; check the user and the password' : '';
-    const what =
-      typeof command === 'string' && /^[A-Z]+/.test(command) ? ` to ${/^[A-Z]+( FROM| TO)?/.exec(command)?.[0]}` : '';
     const failure = responseCode >= 500 ? 'rejected' : 'not-taken';
-    return new ChannelError(`${host} answered with ${responseCode}${what}${advice}`, failure);
+    return new ChannelError(`${host} answered with ${responseCode} to ${step ?? 'a command'}${advice}`, failure);
   }
   if (isContentSent) {
     return new ChannelError(`${host} did not confirm the mail`, 'unknown');
   }
   const failure = code === 'EAUTH' ? 'rejected' : 'not-taken';
-  return new ChannelError(`cannot send mail through ${host}: ${reasonOf(String(code))}`, failure);
+  return new ChannelError(`cannot send mail through ${host}: ${reasonOf(String(code), originalCode)}`, failure);
 }
 
-function reasonOf(code: string): string {
+function reasonOf(code: string, originalCode: unknown): string {
   switch (code) {
     case 'ETLS':
-      return 'the server does not offer a trusted TLS connection; use one with smtps or STARTTLS';
+      return 'the server does not offer TLS; use one with smtps or STARTTLS';
     case 'EAUTH':
-      return 'the user has no password; set user and password, or neither';
+      return 'the user cannot sign in; check the user and the password';
     case 'EDNS':
       return 'no such host';
     case 'ETIMEDOUT':
     case 'EABORT':
       return 'it did not answer in time';
     default:
-      return `no connection (${code})`;
+      return connectionReason(typeof originalCode === 'string' ? originalCode : code);
   }
+}
+
+function connectionReason(code: string): string {
+  if (code === 'ECONNREFUSED') {
+    return 'connection refused';
+  }
+  return /CERT|^UNABLE_TO_/.test(code) ? `its certificate is not trusted (${code})` : `no connection (${code})`;
 }

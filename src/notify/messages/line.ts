@@ -7,5 +7,7 @@ export type RedactText = (text: string) => string;
 
 /** Returns a text as one line of at most `most` characters. Secrets are removed before it is cut. */
 export function messageLine(text: string, most: number, redact: RedactText): string {
-  return plainLine(maskUrls(redact(text)), most);
+  const line = plainLine(redact(text), Number.MAX_SAFE_INTEGER);
+  // Again, because characters that cannot be seen may have divided a secret.
+  return plainLine(maskUrls(redact(line)), most);
 }

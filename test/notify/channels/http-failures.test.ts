@@ -1,7 +1,6 @@
 // Failures of the channels that send over HTTP.
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
-import { ConfigError } from '../../../src/core/errors.ts';
 import { ChannelError } from '../../../src/notify/channels/channel.ts';
 import { openChannel } from '../../../src/notify/channels/open-channel.ts';
 import type { FakeReceiver, ReceiverFault } from '../../support/notify/fake-receiver.ts';
@@ -142,17 +141,6 @@ describe.each(Object.keys(HTTP_CHANNELS))('channel %s', (kind) => {
       const { error } = await fail(kind, fault);
       expect(wordsOf(error)).not.toMatch(/canary|c2VjcmV0|sig=|services|workflows/);
     }
-  });
-
-  test('refuses to send over a network unencrypted, unless that is allowed', async () => {
-    const { receiver, config } = await open(kind);
-    await using _ = receiver;
-    const remote = JSON.parse(JSON.stringify(config).replaceAll('127.0.0.1', 'receiver.example')) as typeof config;
-    const error: unknown = await openChannel(remote, channelContext()).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(ConfigError);
-    expect(wordsOf(error)).not.toContain('canary');
-    const channel = await openChannel(remote, { ...channelContext(), allowsPlainHttp: true });
-    await channel.close();
   });
 });
 
