@@ -6,9 +6,9 @@ import type { MessageItem, Notification } from '../model/notification.ts';
 
 /** One condition or event, as lines of text. */
 export interface ItemLines {
-  /** What is true, was true or happened. */
+  /** Sentence about what is or was true, or happened. */
   readonly heading: string;
-  /** When. */
+  /** Time or span of time. */
   readonly time: string;
   readonly details: readonly string[];
   readonly url: string | null;

@@ -87,7 +87,7 @@ function mailOf({ id, thread, message }: Outgoing, { from, to }: MailConfig, { c
   };
 }
 
-/** What a failure of the library says. Only codes are used: its words are those of the server, or of the password. */
+/** Failure of the library. Only its codes are used: its message has the words of the server, which may repeat the password. */
 interface MailFailure {
   readonly code?: unknown;
   /** Code of the connection, such as `ECONNREFUSED`. */
