@@ -87,7 +87,7 @@ function mailOf({ id, thread, message }: Outgoing, { from, to }: MailConfig, { c
   };
 }
 
-/** Failure of the library. Only its codes are used: its message has the words of the server, which may repeat the password. */
+/** Failure of the library. Only its codes are used: the words of the server may repeat the password. */
 interface MailFailure {
   readonly code?: unknown;
   /** Code of the connection, such as `ECONNREFUSED`. */
