@@ -74,6 +74,7 @@ export class DaemonBackend implements Backend {
         clusters: managed.clusters,
         pollInterval: config.source?.git?.pollInterval ?? null,
         webhook: managed.reconciliation?.pushes ?? null,
+        statuses: managed.statuses,
       }))
       .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   }

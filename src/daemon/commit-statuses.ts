@@ -15,11 +15,10 @@ import {
 } from '../notify/statuses/pass-progress.ts';
 import { changeProgress, findRecord, isFullCommit, supersede } from '../notify/statuses/status-changes.ts';
 import { StatusRecords } from '../notify/statuses/status-records.ts';
-import { type StatusRequest, StatusSender } from '../notify/statuses/status-sender.ts';
+import { type StatusFailure, type StatusRequest, StatusSender } from '../notify/statuses/status-sender.ts';
 import type { PassEnd, PassEvents } from '../reconcile/daemon/pass.ts';
 import { createRedactor } from '../redact.ts';
 import type { CommitStatusRecord } from '../store/commit-statuses.ts';
-import type { Fact } from '../store/notifications.ts';
 import { organizationPath, passPath } from '../views/model/paths.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
 
@@ -126,21 +125,9 @@ export class OrganizationCommitStatuses implements Feature {
     });
   }
 
-  /** Statuses that cannot be set, as a condition; null if all can. */
-  fact(): Fact | null {
-    const { failure } = this.#sender;
-    const { organization } = this.#context;
-    return failure === null
-      ? null
-      : {
-          code: 'status-failing',
-          scope: { organization: organization.id, token: null, platform: null },
-          subject: '',
-          since: failure.since,
-          summary: `Commit statuses cannot be set: ${failure.reason}`,
-          details: [],
-          path: organizationPath(organization.id),
-        };
+  /** The request that has failed longest; null if none does. */
+  get failure(): StatusFailure | null {
+    return this.#sender.failure;
   }
 
   async start(): Promise<void> {

@@ -113,6 +113,15 @@ test('a forge that refuses the token fails no pass', async () => {
     ),
   );
   expect(fake.requests).toHaveLength(1);
+  await daemon.pass();
+  const facts = daemon.database.prepare("SELECT fact FROM fact WHERE reporter = 'statuses/org_acme'");
+  await eventually('the fact', () => facts.all().length > 0);
+  expect(facts.all().map(({ fact }) => JSON.parse(String(fact)))).toEqual([
+    expect.objectContaining({
+      code: 'status-failing',
+      summary: 'Commit statuses cannot be set: GitHub answers with 401 when asked to set the commit status',
+    }),
+  ]);
   const [line] = daemon.log.filter(({ msg }) => msg === 'cannot set the commit status');
   expect(line).toMatchObject({ reason: 'GitHub answers with 401 when asked to set the commit status' });
   expect(JSON.stringify(daemon.log)).not.toContain('another-token');

@@ -75,6 +75,7 @@ async function organization(store: Store, given: OrganizationCase) {
     clusters: { overview: { lastRun: null }, changeRequests: async () => [] },
     pollInterval: 30_000,
     webhook: null,
+    statuses: null,
   } as unknown as OrganizationState;
   return { state, plan };
 }

@@ -82,6 +82,7 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
     },
     pollInterval: null,
     webhook: null,
+    statuses: null,
   };
 }
 

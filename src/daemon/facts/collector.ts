@@ -7,7 +7,7 @@ import type { Backend, OrganizationState } from '../../views/model/backend.ts';
 import { checkTimes } from '../../views/model/checks.ts';
 import { BreakerWatch } from './breaker-watch.ts';
 import { keepSince } from './fact.ts';
-import { clusterFacts, conversationFacts, pauseFacts, staleFacts } from './organization-facts.ts';
+import { clusterFacts, commitStatusFacts, conversationFacts, pauseFacts, staleFacts } from './organization-facts.ts';
 import type { PassActivity } from './pass-activity.ts';
 import { passFacts, tokenRefusal } from './pass-facts.ts';
 import { planFacts } from './plan-facts.ts';
@@ -55,11 +55,12 @@ export class FactCollector {
   /** Reporters of this configuration; facts of others are of earlier ones. */
   get reporters(): readonly string[] {
     const states = this.#options.backend.organizations();
-    const ofOrganizations = states.flatMap(({ id, reconciler, config }) => [
+    const ofOrganizations = states.flatMap(({ id, reconciler, config, statuses }) => [
       `organization/${id}`,
       ...(reconciler === null ? [] : [`passes/${id}`, `plan/${id}`]),
       ...(config.conversations.sources.length === 0 ? [] : [`conversations/${id}`]),
       ...(config.clusters.enabled ? [`clusters/${id}`] : []),
+      ...(statuses === null ? [] : [`statuses/${id}`]),
     ]);
     const tokens = new Set(states.map(({ queue }) => queue.name));
     return [
@@ -126,7 +127,7 @@ export class FactCollector {
 
   async #addOrganization(reports: Reports, state: OrganizationState, failures: string[]): Promise<void> {
     const { backend, activity } = this.#options;
-    const { id, reconciler, config, clusters } = state;
+    const { id, reconciler, config, clusters, statuses } = state;
     const now = backend.clock.now();
     const scope = { ...this.#tokenScope(state), organization: id };
     const passes = activity.get(id);
@@ -155,6 +156,9 @@ export class FactCollector {
       await read(`conversations/${id}`, async () =>
         conversationFacts(id, scope, await state.conversations.status(), now),
       );
+    }
+    if (statuses !== null) {
+      reports.set(`statuses/${id}`, commitStatusFacts(id, scope, statuses.failure));
     }
     if (config.clusters.enabled) {
       reports.set(`clusters/${id}`, clusterFacts(id, scope, clusters.overview.lastRun));

@@ -1,6 +1,7 @@
 /** Facts about an organization that do not depend on its last pass: its age, pauses, conversations and clusters. */
 import type { LastRun } from '../../clusters/run/overview.ts';
 import type { IngestionStatus } from '../../conversations/ingestion/ingestion.ts';
+import type { StatusFailure } from '../../notify/statuses/status-sender.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
 import { describePause } from '../../reconcile/daemon/manual-pauses.ts';
 import type { ManualPause } from '../../store/history.ts';
@@ -43,6 +44,16 @@ export function pauseFacts(organization: string, scope: Scope, pauses: readonly 
     const path = address === '' ? organizationPath(organization) : resourcePath(organization, address);
     return newFact('paused', scope, { summary: `${about} ${describePause(pause)}`, subject: address, since, path });
   });
+}
+
+/** Returns a fact about commit statuses that cannot be set. */
+export function commitStatusFacts(organization: string, scope: Scope, failure: StatusFailure | null): readonly Fact[] {
+  if (failure === null) {
+    return [];
+  }
+  const { reason, since } = failure;
+  const path = organizationPath(organization);
+  return [newFact('status-failing', scope, { summary: `Commit statuses cannot be set: ${reason}`, since, path })];
 }
 
 /** Returns facts about the ingestion of conversations. */

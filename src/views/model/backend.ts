@@ -8,6 +8,7 @@ import type { IngestionStatus } from '../../conversations/ingestion/ingestion.ts
 import type { Clock } from '../../core/clock.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { SilenceRequest } from '../../notify/model/silence-request.ts';
+import type { StatusFailure } from '../../notify/statuses/status-sender.ts';
 import type { QueueSnapshot } from '../../queue/model/snapshot.ts';
 import type { ActionRequest } from '../../reconcile/daemon/action-request.ts';
 import type { OrganizationReconciler } from '../../reconcile/daemon/organization.ts';
@@ -65,6 +66,8 @@ export interface OrganizationState {
   readonly pollInterval: number | null;
   /** Webhook of the repository; null if it is not configured. `status` throws StoreError. */
   readonly webhook: { status(): Promise<PushStatus> } | null;
+  /** Commit statuses; null if they are not configured. */
+  readonly statuses: { readonly failure: StatusFailure | null } | null;
 }
 
 /** Actions that people can ask the daemon for. Every call that changes something is recorded in the audit. */
