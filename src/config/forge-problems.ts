@@ -18,20 +18,12 @@ const NEEDED = {
 /** Returns the forge of a repository; otherwise the settings that have to be set, because its URL does not show them. */
 export function findStatusForge(settings: Settings, gitUrl: string): StatusForge | readonly (keyof StatusForge)[] {
   const { type, apiUrl, repository } = forgeTarget(settings, gitUrl);
-  const inForge =
-    repository === null || settings.repository !== undefined ? repository : withoutRoot(repository, apiUrl ?? '');
-  const named = inForge !== null && (type === null || isRepository(inForge, type)) ? inForge : null;
+  const named = repository !== null && (type === null || isRepository(repository, type)) ? repository : null;
   return type !== null && apiUrl !== null && named !== null
     ? { type, apiUrl, repository: named }
     : (Object.keys(NEEDED) as (keyof StatusForge)[]).filter(
         (name) => ({ type, apiUrl, repository: named })[name] === null,
       );
-}
-
-/** Removes the path of a forge that is not at the root of its host. */
-function withoutRoot(path: string, apiUrl: string): string {
-  const root = (URL.parse(apiUrl)?.pathname ?? '').replace(/\/api\/v\d+$/, '').slice(1);
-  return root !== '' && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
 }
 
 /** Returns true if a text can name a repository at a forge. */

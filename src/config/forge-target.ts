@@ -35,11 +35,18 @@ export function forgeTarget(forge: Partial<ForgeConfig>, url: string): ForgeTarg
   const place = readRemote(url);
   const known = KNOWN.find(({ host }) => place !== null && host.test(place.host));
   const isKnownType = known !== undefined && (forge.type === undefined || forge.type === known.type);
+  const apiUrl = forge.apiUrl ?? (isKnownType && place !== null ? known.apiUrl(place.host) : null);
   return {
     type: forge.type ?? known?.type ?? null,
-    apiUrl: forge.apiUrl ?? (isKnownType && place !== null ? known.apiUrl(place.host) : null),
-    repository: forge.repository ?? place?.path ?? null,
+    apiUrl,
+    repository: forge.repository ?? (place === null ? null : withoutRoot(place.path, apiUrl ?? '')),
   };
+}
+
+/** Removes the path of a forge that is not at the root of its host. */
+function withoutRoot(path: string, apiUrl: string): string {
+  const root = (URL.parse(apiUrl)?.pathname ?? '').replace(/\/api\/v\d+$/, '').slice(1);
+  return root !== '' && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
 }
 
 /** Splits the URL of a remote; null for a path on disk. */

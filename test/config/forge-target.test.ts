@@ -27,6 +27,12 @@ describe('the forge of a repository', () => {
     expect(forgeTarget({}, url)).toEqual({ type: null, apiUrl: null, repository });
   });
 
+  test('below a path of its host has a repository without that path', () => {
+    const settings = { type: 'gitlab', apiUrl: 'https://acme.example/git/api/v4' } as const;
+    const { repository } = forgeTarget(settings, 'https://acme.example/git/team/docs.git');
+    expect(repository).toBe('team/docs');
+  });
+
   test('settings win over the URL, and the address of another forge is not used', () => {
     const url = 'https://git.acme.example/mirror/docs.git';
     const settings = { type: 'gitlab', apiUrl: 'https://git.acme.example/api/v4', repository: '42' } as const;

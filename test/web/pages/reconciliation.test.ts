@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { describe, expect, test } from 'vitest';
 import { DesiredStateError } from '../../../src/core/errors.ts';
 import type { Actor } from '../../../src/store/history.ts';
+import type { OrganizationState } from '../../../src/views/model/backend.ts';
 import type { PageDefinition, PageRequest, ViewerRole } from '../../../src/web/page.ts';
 import { organizationPage } from '../../../src/web/pages/organization.ts';
 import { organizationsPage } from '../../../src/web/pages/organizations.ts';
@@ -210,6 +211,18 @@ describe('the form of a plan', () => {
     expect(shown).toContain('not the present plan');
     expect(shown).not.toContain('<form');
   });
+});
+
+test('the page of an organization shows the last delivery of its webhook', async () => {
+  const fake = await fakeDaemon(DELETION);
+  expect(await render(organizationPage, fake, request({}))).not.toContain('<dt>Webhook</dt>');
+  const [state] = fake.backend.organizations();
+  const last = { at: NOW - 60_000, outcome: 'ignored', mismatch: 'ref' } as const;
+  const webhook = { status: async () => ({ last, refusedAt: null }) };
+  const withWebhook = { ...fake.backend, organizations: () => [{ ...(state as OrganizationState), webhook }] };
+  const shown = await render(organizationPage, { ...fake, backend: withWebhook }, request({}));
+  expect(shown).toContain('<dt>Webhook</dt>');
+  expect(shown).toContain('ignored, because it was a push to another branch or tag');
 });
 
 describe('the forms of an organization', () => {
