@@ -162,6 +162,22 @@ test('a push of several refs at Bitbucket counts if one is followed, also when i
   expect(read(webhook, { headers, body }).kind).toBe('push');
 });
 
+test.each([
+  ['deeply nested', Buffer.from('['.repeat(1_000_000))],
+  ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
+  ['empty', Buffer.alloc(0)],
+  ['a list', Buffer.from('[1]')],
+  ['without members', Buffer.from('{"__proto__":{"ref":"refs/heads/main"}}')],
+])('a genuine body that is %s is refused', (_name, body) => {
+  const webhook = { forge: 'github', secret: SECRET, repository: 'acme/docs', ref: 'main' } as const;
+  const headers = {
+    'content-type': 'application/json',
+    'x-github-event': 'push',
+    'x-hub-signature-256': `sha256=${signatureOf(body)}`,
+  };
+  expect(read(webhook, { headers, body })).toMatchObject({ kind: 'refused', status: 400 });
+});
+
 function signatureOf(body: Buffer): string {
   return createHmac('sha256', SECRET).update(body).digest('hex');
 }
