@@ -50,6 +50,9 @@ export class HttpSender {
 
   /** Sends a body. Throws ChannelError, also for every status that is not a success. */
   async post(url: string, body: string, headers: SenderHeaders, signal: AbortSignal): Promise<SenderAnswer> {
+    if (signal.aborted) {
+      throw new ChannelError(`nothing was sent to ${this.#origin}: Octavo is stopping`, 'not-taken');
+    }
     const { pathname, search } = new URL(url);
     const answer = await withTimeout(this.#context.clock, signal, async (ended) => {
       const request = { origin: this.#origin, method: 'POST' as const, path: pathname + search, body, signal: ended };

@@ -108,6 +108,15 @@ describe.each(Object.keys(HTTP_CHANNELS))('channel %s', (kind) => {
     await channel.close();
   });
 
+  test('sends nothing once the daemon is stopping', async () => {
+    const { receiver, config } = await open(kind);
+    await using _ = receiver;
+    const channel = await openChannel(config, channelContext());
+    await expect(channel.send(outgoing(), AbortSignal.abort())).rejects.toMatchObject({ failure: 'not-taken' });
+    expect(receiver.requests).toEqual([]);
+    await channel.close();
+  });
+
   test('reports that a refused connection took nothing', async () => {
     const { receiver, config } = await open(kind);
     await receiver[Symbol.asyncDispose]();
