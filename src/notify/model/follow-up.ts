@@ -1,6 +1,6 @@
 /** Follow-ups in the threads of announcements: resolved conditions, and reminders. */
 import { CONDITION_RULES } from '../../core/condition-codes.ts';
-import type { Notified } from '../../store/notifications.ts';
+import type { NotificationDelivery, Notified } from '../../store/notifications.ts';
 import { inhibited, isFlapping } from './condition.ts';
 import { hasArrived, isQueued } from './delivery.ts';
 import { type ChannelInput, type ChannelPlan, newDelivery } from './plan.ts';
@@ -13,11 +13,9 @@ export function resolve(input: ChannelInput): ChannelPlan {
   const isFiring = ({ condition }: Notified) => byId.get(condition)?.state === 'firing';
   const plan: { created: ChannelPlan['created'][number][]; notified: Notified[] } = { created: [], notified: [] };
   for (const [thread, members] of Map.groupBy(own.values(), (each) => each.thread)) {
-    const announcement = deliveries.get(thread);
     const open = members.filter((each) => each.resolved === null && !isFiring(each));
     const since = Math.min(...open.map(({ condition }) => byId.get(condition)?.resolvedAt ?? now));
-    // An announcement that waits to be sent reports itself what is resolved by then. The end of an attempt is awaited.
-    const isTold = announcement === undefined || (hasArrived(announcement) && announcement.state !== 'open');
+    const isTold = isAnnounced(deliveries.get(thread));
     const isOver = !members.some(isFiring);
     if (open.length > 0 && isTold && (isOver || (!channel.isPager && timer.isDue(since + groupInterval)))) {
       const id = newId();
@@ -29,6 +27,14 @@ export function resolve(input: ChannelInput): ChannelPlan {
   return plan;
 }
 
+/**
+ * Returns true if a channel has an announcement, or may have it. One that waits to be sent reports itself what is
+ * resolved by then. The end of an attempt is awaited.
+ */
+function isAnnounced(announcement: NotificationDelivery | undefined): boolean {
+  return announcement === undefined || (hasArrived(announcement) && announcement.state !== 'open');
+}
+
 /** Plans reminders of what people are paged for, and of announcements that may not have arrived. */
 export function remind(input: ChannelInput): ChannelPlan {
   const { conditions, own, now, newId, isSilenced, timer, channel } = input;
@@ -36,9 +42,10 @@ export function remind(input: ChannelInput): ChannelPlan {
   const firing = conditions.filter(({ state }) => state === 'firing');
   const causes = inhibited(firing.map(({ fact }) => fact));
   const uncertain = uncertainThreads(input);
+  const deliveries = new Map(input.deliveries.map((each) => [each.id, each]));
   const due = firing.filter((condition) => {
     const notice = own.get(condition.id);
-    if (notice === undefined || isSilenced(condition)) {
+    if (notice === undefined || isSilenced(condition) || !isAnnounced(deliveries.get(notice.thread))) {
       return false;
     }
     const isRepeated =

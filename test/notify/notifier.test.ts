@@ -1,0 +1,269 @@
+/** Rules of the notifier: routes, groups, silences, quiet hours and reminders, with the stored state. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { NotificationsConfig } from '../../src/config/notifications.ts';
+import type { ConditionCode } from '../../src/core/condition-codes.ts';
+import { WakeUpSignal } from '../../src/core/wake-up-signal.ts';
+import { Notifier } from '../../src/notify/notifier.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { Condition, DeliveryRecord, Fact, Notifications } from '../../src/store/notifications.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const NOON = Date.UTC(2026, 10, 23, 12);
+const ANA = { name: 'ana', method: 'socket' } as const;
+type Config = Pick<
+  NotificationsConfig,
+  'for' | 'groupInterval' | 'groupWait' | 'quietHours' | 'repeatInterval' | 'routes'
+>;
+
+let now: number;
+let ids = 0;
+let notifications: Notifications;
+let firing: readonly Condition[];
+beforeEach(() => {
+  now = NOON;
+  notifications = openMemoryStore().notifications();
+});
+
+const fact = (code: ConditionCode, organization: string | null = 'org_1', over: Partial<Fact> = {}): Fact => ({
+  ...{ code, scope: { organization, token: null, platform: 'p' }, subject: '', since: now },
+  ...{ summary: code, details: [], path: null },
+  ...over,
+});
+const event = (id: string, organization = 'org_1') =>
+  ({ id, code: 'applied', organization, at: now, summary: id, details: [], path: null }) as const;
+
+function open(config: Partial<Config> = {}, pagers: readonly string[] = []): Notifier {
+  const rest = { for: {}, groupWait: 30_000, groupInterval: 5 * MINUTE, repeatInterval: 24 * HOUR, quietHours: [] };
+  const names = [...new Set((config.routes ?? [{ channels: ['ops'] }]).flatMap(({ channels }) => channels))];
+  return new Notifier({
+    notifications,
+    config: { ...rest, routes: [{ channels: ['ops'] }], ...config },
+    channels: names.map((name) => ({ name, isPager: pagers.includes(name) })),
+    clock: { now: () => now, monotonic: () => now, sleep: () => new Promise(() => undefined) },
+    newId: () => {
+      ids += 1;
+      return `id${ids}`;
+    },
+    ...{ changed: new WakeUpSignal(), created: new WakeUpSignal() },
+    onFiring: (conditions) => {
+      firing = conditions;
+    },
+    onError: (error) => {
+      throw error;
+    },
+  });
+}
+
+/** Advances until a time, whenever the notifier wants to, and sends everything at once. */
+async function until(notifier: Notifier, end: number): Promise<void> {
+  for (;;) {
+    await notifier.advance();
+    for (const { channel } of await notifications.deliveries({ isPending: true, limit: 1000 })) {
+      const attempt = await notifications.begin(channel, now);
+      if (attempt !== null) {
+        const report = { reporter: `channel/${channel}`, facts: [] };
+        await notifications.end(attempt.delivery.id, { result: 'sent', receipt: null, at: now }, report);
+      }
+    }
+    // The end of an attempt wakes the notifier.
+    const wakeAt = await notifier.advance();
+    if (wakeAt === null || wakeAt > end) {
+      now = end;
+      return;
+    }
+    now = Math.max(now, wakeAt);
+  }
+}
+
+async function sent(channel = 'ops'): Promise<readonly DeliveryRecord[]> {
+  return (await notifications.deliveries({ channel, limit: 1000 })).toReversed();
+}
+const kinds = async (channel = 'ops') => (await sent(channel)).map(({ kind, about }) => `${kind} ${about.length}`);
+const report = (notifier: Notifier, ...facts: readonly Fact[]) => notifier.report({ reporter: 'org', facts });
+
+describe('the notifier', () => {
+  test('announces a condition that lasts, and its end in the same thread', async () => {
+    const notifier = open();
+    await report(notifier, fact('pass-failing'));
+    await until(notifier, now + 5 * MINUTE);
+    expect(await sent()).toEqual([]);
+    await until(notifier, now + MINUTE);
+    expect(firing.map(({ fact: { code } }) => code)).toEqual(['pass-failing']);
+    await report(notifier);
+    await until(notifier, now + MINUTE);
+    const [first, second, ...more] = await sent();
+    expect([first?.kind, second?.kind, more]).toEqual(['firing', 'resolved', []]);
+    expect([second?.thread, second?.about]).toEqual([first?.id, first?.about]);
+    expect(firing).toEqual([]);
+  });
+
+  test('does not announce what ends before it has lasted', async () => {
+    const notifier = open();
+    await report(notifier, fact('pass-failing'));
+    await until(notifier, now + 4 * MINUTE);
+    await report(notifier);
+    await until(notifier, now + HOUR);
+    expect(await sent()).toEqual([]);
+    expect(await notifications.conditions(9)).toEqual([]);
+  });
+
+  test('announces an inhibited condition only if it lasts after the end of its cause', async () => {
+    const notifier = open();
+    const cause = fact('platform-failing', null);
+    await report(notifier, cause, fact('pass-failing'));
+    await until(notifier, now + HOUR);
+    expect(await kinds()).toEqual(['firing 1']);
+    await report(notifier, fact('pass-failing'));
+    await until(notifier, now + 4 * MINUTE);
+    expect(await kinds()).toEqual(['firing 1', 'resolved 1']);
+    await until(notifier, now + 2 * MINUTE);
+    expect(await kinds()).toEqual(['firing 1', 'resolved 1', 'firing 1']);
+  });
+
+  test('tells 500 organizations behind a dead platform as one message and one recovery per channel', async () => {
+    const notifier = open({ routes: [{ channels: ['ops', 'pager'] }] }, ['pager']);
+    const organizations = Array.from({ length: 500 }, (_, index) => `org_${index}`);
+    await notifier.report({ reporter: 'daemon', facts: [fact('platform-failing', null)] });
+    for (const each of organizations) {
+      await notifier.report({ reporter: each, facts: [fact('pass-failing', each), fact('stale', each)] });
+    }
+    await until(notifier, now + 3 * HOUR);
+    await notifier.report({ reporter: 'daemon', facts: [] });
+    for (const each of organizations) {
+      await notifier.report({ reporter: each, facts: [] });
+    }
+    await until(notifier, now + 3 * HOUR);
+    expect(await kinds('ops')).toEqual(['firing 1', 'resolved 1']);
+    expect(await kinds('pager')).toEqual(['firing 1', 'resolved 1']);
+  });
+
+  test('puts conditions with one code into one message, and later ones into the next after the group interval', async () => {
+    const notifier = open();
+    const facts = ['a', 'b', 'c'].map((each) => fact('paused', each));
+    await report(notifier, ...facts.slice(0, 2));
+    await until(notifier, now + MINUTE);
+    await report(notifier, ...facts);
+    await until(notifier, now + 4 * MINUTE);
+    expect(await kinds()).toEqual(['firing 2']);
+    await until(notifier, now + 2 * MINUTE);
+    expect(await kinds()).toEqual(['firing 2', 'firing 1']);
+  });
+
+  test('sends along all routes that match, and nowhere without one', async () => {
+    const notifier = open({
+      routes: [
+        { channels: ['ops'], codes: ['paused'] },
+        { channels: ['team', 'ops'], organizations: ['org_1'] },
+        { channels: ['pager'], severities: ['page'] },
+      ],
+    });
+    await report(notifier, fact('paused'), fact('paused', 'org_2'), fact('dead-letters', 'org_2'));
+    await until(notifier, now + MINUTE);
+    expect([await kinds('ops'), await kinds('team'), await kinds('pager')]).toEqual([['firing 2'], ['firing 1'], []]);
+  });
+
+  test('tells other channels about one that fails', async () => {
+    const notifier = open({ routes: [{ channels: ['ops', 'mail'] }] });
+    await report(notifier, fact('channel-failing', null, { subject: 'ops' }));
+    await until(notifier, now + HOUR);
+    expect([await kinds('ops'), await kinds('mail')]).toEqual([[], ['firing 1']]);
+  });
+
+  test('sends events only where they are listed, those of half a minute in one message', async () => {
+    const notifier = open({ routes: [{ channels: ['ops'] }, { channels: ['team'], codes: ['applied'] }] });
+    await notifier.addEvents([event('e1')]);
+    await until(notifier, now + 20_000);
+    await notifier.addEvents([event('e2', 'org_2'), event('e1')]);
+    await until(notifier, now + HOUR);
+    expect([await kinds('ops'), await kinds('team')]).toEqual([[], ['event 2']]);
+  });
+
+  test('announces what a silence has held when the silence ends, and not what is over by then', async () => {
+    const notifier = open();
+    const silence = { code: null, organization: 'org_1', reason: 'move', by: ANA, since: now, until: now + HOUR };
+    await notifications.silence('s1', silence);
+    await report(notifier, fact('paused'), fact('paused', 'org_2'), fact('dead-letters'));
+    await until(notifier, now + MINUTE);
+    expect(await kinds()).toEqual(['firing 1']);
+    await report(notifier, fact('paused'), fact('paused', 'org_2'));
+    await until(notifier, NOON + HOUR + MINUTE);
+    expect(await kinds()).toEqual(['firing 1', 'firing 1']);
+  });
+
+  test('sends the end of what was announced before a silence', async () => {
+    const notifier = open();
+    await report(notifier, fact('paused'));
+    await until(notifier, now + MINUTE);
+    const silence = { code: 'paused', organization: null, reason: 'move', by: ANA, since: now, until: now + HOUR };
+    await notifications.silence('s1', silence as Parameters<Notifications['silence']>[1]);
+    await report(notifier);
+    await until(notifier, now + MINUTE);
+    expect(await kinds()).toEqual(['firing 1', 'resolved 1']);
+  });
+
+  test('holds chats in quiet hours and ends them in one digest, but never holds a pager', async () => {
+    now = Date.UTC(2026, 10, 23, 23);
+    const quiet = { cron: '0 22 * * *', duration: 8 * HOUR, timezone: 'UTC', channels: ['ops', 'pager'] };
+    const routes = [{ channels: ['ops', 'pager'] }, { channels: ['ops'], codes: ['applied' as const] }];
+    const notifier = open({ quietHours: [quiet], routes }, ['pager']);
+    await notifier.addEvents([event('e1')]);
+    await report(notifier, fact('paused'), fact('dead-letters'), fact('manifests-invalid'));
+    await until(notifier, now + HOUR);
+    await report(notifier, fact('paused'), fact('dead-letters'));
+    await until(notifier, Date.UTC(2026, 10, 24, 6) - 1);
+    expect(await sent('ops')).toEqual([]);
+    expect(await kinds('pager')).toEqual(['firing 1', 'firing 1', 'firing 1', 'resolved 1']);
+    await until(notifier, Date.UTC(2026, 10, 24, 9));
+    expect(await kinds('ops')).toEqual(['digest 3']);
+    await report(notifier);
+    await until(notifier, Date.UTC(2026, 10, 24, 10));
+    expect(await kinds('ops')).toEqual(['digest 3', 'resolved 2']);
+  });
+
+  test('repeats what pages people, until it is over', async () => {
+    const notifier = open({ repeatInterval: 4 * HOUR });
+    await report(notifier, fact('pass-failing'), fact('paused'));
+    await until(notifier, now + 9 * HOUR);
+    expect(await kinds()).toEqual(['firing 1', 'firing 1', 'reminder 1', 'reminder 1']);
+  });
+
+  test('announces a flapping condition once, and its end after half an hour without it', async () => {
+    const notifier = open({ for: { paused: 0 }, groupWait: 0 });
+    for (const _ of [1, 2, 3, 4, 5]) {
+      await report(notifier, fact('paused'));
+      await until(notifier, now + 5 * MINUTE);
+      await report(notifier);
+      await until(notifier, now + 2 * MINUTE);
+    }
+    expect(await kinds()).toEqual(['firing 1', 'resolved 1', 'firing 1', 'resolved 1', 'firing 1']);
+    await until(notifier, now + 40 * MINUTE);
+    expect((await kinds()).slice(5)).toEqual(['resolved 1']);
+  });
+
+  test('cancels what nobody has taken when it is over, and sends no end of it', async () => {
+    const notifier = open();
+    await report(notifier, fact('paused'));
+    now += MINUTE;
+    await notifier.advance();
+    now += MINUTE;
+    await notifier.advance();
+    expect((await sent()).map(({ state }) => state)).toEqual(['queued']);
+    await report(notifier);
+    await until(notifier, now + HOUR);
+    expect((await sent()).map(({ kind, state }) => `${kind} ${state}`)).toEqual(['firing cancelled']);
+  });
+
+  test('cancels deliveries to channels that are not configured any more, and ends what they have once they are', async () => {
+    const both = open({ routes: [{ channels: ['ops', 'old'] }] });
+    await report(both, fact('paused'));
+    await until(both, now + MINUTE);
+    await report(both);
+    await open().advance();
+    now += HOUR;
+    await open().advance();
+    expect((await sent('old')).map(({ kind }) => kind)).toEqual(['firing']);
+    await until(open({ routes: [{ channels: ['ops', 'old'] }] }), now + HOUR);
+    expect(await kinds('old')).toEqual(['firing 1', 'resolved 1']);
+  });
+});
