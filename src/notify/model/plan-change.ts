@@ -50,7 +50,7 @@ export function planChange(
 }
 
 /** Returns true if a silence matches a condition. */
-export function silences({ code, organization }: Silence, ofCode: string, ofOrganization: string | null): boolean {
+function silences({ code, organization }: Silence, ofCode: string, ofOrganization: string | null): boolean {
   return (code === null || code === ofCode) && (organization === null || organization === ofOrganization);
 }
 
