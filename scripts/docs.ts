@@ -135,8 +135,8 @@ Octavo reads the first of these that applies:
    - A value from the environment is sent only to an address from the environment. A file with a literal
      \`platform.baseUrl\`, or none, and a token from a variable is refused.
    - It must be a regular file of at most 1 MiB, not a symbolic link.
-   - \`run\`, \`approve\`, \`conversations\` and \`clusters\` do not read it, because they open the files and addresses in it.
-     Pass \`--config config.yaml\`.
+   - \`run\`, \`approve\`, \`notify test\`, \`conversations\` and \`clusters\` do not read it, because they open the files and
+     addresses in it. Pass \`--config config.yaml\`.
 
 Octavo does not read \`.env\` files. [Tokens](token.md) shows how to create a token.
 

@@ -191,6 +191,19 @@ describe('texts from elsewhere', () => {
     const text = JSON.stringify(build({ conditions: [condition('acme', { summary, details })] }, { redact }));
     expect(text).not.toMatch(/canary|abcdefgh|abc\.def/);
   });
+
+  test('have no secrets of URLs, in any of their texts', () => {
+    const url = 'https://ana:canary@git.example/x?token=canary';
+    const templates = { drift: '{{organization}} {{details}}' };
+    const conditions = [
+      condition(url, { summary: url, details: [url] }),
+      condition(url, { code: 'drift', details: [url] }),
+    ];
+    const message = build({ conditions }, { templates });
+    expect(JSON.stringify([message.title, message.items.map((item) => ({ ...item, url: null }))])).not.toContain(
+      'canary',
+    );
+  });
 });
 
 describe('own templates', () => {
