@@ -245,7 +245,7 @@ test('creates nothing twice after a restart with space, when a process could not
   const limited = new OctavoProcess(['run', '--config', config], {
     cwd: work.folder,
     env: work.env,
-    shell: 'ulimit -S -f 400',
+    shell: 'ulimit -S -f 560',
   });
   try {
     const line = await limited.waitForLog('pass failed');
