@@ -121,7 +121,7 @@ class RunningDaemon implements Daemon {
     this.#notifications = new DaemonNotifications(this.#context, options.channels, () =>
       changes.notify('notifications'),
     );
-    this.#facts = new FactReporting(this.#context, () => this.#notifications.wake());
+    this.#facts = new FactReporting(this.#context, this.#notifications);
     this.#organizations = options.config.organizations.map((organization) =>
       this.#open(organization, idPseudonymizers.get(organization.id) as PseudonymizeId),
     );
@@ -229,6 +229,8 @@ class RunningDaemon implements Daemon {
             onRecorded: (number) => {
               notify();
               statuses?.recorded(number);
+              // The pass was stored with its events.
+              this.#notifications.wake();
             },
             events: combineListeners([
               this.#memory.events(),
@@ -245,7 +247,7 @@ class RunningDaemon implements Daemon {
     const clusters = new OrganizationClusters(context, {
       source: reconciliation?.source ?? null,
       bindings: () => reconciliation?.reconciler.lastPlan?.bindings ?? null,
-      events: combineListeners([changes.clusters, clusterEvents?.(id) ?? {}]),
+      events: combineListeners([changes.clusters, this.#facts.clusterEvents(id), clusterEvents?.(id) ?? {}]),
     });
     const features = [reconciliation, statuses, conversations, clusters].filter((feature) => feature !== null);
     return { id, reconciliation, statuses, conversations, clusters, features };

@@ -10,6 +10,7 @@ import type { OrganizationReconciler } from '../reconcile/daemon/organization.ts
 import type { ControlHandlers } from '../server/control.ts';
 import type { Actor } from '../store/history.ts';
 import type { Store } from '../store/store.ts';
+import { decisionEvents } from './facts/events.ts';
 import { findOrganization, heldChecksums, type ManagedOrganization } from './managed-organization.ts';
 import type { SilenceActions } from './silence-actions.ts';
 
@@ -79,7 +80,8 @@ export class Actions implements ControlHandlers {
     const entry = { ...about, actor: by };
     try {
       const result = await work();
-      await history.addAudit({ ...entry, at: this.#options.clock.now(), outcome: 'done', detail: '' });
+      const done = { ...entry, at: this.#options.clock.now(), outcome: 'done', detail: '' } as const;
+      await history.addAudit(done, decisionEvents(organization, done));
       return result;
     } catch (error) {
       await history.addAudit({ ...entry, at: this.#options.clock.now(), outcome: 'refused', detail: messageOf(error) });

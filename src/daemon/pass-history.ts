@@ -1,14 +1,16 @@
 /** Records the passes of an organization in its history. */
-import type { Change, ChangeResult } from '../core/change.ts';
+import { type Change, type ChangeResult, changeId } from '../core/change.ts';
 import { messageOf, StoreError } from '../core/errors.ts';
 import { maskUrlsIn } from '../core/text/safe-url.ts';
 import type { Logger } from '../log.ts';
 import type { PassEnd, PassEvents } from '../reconcile/daemon/pass.ts';
 import type { Desired } from '../reconcile/daemon/source.ts';
 import type { History, NewPass, NewResourceChange, PassCounts } from '../store/history.ts';
+import { appliedEvents } from './facts/events.ts';
 import { excerptPlan } from './plan-excerpt.ts';
 
 export interface PassHistoryOptions {
+  readonly organization: string;
   readonly history: Pick<History, 'addPass'>;
   readonly log: Logger;
   /** Returns the number of refused requests (429) since the start. */
@@ -21,9 +23,10 @@ export interface PassHistoryOptions {
 const MAX_ERROR = 1000;
 
 /** Returns a listener that records every pass. A pass that cannot be recorded is logged, and changes nothing else. */
-export function recordPasses({ history, log, refusals, onRecorded }: PassHistoryOptions): PassEvents {
+export function recordPasses({ organization, history, log, refusals, onRecorded }: PassHistoryOptions): PassEvents {
   let desired: Desired | null = null;
   let before = 0;
+  let drift: ReadonlySet<string> = new Set();
   return {
     onPassStart: () => {
       before = refusals();
@@ -31,17 +34,24 @@ export function recordPasses({ history, log, refusals, onRecorded }: PassHistory
     onSource: (read) => {
       desired = read;
     },
+    onPlan: (_planned, found) => {
+      drift = new Set(found.map(changeId));
+    },
     onPassEnd: (end) => {
-      history.addPass(toRecord(end, desired, refusals() - before)).then(onRecorded, (error: unknown) => {
-        // A pass that could not use the state file has already been logged with the same reason.
-        const level = end.error instanceof StoreError ? 'debug' : 'warn';
-        log[level]({ reason: messageOf(error) }, 'cannot record the pass in the history');
-      });
+      const pass = toRecord(end, desired, refusals() - before, drift);
+      drift = new Set();
+      history
+        .addPass(pass, (number) => appliedEvents(organization, pass, number))
+        .then(onRecorded, (error: unknown) => {
+          // A pass that could not use the state file has already been logged with the same reason.
+          const level = end.error instanceof StoreError ? 'debug' : 'warn';
+          log[level]({ reason: messageOf(error) }, 'cannot record the pass in the history');
+        });
     },
   };
 }
 
-function toRecord(end: PassEnd, desired: Desired | null, refused: number): NewPass {
+function toRecord(end: PassEnd, desired: Desired | null, refused: number, drift: ReadonlySet<string>): NewPass {
   const { trigger, outcome, plan, results, requests, error, milliseconds, endedAt } = end;
   const excerpt = plan === null || plan.changes.length === 0 ? null : excerptPlan(plan);
   return {
@@ -50,19 +60,21 @@ function toRecord(end: PassEnd, desired: Desired | null, refused: number): NewPa
     subject: desired?.subject ?? '',
     author: desired?.author ?? null,
     checksum: plan?.checksum ?? null,
-    counts: countsOf(end),
+    counts: countsOf(end, drift),
     error: errorText(error === null ? null : messageOf(error)),
     changes: changesOf(excerpt?.changes ?? [], results),
     plan: excerpt?.json ?? null,
   };
 }
 
-function countsOf({ plan, results }: PassEnd): PassCounts {
+function countsOf({ plan, results }: PassEnd, drift: ReadonlySet<string>): PassCounts {
   const { create = 0, update = 0, move = 0, delete: deleted = 0, held = 0, paused = 0 } = plan?.summary ?? {};
   const count = (status: ChangeResult['status']) => results.filter((result) => result.status === status).length;
   const all = {
     ...{ create, update, move, delete: deleted, held, paused },
     ...{ applied: count('applied'), failed: count('failed'), skipped: count('skipped') },
+    // Applied changes that undo manual ones.
+    reverted: results.filter((result) => result.status === 'applied' && drift.has(changeId(result))).length,
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value > 0));
 }

@@ -66,6 +66,7 @@ export class Reconciliation implements Feature {
         logEvents(log, options.approveCommand),
         metricEvents(id, metrics),
         recordPasses({
+          organization: id,
           history: store.history(id),
           log,
           refusals: () => connection.queue.snapshot().outcomes.refused,

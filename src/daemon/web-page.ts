@@ -8,6 +8,7 @@ import { type ChangeNotifier, DaemonBackend } from './backend.ts';
 import { BudgetSampler } from './budget-sampler.ts';
 import type { DaemonContext } from './feature.ts';
 import type { ManagedOrganization } from './managed-organization.ts';
+import type { DaemonNotifications } from './notifications.ts';
 import { type SilenceActionOptions, SilenceActions } from './silence-actions.ts';
 import type { TokenConnections } from './token-connections.ts';
 
@@ -16,7 +17,7 @@ export interface WebPageOptions {
   readonly organizations: readonly ManagedOrganization[];
   readonly connections: TokenConnections;
   readonly changes: ChangeNotifier;
-  readonly notifications: SilenceActionOptions['notifications'];
+  readonly notifications: SilenceActionOptions['notifications'] & Pick<DaemonNotifications, 'wake'>;
   /** Latest records of the log; undefined: none. */
   readonly logBuffer: LogBuffer | undefined;
 }
@@ -47,7 +48,12 @@ export class WebPage {
       queueOf: (organization) => connections.queueOf(organization),
       channels: Object.keys(config.notifications.channels),
       actions: new Actions({
-        ...{ organizations, store, clock, onAudited: (id) => changes.notify(id) },
+        ...{ organizations, store, clock },
+        onAudited: (id) => {
+          changes.notify(id);
+          // An approval was stored with its event.
+          notifications.wake();
+        },
         silences: new SilenceActions({
           ...{ store, clock, notifications },
           organizations: config.organizations.map(({ id }) => id),

@@ -2,7 +2,7 @@
 import type { ConditionCode } from '../../core/condition-codes.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
 
-import { counted, printable } from '../../plan/render/words.ts';
+import { printable } from '../../plan/render/words.ts';
 import { type Fact, factKey, type Scope } from '../../store/notifications.ts';
 
 /** Parts of a fact; `subject` and `details` may be empty. */
@@ -22,12 +22,17 @@ const LONGEST = 300;
 /** Returns a fact about a scope. */
 export function newFact(code: ConditionCode, scope: Scope, parts: FactParts): Fact {
   const { summary, since, subject = '', details = [], path = null } = parts;
-  const shown = details.length <= MAX_DETAILS ? details : details.slice(0, MAX_DETAILS - 1);
-  const rest = details.length - shown.length;
   return {
     ...{ code, scope, subject, since, path, summary: oneLine(summary) },
-    details: [...shown.map(oneLine), ...(rest > 0 ? [`and ${counted(rest, 'more', 'more')}`] : [])],
+    details: firstLines(details),
   };
+}
+
+/** Returns lines without secrets: of many, the first ones and the number of the rest. */
+export function firstLines(lines: readonly string[]): readonly string[] {
+  const shown = lines.length <= MAX_DETAILS ? lines : lines.slice(0, MAX_DETAILS - 1);
+  const rest = lines.length - shown.length;
+  return [...shown.map(oneLine), ...(rest > 0 ? [`and ${rest} more`] : [])];
 }
 
 /** Returns the first line of a text without passwords and control characters, cut to a length that fits a message. */

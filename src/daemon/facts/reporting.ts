@@ -1,21 +1,44 @@
 /** Reports what is wrong now, for notifications: from the state of the daemon, and from its passes. */
+import type { ClusterEvents } from '../../clusters/run/events.ts';
+import type { Config } from '../../config/config.ts';
+import type { Clock } from '../../core/clock.ts';
+import { messageOf } from '../../core/errors.ts';
+import type { Logger } from '../../log.ts';
 import type { PassEvents } from '../../reconcile/daemon/pass.ts';
+import type { NotificationEvent } from '../../store/notifications.ts';
+import type { Store } from '../../store/store.ts';
 import type { Backend } from '../../views/model/backend.ts';
-import type { DaemonContext } from '../feature.ts';
 import { FactCollector } from './collector.ts';
+import { changeRequestEvents } from './events.ts';
 import { PassActivity } from './pass-activity.ts';
+import { WeeklyDigests } from './weekly-digest.ts';
+
+/** Parts of the daemon that the reports need. */
+interface ReportingContext {
+  readonly config: Pick<Config, 'platform' | 'notifications'>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Receiver of reports and events. */
+interface ReportReceiver {
+  /** Plans deliveries of what was stored. */
+  wake(): void;
+  addEvents(events: readonly NotificationEvent[]): Promise<void>;
+}
 
 export class FactReporting {
-  readonly #context: Pick<DaemonContext, 'config' | 'store' | 'clock' | 'log'>;
-  readonly #onReported: () => void;
+  readonly #context: ReportingContext;
+  readonly #notifications: ReportReceiver;
   readonly #activity = new Map<string, PassActivity>();
   #collector: FactCollector | null = null;
+  #digests: WeeklyDigests | null = null;
   #stopListening: () => void = () => undefined;
 
-  /** `onReported`: called after what is true has changed. */
-  constructor(context: Pick<DaemonContext, 'config' | 'store' | 'clock' | 'log'>, onReported: () => void) {
+  constructor(context: ReportingContext, notifications: ReportReceiver) {
     this.#context = context;
-    this.#onReported = onReported;
+    this.#notifications = notifications;
   }
 
   /** Returns the listener for the passes of an organization. */
@@ -25,15 +48,24 @@ export class FactReporting {
     return activity.events();
   }
 
+  /** Returns the listener for the issue clusters of an organization. */
+  clusterEvents(organization: string): ClusterEvents {
+    return changeRequestEvents(organization, this.#context.clock, (event) => this.#notifications.addEvents([event]));
+  }
+
   /** Starts to observe the daemon. Returns the names of the reporters. */
   start(backend: Backend): readonly string[] {
     const { store, log, config } = this.#context;
     const collector = new FactCollector({
-      ...{ backend, log, onReported: this.#onReported, notifications: store.notifications() },
+      ...{ backend, log, notifications: store.notifications(), onReported: () => this.#notifications.wake() },
       activity: this.#activity,
       platform: new URL(config.platform.baseUrl).origin,
     });
     this.#collector = collector;
+    this.#digests = new WeeklyDigests({
+      ...{ backend, config: config.notifications, note: store.note('digest') },
+      addEvents: (events) => this.#notifications.addEvents(events),
+    });
     this.#stopListening = backend.onChange((topic) => collector.markChanged(topic));
     return collector.reporters;
   }
@@ -41,6 +73,11 @@ export class FactReporting {
   /** Reports what has changed. */
   async observe(): Promise<void> {
     await this.#collector?.collect();
+    try {
+      await this.#digests?.write(this.#context.clock.now());
+    } catch (error) {
+      this.#context.log.debug({ reason: messageOf(error) }, 'cannot write the weekly digests');
+    }
   }
 
   /** Stops. What the shutdown interrupts is not reported. */
@@ -48,6 +85,7 @@ export class FactReporting {
     this.#stopListening();
     const collector = this.#collector;
     this.#collector = null;
+    this.#digests = null;
     await collector?.idle();
   }
 }

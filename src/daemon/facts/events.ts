@@ -1,0 +1,79 @@
+/** Events that people celebrate or audit: what was applied, decided, opened and merged. */
+import type { ChangeRequestEvent, ClusterEvents } from '../../clusters/run/events.ts';
+import type { Clock } from '../../core/clock.ts';
+import { counted } from '../../plan/render/words.ts';
+import type { NewAuditEntry, NewPass } from '../../store/history.ts';
+import type { NotificationEvent } from '../../store/notifications.ts';
+import { organizationPath, passPath, planPath } from '../../views/model/paths.ts';
+import { shortChecksum, shortCommit } from '../../views/model/words.ts';
+import { firstLines, oneLine } from './fact.ts';
+
+/** Returns the event of a commit that was applied completely; nothing for other passes. `number`: that of the pass. */
+export function appliedEvents(organization: string, pass: NewPass, number: number): readonly NotificationEvent[] {
+  const { commit, subject, author, counts, changes, checksum, endedAt, outcome } = pass;
+  const applied = counts.applied ?? 0;
+  if (outcome !== 'done' || applied === 0) {
+    return [];
+  }
+  const what = `${counted(applied, 'change')} ${applied === 1 ? 'was' : 'were'} applied`;
+  const of = commit === null ? '' : `: ${shortCommit(commit)} ${subject}`.trimEnd();
+  const by = author === null ? '' : ` by ${author}`;
+  const lines = changes.filter(({ status }) => status === 'applied').map((each) => `${each.action} ${each.address}`);
+  return [
+    {
+      // Later passes of the same commit undo manual changes, which is a condition.
+      id: `applied/${organization}/${commit ?? checksum}`,
+      ...{
+        code: 'applied',
+        organization,
+        at: endedAt,
+        summary: oneLine(`${what}${of}${by}`),
+        details: firstLines(lines),
+      },
+      path: passPath(organization, number),
+    },
+  ];
+}
+
+/** Returns the event of an approval or rejection; nothing for other actions. */
+export function decisionEvents(organization: string, entry: NewAuditEntry): readonly NotificationEvent[] {
+  const { action, subject, actor, reason, at, outcome } = entry;
+  if (outcome !== 'done' || (action !== 'approve' && action !== 'reject')) {
+    return [];
+  }
+  const code = action === 'approve' ? 'approved' : 'rejected';
+  const who = actor.name === '' ? 'An unknown person' : actor.name;
+  const why = reason === '' ? '' : `: ${reason}`;
+  return [
+    {
+      id: `${code}/${organization}/${subject}/${at}`,
+      ...{ code, organization, at, summary: oneLine(`${who} ${code} the plan ${shortChecksum(subject)}${why}`) },
+      details: [],
+      path: planPath(organization, subject),
+    },
+  ];
+}
+
+/** Returns a listener that adds an event for each change request of a cluster that is opened or merged. */
+export function changeRequestEvents(
+  organization: string,
+  clock: Pick<Clock, 'now'>,
+  add: (event: NotificationEvent) => unknown,
+): ClusterEvents {
+  const path = organizationPath(organization, '/clusters');
+  const toEvent = (code: NotificationEvent['code'], { request }: ChangeRequestEvent, summary: string) =>
+    add({
+      id: `${code}/${organization}/${request}`,
+      ...{ code, organization, at: clock.now(), summary: oneLine(summary), details: [], path },
+    });
+  return {
+    onOpened: (opened) =>
+      toEvent(
+        'change-request-opened',
+        opened,
+        `A change request was opened for the issue cluster ${opened.label}: ${opened.why}`,
+      ),
+    onMerged: (merged) =>
+      toEvent('change-request-merged', merged, `The change request for the issue cluster ${merged.label} was merged`),
+  };
+}
