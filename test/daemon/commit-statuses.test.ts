@@ -156,3 +156,13 @@ test('a dry run sends nothing', async () => {
   await daemon.run.stop();
   expect(fake.requests).toEqual([]);
 });
+
+test('a single round sends the result of its pass', async () => {
+  await using fake = await new FakeGitHubStatuses().listen();
+  await using work = await openWorkspace();
+  work.repository.write('teams.yaml', teams('Writers'));
+  const commit = work.repository.commit('Begin');
+  const config = work.configure({ organization: { forge: forgeAt(fake) } });
+  expect((await work.inside(['run', '--once', '--config', config])).code).toBe(0);
+  expect(fake.of(commit)).toEqual(['success: 1 change applied']);
+});
