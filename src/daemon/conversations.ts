@@ -14,7 +14,7 @@ import type { WebhookRequest } from '../core/signature.ts';
 import { openWriter } from '../platform/client.ts';
 import { logConversations } from '../server/conversation-log.ts';
 import { combineListeners } from '../server/listeners.ts';
-import type { DeadFilter, DeadLetter, Outbox } from '../store/outbox.ts';
+import type { DeadFilter, DeadLetter, Outbox } from '../store/outbox/outbox.ts';
 import { recordedId } from '../store/recorded-id.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
 

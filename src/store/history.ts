@@ -1,6 +1,6 @@
 /** History of one organization: passes, changes of resources, pauses, and what people did. See docs/web-page.md#history. */
 import type { Json } from '../core/json.ts';
-import type { NotificationEvent } from './notifications/events.ts';
+import type { NotificationEvent } from './notification-events.ts';
 
 /** Number of changes by status or action; only those above 0. */
 export type PassCounts = Readonly<Record<string, number>>;

@@ -3,13 +3,13 @@ import { StoreError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { COMMIT_STATUS_LAYOUT, openCommitStatuses } from './commit-statuses.ts';
 import { AUDIT_INDEX, HISTORY_LAYOUTS } from './history-layout.ts';
-import type { NotificationEvent } from './notifications/events.ts';
-import { NOTIFICATION_LAYOUT } from './notifications/layout.ts';
-import { openNotifications } from './notifications/sqlite.ts';
-import { OUTBOX_LAYOUTS } from './outbox-layout.ts';
+import type { NotificationEvent } from './notification-events.ts';
+import { NOTIFICATION_LAYOUT } from './notification-layout.ts';
+import { OUTBOX_LAYOUTS } from './outbox/layout.ts';
+import { openOutbox } from './outbox/sqlite-outbox.ts';
 import { openSessions, SESSION_LAYOUT } from './sessions.ts';
 import { openHistory } from './sqlite-history.ts';
-import { openOutbox } from './sqlite-outbox.ts';
+import { openNotifications } from './sqlite-notifications.ts';
 import type { AppliedHead, OrganizationRecord, PlanDecision, RecordEntry, Store } from './store.ts';
 
 interface Contents {

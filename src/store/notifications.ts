@@ -1,7 +1,7 @@
 /** Conditions, deliveries and silences that survive a restart. See docs/notifications.md. */
 import type { ConditionCode } from '../core/condition-codes.ts';
 import type { Actor } from './history.ts';
-import type { NotificationEvent } from './notifications/events.ts';
+import type { NotificationEvent } from './notification-events.ts';
 
 export type { NotificationEvent };
 
@@ -133,7 +133,7 @@ export interface Silence extends NewSilence {
 export interface NotifierState {
   /** Everything that is true now, once per key. */
   readonly facts: readonly Fact[];
-  /** Those that are not resolved, that were resolved lately, or whose end somebody has to be told of. */
+  /** Those that are not resolved, that were resolved lately, or whose end is not announced yet. */
   readonly conditions: readonly Condition[];
   /** Those that wait, and all of the threads in `notified`. */
   readonly deliveries: readonly NotificationDelivery[];

@@ -11,7 +11,7 @@ import {
   RETENTION,
 } from './history.ts';
 import { type HistoryRow, textOrNull, toActor, toChange, toPass } from './history-rows.ts';
-import { insertEvents } from './notifications/events.ts';
+import { insertEvents } from './notification-events.ts';
 import { inTransaction, Statements } from './sql/transaction.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;

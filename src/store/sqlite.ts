@@ -5,14 +5,14 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts';
 import { COMMIT_STATUS_LAYOUT, openCommitStatuses } from './commit-statuses.ts';
 import type { Actor } from './history.ts';
 import { AUDIT_INDEX, HISTORY_LAYOUTS } from './history-layout.ts';
-import { insertEvents } from './notifications/events.ts';
-import { NOTIFICATION_LAYOUT } from './notifications/layout.ts';
-import { openNotifications } from './notifications/sqlite.ts';
-import { OUTBOX_LAYOUTS } from './outbox-layout.ts';
+import { insertEvents } from './notification-events.ts';
+import { NOTIFICATION_LAYOUT } from './notification-layout.ts';
+import { OUTBOX_LAYOUTS } from './outbox/layout.ts';
+import { openOutbox } from './outbox/sqlite-outbox.ts';
 import { openSessions, SESSION_LAYOUT } from './sessions.ts';
 import { inTransaction, Statements } from './sql/transaction.ts';
 import { openHistory } from './sqlite-history.ts';
-import { openOutbox } from './sqlite-outbox.ts';
+import { openNotifications } from './sqlite-notifications.ts';
 import type { Note, OrganizationRecord, PlanDecision, RecordEntry, Store } from './store.ts';
 import {
   damagedFileError,

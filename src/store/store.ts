@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '../core/json.ts';
 import type { CommitStatusTable } from './commit-statuses.ts';
 import type { Actor, History } from './history.ts';
-import type { NotificationEvent } from './notifications/events.ts';
+import type { NotificationEvent } from './notification-events.ts';
 import type { Notifications } from './notifications.ts';
-import type { Outbox, OutboxLimit } from './outbox.ts';
+import type { Outbox, OutboxLimit } from './outbox/outbox.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Last applied state of one resource. */

@@ -2,7 +2,7 @@
 import { ConfigError } from '../core/errors.ts';
 import { isObject, type Json } from '../core/json.ts';
 import type { Actor } from '../store/history.ts';
-import type { DeadLetter } from '../store/outbox.ts';
+import type { DeadLetter } from '../store/outbox/outbox.ts';
 import type { Backend, OrganizationState } from './model/backend.ts';
 import { isoTime } from './model/words.ts';
 

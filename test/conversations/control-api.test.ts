@@ -8,7 +8,7 @@ import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
 import { createLogger } from '../../src/log.ts';
 import { logConversations } from '../../src/server/conversation-log.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { Outbox } from '../../src/store/outbox.ts';
+import type { Outbox } from '../../src/store/outbox/outbox.ts';
 import { testRedactor } from '../support/helpdesk.ts';
 
 let folder: string;

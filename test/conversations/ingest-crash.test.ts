@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { Outbox } from '../../src/store/outbox.ts';
+import type { Outbox } from '../../src/store/outbox/outbox.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';

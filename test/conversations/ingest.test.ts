@@ -8,7 +8,7 @@ import { createConversationRedactor } from '../../src/conversations/redact/redac
 import { AuthError, RateLimitedError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { Outbox } from '../../src/store/outbox.ts';
+import type { Outbox } from '../../src/store/outbox/outbox.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import { ConversationSink } from '../support/conversation-sink.ts';
 import { Helpdesk, testRedactor, testWebhook } from '../support/helpdesk.ts';

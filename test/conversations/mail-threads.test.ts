@@ -5,7 +5,7 @@ import { convertTicket } from '../../src/conversations/intake/convert-ticket.ts'
 import { createIdPseudonymizer } from '../../src/conversations/intake/id-pseudonymizer.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { NewContent, Outbox } from '../../src/store/outbox.ts';
+import type { NewContent, Outbox } from '../../src/store/outbox/outbox.ts';
 import { read } from './files/inputs.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');

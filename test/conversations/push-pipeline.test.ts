@@ -9,7 +9,7 @@ import { redactOrFail } from '../../src/conversations/redact/redaction-result.ts
 import { StoreError } from '../../src/core/errors.ts';
 import { WakeUpSignal } from '../../src/core/wake-up-signal.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { Outbox } from '../../src/store/outbox.ts';
+import type { Outbox } from '../../src/store/outbox/outbox.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 import { testRedactor } from '../support/helpdesk.ts';
 import { eventually } from '../support/octavo-process.ts';

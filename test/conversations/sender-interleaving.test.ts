@@ -7,7 +7,7 @@ import type { Conversation } from '../../src/conversations/model/conversation.ts
 import { AuthError, CancelledError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import { WakeUpSignal } from '../../src/core/wake-up-signal.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { Outbox, OutgoingBatch } from '../../src/store/outbox.ts';
+import type { Outbox, OutgoingBatch } from '../../src/store/outbox/outbox.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 import { countCases } from '../support/campaign.ts';
 import { CrashingOutbox, type OutboxDeath } from '../support/crashing-outbox.ts';

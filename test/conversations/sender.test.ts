@@ -7,7 +7,7 @@ import { WakeUpSignal } from '../../src/core/wake-up-signal.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { ConversationsProbe } from '../../src/platform/conversations-probe.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { Outbox } from '../../src/store/outbox.ts';
+import type { Outbox } from '../../src/store/outbox/outbox.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import { ConversationSink } from '../support/conversation-sink.ts';
 import { CrashingOutbox } from '../support/crashing-outbox.ts';

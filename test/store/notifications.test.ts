@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { NotificationEvent } from '../../src/store/notifications/events.ts';
+import type { NotificationEvent } from '../../src/store/notification-events.ts';
 import {
   type Condition,
   type Fact,
@@ -117,7 +117,7 @@ describe.each([
     expect((await state()).conditions).toEqual([condition('c1')]);
   });
 
-  test('return resolved conditions while they may count as flapping, or somebody has to be told of their end', async () => {
+  test('return resolved conditions while they may count as flapping, or until their end is announced', async () => {
     const resolved = { state: 'resolved', resolvedAt: 200 } as const;
     await advance({
       conditions: [condition('recent', resolved), condition('told', resolved), condition('gone', { state: 'pending' })],

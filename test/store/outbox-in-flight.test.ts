@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { Outbox, OutgoingBatch } from '../../src/store/outbox.ts';
+import type { Outbox, OutgoingBatch } from '../../src/store/outbox/outbox.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 

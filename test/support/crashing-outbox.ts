@@ -1,5 +1,5 @@
 /** Outbox that simulates a crash at one of its writes. */
-import type { Outbox } from '../../src/store/outbox.ts';
+import type { Outbox } from '../../src/store/outbox/outbox.ts';
 
 /** The write at which a process dies, counted from 1, and whether before or after it. */
 export interface OutboxDeath {

@@ -4,7 +4,7 @@ import { ClusterOverview } from '../../src/clusters/run/overview.ts';
 import type { IngestionStatus } from '../../src/conversations/ingestion/ingestion.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import type { DeadLetter } from '../../src/store/outbox.ts';
+import type { DeadLetter } from '../../src/store/outbox/outbox.ts';
 import type { Backend, OrganizationState, QueueState } from '../../src/views/model/backend.ts';
 import { LogBuffer } from '../../src/views/model/log-buffer.ts';
 import type { NotificationReader } from '../../src/views/model/notification-reader.ts';

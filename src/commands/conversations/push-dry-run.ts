@@ -12,7 +12,7 @@ import { CancelledError, EXIT, type ExitCode } from '../../core/errors.ts';
 import { append } from '../../core/lists.ts';
 import { printable } from '../../plan/render/words.ts';
 import { openMemoryStore } from '../../store/memory.ts';
-import type { NewContent } from '../../store/outbox.ts';
+import type { NewContent } from '../../store/outbox/outbox.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { keepHeapSmall } from '../cli/small-heap.ts';

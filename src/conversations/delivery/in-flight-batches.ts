@@ -1,5 +1,5 @@
 import { type Clock, endsWithin } from '../../core/clock.ts';
-import type { OutgoingBatch } from '../../store/outbox.ts';
+import type { OutgoingBatch } from '../../store/outbox/outbox.ts';
 import type { Conversation } from '../model/conversation.ts';
 import type { Destination } from './destination.ts';
 import { classifyError, type SendOutcome } from './outcome.ts';

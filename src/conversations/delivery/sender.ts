@@ -1,7 +1,7 @@
 import type { Clock, Random } from '../../core/clock.ts';
 import { StoreError } from '../../core/errors.ts';
 import type { WakeUpSignal } from '../../core/wake-up-signal.ts';
-import type { Outbox, OutgoingBatch } from '../../store/outbox.ts';
+import type { Outbox, OutgoingBatch } from '../../store/outbox/outbox.ts';
 import type { ConversationEvents, SenderState } from '../model/events.ts';
 import { BatchSupportProbe } from './batch-support-probe.ts';
 import type { Destination } from './destination.ts';

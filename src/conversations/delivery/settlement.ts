@@ -2,7 +2,7 @@
 
 import { backoffDelay } from '../../core/backoff.ts';
 import type { Random } from '../../core/clock.ts';
-import type { Outbox, OutgoingBatch } from '../../store/outbox.ts';
+import type { Outbox, OutgoingBatch } from '../../store/outbox/outbox.ts';
 import type { ConversationEvents } from '../model/events.ts';
 import type { SendOutcome } from './outcome.ts';
 import type { BatchChange } from './transition.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ConfigError } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
-import type { DeadLetter, Outbox } from '../../store/outbox.ts';
+import type { DeadLetter, Outbox } from '../../store/outbox/outbox.ts';
 import { LISTED } from '../polling/listing.ts';
 import type { Ingestion, IngestionStatus } from './ingestion.ts';
 import { pushFile } from './push.ts';

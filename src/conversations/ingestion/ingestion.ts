@@ -6,7 +6,7 @@ import type { WebhookRequest } from '../../core/signature.ts';
 import { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import type { Writer } from '../../platform/client.ts';
 import { ConversationsProbe } from '../../platform/conversations-probe.ts';
-import type { DeadFilter, Outbox, OutboxStatus, SourceStatus } from '../../store/outbox.ts';
+import type { DeadFilter, Outbox, OutboxStatus, SourceStatus } from '../../store/outbox/outbox.ts';
 import { PlatformDestination } from '../delivery/destination.ts';
 import { ConversationSender } from '../delivery/sender.ts';
 import { Intake } from '../intake/intake.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../core/json.ts';
-import type { NewContent } from '../../store/outbox.ts';
+import type { NewContent } from '../../store/outbox/outbox.ts';
 import type { Conversation, RedactionCounts, Redactor } from '../model/conversation.ts';
 import { problemOfKey, type Ticket, type TicketSkipReason } from '../model/ticket.ts';
 import { writableKey } from '../model/writable-key.ts';

@@ -3,7 +3,7 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Clock } from '../../core/clock.ts';
 import { type AppError, SourceError } from '../../core/errors.ts';
 import type { WakeUpSignal } from '../../core/wake-up-signal.ts';
-import type { Deposit, Kept, NewContent, Outbox, Withdrawal } from '../../store/outbox.ts';
+import type { Deposit, Kept, NewContent, Outbox, Withdrawal } from '../../store/outbox/outbox.ts';
 import type { Redactor } from '../model/conversation.ts';
 import type { ConversationEvents, IntakeCounts, Rejection, Shortfall } from '../model/events.ts';
 import type { WebhookResult } from '../model/source.ts';

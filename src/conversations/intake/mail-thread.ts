@@ -1,7 +1,7 @@
 /** Converts the redacted mails of one file to an addition to their thread, which other files may have started. */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../core/json.ts';
-import type { ThreadAddition, ThreadMail } from '../../store/outbox.ts';
+import type { ThreadAddition, ThreadMail } from '../../store/outbox/outbox.ts';
 import type { Conversation, Redactor } from '../model/conversation.ts';
 import type { AuthorRole, Person, Ticket } from '../model/ticket.ts';
 

@@ -1,7 +1,7 @@
 /** Interfaces of a source: polling, and a webhook that speeds it up or replaces it. */
 import type { Json } from '../../core/json.ts';
 import type { WebhookRequest } from '../../core/signature.ts';
-import type { ProcessedChange } from '../../store/outbox.ts';
+import type { ProcessedChange } from '../../store/outbox/outbox.ts';
 import type { SourceRecord } from './ticket.ts';
 
 /** Records up to a cursor, which must be stored in the same transaction as the records. */

@@ -2,7 +2,7 @@ import { backoffDelay } from '../../core/backoff.ts';
 import type { Clock, Random } from '../../core/clock.ts';
 import { AppError, AuthError, RateLimitedError, SourceError } from '../../core/errors.ts';
 import { largest } from '../../core/lists.ts';
-import type { Outbox, Recheck } from '../../store/outbox.ts';
+import type { Outbox, Recheck } from '../../store/outbox/outbox.ts';
 import type { Intake } from '../intake/intake.ts';
 import { toAppError } from '../model/app-error.ts';
 import type { ConversationEvents } from '../model/events.ts';

@@ -2,7 +2,7 @@ import { backoffDelay } from '../../core/backoff.ts';
 import type { Clock, Random } from '../../core/clock.ts';
 import { type AppError, AuthError, RateLimitedError } from '../../core/errors.ts';
 import type { WakeUpSignal } from '../../core/wake-up-signal.ts';
-import type { Hint, Outbox } from '../../store/outbox.ts';
+import type { Hint, Outbox } from '../../store/outbox/outbox.ts';
 import type { Intake } from '../intake/intake.ts';
 import { toAppError } from '../model/app-error.ts';
 import type { ConversationEvents } from '../model/events.ts';

@@ -14,7 +14,7 @@ import type { ActionRequest } from '../../reconcile/daemon/action-request.ts';
 import type { OrganizationReconciler } from '../../reconcile/daemon/organization.ts';
 import type { PushStatus } from '../../reconcile/daemon/push-receiver.ts';
 import type { Actor, History } from '../../store/history.ts';
-import type { DeadFilter, DeadLetter } from '../../store/outbox.ts';
+import type { DeadFilter, DeadLetter } from '../../store/outbox/outbox.ts';
 import type { OrganizationRecord } from '../../store/store.ts';
 import type { BudgetSample } from './budget-samples.ts';
 import type { LogBuffer } from './log-buffer.ts';

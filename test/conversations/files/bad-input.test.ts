@@ -6,7 +6,7 @@ import { Ingestion } from '../../../src/conversations/ingestion/ingestion.ts';
 import { pushFile } from '../../../src/conversations/ingestion/push.ts';
 import { openDropFolder } from '../../../src/conversations/sources/files/drop-folder.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
-import type { Outbox } from '../../../src/store/outbox.ts';
+import type { Outbox } from '../../../src/store/outbox/outbox.ts';
 import { testRedactor } from '../../support/helpdesk.ts';
 
 /* Bad input, end to end: bad records are in the reject file with their line and a reason, the rest is in the outbox. */

@@ -1,9 +1,9 @@
 /** Attempts to send deliveries, in SQLite. */
-import type { Json } from '../../core/json.ts';
-import type { AttemptResult, DeliveryAttempt, Fact } from '../notifications.ts';
-import type { Statements } from '../sql/transaction.ts';
-import type { NotificationEvent } from './events.ts';
-import { toCondition, toDelivery, toReceipt } from './rows.ts';
+import type { Json } from '../core/json.ts';
+import type { NotificationEvent } from './notification-events.ts';
+import { toCondition, toDelivery, toReceipt } from './notification-rows.ts';
+import type { AttemptResult, DeliveryAttempt, Fact } from './notifications.ts';
+import type { Statements } from './sql/transaction.ts';
 
 /** Oldest deliveries of each thread that wait: a later one is not sent before it. */
 const HEADS = `FROM notification_delivery AS own WHERE channel = ? AND next_at IS NOT NULL AND NOT EXISTS (

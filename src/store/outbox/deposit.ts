@@ -1,9 +1,9 @@
 import type { StatementSync } from 'node:sqlite';
 import type { Deposit, Kept, NewContent, OutboxLimit, ThreadAddition, Withdrawal } from './outbox.ts';
-import type { RecheckTables } from './outbox-rechecks.ts';
-import type { SourceTables } from './outbox-sources.ts';
-import { CONTENT_COLUMNS, type ContentRow, type ContentState, type OutboxTables, toContent } from './outbox-tables.ts';
-import type { ThreadTables } from './outbox-threads.ts';
+import type { RecheckTables } from './rechecks.ts';
+import type { SourceTables } from './sources.ts';
+import { CONTENT_COLUMNS, type ContentRow, type ContentState, type OutboxTables, toContent } from './tables.ts';
+import type { ThreadTables } from './threads.ts';
 
 type OfKey = Partial<Record<ContentState, ContentRow>>;
 type DepositOutcome = 'waiting' | 'unchanged' | 'confirmed' | 'withdrawn' | 'nothing';

@@ -1,12 +1,12 @@
 /** Notifications in SQLite. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { DeliveryQuery, Notifications } from '../notifications.ts';
-import { inTransaction, Statements } from '../sql/transaction.ts';
-import type { HistoryAccess } from '../sqlite-history.ts';
-import { AttemptTables } from './attempts.ts';
-import { insertEvents } from './events.ts';
-import { PlanningTables } from './planning.ts';
-import { toCondition, toDeliveryRecord, toSilence } from './rows.ts';
+import { AttemptTables } from './notification-attempts.ts';
+import { insertEvents } from './notification-events.ts';
+import { PlanningTables } from './notification-planning.ts';
+import { toCondition, toDeliveryRecord, toSilence } from './notification-rows.ts';
+import type { DeliveryQuery, Notifications } from './notifications.ts';
+import { inTransaction, Statements } from './sql/transaction.ts';
+import type { HistoryAccess } from './sqlite-history.ts';
 
 /** Opens the notifications of a database that has their tables. */
 export function openNotifications(database: DatabaseSync, access: HistoryAccess): Notifications {

@@ -1,6 +1,6 @@
 import type { StatementSync } from 'node:sqlite';
 import type { Recheck } from './outbox.ts';
-import type { OutboxTables } from './outbox-tables.ts';
+import type { OutboxTables } from './tables.ts';
 
 /** Content that must be checked again at its source, and when. */
 export class RecheckTables {

@@ -1,7 +1,7 @@
 /** Conversations that arrive as single mails: the redacted mails of each thread, and its message ids. */
 import type { StatementSync } from 'node:sqlite';
 import type { ThreadAddition, ThreadMail } from './outbox.ts';
-import type { OutboxTables } from './outbox-tables.ts';
+import type { OutboxTables } from './tables.ts';
 
 /** Maximum mails of one thread; later ones are dropped, so that the cost of a thread is bounded. */
 const MAX_MAILS = 500;

@@ -1,7 +1,7 @@
 import type { StatementSync } from 'node:sqlite';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../../core/json.ts';
 import type { Hint, ProcessedChange, SourcePosition } from './outbox.ts';
-import type { OutboxTables } from './outbox-tables.ts';
+import type { OutboxTables } from './tables.ts';
 
 /** Milliseconds for which the ids of webhook requests are remembered: senders repeat them for up to three days. */
 const DELIVERIES_KEPT = 4 * 24 * 3_600_000;

@@ -1,6 +1,6 @@
 /** Events in the state file. */
-import type { EventCode } from '../../core/condition-codes.ts';
-import type { Statements } from '../sql/transaction.ts';
+import type { EventCode } from '../core/condition-codes.ts';
+import type { Statements } from './sql/transaction.ts';
 
 /** Something that happened. */
 export interface NotificationEvent {

@@ -1,12 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../../core/json.ts';
+import { DepositTables } from './deposit.ts';
 import type { DeadFilter, DeadLetter, Outbox, OutboxLimit, SourceStatus } from './outbox.ts';
-import { DepositTables } from './outbox-deposit.ts';
-import { RecheckTables } from './outbox-rechecks.ts';
-import { SendingTables } from './outbox-sending.ts';
-import { SourceTables } from './outbox-sources.ts';
-import { CONTENT_COLUMNS, type ContentRow, OutboxTables, toContent } from './outbox-tables.ts';
-import { ThreadTables } from './outbox-threads.ts';
+import { RecheckTables } from './rechecks.ts';
+import { SendingTables } from './sending.ts';
+import { SourceTables } from './sources.ts';
+import { CONTENT_COLUMNS, type ContentRow, OutboxTables, toContent } from './tables.ts';
+import { ThreadTables } from './threads.ts';
 
 /** Error handling of the file that holds the outbox; both members throw StoreError. */
 export interface OutboxFile {

@@ -1,6 +1,8 @@
 /** State and changes of the notifier, in SQLite. */
-import { CONDITION_RULES, EVENT_CODES } from '../../core/condition-codes.ts';
-import type { Json } from '../../core/json.ts';
+import { CONDITION_RULES, EVENT_CODES } from '../core/condition-codes.ts';
+import type { Json } from '../core/json.ts';
+import type { NotificationEvent } from './notification-events.ts';
+import { toCondition, toDelivery, toNotified, toSilence } from './notification-rows.ts';
 import {
   type Condition,
   type Fact,
@@ -11,10 +13,8 @@ import {
   type Notified,
   type NotifierChange,
   type NotifierState,
-} from '../notifications.ts';
-import type { Statements } from '../sql/transaction.ts';
-import type { NotificationEvent } from './events.ts';
-import { toCondition, toDelivery, toNotified, toSilence } from './rows.ts';
+} from './notifications.ts';
+import type { Statements } from './sql/transaction.ts';
 
 /** Milliseconds for which a resolved condition is part of the state: as long as its starts count as flapping. */
 const RECENT = 3_600_000;

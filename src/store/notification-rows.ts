@@ -1,6 +1,6 @@
 /** Converts rows of the tables of notifications. */
-import type { Json } from '../../core/json.ts';
-import { type HistoryRow, textOrNull, toActor } from '../history-rows.ts';
+import type { Json } from '../core/json.ts';
+import { type HistoryRow, textOrNull, toActor } from './history-rows.ts';
 import type {
   Condition,
   DeliveryRecord,
@@ -9,7 +9,7 @@ import type {
   Notified,
   Silence,
   StoredReceipt,
-} from '../notifications.ts';
+} from './notifications.ts';
 
 type Parse = (text: unknown) => Json;
 

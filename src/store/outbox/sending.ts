@@ -1,8 +1,8 @@
 import type { StatementSync } from 'node:sqlite';
-import { largest, smallest } from '../core/lists.ts';
+import { largest, smallest } from '../../core/lists.ts';
 import type { BatchLimits, OutgoingBatch } from './outbox.ts';
-import type { RecheckTables } from './outbox-rechecks.ts';
-import { CONTENT_COLUMNS, type ContentRow, type OutboxTables, toContent } from './outbox-tables.ts';
+import type { RecheckTables } from './rechecks.ts';
+import { CONTENT_COLUMNS, type ContentRow, type OutboxTables, toContent } from './tables.ts';
 
 /**
  * Waiting content that may be sent: not while older content of the same key is being sent, nor while it must be checked
