@@ -3,11 +3,11 @@ import { NOTIFICATION_RETENTION, type NotificationDelivery, type Notified } from
 import { announce } from './announce.ts';
 import { hasArrived, isQueued } from './delivery.ts';
 import { remind, resolve } from './follow-up.ts';
-import { type ChannelPlan, type ChannelRules, type NotificationInput, type NotificationPlan, Timer } from './plan.ts';
+import { type ChannelPlan, type ChannelRules, type NotificationInput, type NotificationPlan, WakeTimer } from './plan.ts';
 
 /** Plans the deliveries of all channels. Creates none twice: what it created is part of its next input. */
 export function planNotifications(input: NotificationInput): NotificationPlan {
-  const timer = new Timer(input.now);
+  const timer = new WakeTimer(input.now);
   const known = new Set(input.channels.map(({ name }) => name));
   const unneeded = new Set(findUnneeded(input, known));
   const deliveries = input.deliveries.map(
@@ -87,7 +87,7 @@ interface OneChannel {
   readonly told: readonly Notified[];
   /** Events that wait for a delivery to this channel. */
   readonly waiting: Parameters<typeof announce>[1];
-  readonly timer: Timer;
+  readonly timer: WakeTimer;
 }
 
 function planChannel(all: NotificationInput, { channel, told, waiting, timer }: OneChannel): ChannelPlan {

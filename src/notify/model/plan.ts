@@ -66,11 +66,11 @@ export interface ChannelInput extends NotificationInput {
   readonly channel: ChannelRules;
   /** By condition. */
   readonly own: ReadonlyMap<string, Notified>;
-  readonly timer: Timer;
+  readonly timer: WakeTimer;
 }
 
 /** Earliest time in the future at which something has to happen. */
-export class Timer {
+export class WakeTimer {
   readonly #now: number;
   at: number | null = null;
 
