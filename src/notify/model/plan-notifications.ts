@@ -3,7 +3,13 @@ import { NOTIFICATION_RETENTION, type NotificationDelivery, type Notified } from
 import { announce } from './announce.ts';
 import { hasArrived, isQueued } from './delivery.ts';
 import { remind, resolve } from './follow-up.ts';
-import { type ChannelPlan, type ChannelRules, type NotificationInput, type NotificationPlan, WakeTimer } from './plan.ts';
+import {
+  type ChannelPlan,
+  type ChannelRules,
+  type NotificationInput,
+  type NotificationPlan,
+  WakeTimer,
+} from './plan.ts';
 
 /** Plans the deliveries of all channels. Creates none twice: what it created is part of its next input. */
 export function planNotifications(input: NotificationInput): NotificationPlan {
