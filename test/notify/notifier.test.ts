@@ -266,4 +266,61 @@ describe('the notifier', () => {
     await until(open({ routes: [{ channels: ['ops', 'old'] }] }), now + HOUR);
     expect(await kinds('old')).toEqual(['firing 1', 'resolved 1']);
   });
+
+  /** Ends the next attempt of a channel without further ones. */
+  const giveUp = async (mayHaveArrived = false) => {
+    const attempt = await notifications.begin('ops', now);
+    const failed = { result: 'failed', mayHaveArrived, reason: 'refused', at: now } as const;
+    await notifications.end(attempt?.delivery.id ?? '', failed, { reporter: 'channel/ops', facts: [] });
+    return attempt?.delivery;
+  };
+
+  test('announces again what was given up, in a new thread', async () => {
+    const notifier = open();
+    await report(notifier, fact('paused'));
+    now += MINUTE;
+    await notifier.advance();
+    now += MINUTE;
+    await notifier.advance();
+    const first = await giveUp();
+    await until(notifier, now + MINUTE);
+    expect((await sent()).map(({ kind, state }) => `${kind} ${state}`)).toEqual(['firing failed', 'firing sent']);
+    expect((await sent())[1]?.thread).not.toBe(first?.thread);
+  });
+
+  test('repeats in its thread what was given up without an answer', async () => {
+    const notifier = open();
+    await report(notifier, fact('paused'));
+    now += MINUTE;
+    await notifier.advance();
+    now += MINUTE;
+    await notifier.advance();
+    const first = await giveUp(true);
+    await until(notifier, now + MINUTE);
+    expect((await sent()).map(({ kind, state }) => `${kind} ${state}`)).toEqual(['firing failed', 'reminder sent']);
+    expect((await sent())[1]?.thread).toBe(first?.thread);
+  });
+
+  test('sends the end again that was given up', async () => {
+    const notifier = open();
+    await report(notifier, fact('paused'));
+    await until(notifier, now + MINUTE);
+    await report(notifier);
+    await notifier.advance();
+    await giveUp();
+    await until(notifier, now + MINUTE);
+    const expected = ['firing sent', 'resolved failed', 'resolved sent'];
+    expect((await sent()).map(({ kind, state }) => `${kind} ${state}`)).toEqual(expected);
+  });
+
+  test('reminds nobody before the announcement has arrived', async () => {
+    const notifier = open({ repeatInterval: HOUR });
+    await report(notifier, fact('token-refused'));
+    await notifier.advance();
+    now += MINUTE;
+    await notifier.advance();
+    now += 2 * HOUR;
+    await notifier.advance();
+    expect(await kinds()).toEqual(['firing 1']);
+  });
 });
