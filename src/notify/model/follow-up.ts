@@ -41,7 +41,7 @@ export function remind(input: ChannelInput): ChannelPlan {
   const { repeatInterval } = channel;
   const firing = conditions.filter(({ state }) => state === 'firing');
   const causes = inhibited(firing.map(({ fact }) => fact));
-  const uncertain = uncertainThreads(input);
+  const uncertain = uncertainConditions(input);
   const deliveries = new Map(input.deliveries.map((each) => [each.id, each]));
   const due = firing.filter((condition) => {
     const notice = own.get(condition.id);
@@ -53,7 +53,7 @@ export function remind(input: ChannelInput): ChannelPlan {
       CONDITION_RULES[condition.fact.code].severity === 'page' &&
       !causes.has(condition.fact) &&
       !isFlapping(condition);
-    return uncertain.has(notice.thread) || (isRepeated && timer.isDue(notice.toldAt + repeatInterval));
+    return uncertain.has(condition.id) || (isRepeated && timer.isDue(notice.toldAt + repeatInterval));
   });
   const created = [...Map.groupBy(due, ({ id }) => own.get(id)?.thread ?? id)].map(([thread, group]) =>
     newDelivery({ id: newId(), thread, kind: 'reminder', about: group.map(({ id }) => id) }, input),
@@ -65,13 +65,13 @@ export function remind(input: ChannelInput): ChannelPlan {
   return { created, notified };
 }
 
-/** Returns the threads whose announcement was given up without knowing whether it arrived, and has no successor. */
-function uncertainThreads({ deliveries }: ChannelInput): ReadonlySet<string> {
-  const found = new Set<string>();
-  for (const [thread, all] of Map.groupBy(deliveries, (each) => each.thread)) {
-    const announcement = all.find(({ id }) => id === thread);
-    if (announcement?.state === 'failed' && !all.some((each) => each.state === 'sent' || isQueued(each))) {
-      found.add(thread);
+/** Returns the conditions whose announcement was given up without knowing whether it arrived, and has no successor. */
+function uncertainConditions({ deliveries, channel }: ChannelInput): ReadonlySet<string> {
+  const own = deliveries.filter((each) => each.channel === channel.name && each.kind !== 'resolved');
+  const found = new Set(own.flatMap((each) => (each.state === 'failed' ? each.about : [])));
+  for (const { about } of own.filter((each) => each.state === 'sent' || isQueued(each))) {
+    for (const id of about) {
+      found.delete(id);
     }
   }
   return found;
