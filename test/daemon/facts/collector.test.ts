@@ -1,0 +1,75 @@
+/** Reports of facts: what is reported again, and what a restart keeps. */
+import { expect, test } from 'vitest';
+import { FactCollector } from '../../../src/daemon/facts/collector.ts';
+import { openMemoryStore } from '../../../src/store/memory.ts';
+import type { FactReport } from '../../../src/store/notifications.ts';
+import { someQueue } from '../../views/queue-samples.ts';
+import { NOW, someBackend, someOrganization, someSource } from '../../views/some-backend.ts';
+
+function openCollector(store = openMemoryStore(), error: string | null = 'no', now = NOW) {
+  const reports: FactReport[] = [];
+  const notifications = store.notifications();
+  const sources = [{ name: 'help', pollInterval: 1000 }];
+  const outcomes = { answered: 0, rejected: 0, refused: 0, failed: 0, retried: 0, cancelled: 0 };
+  const queue = { snapshot: () => ({ ...someQueue(), outcomes }) };
+  const some = someOrganization('acme', { sources, queue, status: { sources: [someSource({ error })] } });
+  const acme = { ...some, config: { ...some.config, schedule: { drift: '*/5 * * * *' } } };
+  const backend = someBackend([acme]);
+  let woken = 0;
+  const collector = new FactCollector({
+    backend: { ...backend, clock: { ...backend.clock, now: () => now } },
+    activity: new Map(),
+    platform: 'https://api.example',
+    notifications: {
+      facts: () => notifications.facts(),
+      report: (report) => {
+        reports.push(report);
+        return notifications.report(report);
+      },
+    },
+    log: { warn: () => undefined, debug: () => undefined } as never,
+    onReported: () => {
+      woken += 1;
+    },
+  });
+  return { collector, reports, notifications, woken: () => woken };
+}
+
+test('facts are written once, and again only when they change', async () => {
+  const { collector, reports, woken } = openCollector();
+  await collector.collect();
+  const written = reports.length;
+  expect(reports.flatMap(({ facts }) => facts.map(({ code }) => code))).toEqual(['connector-failing']);
+  collector.markChanged('acme');
+  await collector.collect();
+  expect([reports.length, woken()]).toEqual([written, 1]);
+});
+
+test('every report is by one of the reporters that the collector names', async () => {
+  const { collector, reports } = openCollector();
+  await collector.collect();
+  expect(reports.map(({ reporter }) => reporter).filter((each) => !collector.reporters.includes(each))).toEqual([]);
+});
+
+test('a restart keeps the time since when something is true, and what is not known yet', async () => {
+  const store = openMemoryStore();
+  const before = openCollector(store);
+  await before.collector.collect();
+  const scope = { organization: null, token: null, platform: 'https://api.example' };
+  const platform = { code: 'platform-failing', scope, subject: '', since: NOW, details: [], path: null } as const;
+  await store.notifications().report({ reporter: 'platform', facts: [{ ...platform, summary: 'dead' }] });
+  const after = openCollector(store, 'no', NOW + 3_600_000);
+  await after.collector.collect();
+  const facts = await store.notifications().facts();
+  expect(facts.map(({ code, since }) => [code, since]).toSorted()).toEqual([
+    ['connector-failing', NOW],
+    ['platform-failing', NOW],
+  ]);
+});
+
+test('a fact that is over is withdrawn', async () => {
+  const store = openMemoryStore();
+  await openCollector(store).collector.collect();
+  await openCollector(store, null).collector.collect();
+  expect(await store.notifications().facts()).toEqual([]);
+});
