@@ -21,7 +21,7 @@ export const conditionsPage = definePage<ConditionsView>({
 ${section('Firing', 'Conditions that fire, the most severe first', view.firing, now)}
 ${section('Pending', 'Conditions that fire unless they end soon', view.pending, now)}
 ${view.notShown === 0 ? '' : html`<p>${view.notShown.toLocaleString('en')} more are not shown.</p>`}
-${section('Resolved lately', 'Conditions that were resolved in the last 24 hours', view.resolved, now)}`,
+${section('Recently resolved', 'Conditions that were resolved in the last 24 hours', view.resolved, now)}`,
   topics: () => ['notifications'],
 });
 
