@@ -221,6 +221,19 @@ describe('the notifier', () => {
     expect(await kinds('ops')).toEqual(['digest 3', 'resolved 2']);
   });
 
+  test('holds nothing in quiet hours that people are paged for, nor its end', async () => {
+    now = Date.UTC(2026, 10, 23, 23);
+    const quiet = { cron: '0 22 * * *', duration: 8 * HOUR, timezone: 'UTC', channels: ['ops'] };
+    const notifier = open({ quietHours: [quiet] });
+    await report(notifier, fact('paused'), fact('pass-failing'));
+    await until(notifier, now + HOUR);
+    await report(notifier, fact('paused'));
+    await until(notifier, now + HOUR);
+    expect(await kinds()).toEqual(['firing 1', 'resolved 1']);
+    await until(notifier, Date.UTC(2026, 10, 24, 9));
+    expect(await kinds()).toEqual(['firing 1', 'resolved 1', 'firing 1']);
+  });
+
   test('repeats what pages people, until it is over', async () => {
     const notifier = open({ repeatInterval: 4 * HOUR });
     await report(notifier, fact('pass-failing'), fact('paused'));

@@ -1,9 +1,11 @@
 /** Decides which deliveries conditions and events need. */
+import { CONDITION_RULES } from '../../core/condition-codes.ts';
 import { NOTIFICATION_RETENTION, type NotificationDelivery, type Notified } from '../../store/notifications.ts';
 import { announce } from './announce.ts';
 import { hasArrived, isQueued } from './delivery.ts';
 import { remind, resolve } from './follow-up.ts';
 import {
+  type ChannelInput,
   type ChannelPlan,
   type ChannelRules,
   type NotificationInput,
@@ -98,15 +100,21 @@ interface OneChannel {
 
 function planChannel(all: NotificationInput, { channel, told, waiting, timer }: OneChannel): ChannelPlan {
   const own = new Map(told.filter((each) => each.channel === channel.name).map((each) => [each.condition, each]));
-  if (channel.quietUntil !== null && !channel.isPager) {
-    timer.isDue(channel.quietUntil);
-    return { created: [], notified: [...own.values()] };
-  }
+  const isQuiet = channel.quietUntil !== null && !channel.isPager;
   const input = { ...all, channel, own, timer };
-  const plans = [announce(input, waiting), resolve(input), remind(input)];
+  const now = isQuiet ? withoutHeld(input, channel.quietUntil ?? 0) : input;
+  const plans = [announce(now, isQuiet ? [] : waiting), resolve(now), remind(now)];
   const notified = new Map(own);
   for (const each of plans.flatMap((plan) => plan.notified)) {
     notified.set(each.condition, each);
   }
   return { created: plans.flatMap(({ created }) => created), notified: [...notified.values()] };
+}
+
+/** Returns what quiet hours do not hold: conditions that people are paged for, and their end. */
+function withoutHeld(input: ChannelInput, quietUntil: number): ChannelInput {
+  input.timer.isDue(quietUntil);
+  const conditions = input.conditions.filter(({ fact }) => CONDITION_RULES[fact.code].severity === 'page');
+  const isUrgent = new Set(conditions.map(({ id }) => id));
+  return { ...input, conditions, own: new Map([...input.own].filter(([id]) => isUrgent.has(id))) };
 }
