@@ -1,7 +1,9 @@
 /** Rules of the channels, from the settings of notifications. */
+
 import type { NotificationsConfig } from '../config/notifications.ts';
 import { lastFiring } from '../config/windows.ts';
 import { CONDITION_RULES } from '../core/condition-codes.ts';
+import { largest } from '../core/lists.ts';
 import type { Fact } from '../store/notifications.ts';
 import type { Channel } from './channels/channel.ts';
 import type { ChannelRules } from './model/plan.ts';
@@ -62,5 +64,5 @@ function quietTimes(
 }
 
 function latest(times: readonly number[]): number | null {
-  return times.length === 0 ? null : Math.max(...times);
+  return times.length === 0 ? null : largest(times);
 }

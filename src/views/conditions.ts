@@ -1,5 +1,7 @@
 /** View of the conditions: those that fire, those that may fire soon, and those that were resolved lately. */
+
 import { CONDITION_RULES, type ConditionCode, type Severity } from '../core/condition-codes.ts';
+import { largest } from '../core/lists.ts';
 import { inhibited, isFlapping } from '../notify/model/condition.ts';
 import type { Condition, ConditionState, Fact, Silence } from '../store/notifications.ts';
 import { canSee, isActive, type NotificationReader, type Visibility } from './model/notification-reader.ts';
@@ -108,7 +110,7 @@ function conditionView(
     firedAt: isoTime(times.firedAt),
     resolvedAt: isoTime(times.resolvedAt),
     isFlapping: state === 'firing' && isFlapping({ starts }),
-    silencedUntil: ends.length === 0 ? null : isoTime(Math.max(...ends)),
+    silencedUntil: ends.length === 0 ? null : isoTime(largest(ends)),
     inhibits: caused.length,
     inhibited: caused.slice(0, SHOWN_INHIBITED).map(shortView),
   };

@@ -1,7 +1,9 @@
 /** Implements `octavo webhook`: shows or creates the webhook of a repository. */
+
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { forgeTarget } from '../../config/forge-target.ts';
 import { AuthError, ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
+import { largest } from '../../core/lists.ts';
 import type { ForgeName } from '../../forge/pull-request.ts';
 import { hookForm } from '../../forge/webhooks/hook-form.ts';
 import { printable } from '../../plan/render/words.ts';
@@ -41,7 +43,7 @@ export async function webhookCommand(
     return EXIT.done;
   }
   const form = hookForm(webhook.forge, hookUrl(chosen, config), webhook.secret.startsWith('whsec_'));
-  const width = Math.max(...form.fields.map(([label]) => label.length));
+  const width = largest(form.fields.map(([label]) => label.length));
   const lines = [
     `In the settings of ${webhook.repository} at ${form.label}, open ${form.place}, and enter:`,
     '',

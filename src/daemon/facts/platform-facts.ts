@@ -1,5 +1,6 @@
 /** Facts about tokens, the platform and the state file. */
 
+import { largest, smallest } from '../../core/lists.ts';
 import { spanWords } from '../../plan/render/words.ts';
 import type { QueueSnapshot } from '../../queue/model/snapshot.ts';
 import type { Fact, Scope } from '../../store/notifications.ts';
@@ -22,7 +23,7 @@ export function refusalFacts(scope: Scope, refusals: readonly TokenRefusal[]): r
     return [];
   }
   const summary = `The platform refuses the token; replace it in the configuration: ${oneLine(first.reason)}`;
-  const since = Math.min(...refusals.map((each) => each.since));
+  const since = smallest(refusals.map((each) => each.since));
   const details = refusals.map(({ organization }) => organization);
   return [newFact('token-refused', scope, { summary, since, details, path: '/budget' })];
 }
@@ -58,8 +59,8 @@ export function platformFacts(scope: Scope, breakers: readonly BreakerState[]): 
   if (failing.length === 0) {
     return breakers.some(({ answeredAt }) => answeredAt !== null) ? [] : null;
   }
-  const since = Math.min(...failing);
-  const last = Math.max(...failing);
+  const since = smallest(failing);
+  const last = largest(failing);
   const works = breakers.some(({ failingSince, answeredAt }) => failingSince === null && (answeredAt ?? 0) > last);
   const summary = `The platform at ${scope.platform ?? ''} does not answer; Octavo goes on as soon as it does`;
   return works ? [] : [newFact('platform-failing', scope, { summary, since, path: '/budget' })];

@@ -1,8 +1,10 @@
 /** Creates or updates the webhook of a repository at its forge. */
+
 import { ProjectHooks } from '@gitbeaker/rest';
 import * as z from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { NotThePlatformError } from '../../core/errors.ts';
+import { append } from '../../core/lists.ts';
 import { BITBUCKET, bitbucketClient } from '../clients/bitbucket-client.ts';
 import { askGitea, giteaClient } from '../clients/gitea-client.ts';
 import { askGitHub, githubClient } from '../clients/github-client.ts';
@@ -119,7 +121,10 @@ async function listGitea(read: (page: number) => Promise<{ readonly data: readon
     if (data.length === 0) {
       return all;
     }
-    all.push(...data.map(({ id = 0, config }) => ({ id, url: config?.url })));
+    append(
+      all,
+      data.map(({ id = 0, config }) => ({ id, url: config?.url })),
+    );
   }
 }
 
@@ -140,7 +145,10 @@ function bitbucketHooks({ apiUrl, repository, token, url, secret }: HookSettings
         if (!read.success) {
           throw new NotThePlatformError(`${BITBUCKET} answers in another format; check forge.apiUrl`);
         }
-        all.push(...read.data.values.map(({ uuid, url }) => ({ id: uuid, url })));
+        append(
+          all,
+          read.data.values.map(({ uuid, url }) => ({ id: uuid, url })),
+        );
         if (read.data.next === undefined) {
           return all;
         }

@@ -1,4 +1,5 @@
 /** Announces conditions that fire, and events. */
+import { largest, smallest } from '../../core/lists.ts';
 import type { Condition, NotificationEvent } from '../../store/notifications.ts';
 import { type ChannelInput, type ChannelPlan, newDelivery } from './plan.ts';
 
@@ -45,7 +46,7 @@ function groups(
     .filter(([code, group]) => timer.isDue(announcementTime(input, code, group)))
     .map(([, group]) => ({ conditions: group, events: [] }));
   const byEvent = [...Map.groupBy(otherEvents, ({ code }) => code).values()]
-    .filter((group) => timer.isDue(Math.min(...group.map(({ at }) => at)) + groupWait))
+    .filter((group) => timer.isDue(smallest(group.map(({ at }) => at)) + groupWait))
     .map((group) => ({ conditions: [], events: group }));
   return [...digest, ...byCode, ...byEvent];
 }
@@ -56,9 +57,9 @@ function announcementTime(
   code: string,
   group: readonly Condition[],
 ): number {
-  const first = Math.min(...group.map(({ firedAt }) => firedAt ?? now)) + groupWait;
+  const first = smallest(group.map(({ firedAt }) => firedAt ?? now)) + groupWait;
   const earlier = conditions.flatMap(({ id, fact }) => (fact.code === code ? (own.get(id)?.toldAt ?? []) : []));
-  return channel.isPager ? first : Math.max(first, ...earlier.map((at) => at + groupInterval));
+  return channel.isPager ? first : Math.max(first, largest(earlier) + groupInterval);
 }
 
 function split<T>(all: readonly T[], isFirst: (each: T) => boolean): readonly [readonly T[], readonly T[]] {

@@ -1,5 +1,7 @@
 /** Follow-ups in the threads of announcements: resolved conditions, and reminders. */
+
 import { CONDITION_RULES } from '../../core/condition-codes.ts';
+import { append, smallest } from '../../core/lists.ts';
 import type { NotificationDelivery, Notified } from '../../store/notifications.ts';
 import { inhibited, isFlapping } from './condition.ts';
 import { hasArrived, isQueued } from './delivery.ts';
@@ -14,14 +16,17 @@ export function resolve(input: ChannelInput): ChannelPlan {
   const plan: { created: ChannelPlan['created'][number][]; notified: Notified[] } = { created: [], notified: [] };
   for (const [thread, members] of Map.groupBy(own.values(), (each) => each.thread)) {
     const open = members.filter((each) => each.resolved === null && !isFiring(each));
-    const since = Math.min(...open.map(({ condition }) => byId.get(condition)?.resolvedAt ?? now));
+    const since = smallest(open.map(({ condition }) => byId.get(condition)?.resolvedAt ?? now));
     const isTold = isAnnounced(deliveries.get(thread));
     const isOver = !members.some(isFiring);
     if (open.length > 0 && isTold && (isOver || (!channel.isPager && timer.isDue(since + groupInterval)))) {
       const id = newId();
       const about = open.map(({ condition }) => condition);
       plan.created.push(newDelivery({ id, thread, kind: 'resolved', about }, input));
-      plan.notified.push(...open.map((each) => ({ ...each, resolved: id })));
+      append(
+        plan.notified,
+        open.map((each) => ({ ...each, resolved: id })),
+      );
     }
   }
   return plan;

@@ -1,6 +1,8 @@
 /** Sends commit statuses and deployments to the forge until it shows what is recorded, also after a restart. */
+
 import type { Clock, Random } from '../../core/clock.ts';
 import { messageOf, RateLimitedError, RejectedError, StoreError } from '../../core/errors.ts';
+import { smallest } from '../../core/lists.ts';
 import type { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import type { CommitStatuses, Deployments, NewDeployment } from '../../forge/statuses/commit-statuses.ts';
 import type { CommitStatusRecord, DeploymentRecord } from '../../store/commit-statuses.ts';
@@ -99,7 +101,7 @@ export class StatusSender {
       const now = clock.monotonic();
       const next = due.find(({ key }) => this.#readyAt(key) <= now);
       if (next === undefined) {
-        return due.length === 0 ? null : Math.max(1, Math.min(...due.map(({ key }) => this.#readyAt(key))) - now);
+        return due.length === 0 ? null : Math.max(1, smallest(due.map(({ key }) => this.#readyAt(key))) - now);
       }
       await this.#send(next);
     }
