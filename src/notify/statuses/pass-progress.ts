@@ -85,10 +85,20 @@ export function passProgress(
     return { applied, progress: failedChanges(failed, before + changes.length) };
   }
   if (rest.length === 0) {
-    const description = applied === 0 ? 'nothing to do' : `${counted(applied, 'change')} applied`;
-    return { applied, progress: { state: 'success', description } };
+    return { applied, progress: completeProgress(plan, applied) };
   }
   return pass.isStopped ? null : { applied, progress: waiting(pass.wait, plan, rest, applied) };
+}
+
+/** Describes a commit without remaining changes. Resources may still wait for something that does not exist yet. */
+function completeProgress({ pending: waits }: Plan, applied: number): StatusProgress {
+  const done = applied === 0 ? 'nothing to do' : `${counted(applied, 'change')} applied`;
+  const [first] = waits;
+  return first === undefined
+    ? { state: 'success', description: done }
+    : pending(
+        `${applied === 0 ? '' : `${done}; `}${counted(waits.length, 'resource')} pending: ${first.address}: ${first.reason}`,
+      );
 }
 
 function failedChanges(failed: readonly ChangeResult[], total: number): StatusProgress {

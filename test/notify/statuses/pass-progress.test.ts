@@ -11,7 +11,7 @@ const result = (name: string, status: ChangeResult['status'], error: string | nu
 const plan = (changes: readonly Change[], over: Partial<Plan> = {}) =>
   ({
     ...{ changes, checksum: 'sha256:0123456789abcdef', heldChecksum: 'sha256:fedcba9876543210' },
-    verdict: { state: 'ready', reasons: [] },
+    ...{ verdict: { state: 'ready', reasons: [] }, pending: [] },
     ...over,
   }) as Plan;
 const pass = (over: Partial<CommitPass>): CommitPass => ({
@@ -31,6 +31,16 @@ describe('a pass that ends', () => {
     expect(shown({ plan: plan([a]), results: [result('a', 'applied')] }, 2)).toBe('success: 3 changes applied [3]');
     expect(shown({ plan: plan([]) }, 3)).toBe('success: 3 changes applied [3]');
     expect(shown({ plan: plan([]) })).toBe('success: nothing to do [0]');
+  });
+
+  test('with resources that wait for something is not a success yet', () => {
+    const waits = [{ address: 'site-space/help/fr', reason: 'waits for its translation' }];
+    const waiting = { pending: waits as unknown as Plan['pending'] };
+    const reason = '1 resource pending: site-space/help/fr: waits for its translation';
+    expect(shown({ plan: plan([a], waiting), results: [result('a', 'applied')] })).toBe(
+      `pending: 1 change applied; ${reason} [1]`,
+    );
+    expect(shown({ plan: plan([], waiting) })).toBe(`pending: ${reason} [0]`);
   });
 
   test('with drift only has nothing to do for the commit, whatever becomes of the drift', () => {
