@@ -11,6 +11,7 @@ import {
   ownChanges,
   passProgress,
   type StatusProgress,
+  slowProgress,
   type WaitingReason,
 } from '../notify/statuses/pass-progress.ts';
 import { changeProgress, findRecord, isFullCommit, supersede } from '../notify/statuses/status-changes.ts';
@@ -26,11 +27,16 @@ import type { Feature, OrganizationContext } from './feature.ts';
 interface RunningPass {
   drift: ReadonlySet<Change>;
   wait: WaitingReason | null;
+  /** True once its commit has a status from it. */
+  isShown: boolean;
   /** Commit whose manifests are invalid. */
   invalid: { readonly commit: string; readonly error: DesiredStateError } | null;
 }
 
-const newPass = (): RunningPass => ({ drift: new Set(), wait: null, invalid: null });
+const newPass = (): RunningPass => ({ drift: new Set(), wait: null, isShown: false, invalid: null });
+
+/** Milliseconds after which a commit without a status is shown as waiting, such as for a platform that does not answer. */
+const SLOW = 10_000;
 
 /** Commit statuses of one organization. Nothing that goes wrong here fails a pass. */
 export class OrganizationCommitStatuses implements Feature {
@@ -78,6 +84,7 @@ export class OrganizationCommitStatuses implements Feature {
         this.#commit = isFullCommit(commit) ? commit : null;
         if (isFullCommit(commit)) {
           this.#change((records) => supersede(records, commit, this.#context.clock.now()));
+          void this.#showSlow(commit, this.#pass);
         }
       },
       onBadSource: (error, _lastGood, commit) => {
@@ -92,6 +99,7 @@ export class OrganizationCommitStatuses implements Feature {
         this.#pass.wait = { reason, until };
       },
       onApply: ({ plan }) => {
+        this.#pass.isShown = true;
         const due = dueChanges(ownChanges(plan, this.#pass.drift)).length;
         if (due > 0) {
           const path = organizationPath(this.#context.organization.id);
@@ -99,6 +107,7 @@ export class OrganizationCommitStatuses implements Feature {
         }
       },
       onPassEnd: (end) => {
+        this.#pass.isShown = true;
         this.#ended = { end, pass: this.#pass, commit: this.#commit };
       },
     };
@@ -149,6 +158,21 @@ export class OrganizationCommitStatuses implements Feature {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#sending;
+  }
+
+  /** Shows a new commit whose pass takes long before it applies or ends. */
+  async #showSlow(commit: string, pass: RunningPass): Promise<void> {
+    const { clock, stopping, organization } = this.#context;
+    await clock.sleep(SLOW, stopping).catch(() => {});
+    if (!pass.isShown && !stopping.aborted) {
+      const path = organizationPath(organization.id);
+      const { context } = this.#statuses;
+      this.#change((records) =>
+        findRecord(records, { commit, context }) === undefined
+          ? this.#progress(records, commit, slowProgress(), path)
+          : [],
+      );
+    }
   }
 
   #progress(

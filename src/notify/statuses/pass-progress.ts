@@ -45,6 +45,11 @@ export function applyingProgress(count: number): StatusProgress {
   return { state: 'running', description: `applying ${counted(count, 'change')}` };
 }
 
+/** Describes a commit that is compared with the platform, which takes long. */
+export function slowProgress(): StatusProgress {
+  return pending('waits for the platform');
+}
+
 /** Describes a commit that a newer one has followed before it was applied. */
 export function supersededProgress(by: string): StatusProgress {
   return { state: 'superseded', description: `superseded by ${by.slice(0, 7)}` };
