@@ -160,7 +160,11 @@ export class StatusSender {
     }
   }
 
-  async #sendStatus({ commit, context, wanted }: CommitStatusRecord): Promise<void> {
+  async #sendStatus({ commit, context, wanted, sent }: CommitStatusRecord): Promise<void> {
+    if (sent !== null) {
+      // If the answer is lost, the forge may show either.
+      await this.#update({ commit, context }, (record) => ({ ...record, sent: null }));
+    }
     await this.#options.forge.setStatus(commit, { ...wanted, context });
     await this.#update({ commit, context }, (record) => ({ ...record, sent: wanted }));
   }
@@ -179,6 +183,7 @@ export class StatusSender {
       await this.#updateDeployment(record, { id, sent: deployments.createdState });
       return;
     }
+    await this.#updateDeployment(record, { sent: null });
     await deployments.setState(deployment.id, deployment.wanted, wanted);
     await this.#updateDeployment(record, { sent: deployment.wanted });
   }

@@ -226,6 +226,26 @@ describe('a request that fails', () => {
   });
 });
 
+test('what is wanted again after a lost answer is sent again', async () => {
+  const world = new World();
+  await world.want(1, 'pending');
+  await world.settle();
+  let requests = 0;
+  world.fault = () => {
+    requests += 1;
+    if (requests === 2) {
+      throw new TransientError('killed', true);
+    }
+  };
+  await world.want(1, 'running');
+  await world.sender.sendDue();
+  world.fault = () => undefined;
+  world.restart();
+  await world.want(1, 'pending');
+  await world.settle();
+  expect([...world.shown.values()]).toEqual(['pending']);
+});
+
 test('with kills at any step, every commit ends with what was wanted last, and one deployment', async () => {
   const states = fc.constantFrom<StatusContent['state']>('pending', 'running', 'failure', 'error', 'success');
   const step = fc.oneof(
