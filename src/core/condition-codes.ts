@@ -45,7 +45,9 @@ export type ConditionCode =
   | 'paused'
   | 'channel-failing'
   | 'status-failing'
-  | 'state-file-failing';
+  | 'state-file-failing'
+  | 'unowned-organization'
+  | 'configuration-invalid';
 
 /** All conditions. The list is closed: routes, silences and templates name these codes. */
 export const CONDITION_RULES: Readonly<Record<ConditionCode, ConditionRule>> = {
@@ -74,6 +76,8 @@ export const CONDITION_RULES: Readonly<Record<ConditionCode, ConditionRule>> = {
   'channel-failing': rule('warning', 5, 'A notification channel fails'),
   'status-failing': rule('warning', 5, 'Commit statuses cannot be set'),
   'state-file-failing': rule('page', 1, 'The state file cannot be used'),
+  'unowned-organization': rule('page', 2, 'No replica has the organization', ['state-file-failing']),
+  'configuration-invalid': rule('warning', 0, 'The configuration cannot be used'),
 };
 
 export const CONDITION_CODES = Object.keys(CONDITION_RULES) as readonly ConditionCode[];

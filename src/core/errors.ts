@@ -174,8 +174,22 @@ export class SourceError extends AppError {
 
 /** The state file cannot be used: it is locked by another process, of a newer version, or damaged. */
 export class StoreError extends AppError {
-  readonly code = 'store';
+  readonly code: string = 'store';
   readonly disposition = 'stall';
+}
+
+/** Another replica may have claimed the lease of this work: nothing was written or sent, and the work ends here. */
+export class LeaseLostError extends StoreError {
+  override readonly code = 'lease-lost';
+  readonly lease: string;
+
+  constructor(lease: string, options?: ErrorOptions) {
+    super(
+      `the lease ${lease} was lost; nothing was written, and the replica that claims it continues the work`,
+      options,
+    );
+    this.lease = lease;
+  }
 }
 
 /** Returns the message of an error; other values are converted to text. */

@@ -1,8 +1,7 @@
 /** Commit statuses and deployments of an organization: what the forge should show, and what it was last sent. */
-import type { DatabaseSync } from 'node:sqlite';
 import { isObject } from '../core/json.ts';
-import { inTransaction } from './sql/transaction.ts';
-import type { HistoryAccess } from './sqlite-history.ts';
+import type { SqlDatabase } from './sql/database.ts';
+import { upsertRows } from './sql/inserts.ts';
 
 /** Content of a commit status. */
 export interface StatusContent {
@@ -48,32 +47,14 @@ export interface CommitStatusTable {
 /** Number of commits per organization that are kept. */
 export const COMMIT_STATUS_RETENTION = 100;
 
-/** Table of the commit statuses in the state file. */
-export const COMMIT_STATUS_LAYOUT = `CREATE TABLE commit_status (
-  organization TEXT NOT NULL, commit_id TEXT NOT NULL, context TEXT NOT NULL, changed_at INTEGER NOT NULL,
-  record TEXT NOT NULL,
-  PRIMARY KEY (organization, commit_id, context)
-) STRICT, WITHOUT ROWID;`;
-
 /** Opens the commit statuses of an organization. */
-export function openCommitStatuses(
-  database: DatabaseSync,
-  access: HistoryAccess,
-  organization: string,
-): CommitStatusTable {
+export function openCommitStatuses(database: SqlDatabase, organization: string): CommitStatusTable {
   const newest = `SELECT * FROM commit_status WHERE organization = ? ORDER BY changed_at DESC, commit_id, context LIMIT ${COMMIT_STATUS_RETENTION}`;
-  const list = database.prepare(newest);
-  const put = database.prepare('INSERT OR REPLACE INTO commit_status VALUES (?, ?, ?, ?, ?)');
-  const expire = database.prepare(
-    `DELETE FROM commit_status WHERE organization = ?
-     AND (commit_id, context) NOT IN (SELECT commit_id, context FROM (${newest}))`,
-  );
-  const run = async <T>(work: () => T): Promise<T> => access.run(work);
   return {
     list: () =>
-      run(() =>
-        list.all(organization).flatMap((row): CommitStatusRecord[] => {
-          const record = access.parse(row.record);
+      database.read(async (sql) =>
+        (await sql.all(newest, organization)).flatMap((row): CommitStatusRecord[] => {
+          const record = database.parse(row.record);
           const { commit_id: commit, context, changed_at: changedAt } = row;
           return isObject(record)
             ? [{ ...(record as unknown as Stored), ...asKey(commit, context), changedAt: Number(changedAt) }]
@@ -81,14 +62,21 @@ export function openCommitStatuses(
         }),
       ),
     put: (records) =>
-      run(() =>
-        inTransaction(database, () => {
-          for (const { commit, context, changedAt, ...rest } of records) {
-            put.run(organization, commit, context, changedAt, JSON.stringify(rest satisfies Stored));
-          }
-          expire.run(organization, organization);
-        }),
-      ),
+      database.write(organization, async (sql) => {
+        await upsertRows(sql, {
+          table: 'commit_status',
+          key: ['organization', 'commit_id', 'context'],
+          columns: ['changed_at', 'record'],
+          rows: records.map(({ commit, context, changedAt, ...rest }) => {
+            return [organization, commit, context, changedAt, JSON.stringify(rest satisfies Stored)];
+          }),
+        });
+        await sql.run(
+          `DELETE FROM commit_status WHERE organization = ?
+            AND (commit_id, context) NOT IN (SELECT commit_id, context FROM (${newest}) AS kept)`,
+          ...[organization, organization],
+        );
+      }),
   };
 }
 

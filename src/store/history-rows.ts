@@ -1,11 +1,9 @@
-/** Converts rows of the history's tables. */
-import type { SQLOutputValue } from 'node:sqlite';
+/** Converts rows of the tables of the history. */
 import type { Json } from '../core/json.ts';
 import type { Actor, NewResourceChange, PassCounts, PassRecord } from './history.ts';
+import type { SqlRow } from './sql/database.ts';
 
-export type HistoryRow = Record<string, SQLOutputValue>;
-
-export function toPass(row: HistoryRow, parse: (text: unknown) => Json): PassRecord {
+export function toPass(row: SqlRow, parse: (text: unknown) => Json): PassRecord {
   return {
     number: Number(row.number),
     trigger: String(row.cause),
@@ -27,7 +25,7 @@ export function toPass(row: HistoryRow, parse: (text: unknown) => Json): PassRec
   };
 }
 
-export function toChange(row: HistoryRow): NewResourceChange {
+export function toChange(row: SqlRow): NewResourceChange {
   return {
     address: String(row.address),
     action: String(row.action),
@@ -36,10 +34,10 @@ export function toChange(row: HistoryRow): NewResourceChange {
   };
 }
 
-export function toActor(row: HistoryRow): Actor {
+export function toActor(row: SqlRow): Actor {
   return { name: String(row.actor), method: row.method as Actor['method'] };
 }
 
-export function textOrNull(value: SQLOutputValue | undefined): string | null {
+export function textOrNull(value: unknown): string | null {
   return value === null || value === undefined ? null : String(value);
 }

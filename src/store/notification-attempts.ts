@@ -1,9 +1,9 @@
-/** Attempts to send deliveries, in SQLite. */
+/** Attempts to send deliveries, in SQL. */
 import type { Json } from '../core/json.ts';
 import type { NotificationEvent } from './notification-events.ts';
 import { toCondition, toDelivery, toReceipt } from './notification-rows.ts';
-import type { AttemptResult, DeliveryAttempt, Fact } from './notifications.ts';
-import type { Statements } from './sql/transaction.ts';
+import type { AttemptResult, DeliveryAttempt } from './notifications.ts';
+import type { Sql, SqlRow } from './sql/database.ts';
 
 /** Oldest deliveries of each thread that wait: a later one is not sent before it. */
 const HEADS = `FROM notification_delivery AS own WHERE channel = ? AND next_at IS NOT NULL AND NOT EXISTS (
@@ -11,21 +11,25 @@ const HEADS = `FROM notification_delivery AS own WHERE channel = ? AND next_at I
     AND older.number < own.number AND older.ended_at IS NULL)`;
 
 /** Sets a delivery that waits again. */
-const WAIT = `UPDATE notification_delivery SET state = CASE may_have_arrived + ? WHEN 0 THEN 'refused' ELSE 'queued' END,
-  may_have_arrived = may_have_arrived OR ?, next_at = ?, reason = ? WHERE id = ? AND state = 'open'`;
+const WAIT = {
+  unknown: "UPDATE notification_delivery SET state = 'queued', may_have_arrived = 1, next_at = ?, reason = ?",
+  'not-taken': `UPDATE notification_delivery SET state = CASE may_have_arrived WHEN 0 THEN 'refused' ELSE 'queued' END,
+    next_at = ?, reason = ?`,
+};
 
-/** Statements on attempts. */
+/** Statements of one transaction on attempts. */
 export class AttemptTables {
-  readonly #statements: Statements;
+  readonly #sql: Sql;
   readonly #parse: (text: unknown) => Json;
 
-  constructor(statements: Statements, parse: (text: unknown) => Json) {
-    this.#statements = statements;
+  constructor(sql: Sql, parse: (text: unknown) => Json) {
+    this.#sql = sql;
     this.#parse = parse;
   }
 
-  begin(channel: string, now: number, facts: () => readonly Fact[]): DeliveryAttempt | null {
-    const [due] = this.#statements.all(
+  /** Begins an attempt, and returns it without the facts. */
+  async begin(channel: string, now: number): Promise<Omit<DeliveryAttempt, 'facts'> | null> {
+    const due = await this.#sql.get(
       `SELECT * ${HEADS} AND next_at <= ? ORDER BY next_at, number LIMIT 1`,
       ...[channel, now],
     );
@@ -33,62 +37,100 @@ export class AttemptTables {
       return null;
     }
     const id = String(due.id);
-    this.#statements.run(
+    await this.#sql.run(
       `UPDATE notification_delivery SET state = 'open', next_at = NULL, attempts = attempts + 1,
         first_attempt_at = COALESCE(first_attempt_at, ?) WHERE id = ?`,
       ...[Math.floor(now), id],
     );
-    const [announced] = this.#statements.all(
-      'SELECT receipt FROM notification_delivery WHERE thread = ? AND receipt IS NOT NULL ORDER BY number LIMIT 1',
-      String(due.thread),
-    );
-    const delivery = toDelivery({ ...due, state: 'open' }, this.#parse);
-    const conditions = this.#statements.all(
-      `SELECT * FROM condition WHERE id IN (SELECT value FROM notification_delivery, json_each(about) WHERE thread = ?)
-        ORDER BY since, id`,
-      delivery.thread,
-    );
-    const events = delivery.about.flatMap((each) =>
-      this.#statements.all('SELECT * FROM notification_event WHERE id = ?', each),
-    );
     return {
-      delivery,
+      delivery: toDelivery({ ...due, state: 'open' }, this.#parse),
       attempts: Number(due.attempts) + 1,
       firstAttemptAt: Number(due.first_attempt_at ?? Math.floor(now)),
+      ...(await this.#contents(due)),
+    };
+  }
+
+  /** Reads what the message of a delivery needs. */
+  async #contents(due: SqlRow): Promise<Pick<DeliveryAttempt, 'conditions' | 'events' | 'receipt'>> {
+    const thread = String(due.thread);
+    const conditions = await this.#sql.all(
+      `SELECT * FROM condition WHERE id IN
+        (SELECT each.value FROM notification_delivery, ${this.#sql.jsonItems('about')} WHERE thread = ?)
+        ORDER BY since, id`,
+      thread,
+    );
+    const rows = await this.#sql.all(
+      `SELECT id, event FROM notification_event WHERE id IN (SELECT each.value FROM ${this.#sql.jsonItems('?')})`,
+      String(due.about),
+    );
+    const events = new Map(rows.map((row) => [row.id, this.#parse(row.event) as unknown as NotificationEvent]));
+    const announced = await this.#sql.get(
+      'SELECT receipt FROM notification_delivery WHERE thread = ? AND receipt IS NOT NULL ORDER BY number LIMIT 1',
+      thread,
+    );
+    const about = this.#parse(due.about) as readonly string[];
+    return {
       conditions: conditions.map((row) => toCondition(row, this.#parse)),
-      events: events.map((row) => this.#parse(row.event) as unknown as NotificationEvent),
-      facts: facts(),
+      events: about.flatMap((each) => events.get(each) ?? []),
       receipt: toReceipt(announced, this.#parse),
     };
   }
 
-  end(id: string, result: AttemptResult): void {
+  async end(id: string, result: AttemptResult): Promise<void> {
     if (result.result === 'sent') {
-      this.#statements.run(
+      await this.#sql.run(
         `UPDATE notification_delivery SET state = 'sent', ended_at = ?, receipt = ? WHERE id = ? AND state = 'open'`,
         ...[Math.ceil(result.at), result.receipt === null ? null : JSON.stringify(result.receipt), id],
       );
     } else if (result.result === 'failed') {
-      this.#statements.run(
-        `UPDATE notification_delivery SET state = 'failed', ended_at = ?, may_have_arrived = may_have_arrived OR ?, reason = ?
-          WHERE id = ? AND state = 'open'`,
-        ...[Math.ceil(result.at), result.mayHaveArrived ? 1 : 0, result.reason, id],
+      const arrived = result.mayHaveArrived ? ', may_have_arrived = 1' : '';
+      await this.#sql.run(
+        `UPDATE notification_delivery SET state = 'failed', ended_at = ?, reason = ?${arrived} WHERE id = ? AND state = 'open'`,
+        ...[Math.ceil(result.at), result.reason, id],
       );
     } else {
-      const mayHaveArrived = result.result === 'unknown' ? 1 : 0;
-      this.#statements.run(WAIT, mayHaveArrived, mayHaveArrived, Math.ceil(result.nextAttemptAt), result.reason, id);
+      await this.#sql.run(
+        `${WAIT[result.result]} WHERE id = ? AND state = 'open'`,
+        ...[Math.ceil(result.nextAttemptAt), result.reason, id],
+      );
     }
   }
 
-  dueAt(channel: string): number | null {
-    const [row] = this.#statements.all(`SELECT MIN(next_at) AS at ${HEADS}`, channel);
+  async dueAt(channel: string): Promise<number | null> {
+    const row = await this.#sql.get(`SELECT MIN(next_at) AS at ${HEADS}`, channel);
     return row?.at == null ? null : Number(row.at);
   }
 
-  recover(now: number): void {
-    this.#statements.run(
+  /** Lets events be delivered again whose delivery was given up, to one channel or to all. Returns their number. */
+  async retryEvents(channel: string | null): Promise<number> {
+    const failed = await this.#sql.all(
+      `SELECT id, channel, about FROM notification_delivery WHERE state = 'failed' AND kind IN ('event', 'digest')
+        AND (channel = ? OR ? = 1)`,
+      ...[channel ?? '', channel === null ? 1 : 0],
+    );
+    let count = 0;
+    for (const delivery of failed) {
+      const events = await this.#sql.all(
+        `SELECT id, channels FROM notification_event WHERE id IN (SELECT each.value FROM ${this.#sql.jsonItems('?')})`,
+        String(delivery.about),
+      );
+      for (const { id, channels } of events) {
+        const waiting = new Set([...(this.#parse(channels) as readonly string[]), String(delivery.channel)]);
+        await this.#sql.run(
+          'UPDATE notification_event SET channels = ? WHERE id = ?',
+          ...[JSON.stringify([...waiting]), String(id)],
+        );
+      }
+      await this.#sql.run("UPDATE notification_delivery SET state = 'cancelled' WHERE id = ?", String(delivery.id));
+      count += events.length;
+    }
+    return count;
+  }
+
+  async recover(now: number): Promise<void> {
+    await this.#sql.run(
       `UPDATE notification_delivery SET state = CASE state WHEN 'open' THEN 'queued' ELSE state END,
-        may_have_arrived = may_have_arrived OR state = 'open', next_at = ? WHERE ended_at IS NULL`,
+        may_have_arrived = CASE state WHEN 'open' THEN 1 ELSE may_have_arrived END, next_at = ? WHERE ended_at IS NULL`,
       Math.floor(now),
     );
   }

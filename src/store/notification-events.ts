@@ -1,6 +1,7 @@
-/** Events in the state file. */
+/** Events: what happened, for notifications. */
 import type { EventCode } from '../core/condition-codes.ts';
-import type { Statements } from './sql/transaction.ts';
+import type { Sql } from './sql/database.ts';
+import { insertNewRows } from './sql/inserts.ts';
 
 /** Something that happened. */
 export interface NotificationEvent {
@@ -17,11 +18,11 @@ export interface NotificationEvent {
 }
 
 /** Adds events; those whose id is known are ignored. Part of the transaction of the caller. */
-export function insertEvents(statements: Statements, events: readonly NotificationEvent[]): void {
-  for (const event of events) {
-    statements.run(
-      'INSERT OR IGNORE INTO notification_event VALUES (?, ?, ?, NULL)',
-      ...[event.id, Math.round(event.at), JSON.stringify(event)],
-    );
-  }
+export async function insertEvents(sql: Sql, events: readonly NotificationEvent[]): Promise<void> {
+  await insertNewRows(sql, {
+    table: 'notification_event',
+    key: ['id'],
+    columns: ['at', 'event'],
+    rows: events.map((event) => [event.id, Math.round(event.at), JSON.stringify(event)]),
+  });
 }

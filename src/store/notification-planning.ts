@@ -1,4 +1,4 @@
-/** State and changes of the notifier, in SQLite. */
+/** State and changes of the notifier, in SQL. */
 import { CONDITION_RULES, EVENT_CODES } from '../core/condition-codes.ts';
 import type { Json } from '../core/json.ts';
 import type { NotificationEvent } from './notification-events.ts';
@@ -14,28 +14,26 @@ import {
   type NotifierChange,
   type NotifierState,
 } from './notifications.ts';
-import type { Statements } from './sql/transaction.ts';
+import type { Sql } from './sql/database.ts';
+import { upsertRows } from './sql/inserts.ts';
 
 /** Milliseconds for which a resolved condition is part of the state: as long as its starts count as flapping. */
 const RECENT = 3_600_000;
 
-/** Statements of the notifier. */
+/** Statements of one transaction of the notifier. */
 export class PlanningTables {
-  readonly #statements: Statements;
+  readonly #sql: Sql;
   readonly #parse: (text: unknown) => Json;
 
-  constructor(statements: Statements, parse: (text: unknown) => Json) {
-    this.#statements = statements;
+  constructor(sql: Sql, parse: (text: unknown) => Json) {
+    this.#sql = sql;
     this.#parse = parse;
   }
 
-  report({ reporter, facts }: FactReport): boolean {
-    const before = new Map(
-      this.#statements
-        .all('SELECT key, fact FROM fact WHERE reporter = ?', reporter)
-        .map((row) => [String(row.key), String(row.fact)]),
-    );
-    let isChanged = false;
+  async report({ reporter, facts }: FactReport): Promise<boolean> {
+    const stored = await this.#sql.all('SELECT key, fact FROM fact WHERE reporter = ?', reporter);
+    const before = new Map(stored.map((row) => [String(row.key), String(row.fact)]));
+    const changed: [string, string, string][] = [];
     for (const fact of facts) {
       const key = factKey(fact);
       const earlier = before.get(key);
@@ -43,27 +41,30 @@ export class PlanningTables {
       const text = JSON.stringify({ ...fact, since });
       before.delete(key);
       if (text !== earlier) {
-        isChanged = true;
-        this.#statements.run('INSERT OR REPLACE INTO fact VALUES (?, ?, ?)', reporter, key, text);
+        changed.push([reporter, key, text]);
       }
     }
-    for (const key of before.keys()) {
-      this.#statements.run('DELETE FROM fact WHERE reporter = ? AND key = ?', reporter, key);
+    await upsertRows(this.#sql, { table: 'fact', key: ['reporter', 'key'], columns: ['fact'], rows: changed });
+    if (before.size > 0) {
+      await this.#sql.run(
+        `DELETE FROM fact WHERE reporter = ? AND key IN (SELECT each.value FROM ${this.#sql.jsonItems('?')})`,
+        ...[reporter, JSON.stringify([...before.keys()])],
+      );
     }
-    return isChanged || before.size > 0;
+    return changed.length > 0 || before.size > 0;
   }
 
-  retainReporters(reporters: readonly string[]): void {
-    this.#statements.run(
-      'DELETE FROM fact WHERE reporter NOT IN (SELECT value FROM json_each(?))',
+  async retainReporters(reporters: readonly string[]): Promise<void> {
+    await this.#sql.run(
+      `DELETE FROM fact WHERE reporter NOT IN (SELECT each.value FROM ${this.#sql.jsonItems('?')})`,
       JSON.stringify(reporters),
     );
   }
 
   /** Returns what is true, once per key, with the earliest start. Codes of other versions are left out. */
-  facts(): readonly Fact[] {
+  async facts(): Promise<readonly Fact[]> {
     const found = new Map<string, Fact>();
-    for (const row of this.#statements.all('SELECT key, fact FROM fact ORDER BY key, reporter')) {
+    for (const row of await this.#sql.all('SELECT key, fact FROM fact ORDER BY key, reporter')) {
       const fact = this.#toFact(row.fact);
       const other = found.get(String(row.key));
       if (fact.code in CONDITION_RULES && (other === undefined || fact.since < other.since)) {
@@ -77,108 +78,126 @@ export class PlanningTables {
     return this.#parse(text) as unknown as Fact;
   }
 
-  state(now: number): NotifierState {
-    const conditions = this.#statements.all(
+  async state(now: number): Promise<NotifierState> {
+    const conditions = await this.#sql.all(
       `SELECT * FROM condition WHERE state <> 'resolved' OR resolved_at > ?
         OR id IN (SELECT condition FROM notified) ORDER BY since, id`,
       Math.floor(now) - RECENT,
     );
-    const deliveries = this.#statements.all(
+    const deliveries = await this.#sql.all(
       `SELECT * FROM notification_delivery WHERE ended_at IS NULL OR thread IN (SELECT thread FROM notified) ORDER BY number`,
     );
-    const events = this.#statements.all(
+    const events = await this.#sql.all(
       "SELECT event, channels FROM notification_event WHERE channels IS NULL OR channels <> '[]' ORDER BY at, id",
     );
+    const notified = await this.#sql.all('SELECT * FROM notified ORDER BY told_at, channel, condition');
+    const silences = await this.#sql.all(
+      'SELECT * FROM silence WHERE ended_at IS NULL AND until > ? ORDER BY number',
+      Math.floor(now),
+    );
     return {
-      facts: this.facts(),
+      facts: await this.facts(),
       conditions: conditions
         .map((row) => toCondition(row, this.#parse))
         .filter(({ fact }) => fact.code in CONDITION_RULES),
       deliveries: deliveries.map((row) => toDelivery(row, this.#parse)),
-      notified: this.#statements.all('SELECT * FROM notified ORDER BY told_at, channel, condition').map(toNotified),
+      notified: notified.map(toNotified),
       events: events
         .map((row) => ({
           event: this.#parse(row.event) as unknown as NotificationEvent,
           channels: row.channels == null ? null : (this.#parse(row.channels) as readonly string[]),
         }))
         .filter(({ event }) => EVENT_CODES.includes(event.code)),
-      silences: this.#statements
-        .all('SELECT * FROM silence WHERE ended_at IS NULL AND until > ? ORDER BY number', Math.floor(now))
-        .map(toSilence),
+      silences: silences.map(toSilence),
     };
   }
 
-  apply(change: NotifierChange, now: number): void {
-    for (const condition of change.conditions) {
-      this.#putCondition(condition);
-    }
-    for (const id of change.removed) {
-      this.#statements.run('DELETE FROM condition WHERE id = ?', id);
-    }
+  async apply(change: NotifierChange, now: number): Promise<void> {
+    await this.#putConditions(change.conditions);
+    await this.#removeConditions(change.removed);
     for (const delivery of change.created) {
-      this.#addDelivery(delivery);
+      await this.#addDelivery(delivery);
     }
     for (const id of change.cancelled) {
-      this.#statements.run(
+      await this.#sql.run(
         "UPDATE notification_delivery SET state = 'cancelled', next_at = NULL, ended_at = ? WHERE id = ?",
         ...[Math.ceil(now), id],
       );
     }
     if (change.notified !== null) {
-      this.#setNotified(change.notified);
+      await this.#setNotified(change.notified);
     }
     for (const { id, channels } of change.events) {
-      this.#statements.run('UPDATE notification_event SET channels = ? WHERE id = ?', JSON.stringify(channels), id);
+      await this.#sql.run('UPDATE notification_event SET channels = ? WHERE id = ?', JSON.stringify(channels), id);
     }
     if (change.created.length > 0 || change.conditions.length > 0) {
-      this.#removeOld(now);
+      await this.#removeOld(now);
     }
   }
 
-  #putCondition(condition: Condition): void {
-    const { id, fact, state, since, firedAt, resolvedAt, clearSince, isInhibited, starts } = condition;
-    this.#statements.run(
-      'INSERT OR REPLACE INTO condition VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-      ...[id, JSON.stringify(fact), state, Math.round(since), round(firedAt), round(resolvedAt), round(clearSince)],
-      ...[isInhibited ? 1 : 0, JSON.stringify(starts)],
-    );
+  #putConditions(conditions: readonly Condition[]): Promise<void> {
+    return upsertRows(this.#sql, {
+      table: 'condition',
+      key: ['id'],
+      columns: ['fact', 'state', 'since', 'fired_at', 'resolved_at', 'clear_since', 'inhibited', 'starts'],
+      rows: conditions.map(({ id, fact, state, since, firedAt, resolvedAt, clearSince, isInhibited, starts }) => [
+        ...[id, JSON.stringify(fact), state, Math.round(since), round(firedAt), round(resolvedAt), round(clearSince)],
+        ...[isInhibited ? 1 : 0, JSON.stringify(starts)],
+      ]),
+    });
   }
 
-  #addDelivery({ id, channel, thread, kind, about, createdAt }: NotificationDelivery): void {
+  async #removeConditions(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) {
+      await this.#sql.run(
+        `DELETE FROM condition WHERE id IN (SELECT each.value FROM ${this.#sql.jsonItems('?')})`,
+        JSON.stringify(ids),
+      );
+    }
+  }
+
+  async #addDelivery({ id, channel, thread, kind, about, createdAt }: NotificationDelivery): Promise<void> {
     const at = Math.floor(createdAt);
-    this.#statements.run(
+    await this.#sql.run(
       `INSERT INTO notification_delivery (id, channel, thread, kind, about, created_at, state, may_have_arrived, attempts, next_at)
         VALUES (?, ?, ?, ?, ?, ?, 'queued', 0, 0, ?)`,
       ...[id, channel, thread, kind, JSON.stringify(about), at, at],
     );
   }
 
-  #setNotified(notified: readonly Notified[]): void {
-    this.#statements.run('DELETE FROM notified');
-    for (const { channel, condition, thread, toldAt, resolved } of notified) {
-      this.#statements.run(
-        'INSERT INTO notified VALUES (?, ?, ?, ?, ?)',
-        ...[channel, condition, thread, Math.round(toldAt), resolved],
-      );
-    }
+  async #setNotified(notified: readonly Notified[]): Promise<void> {
+    await this.#sql.run('DELETE FROM notified');
+    await upsertRows(this.#sql, {
+      table: 'notified',
+      key: ['channel', 'condition'],
+      columns: ['thread', 'told_at', 'resolved'],
+      rows: notified.map(({ channel, condition, thread, notifiedAt, resolved }) => {
+        return [channel, condition, thread, Math.round(notifiedAt), resolved];
+      }),
+    });
   }
 
   /** Removes what exceeds the retention, except for what a resolve or a delivery that waits still needs. */
-  #removeOld(now: number): void {
+  async #removeOld(now: number): Promise<void> {
     const { count, age } = NOTIFICATION_RETENTION;
-    const before = Math.floor(now) - age;
+    const time = Math.floor(now);
     const remove = (table: string, column: string, ended: string, unneeded: string) =>
-      this.#statements.run(
+      this.#sql.run(
         `DELETE FROM ${table} WHERE ${ended} AND ${unneeded} AND (${column} < ? OR ${column} <
           (SELECT ${column} FROM ${table} WHERE ${ended} ORDER BY ${column} DESC LIMIT 1 OFFSET ?))`,
-        ...[before, count - 1],
+        ...[time - age, count - 1],
       );
-    const waiting = 'SELECT value FROM notification_delivery, json_each(about) WHERE ended_at IS NULL';
+    const waiting = `SELECT each.value FROM notification_delivery, ${this.#sql.jsonItems('about')} WHERE ended_at IS NULL`;
     const isUnneeded = `id NOT IN (SELECT condition FROM notified) AND id NOT IN (${waiting})`;
-    remove('condition', 'resolved_at', "state = 'resolved'", isUnneeded);
-    remove('notification_delivery', 'ended_at', 'ended_at IS NOT NULL', 'thread NOT IN (SELECT thread FROM notified)');
-    remove('notification_event', 'at', "channels = '[]'", `id NOT IN (${waiting})`);
-    remove('silence', 'until', `until <= ${Math.floor(now)}`, 'TRUE');
+    await remove('condition', 'resolved_at', "state = 'resolved'", isUnneeded);
+    const isNoThread = 'thread NOT IN (SELECT thread FROM notified)';
+    await remove('notification_delivery', 'ended_at', 'ended_at IS NOT NULL', isNoThread);
+    await remove('notification_event', 'at', "channels = '[]'", `id NOT IN (${waiting})`);
+    await this.#sql.run(
+      `DELETE FROM silence WHERE until <= ? AND (until < ? OR until <
+        (SELECT until FROM silence WHERE until <= ? ORDER BY until DESC LIMIT 1 OFFSET ?))`,
+      ...[time, time - age, time, count - 1],
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 /** Converts rows of the tables of notifications. */
 import type { Json } from '../core/json.ts';
-import { type HistoryRow, textOrNull, toActor } from './history-rows.ts';
+import { textOrNull, toActor } from './history-rows.ts';
 import type {
   Condition,
   DeliveryRecord,
@@ -10,10 +10,11 @@ import type {
   Silence,
   StoredReceipt,
 } from './notifications.ts';
+import type { SqlRow } from './sql/database.ts';
 
 type Parse = (text: unknown) => Json;
 
-export function toCondition(row: HistoryRow, parse: Parse): Condition {
+export function toCondition(row: SqlRow, parse: Parse): Condition {
   return {
     id: String(row.id),
     fact: parse(row.fact) as unknown as Fact,
@@ -27,7 +28,7 @@ export function toCondition(row: HistoryRow, parse: Parse): Condition {
   };
 }
 
-export function toDelivery(row: HistoryRow, parse: Parse): NotificationDelivery {
+export function toDelivery(row: SqlRow, parse: Parse): NotificationDelivery {
   return {
     id: String(row.id),
     channel: String(row.channel),
@@ -40,7 +41,7 @@ export function toDelivery(row: HistoryRow, parse: Parse): NotificationDelivery 
   };
 }
 
-export function toDeliveryRecord(row: HistoryRow, parse: Parse): DeliveryRecord {
+export function toDeliveryRecord(row: SqlRow, parse: Parse): DeliveryRecord {
   return {
     ...toDelivery(row, parse),
     attempts: Number(row.attempts),
@@ -50,21 +51,21 @@ export function toDeliveryRecord(row: HistoryRow, parse: Parse): DeliveryRecord 
   };
 }
 
-export function toReceipt(row: HistoryRow | undefined, parse: Parse): StoredReceipt | null {
+export function toReceipt(row: SqlRow | undefined, parse: Parse): StoredReceipt | null {
   return row === undefined ? null : (parse(row.receipt) as StoredReceipt | null);
 }
 
-export function toNotified(row: HistoryRow): Notified {
+export function toNotified(row: SqlRow): Notified {
   return {
     channel: String(row.channel),
     condition: String(row.condition),
     thread: String(row.thread),
-    toldAt: Number(row.told_at),
+    notifiedAt: Number(row.told_at),
     resolved: textOrNull(row.resolved),
   };
 }
 
-export function toSilence(row: HistoryRow): Silence {
+export function toSilence(row: SqlRow): Silence {
   return {
     id: String(row.id),
     code: textOrNull(row.code) as Silence['code'],
@@ -77,6 +78,6 @@ export function toSilence(row: HistoryRow): Silence {
   };
 }
 
-function numberOrNull(value: HistoryRow[string] | undefined): number | null {
+function numberOrNull(value: unknown): number | null {
   return value === null || value === undefined ? null : Number(value);
 }

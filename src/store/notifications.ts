@@ -87,7 +87,7 @@ export interface Notified {
   /** The delivery that announced it. */
   readonly thread: string;
   /** Time of the last delivery about it that says that it fires. */
-  readonly toldAt: number;
+  readonly notifiedAt: number;
   /** Delivery that says that it is resolved; null if there is none yet. */
   readonly resolved: string | null;
 }
@@ -216,6 +216,11 @@ export interface Notifications {
   dueAt(channel: string): Promise<number | null>;
   /** Makes all deliveries due that wait. Those whose attempt has not ended may have arrived. */
   recover(now: number): Promise<void>;
+  /**
+   * Lets events be delivered again whose delivery was given up, to one channel or to all (null). Returns the number of
+   * events. Conditions need none of it: they are announced again by themselves.
+   */
+  retryEvents(channel: string | null): Promise<number>;
 
   /** Returns conditions, firing ones first, then pending ones, then resolved ones, newest first. */
   conditions(limit: number): Promise<readonly Condition[]>;

@@ -1,7 +1,7 @@
 /** Sessions of people who signed in to the web page. */
-import type { DatabaseSync } from 'node:sqlite';
 import { isObject, type JsonObject } from '../core/json.ts';
-import type { HistoryAccess } from './sqlite-history.ts';
+import type { SqlDatabase } from './sql/database.ts';
+import { upsertRows } from './sql/inserts.ts';
 
 /** A session. The secret in the cookie of the browser is not stored. */
 export interface SessionRecord {
@@ -24,33 +24,26 @@ export interface Sessions {
   remove(id: string): Promise<boolean>;
 }
 
-/** Table of the sessions in the state file. */
-export const SESSION_LAYOUT = `CREATE TABLE session (
-  id TEXT PRIMARY KEY, data TEXT NOT NULL, expires_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX session_expiry ON session (expires_at);`;
-
 /** Opens the sessions of a database. */
-export function openSessions(database: DatabaseSync, access: HistoryAccess): Sessions {
-  const get = database.prepare('SELECT data, expires_at FROM session WHERE id = ? AND expires_at > ?');
-  const put = database.prepare('INSERT OR REPLACE INTO session VALUES (?, ?, ?)');
-  const expire = database.prepare('DELETE FROM session WHERE expires_at <= ?');
-  const update = database.prepare('UPDATE session SET data = ? WHERE id = ?');
-  const remove = database.prepare('DELETE FROM session WHERE id = ?');
-  const run = async <T>(work: () => T): Promise<T> => access.run(work);
+export function openSessions(database: SqlDatabase): Sessions {
   return {
     get: (id, now) =>
-      run(() => {
-        const row = get.get(id, now);
-        const data = row === undefined ? null : access.parse(row.data);
+      database.read(async (sql) => {
+        const row = await sql.get('SELECT data, expires_at FROM session WHERE id = ? AND expires_at > ?', id, now);
+        const data = row === undefined ? null : database.parse(row.data);
         return isObject(data) ? { id, data: data as JsonObject, expiresAt: Number(row?.expires_at) } : null;
       }),
     put: ({ id, data, expiresAt }, now) =>
-      run(() => {
-        expire.run(now);
-        put.run(id, JSON.stringify(data), expiresAt);
+      database.write(`session/${id}`, async (sql) => {
+        await sql.run('DELETE FROM session WHERE expires_at <= ?', now);
+        const rows = [[id, JSON.stringify(data), expiresAt]];
+        await upsertRows(sql, { table: 'session', key: ['id'], columns: ['data', 'expires_at'], rows });
       }),
-    update: (id, data) => run(() => void update.run(JSON.stringify(data), id)),
-    remove: (id) => run(() => remove.run(id).changes > 0),
+    update: (id, data) =>
+      database.write(`session/${id}`, async (sql) => {
+        await sql.run('UPDATE session SET data = ? WHERE id = ?', JSON.stringify(data), id);
+      }),
+    remove: (id) =>
+      database.write(`session/${id}`, async (sql) => (await sql.run('DELETE FROM session WHERE id = ?', id)) > 0),
   };
 }

@@ -1,6 +1,9 @@
 import type { Json, JsonObject } from '../core/json.ts';
 import type { CommitStatusTable } from './commit-statuses.ts';
+import type { CommandTable } from './fleet/commands.ts';
+import type { OrganizationStates } from './fleet/organization-states.ts';
 import type { Actor, History } from './history.ts';
+import type { FleetStore, Lease } from './leases.ts';
 import type { NotificationEvent } from './notification-events.ts';
 import type { Notifications } from './notifications.ts';
 import type { Outbox, OutboxLimit } from './outbox/outbox.ts';
@@ -78,7 +81,7 @@ export interface Note {
 
 /** State that survives a restart. Only implementations of this interface use SQL. See docs/daemon.md#the-state-file. */
 export interface Store {
-  /** Returns the record of an organization; empty for an unknown one. Throws StoreError after `close`. */
+  /** Returns the record of an organization; empty for an unknown one. */
   organization(id: string): OrganizationRecord;
   /** Returns the note of a topic; its owner chooses the name. */
   note(topic: string): Note;
@@ -90,7 +93,18 @@ export interface Store {
   sessions(): Sessions;
   /** Returns the notifications of all organizations. */
   notifications(): Notifications;
+  /** Returns the commands of all organizations. */
+  commands(): CommandTable;
+  /** Returns the states of all organizations, for the pages of other replicas. */
+  organizationStates(): OrganizationStates;
   /** Returns the outbox of an organization; `limit` bounds the stored content. */
   outbox(organization: string, limit: OutboxLimit): Outbox;
+  /**
+   * Returns the same store, but its writes fail with LeaseLostError, and change nothing, once the lease is lost. A state
+   * file has one owner, and returns itself.
+   */
+  fenced(lease: Pick<Lease, 'name' | 'epoch'>): Store;
+  /** Returns what the replicas of a fleet share; null for a state file, which one process uses. */
+  fleet(): FleetStore | null;
   close(): Promise<void>;
 }

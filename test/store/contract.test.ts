@@ -1,12 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
 import { COMMIT_STATUS_RETENTION, type CommitStatusRecord } from '../../src/store/commit-statuses.ts';
-import { openMemoryStore } from '../../src/store/memory.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { PlanDecision, RecordEntry, Store } from '../../src/store/store.ts';
+import { storeCases } from '../support/store-cases.ts';
 
 const entry = (address: string, over: Partial<RecordEntry> = {}): RecordEntry => ({
   address,
@@ -27,22 +23,14 @@ const decision = (checksum: string, at: number, over: Partial<PlanDecision> = {}
   ...over,
 });
 
-let folder: string;
 let store: Store;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'octavo-store-'));
-});
 afterEach(async () => {
   await store.close();
-  rmSync(folder, { recursive: true });
 });
 
-describe.each([
-  ['memory', () => openMemoryStore()],
-  ['sqlite', () => openSqliteStore(join(folder, 'octavo.db'))],
-])('a store in %s', (_name, open) => {
-  beforeEach(() => {
-    store = open();
+describe.each(storeCases('tests of the store'))('a store in %s', (_name, open) => {
+  beforeEach(async () => {
+    store = await open();
   });
 
   test('returns an empty record for an unknown organization', async () => {

@@ -1,10 +1,6 @@
 /** Contract of the notifications in the state file, for both implementations. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
-import { openMemoryStore } from '../../src/store/memory.ts';
 import type { NotificationEvent } from '../../src/store/notification-events.ts';
 import {
   type Condition,
@@ -14,8 +10,8 @@ import {
   type NotifierChange,
   type NotifierState,
 } from '../../src/store/notifications.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
+import { storeCases } from '../support/store-cases.ts';
 
 const DAY = 24 * 3_600_000;
 const ana = { name: 'ana@example.com', method: 'oidc' } as const;
@@ -51,7 +47,7 @@ const event = (id: string, over: Partial<NotificationEvent> = {}): NotificationE
   ...over,
 });
 const notice = (condition: string, thread: string, resolved: string | null = null) => ({
-  ...{ channel: 'ops', condition, thread, toldAt: 100, resolved },
+  ...{ channel: 'ops', condition, thread, notifiedAt: 100, resolved },
 });
 const change = (over: Partial<NotifierChange>): NotifierChange => ({
   ...{ conditions: [], removed: [], created: [], cancelled: [], notified: null, events: [] },
@@ -59,22 +55,14 @@ const change = (over: Partial<NotifierChange>): NotifierChange => ({
 });
 const healthy = { reporter: 'channel/ops', facts: [] };
 
-let folder: string;
 let store: Store;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'octavo-notifications-'));
-});
 afterEach(async () => {
   await store.close();
-  rmSync(folder, { recursive: true });
 });
 
-describe.each([
-  ['memory', () => openMemoryStore()],
-  ['sqlite', () => openSqliteStore(join(folder, 'octavo.db'))],
-])('notifications in %s', (_name, open) => {
-  beforeEach(() => {
-    store = open();
+describe.each(storeCases('tests of notifications'))('notifications in %s', (_name, open) => {
+  beforeEach(async () => {
+    store = await open();
   });
 
   const advance = (over: Partial<NotifierChange>, now = 100) => store.notifications().advance(now, () => change(over));
@@ -242,6 +230,38 @@ describe.each([
       ],
     });
     expect((await state()).events).toEqual([{ event: event('e1'), channels: ['mail'] }]);
+  });
+
+  test('return events again whose delivery was given up, to the channels that were asked for', async () => {
+    const notifications = store.notifications();
+    await notifications.addEvents([event('e1'), event('e2'), event('e3')]);
+    const events = ['e1', 'e2', 'e3'].map((id) => ({ id, channels: [] }));
+    const created = [
+      delivery('d1', { kind: 'event', about: ['e1'] }),
+      delivery('d2', { kind: 'digest', about: ['c1', 'e1', 'e2'], channel: 'mail' }),
+      delivery('d3', { kind: 'event', about: ['e3'], channel: 'mail' }),
+      delivery('d4', { about: ['c1'] }),
+    ];
+    await advance({ conditions: [condition('c1')], events, created });
+    const failed = { result: 'failed', mayHaveArrived: false, reason: 'gone', at: 300 } as const;
+    for (const id of ['d1', 'd2', 'd4']) {
+      await notifications.begin(id === 'd2' ? 'mail' : 'ops', 200);
+      await notifications.end(id, failed, healthy);
+    }
+    expect((await state()).events).toEqual([]);
+    expect(await notifications.retryEvents('ops')).toBe(1);
+    expect((await state()).events).toEqual([{ event: event('e1'), channels: ['ops'] }]);
+    expect(await notifications.retryEvents(null)).toBe(2);
+    expect((await state()).events).toEqual([
+      { event: event('e1'), channels: ['ops', 'mail'] },
+      { event: event('e2'), channels: ['mail'] },
+    ]);
+    expect(await notifications.retryEvents(null)).toBe(0);
+    const left = await notifications.deliveries({ isPending: true, limit: 9 });
+    expect(left.map(({ id, state: each }) => [id, each])).toEqual([
+      ['d4', 'failed'],
+      ['d3', 'queued'],
+    ]);
   });
 
   test('add the events of a pass, an audit entry and a decision together with them', async () => {

@@ -1,26 +1,15 @@
 /** Contract of `outbox.next` while batches are in flight, for each store. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Outbox, OutgoingBatch } from '../../src/store/outbox/outbox.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
+import { storeCases } from '../support/store-cases.ts';
 
 const OPEN = 4;
 const NOW = 1000;
 
-let folder: string;
 let store: Store;
 let outbox: Outbox;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'octavo-in-flight-'));
-});
-afterEach(async () => {
-  await store.close();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => store.close());
 
 async function put(keys: readonly string[], version = 1): Promise<void> {
   const entries = keys.map((key) => {
@@ -50,12 +39,9 @@ function dueAt(inFlight: readonly OutgoingBatch[], open = OPEN): Promise<number 
 const payloads = (batch: OutgoingBatch | null) => batch?.items.map(({ payload }) => payload) ?? null;
 const keys = (batch: OutgoingBatch | null) => batch?.items.map(({ key }) => key) ?? null;
 
-describe.each([
-  ['memory', () => openMemoryStore()],
-  ['sqlite', () => openSqliteStore(join(folder, 'octavo.db'))],
-])('batches in flight from an outbox in %s', (_name, open) => {
-  beforeEach(() => {
-    store = open();
+describe.each(storeCases('tests of batches in flight'))('batches in flight from an outbox in %s', (_name, open) => {
+  beforeEach(async () => {
+    store = await open();
     outbox = store.outbox('org_1', { items: 1000, bytes: 1_000_000 });
   });
 

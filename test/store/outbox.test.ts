@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
-import { openMemoryStore } from '../../src/store/memory.ts';
 import type { Deposit, NewContent, Outbox, OutgoingBatch } from '../../src/store/outbox/outbox.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
+import { storeCases } from '../support/store-cases.ts';
 
 const LIMIT = { items: 1000, bytes: 1_000_000 };
 const BATCH = { items: 50, bytes: 100_000, open: 4 };
@@ -57,12 +57,9 @@ async function send(entry: NewContent): Promise<void> {
   await outbox.sent((await next()).id, 1000);
 }
 
-describe.each([
-  ['memory', () => openMemoryStore()],
-  ['sqlite', () => openSqliteStore(join(folder, 'octavo.db'))],
-])('an outbox in %s', (_name, open) => {
-  beforeEach(() => {
-    store = open();
+describe.each(storeCases('tests of the outbox'))('an outbox in %s', (_name, open) => {
+  beforeEach(async () => {
+    store = await open();
     outbox = store.outbox('org_1', LIMIT);
   });
 

@@ -98,6 +98,7 @@ export class VirtualPlatform {
       operation,
       path: request.path,
       user: caller?.user ?? null,
+      agent: '',
       at: now,
     });
     const admission = this.#limiter.admit(token, request.method === 'GET' ? 'read' : 'write', now);

@@ -1,201 +1,247 @@
-import type { StatementSync } from 'node:sqlite';
-import type { Deposit, Kept, NewContent, OutboxLimit, ThreadAddition, Withdrawal } from './outbox.ts';
-import type { RecheckTables } from './rechecks.ts';
-import type { SourceTables } from './sources.ts';
-import { CONTENT_COLUMNS, type ContentRow, type ContentState, type OutboxTables, toContent } from './tables.ts';
-import type { ThreadTables } from './threads.ts';
+/** Stores deposits, with few statements for many entries. */
+import type { SqlRow, SqlValue } from '../sql/database.ts';
+import { rowBatches } from '../sql/row-batches.ts';
+import {
+  type ContentCheck,
+  type DepositOutcome,
+  DepositPlan,
+  type KeyContent,
+  type PlannedContent,
+} from './deposit-plan.ts';
+import type { Deposit, Kept, OutboxLimit } from './outbox.ts';
+import { answerHints, changeProcessed, moveCursor, readPosition, rememberDelivery } from './sources.ts';
+import {
+  addCounts,
+  type ContentState,
+  changeStored,
+  deleteContent,
+  inNumbers,
+  inTexts,
+  isFull,
+  type OutboxSql,
+  readStored,
+} from './tables.ts';
+import { addMails, type ResolvedEntry } from './threads.ts';
 
-type OfKey = Partial<Record<ContentState, ContentRow>>;
-type DepositOutcome = 'waiting' | 'unchanged' | 'confirmed' | 'withdrawn' | 'nothing';
+type Outcomes = Record<DepositOutcome, number>;
 
-export interface DepositOptions {
-  readonly sources: SourceTables;
-  readonly rechecks: RecheckTables;
-  readonly threads: ThreadTables;
-  readonly limit: OutboxLimit;
+/** Maximum number of mails that are added to their threads at a time: all mails of their threads are read. */
+const THREADS = 25;
+
+export async function putDeposit(context: OutboxSql, deposit: Deposit, limit: OutboxLimit): Promise<Kept> {
+  const { source, at, delivery, cursor } = deposit;
+  if (cursor !== undefined && cursor.round !== (await readPosition(context, source)).round) {
+    return { kind: 'stale' };
+  }
+  if (delivery && !(await rememberDelivery(context, source, delivery, at))) {
+    return { kind: 'known' };
+  }
+  const wasFull = isFull(await readStored(context), limit);
+  const outcomes = { waiting: 0, unchanged: 0, confirmed: 0, withdrawn: 0, nothing: 0 };
+  const growth = await storeEntries(context, deposit, outcomes);
+  // A deposit that needs no room, or frees some, is accepted even then, and so is content that was checked again:
+  // it makes room.
+  if (wasFull && deposit.rechecked === undefined && (growth.items > 0 || growth.bytes > 0)) {
+    return { kind: 'full' };
+  }
+  await changeStored(context, growth);
+  if (cursor !== undefined) {
+    await moveCursor(context, source, cursor.value);
+    await changeProcessed(context, source, cursor.processed);
+  }
+  await answerHints(context, source, deposit.handled ?? []);
+  const { waiting, withdrawn, confirmed } = outcomes;
+  const unchanged = outcomes.unchanged + confirmed;
+  await addCounts(context, source, { ...deposit.counts, unchanged, withdrawn, queued: waiting });
+  return { kind: 'kept', waiting, unchanged, withdrawn, confirmed };
 }
 
-/** Stores deposits. */
-export class DepositTables {
-  readonly #tables: OutboxTables;
-  readonly #sources: SourceTables;
-  readonly #rechecks: RecheckTables;
-  readonly #threads: ThreadTables;
-  readonly #limit: OutboxLimit;
-  readonly #ofKey: StatementSync;
-  readonly #known: StatementSync;
-  readonly #insert: StatementSync;
-  readonly #postpone: StatementSync;
-  readonly #replace: StatementSync;
-
-  constructor(tables: OutboxTables, { sources, rechecks, threads, limit }: DepositOptions) {
-    const { database } = tables;
-    this.#tables = tables;
-    this.#sources = sources;
-    this.#rechecks = rechecks;
-    this.#threads = threads;
-    this.#limit = limit;
-    this.#ofKey = database.prepare(`SELECT ${CONTENT_COLUMNS} FROM content WHERE organization = ? AND key = ?`);
-    this.#known = database.prepare('SELECT sent, dismissed FROM conversation WHERE organization = ? AND key = ?');
-    this.#insert = database.prepare(`INSERT INTO content
-      (organization, key, state, source, hash, redactor, bytes, since, at, payload)
-      VALUES (?, ?, 'waiting', ?, ?, ?, ?, ?, ?, ?)`);
-    this.#postpone = database.prepare('UPDATE content SET at = ?, redactor = ? WHERE id = ?');
-    this.#replace = database.prepare('UPDATE content SET replaced = ? WHERE id = ?');
+/** Returns the difference to the amount of stored content. */
+async function storeEntries(context: OutboxSql, deposit: Deposit, outcomes: Outcomes): Promise<OutboxLimit> {
+  const growth = { items: 0, bytes: 0 };
+  const store = async (entries: readonly ResolvedEntry[], rechecked: readonly string[] = []) => {
+    const keys = entries.flatMap(({ entry, merged }) => (entry === null ? merged : [entry.key, ...merged]));
+    const plan = new DepositPlan(deposit, await readKeys(context, [...new Set([...keys, ...rechecked])]));
+    for (const resolved of entries) {
+      outcomes[settle(plan, resolved)] += 1;
+    }
+    settleRechecked(plan, deposit, rechecked, outcomes);
+    await write(context, plan);
+    const { items, bytes } = plan.growth();
+    growth.items += items;
+    growth.bytes += bytes;
+  };
+  const parts = partsOf(deposit.entries);
+  for (const [index, part] of parts.entries()) {
+    await store(await addMails(context, part), index === parts.length - 1 ? deposit.rechecked : []);
   }
+  return growth;
+}
 
-  isFull(): boolean {
-    const stored = this.#tables.stored();
-    return stored.items >= this.#limit.items || stored.bytes >= this.#limit.bytes;
+/** Divides entries into parts with a limited number of mails each; at least one. */
+function partsOf(entries: Deposit['entries']): Deposit['entries'][] {
+  const parts: Deposit['entries'][number][][] = [[]];
+  let threads = 0;
+  for (const entry of entries) {
+    threads += entry.kind === 'content' && entry.thread !== undefined ? 1 : 0;
+    if (threads > THREADS) {
+      parts.push([]);
+      threads = 1;
+    }
+    parts.at(-1)?.push(entry);
   }
+  return parts;
+}
 
-  put(deposit: Deposit): Promise<Kept> {
-    return this.#tables.write(
-      () => this.#put(deposit),
-      ({ kind }) => kind === 'kept',
-    );
+function settle(plan: DepositPlan, { entry, merged }: ResolvedEntry): DepositOutcome {
+  for (const key of merged) {
+    plan.withdraw(key);
   }
-
-  #put(deposit: Deposit): Kept {
-    const { source, at, delivery, cursor } = deposit;
-    if (cursor !== undefined && cursor.round !== this.#sources.position(source).round) {
-      return { kind: 'stale' };
-    }
-    if (delivery && !this.#sources.remember(source, delivery, at)) {
-      return { kind: 'known' };
-    }
-    const before = this.#tables.stored();
-    const wasFull = this.isFull();
-    const outcomes = this.#takeAll(deposit);
-    // A deposit that needs no room, or frees some, is accepted even then, and so is content that was checked again:
-    // it makes room.
-    if (wasFull && deposit.rechecked === undefined && grows(before, this.#tables.stored())) {
-      return { kind: 'full' };
-    }
-    if (cursor !== undefined) {
-      this.#sources.moveCursor(source, cursor.value);
-      this.#sources.changeProcessed(source, cursor.processed);
-    }
-    this.#sources.answer(source, deposit.handled ?? []);
-    const { waiting, withdrawn, confirmed } = outcomes;
-    const unchanged = outcomes.unchanged + confirmed;
-    for (const [name, value] of Object.entries({ ...deposit.counts, unchanged, withdrawn, queued: waiting })) {
-      this.#tables.count(source, name, value);
-    }
-    return { kind: 'kept', waiting, unchanged, withdrawn, confirmed };
+  if (entry === null) {
+    return 'nothing';
   }
+  return entry.kind === 'content' ? plan.take(entry) : plan.withdraw(entry.key);
+}
 
-  #takeAll(deposit: Deposit): Record<DepositOutcome, number> {
-    const { source, entries, rechecked = [], lookedAt = deposit.at } = deposit;
-    const outcomes = { waiting: 0, unchanged: 0, confirmed: 0, withdrawn: 0, nothing: 0 };
-    for (const entry of entries) {
-      outcomes[this.#settle(deposit, entry)] += 1;
+function settleRechecked(plan: DepositPlan, deposit: Deposit, rechecked: readonly string[], outcomes: Outcomes): void {
+  const keys = new Set(deposit.entries.map(({ key }) => key));
+  for (const key of rechecked) {
+    if (keys.has(key)) {
+      // The source may report deletions by now and no longer ask for a check.
+      const confirmed = plan.settleCheck(key);
+      outcomes.unchanged -= confirmed;
+      outcomes.confirmed += confirmed;
+    } else {
+      // It has another key now.
+      outcomes[plan.withdraw(key)] += 1;
     }
-    const keys = new Set(entries.map(({ key }) => key));
-    for (const key of rechecked) {
-      if (keys.has(key)) {
-        // The source may report deletions by now and no longer ask for a check.
-        const confirmed = this.#rechecks.settle(source, key, lookedAt);
-        outcomes.unchanged -= confirmed;
-        outcomes.confirmed += confirmed;
-      } else {
-        // It has another key now.
-        outcomes[this.#withdraw(key)] += 1;
-      }
-    }
-    return outcomes;
-  }
-
-  #settle(deposit: Deposit, entry: NewContent | Withdrawal): DepositOutcome {
-    if (entry.kind !== 'content') {
-      return this.#withdraw(entry.key);
-    }
-    return entry.thread === undefined ? this.#take(deposit, entry) : this.#grow(deposit, entry, entry.thread);
-  }
-
-  /** Adds mails to their thread and stores the resulting conversation. */
-  #grow(deposit: Deposit, content: NewContent, addition: ThreadAddition): DepositOutcome {
-    const { key, mails, merged } = this.#threads.add(content.key, addition);
-    for (const other of merged) {
-      this.#withdraw(other);
-    }
-    const whole = addition.compose(key, mails);
-    return whole === null ? 'nothing' : this.#take(deposit, { ...content, ...whole, key });
-  }
-
-  #rowsOf(key: string): OfKey {
-    const rows = this.#ofKey.all(this.#tables.organization, key).map(toContent);
-    return Object.fromEntries(rows.map((row) => [row.state, row]));
-  }
-
-  #take(deposit: Deposit, content: NewContent): DepositOutcome {
-    const { source, at: now } = deposit;
-    const { key, hash, redactor } = content;
-    const notBefore = Math.ceil(content.notBefore ?? 0);
-    const { waiting, sending, dead } = this.#rowsOf(key);
-    if (waiting?.hash === hash) {
-      // Solved again with the same text: the delay starts again.
-      const at = Math.max(waiting.at, notBefore);
-      this.#postpone.run(at, redactor, waiting.id);
-      return this.#mark(deposit, content, waiting.id, at) ? 'confirmed' : 'unchanged';
-    }
-    const known = this.#known.get(this.#tables.organization, key);
-    if (sending !== undefined && sending.replaced !== (sending.hash !== hash)) {
-      this.#replace.run(sending.hash === hash ? 0 : 1, sending.id);
-    }
-    const isDead = sending === undefined && dead?.hash === hash;
-    // Content that the platform has, or will have once the response arrives.
-    const arrives = (sending?.hash ?? known?.sent) === hash;
-    const isUnchanged = arrives || isDead || known?.dismissed === hash;
-    for (const older of [waiting, isDead ? undefined : dead]) {
-      if (older !== undefined) {
-        this.#tables.remove(older);
-      }
-    }
-    if (isUnchanged) {
-      return 'unchanged';
-    }
-    const bytes = Buffer.byteLength(content.payload);
-    const at = Math.max(now, notBefore);
-    const since = waiting?.since ?? now;
-    const { organization } = this.#tables;
-    const { lastInsertRowid: id } = this.#insert.run(
-      ...[organization, key, source, hash, redactor, bytes, since, at, content.payload],
-    );
-    this.#tables.hold(1, bytes);
-    this.#mark(deposit, content, id, notBefore);
-    return 'waiting';
-  }
-
-  /**
-   * Schedules the check of content at the end of its delay, at `at`. Returns true if this deposit was that check: it
-   * was made after the delay had ended.
-   */
-  #mark({ source, at: now, lookedAt = now }: Deposit, content: NewContent, id: number | bigint, at: number): boolean {
-    const { key, recheck } = content;
-    if (recheck === undefined) {
-      return false;
-    }
-    const isOver = at <= lookedAt;
-    this.#rechecks.require(id, source, { key, id: recheck }, isOver ? null : at);
-    return isOver;
-  }
-
-  /** Content that may have been sent cannot be withdrawn; if it was not sent, it is not sent again. */
-  #withdraw(key: string): DepositOutcome {
-    const { waiting, sending, dead } = this.#rowsOf(key);
-    if (sending !== undefined && !sending.replaced) {
-      this.#replace.run(1, sending.id);
-    }
-    for (const row of [waiting, dead]) {
-      if (row !== undefined) {
-        this.#tables.remove(row);
-      }
-    }
-    return waiting === undefined ? 'nothing' : 'withdrawn';
   }
 }
 
-function grows(before: OutboxLimit, after: OutboxLimit): boolean {
-  return after.items > before.items || after.bytes > before.bytes;
+/** Reads what is stored of keys. */
+async function readKeys({ sql, organization }: OutboxSql, keys: readonly string[]): Promise<Map<string, KeyContent>> {
+  if (keys.length === 0) {
+    return new Map();
+  }
+  const list = JSON.stringify(keys);
+  const known = await sql.all(
+    `SELECT key, sent, dismissed FROM conversation WHERE organization = ? AND ${inTexts(sql, 'key')}`,
+    ...[organization, list],
+  );
+  const contents = await sql.all(
+    `SELECT content.id, content.key, content.state, content.source, content.hash, content.redactor, content.bytes,
+       content.since, content.at, content.replaced,
+       recheck.source AS check_source, recheck.id AS check_id, recheck.at AS check_at
+     FROM content LEFT JOIN recheck ON recheck.content = content.id
+     WHERE content.organization = ? AND ${inTexts(sql, 'content.key')}`,
+    ...[organization, list],
+  );
+  const byKey = new Map<string, KeyContent>(
+    known.map(({ key, sent, dismissed }) => [
+      String(key),
+      { sent: sent as string | null, dismissed: dismissed as string | null },
+    ]),
+  );
+  for (const row of contents) {
+    const key = String(row.key);
+    byKey.set(key, { ...byKey.get(key), [row.state as ContentState]: toPlanned(row) });
+  }
+  return byKey;
+}
+
+function toPlanned(row: SqlRow): PlannedContent {
+  return {
+    id: Number(row.id),
+    key: String(row.key),
+    source: String(row.source),
+    hash: String(row.hash),
+    redactor: String(row.redactor),
+    bytes: Number(row.bytes),
+    since: Number(row.since),
+    at: Number(row.at),
+    replaced: row.replaced === 1,
+    check:
+      row.check_id === null
+        ? null
+        : {
+            source: String(row.check_source),
+            id: String(row.check_id),
+            at: row.check_at === null ? null : Number(row.check_at),
+          },
+    payload: null,
+  };
+}
+
+async function write(context: OutboxSql, plan: DepositPlan): Promise<void> {
+  const { sql } = context;
+  const { created, removed, postponed, replaced, checked } = plan;
+  const idsOf = (contents: Iterable<PlannedContent>) => JSON.stringify([...contents].map(({ id }) => id));
+  if (removed.size > 0) {
+    await deleteContent(context, inNumbers(sql, 'id'), idsOf(removed));
+  }
+  for (const isReplaced of [false, true]) {
+    const changed = [...replaced].filter((content) => content.replaced === isReplaced);
+    if (changed.length > 0) {
+      await sql.run(
+        `UPDATE content SET replaced = ${isReplaced ? 1 : 0} WHERE ${inNumbers(sql, 'id')}`,
+        idsOf(changed),
+      );
+    }
+  }
+  await postpone(
+    context,
+    [...postponed].filter(({ id }) => id !== null),
+  );
+  await insert(context, [...created]);
+  await check(context, [...checked]);
+}
+
+async function postpone({ sql }: OutboxSql, contents: readonly PlannedContent[]): Promise<void> {
+  for (const { list, values } of rowBatches(
+    '(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS TEXT))',
+    contents.map(({ id, at, redactor }) => [id, at, redactor]),
+  )) {
+    await sql.run(
+      `WITH changed (id, at, redactor) AS (VALUES ${list})
+       UPDATE content SET at = changed.at, redactor = changed.redactor FROM changed WHERE content.id = changed.id`,
+      ...values,
+    );
+  }
+}
+
+/** Stores new content. Content that is to be checked gets its id. */
+async function insert({ sql, organization }: OutboxSql, created: readonly PlannedContent[]): Promise<void> {
+  const checked = new Map(created.filter((each) => each.check !== null).map((content) => [content.key, content]));
+  const returning = checked.size > 0 ? ' RETURNING id, key' : '';
+  for (const { list, values } of rowBatches(
+    "(?, ?, 'waiting', ?, ?, ?, ?, ?, ?, ?)",
+    created.map(({ key, source, hash, redactor, bytes, since, at, payload }): SqlValue[] => [
+      ...[organization, key, source, hash, redactor, bytes, since, at, payload],
+    ]),
+  )) {
+    const rows = await sql.all(
+      `INSERT INTO content (organization, key, state, source, hash, redactor, bytes, since, at, payload)
+       VALUES ${list}${returning}`,
+      ...values,
+    );
+    for (const { id, key } of rows) {
+      Object.assign(checked.get(String(key)) ?? {}, { id: Number(id) });
+    }
+  }
+}
+
+async function check({ sql, organization }: OutboxSql, contents: readonly PlannedContent[]): Promise<void> {
+  for (const { list, values } of rowBatches(
+    '(?, ?, ?, ?, ?, ?)',
+    contents.map((content): SqlValue[] => {
+      const { source, id, at } = content.check as ContentCheck;
+      return [content.id, organization, source, content.key, id, at];
+    }),
+  )) {
+    await sql.run(
+      `INSERT INTO recheck (content, organization, source, key, id, at) VALUES ${list}
+       ON CONFLICT (content) DO UPDATE SET id = excluded.id, at = excluded.at`,
+      ...values,
+    );
+  }
 }

@@ -1,112 +1,133 @@
-import type { StatementSync } from 'node:sqlite';
+/** Progress of each source: cursors, hints, deliveries. */
 import type { Json } from '../../core/json.ts';
 import type { Hint, ProcessedChange, SourcePosition } from './outbox.ts';
-import type { OutboxTables } from './tables.ts';
+import { inNumbers, inTexts, type OutboxSql } from './tables.ts';
 
 /** Milliseconds for which the ids of webhook requests are remembered: senders repeat them for up to three days. */
 const DELIVERIES_KEPT = 4 * 24 * 3_600_000;
 
-/** Progress of each source: cursors, hints, deliveries. */
-export class SourceTables {
-  readonly #tables: OutboxTables;
-  readonly #parse: (text: unknown) => Json;
-  readonly #position: StatementSync;
-  readonly #move: StatementSync;
-  readonly #polled: StatementSync;
-  readonly #reset: StatementSync;
-  readonly #remember: StatementSync;
-  readonly #purge: StatementSync;
-  readonly #hint: StatementSync;
-  readonly #hints: StatementSync;
-  readonly #answer: StatementSync;
-  readonly #processed: StatementSync;
-  readonly #process: StatementSync;
-  readonly #forget: StatementSync;
-  readonly #forgetAll: StatementSync;
+export async function readPosition({ sql, organization, parse }: OutboxSql, source: string): Promise<SourcePosition> {
+  const row = await sql.get(
+    'SELECT cursor, since, round FROM source WHERE organization = ? AND name = ?',
+    ...[organization, source],
+  );
+  return {
+    cursor: parse(row?.cursor ?? 'null'),
+    since: row?.since == null ? null : Number(row.since),
+    round: Number(row?.round ?? 0),
+  };
+}
 
-  /** `parse` throws StoreError if a text is not JSON. */
-  constructor(tables: OutboxTables, parse: (text: unknown) => Json) {
-    const { database } = tables;
-    this.#tables = tables;
-    this.#parse = parse;
-    this.#position = database.prepare('SELECT cursor, since, round FROM source WHERE organization = ? AND name = ?');
-    const upsert = (column: string) => `INSERT INTO source (organization, name, ${column}) VALUES (?, ?, ?)
-      ON CONFLICT DO UPDATE SET ${column} = excluded.${column}`;
-    this.#move = database.prepare(upsert('cursor'));
-    this.#polled = database.prepare(upsert('polled_at'));
-    this.#reset = database.prepare(`INSERT INTO source (organization, name, since, round) VALUES (?, ?, ?, 1)
-      ON CONFLICT DO UPDATE SET since = excluded.since, cursor = 'null', round = round + 1`);
-    this.#remember = database.prepare('INSERT OR IGNORE INTO delivery VALUES (?, ?, ?, ?)');
-    this.#purge = database.prepare('DELETE FROM delivery WHERE at < ?');
-    this.#hint = database.prepare('INSERT OR REPLACE INTO hint (organization, source, id) VALUES (?, ?, ?)');
-    this.#hints = database.prepare(
-      'SELECT id, mark FROM hint WHERE organization = ? AND source = ? ORDER BY mark LIMIT ?',
+export async function moveCursor({ sql, organization }: OutboxSql, source: string, cursor: Json): Promise<void> {
+  await sql.run(
+    `INSERT INTO source (organization, name, cursor) VALUES (?, ?, ?)
+     ON CONFLICT (organization, name) DO UPDATE SET cursor = excluded.cursor`,
+    ...[organization, source, JSON.stringify(cursor)],
+  );
+}
+
+export async function recordPoll({ sql, organization }: OutboxSql, source: string, at: number): Promise<void> {
+  await sql.run(
+    `INSERT INTO source (organization, name, polled_at) VALUES (?, ?, ?)
+     ON CONFLICT (organization, name) DO UPDATE SET polled_at = excluded.polled_at`,
+    ...[organization, source, at],
+  );
+}
+
+/** Starts a new round, so that a poll that is running does not restore the old cursor. */
+export async function resetSource({ sql, organization }: OutboxSql, source: string, since: number): Promise<void> {
+  await sql.run(
+    `INSERT INTO source (organization, name, since, round) VALUES (?, ?, ?, 1)
+     ON CONFLICT (organization, name)
+     DO UPDATE SET since = excluded.since, cursor = 'null', round = source.round + 1`,
+    ...[organization, source, since],
+  );
+  await sql.run('DELETE FROM processed WHERE organization = ? AND source = ?', organization, source);
+}
+
+export async function readProcessed({ sql, organization }: OutboxSql, source: string): Promise<Set<string>> {
+  const rows = await sql.all(
+    'SELECT item FROM processed WHERE organization = ? AND source = ?',
+    ...[organization, source],
+  );
+  return new Set(rows.map(({ item }) => String(item)));
+}
+
+export async function changeProcessed(
+  { sql, organization }: OutboxSql,
+  source: string,
+  { add, remove }: ProcessedChange = { add: [], remove: [] },
+): Promise<void> {
+  if (remove.length > 0) {
+    await sql.run(
+      `DELETE FROM processed WHERE organization = ? AND source = ? AND ${inTexts(sql, 'item')}`,
+      ...[organization, source, JSON.stringify(remove)],
     );
-    this.#answer = database.prepare('DELETE FROM hint WHERE organization = ? AND source = ? AND id = ? AND mark = ?');
-    this.#processed = database.prepare('SELECT item FROM processed WHERE organization = ? AND source = ?');
-    this.#process = database.prepare('INSERT OR IGNORE INTO processed VALUES (?, ?, ?)');
-    this.#forget = database.prepare('DELETE FROM processed WHERE organization = ? AND source = ? AND item = ?');
-    this.#forgetAll = database.prepare('DELETE FROM processed WHERE organization = ? AND source = ?');
   }
-
-  position(source: string): SourcePosition {
-    const row = this.#position.get(this.#tables.organization, source);
-    return {
-      cursor: this.#parse(row?.cursor ?? 'null'),
-      since: row?.since == null ? null : Number(row.since),
-      round: Number(row?.round ?? 0),
-    };
+  if (add.length > 0) {
+    // The condition separates SELECT from ON CONFLICT in SQLite.
+    await sql.run(
+      `INSERT INTO processed (organization, source, item)
+       SELECT CAST(? AS TEXT), CAST(? AS TEXT), value FROM ${sql.jsonItems('?')} WHERE true ON CONFLICT DO NOTHING`,
+      ...[organization, source, JSON.stringify(add)],
+    );
   }
+}
 
-  moveCursor(source: string, cursor: Json): void {
-    this.#move.run(this.#tables.organization, source, JSON.stringify(cursor));
+/** Returns false if the delivery was already remembered. */
+export async function rememberDelivery(
+  { sql, organization }: OutboxSql,
+  source: string,
+  delivery: string,
+  at: number,
+): Promise<boolean> {
+  await sql.run('DELETE FROM delivery WHERE at < ?', at - DELIVERIES_KEPT);
+  const added = await sql.run(
+    'INSERT INTO delivery (organization, source, id, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    ...[organization, source, delivery, at],
+  );
+  return added > 0;
+}
+
+/** Stores hints. A repeated one gets another mark. */
+export async function addHints(
+  { sql, organization }: OutboxSql,
+  source: string,
+  hinted: readonly string[],
+): Promise<void> {
+  if (hinted.length === 0) {
+    return;
   }
+  const ids = JSON.stringify([...new Set(hinted.toReversed())].reverse());
+  await sql.run(
+    `DELETE FROM hint WHERE organization = ? AND source = ? AND ${inTexts(sql, 'id')}`,
+    ...[organization, source, ids],
+  );
+  await sql.run(
+    `INSERT INTO hint (organization, source, id)
+     SELECT CAST(? AS TEXT), CAST(? AS TEXT), value FROM ${sql.jsonItems('?')}`,
+    ...[organization, source, ids],
+  );
+}
 
-  processed(source: string): Set<string> {
-    const rows = this.#processed.all(this.#tables.organization, source);
-    return new Set(rows.map(({ item }) => String(item)));
-  }
+export async function readHints({ sql, organization }: OutboxSql, source: string, most: number): Promise<Hint[]> {
+  const rows = await sql.all(
+    'SELECT id, mark FROM hint WHERE organization = ? AND source = ? ORDER BY mark LIMIT ?',
+    ...[organization, source, most],
+  );
+  return rows.map(({ id, mark }) => ({ id: String(id), mark: Number(mark) }));
+}
 
-  changeProcessed(source: string, { add, remove }: ProcessedChange = { add: [], remove: [] }): void {
-    for (const item of remove) {
-      this.#forget.run(this.#tables.organization, source, item);
-    }
-    for (const item of add) {
-      this.#process.run(this.#tables.organization, source, item);
-    }
-  }
-
-  polled(source: string, at: number): void {
-    this.#polled.run(this.#tables.organization, source, at);
-  }
-
-  /** Starts a new round, so that a poll that is running does not restore the old cursor. */
-  reset(source: string, since: number): void {
-    this.#reset.run(this.#tables.organization, source, since);
-    this.#forgetAll.run(this.#tables.organization, source);
-  }
-
-  /** Returns false if it was already remembered. */
-  remember(source: string, delivery: string, at: number): boolean {
-    this.#purge.run(at - DELIVERIES_KEPT);
-    return Number(this.#remember.run(this.#tables.organization, source, delivery, at).changes) > 0;
-  }
-
-  hint(source: string, ids: readonly string[]): void {
-    for (const id of ids) {
-      this.#hint.run(this.#tables.organization, source, id);
-    }
-  }
-
-  hints(source: string, most: number): Hint[] {
-    const rows = this.#hints.all(this.#tables.organization, source, most);
-    return rows.map(({ id, mark }) => ({ id: String(id), mark: Number(mark) }));
-  }
-
-  /** A hint that arrived again in the meantime has another mark and is kept. */
-  answer(source: string, hints: readonly Hint[]): void {
-    for (const { id, mark } of hints) {
-      this.#answer.run(this.#tables.organization, source, id, mark);
-    }
+/** Deletes hints. One that arrived again in the meantime has another mark and is kept. */
+export async function answerHints(
+  { sql, organization }: OutboxSql,
+  source: string,
+  hints: readonly Hint[],
+): Promise<void> {
+  if (hints.length > 0) {
+    await sql.run(
+      `DELETE FROM hint WHERE organization = ? AND source = ? AND ${inNumbers(sql, 'mark')}`,
+      ...[organization, source, JSON.stringify(hints.map(({ mark }) => mark))],
+    );
   }
 }

@@ -1,111 +1,94 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+/** Shared parts of the outbox: rows of content, the amount of stored content, and the counters. */
+import type { Json } from '../../core/json.ts';
+import type { Sql, SqlRow, SqlValue } from '../sql/database.ts';
+import { rowBatches } from '../sql/row-batches.ts';
 import type { OutboxLimit } from './outbox.ts';
 
 export type ContentState = 'waiting' | 'sending' | 'dead';
 
-/** Stored content without its payload. */
-export interface ContentRow {
-  readonly id: number;
-  readonly key: string;
-  readonly state: ContentState;
-  readonly source: string;
-  readonly hash: string;
-  readonly redactor: string;
-  readonly bytes: number;
-  readonly since: number;
-  readonly at: number;
-  readonly replaced: boolean;
-}
-
-export const CONTENT_COLUMNS = 'id, key, state, source, hash, redactor, bytes, since, at, replaced';
-
-export function toContent(row: Record<string, unknown>): ContentRow {
-  return {
-    id: Number(row.id),
-    key: String(row.key),
-    state: String(row.state) as ContentState,
-    source: String(row.source),
-    hash: String(row.hash),
-    redactor: String(row.redactor),
-    bytes: Number(row.bytes),
-    since: Number(row.since),
-    at: Number(row.at),
-    replaced: row.replaced === 1,
-  };
-}
-
-/** Shared parts of the outbox: transactions, the amount of stored content, and the counters. */
-export class OutboxTables {
-  readonly database: DatabaseSync;
+/** Transaction on the outbox of one organization. */
+export interface OutboxSql {
+  readonly sql: Sql;
   readonly organization: string;
-  readonly #run: <T>(work: () => T) => T;
-  readonly #stored: StatementSync;
-  readonly #hold: StatementSync;
-  readonly #count: StatementSync;
-  readonly #remove: StatementSync;
-  readonly #unmark: StatementSync;
+  /** Parses stored JSON. Throws StoreError. */
+  parse(text: unknown): Json;
+}
 
-  /** `run` turns failures into a StoreError. */
-  constructor(database: DatabaseSync, organization: string, run: <T>(work: () => T) => T) {
-    this.database = database;
-    this.organization = organization;
-    this.#run = run;
-    this.#stored = database.prepare('SELECT items, bytes FROM outbox WHERE organization = ?');
-    this.#hold = database.prepare(`INSERT INTO outbox VALUES (?, ?, ?)
-      ON CONFLICT DO UPDATE SET items = items + excluded.items, bytes = bytes + excluded.bytes`);
-    this.#count = database.prepare(`INSERT INTO source_count VALUES (?, ?, ?, ?)
-      ON CONFLICT DO UPDATE SET value = value + excluded.value`);
-    this.#remove = database.prepare('DELETE FROM content WHERE id = ?');
-    this.#unmark = database.prepare('DELETE FROM recheck WHERE content = ?');
-  }
+/** Returns a condition that matches a column with the items of a JSON list of texts, which is one value. */
+export function inTexts(sql: Sql, column: string): string {
+  return `${column} IN (SELECT value FROM ${sql.jsonItems('?')})`;
+}
 
-  async read<T>(work: () => T): Promise<T> {
-    return this.#run(work);
-  }
+/** Returns a condition that matches a column with the items of a JSON list of whole numbers, which is one value. */
+export function inNumbers(sql: Sql, column: string): string {
+  return `${column} IN (SELECT CAST(value AS BIGINT) FROM ${sql.jsonItems('?')})`;
+}
 
-  /** Runs one transaction; it is rolled back if `keeps` returns false. */
-  async write<T>(work: () => T, keeps: (result: T) => boolean = () => true): Promise<T> {
-    return this.#run(() => {
-      this.database.exec('BEGIN');
-      try {
-        const result = work();
-        this.database.exec(keeps(result) ? 'COMMIT' : 'ROLLBACK');
-        return result;
-      } catch (error) {
-        if (this.database.isTransaction) {
-          this.database.exec('ROLLBACK');
-        }
-        throw error;
-      }
-    });
-  }
+export async function readStored({ sql, organization }: OutboxSql): Promise<OutboxLimit> {
+  const row = await sql.get('SELECT items, bytes FROM outbox WHERE organization = ?', organization);
+  return { items: Number(row?.items ?? 0), bytes: Number(row?.bytes ?? 0) };
+}
 
-  stored(): OutboxLimit {
-    const row = this.#stored.get(this.organization);
-    return { items: Number(row?.items ?? 0), bytes: Number(row?.bytes ?? 0) };
-  }
+export function isFull(stored: OutboxLimit, limit: OutboxLimit): boolean {
+  return stored.items >= limit.items || stored.bytes >= limit.bytes;
+}
 
-  hold(items: number, bytes: number): void {
-    this.#hold.run(this.organization, items, bytes);
+/** Changes the amount of stored content. */
+export async function changeStored({ sql, organization }: OutboxSql, { items, bytes }: OutboxLimit): Promise<void> {
+  if (items !== 0 || bytes !== 0) {
+    await sql.run(
+      `INSERT INTO outbox (organization, items, bytes) VALUES (?, ?, ?) ON CONFLICT (organization)
+       DO UPDATE SET items = outbox.items + excluded.items, bytes = outbox.bytes + excluded.bytes`,
+      ...[organization, items, bytes],
+    );
   }
+}
 
-  count(source: string, name: string, by = 1): void {
-    if (by !== 0) {
-      this.#count.run(this.organization, source, name, by);
-    }
+/** Adds to counters of a source; zeros are ignored. */
+export async function addCounts(
+  { sql, organization }: OutboxSql,
+  source: string,
+  counts: Readonly<Record<string, number>>,
+): Promise<void> {
+  const rows = Object.entries(counts).filter(([, by]) => by !== 0);
+  for (const { list, values } of rowBatches(
+    '(?, ?, ?, ?)',
+    rows.map(([name, by]) => [organization, source, name, by]),
+  )) {
+    await sql.run(
+      `INSERT INTO source_count (organization, source, name, value) VALUES ${list}
+       ON CONFLICT (organization, source, name) DO UPDATE SET value = source_count.value + excluded.value`,
+      ...values,
+    );
   }
+}
 
-  /** Returns the counts of rows by source. */
-  countRows(rows: readonly { readonly source: string }[], name: string): void {
-    for (const [source, of] of Map.groupBy(rows, (row) => row.source)) {
-      this.count(source, name, of.length);
-    }
+/** Adds the number of rows of each source to a counter. */
+export async function countRows(context: OutboxSql, rows: readonly SqlRow[], name: string): Promise<void> {
+  for (const [source, { length }] of Map.groupBy(rows, (row) => String(row.source))) {
+    await addCounts(context, source, { [name]: length });
   }
+}
 
-  /** Deletes content and its payload. */
-  remove(row: ContentRow): void {
-    this.#remove.run(row.id);
-    this.#unmark.run(row.id);
-    this.hold(-1, -row.bytes);
-  }
+/** Deletes content of the organization, its payloads and its checks. Returns the source and the size of each. */
+export async function deleteContent(
+  { sql, organization }: OutboxSql,
+  condition: string,
+  ...values: readonly SqlValue[]
+): Promise<readonly SqlRow[]> {
+  const matching = `FROM content WHERE organization = ? AND ${condition}`;
+  await sql.run(`DELETE FROM recheck WHERE content IN (SELECT id ${matching})`, organization, ...values);
+  return sql.all(`DELETE ${matching} RETURNING source, bytes`, organization, ...values);
+}
+
+/** Deletes content and subtracts it from the amount of stored content. Returns the source of each. */
+export async function removeContent(
+  context: OutboxSql,
+  condition: string,
+  ...values: readonly SqlValue[]
+): Promise<readonly SqlRow[]> {
+  const rows = await deleteContent(context, condition, ...values);
+  const bytes = rows.reduce((sum, row) => sum + Number(row.bytes), 0);
+  await changeStored(context, { items: -rows.length, bytes: -bytes });
+  return rows;
 }

@@ -1,95 +1,100 @@
 /** Conversations that arrive as single mails: the redacted mails of each thread, and its message ids. */
-import type { StatementSync } from 'node:sqlite';
-import type { ThreadAddition, ThreadMail } from './outbox.ts';
-import type { OutboxTables } from './tables.ts';
+import { insertNewRows, upsertRows } from '../sql/inserts.ts';
+import { rowBatches } from '../sql/row-batches.ts';
+import type { NewContent, ThreadAddition, ThreadMail, Withdrawal } from './outbox.ts';
+import { inTexts, type OutboxSql } from './tables.ts';
+import { ThreadBook } from './thread-book.ts';
 
-/** Maximum mails of one thread; later ones are dropped, so that the cost of a thread is bounded. */
-const MAX_MAILS = 500;
-
-/** Thread after mails were added to it. */
-export interface GrownThread {
-  /** Key of the conversation, which never changes. */
-  readonly key: string;
-  /** Sorted by date. */
-  readonly mails: readonly ThreadMail[];
-  /** Keys of threads that turned out to be this one and were merged into it. */
+/** Entry of a deposit, whose thread was composed. */
+export interface ResolvedEntry {
+  /** Null: no conversation, as no customer wrote any of the mails. */
+  readonly entry: NewContent | Withdrawal | null;
+  /** Keys of threads that turned out to be that of the entry and were merged into it. */
   readonly merged: readonly string[];
 }
 
-export class ThreadTables {
-  readonly #organization: string;
-  readonly #threadOf: StatementSync;
-  readonly #link: StatementSync;
-  readonly #relink: StatementSync;
-  readonly #mails: StatementSync;
-  readonly #put: StatementSync;
-  readonly #move: StatementSync;
-  readonly #dropMoved: StatementSync;
-  readonly #isSent: StatementSync;
+type MailEntry = NewContent & { readonly thread: ThreadAddition };
 
-  constructor({ database, organization }: OutboxTables) {
-    this.#organization = organization;
-    this.#threadOf = database.prepare('SELECT thread FROM mail_link WHERE organization = ? AND id = ?');
-    this.#link = database.prepare('INSERT OR IGNORE INTO mail_link VALUES (?, ?, ?)');
-    this.#relink = database.prepare('UPDATE mail_link SET thread = ? WHERE organization = ? AND thread = ?');
-    this.#mails = database.prepare(`SELECT id, at, role, subject, body FROM mail
-      WHERE organization = ? AND thread = ? ORDER BY at IS NULL, at, id`);
-    this.#put = database.prepare('INSERT OR REPLACE INTO mail VALUES (?, ?, ?, ?, ?, ?, ?)');
-    this.#move = database.prepare('UPDATE OR IGNORE mail SET thread = ? WHERE organization = ? AND thread = ?');
-    this.#dropMoved = database.prepare('DELETE FROM mail WHERE organization = ? AND thread = ?');
-    this.#isSent = database.prepare(`SELECT 1 FROM conversation
-      WHERE organization = ? AND key = ? AND sent IS NOT NULL`);
+/** Adds the mails of entries to their threads, and replaces these entries with the resulting conversations. */
+export async function addMails(
+  context: OutboxSql,
+  entries: readonly (NewContent | Withdrawal)[],
+): Promise<readonly ResolvedEntry[]> {
+  const mails = entries.filter(isMail);
+  if (mails.length === 0) {
+    return entries.map((entry) => ({ entry, merged: [] }));
   }
-
-  /** Adds mails to the thread that one of their message ids belongs to; `key` is used for a new thread. */
-  add(key: string, { mails, links, redactAgain }: ThreadAddition): GrownThread {
-    const known = [...new Set(links.flatMap((id) => this.#lookUp(id)))].sort();
-    const own = known.find((each) => this.#isSent.get(this.#organization, each) !== undefined) ?? known[0] ?? key;
-    const merged = known.filter((each) => each !== own);
-    for (const other of merged) {
-      this.#move.run(own, this.#organization, other);
-      this.#dropMoved.run(this.#organization, other);
-      this.#relink.run(own, this.#organization, other);
+  const book = await readThreads(context, mails);
+  const resolved = entries.map((entry): ResolvedEntry => {
+    if (!isMail(entry)) {
+      return { entry, merged: [] };
     }
-    for (const id of links) {
-      this.#link.run(this.#organization, id, own);
-    }
-    const added = new Set(mails.map(({ id }) => id));
-    const before = this.#of(own);
-    // Earlier mails may name the people of these mails, who were unknown when they were redacted.
-    for (const mail of before.filter(({ id }) => !added.has(id))) {
-      const again = { ...mail, subject: redactAgain(mail.subject), body: redactAgain(mail.body) };
-      if (again.subject !== mail.subject || again.body !== mail.body) {
-        this.#keep(own, again);
-      }
-    }
-    const isKnown = new Set(before.map(({ id }) => id));
-    let room = MAX_MAILS - before.length;
-    for (const mail of mails) {
-      room -= isKnown.has(mail.id) ? 0 : 1;
-      if (room >= 0 || isKnown.has(mail.id)) {
-        this.#keep(own, mail);
-      }
-    }
-    return { key: own, mails: this.#of(own), merged };
-  }
+    const { key, mails: all, merged } = book.add(entry.key, entry.thread);
+    const whole = entry.thread.compose(key, all);
+    return { entry: whole === null ? null : { ...entry, ...whole, key }, merged };
+  });
+  await write(context, book);
+  return resolved;
+}
 
-  #lookUp(id: string): readonly string[] {
-    const row = this.#threadOf.get(this.#organization, id);
-    return row === undefined ? [] : [String(row.thread)];
-  }
+function isMail(entry: NewContent | Withdrawal): entry is MailEntry {
+  return entry.kind === 'content' && entry.thread !== undefined;
+}
 
-  #of(thread: string): readonly ThreadMail[] {
-    return this.#mails.all(this.#organization, thread).map((row) => ({
-      id: String(row.id),
-      at: row.at === null ? null : Number(row.at),
-      role: String(row.role),
-      subject: String(row.subject),
-      body: String(row.body),
-    }));
-  }
+async function readThreads({ sql, organization }: OutboxSql, entries: readonly MailEntry[]): Promise<ThreadBook> {
+  const ids = [...new Set(entries.flatMap(({ thread }) => thread.links))];
+  const links = await sql.all(
+    `SELECT id, thread FROM mail_link WHERE organization = ? AND ${inTexts(sql, 'id')}`,
+    ...[organization, JSON.stringify(ids)],
+  );
+  const linked = new Map(links.map(({ id, thread }) => [String(id), String(thread)]));
+  const threads = JSON.stringify([...new Set([...linked.values(), ...entries.map(({ key }) => key)])]);
+  const sent = await sql.all(
+    `SELECT key FROM conversation WHERE organization = ? AND sent IS NOT NULL AND ${inTexts(sql, 'key')}`,
+    ...[organization, threads],
+  );
+  const mails = await sql.all(
+    `SELECT thread, id, at, role, subject, body FROM mail WHERE organization = ? AND ${inTexts(sql, 'thread')}`,
+    ...[organization, threads],
+  );
+  return new ThreadBook({
+    links: linked,
+    sent: new Set(sent.map(({ key }) => String(key))),
+    mails: mails.map(({ thread, id, at, role, subject, body }) => ({
+      thread: String(thread),
+      mail: {
+        id: String(id),
+        at: at === null ? null : Number(at),
+        role: String(role),
+        subject: String(subject),
+        body: String(body),
+      } satisfies ThreadMail,
+    })),
+  });
+}
 
-  #keep(thread: string, { id, at, role, subject, body }: ThreadMail): void {
-    this.#put.run(this.#organization, thread, id, at, role, subject, body);
+async function write({ sql, organization }: OutboxSql, book: ThreadBook): Promise<void> {
+  if (book.merges.size > 0) {
+    await sql.run(
+      `DELETE FROM mail WHERE organization = ? AND ${inTexts(sql, 'thread')}`,
+      ...[organization, JSON.stringify([...book.merges.keys()])],
+    );
   }
+  for (const { list, values } of rowBatches('(CAST(? AS TEXT), CAST(? AS TEXT))', [...book.merges])) {
+    await sql.run(
+      `WITH merged (source, target) AS (VALUES ${list})
+       UPDATE mail_link SET thread = merged.target FROM merged WHERE organization = ? AND thread = merged.source`,
+      ...[...values, organization],
+    );
+  }
+  await insertNewRows(sql, {
+    ...{ table: 'mail_link', key: ['organization', 'id'], columns: ['thread'] },
+    rows: book.newLinks().map(([id, thread]) => [organization, id, thread]),
+  });
+  await upsertRows(sql, {
+    ...{ table: 'mail', key: ['organization', 'thread', 'id'], columns: ['at', 'role', 'subject', 'body'] },
+    rows: book
+      .changedMails()
+      .map(([thread, { id, at, role, subject, body }]) => [organization, thread, id, at, role, subject, body]),
+  });
 }

@@ -1,16 +1,15 @@
-/** Mail server on a real socket that keeps what it accepts, with faults. */
-import { execFileSync } from 'node:child_process';
+/** Mail server, a process of its own, that keeps what it accepts, with faults. */
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import PostalMime, { type Email } from 'postal-mime';
-import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 
 export interface ReceivedMail {
   readonly to: readonly string[];
   readonly isEncrypted: boolean;
-  readonly user: string | undefined;
+  readonly user: string | null;
   /** As it was sent. */
   readonly source: string;
   readonly mail: Email;
@@ -37,105 +36,85 @@ export interface MailSinkOptions {
   readonly password?: string;
 }
 
+/** Question of the server process, before it answers a step. */
+export type MailQuestion =
+  | { readonly step: 'CONNECT' | 'MAIL FROM' }
+  | { readonly step: 'RCPT TO'; readonly address: string }
+  | ({ readonly step: 'DATA' } & Omit<ReceivedMail, 'mail'>);
+/** `accept`, a code of SMTP, or the end of the connection; nothing at all if the server is to be silent. */
+export type MailAnswer = 'accept' | 'disconnect' | number;
+
+/** Server process. It asks this one about every step, so that a fault holds as soon as it is set. */
 export class MailSink implements AsyncDisposable {
   readonly mails: ReceivedMail[] = [];
   fault: MailFault | null = null;
   /** Addresses that do not exist. */
   readonly unknown = new Set<string>();
   onSilence: () => void = () => undefined;
-  readonly #server: SMTPServer;
+  port = 0;
+  readonly #options: MailSinkOptions;
+  #process: ChildProcess | null = null;
 
-  constructor({ secure = false, startTls = true, key, cert, password }: MailSinkOptions = {}) {
-    this.#server = new SMTPServer({
-      secure,
-      ...(key === undefined || cert === undefined ? {} : { key, cert }),
-      disabledCommands: startTls || secure ? [] : ['STARTTLS'],
-      authOptional: password === undefined,
-      allowInsecureAuth: true,
-      closeTimeout: 100,
-      onConnect: (_, callback) => this.#connect(callback),
-      onAuth: (auth, _, callback) =>
-        auth.password === password
-          ? callback(null, { user: auth.username })
-          : callback(new Error(`no ${auth.password}`)),
-      onMailFrom: (_, __, callback) => callback(this.#refusal('MAIL FROM')),
-      onRcptTo: ({ address }, _, callback) =>
-        callback(this.unknown.has(address) ? smtpError(550) : this.#refusal('RCPT TO')),
-      onData: (stream, session, callback) => void this.#receive(stream, session, callback),
-    });
-    this.#server.on('error', () => undefined);
-  }
-
-  get port(): number {
-    return (this.#server.server.address() as AddressInfo).port;
+  constructor(options: MailSinkOptions = {}) {
+    this.#options = options;
   }
 
   async listen(host = '127.0.0.1'): Promise<this> {
-    await new Promise<void>((resolve) => this.#server.listen(0, host, resolve));
+    const options = JSON.stringify({ host, ...this.#options });
+    const started = fork(new URL('./mail-server.ts', import.meta.url), { env: { OPTIONS: options }, execArgv: [] });
+    this.#process = started;
+    this.port = await new Promise<number>((resolve, reject) => {
+      started.once('message', (port) => resolve(Number(port)));
+      started.once('exit', (code) => reject(new Error(`the mail server ended with ${code}`)));
+    });
+    started.on('message', async (message) => {
+      const { id, question } = message as { readonly id: number; readonly question: MailQuestion };
+      const answer = await this.#answer(question);
+      if (answer === null) {
+        this.onSilence();
+      } else {
+        started.send({ id, answer });
+      }
+    });
     return this;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
-  }
-
-  #connect(callback: (error?: Error | null) => void): void {
-    if (this.fault === 'mute') {
-      this.onSilence();
-      return;
+    const started = this.#process;
+    if (started !== null && started.exitCode === null) {
+      const ended = once(started, 'exit');
+      started.kill('SIGKILL');
+      await ended;
     }
-    callback();
+    this.#process = null;
   }
 
-  #refusal(step: string): Error | null {
+  /** Returns null if the server says nothing. */
+  async #answer(question: MailQuestion): Promise<MailAnswer | null> {
     const { fault } = this;
-    return typeof fault === 'object' && fault?.at === step ? smtpError(fault.reply) : null;
-  }
-
-  async #receive(
-    stream: AsyncIterable<Buffer>,
-    session: SMTPServerSession,
-    callback: (error?: Error | null) => void,
-  ): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of stream) {
-      chunks.push(chunk);
-    }
-    const refusal = this.#refusal('DATA');
-    if (refusal !== null) {
-      callback(refusal);
-      return;
-    }
-    if (this.fault === 'dropped') {
-      this.#disconnect();
-      return;
-    }
-    const source = Buffer.concat(chunks).toString();
-    this.mails.push({
-      to: session.envelope.rcptTo.map(({ address }) => address),
-      isEncrypted: session.secure,
-      user: typeof session.user === 'string' ? session.user : undefined,
-      source,
-      mail: await new PostalMime().parse(source),
-    });
-    if (this.fault === 'lost') {
-      this.#disconnect();
-    } else if (this.fault === 'silent') {
-      this.onSilence();
-    } else {
-      callback();
+    switch (question.step) {
+      case 'CONNECT':
+        return fault === 'mute' ? null : 'accept';
+      case 'RCPT TO':
+        return this.unknown.has(question.address) ? 550 : this.#reply('RCPT TO');
+      case 'DATA': {
+        const reply = this.#reply('DATA');
+        if (reply !== 'accept' || fault === 'dropped') {
+          return fault === 'dropped' ? 'disconnect' : reply;
+        }
+        const { step: _, ...received } = question;
+        this.mails.push({ ...received, mail: await new PostalMime().parse(received.source) });
+        return fault === 'lost' ? 'disconnect' : fault === 'silent' ? null : 'accept';
+      }
+      default:
+        return this.#reply(question.step);
     }
   }
 
-  #disconnect(): void {
-    for (const connection of this.#server.connections) {
-      (connection as unknown as { _socket: { destroy(): void } })._socket.destroy();
-    }
+  #reply(step: string): MailAnswer {
+    const { fault } = this;
+    return typeof fault === 'object' && fault?.at === step ? fault.reply : 'accept';
   }
-}
-
-function smtpError(responseCode: number): Error {
-  return Object.assign(new Error('canary of the server'), { responseCode });
 }
 
 /** Creates a certificate for `localhost` and the addresses of this machine. */

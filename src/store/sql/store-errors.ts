@@ -1,5 +1,5 @@
 import { accessSync, chmodSync, constants, statSync } from 'node:fs';
-import { messageOf, StoreError } from '../core/errors.ts';
+import { messageOf, StoreError } from '../../core/errors.ts';
 
 /** Primary result codes of SQLite that have specific advice. */
 const BUSY = 5;

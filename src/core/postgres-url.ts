@@ -1,0 +1,84 @@
+/** Parses the URL of a PostgreSQL database. */
+import { isLoopbackHost } from './loopback.ts';
+
+/** Encryption of a connection, as in libpq; `verify-ca` does not check the host name. */
+export const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
+export type SslMode = (typeof SSL_MODES)[number];
+
+/** Place of a database, and the user that signs in. An absolute path as host is the folder of a Unix socket. */
+export interface PostgresUrl {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+  /** Empty: none. */
+  readonly password: string;
+  readonly sslMode: SslMode;
+}
+
+const DEFAULT_PORT = 5432;
+const FORM = 'postgres://USER:PASSWORD@HOST:5432/DATABASE';
+const PARAMETERS = ['host', 'port', 'sslmode'];
+
+/** Returns true for text that is meant as the URL of a PostgreSQL database. */
+export function isPostgresUrl(text: string): boolean {
+  return /^postgres(?:ql)?:/i.test(text);
+}
+
+/** Returns the name of a database for messages. */
+export function nameDatabase({ host, port, database }: PostgresUrl): string {
+  return `the PostgreSQL database "${database}" at ${host}:${port}`;
+}
+
+/** Parses a URL. Returns a text, without secrets, that says what is wrong and what to do. */
+export function parsePostgresUrl(text: string): PostgresUrl | string {
+  // A user without a host is what libpq allows for Unix sockets.
+  const url = URL.parse(text.replace('@/', '@localhost/'));
+  if (url === null || !isPostgresUrl(text)) {
+    return `is not the URL of a PostgreSQL database with one host; use ${FORM}, with special characters percent-encoded`;
+  }
+  const unknown = [...url.searchParams.keys()].find((name) => !PARAMETERS.includes(name));
+  if (unknown !== undefined) {
+    return `has an unsupported parameter "${unknown}"; supported are ${PARAMETERS.join(', ')}; set store.ca for certificates`;
+  }
+  const database = decode(url.pathname.slice(1));
+  const user = decode(url.username);
+  const port = Number(url.searchParams.get('port') ?? (url.port === '' ? DEFAULT_PORT : url.port));
+  if (database === null || database === '' || database.includes('/') || user === null || user === '') {
+    return `must name a user and a database; use ${FORM}`;
+  }
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    return 'has an invalid port; use a number from 1 to 65535';
+  }
+  const host = hostOf(url);
+  const mode = url.searchParams.get('sslmode') ?? (isLocal(host) ? 'disable' : 'verify-full');
+  if (!isSslMode(mode)) {
+    return `has an unsupported sslmode; use ${SSL_MODES.join(', ')}`;
+  }
+  const password = decode(url.password);
+  return password === null
+    ? 'has a password with an invalid percent-encoding; encode % as %25'
+    : { host, port, database, user, password, sslMode: mode };
+}
+
+function hostOf(url: URL): string {
+  const host = url.searchParams.get('host') ?? decode(url.hostname) ?? url.hostname;
+  return host.replace(/^\[(.*)\]$/, '$1') || 'localhost';
+}
+
+/** Returns true if the connection does not cross a network. */
+function isLocal(host: string): boolean {
+  return host.startsWith('/') || isLoopbackHost(host);
+}
+
+function isSslMode(mode: string): mode is SslMode {
+  return (SSL_MODES as readonly string[]).includes(mode);
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,131 @@
+/** Commands that any replica accepts for an organization, and that its owner carries out. See docs/fleet.md#commands. */
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { SqlDatabase, SqlRow } from '../sql/database.ts';
+
+/** `push`: fetch the repository; `hints`: poll sources that a webhook was received for. The others are requests of people. */
+export const COMMAND_KINDS = ['act', 'conversations', 'clusters', 'push', 'hints'] as const;
+export type CommandKind = (typeof COMMAND_KINDS)[number];
+
+export interface NewCommand {
+  readonly organization: string;
+  readonly kind: CommandKind;
+  readonly request: JsonObject;
+  /** Person, and how they signed in. */
+  readonly by: { readonly name: string; readonly method: string };
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A command that was not answered yet. */
+export interface OpenCommand extends NewCommand {
+  /** Counts up for each organization. */
+  readonly number: number;
+  /** Epoch of the owner that began it last; null if none has. */
+  readonly epoch: number | null;
+}
+
+/** Commands of all organizations. Every method throws StoreError if the state cannot be used. */
+export interface CommandTable {
+  /**
+   * Adds a command, and returns its number. `isShared`: returns that of an equal command which nobody has begun, if there
+   * is one.
+   */
+  add(command: NewCommand, isShared: boolean): Promise<number>;
+  /** Returns commands that were not answered, oldest first for each organization. */
+  open(): Promise<readonly OpenCommand[]>;
+  /** Records that the owner begins a command. Returns false if it was answered, or removed. */
+  begin(organization: string, number: number, epoch: number): Promise<boolean>;
+  answer(organization: string, number: number, answer: JsonObject, now: number): Promise<void>;
+  /** Returns the answer; null if there is none yet. */
+  findAnswer(organization: string, number: number): Promise<JsonObject | null>;
+  /** Removes the commands that were added before this time, answered or not. Returns their number. */
+  removeBefore(time: number): Promise<number>;
+}
+
+/** Table of the commands. */
+export const COMMAND_LAYOUT = `CREATE TABLE command (
+  organization TEXT NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL, request TEXT NOT NULL, actor TEXT NOT NULL,
+  method TEXT NOT NULL, at INTEGER NOT NULL, epoch INTEGER, done_at INTEGER, answer TEXT,
+  PRIMARY KEY (organization, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX command_open ON command (organization, number) WHERE done_at IS NULL;`;
+
+/** Maximum number of commands that are read at once. */
+const MAX_OPEN = 1000;
+
+/** Opens the commands of a database. */
+export function openCommands(database: SqlDatabase): CommandTable {
+  return {
+    add: ({ organization, kind, request, by, at }, isShared) =>
+      database.write(scopeOf(organization), async (sql) => {
+        const text = JSON.stringify(request);
+        const same = isShared
+          ? await sql.get(
+              `SELECT number FROM command
+              WHERE organization = ? AND kind = ? AND request = ? AND epoch IS NULL AND done_at IS NULL`,
+              ...[organization, kind, text],
+            )
+          : undefined;
+        if (same !== undefined) {
+          return Number(same.number);
+        }
+        const last = await sql.get('SELECT MAX(number) AS number FROM command WHERE organization = ?', organization);
+        const number = Number(last?.number ?? 0) + 1;
+        await sql.run(
+          'INSERT INTO command (organization, number, kind, request, actor, method, at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+          ...[organization, number, kind, text, by.name, by.method, at],
+        );
+        return number;
+      }),
+    open: () =>
+      database.read(async (sql) =>
+        (
+          await sql.all(
+            `SELECT organization, number, kind, request, actor, method, at, epoch FROM command
+            WHERE done_at IS NULL ORDER BY organization, number LIMIT ${MAX_OPEN}`,
+          )
+        ).map((row) => toCommand(database, row)),
+      ),
+    begin: (organization, number, epoch) =>
+      database.write(
+        scopeOf(organization),
+        async (sql) =>
+          (await sql.run(
+            'UPDATE command SET epoch = ? WHERE organization = ? AND number = ? AND done_at IS NULL',
+            ...[epoch, organization, number],
+          )) > 0,
+      ),
+    answer: (organization, number, answer, now) =>
+      database.write(scopeOf(organization), async (sql) => {
+        await sql.run(
+          'UPDATE command SET done_at = ?, answer = ? WHERE organization = ? AND number = ?',
+          ...[now, JSON.stringify(answer), organization, number],
+        );
+      }),
+    findAnswer: (organization, number) =>
+      database.read(async (sql) => {
+        const row = await sql.get(
+          'SELECT answer FROM command WHERE organization = ? AND number = ? AND done_at IS NOT NULL',
+          ...[organization, number],
+        );
+        return row === undefined ? null : (database.parse(row.answer) as JsonObject);
+      }),
+    removeBefore: (time) => database.write('command', (sql) => sql.run('DELETE FROM command WHERE at < ?', time)),
+  };
+}
+
+function scopeOf(organization: string): string {
+  return `command/${organization}`;
+}
+
+function toCommand(database: SqlDatabase, row: SqlRow): OpenCommand {
+  return {
+    organization: String(row.organization),
+    number: Number(row.number),
+    kind: row.kind as CommandKind,
+    request: database.parse(row.request) as Json as JsonObject,
+    by: { name: String(row.actor), method: String(row.method) },
+    at: Number(row.at),
+    epoch: row.epoch === null ? null : Number(row.epoch),
+  };
+}

@@ -1,0 +1,130 @@
+/** States of organizations, which their owners write for the pages of other replicas. See docs/fleet.md#commands. */
+import type { SqlDatabase, SqlRow } from '../sql/database.ts';
+
+/** Version of a part of an organization's state. Parts with the same hash have the same content. */
+export interface StateVersion {
+  readonly organization: string;
+  readonly part: string;
+  readonly hash: string;
+  /** Epoch of the owner that wrote it. */
+  readonly epoch: number;
+  /** When it was written, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A part of an organization's state, as JSON text. */
+export interface StatePart {
+  readonly part: string;
+  readonly hash: string;
+  readonly content: string;
+}
+
+export interface StateChange {
+  readonly epoch: number;
+  readonly at: number;
+  /** Parts that are new or different. */
+  readonly parts: readonly StatePart[];
+  /** Names of parts that do not exist any more. */
+  readonly removed: readonly string[];
+}
+
+/** States of all organizations. Every method throws StoreError if the state cannot be used. */
+export interface OrganizationStates {
+  /** Writes the parts that have changed, in one transaction. */
+  write(organization: string, change: StateChange): Promise<void>;
+  /** Returns the versions of all parts of an organization. */
+  versions(organization: string): Promise<readonly StateVersion[]>;
+  /** Returns the versions of these parts of all organizations. */
+  allVersions(parts: readonly string[]): Promise<readonly StateVersion[]>;
+  /** Returns these parts of these organizations. Those that do not exist are left out. */
+  read(
+    organizations: readonly string[],
+    parts: readonly string[],
+  ): Promise<readonly (StatePart & { readonly organization: string })[]>;
+  /** Removes organizations whose part of this name was written before this time. */
+  removeBefore(part: string, time: number): Promise<void>;
+}
+
+/** Table of the states. `content` is the last column: lists do not load it. */
+export const ORGANIZATION_STATE_LAYOUT = `CREATE TABLE organization_state (
+  organization TEXT NOT NULL, part TEXT NOT NULL, hash TEXT NOT NULL, epoch INTEGER NOT NULL, at INTEGER NOT NULL,
+  content TEXT NOT NULL,
+  PRIMARY KEY (organization, part)
+) STRICT;`;
+
+/** Opens the states of a database. */
+export function openOrganizationStates(database: SqlDatabase): OrganizationStates {
+  return {
+    write: (organization, { epoch, at, parts, removed }) =>
+      database.write(`state/${organization}`, async (sql) => {
+        for (const { part, hash, content } of parts) {
+          await sql.run(
+            `INSERT INTO organization_state (organization, part, hash, epoch, at, content) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT (organization, part)
+            DO UPDATE SET hash = excluded.hash, epoch = excluded.epoch, at = excluded.at, content = excluded.content`,
+            ...[organization, part, hash, epoch, at, content],
+          );
+        }
+        if (removed.length > 0) {
+          await sql.run(
+            `DELETE FROM organization_state WHERE organization = ?
+            AND part IN (SELECT each.value FROM ${sql.jsonItems('?')})`,
+            ...[organization, JSON.stringify(removed)],
+          );
+        }
+      }),
+    versions: (organization) =>
+      database.read(async (sql) =>
+        (
+          await sql.all(
+            'SELECT organization, part, hash, epoch, at FROM organization_state WHERE organization = ?',
+            organization,
+          )
+        ).map(toVersion),
+      ),
+    allVersions: (parts) =>
+      database.read(async (sql) =>
+        (
+          await sql.all(
+            `SELECT organization, part, hash, epoch, at FROM organization_state
+            WHERE part IN (SELECT each.value FROM ${sql.jsonItems('?')})`,
+            JSON.stringify(parts),
+          )
+        ).map(toVersion),
+      ),
+    read: (organizations, parts) =>
+      database.read(async (sql) =>
+        (
+          await sql.all(
+            `SELECT organization, part, hash, content FROM organization_state
+            WHERE organization IN (SELECT each.value FROM ${sql.jsonItems('?')})
+            AND part IN (SELECT each.value FROM ${sql.jsonItems('?')})`,
+            ...[JSON.stringify(organizations), JSON.stringify(parts)],
+          )
+        ).map((row) => ({
+          organization: String(row.organization),
+          part: String(row.part),
+          hash: String(row.hash),
+          content: String(row.content),
+        })),
+      ),
+    removeBefore: (part, time) =>
+      database.write('state', async (sql) => {
+        await sql.run(
+          `DELETE FROM organization_state
+          WHERE organization IN (SELECT old.organization FROM organization_state AS old WHERE old.part = ? AND old.at < ?)`,
+          ...[part, time],
+        );
+      }),
+  };
+}
+
+function toVersion(row: SqlRow): StateVersion {
+  return {
+    organization: String(row.organization),
+    part: String(row.part),
+    hash: String(row.hash),
+    epoch: Number(row.epoch),
+    at: Number(row.at),
+  };
+}

@@ -1,0 +1,33 @@
+import type { Clock, Random } from '../../core/clock.ts';
+import type { FleetStore } from '../leases.ts';
+import { updateNote } from '../record.ts';
+import { connectionConfig, type PostgresOptions } from './connection.ts';
+import { PostgresLeases } from './leases.ts';
+import { openPostgresPool } from './postgres-database.ts';
+import { PostgresSignals } from './signals.ts';
+
+/** Connections for leases and shared budgets: renewals do not wait for other work, nor for a renewal that gets no answer. */
+const POOL = 4;
+/** Milliseconds of a statement on leases. */
+const STATEMENT_TIMEOUT = 10_000;
+
+/**
+ * Opens the leases and messages of a database whose tables exist, on connections of their own. Nothing is sent before
+ * they are used.
+ */
+export async function openFleetStore(options: PostgresOptions, clock: Clock, random: Random): Promise<FleetStore> {
+  const { Client } = await import('pg');
+  const leasing = { ...options, pool: POOL, statementTimeout: STATEMENT_TIMEOUT };
+  const database = await openPostgresPool(leasing);
+  // Messages are sent without waiting for the answers to earlier ones.
+  const createClient = () => new Client({ ...connectionConfig(leasing), pipeline: true });
+  const signals = new PostgresSignals({ createClient, clock, random });
+  return {
+    leases: new PostgresLeases(database),
+    signals,
+    update: (topic, change) => updateNote(database, topic, change),
+    close: async () => {
+      await Promise.all([signals.close(), database.close()]);
+    },
+  };
+}

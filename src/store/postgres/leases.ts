@@ -1,0 +1,142 @@
+import type { ClaimedLease, LeaseRecord, LeaseTable, OwnReplica, Replica } from '../leases.ts';
+import type { SqlDatabase, SqlRow } from '../sql/database.ts';
+
+/** Items of a JSON list of names. */
+const NAMES = 'SELECT value FROM json_array_elements_text(?::json) AS item (value)';
+
+/** Replicas and leases in PostgreSQL. Its clock alone decides what has expired. */
+export class PostgresLeases implements LeaseTable {
+  readonly #database: SqlDatabase;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+  }
+
+  async define(names: readonly string[]): Promise<void> {
+    await this.#database.write('leases', (sql) =>
+      sql.run(
+        `INSERT INTO lease (name, holder, epoch, since) SELECT value, NULL, 0, clock_timestamp() FROM (${NAMES}) AS given
+         ON CONFLICT (name) DO NOTHING`,
+        JSON.stringify([...new Set(names)]),
+      ),
+    );
+  }
+
+  renew({ id, version, address, weight, isDraining }: OwnReplica, ttl: number): Promise<readonly ClaimedLease[]> {
+    return this.#database.write(`replica/${id}`, async (sql) => {
+      // Waits for an eviction under way. The second statement sees what it did.
+      await sql.run(
+        `INSERT INTO replica (id, version, address, weight, is_draining, started_at, expires_at, seen_at)
+         VALUES (?, ?, ?, ?, ?, clock_timestamp(), clock_timestamp() + ? * interval '1 millisecond', clock_timestamp())
+         ON CONFLICT (id) DO UPDATE SET weight = excluded.weight, is_draining = excluded.is_draining,
+         expires_at = clock_timestamp() + ? * interval '1 millisecond', seen_at = clock_timestamp()`,
+        ...[id, version, address, weight, isDraining ? 1 : 0, ttl, ttl],
+      );
+      return (await sql.all('SELECT name, epoch FROM lease WHERE holder = ?', id)).map(toClaimed);
+    });
+  }
+
+  evict(): Promise<number> {
+    return this.#database.write('evictions', async (sql) => {
+      // A replica whose row is locked is renewing, claiming or leaving. The next eviction checks it again.
+      const rows = await sql.all(
+        'SELECT id FROM replica WHERE expires_at < clock_timestamp() ORDER BY id FOR UPDATE SKIP LOCKED',
+      );
+      for (const { id } of rows) {
+        await sql.run('UPDATE lease SET holder = NULL, since = clock_timestamp() WHERE holder = ?', String(id));
+        await sql.run('DELETE FROM replica WHERE id = ?', String(id));
+      }
+      return rows.length;
+    });
+  }
+
+  claim(replica: string, names: readonly string[], limit: number): Promise<readonly ClaimedLease[]> {
+    return this.#database.write(`replica/${replica}`, async (sql) => {
+      // Locked, so that nobody evicts this replica before it has the leases.
+      const own = await sql.get(
+        'SELECT id FROM replica WHERE id = ? AND is_draining = 0 AND expires_at > clock_timestamp() FOR KEY SHARE',
+        replica,
+      );
+      if (own === undefined) {
+        return [];
+      }
+      const rows = await sql.all(
+        `WITH free AS MATERIALIZED (
+           SELECT name FROM lease WHERE holder IS NULL AND name IN (${NAMES})
+           ORDER BY since, name LIMIT ? FOR UPDATE SKIP LOCKED
+         )
+         UPDATE lease SET holder = ?, epoch = epoch + 1, since = clock_timestamp() FROM free
+         WHERE lease.name = free.name RETURNING lease.name, lease.epoch`,
+        ...[JSON.stringify(names), limit, replica],
+      );
+      return rows.map(toClaimed);
+    });
+  }
+
+  async release(replica: string, leases: readonly ClaimedLease[]): Promise<void> {
+    await this.#database.write(`replica/${replica}`, (sql) =>
+      sql.run(
+        `UPDATE lease SET holder = NULL, since = clock_timestamp()
+         FROM json_to_recordset(?::json) AS given (name TEXT, epoch BIGINT)
+         WHERE lease.holder = ? AND lease.name = given.name AND lease.epoch = given.epoch`,
+        ...[JSON.stringify(leases.map(({ name, epoch }) => ({ name, epoch }))), replica],
+      ),
+    );
+  }
+
+  async leave(replica: string): Promise<void> {
+    await this.#database.write(`replica/${replica}`, async (sql) => {
+      await sql.get('SELECT id FROM replica WHERE id = ? FOR UPDATE', replica);
+      await sql.run('UPDATE lease SET holder = NULL, since = clock_timestamp() WHERE holder = ?', replica);
+      await sql.run('DELETE FROM replica WHERE id = ?', replica);
+    });
+  }
+
+  replicas(): Promise<readonly Replica[]> {
+    return this.#database.read(async (sql) => {
+      const rows = await sql.all(
+        `SELECT id, version, address, weight, is_draining, ${milliseconds('started_at')} AS started_at,
+         ${milliseconds('seen_at')} AS seen_at, ${milliseconds('(expires_at - clock_timestamp())')} AS rest
+         FROM replica ORDER BY id`,
+      );
+      return rows.map(toReplica);
+    });
+  }
+
+  leases(): Promise<readonly LeaseRecord[]> {
+    return this.#database.read(async (sql) => {
+      const rows = await sql.all(
+        `SELECT name, holder, epoch, ${milliseconds('(clock_timestamp() - since)')} AS age FROM lease ORDER BY name`,
+      );
+      return rows.map(
+        ({ name, holder, epoch, age }): LeaseRecord => ({
+          ...toClaimed({ name, epoch }),
+          holder: holder === null ? null : String(holder),
+          age: Number(age),
+        }),
+      );
+    });
+  }
+}
+
+/** Returns an expression for the whole milliseconds of a time or an interval. */
+function milliseconds(expression: string): string {
+  return `floor(extract(epoch FROM ${expression}) * 1000)::bigint`;
+}
+
+function toClaimed({ name, epoch }: SqlRow): ClaimedLease {
+  return { name: String(name), epoch: Number(epoch) };
+}
+
+function toReplica(row: SqlRow): Replica {
+  return {
+    id: String(row.id),
+    version: String(row.version),
+    address: String(row.address),
+    weight: Number(row.weight),
+    isDraining: row.is_draining === 1,
+    startedAt: Number(row.started_at),
+    seenAt: Number(row.seen_at),
+    left: Number(row.rest),
+  };
+}

@@ -1,0 +1,85 @@
+/** A store in SQLite and one in PostgreSQL give the same answers to the same operations. */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { StoreError } from '../../../src/core/errors.ts';
+import { openMemoryStore } from '../../../src/store/memory.ts';
+import { openPostgresDatabase } from '../../../src/store/postgres/postgres-database.ts';
+import { openSqlStore } from '../../../src/store/sql-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { countCases, SEED } from '../../support/campaign.ts';
+import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+import { FLEET_OPERATIONS } from './fleet-operations.ts';
+import { NOTIFICATION_OPERATIONS } from './notification-operations.ts';
+import type { Operation, StoreRun } from './operation.ts';
+import { OUTBOX_OPERATIONS } from './outbox-operations.ts';
+import { RECORD_OPERATIONS } from './record-operations.ts';
+
+let cluster: PostgresCluster;
+let postgres: Store;
+/** Statement that empties all tables. */
+let empty: string;
+let database: string;
+
+beforeAll(async () => {
+  if (!hasPostgres) {
+    reportMissingPostgres('the comparison of SQLite and PostgreSQL');
+    return;
+  }
+  cluster = await startPostgres();
+  const url = await cluster.createDatabase();
+  database = new URL(url).pathname.slice(1);
+  postgres = openSqlStore(await openPostgresDatabase({ url, pool: 2 }), null);
+  const tables = await cluster.query(
+    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'octavo' AND table_name <> 'migration'",
+    database,
+  );
+  empty = `TRUNCATE ${tables.map(({ name }) => `octavo.${name}`).join(', ')} RESTART IDENTITY`;
+});
+afterAll(async () => {
+  await postgres?.close();
+  await cluster?.stop();
+});
+
+async function answer(run: StoreRun, operation: Operation | undefined, input: unknown): Promise<unknown> {
+  try {
+    return { value: await operation?.run(run, input) };
+  } catch (error) {
+    // The words are those of the database.
+    return { error: error instanceof StoreError ? 'StoreError' : String(error) };
+  }
+}
+
+/** Returns lists of calls: names of operations and their arguments. */
+function calls(operations: Readonly<Record<string, Operation>>) {
+  const each = Object.entries(operations).map(([name, { input, weight }]) => ({
+    weight,
+    arbitrary: input.map((value) => ({ name, input: value })),
+  }));
+  return fc.array(fc.oneof(...each), { minLength: 50, maxLength: 120, size: 'max' });
+}
+
+describe.skipIf(!hasPostgres)('random operations', () => {
+  test.each([
+    ['records, history, statuses and sessions', RECORD_OPERATIONS],
+    ['notifications', NOTIFICATION_OPERATIONS],
+    ['the outbox', OUTBOX_OPERATIONS],
+    ['commands and states', FLEET_OPERATIONS],
+    ['everything', { ...RECORD_OPERATIONS, ...NOTIFICATION_OPERATIONS, ...OUTBOX_OPERATIONS, ...FLEET_OPERATIONS }],
+  ])('on %s have the same answers in SQLite and in PostgreSQL', async (_title, operations) => {
+    // A failure is reported after this time, even if a shorter list of calls might show it.
+    const interruptAfterTimeLimit = countCases({ sample: 40_000, ci: 50_000, full: 1_800_000 });
+    const parameters = { numRuns: countCases({ sample: 5, ci: 12, full: 1000 }), seed: SEED, interruptAfterTimeLimit };
+    const property = fc.asyncProperty(calls(operations), async (list) => {
+      await cluster.query(empty, database);
+      const memory = openMemoryStore();
+      const [first, second] = [memory, postgres].map((store): StoreRun => ({ store, hints: [] }));
+      for (const { name, input } of list) {
+        const operation = operations[name];
+        const expected = await answer(first as StoreRun, operation, input);
+        expect(await answer(second as StoreRun, operation, input), name).toEqual(expected);
+      }
+      await memory.close();
+    });
+    await fc.assert(property, parameters);
+  });
+});

@@ -1,0 +1,118 @@
+/** Number of statements of an outbox: with PostgreSQL, each one is a round trip. */
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { OUTBOX_LAYOUTS } from '../../src/store/outbox/layout.ts';
+import type { NewContent, Outbox, ThreadAddition } from '../../src/store/outbox/outbox.ts';
+import { openOutbox } from '../../src/store/outbox/sql-outbox.ts';
+import type { Sql, SqlDatabase } from '../../src/store/sql/database.ts';
+import { SqliteDatabase } from '../../src/store/sql/sqlite-database.ts';
+
+const COUNTS = { found: 3, incomplete: 1, 'skipped.spam': 2, 'redacted.email': 4 };
+
+/** Database that counts its statements; transactions are not counted. */
+function countingDatabase(): { readonly database: SqlDatabase; take(): number } {
+  const file = new DatabaseSync(':memory:');
+  file.exec(OUTBOX_LAYOUTS.join('\n'));
+  const real = new SqliteDatabase(file, 'memory');
+  let statements = 0;
+  const counting = (sql: Sql): Sql => ({
+    run: (...given) => {
+      statements += 1;
+      return sql.run(...given);
+    },
+    all: (...given) => {
+      statements += 1;
+      return sql.all(...given);
+    },
+    get: (...given) => {
+      statements += 1;
+      return sql.get(...given);
+    },
+    jsonItems: (expression) => sql.jsonItems(expression),
+    jsonMember: (expression, name) => sql.jsonMember(expression, name),
+  });
+  const database: SqlDatabase = {
+    read: (work) => real.read((sql) => work(counting(sql))),
+    write: (scope, work, keeps) => real.write(scope, (sql) => work(counting(sql)), keeps),
+    fenced: () => database,
+    parse: (text) => real.parse(text),
+    damagedError: () => real.damagedError(),
+    close: () => real.close(),
+  };
+  return {
+    database,
+    take: () => {
+      const taken = statements;
+      statements = 0;
+      return taken;
+    },
+  };
+}
+
+function contents(many: number, version: number, over: Partial<NewContent> = {}): NewContent[] {
+  return Array.from({ length: many }, (_, index) => ({
+    ...{ kind: 'content', key: `c${index}`, hash: `c${index}#${version}`, redactor: '1' },
+    ...{ payload: `{"version":${version}}`, notBefore: null, ...over },
+  }));
+}
+
+function mail(index: number): ThreadAddition {
+  return {
+    mails: [{ id: `m${index}`, at: index, role: 'user', subject: '', body: 'Help' }],
+    links: [`m${index}`],
+    redactAgain: (text) => text,
+    compose: (key) => ({ payload: key, hash: key, notBefore: null }),
+  };
+}
+
+/** Numbers of statements of the operations on this many conversations. */
+async function statementsOf(many: number): Promise<Readonly<Record<string, number>>> {
+  const { database, take } = countingDatabase();
+  const outbox: Outbox = openOutbox(database, 'org_1', { items: 10_000, bytes: 1_000_000 });
+  const put = async (entries: readonly NewContent[], at = 100) => {
+    const kept = await outbox.put({ source: 'desk', at, entries, counts: COUNTS });
+    expect(kept.kind).toBe('kept');
+    return take();
+  };
+  const created = await put(contents(many, 1));
+  const unchanged = await put(contents(many, 1));
+  const changed = await put(contents(many, 2));
+  const batch = await outbox.next({ items: many, bytes: 1_000_000, open: 4 }, 1000);
+  const next = take();
+  expect(batch?.items).toHaveLength(many);
+  await outbox.sent(batch?.id ?? 0, 1000);
+  const sent = take();
+  const checked = await put(contents(many, 3, { recheck: 'id', notBefore: 500 }));
+  const postponed = await put(contents(many, 3, { recheck: 'id', notBefore: 600 }));
+  const mails = await put(contents(many, 1).map((each, index) => ({ ...each, thread: mail(index) })));
+  await outbox.hint(
+    'desk',
+    'delivery',
+    contents(many, 1).map(({ key }) => key),
+    100,
+  );
+  const hinted = take();
+  await outbox.put({ source: 'desk', at: 100, entries: [], counts: {}, handled: await outbox.hints('desk', many) });
+  const answered = take();
+  return { created, unchanged, changed, next, sent, checked, postponed, mails, hinted, answered };
+}
+
+describe('statements of an outbox', () => {
+  test('are few for one conversation', async () => {
+    expect(await statementsOf(1)).toEqual({
+      ...{ created: 6, unchanged: 4, changed: 7, next: 3, sent: 5, checked: 7, postponed: 6 },
+      ...{ mails: 13, hinted: 5, answered: 3 },
+    });
+  });
+
+  test('grow by one for every 48 new conversations, and not with those that are settled', async () => {
+    expect(await statementsOf(100)).toEqual({
+      ...{ created: 8, unchanged: 4, changed: 9, next: 3, sent: 5, checked: 11, postponed: 9 },
+      ...{ mails: 55, hinted: 5, answered: 3 },
+    });
+    expect(await statementsOf(1000)).toEqual({
+      ...{ created: 26, unchanged: 4, changed: 27, next: 3, sent: 5, checked: 39, postponed: 24 },
+      ...{ mails: 523, hinted: 5, answered: 3 },
+    });
+  });
+});

@@ -1,0 +1,66 @@
+/** Checks the backup and the restore that docs/fleet.md#backup-and-restore describes. */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openPostgresDatabase } from '../../../src/store/postgres/postgres-database.ts';
+import { openSqlStore } from '../../../src/store/sql-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import {
+  hasPostgres,
+  type PostgresCluster,
+  postgresProgram,
+  reportMissingPostgres,
+  startPostgres,
+} from '../../support/postgres.ts';
+
+const LIMIT = { items: 10, bytes: 10_000 };
+const CONTENT = { kind: 'content', hash: 'h', redactor: '1', payload: '"ü"', notBefore: null } as const;
+
+let cluster: PostgresCluster | undefined;
+beforeAll(async () => {
+  if (hasPostgres) {
+    cluster = await startPostgres();
+  } else {
+    reportMissingPostgres('backup and restore');
+  }
+});
+afterAll(() => cluster?.stop());
+
+async function open(url: string): Promise<Store> {
+  return openSqlStore(await openPostgresDatabase({ url, pool: 2 }), null);
+}
+
+async function readAll(store: Store) {
+  const outbox = store.outbox('org_1', LIMIT);
+  return [
+    await store.organization('org_1').read(),
+    await store.note('topic').read(),
+    await outbox.status(),
+    await outbox.hints('desk', 9),
+  ];
+}
+
+test.runIf(hasPostgres)('a restored database has the same state, and continues', async () => {
+  const server = cluster as PostgresCluster;
+  const [url, restored] = [await server.createDatabase(), await server.createDatabase()];
+  const store = await open(url);
+  const outbox = store.outbox('org_1', LIMIT);
+  await store.organization('org_1').moveHead({ commit: 'abc', at: 5 }, []);
+  await store.note('topic').write({ text: 'ä' });
+  await outbox.put({ source: 'desk', at: 1, entries: [{ ...CONTENT, key: 'a' }], counts: { found: 1 } });
+  await outbox.hint('desk', null, ['1', '2'], 1);
+  const dump = join(server.folder, 'octavo.dump');
+  execFileSync(postgresProgram('pg_dump'), ['--format=custom', '--schema=octavo', `--file=${dump}`, url]);
+  const before = await readAll(store);
+  await store.close();
+  execFileSync(postgresProgram('pg_restore'), ['--no-owner', `--dbname=${restored}`, dump]);
+  const copy = await open(restored);
+  expect(await readAll(copy)).toEqual(before);
+  // New ids follow those of the backup.
+  const continued = copy.outbox('org_1', LIMIT);
+  await continued.put({ source: 'desk', at: 2, entries: [{ ...CONTENT, key: 'b' }], counts: {} });
+  await continued.hint('desk', null, ['3'], 2);
+  expect((await continued.hints('desk', 9)).map(({ id }) => id)).toEqual(['1', '2', '3']);
+  expect((await continued.next({ items: 9, bytes: 999, open: 1 }, 9))?.items.map(({ key }) => key)).toEqual(['a', 'b']);
+  await copy.close();
+});

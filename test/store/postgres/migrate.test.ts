@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { migrate } from '../../../src/store/postgres/migrate.ts';
+import { MIGRATIONS } from '../../../src/store/postgres/migrations.ts';
+import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+
+let cluster: PostgresCluster;
+beforeAll(async () => {
+  if (hasPostgres) {
+    cluster = await startPostgres();
+  } else {
+    reportMissingPostgres('tests of the migrations');
+  }
+});
+afterAll(() => cluster?.stop());
+
+const nameOf = (url: string) => url.split('/').at(-1);
+const next = (readableBy: number) => ({ readableBy, statements: 'CREATE TABLE later (id BIGINT)' });
+
+/** Returns the tables with their columns: name, type, whether NULL is refused, and place in the primary key. */
+async function postgresColumns(url: string) {
+  const rows = await cluster.query(
+    `SELECT c.relname AS "table", a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS required,
+       coalesce(array_position(i.indkey::int2[], a.attnum), -1) + 1 AS key
+     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+     LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
+     WHERE c.relnamespace = 'octavo'::regnamespace AND c.relkind = 'r' ORDER BY c.relname COLLATE "C", a.attnum`,
+    nameOf(url),
+  );
+  return rows.map((row) => ({ ...row, type: String(row.type), key: Number(row.key) }));
+}
+
+function sqliteColumns(file: string) {
+  const database = new DatabaseSync(file);
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
+  const rows = tables.all().flatMap(({ name }) =>
+    database
+      .prepare(`PRAGMA table_info(${name})`)
+      .all()
+      .map((column) => ({
+        table: name,
+        name: column.name,
+        type: String(column.type),
+        required: column.notnull === 1 || column.pk !== 0,
+        key: Number(column.pk),
+      })),
+  );
+  database.close();
+  return rows;
+}
+
+describe.runIf(hasPostgres)('migrations of PostgreSQL', () => {
+  test('create the tables of a state file, with the same columns in the same order', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'octavo-layout-'));
+    const file = join(folder, 'octavo.db');
+    await openSqliteStore(file).close();
+    const url = await cluster.createDatabase();
+    await migrate({ url, pool: 1 });
+    const types: Record<string, string> = { text: 'TEXT', bigint: 'INTEGER', 'double precision': 'REAL' };
+    const own = await postgresColumns(url);
+    const expected = sqliteColumns(file).filter(({ table }) => table !== 'approval');
+    const tables = new Set(expected.map(({ table }) => table));
+    const shared = own
+      .filter((column) => tables.has(String((column as Record<string, unknown>).table)))
+      .map((column) => ({ ...column, type: types[column.type] }));
+    const byTable = (columns: readonly object[]) =>
+      Object.groupBy(columns, (column) => (column as { table: string }).table);
+    expect(byTable(shared)).toEqual(byTable(expected));
+    rmSync(folder, { recursive: true });
+  });
+
+  test('compare texts by their bytes in every column', async () => {
+    const url = await cluster.createDatabase();
+    await migrate({ url, pool: 1 });
+    const others = await cluster.query(
+      `SELECT attrelid::regclass, attname FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+       WHERE c.relnamespace = 'octavo'::regnamespace AND atttypid = 'text'::regtype
+         AND attcollation <> (SELECT oid FROM pg_collation WHERE collname = 'C')`,
+      nameOf(url),
+    );
+    expect(others).toEqual([]);
+  });
+
+  test('run once if several replicas start at the same time', async () => {
+    const url = await cluster.createDatabase();
+    await Promise.all([1, 2, 3, 4, 5].map(() => migrate({ url, pool: 1 })));
+    expect(await cluster.query('SELECT number FROM octavo.migration', nameOf(url))).toHaveLength(MIGRATIONS.length);
+    await Promise.all([1, 2, 3].map(() => migrate({ url, pool: 1 }, [...MIGRATIONS, next(1)])));
+    expect(await cluster.query('SELECT number FROM octavo.migration', nameOf(url))).toHaveLength(MIGRATIONS.length + 1);
+  });
+
+  test('a failed migration changes nothing', async () => {
+    const url = await cluster.createDatabase();
+    const broken = { readableBy: 1, statements: 'CREATE TABLE later (id BIGINT); SELECT 1 / 0' };
+    await expect(migrate({ url, pool: 1 }, [...MIGRATIONS, broken])).rejects.toThrow('22012');
+    expect(await cluster.query("SELECT to_regnamespace('octavo') AS found", nameOf(url))).toEqual([{ found: null }]);
+  });
+
+  test('an older program keeps using a newer layout that says so, and refuses others', async () => {
+    const url = await cluster.createDatabase();
+    const layout = MIGRATIONS.length;
+    await migrate({ url, pool: 1 }, [...MIGRATIONS, next(layout)]);
+    await migrate({ url, pool: 1 });
+    await migrate({ url, pool: 1 }, [...MIGRATIONS, next(layout), { readableBy: layout + 1, statements: 'SELECT 1' }]);
+    await expect(migrate({ url, pool: 1 })).rejects.toThrow(
+      `was migrated by a newer Octavo (layout ${layout + 2}; this version supports up to ${layout}); run that version or a newer one`,
+    );
+    await migrate({ url, pool: 1 }, [...MIGRATIONS, next(layout)]);
+  });
+
+  test('refuse a database that they cannot use, and say what to do', async () => {
+    const ascii = await cluster.createDatabase("ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0");
+    await expect(migrate({ url: ascii, pool: 1 })).rejects.toThrow(/has the encoding SQL_ASCII; create another one/);
+
+    const foreign = await cluster.createDatabase();
+    await cluster.query('CREATE SCHEMA octavo; CREATE TABLE octavo.mine (id int)', nameOf(foreign));
+    await expect(migrate({ url: foreign, pool: 1 })).rejects.toThrow(/schema "octavo" of another program/);
+
+    const closed = await cluster.createDatabase();
+    await cluster.query(`CREATE ROLE app LOGIN; REVOKE ALL ON DATABASE ${nameOf(closed)} FROM PUBLIC;
+      GRANT CONNECT ON DATABASE ${nameOf(closed)} TO app`);
+    const asApp = cluster.url(nameOf(closed), 'app');
+    await expect(migrate({ url: asApp, pool: 1 })).rejects.toThrow(/GRANT CREATE ON DATABASE/);
+    await cluster.query(`GRANT CREATE ON DATABASE ${nameOf(closed)} TO app`);
+    await migrate({ url: asApp, pool: 1 });
+
+    await expect(migrate({ url: cluster.url('none'), pool: 1 })).rejects.toThrow(/does not exist; create it/);
+    await expect(migrate({ url: 'postgres://u@127.0.0.1:1/d', pool: 1 })).rejects.toThrow(/cannot be reached/);
+  });
+
+  test('use an empty schema that an administrator has created for a user without further permissions', async () => {
+    const url = await cluster.createDatabase();
+    await cluster.query('CREATE ROLE owner LOGIN; CREATE SCHEMA octavo AUTHORIZATION owner', nameOf(url));
+    await migrate({ url: cluster.url(nameOf(url), 'owner'), pool: 1 });
+    expect(await cluster.query('SELECT number FROM octavo.migration', nameOf(url))).toHaveLength(MIGRATIONS.length);
+  });
+});

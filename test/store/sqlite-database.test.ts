@@ -1,0 +1,214 @@
+/** Transactions and reads of the SQLite adapter run one after the other. */
+import { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { StoreError } from '../../src/core/errors.ts';
+import type { Sql } from '../../src/store/sql/database.ts';
+import { insertNewRows, upsertRows } from '../../src/store/sql/inserts.ts';
+import { SqliteDatabase } from '../../src/store/sql/sqlite-database.ts';
+
+let connection: DatabaseSync;
+let database: SqliteDatabase;
+beforeEach(() => open());
+
+function open(): void {
+  connection = new DatabaseSync(':memory:');
+  connection.exec(`CREATE TABLE account (id INTEGER PRIMARY KEY, amount INTEGER NOT NULL CHECK (amount >= -9)) STRICT;
+    INSERT INTO account VALUES (0, 0), (1, 0), (2, 0), (3, 0);`);
+  database = new SqliteDatabase(connection, 'the test database');
+}
+
+const amounts = async (sql: Sql) => (await sql.all('SELECT amount FROM account ORDER BY id')).map((row) => row.amount);
+const set = (sql: Sql, id: number, amount: number) => sql.run('UPDATE account SET amount = ? WHERE id = ?', amount, id);
+const stored = () => database.read(amounts);
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) {
+    await Promise.resolve();
+  }
+}
+
+const work = fc.record({
+  kind: fc.constantFrom('commit', 'throw', 'drop', 'fail', 'read' as const),
+  from: fc.nat(3),
+  to: fc.nat(3),
+  amount: fc.integer({ min: 1, max: 12 }),
+  /** Turns of the event loop before, within and after the first statement. */
+  turns: fc.tuple(fc.nat(4), fc.nat(4), fc.nat(4)),
+});
+
+const FAILURES = {
+  commit: /CHECK constraint/,
+  drop: /CHECK constraint/,
+  throw: /CHECK constraint|^RangeError: changed my mind/,
+  fail: /(CHECK|NOT NULL) constraint/,
+  read: /^never$/,
+} as const;
+
+test('concurrent transactions never interleave, and nothing sees what is not committed', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(work, { minLength: 2, maxLength: 20 }), async (works) => {
+      open();
+      const expected = [0, 0, 0, 0];
+      let running = 0;
+      const play = async ({ kind, from, to, amount, turns: [before, within, after] }: (typeof works)[number]) => {
+        await turns(before);
+        const move = async (sql: Sql) => {
+          running += 1;
+          expect(running).toBe(1);
+          try {
+            const [seen, next] = [await amounts(sql), [...expected]];
+            expect(seen).toEqual(expected);
+            await turns(within);
+            if (kind === 'read') {
+              expect(await amounts(sql)).toEqual(expected);
+              return;
+            }
+            const change = async (id: number, by: number) => {
+              next[id] = (next[id] ?? 0) + by;
+              await set(sql, id, next[id] ?? 0);
+            };
+            await change(to, amount);
+            await turns(after);
+            await change(from, -amount);
+            if (kind === 'throw') {
+              throw new RangeError('changed my mind');
+            }
+            if (kind === 'fail') {
+              await sql.run('UPDATE account SET amount = NULL');
+            }
+            expect(await amounts(sql)).toEqual(next);
+            if (kind === 'commit') {
+              expected.splice(0, 4, ...next);
+            }
+          } finally {
+            running -= 1;
+          }
+        };
+        const moved = kind === 'read' ? database.read(move) : database.write('any', move, () => kind !== 'drop');
+        await moved.catch((error: unknown) => expect(String(error)).toMatch(FAILURES[kind]));
+      };
+      await Promise.all(works.map(play));
+      expect(await stored()).toEqual(expected);
+      expect(expected.reduce((sum, amount) => sum + amount)).toBe(0);
+    }),
+  );
+});
+
+describe('a transaction', () => {
+  test('runs at once if no other one runs, and the others run in their order', async () => {
+    const order: string[] = [];
+    const add = (name: string) => async () => void order.push(name);
+    const all = [database.write('a', add('a')), database.read(add('b')), database.write('c', add('c'))];
+    expect(order).toEqual(['a']);
+    await Promise.all(all);
+    expect(order).toEqual(['a', 'b', 'c']);
+  });
+
+  test('commits nothing after a statement failed, even if its failure was ignored', async () => {
+    const ignored = database.write('any', async (sql) => {
+      await set(sql, 0, 5);
+      await sql.run('UPDATE account SET amount = NULL').catch(() => undefined);
+      return 'done';
+    });
+    await expect(ignored).rejects.toThrow(/^the test database cannot be used: NOT NULL constraint failed/);
+    expect(await stored()).toEqual([0, 0, 0, 0]);
+  });
+
+  test('cannot start another one, which would wait for it forever', async () => {
+    const nested = (start: () => Promise<unknown>) => database.write('any', start);
+    const message = 'a transaction cannot start another one; use its statements';
+    await expect(nested(() => database.write('other', async () => 1))).rejects.toThrow(message);
+    await expect(nested(() => database.read(amounts))).rejects.toThrow(message);
+    await expect(database.read(() => database.read(amounts))).rejects.toThrow(message);
+    await expect(nested(() => database.close())).rejects.toThrow(message);
+    expect(await stored()).toEqual([0, 0, 0, 0]);
+  });
+
+  test('leaves the connection to work that was started in it and goes on after it', async () => {
+    let later: Promise<unknown> = Promise.resolve();
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    await database.write('any', async () => {
+      later = ended.then(() => database.write('later', (sql) => set(sql, 1, 7)));
+    });
+    end();
+    await later;
+    expect(await stored()).toEqual([0, 7, 0, 0]);
+  });
+
+  test('refuses a statement after its end', async () => {
+    let leaked: Sql | undefined;
+    await database.write('any', async (sql) => {
+      leaked = sql;
+    });
+    await expect(leaked?.run('DELETE FROM account')).rejects.toThrow('await its statements');
+    expect(await stored()).toHaveLength(4);
+  });
+});
+
+test('closes after the work under way, twice, and refuses everything afterwards', async () => {
+  const written = database.write('any', async (sql) => {
+    await turns(3);
+    return set(sql, 2, 3);
+  });
+  const closed = database.close();
+  const late = database.read(amounts);
+  expect(await written).toBe(1);
+  await closed;
+  await database.close();
+  const refusal = new StoreError('the test database is closed');
+  await expect(late).rejects.toThrow(refusal);
+  await expect(stored()).rejects.toThrow(refusal);
+  await expect(database.write('any', amounts)).rejects.toThrow(refusal);
+});
+
+test('prepares each statement once', async () => {
+  let prepared = 0;
+  const prepare = connection.prepare.bind(connection);
+  connection.prepare = (...args) => {
+    prepared += 1;
+    return prepare(...args);
+  };
+  for (let round = 0; round < 5; round += 1) {
+    await database.write('any', (sql) => set(sql, 0, round));
+  }
+  expect(prepared).toBe(3);
+});
+
+describe('rows in few statements', () => {
+  const target = { table: 'item', key: ['owner', 'name'], columns: ['value'] } as const;
+
+  test.each([
+    ['replaces rows with the same key', upsertRows, (rows: Map<string, number>) => rows],
+    [
+      'keeps rows with the same key',
+      insertNewRows,
+      (rows: Map<string, number>, old: Map<string, number>) => [...rows, ...old],
+    ],
+  ])('%s', async (_title, insert, merge) => {
+    const items = fc.array(fc.tuple(fc.constantFrom('a', 'b'), fc.nat(40), fc.nat(9)), { maxLength: 200 });
+    await fc.assert(
+      fc.asyncProperty(items, items, async (first, second) => {
+        open();
+        connection.exec('CREATE TABLE item (owner TEXT, name INTEGER, value INTEGER, PRIMARY KEY (owner, name))');
+        let statements = 0;
+        const counted = (sql: Sql): Sql => ({
+          ...{ all: sql.all, get: sql.get, jsonItems: sql.jsonItems, jsonMember: sql.jsonMember },
+          run: (...args) => {
+            statements += 1;
+            return sql.run(...args);
+          },
+        });
+        const keys = (rows: typeof first) => new Map(rows.map(([owner, name, value]) => [`${owner}${name}`, value]));
+        await database.write('any', (sql) => upsertRows(sql, { ...target, rows: first }));
+        await database.write('any', (sql) => insert(counted(sql), { ...target, rows: second }));
+        const rows = await database.read((sql) => sql.all('SELECT owner, name, value FROM item'));
+        const found = Object.fromEntries(rows.map(({ owner, name, value }) => [`${owner}${name}`, value]));
+        const [old, late] = [keys(first), keys(insert === upsertRows ? second : second.toReversed())];
+        expect(found).toEqual(Object.fromEntries([...old, ...merge(late, old)]));
+        expect(statements).toBeLessThanOrEqual(second.length / 64 + 7 + 7);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
