@@ -142,14 +142,17 @@ class Caller {
     } catch (error) {
       return Promise.reject(error);
     }
-    const request: HttpRequest = { method: operation.method, path, body };
-    return this.#connection.queue.request({
+    const { queue, terms } = this.#connection;
+    const headers = terms?.userAgent === undefined ? {} : { headers: { 'user-agent': terms.userAgent } };
+    const request: HttpRequest = { method: operation.method, path, body, ...headers };
+    return queue.request({
       name: operation.name,
       class: operation.class,
       priority: this.#options.priority,
       repeat: operation.repeat,
       key: operation.method === 'GET' ? path : null,
       signal: eitherSignal(this.#options.signal, call.signal),
+      refusal: operation.repeat === 'safe' ? terms?.readRefusal : terms?.writeRefusal,
       attempt: (signal) => {
         this.#options.onRequest?.(operation);
         call.onAttempt?.();

@@ -1,9 +1,19 @@
 import type { Clock, Random } from '../core/clock.ts';
-import { ConfigError } from '../core/errors.ts';
+import { type AppError, ConfigError } from '../core/errors.ts';
 import { withoutTrailingSlashes } from '../core/trim.ts';
 import { createRequestQueue } from '../queue/schedule/dispatcher.ts';
 import type { RequestQueue } from '../queue/schedule/request-queue.ts';
 import { openTransport, type Timeouts, type Transport } from './http/transport.ts';
+
+/** Conditions under which requests are sent, and how they are marked. */
+export interface SendingTerms {
+  /** Returns why a request that changes nothing must not be sent now; null if it may be sent. */
+  readonly readRefusal: () => AppError | null;
+  /** Returns why any other request must not be sent now; null if it may be sent. */
+  readonly writeRefusal: () => AppError | null;
+  /** Replaces the user agent of the connection. */
+  readonly userAgent?: string;
+}
 
 /** Connection to the platform with one token. */
 export interface Connection {
@@ -14,6 +24,8 @@ export interface Connection {
   readonly queue: RequestQueue;
   readonly transport: Transport;
   readonly clock: Clock;
+  /** Undefined: every request may be sent. */
+  readonly terms?: SendingTerms;
   /**
    * Cancels waiting requests, waits up to this many milliseconds (default: 5 s) for those in flight, and closes the
    * sockets.

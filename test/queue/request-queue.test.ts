@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type AppError,
   CancelledError,
+  LeaseLostError,
   RateLimitedError,
   RejectedError,
   TransientError,
@@ -426,4 +427,62 @@ test('sends 5000 requests with at most 50 in flight', async () => {
   );
   expect(await Promise.all(calls)).toHaveLength(5000);
   expect(most).toBe(50);
+});
+
+describe('refusal', () => {
+  const lost = new LeaseLostError('organization/acme');
+
+  test('is asked for again when a request is sent, after all waiting', async () => {
+    const world = setUp();
+    let mayBeSent = true;
+    const refusal = () => (mayBeSent ? null : lost);
+    const first = world.queue.request(requestOf(world, 'first'));
+    const second = world.queue.request(requestOf(world, 'second', ['done'], { refusal }));
+    const refused = expect(second).rejects.toBe(lost);
+    mayBeSent = false;
+    await world.clock.run(first);
+    await refused;
+    expect(world.sent).toEqual(['first']);
+    expect(world.queue.snapshot().outcomes).toMatchObject({ answered: 1, cancelled: 1, failed: 0 });
+  });
+
+  test('of a retry keeps the error of the attempt before it', async () => {
+    const world = setUp();
+    let mayBeSent = true;
+    const refusal = () => (mayBeSent ? null : lost);
+    const request = world.queue.request(requestOf(world, 'write', [fault], { repeat: 'idempotent', refusal }));
+    const failed = expect(request).rejects.toBe(fault);
+    mayBeSent = false;
+    await world.clock.advance(100);
+    await failed;
+    expect(world.sent).toEqual(['write']);
+  });
+
+  test('rejects waiting requests when they are checked again, and not those in flight', async () => {
+    const world = setUp();
+    let mayBeSent = true;
+    const refusal = () => (mayBeSent ? null : lost);
+    const inFlight = world.queue.request(requestOf(world, 'in flight', ['done'], { refusal }));
+    const waiting = world.queue.request(requestOf(world, 'waiting', ['done'], { refusal }));
+    const other = world.queue.request(requestOf(world, 'other'));
+    const refused = expect(waiting).rejects.toBe(lost);
+    mayBeSent = false;
+    world.queue.recheck();
+    await refused;
+    expect(await world.clock.run(Promise.all([inFlight, other]))).toEqual(['done', 'done']);
+  });
+
+  test('of one caller does not cancel a read that another one shares', async () => {
+    const world = setUp();
+    let mayBeSent = true;
+    const busy = world.queue.request(requestOf(world, 'busy'));
+    const mine = requestOf(world, 'read', ['done'], { key: '/v1/a', refusal: () => (mayBeSent ? null : lost) });
+    const first = world.queue.request(mine);
+    const second = world.queue.request(requestOf(world, 'read', ['done'], { key: '/v1/a' }));
+    const refused = expect(first).rejects.toBe(lost);
+    mayBeSent = false;
+    await world.clock.run(busy);
+    await refused;
+    expect(await world.clock.run(second)).toBe('done');
+  });
 });

@@ -7,7 +7,7 @@ import type { WriteMethod } from '../operations/model/operation.ts';
 import { MAX_BODY_SIZE, readBody, readChunks } from './body.ts';
 import { openDispatcher } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
-import { type HttpAnswer, WholeResponse } from './whole-response.ts';
+import { type HttpAnswer, WholeResponse, withoutToken } from './whole-response.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | WriteMethod;
@@ -70,7 +70,7 @@ const JSON_BODY = { 'content-type': 'application/json' };
  * origin: redirects are not followed.
  */
 export function openTransport(options: TransportOptions): Transport & { close(): Promise<void> } {
-  const { base, timeouts, clock } = options;
+  const { base, token, timeouts, clock } = options;
   const prefix = withoutTrailingSlashes(base.pathname);
   const dispatcher = openDispatcher(base.origin, {
     connections: options.connections,
@@ -79,7 +79,7 @@ export function openTransport(options: TransportOptions): Transport & { close():
     bodyTimeout: timeouts.body,
     maxResponseSize: MAX_BODY_SIZE,
   });
-  const common = { authorization: `Bearer ${options.token}`, 'user-agent': options.userAgent };
+  const common = { authorization: `Bearer ${token}`, 'user-agent': options.userAgent };
   const whole = { ...common, accept: 'application/json', 'accept-encoding': 'gzip' };
   const wholeWithBody = { ...whole, ...JSON_BODY };
   // Compressed bodies arrive in fewer and later chunks.
@@ -97,7 +97,7 @@ export function openTransport(options: TransportOptions): Transport & { close():
   return {
     send({ method, path, body, headers, isBinary }, signal) {
       const encoding = isBinary === true ? 'latin1' : 'utf8';
-      const response = new WholeResponse({ origin, signal, encoding, now });
+      const response = new WholeResponse({ origin, signal, encoding, token, now });
       const usual = body === null ? whole : wholeWithBody;
       const all = headers === undefined ? usual : { ...usual, ...headers };
       dispatcher.dispatch({ origin, method, path: prefix + path, headers: all, body }, response);
@@ -108,7 +108,7 @@ export function openTransport(options: TransportOptions): Transport & { close():
       const receivedAt = now();
       if (data.statusCode !== 200 || !String(data.headers['content-type'] ?? '').startsWith(EVENT_STREAM)) {
         const body = await readBody(data, origin, signal);
-        return { status: data.statusCode, headers: data.headers, receivedAt, body };
+        return withoutToken({ status: data.statusCode, headers: data.headers, receivedAt, body }, token);
       }
       const chunks = readChunks(data, origin, signal);
       return { status: data.statusCode, headers: data.headers, receivedAt, chunks };

@@ -20,6 +20,8 @@ interface ResponseOptions {
   readonly origin: string;
   readonly signal: CancelSignal;
   readonly encoding: 'utf8' | 'latin1';
+  /** Token of the request. */
+  readonly token: string;
   /** Returns monotonic milliseconds. */
   readonly now: () => number;
 }
@@ -108,7 +110,7 @@ export class WholeResponse implements Dispatcher.DispatchHandler {
 
   #finish(body: HttpAnswer['body']): void {
     const head = this.#head;
-    this.#settle(() => head !== null && this.#resolve({ ...head, body }));
+    this.#settle(() => head !== null && this.#resolve(withoutToken({ ...head, body }, this.#options.token)));
   }
 
   #settle(settle: () => void): void {
@@ -118,4 +120,11 @@ export class WholeResponse implements Dispatcher.DispatchHandler {
       settle();
     }
   }
+}
+
+/** Removes the token from the body of an error, which is repeated in messages and on pages. */
+export function withoutToken(answer: HttpAnswer, token: string): HttpAnswer {
+  return answer.status < 400 || typeof answer.body !== 'string' || token === ''
+    ? answer
+    : { ...answer, body: answer.body.replaceAll(token, '[secret]') };
 }

@@ -46,6 +46,11 @@ export interface QueuedRequest<T> {
   /** Safe requests that have the same key and are waiting or in flight are sent once. Null: never shared. */
   readonly key?: string | null;
   readonly signal?: AbortSignal;
+  /**
+   * Returns the error of a request that must not be sent now; null if it may be sent. Called when the request is made, at
+   * the moment it would be sent, after all waiting, and by `recheck`.
+   */
+  readonly refusal?: (() => AppError | null) | undefined;
   /** Deadline in milliseconds from now; defaults to the queue's deadline. */
   readonly deadline?: number;
   /**

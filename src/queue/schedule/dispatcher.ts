@@ -1,5 +1,5 @@
 // Implements the request queue.
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, endsWithin } from '../../core/clock.ts';
 import { CancelledError, RateLimitedError, TransientError } from '../../core/errors.ts';
 import { estimateSeconds } from '../estimate/estimate.ts';
 import type { Work } from '../estimate/simulation.ts';
@@ -10,6 +10,7 @@ import { Timer } from '../model/timer.ts';
 import { type QueueMemory, recall } from '../rate-limit/memory.ts';
 import { createRateLimiter, type RateLimiter } from '../rate-limit/rate-limiter.ts';
 import { createServerClock, type ServerClock } from '../rate-limit/server-clock.ts';
+import { SharedLimiter } from '../shared/shared-limiter.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 import { InFlight } from './in-flight.ts';
 import { abandonedError, createJob, describeWait, isHigher, type Job, type Waiter } from './job.ts';
@@ -20,6 +21,7 @@ import type { QueueOptions, RequestQueue } from './request-queue.ts';
 import { canRetry, MAX_ATTEMPTS, RetryQuota, retryDelay } from './retry.ts';
 import { Sender } from './sender.ts';
 import { QueueStatistics } from './statistics.ts';
+import { addWaiter, isRefused, refuseWaiters, settleWaiters } from './waiters.ts';
 
 const DEADLINE = 600_000;
 
@@ -55,16 +57,25 @@ class Dispatcher implements RequestQueue {
     this.#clock = clock;
     const memory = recall(options.memory, options.owner, clock.now());
     this.#serverClock = createServerClock(clock.now() - now(), memory?.ahead ?? 0);
-    this.#limiter = createRateLimiter(this.#serverClock);
+    this.#limiter = this.#createLimiter(options);
     this.#limiter.recall(memory?.budgets ?? [], now());
     this.#breaker = createCircuitBreaker(now, (state) => options.onEvent?.({ kind: 'breaker', state }));
     this.#timer = new Timer(clock, () => this.#wake());
     this.#inFlight = new InFlight(options.concurrency);
-    const wakeAt = (time: number) => this.#timer.set(time);
-    this.#waiting = new PriorityQueue(this.#limiter, this.#breaker, this.#inFlight, now, wakeAt);
+    this.#waiting = new PriorityQueue(this.#limiter, this.#breaker, this.#inFlight, now, (time) =>
+      this.#timer.set(time),
+    );
     const onSplit = () => this.#waiting.regroup();
     this.#sender = new Sender(this.#limiter, this.#breaker, this.#statistics, options, onSplit);
     this.#pump = new Pump(this.#waiting, options.concurrency, (job, isProbe) => this.#run(job, isProbe));
+  }
+
+  #createLimiter({ shared: state, clock }: QueueOptions): RateLimiter {
+    const limiter = createRateLimiter(this.#serverClock);
+    const serverClock = this.#serverClock;
+    return state === undefined
+      ? limiter
+      : new SharedLimiter({ limiter, state, clock, serverClock, wake: () => this.#pump.pump() });
   }
 
   request<T>(request: QueuedRequest<T>): Promise<T> {
@@ -73,16 +84,24 @@ class Dispatcher implements RequestQueue {
       this.#statistics.count('cancelled');
       return Promise.reject(new CancelledError(`${request.name} was not sent: ${why}`));
     }
+    const refusal = request.refusal?.();
+    if (refusal) {
+      this.#statistics.count('cancelled');
+      return Promise.reject(refusal);
+    }
     const job = this.#sharedJob(request) ?? this.#newJob(request);
-    return new Promise((resolve, reject) => this.#await(job, request.signal, resolve as Waiter['resolve'], reject));
+    return addWaiter(job, request, this.#listeners, () => this.#giveUp(job, 'it was cancelled')) as Promise<T>;
   }
 
-  #sharedJob(request: QueuedRequest<unknown>): Job | null {
-    const job = this.#registry.findShared(request.repeat, request.key);
-    if (job === undefined) {
-      return null;
+  recheck(): void {
+    for (const job of this.#registry.all().filter(({ state }) => state !== 'in-flight')) {
+      this.#refuse(job);
     }
-    if (isHigher(request.priority, job.priority)) {
+  }
+
+  #sharedJob(request: QueuedRequest<unknown>): Job | undefined {
+    const job = this.#registry.findShared(request.repeat, request.key);
+    if (job !== undefined && isHigher(request.priority, job.priority)) {
       job.priority = request.priority;
       this.#waiting.reorder(job);
       this.#pump.pump();
@@ -100,21 +119,6 @@ class Dispatcher implements RequestQueue {
     return job;
   }
 
-  #await(job: Job, signal: AbortSignal | undefined, resolve: Waiter['resolve'], reject: Waiter['reject']): void {
-    const waiter: Waiter = { resolve, reject, stop: () => {} };
-    job.waiters.add(waiter);
-    if (signal === undefined) {
-      return;
-    }
-    waiter.stop = this.#listeners.add(signal, () => {
-      if (job.waiters.size === 1) {
-        this.#giveUp(job, 'it was cancelled');
-      } else if (job.waiters.delete(waiter)) {
-        reject(new CancelledError(`${job.request.name} was given up: it was cancelled`));
-      }
-    });
-  }
-
   #enqueue(job: Job): void {
     job.state = 'waiting';
     job.waitingSince = this.#clock.monotonic();
@@ -123,6 +127,9 @@ class Dispatcher implements RequestQueue {
   }
 
   async #run(job: Job, isProbe: boolean): Promise<void> {
+    if (this.#refuse(job)) {
+      return;
+    }
     const sentAt = this.#clock.monotonic();
     const isTrial = this.#breaker.state !== 'closed';
     job.state = 'in-flight';
@@ -156,7 +163,7 @@ class Dispatcher implements RequestQueue {
       this.#requeue(job, 0);
       return;
     }
-    const isRetryable = canRetry(error, job.request.repeat) && !this.#draining;
+    const isRetryable = canRetry(error, job.request.repeat) && !this.#draining && !isRefused(job);
     if (isRetryable && isTrial) {
       // A trial request of the circuit breaker does not count as an attempt.
       job.attempts -= 1;
@@ -183,6 +190,9 @@ class Dispatcher implements RequestQueue {
       this.#giveUp(job, 'the queue is shutting down');
       return;
     }
+    if (this.#refuse(job)) {
+      return;
+    }
     if (delay === 0) {
       this.#enqueue(job);
       return;
@@ -197,14 +207,20 @@ class Dispatcher implements RequestQueue {
     this.#waiting.discard(job);
     job.state = 'settled';
     this.#registry.remove(job);
-    for (const waiter of job.waiters) {
-      waiter.stop();
-      notify(waiter);
-    }
-    job.waiters.clear();
+    settleWaiters(job, notify);
     if (this.#registry.size === 0) {
       this.#timer.clear();
     }
+  }
+
+  /** Ends a job that must not be sent now for any of its callers. Returns false if it may. */
+  #refuse(job: Job): boolean {
+    const refusal = refuseWaiters(job);
+    if (refusal !== null) {
+      this.#statistics.count('cancelled');
+      this.#settle(job, () => undefined);
+    }
+    return refusal !== null;
   }
 
   /** Ends a job without a response. */
@@ -265,10 +281,9 @@ class Dispatcher implements RequestQueue {
   }
 
   estimate(work: readonly Work[], parallel = Number.POSITIVE_INFINITY): number {
-    const now = this.#clock.monotonic();
     const { concurrency } = this.#options;
-    const budgets = this.#limiter.budgets().map((budget) => budget.snapshot(now));
-    return estimateSeconds({ work, parallel, rtt: this.#statistics.rtt, concurrency, budgets });
+    const { budgets, rtt } = this.snapshot();
+    return estimateSeconds({ work, parallel, rtt, concurrency, budgets });
   }
 
   async drain(milliseconds: number): Promise<void> {
@@ -281,13 +296,10 @@ class Dispatcher implements RequestQueue {
     if (this.#inFlight.size === 0) {
       return;
     }
-    const timeout = new AbortController();
     const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve;
     });
-    const timedOut = this.#clock.sleep(milliseconds, timeout.signal).catch(() => {});
-    await Promise.race([idle, timedOut]);
-    timeout.abort();
+    await endsWithin(this.#clock, milliseconds, [idle]);
     for (const job of this.#registry.all()) {
       this.#giveUp(job, 'the queue was closed');
     }

@@ -7,6 +7,8 @@ import { PRIORITIES, type Priority, type QueuedRequest } from '../model/request.
 export interface Waiter {
   resolve(value: unknown): void;
   reject(error: unknown): void;
+  /** Returns why the request must not be sent for this caller; null if it may be sent. */
+  readonly refusal: QueuedRequest<unknown>['refusal'];
   /** Stops listening to the waiter's signal. */
   stop(): void;
 }

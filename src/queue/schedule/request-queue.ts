@@ -4,6 +4,7 @@ import type { Work } from '../estimate/simulation.ts';
 import type { QueuedRequest } from '../model/request.ts';
 import type { QueueEvent, QueueSnapshot } from '../model/snapshot.ts';
 import type { QueueMemory } from '../rate-limit/memory.ts';
+import type { SharedState } from '../shared/shared-state.ts';
 
 /** Queue of all requests to the platform with one token. */
 export interface RequestQueue {
@@ -13,6 +14,8 @@ export interface RequestQueue {
    * the queue drains; a write that is in flight then rejects with a TransientError whose `maybeDone` is true.
    */
   request<T>(request: QueuedRequest<T>): Promise<T>;
+  /** Rejects the waiting requests whose `refusal` returns an error now, such as those of work that is stopping. */
+  recheck(): void;
   /** Returns the current state, for status and metrics. */
   snapshot(): QueueSnapshot;
   /**
@@ -41,4 +44,6 @@ export interface QueueOptions {
   /** State that a queue of the same owner saved. Invalid and outdated parts are ignored. */
   readonly memory?: unknown;
   readonly onEvent?: (event: QueueEvent) => void;
+  /** State that the replicas share that use this token at the same time; absent: only this process uses it. */
+  readonly shared?: SharedState | undefined;
 }

@@ -1,0 +1,313 @@
+import type { Clock, Random } from '../core/clock.ts';
+import { endsWithin } from '../core/clock.ts';
+import { messageOf } from '../core/errors.ts';
+import { WakeUpSignal } from '../core/wake-up-signal.ts';
+import type { FleetStore, LeaseRecord, OwnReplica, Replica } from '../store/leases.ts';
+import type { FleetLeases, FleetOrganization, FleetStatus, LeaseHolder, LeaseWork } from './fleet-leases.ts';
+import type { HeldLease } from './held-lease.ts';
+import { type FleetSplit, groupLeases, groupNames, type LeaseGroup } from './lease-groups.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
+import { LeaseRuns } from './lease-runs.ts';
+import { type FleetMoves, planMoves } from './policy.ts';
+import { ReleaseQueue } from './release-queue.ts';
+
+export interface SharedLeasesOptions {
+  readonly store: FleetStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly replica: Omit<OwnReplica, 'isDraining'>;
+  /** Milliseconds that a lease lasts without renewal. */
+  readonly ttl: number;
+  readonly split: FleetSplit;
+  readonly work: LeaseWork;
+  /** Called when the database begins to fail, with the reason, and with null when it works again. */
+  readonly onFailure?: (reason: string | null) => void;
+}
+
+/** Milliseconds from joining to the first claims: replicas that start together share from the beginning. */
+const GRACE = 2000;
+/** Milliseconds after a message of another replica: several leases are often released at once. */
+const SETTLE = 20;
+/** Milliseconds until the next check if another replica was faster. */
+const CONTENTION = 100;
+/** Milliseconds for a statement while the process ends. */
+const LEAVE_LIMIT = 1000;
+const MINUTE = 60_000;
+
+/** Leases that the replicas of a fleet divide between them. */
+export class SharedLeases implements FleetLeases {
+  readonly replica: string;
+  readonly #options: SharedLeasesOptions;
+  readonly #keeper: LeaseKeeper;
+  readonly #runs: LeaseRuns;
+  readonly #releases: ReleaseQueue<HeldLease>;
+  readonly #wake = new WakeUpSignal();
+  readonly #stopped = new AbortController();
+  #groups: ReadonlyMap<string, LeaseGroup>;
+  #groupOf: ReadonlyMap<string, string>;
+  /** Names of groups that are being given away. */
+  readonly #leaving = new Map<string, Promise<void>>();
+  #givenAwayAt: readonly number[] = [];
+  #replicas: readonly Replica[] = [];
+  #records: ReadonlyMap<string, LeaseRecord> = new Map();
+  /** Time of the last check, on the monotonic clock. */
+  #checkedAt = 0;
+  #joinedAt: number | null = null;
+  #isDraining = false;
+  #failure: string | null = null;
+
+  constructor(options: SharedLeasesOptions) {
+    const { store, clock, ttl, replica } = options;
+    this.replica = replica.id;
+    this.#options = options;
+    this.#groups = groupLeases([], options.split);
+    this.#groupOf = groupNames(this.#groups);
+    this.#runs = new LeaseRuns(options.work);
+    this.#keeper = new LeaseKeeper({
+      ...{ table: store.leases, clock, ttl },
+      self: () => ({ ...replica, isDraining: this.#isDraining }),
+      onClaimed: (lease) => this.#claimed(lease),
+      onLost: (lease) => void this.#runs.end(lease).then(() => this.#wake.notify()),
+      onFailure: (reason) => {
+        this.#wake.notify();
+        options.onFailure?.(reason);
+      },
+    });
+    this.#releases = new ReleaseQueue(async (leases) => {
+      await this.#keeper.release(leases);
+      // Without the signal, the others find the free leases at their next check.
+      await store.signals.send({ kind: 'leases', payload: {} }).catch(() => undefined);
+    });
+  }
+
+  async start(): Promise<void> {
+    const { clock, ttl, store } = this.#options;
+    await this.#keeper.join();
+    void this.#keeper.run();
+    const end = store.signals.listen(({ kind }) => kind === 'leases' && this.#wake.notify());
+    this.#stopped.signal.addEventListener('abort', end);
+    await clock.sleep(Math.min(GRACE, ttl / 10), this.#stopped.signal).catch(() => undefined);
+    this.#joinedAt = clock.monotonic();
+    const delay = await this.#check();
+    void this.#run(delay);
+  }
+
+  setOrganizations(organizations: readonly FleetOrganization[]): void {
+    const before = this.#groupOf;
+    this.#groups = groupLeases(organizations, this.#options.split);
+    this.#groupOf = groupNames(this.#groups);
+    for (const lease of this.#keeper.held.values()) {
+      if (!this.#isNeeded(lease.name) || this.#groupOf.get(lease.name) !== before.get(lease.name)) {
+        void this.#giveAway(lease.name, [lease]);
+      }
+    }
+    this.#wake.notify();
+  }
+
+  async drain(limit: number): Promise<void> {
+    const { clock } = this.#options;
+    this.#isDraining = true;
+    // The others must know before leases are free: then they count this replica out of their shares.
+    await endsWithin(clock, LEAVE_LIMIT, [this.#keeper.join().catch(() => undefined)]);
+    await endsWithin(clock, limit, [this.#giveAwayAll()]);
+    this.#stopped.abort();
+    await endsWithin(clock, LEAVE_LIMIT, [this.#leave()]);
+  }
+
+  status(): FleetStatus {
+    const names = new Set([...this.#groups.keys(), ...this.#groupOf.keys()]);
+    return {
+      hasJoined: this.#joinedAt !== null,
+      isDraining: this.#isDraining,
+      left: this.#keeper.left(),
+      failure: this.#keeper.failure ?? this.#failure,
+      replicas: this.#replicas,
+      leases: this.#runs.names,
+      unowned: [...names].flatMap((name) => {
+        const record = this.#records.get(name);
+        return record?.holder === null && !this.#keeper.held.has(name) ? [{ name, age: record.age }] : [];
+      }),
+    };
+  }
+
+  holder(name: string): LeaseHolder {
+    const record = this.#records.get(name);
+    const holder = this.#keeper.held.has(name) ? this.replica : record?.holder;
+    const age = record === undefined ? null : record.age + this.#options.clock.monotonic() - this.#checkedAt;
+    return { replica: this.#replicas.find(({ id }) => id === holder) ?? null, age };
+  }
+
+  async #giveAwayAll(): Promise<void> {
+    await Promise.all([...this.#ownGroups().map((group) => this.#giveAwayGroup(group)), ...this.#leaving.values()]);
+    // Leases without a group, for example of a token whose organizations were removed a moment ago.
+    await Promise.all([...this.#keeper.held.values()].map((lease) => this.#giveAway(lease.name, [lease])));
+  }
+
+  async #leave(): Promise<void> {
+    const { leases, signals } = this.#options.store;
+    try {
+      await this.#keeper.stop();
+      await leases.leave(this.replica);
+      await signals.send({ kind: 'leases', payload: {} });
+    } catch {
+      // The leases expire.
+    }
+  }
+
+  /** Checks until the end: regularly, when another replica expires, and when a message arrives. */
+  async #run(firstDelay: number): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#stopped;
+    let delay = firstDelay;
+    let seen = this.#wake.count;
+    while (!signal.aborted) {
+      await this.#wake.wait(seen, delay, clock, signal);
+      await clock.sleep(SETTLE, signal).catch(() => undefined);
+      seen = this.#wake.count;
+      if (!signal.aborted) {
+        delay = await this.#check();
+      }
+    }
+  }
+
+  /** Runs one check, and returns the milliseconds until the next one. Never rejects. */
+  async #check(): Promise<number> {
+    const { clock, ttl } = this.#options;
+    const limit = Math.max(ttl / 4, 1000);
+    let delay = 1000;
+    const check = this.#move().then((next) => {
+      delay = next;
+    });
+    try {
+      const hasEnded = await endsWithin(clock, limit, [check]);
+      this.#failure = hasEnded ? null : `no answer for ${limit} ms`;
+    } catch (error) {
+      this.#failure = messageOf(error);
+    }
+    return delay;
+  }
+
+  async #move(): Promise<number> {
+    const { ttl, random } = this.#options;
+    await this.#look();
+    if (!this.#replicas.some(({ id }) => id === this.replica)) {
+      // Evicted: the renewal tells the keeper, and joins again.
+      this.#keeper.renewNow();
+      return CONTENTION;
+    }
+    const moves = planMoves(this.#view(), random);
+    const claimed = moves.claim.length === 0 ? 0 : await this.#keeper.claim(moves.claim, moves.claim.length);
+    await this.#claimWork();
+    this.#giveAwayShards(moves);
+    return claimed < moves.claim.length ? CONTENTION * (0.5 + random()) : this.#nextExpiry(ttl / 4);
+  }
+
+  /** Returns the milliseconds until another replica can be evicted, at most `limit`. */
+  #nextExpiry(limit: number): number {
+    return this.#replicas
+      .filter(({ id }) => id !== this.replica)
+      .reduce((earliest, { left }) => Math.min(earliest, Math.max(left, 0) + CONTENTION), limit);
+  }
+
+  /** Reads replicas and leases. Evicts replicas that have expired, and adds leases that are missing. */
+  async #look(): Promise<void> {
+    const { leases } = this.#options.store;
+    this.#replicas = await leases.replicas();
+    if (this.#replicas.some(({ left, id }) => left < 0 && id !== this.replica) && (await leases.evict()) > 0) {
+      this.#replicas = await leases.replicas();
+    }
+    const read = async () => new Map((await leases.leases()).map((record) => [record.name, record]));
+    this.#records = await read();
+    this.#checkedAt = this.#options.clock.monotonic();
+    const missing = [...this.#groups.values()]
+      .flatMap(({ name, work }) => [name, ...work])
+      .filter((name) => !this.#records.has(name));
+    if (missing.length > 0) {
+      await leases.define(missing);
+      this.#records = await read();
+    }
+  }
+
+  #view() {
+    const { clock, ttl, replica } = this.#options;
+    const now = clock.monotonic();
+    this.#givenAwayAt = this.#givenAwayAt.filter((at) => at > now - MINUTE);
+    const groups = [...this.#groups.values()];
+    const live = this.#replicas.filter(({ id, isDraining }) => !isDraining && id !== this.replica);
+    return {
+      isDraining: this.#isDraining,
+      own: this.#ownGroups().map((group) => ({
+        ...group,
+        age: now - (this.#keeper.held.get(group.name)?.claimedAt ?? now),
+      })),
+      free: groups.flatMap((group) => {
+        const record = this.#records.get(group.name);
+        return record?.holder === null && !this.#isHeld(group) ? [{ ...group, age: record.age }] : [];
+      }),
+      total: groups.reduce((sum, { weight }) => sum + weight, 0),
+      weight: replica.weight,
+      allWeights: live.reduce((sum, { weight }) => sum + weight, replica.weight),
+      givenAway: this.#givenAwayAt.length,
+      age: now - (this.#joinedAt ?? now),
+      ttl,
+    };
+  }
+
+  /** Claims the leases for the work of the groups that this replica has. */
+  async #claimWork(): Promise<void> {
+    const names = this.#isDraining ? [] : this.#ownGroups().flatMap(({ work }) => work);
+    const free = names.filter(
+      (name) => !this.#keeper.held.has(name) && (this.#records.get(name)?.holder ?? null) === null,
+    );
+    if (free.length > 0) {
+      await this.#keeper.claim(free, free.length);
+    }
+  }
+
+  #claimed(lease: HeldLease): void {
+    if (this.#isDraining || !this.#isNeeded(lease.name)) {
+      void this.#giveAway(lease.name, [lease]);
+    } else if (this.#groupOf.has(lease.name)) {
+      this.#runs.begin(lease);
+    }
+  }
+
+  #giveAwayShards({ giveAway }: FleetMoves): void {
+    for (const name of giveAway) {
+      const group = this.#groups.get(name);
+      if (group !== undefined) {
+        this.#givenAwayAt = [...this.#givenAwayAt, this.#options.clock.monotonic()];
+        void this.#giveAwayGroup(group);
+      }
+    }
+  }
+
+  #giveAwayGroup({ name, work }: LeaseGroup): Promise<void> {
+    const leases = [...new Set([...work, name])].flatMap((each) => this.#keeper.held.get(each) ?? []);
+    return this.#giveAway(name, leases);
+  }
+
+  /** Releases leases together, once the work of all of them has ended. */
+  #giveAway(name: string, leases: readonly HeldLease[]): Promise<void> {
+    const leaving =
+      this.#leaving.get(name) ??
+      Promise.all(leases.map((lease) => this.#runs.end(lease)))
+        .then(() => this.#releases.add(leases))
+        .then(() => void this.#leaving.delete(name));
+    this.#leaving.set(name, leaving);
+    return leaving;
+  }
+
+  /** Returns the groups that this replica has and keeps. */
+  #ownGroups(): readonly LeaseGroup[] {
+    return [...this.#groups.values()].filter((group) => this.#isHeld(group) && !this.#leaving.has(group.name));
+  }
+
+  #isHeld({ name }: LeaseGroup): boolean {
+    return this.#keeper.held.has(name);
+  }
+
+  #isNeeded(name: string): boolean {
+    return this.#groups.has(name) || this.#groupOf.has(name);
+  }
+}

@@ -1,0 +1,225 @@
+// Replicas of a fleet: claims, take-overs, draining, changes of the configuration, and failures of the database.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { countCases, SEED } from '../support/campaign.ts';
+import { ModelFleet, type ModelReplica } from './model-fleet.ts';
+
+const TTL = 60_000;
+
+/** Starts replicas at the same time. */
+async function startFleet(fleet: ModelFleet, ids: readonly string[]): Promise<ModelReplica[]> {
+  const replicas = ids.map((id) => fleet.add(id));
+  await fleet.clock.run(Promise.all(replicas.map(({ leases }) => leases.start())));
+  await fleet.clock.advance(3000);
+  return replicas;
+}
+
+const organizationsOf = ({ working }: ModelReplica) =>
+  [...working.keys()].filter((name) => name.startsWith('organization/'));
+
+describe('a fleet that starts', () => {
+  test('one replica has everything, and tells its work from the leases of tokens', async () => {
+    const fleet = new ModelFleet([2, 1]);
+    const replica = await fleet.join('a');
+    expect([...replica.working.keys()].sort()).toEqual([
+      ...['fleet', 'organization/0-0', 'organization/0-1', 'organization/1-0'],
+    ]);
+    expect(fleet.model.namesOf('a')).toContain('token/s0');
+    expect(replica.leases.status()).toMatchObject({
+      ...{ hasJoined: true, isDraining: false, failure: null, unowned: [], left: TTL - 2000 },
+    });
+  });
+
+  test('2,000 organizations with a token each are divided evenly over 3 replicas that start together', async () => {
+    const fleet = new ModelFleet(Array(2000).fill(1));
+    const replicas = await startFleet(fleet, ['a', 'b', 'c']);
+    const counts = replicas.map((replica) => organizationsOf(replica).length);
+    expect(counts.reduce((a, b) => a + b)).toBe(2000);
+    for (const count of counts) {
+      expect(Math.abs(count / (2000 / 3) - 1)).toBeLessThan(0.01);
+    }
+    expect(fleet.doubled).toEqual([]);
+  });
+
+  test('with one token, one replica has all organizations; with a split, all have some', async () => {
+    const whole = await startFleet(new ModelFleet([9]), ['a', 'b', 'c']);
+    expect(whole.map((replica) => organizationsOf(replica).length).sort()).toEqual([0, 0, 9]);
+    const split = await startFleet(new ModelFleet([9], { split: 'organization' }), ['a', 'b', 'c']);
+    expect(split.map((replica) => organizationsOf(replica).length)).toEqual([3, 3, 3]);
+  });
+
+  test('a fleet at rest sends no claims and no releases', async () => {
+    const fleet = new ModelFleet([3, 3, 2, 1, 1]);
+    await startFleet(fleet, ['a', 'b', 'c']);
+    await fleet.clock.advance(20 * 60_000);
+    const { moves } = fleet.model;
+    await fleet.clock.advance(2 * 3_600_000);
+    expect(fleet.model.moves).toBe(moves);
+  });
+});
+
+describe('take-over', () => {
+  test('after a replica was killed, everything has an owner within a lease', async () => {
+    const fleet = new ModelFleet(Array(30).fill(1));
+    const [a, b, c] = (await startFleet(fleet, ['a', 'b', 'c'])) as [ModelReplica, ModelReplica, ModelReplica];
+    a.kill();
+    await fleet.clock.advance(TTL + 500);
+    expect(organizationsOf(b).length + organizationsOf(c).length).toBe(30);
+    expect(fleet.doubled).toEqual([]);
+  });
+
+  test('a draining replica ends its work, and each lease is taken over at once', async () => {
+    const fleet = new ModelFleet(Array(30).fill(1));
+    const [a, b, c] = (await startFleet(fleet, ['a', 'b', 'c'])) as [ModelReplica, ModelReplica, ModelReplica];
+    const drained = a.leases.drain(6000);
+    await fleet.clock.advance(500);
+    await drained;
+    expect(a.working.size).toBe(0);
+    expect(a.events.filter((event) => event.startsWith('abort'))).toEqual([]);
+    expect(organizationsOf(b).length + organizationsOf(c).length).toBe(30);
+    expect([...fleet.model.replicas.keys()].sort()).toEqual(['b', 'c']);
+  });
+
+  test('work that does not end within the limit of draining is aborted, and its lease is free', async () => {
+    const fleet = new ModelFleet([1]);
+    const slow = fleet.add('a', { ending: 3_600_000 });
+    await fleet.clock.run(slow.leases.start());
+    const b = await fleet.join('b');
+    const [lease] = [...slow.working.values()].filter(({ name }) => name !== 'fleet');
+    const drained = slow.leases.drain(6000);
+    await fleet.clock.advance(5900);
+    expect(lease?.lost.aborted).toBe(false);
+    await fleet.clock.advance(600);
+    await drained;
+    expect(lease?.lost.aborted).toBe(true);
+    expect(organizationsOf(b)).toEqual(['organization/0-0']);
+  });
+
+  test('after a join, shards move gently, and their work ends before the new owner begins', async () => {
+    const fleet = new ModelFleet(Array(20).fill(1));
+    const a = fleet.add('a', { ending: 2000 });
+    await fleet.clock.run(a.leases.start());
+    await fleet.clock.advance(3 * TTL);
+    const b = fleet.add('b');
+    void b.leases.start();
+    for (let second = 0; second < 1200; second += 1) {
+      await fleet.clock.advance(1000);
+      expect(fleet.doubled).toEqual([]);
+    }
+    expect([organizationsOf(a).length, organizationsOf(b).length]).toEqual([10, 10]);
+    expect(a.events.filter((event) => event.startsWith('abort'))).toEqual([]);
+  });
+});
+
+describe('organizations of the configuration', () => {
+  test('are added, removed and given another token without touching the others', async () => {
+    const fleet = new ModelFleet([1, 1]);
+    const a = await fleet.join('a');
+    a.events.length = 0;
+    a.leases.setOrganizations([
+      { id: '0-0', shard: 's9' },
+      { id: '1-0', shard: 's1' },
+      { id: 'new', shard: 's1' },
+    ]);
+    await fleet.clock.advance(1000);
+    expect(a.events.toSorted()).toEqual([
+      ...['begin organization/0-0', 'begin organization/new', 'end organization/0-0'],
+    ]);
+    a.leases.setOrganizations([{ id: 'new', shard: 's1' }]);
+    await fleet.clock.advance(1000);
+    expect([...a.working.keys()].sort()).toEqual(['fleet', 'organization/new']);
+    expect(fleet.model.namesOf('a').toSorted()).toEqual(['fleet', 'organization/new', 'token/s1']);
+  });
+
+  test('an organization that another replica still has with the old token is claimed when that one is done', async () => {
+    const fleet = new ModelFleet([1, 1]);
+    const [a, b] = (await startFleet(fleet, ['a', 'b'])) as [ModelReplica, ModelReplica];
+    const before = a.working.has('organization/0-0') ? a : b;
+    const after = before === a ? b : a;
+    const changed = [
+      { id: '0-0', shard: 's1' },
+      { id: '1-0', shard: 's1' },
+    ];
+    after.leases.setOrganizations(changed);
+    await fleet.clock.advance(30_000);
+    expect([before.working.has('organization/0-0'), after.working.has('organization/0-0')]).toEqual([true, false]);
+    before.leases.setOrganizations(changed);
+    await fleet.clock.advance(1000);
+    expect([before.working.has('organization/0-0'), after.working.has('organization/0-0')]).toEqual([false, true]);
+  });
+});
+
+describe('failures of the database', () => {
+  test('work is aborted when the lease ends, not before, and everything recovers alone', async () => {
+    const fleet = new ModelFleet([1, 1, 1]);
+    const [a, b] = (await startFleet(fleet, ['a', 'b'])) as [ModelReplica, ModelReplica];
+    fleet.model.isGone = true;
+    await fleet.clock.advance(TTL - 20_000);
+    expect(a.failures).toEqual(['the database is gone']);
+    expect([...a.events, ...b.events].filter((event) => event.startsWith('abort'))).toEqual([]);
+    await fleet.clock.advance(20_000);
+    expect(a.working.size + b.working.size).toBe(0);
+    await fleet.clock.advance(900_000);
+    fleet.model.isGone = false;
+    await fleet.clock.advance(5000);
+    expect([...organizationsOf(a), ...organizationsOf(b)]).toHaveLength(3);
+    expect(a.failures).toEqual(['the database is gone', null]);
+    expect(fleet.doubled).toEqual([]);
+  });
+
+  test('a replica that was evicted, without knowing, claims again and never works at the same time as the new owner', async () => {
+    const fleet = new ModelFleet([1, 1, 1, 1]);
+    const [a] = (await startFleet(fleet, ['a', 'b'])) as [ModelReplica, ModelReplica];
+    fleet.model.remove('a');
+    await fleet.clock.advance(TTL);
+    expect(a.events.some((event) => event.startsWith('abort'))).toBe(true);
+    expect(fleet.replicas.flatMap(organizationsOf)).toHaveLength(4);
+  });
+
+  test('random delays, lost answers, kills, joins and drains: one owner at a time, and all recovers', async () => {
+    const action = fc.record({
+      kind: fc.constantFrom('kill', 'join', 'drain', 'outage', 'recover', 'noise', 'quiet', 'wait', 'wait'),
+      replica: fc.nat(5),
+      seconds: fc.integer({ min: 1, max: 90 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 8 }),
+        fc.array(action, { minLength: 5, maxLength: 25 }),
+        fc.integer(),
+        async (shards, actions, seed) => {
+          const fleet = new ModelFleet(shards, { seed });
+          let isNoisy = false;
+          const delay = () => Math.floor(fleet.random() ** 4 * 40_000);
+          const part = () => (fleet.random() < 0.03 ? null : delay());
+          const fate = () => (isNoisy ? { request: part(), answer: part() } : { request: 0, answer: 0 });
+          // A start during an outage fails, as that of a process would.
+          const join = () =>
+            void fleet
+              .add(`r${fleet.replicas.length}`, { fate, ending: delay() })
+              .leases.start()
+              .catch(() => undefined);
+          join();
+          for (const { kind, replica, seconds } of actions) {
+            const chosen = fleet.replicas[replica % fleet.replicas.length] as ModelReplica;
+            if (kind === 'kill') chosen.kill();
+            else if (kind === 'join') join();
+            else if (kind === 'drain') void chosen.leases.drain(6000);
+            else if (kind === 'outage' || kind === 'recover') fleet.model.isGone = kind === 'outage';
+            else isNoisy = kind === 'noise' || (isNoisy && kind !== 'quiet');
+            for (let step = 0; step < seconds * 4; step += 1) {
+              await fleet.clock.advance(250);
+              expect(fleet.doubled).toEqual([]);
+            }
+          }
+          [isNoisy, fleet.model.isGone] = [false, false];
+          await fleet.join('last');
+          await fleet.clock.advance(4 * TTL);
+          const working = fleet.replicas.flatMap(organizationsOf);
+          expect(working.toSorted()).toEqual(fleet.organizations.map(({ id }) => `organization/${id}`).toSorted());
+        },
+      ),
+      { seed: SEED, numRuns: countCases({ sample: 10, ci: 30, full: 3000 }) },
+    );
+  });
+});

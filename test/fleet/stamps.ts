@@ -1,0 +1,47 @@
+/** Reads from the platform's request log which replica sent a request, under which lease. */
+import type { RequestEntry } from '../../src/emulator/http/request-log.ts';
+
+/** Origin of a request. */
+export interface Stamp {
+  readonly replica: string;
+  readonly epoch: number;
+}
+
+/** Returns the stamp of a request; null if no fleet sent it. */
+export function readStamp({ agent }: Pick<RequestEntry, 'agent'>): Stamp | null {
+  const [, replica, epoch] = /\(replica ([^;]+); epoch (\d+)\)/.exec(agent) ?? [];
+  return replica === undefined ? null : { replica, epoch: Number(epoch) };
+}
+
+/**
+ * Returns the faults in the order of requests that change something: an epoch that goes back, or one that two replicas
+ * share. `owner` names the organization of a request.
+ */
+export function findEpochFaults(
+  entries: readonly RequestEntry[],
+  owner: (entry: RequestEntry) => string | null,
+): readonly string[] {
+  const last = new Map<string, Stamp>();
+  const faults: string[] = [];
+  for (const entry of entries) {
+    const name = owner(entry);
+    if (entry.method === 'GET' || name === null) {
+      continue;
+    }
+    const stamp = readStamp(entry);
+    const before = last.get(name);
+    const request = `request ${entry.n} (${entry.operation}) of ${name}`;
+    if (stamp === null) {
+      faults.push(`${request} has no stamp: ${entry.agent}`);
+      continue;
+    }
+    if (before !== undefined && stamp.epoch < before.epoch) {
+      faults.push(`${request} has epoch ${stamp.epoch} after ${before.epoch}`);
+    } else if (before !== undefined && stamp.epoch === before.epoch && stamp.replica !== before.replica) {
+      faults.push(`${request} has epoch ${stamp.epoch} of ${stamp.replica}, and ${before.replica} had it`);
+    } else {
+      last.set(name, stamp);
+    }
+  }
+  return faults;
+}
