@@ -1,7 +1,6 @@
 import type { PullRequest } from 'gitea-js';
-import { append } from '../core/lists.ts';
 import { link } from './ci-variables.ts';
-import { askGitea, GITEA, giteaClient } from './clients/gitea-client.ts';
+import { askGitea, GITEA, giteaClient, readGiteaPages } from './clients/gitea-client.ts';
 import { GITEA_MAX_LENGTH } from './gitea.ts';
 import type { Pulls } from './pulls.ts';
 import type { ForgeRepository } from './repository.ts';
@@ -15,18 +14,10 @@ export function openGiteaPulls(at: ForgeRepository, token: string, signal: Abort
   const [owner = '', repo = ''] = at.repository.split('/');
   // The list has no filter for branches.
   const list = async (from: string, into: string, state: 'open' | 'closed') => {
-    const found: PullRequest[] = [];
-    for (let page = 1; ; page += 1) {
-      const query = { state, sort: 'recentupdate', limit: PAGE, page } as const;
-      const { data } = await api.repos.repoListPullRequests(owner, repo, query);
-      if (data.length === 0) {
-        return found;
-      }
-      append(
-        found,
-        data.filter((pull) => isFrom(pull, from, into, at.repository)),
-      );
-    }
+    const all = await readGiteaPages((page) =>
+      api.repos.repoListPullRequests(owner, repo, { state, sort: 'recentupdate', limit: PAGE, page }),
+    );
+    return all.filter((pull) => isFrom(pull, from, into, at.repository));
   };
   return {
     label: GITEA,

@@ -93,6 +93,17 @@ describe('the delivery loop', () => {
     expect(sent[1]?.at).toBe(start1 + 10 * MINUTE);
   });
 
+  test.each([25 * HOUR, Number.MAX_SAFE_INTEGER])(
+    'is silenced for no longer than an hour by a wait of %i ms',
+    async (wait) => {
+      failures = [refusal(wait)];
+      await queue(['d1', 'd1'], ['d2', 'd2']);
+      void start();
+      await clock.advance(HOUR);
+      expect((await states()).toSorted()).toEqual(['d1 sent', 'd2 sent']);
+    },
+  );
+
   test('retries with a growing pause, and reports the channel until it works', async () => {
     failures = [refusal(), refusal(), new ChannelError('timeout', 'unknown')];
     await queue(['d1', 'd1']);

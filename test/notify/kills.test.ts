@@ -234,7 +234,7 @@ describe('notifications, killed between any two steps', {
           deaths.add(death);
         }
       }),
-      { numRuns: countCases({ sample: 60, ci: 1000, full: 5000 }), seed: SEED, endOnFailure: true },
+      { numRuns: countCases({ sample: 60, ci: 300, full: 5000 }), seed: SEED, endOnFailure: true },
     );
     expect([...deaths].toSorted()).toEqual(
       ['advance', 'begin', 'end', 'report', 'send']

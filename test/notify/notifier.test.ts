@@ -267,6 +267,23 @@ describe('the notifier', () => {
     expect((await sent()).map(({ kind, state }) => `${kind} ${state}`)).toEqual(['firing cancelled']);
   });
 
+  test('ends what may have arrived with one message, although it was to be sent again', async () => {
+    const notifier = open();
+    await notifier.report({ reporter: 'p', facts: [fact('token-refused')] });
+    await notifier.advance();
+    now += 30_000;
+    await notifier.advance();
+    const attempt = await notifications.begin('ops', now);
+    const lost = { result: 'unknown', reason: 'no answer', nextAttemptAt: now + MINUTE } as const;
+    await notifications.end(attempt?.delivery.id ?? '', lost, { reporter: 'channel/ops', facts: [] });
+    await notifier.report({ reporter: 'p', facts: [] });
+    await until(notifier, now + HOUR);
+    expect((await notifications.deliveries({ limit: 9 })).map(({ kind, state }) => [kind, state])).toEqual([
+      ['resolved', 'sent'],
+      ['firing', 'cancelled'],
+    ]);
+  });
+
   test('cancels deliveries to channels that are not configured any more, and ends what they have once they are', async () => {
     const both = open({ routes: [{ channels: ['ops', 'old'] }] });
     await report(both, fact('paused'));

@@ -227,3 +227,21 @@ describe('notifications, with kills and failing channels', () => {
     ]);
   });
 });
+
+test('an event of a replica whose clock is an hour ahead is announced like others', () => {
+  const [channel] = new World([{ wantsEvent: () => true }]).channels as [ChannelRules];
+  const plan = (at: number) =>
+    planNotifications({
+      ...{ now: 1000, conditions: [], deliveries: [], notified: [], channels: [channel] },
+      ...{ newId: () => 'id', groupWait: 30_000, groupInterval: 5 * MINUTE, isSilenced: () => false },
+      events: [
+        {
+          event: { id: 'e', code: 'applied', organization: 'a', at, summary: '', details: [], path: null },
+          channels: null,
+        },
+      ],
+    }).created.length;
+  expect(plan(1000 - 30_000)).toBe(1);
+  expect(plan(1000)).toBe(0);
+  expect(plan(1000 + 60 * MINUTE)).toBe(1);
+});

@@ -22,8 +22,6 @@ export function bitbucketClient(apiUrl: string, token: string, signal: AbortSign
     try {
       response = await send(apiUrl + path, {
         ...{ method, headers, body: body === undefined ? null : JSON.stringify(body) },
-        // A redirect would repeat the request as GET.
-        redirect: 'manual',
       });
     } catch (error) {
       throw noAnswerError(BITBUCKET, action, error);

@@ -1,22 +1,48 @@
-/** `fetch` with a timeout and a maximum size of responses. */
+/** `fetch` with a timeout, a maximum size of responses, and redirects that neither leave the forge nor change a request. */
+import { NotThePlatformError } from '../../core/errors.ts';
 
 /** Timeout of a request to a forge, in milliseconds. */
-const FORGE_TIMEOUT = 30_000;
+export const FORGE_TIMEOUT = 30_000;
 
 /** Maximum size of a response, in bytes after decompression. */
 const MAX_RESPONSE = 64 * 1024 * 1024;
 
-/** A response of a forge is larger than the maximum. */
-export class ResponseTooLargeError extends Error {
-  override readonly message = `the response is larger than ${MAX_RESPONSE / 2 ** 20} MiB`;
-}
+/** Maximum number of redirects that are followed, such as those of a renamed repository. */
+const MAX_REDIRECTS = 3;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** Redirects that keep the method and the body; a POST becomes a GET with the others. */
+const KEEPS_METHOD = new Set([307, 308]);
 
-/** Returns a `fetch` with a timeout and a maximum size of responses that also stops when `signal` aborts. */
+/** A response of a forge cannot be used, and a retry would not help. */
+export class UnusableResponseError extends NotThePlatformError {}
+
+/**
+ * Returns a `fetch` that stops when `signal` aborts. It follows redirects only to the same origin, because requests
+ * contain secrets, and only if the request stays the same.
+ */
 export function boundedFetch(signal: AbortSignal): typeof fetch {
   return async (input, init) => {
     const signals = [signal, AbortSignal.timeout(FORGE_TIMEOUT), ...(init?.signal ? [init.signal] : [])];
-    return await readWhole(await fetch(input, { ...init, signal: AbortSignal.any(signals) }));
+    const request = new Request(input, { ...init, redirect: 'manual', signal: AbortSignal.any(signals) });
+    return await readWhole(await follow(request, MAX_REDIRECTS));
   };
+}
+
+async function follow(request: Request, left: number): Promise<Response> {
+  const again = request.clone();
+  const response = await fetch(request);
+  const { status, headers } = response;
+  if (!REDIRECTS.has(status)) {
+    return response;
+  }
+  await response.body?.cancel();
+  const target = URL.parse(headers.get('location') ?? '', request.url);
+  const isSameRequest = KEEPS_METHOD.has(status) || request.method === 'GET';
+  if (left === 0 || target === null || !isSameRequest || target.origin !== new URL(request.url).origin) {
+    const to = target === null ? '' : ` to ${target.origin}`;
+    throw new UnusableResponseError(`the response is a redirect${to} (${status}), which is not followed`);
+  }
+  return follow(new Request(target, again), left - 1);
 }
 
 /** Reads a response to its end: one of the clients ignores errors of its body, but none ignores those of `fetch`. */
@@ -29,7 +55,7 @@ async function readWhole(response: Response): Promise<Response> {
   for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
     size += chunk.length;
     if (size > MAX_RESPONSE) {
-      throw new ResponseTooLargeError();
+      throw new UnusableResponseError(`the response is larger than ${MAX_RESPONSE / 2 ** 20} MiB`);
     }
     chunks.push(chunk);
   }

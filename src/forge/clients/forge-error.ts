@@ -1,5 +1,5 @@
 import { AuthError, NotThePlatformError, RateLimitedError, RejectedError, TransientError } from '../../core/errors.ts';
-import { ResponseTooLargeError } from './bounded-fetch.ts';
+import { UnusableResponseError } from './bounded-fetch.ts';
 
 /** Error response of a forge. */
 export interface Refusal {
@@ -35,28 +35,30 @@ export function refusalError({ action, label, status, header, isLimit }: Refusal
   return new RejectedError(message, status, { cause });
 }
 
+/** Shortest and longest time that a forge can ask to wait, in milliseconds. Limits are per hour at most. */
+const MIN_WAIT = 1000;
+const MAX_WAIT = 3_600_000;
+
 /**
  * Milliseconds until the request may be repeated, from the answer or from the reset of the exceeded limit, by the
  * forge's own clock (GitHub REST API, rate limits). Null if the answer has neither.
  */
 function retryDelay(header: Refusal['header']): number | null {
-  const [retryAfter, remaining, reset] = ['retry-after', 'x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) =>
-    Number(header(name) ?? Number.NaN),
-  ) as [number, number, number];
-  if (Number.isFinite(retryAfter)) {
-    return retryAfter * 1000;
-  }
-  const wait = reset * 1000 - Date.parse(header('date') ?? '');
-  return remaining === 0 && Number.isFinite(wait) ? Math.max(wait, 1000) : null;
+  const seconds = (name: string) => Number((header(name) ?? '').trim() || Number.NaN);
+  const now = Date.parse(header('date') ?? '');
+  const reset = seconds('x-ratelimit-remaining') === 0 ? seconds('x-ratelimit-reset') * 1000 - now : Number.NaN;
+  const until = Date.parse(header('retry-after') ?? '') - now;
+  const wait = [seconds('retry-after') * 1000, until, reset].find((each) => !Number.isNaN(each));
+  return wait === undefined ? null : Math.min(Math.max(wait, MIN_WAIT), MAX_WAIT);
 }
 
 /** Creates the error for a request without a complete response: it may have taken effect. */
 export function noAnswerError(label: string, action: string, cause: unknown): Error {
-  const tooLarge = [cause, cause instanceof Error ? cause.cause : null].find(
-    (each) => each instanceof ResponseTooLargeError,
+  const unusable = [cause, cause instanceof Error ? cause.cause : null].find(
+    (each) => each instanceof UnusableResponseError,
   );
-  if (tooLarge instanceof ResponseTooLargeError) {
-    const why = `${tooLarge.message}; check the address of the forge`;
+  if (unusable instanceof UnusableResponseError) {
+    const why = `${unusable.message}; check the address of the forge`;
     return new NotThePlatformError(`${label} was asked to ${action}: ${why}`, { cause });
   }
   return new TransientError(`${label} does not answer when asked to ${action}`, true, { cause });

@@ -2,6 +2,7 @@
 import { giteaApi } from 'gitea-js';
 import { boundedFetch } from './bounded-fetch.ts';
 import { noAnswerError, refusalError } from './forge-error.ts';
+import { readPages } from './read-pages.ts';
 
 export const GITEA = 'Gitea';
 
@@ -20,4 +21,12 @@ export async function askGitea<T>(action: string, work: () => Promise<T>): Promi
     const header = (name: string) => error.headers.get(name);
     throw refusalError({ action, label: GITEA, status: error.status, header }, undefined);
   }
+}
+
+/** Returns the items of all pages. The last one is empty: the server may return fewer items than the limit. */
+export function readGiteaPages<T>(read: (page: number) => Promise<{ readonly data: readonly T[] }>): Promise<T[]> {
+  return readPages(async (page) => {
+    const { data } = await read(page);
+    return { items: data, isLast: data.length === 0 };
+  });
 }

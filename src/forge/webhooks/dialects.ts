@@ -72,7 +72,8 @@ export const DIALECTS: Readonly<Record<ForgeName, WebhookDialect>> = {
   },
   gitlab: {
     eventHeaders: ['x-gitlab-event'],
-    idHeaders: ['webhook-id', 'x-gitlab-event-uuid'],
+    // The last one is the same for pushes that follow from each other.
+    idHeaders: ['webhook-id', 'idempotency-key', 'x-gitlab-event-uuid'],
     pushEvents: ['Push Hook', 'Tag Push Hook'],
     pingEvents: [],
     body: gitlabPush,

@@ -4,11 +4,11 @@ import { ProjectHooks } from '@gitbeaker/rest';
 import * as z from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { NotThePlatformError } from '../../core/errors.ts';
-import { append } from '../../core/lists.ts';
 import { BITBUCKET, bitbucketClient } from '../clients/bitbucket-client.ts';
-import { askGitea, giteaClient } from '../clients/gitea-client.ts';
+import { askGitea, giteaClient, readGiteaPages } from '../clients/gitea-client.ts';
 import { askGitHub, githubClient } from '../clients/github-client.ts';
 import { askGitLab, gitlabOptions } from '../clients/gitlab-client.ts';
+import { readPages, requireList } from '../clients/read-pages.ts';
 import { withRetries } from '../publish.ts';
 import type { ForgeName } from '../pull-request.ts';
 
@@ -91,7 +91,11 @@ function gitlabHooks({ apiUrl, repository, token, url, secret }: HookSettings, s
   const key = secret.startsWith('whsec_') ? { signingToken: secret } : { token: secret };
   const events = { pushEvents: true, tagPushEvents: true, enableSslVerification: true, ...key };
   return {
-    list: () => askGitLab(LIST, () => hooks.all(repository, { perPage: PAGE })),
+    list: () =>
+      askGitLab(LIST, async () => {
+        const all = requireList(await hooks.all(repository, { perPage: PAGE }));
+        return all.map(({ id, url }) => ({ id, url }));
+      }),
     create: () => askGitLab(CREATE, () => hooks.add(repository, url, events)),
     update: (id) => askGitLab(UPDATE, () => hooks.edit(repository, Number(id), url, events)),
   };
@@ -102,30 +106,14 @@ function giteaHooks({ apiUrl, repository, token, url, secret }: HookSettings, si
   const { repos } = giteaClient(apiUrl, token, signal);
   const hook = { active: true, events: ['push'], config: { url, content_type: 'json', secret } };
   return {
-    list: () => askGitea(LIST, () => listGitea((page) => repos.repoListHooks(owner, repo, { page, limit: 50 }))),
+    list: () =>
+      askGitea(LIST, async () => {
+        const all = await readGiteaPages((page) => repos.repoListHooks(owner, repo, { page, limit: 50 }));
+        return all.map(({ id = 0, config }) => ({ id, url: config?.url }));
+      }),
     create: () => askGitea(CREATE, () => repos.repoCreateHook(owner, repo, { ...hook, type: 'gitea' })),
     update: (id) => askGitea(UPDATE, () => repos.repoEditHook(owner, repo, Number(id), hook)),
   };
-}
-
-interface GiteaHook {
-  readonly id?: number;
-  readonly config?: Readonly<Record<string, string>>;
-}
-
-/** Reads pages until one is empty: the server may return fewer items than the limit. */
-async function listGitea(read: (page: number) => Promise<{ readonly data: readonly GiteaHook[] }>) {
-  const all: { readonly id: number; readonly url: string | undefined }[] = [];
-  for (let page = 1; ; page += 1) {
-    const { data } = await read(page);
-    if (data.length === 0) {
-      return all;
-    }
-    append(
-      all,
-      data.map(({ id = 0, config }) => ({ id, url: config?.url })),
-    );
-  }
 }
 
 const bitbucketPage = z.object({
@@ -138,22 +126,14 @@ function bitbucketHooks({ apiUrl, repository, token, url, secret }: HookSettings
   const path = `/repositories/${repository.split('/').map(encodeURIComponent).join('/')}/hooks`;
   const hook = { description: 'Octavo', url, active: true, events: ['repo:push'], secret };
   return {
-    async list() {
-      const all: { readonly id: string; readonly url: string }[] = [];
-      for (let page = 1; ; page += 1) {
-        const read = bitbucketPage.safeParse(await ask(LIST, `${path}?pagelen=${PAGE}&page=${page}`));
-        if (!read.success) {
+    list: () =>
+      readPages(async (page) => {
+        const { success, data } = bitbucketPage.safeParse(await ask(LIST, `${path}?pagelen=${PAGE}&page=${page}`));
+        if (!success) {
           throw new NotThePlatformError(`${BITBUCKET} answers in another format; check forge.apiUrl`);
         }
-        append(
-          all,
-          read.data.values.map(({ uuid, url }) => ({ id: uuid, url })),
-        );
-        if (read.data.next === undefined) {
-          return all;
-        }
-      }
-    },
+        return { items: data.values.map(({ uuid, url }) => ({ id: uuid, url })), isLast: data.next === undefined };
+      }),
     create: () => ask(CREATE, path, hook),
     update: (id) => ask(UPDATE, `${path}/${encodeURIComponent(id)}`, hook, 'PUT'),
   };

@@ -1,5 +1,7 @@
 /** Channel that writes to Slack with the token of a bot: one thread for each message. */
+
 import { LogLevel, WebAPIPlatformError, WebAPIRequestError, WebClient } from '@slack/web-api';
+import * as z from 'zod';
 import type { ChannelConfig } from '../../config/notifications.ts';
 import type { Notification } from '../model/notification.ts';
 import { type Channel, ChannelError, type Outgoing, type Receipt, type SendFailure } from './channel.ts';
@@ -8,6 +10,8 @@ import { writeSlackMessage } from './slack-message.ts';
 
 type SlackConfig = NonNullable<ChannelConfig['slack']>;
 
+/** Place of a message. */
+const slackReceipt = z.object({ channel: z.string().min(1).optional(), ts: z.string().min(1) });
 /** Errors after which Slack may have the message: part of its work may be done. */
 const UNKNOWN = new Set(['internal_error', 'fatal_error', 'request_timeout']);
 /** Errors that end by themselves. */
@@ -88,7 +92,7 @@ function createClient(
   });
 }
 
-async function post(client: WebClient, channel: string, outgoing: Outgoing, thread?: string): Promise<Receipt> {
+async function post(client: WebClient, channel: string, outgoing: Outgoing, thread?: string): Promise<Receipt | null> {
   const answered = await call(() =>
     client.chat.postMessage({
       channel,
@@ -101,7 +105,9 @@ async function post(client: WebClient, channel: string, outgoing: Outgoing, thre
       ...(thread === undefined ? {} : { thread_ts: thread }),
     }),
   );
-  return { channel: answered.channel ?? channel, ts: answered.ts ?? '' };
+  const { channel: id, ts } = slackReceipt.safeParse(answered).data ?? {};
+  // A message without its place is answered by messages that stand alone.
+  return ts === undefined ? null : { channel: id ?? channel, ts };
 }
 
 /** Updates the first message of a thread, if something is resolved. Returns false if it is not there any more. */

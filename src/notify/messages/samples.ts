@@ -33,7 +33,7 @@ const CONDITIONS: Readonly<Record<ConditionCode, Text>> = {
     'team/docs title',
   ],
   'token-refused': ['The platform refuses the token; replace it in the configuration: the token has expired'],
-  'platform-failing': ['The platform does not answer; Octavo goes on as soon as it does'],
+  'platform-failing': ['The platform does not answer; Octavo continues as soon as it does'],
   'status-failing': ['The forge refuses commit statuses: the token lacks a permission (403)'],
   'budget-starved': ['Requests have waited longer than 5 minutes for the rate limit'],
   'connector-failing': ['The source helpdesk cannot be read: the helpdesk refused the token (401)'],
@@ -44,6 +44,11 @@ const CONDITIONS: Readonly<Record<ConditionCode, Text>> = {
   paused: ['Changes are paused until 18:00 UTC: release day'],
   'channel-failing': ['The channel helpdesk takes no messages: it answered with 404; check its URL'],
   'state-file-failing': ['The state file cannot be used: no space is left on the device'],
+  'unowned-organization': ['No replica has had this organization for 3 minutes; check the replicas and the database'],
+  'configuration-invalid': [
+    'The new configuration cannot be used, so the earlier one stays in use',
+    'config.yaml:12:11: organizations[0].prune: "some" is not valid; expected one of owned, never, all',
+  ],
 };
 
 const EVENTS: Readonly<Record<EventCode, Text>> = {
@@ -68,6 +73,7 @@ const WITHOUT_ORGANIZATION: ReadonlySet<ConditionCode> = new Set([
   'budget-starved',
   'channel-failing',
   'state-file-failing',
+  'configuration-invalid',
 ]);
 const ABOUT_PLATFORM: ReadonlySet<ConditionCode> = new Set(['token-refused', 'platform-failing', 'budget-starved']);
 /** Conditions with a subject: the name of a source or channel. */

@@ -26,7 +26,7 @@ export function announce(input: ChannelInput, events: readonly NotificationEvent
   const notified = created.flatMap(({ id, about }) =>
     about
       .filter((each) => isCondition.has(each))
-      .map((condition) => ({ channel: channel.name, condition, thread: id, toldAt: now, resolved: null })),
+      .map((condition) => ({ channel: channel.name, condition, thread: id, notifiedAt: now, resolved: null })),
   );
   return { created, notified };
 }
@@ -46,7 +46,7 @@ function groups(
     .filter(([code, group]) => timer.isDue(announcementTime(input, code, group)))
     .map(([, group]) => ({ conditions: group, events: [] }));
   const byEvent = [...Map.groupBy(otherEvents, ({ code }) => code).values()]
-    .filter((group) => timer.isDue(smallest(group.map(({ at }) => at)) + groupWait))
+    .filter((group) => timer.isDue(endOfWait(smallest(group.map(({ at }) => at)), groupWait, now)))
     .map((group) => ({ conditions: [], events: group }));
   return [...digest, ...byCode, ...byEvent];
 }
@@ -57,9 +57,14 @@ function announcementTime(
   code: string,
   group: readonly Condition[],
 ): number {
-  const first = smallest(group.map(({ firedAt }) => firedAt ?? now)) + groupWait;
-  const earlier = conditions.flatMap(({ id, fact }) => (fact.code === code ? (own.get(id)?.toldAt ?? []) : []));
-  return channel.isPager ? first : Math.max(first, largest(earlier) + groupInterval);
+  const first = endOfWait(smallest(group.map(({ firedAt }) => firedAt ?? now)), groupWait, now);
+  const earlier = conditions.flatMap(({ id, fact }) => (fact.code === code ? (own.get(id)?.notifiedAt ?? []) : []));
+  return channel.isPager ? first : Math.max(first, endOfWait(largest(earlier), groupInterval, now));
+}
+
+/** Returns the end of a wait. It is over if another replica began it whose clock was ahead by more than the wait itself. */
+function endOfWait(from: number, wait: number, now: number): number {
+  return from > now + wait ? now : from + wait;
 }
 
 function split<T>(all: readonly T[], isFirst: (each: T) => boolean): readonly [readonly T[], readonly T[]] {

@@ -58,14 +58,14 @@ export function remind(input: ChannelInput): ChannelPlan {
       CONDITION_RULES[condition.fact.code].severity === 'page' &&
       !causes.has(condition.fact) &&
       !isFlapping(condition);
-    return uncertain.has(condition.id) || (isRepeated && timer.isDue(notice.toldAt + repeatInterval));
+    return uncertain.has(condition.id) || (isRepeated && timer.isDue(notice.notifiedAt + repeatInterval));
   });
   const created = [...Map.groupBy(due, ({ id }) => own.get(id)?.thread ?? id)].map(([thread, group]) =>
     newDelivery({ id: newId(), thread, kind: 'reminder', about: group.map(({ id }) => id) }, input),
   );
   const notified = due.flatMap(({ id }) => {
     const notice = own.get(id);
-    return notice === undefined ? [] : [{ ...notice, toldAt: now }];
+    return notice === undefined ? [] : [{ ...notice, notifiedAt: now }];
   });
   return { created, notified };
 }

@@ -78,7 +78,7 @@ function changesOf(
   const before = new Map(state.conditions.map((each) => [each.id, JSON.stringify(each)]));
   const lines = (notified: NotifierState['notified']) =>
     notified
-      .map((each) => JSON.stringify([each.channel, each.condition, each.thread, each.toldAt, each.resolved]))
+      .map((each) => JSON.stringify([each.channel, each.condition, each.thread, each.notifiedAt, each.resolved]))
       .toSorted()
       .join();
   return {

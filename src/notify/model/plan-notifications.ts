@@ -55,8 +55,8 @@ function wantedBy(
 }
 
 /**
- * Finds deliveries that wait and that nobody needs: announcements and reminders that certainly have not arrived and whose
- * conditions are all resolved, and those of channels that are not configured any more.
+ * Finds deliveries that wait and that nobody needs: announcements and reminders whose conditions are all resolved, and
+ * those of channels that are not configured any more. If an announcement may have arrived, the resolve follows.
  */
 function findUnneeded({ deliveries, conditions }: NotificationInput, known: ReadonlySet<string>): readonly string[] {
   const isOver = new Map(conditions.map(({ id, state }) => [id, state !== 'firing']));
@@ -65,9 +65,7 @@ function findUnneeded({ deliveries, conditions }: NotificationInput, known: Read
     .filter(
       (each) =>
         !known.has(each.channel) ||
-        (['firing', 'digest', 'reminder'].includes(each.kind) &&
-          !hasArrived(each) &&
-          each.about.every((id) => isOver.get(id) ?? false)),
+        (['firing', 'digest', 'reminder'].includes(each.kind) && each.about.every((id) => isOver.get(id) ?? false)),
     )
     .map(({ id }) => id);
 }

@@ -27,14 +27,19 @@ export interface DeliveryLoopOptions {
   /** Notified when an attempt has ended. */
   readonly ended: WakeUpSignal;
   readonly events: DeliveryEvents;
+  /** Returns the milliseconds for which this process alone sends. Default: without an end. */
+  readonly left?: () => number;
 }
 
 /** Milliseconds from the first attempt after which a delivery is given up. */
 const GIVE_UP = 24 * 3_600_000;
-/** Milliseconds that an attempt may take. */
-const SEND_LIMIT = 60_000;
+/** Milliseconds that an attempt may take. An attempt gets less if another process may send soon, and none below `min`. */
+const SEND_LIMIT = { max: 60_000, min: 1000, margin: 2000 } as const;
 const FIRST_PAUSE = 5000;
-/** Longest backoff. What a channel rejected is sent again after it, because its settings may have been corrected. */
+/**
+ * Longest pause, also if the receiver asks for more, so that no answer of one silences a channel for long. What a channel
+ * rejected is sent again after it, because its settings may have been corrected.
+ */
 const LONGEST_PAUSE = 3_600_000;
 /** Longest wait in milliseconds, because the wall clock may be set meanwhile. */
 const LONGEST_WAIT = 60_000;
@@ -67,7 +72,7 @@ export class DeliveryLoop {
         if (await this.sendNext(stopping, abort)) {
           continue;
         }
-        wait = Math.min(wait, await this.#untilDue());
+        wait = this.#sendLimit < SEND_LIMIT.min ? RETRY : Math.min(wait, await this.#untilDue());
       } catch (error) {
         events.onError(error);
         wait = RETRY;
@@ -80,7 +85,8 @@ export class DeliveryLoop {
   async sendNext(stopping: AbortSignal, abort: AbortSignal): Promise<boolean> {
     const { channel, notifications, clock, ended } = this.#options;
     const now = clock.now();
-    const attempt = now < this.#pausedUntil ? null : await notifications.begin(channel.name, now);
+    const maySend = now >= this.#pausedUntil && this.#sendLimit >= SEND_LIMIT.min;
+    const attempt = maySend ? await notifications.begin(channel.name, now) : null;
     if (attempt === null) {
       return false;
     }
@@ -89,6 +95,12 @@ export class DeliveryLoop {
     await this.#store(() => notifications.end(attempt.delivery.id, result, report), stopping);
     ended.notify();
     return true;
+  }
+
+  /** Milliseconds that an attempt may take now. */
+  get #sendLimit(): number {
+    const { left = () => Number.POSITIVE_INFINITY } = this.#options;
+    return Math.min(SEND_LIMIT.max, left() - SEND_LIMIT.margin);
   }
 
   async #untilDue(): Promise<number> {
@@ -139,9 +151,13 @@ export class DeliveryLoop {
     const message = render(attempt);
     const done = new AbortController();
     const late = new AbortController();
-    const limit = clock.sleep(SEND_LIMIT, done.signal).then(() => {
+    const milliseconds = this.#sendLimit;
+    if (milliseconds <= 0) {
+      throw new ChannelError(`nothing was sent to ${channel.name}: another replica may send it`, 'not-taken');
+    }
+    const limit = clock.sleep(milliseconds, done.signal).then(() => {
       late.abort();
-      throw new ChannelError(`${channel.name} did not answer within ${SEND_LIMIT / 1000} s`, 'unknown');
+      throw new ChannelError(`${channel.name} did not answer within ${Math.round(milliseconds / 1000)} s`, 'unknown');
     });
     try {
       const outgoing = { id, thread, message, receipt: attempt.receipt };
@@ -160,7 +176,7 @@ export class DeliveryLoop {
     const { failure, message: reason, retryAfter } = error;
     const isRejected = failure === 'rejected';
     const backoff = backoffDelay(this.#failures, FIRST_PAUSE, LONGEST_PAUSE, random);
-    const pause = isRejected ? LONGEST_PAUSE : Math.max(backoff, Math.min(retryAfter ?? 0, GIVE_UP));
+    const pause = isRejected ? LONGEST_PAUSE : Math.max(backoff, Math.min(retryAfter ?? 0, LONGEST_PAUSE));
     const nextAttemptAt = now + pause;
     if (!isRejected) {
       this.#pausedUntil = nextAttemptAt;

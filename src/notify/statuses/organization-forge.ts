@@ -1,6 +1,7 @@
 /** Opens the commit statuses of an organization, as configured. */
 import type { OrganizationConfig } from '../../config/config.ts';
 import { findStatusForge } from '../../config/forge-problems.ts';
+import { FORGE_TIMEOUT } from '../../forge/clients/bounded-fetch.ts';
 import type { CommitStatuses } from '../../forge/statuses/commit-statuses.ts';
 import { openForgeStatuses } from '../../forge/statuses/open-statuses.ts';
 
@@ -11,6 +12,13 @@ export interface OrganizationStatuses {
   readonly context: string;
   /** Null: no deployments. */
   readonly environment: string | null;
+  /** Milliseconds after which a request is given up. */
+  readonly timeout: number;
+}
+
+/** Returns true if the configuration has commit statuses: the forge is known, and has a token. */
+export function hasCommitStatuses({ source, forge }: Pick<OrganizationConfig, 'source' | 'forge'>): boolean {
+  return source?.git !== undefined && forge?.token !== undefined && 'type' in findStatusForge(forge, source.git.url);
 }
 
 /** Returns null if the configuration has no token for them. */
@@ -31,5 +39,6 @@ export function openOrganizationStatuses(
     forge: openForgeStatuses({ ...found, token: forge.token, ref }, signal, userAgent),
     context: forge.statusContext ?? `octavo/${id}`,
     environment: forge.environment ?? null,
+    timeout: FORGE_TIMEOUT,
   };
 }

@@ -1,6 +1,11 @@
 /** Access to the recorded commit statuses of one organization: one change after the other. */
 import type { CommitStatusRecord, CommitStatusTable } from '../../store/commit-statuses.ts';
 
+/** Returns the records that change. */
+export type RecordChange = (
+  records: readonly CommitStatusRecord[],
+) => readonly CommitStatusRecord[] | Promise<readonly CommitStatusRecord[]>;
+
 /** Records that passes and the sender change at the same time. */
 export class StatusRecords {
   readonly #table: CommitStatusTable;
@@ -18,9 +23,9 @@ export class StatusRecords {
   }
 
   /** Stores the records that `change` returns. Throws StoreError. */
-  async change(change: (records: readonly CommitStatusRecord[]) => readonly CommitStatusRecord[]): Promise<void> {
+  async change(change: RecordChange): Promise<void> {
     await this.#inTurn(async () => {
-      const changed = change(await this.#table.list());
+      const changed = await change(await this.#table.list());
       if (changed.length > 0) {
         await this.#table.put(changed);
         this.#onChange();

@@ -29,6 +29,8 @@ export interface StatusSenderOptions {
   /** Starts no request once it aborts. */
   readonly signal: AbortSignal;
   readonly onRequest: (request: StatusRequest) => void;
+  /** Throws if nothing must be sent now. Called right before each request that changes something. */
+  readonly checkSend?: () => void;
 }
 
 /** Requests that fail. */
@@ -150,8 +152,8 @@ export class StatusSender {
     const attempts = (before?.attempts ?? 0) + 1;
     const isRefused = (error as { disposition?: unknown }).disposition === 'stall';
     const { first, max } = isRefused ? RETRY_REFUSED : RETRY;
-    const delay = Math.min(max, first * 2 ** Math.min(attempts - 1, 20));
-    const wait = error instanceof RateLimitedError ? (error.after ?? RATE_LIMIT) : delay * (0.5 + random() / 2);
+    const delay = Math.min(max, first * 2 ** Math.min(attempts - 1, 20)) * (0.5 + random() / 2);
+    const wait = error instanceof RateLimitedError ? Math.max(error.after ?? RATE_LIMIT, delay) : delay;
     const retryAt = clock.monotonic() + wait;
     this.#failures.set(key, { since: before?.since ?? clock.now(), reason: messageOf(error), attempts, retryAt });
     // Other statuses can succeed after one was rejected, such as that of an unknown commit.
@@ -165,6 +167,7 @@ export class StatusSender {
       // If the answer is lost, the forge may show either.
       await this.#update({ commit, context }, (record) => ({ ...record, sent: null }));
     }
+    this.#options.checkSend?.();
     await this.#options.forge.setStatus(commit, { ...wanted, context });
     await this.#update({ commit, context }, (record) => ({ ...record, sent: wanted }));
   }
@@ -184,6 +187,7 @@ export class StatusSender {
       return;
     }
     await this.#updateDeployment(record, { sent: null });
+    this.#options.checkSend?.();
     await deployments.setState(deployment.id, deployment.wanted, wanted);
     await this.#updateDeployment(record, { sent: deployment.wanted });
   }
@@ -197,6 +201,7 @@ export class StatusSender {
       }
     }
     await this.#updateDeployment(record, { isAttempted: true });
+    this.#options.checkSend?.();
     return deployments.create(deployment);
   }
 

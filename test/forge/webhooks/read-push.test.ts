@@ -116,6 +116,17 @@ describe('a signing token of GitLab', () => {
   });
 });
 
+test('pushes at GitLab that follow from each other are different deliveries, and a retry is the same one', () => {
+  const [, webhook] = FORGES[1] as (typeof FORGES)[number];
+  const { headers, body } = PUSHES.gitlab({ secret: webhook.secret, id: 'of-the-first-push' });
+  const idOf = (key: string) => read(webhook, { headers: { ...headers, 'idempotency-key': key }, body });
+  expect(idOf('1')).toMatchObject({ kind: 'push' });
+  expect(idOf('2')).not.toEqual(idOf('1'));
+  expect(
+    read(webhook, { headers: { ...headers, 'x-gitlab-event-uuid': 'of-a-retry', 'idempotency-key': '1' }, body }),
+  ).toEqual(idOf('1'));
+});
+
 test('a ping of GitHub or Bitbucket is answered', () => {
   for (const [forge, event] of [
     ['github', 'ping'],

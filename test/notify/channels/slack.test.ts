@@ -85,6 +85,17 @@ test.each(['message_not_found', 'cant_update_message', 'edit_window_closed'])(
   },
 );
 
+test.each(['{"ok":true}', '{"ok":true,"ts":""}', '{"ok":true,"channel":{},"ts":["1"]}'])(
+  'a message whose place the answer does not name has no receipt (%s)',
+  async (body) => {
+    const { slack, channel } = await openSlack();
+    await using _ = slack;
+    slack.faults.push({ status: 200, body });
+    expect(await channel.send(outgoing(), signal)).toBeNull();
+    await channel.close();
+  },
+);
+
 test('a reminder is a message of its own if its thread is gone', async () => {
   const { slack, channel } = await openSlack();
   await using _ = slack;

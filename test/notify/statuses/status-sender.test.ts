@@ -164,6 +164,7 @@ describe('a request that fails', () => {
     ['a refused token', () => new AuthError('Fake answers with 401', 401)],
     ['a commit that is not there', () => new RejectedError('Fake answers with 404', 404)],
     ['no answer', () => new TransientError('Fake does not answer', true)],
+    ['a rate limit of a second', () => new RateLimitedError('Fake answers with 429', 1000)],
   ])('because of %s is retried ever more rarely, and given up after a day', async (_name, error) => {
     const world = new World();
     world.fault = () => {

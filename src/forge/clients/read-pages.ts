@@ -1,0 +1,35 @@
+/** Reads lists that have numbered pages. */
+import { append } from '../../core/lists.ts';
+import { UnusableResponseError } from './bounded-fetch.ts';
+
+/** Maximum number of pages: a server that ignores the number of the page returns the same one without an end. */
+const MAX_PAGES = 500;
+
+interface ListPage<T> {
+  readonly items: readonly T[];
+  readonly isLast: boolean;
+}
+
+/**
+ * Returns the items of all pages, counted from 1. Throws UnusableResponseError if a page is not a list, or if none of them
+ * is the last one.
+ */
+export async function readPages<T>(read: (page: number) => Promise<ListPage<T>>): Promise<T[]> {
+  const all: T[] = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const { items, isLast } = await read(page);
+    append(all, requireList(items));
+    if (isLast) {
+      return all;
+    }
+  }
+  throw new UnusableResponseError(`the list has more than ${MAX_PAGES} pages`);
+}
+
+/** Returns a value if it is a list: the types of the clients are not checked. Throws UnusableResponseError. */
+export function requireList<T>(items: readonly T[]): readonly T[] {
+  if (!Array.isArray(items)) {
+    throw new UnusableResponseError('the response is not a list');
+  }
+  return items;
+}

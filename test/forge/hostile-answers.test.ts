@@ -1,0 +1,166 @@
+/** Forges that redirect, ask for absurd waits or answer with something else: no secret leaves, and no status is lost. */
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { AppError, RateLimitedError } from '../../src/core/errors.ts';
+import { openForgeStatuses } from '../../src/forge/statuses/open-statuses.ts';
+import { ensureHook } from '../../src/forge/webhooks/hook-settings.ts';
+import { createVirtualClock } from '../queue/virtual-clock.ts';
+import { countCases, SEED } from '../support/campaign.ts';
+
+const FORGES = ['github', 'gitlab', 'gitea', 'bitbucket'] as const;
+const TOKEN = 'forge-token-never-to-be-seen';
+const SECRET = 'webhook-secret-never-to-be-seen';
+const COMMIT = 'a'.repeat(40);
+const HOUR = 3_600_000;
+const { signal } = new AbortController();
+
+interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly text: string;
+}
+type Answer = readonly [status: number, headers: Record<string, string | string[]>, body: string];
+
+/** Server with one answer for each request, which keeps everything that it receives. */
+async function serve(answer: (request: Received) => Answer) {
+  const received: Received[] = [];
+  const read = async (request: IncomingMessage): Promise<Received> => {
+    const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>)).toString();
+    const { method = '', url = '', rawHeaders } = request;
+    return { method, path: url, text: `${rawHeaders.join('\n')}\n${url}\n${body}` };
+  };
+  const server = createServer(async (request, response) => {
+    const each = await read(request);
+    received.push(each);
+    const [status, headers, body] = answer(each);
+    response.writeHead(status, headers).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    received,
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const json = (body: unknown): Answer => [200, { 'content-type': 'application/json' }, JSON.stringify(body)];
+const redirect = (status: number, location: string): Answer => [status, { location }, ''];
+
+const setStatus = (type: (typeof FORGES)[number], origin: string) =>
+  openForgeStatuses(
+    { type, apiUrl: `${origin}/api/v4`, repository: 'acme/docs', token: TOKEN, ref: 'main' },
+    signal,
+    'octavo/0',
+  ).setStatus(COMMIT, { state: 'success', context: 'octavo/org_1', description: 'done', url: null });
+
+const createHook = (forge: (typeof FORGES)[number], apiUrl: string) =>
+  ensureHook(
+    {
+      ...{ forge, apiUrl, repository: 'acme/docs', token: TOKEN },
+      ...{ url: 'https://octavo.example/hooks/org_1', secret: SECRET },
+    },
+    { clock: { ...createVirtualClock(), sleep: async () => undefined }, signal, userAgent: 'octavo/0' },
+  );
+
+const failureOf = async (work: Promise<unknown>) => {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(AppError);
+  expect(String(error)).not.toMatch(/never-to-be-seen/);
+  return error as AppError;
+};
+
+describe.each(FORGES)('%s', (type) => {
+  test.each([301, 302, 303, 307, 308])(
+    'a redirect (%i) to another host gets no request, and no secret',
+    async (code) => {
+      await using other = await serve(() => json([]));
+      await using forge = await serve(({ path }) => redirect(code, other.origin + path));
+      const error = await failureOf(setStatus(type, forge.origin));
+      expect(error).toMatchObject({ code: 'not-the-platform' });
+      expect(error.message).toContain(`a redirect to ${other.origin} (${code}), which is not followed`);
+      await failureOf(createHook(type, forge.origin));
+      expect(other.received).toEqual([]);
+    },
+  );
+
+  test.each([301, 302, 303])(
+    'a redirect (%i) that would turn the status into a question is a failure',
+    async (code) => {
+      await using forge = await serve(({ path }) => (path.endsWith('?') ? json([]) : redirect(code, `${path}?`)));
+      await failureOf(setStatus(type, forge.origin));
+      expect(forge.received.map(({ method }) => method)).toEqual(['POST']);
+    },
+  );
+
+  test.each([307, 308])('a redirect (%i) within the forge is followed with the same request', async (code) => {
+    await using forge = await serve(({ path }) =>
+      path.startsWith('/moved') ? json({ id: 1 }) : redirect(code, `/moved${path}`),
+    );
+    await setStatus(type, forge.origin);
+    const [first, second] = forge.received;
+    expect(second?.method).toBe('POST');
+    expect(second?.text.split('\n').at(-1)).toBe(first?.text.split('\n').at(-1));
+    expect(second?.text).toContain(TOKEN);
+  });
+
+  test('redirects without an end are a failure', async () => {
+    await using forge = await serve(({ path }) => redirect(307, `${path}x`));
+    await failureOf(setStatus(type, forge.origin));
+    expect(forge.received).toHaveLength(4);
+  });
+});
+
+const number = fc.oneof(
+  fc.constantFrom('', '0', '-1', '-99999999', '1e9', '99999999999999999999', 'Infinity', 'NaN', '0x10', 'soon', '7'),
+  fc.integer({ min: -10, max: 10_000_000 }).map(String),
+  fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('2100-01-01') }).map((date) => date.toUTCString()),
+);
+
+test('no wait that a forge asks for is shorter than a second or longer than an hour', async () => {
+  const headers = fc.record(
+    { 'retry-after': number, 'x-ratelimit-remaining': fc.constantFrom('0', '5', ''), 'x-ratelimit-reset': number },
+    { requiredKeys: [] },
+  );
+  const answers = fc.record({ type: fc.constantFrom(...FORGES), status: fc.constantFrom(403, 429), headers });
+  let current: Answer = [429, {}, ''];
+  await using forge = await serve(() => current);
+  await fc.assert(
+    fc.asyncProperty(answers, async ({ type, status, headers: given }) => {
+      current = [status, { 'content-type': 'application/json', ...given }, '{}'];
+      const error = await failureOf(setStatus(type, forge.origin));
+      if (error instanceof RateLimitedError && error.after !== null) {
+        expect(error.after).toBeGreaterThanOrEqual(1000);
+        expect(error.after).toBeLessThanOrEqual(HOUR);
+      }
+    }),
+    { seed: SEED, numRuns: countCases({ sample: 60, ci: 300, full: 3000 }) },
+  );
+});
+
+test('whatever a forge answers is a success or a failure without its words', async () => {
+  const bodies = fc.oneof(
+    fc.constantFrom('', '{', 'null', '[]', '[null]', '0', '"text"', '{"id":{}}', '<html>', `{"message":"${SECRET}"}`),
+    fc.json({ maxDepth: 3 }),
+    fc.uint8Array({ maxLength: 50 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
+  );
+  const types = fc.constantFrom('application/json', 'text/html', 'application/octet-stream', 'x', '');
+  const statuses = fc.constantFrom(200, 201, 204, 304, 400, 401, 404, 409, 422, 500, 502);
+  let current: Answer = [200, {}, ''];
+  await using forge = await serve(() => current);
+  const answers = fc.tuple(statuses, types, bodies, fc.constantFrom(...FORGES), fc.constantFrom(setStatus, createHook));
+  await fc.assert(
+    fc.asyncProperty(answers, async ([status, type, body, forgeType, work]) => {
+      current = [status, type === '' ? {} : { 'content-type': type }, status === 204 || status === 304 ? '' : body];
+      await work(forgeType, forge.origin).catch(async (error: unknown) => failureOf(Promise.reject(error)));
+    }),
+    { seed: SEED, numRuns: countCases({ sample: 100, ci: 500, full: 5000 }) },
+  );
+});
