@@ -1,38 +1,38 @@
 /** The daemon: opens the state file, creates the features of each organization, and runs them. */
-import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
-import type { OrganizationConfig } from './config/config.ts';
-import { loadIdPseudonymizers, type PseudonymizeId } from './conversations/intake/id-pseudonymizer.ts';
+import type { Config, OrganizationConfig } from './config/config.ts';
 import { endsWithin } from './core/clock.ts';
+import { messageOf } from './core/errors.ts';
 import { ChangeNotifier } from './daemon/backend.ts';
-import { changeEvents, notifyingBudget } from './daemon/change-events.ts';
-import { OrganizationClusters } from './daemon/clusters.ts';
-import { OrganizationCommitStatuses } from './daemon/commit-statuses.ts';
-import { OrganizationConversations } from './daemon/conversations.ts';
+import { notifyingBudget } from './daemon/change-events.ts';
+import { describeFleet, observeFleet, TransactionTimes } from './daemon/describe-fleet.ts';
+import { configuredReporters } from './daemon/facts/reporters.ts';
 import { FactReporting } from './daemon/facts/reporting.ts';
-import type { DaemonContext, Feature, OrganizationContext } from './daemon/feature.ts';
+import { type Configuration, openConfiguration } from './daemon/fleet/configuration.ts';
+import { openLeases, sharedBudgets } from './daemon/fleet/open-leases.ts';
+import { FleetOrganizations } from './daemon/fleet/organizations.ts';
+import { requireWork } from './daemon/fleet/require-work.ts';
+import { IN_FLIGHT } from './daemon/fleet/running-organization.ts';
+import { TokenConnections, tokenDigest } from './daemon/fleet/token-connections.ts';
+import { FleetLink } from './daemon/fleet-link.ts';
 import { serveHooks } from './daemon/hooks.ts';
 import { IdleMemory } from './daemon/idle-memory.ts';
-import type { ManagedOrganization } from './daemon/managed-organization.ts';
 import { DaemonNotifications, openChannels } from './daemon/notifications.ts';
+import { DaemonOrganizationOpener } from './daemon/open-organization.ts';
 import type { DaemonOptions } from './daemon/options.ts';
-import { Reconciliation } from './daemon/reconciliation.ts';
-import { requireWork } from './daemon/require-work.ts';
-import { TokenConnections } from './daemon/token-connections.ts';
+import type { DaemonContext } from './daemon/organization/feature.ts';
+import { SharedWork } from './daemon/shared-work.ts';
 import { WebPage } from './daemon/web-page.ts';
+import type { FleetLeases } from './fleet/fleet-leases.ts';
 import type { Channel } from './notify/channels/channel.ts';
-import { ConversationsProbe } from './platform/conversations-probe.ts';
 import type { OrganizationReconciler } from './reconcile/daemon/organization.ts';
 import { type ControlServer, openControl } from './server/control.ts';
 import { controlSocketPath } from './server/control-client.ts';
-import { combineListeners } from './server/listeners.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
 import { observeQueue, queueObservation } from './server/pass-events.ts';
 import { createServer } from './server/server.ts';
-import { openSqliteStore } from './store/sqlite.ts';
+import { FLEET_LEASE, type Lease } from './store/leases.ts';
+import { openStore } from './store/open/open-store.ts';
 import type { Store } from './store/store.ts';
-
-const approveCommand = (checksum: string) => `octavo approve ${checksum}`;
 
 /** A running daemon. */
 export interface Daemon {
@@ -42,6 +42,8 @@ export interface Daemon {
   readonly pageAddress: string | null;
   /** Organizations that have a source of manifests. */
   readonly organizations: readonly OrganizationReconciler[];
+  /** Reads the configuration again, and applies what has changed. */
+  reload(): Promise<void>;
   /** Serves health and metrics, opens the control socket and starts all features. */
   start(): Promise<void>;
   /**
@@ -58,25 +60,22 @@ export interface Daemon {
   stop(): Promise<void>;
 }
 
-/** Milliseconds that requests in flight may take after a SIGTERM. */
-const IN_FLIGHT = 6000;
 /** Milliseconds after which unfinished work is abandoned: less than 10 s, including closing. */
-const STOP_LIMIT = 8000;
+const STOP_LIMIT = 8500;
 const CLOSE_LIMIT = 1000;
 
 /** Creates the daemon. Throws ConfigError and StoreError before anything is started. */
 export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { config, clock, random, version, log } = options;
+  const { config, clock, random, version } = options;
   requireWork(config);
   const metrics = createMetrics();
-  const store = (options.openStore ?? openSqliteStore)(resolve(config.store.path));
+  const times = new TransactionTimes(metrics);
+  const store = await (options.openStore?.(config.store) ?? openStore(config.store, clock, random, times.listener));
   try {
-    const changes = new ChangeNotifier();
-    const onEvent = notifyingBudget(observeQueue(metrics), () => changes.notify('budget'));
-    const connections = await TokenConnections.open({ config, clock, random, version, log, store, onEvent });
     const channels = await openChannels(config, version, clock);
-    const idPseudonymizers = await loadIdPseudonymizers(store, config.organizations, randomBytes);
-    return new RunningDaemon({ ...options, metrics, store, connections, idPseudonymizers, changes, channels });
+    const daemon = new RunningDaemon({ ...options, metrics, store, channels, times });
+    await daemon.open();
+    return daemon;
   } catch (error) {
     await store.close();
     throw error;
@@ -85,197 +84,213 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
 
 /** Parts of the daemon that are opened before it is created. */
 interface DaemonParts extends DaemonOptions {
+  readonly times: TransactionTimes;
   readonly metrics: Metrics;
   readonly store: Store;
-  readonly connections: TokenConnections;
-  readonly idPseudonymizers: ReadonlyMap<string, PseudonymizeId>;
-  readonly changes: ChangeNotifier;
   readonly channels: readonly Channel[];
 }
 
 class RunningDaemon implements Daemon {
   address: string | null = null;
   pageAddress: string | null = null;
-  readonly #options: DaemonOptions;
   readonly #context: DaemonContext;
   readonly #connections: TokenConnections;
-  readonly #organizations: readonly ManagedOrganization[];
+  readonly #organizations: FleetOrganizations;
+  readonly #shared: SharedWork;
+  readonly #leases: FleetLeases;
   readonly #stopping = new AbortController();
-  readonly #abort = new AbortController();
-  readonly #memory: IdleMemory;
   readonly #server: ReturnType<typeof createServer>;
-  readonly #changes: ChangeNotifier;
+  readonly #changes = new ChangeNotifier();
+  readonly #link: FleetLink;
   readonly #page: WebPage;
   readonly #notifications: DaemonNotifications;
   readonly #facts: FactReporting;
+  readonly #configuration: Configuration | null;
+  #config: Config;
   #control: ControlServer | null = null;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: DaemonParts) {
-    const { store, metrics, connections, idPseudonymizers, changes } = options;
-    this.#changes = changes;
-    this.#options = options;
-    this.#connections = connections;
-    this.#memory = new IdleMemory(options.clock, this.#stopping.signal, options.releaseMemory ?? (() => undefined));
-    this.#context = { ...options, metrics, store, stopping: this.#stopping.signal, abort: this.#abort.signal };
-    this.#notifications = new DaemonNotifications(this.#context, options.channels, () =>
-      changes.notify('notifications'),
+    const { metrics, clock, log } = options;
+    const changes = this.#changes;
+    const onEvent = notifyingBudget(observeQueue(metrics), () => changes.notify('budget'));
+    this.#context = options;
+    this.#config = options.config;
+    const onProblem = () => void this.#facts.observe(this.#shared.isActive);
+    const configure = async (changed: Config) => {
+      this.#configure(changed);
+      await this.#shared.forgetRemoved();
+    };
+    this.#configuration = openConfiguration(options, { configure, onProblem });
+    const work = { begin: (lease: Lease) => this.#begin(lease), end: (lease: Lease) => this.#end(lease) };
+    this.#leases = openLeases(options, work);
+    const shared = sharedBudgets(options, this.#leases);
+    this.#connections = new TokenConnections({ ...options, onEvent, shared });
+    this.#notifications = new DaemonNotifications(
+      ...([this.#context, options.channels] as const),
+      () => changes.notify('notifications'),
+      () => this.#link.wakeNotifications(),
     );
     this.#facts = new FactReporting(this.#context, this.#notifications);
-    this.#organizations = options.config.organizations.map((organization) =>
-      this.#open(organization, idPseudonymizers.get(organization.id) as PseudonymizeId),
-    );
+    this.#organizations = new FleetOrganizations({
+      ...{ opener: this.#opener(options), clock, log, onChange: (id) => this.#showOrganization(id) },
+      onFailure: (organization, error) =>
+        log.error({ organization, reason: messageOf(error) }, 'cannot open the organization'),
+    });
+    this.#shared = new SharedWork({ notifications: this.#notifications, reporters: () => this.#reporters(), log });
+    this.#link = new FleetLink({
+      ...{ context: this.#context, leases: this.#leases, changes, stopping: this.#stopping.signal },
+      find: (id) => this.#organizations.find(id),
+      configured: () => this.#config.organizations,
+      queueName: (organization) => this.#connections.queueName(organization),
+      onNotifications: () => this.#notifications.wakeHere(),
+    });
     this.#page = new WebPage({
-      context: this.#context,
-      organizations: this.#organizations,
-      changes: this.#changes,
-      ...{ connections, notifications: this.#notifications, logBuffer: options.logBuffer },
+      ...{ context: this.#context, connections: this.#connections, notifications: this.#notifications, changes },
+      link: this.#link,
+      fleet: () => describeFleet(this.#leases, this.#config.organizations, options.times.average),
+      organizations: () => this.#organizations.open,
+      configured: () => this.#config.organizations,
+      logBuffer: options.logBuffer,
     });
     this.#server = createServer({ registry: metrics.registry, health: () => [], ready: () => this.#unready() });
-    serveHooks(this.#server.app, this.#organizations, { clock: options.clock, metrics, changes });
+    serveHooks(this.#server.app, (id) => this.#link.hooks(id), { clock, metrics, changes });
   }
 
   get organizations(): readonly OrganizationReconciler[] {
-    return this.#organizations.flatMap(({ reconciliation }) => reconciliation?.reconciler ?? []);
+    return this.#organizations.open.flatMap(({ reconciliation }) => reconciliation?.reconciler ?? []);
   }
 
-  get #features(): readonly Feature[] {
-    return this.#organizations.flatMap(({ features }) => features);
+  /** Claims the organizations and opens them. Throws ConfigError and StoreError. */
+  async open(): Promise<void> {
+    try {
+      this.#configure(this.#config);
+      await this.#leases.start();
+      const [error] = await this.#organizations.opened();
+      if (error !== undefined && this.#leases.replica === null) {
+        throw error;
+      }
+    } catch (error) {
+      await this.#leases.drain(0);
+      throw error;
+    }
   }
 
   async start(): Promise<void> {
     const { config, log } = this.#context;
-    await this.#check();
-    await this.#notifications.start(this.#facts.start(this.#page.backend));
-    this.#control = await openControl(
-      controlSocketPath(resolve(config.store.path)),
-      this.#page.backend.actions,
-      (by, path) => this.#page.view(by, path),
+    await this.#organizations.check();
+    this.#facts.start(this.#page.backend, {
+      isOwned: (id) => this.#organizations.find(id) !== undefined,
+      configuration: () => this.#configuration?.problem ?? null,
+    });
+    this.#link.start(this.#page.backend);
+    await this.#shared.start();
+    this.#control = await openControl(controlSocketPath(config), this.#page.backend.actions, (by, path) =>
+      this.#page.view(by, path),
     );
     this.address = await this.#server.listen(config.server.listen);
     this.pageAddress = await this.#page.open();
-    log.info({ address: this.address, organizations: config.organizations.length }, 'octavo is running');
+    log.info({ address: this.address, organizations: this.#config.organizations.length }, 'octavo is running');
     this.#timer = setInterval(() => this.#observe(), 10_000);
     this.#timer.unref();
-    await Promise.all(
-      this.#organizations.map(async ({ features }) => {
-        for (const feature of features) {
-          await feature.start();
-        }
-      }),
-    );
+    await this.#organizations.start();
+    await this.#configuration?.start();
+  }
+
+  async reload(): Promise<void> {
+    await this.#configuration?.reload();
   }
 
   async once(): Promise<boolean> {
-    await this.#check();
-    let succeeded = true;
-    for (const stage of [1, 2]) {
-      const features = this.#features.filter((feature) => feature.stage === stage);
-      const results = await Promise.all(features.map((feature) => feature.once()));
-      succeeded &&= results.every(Boolean);
-    }
-    return succeeded;
+    await this.#organizations.check();
+    return this.#organizations.once();
   }
 
   async runClusters(): Promise<boolean> {
-    return (await Promise.all(this.#organizations.map(({ clusters }) => clusters.once()))).every(Boolean);
-  }
-
-  async #check(): Promise<void> {
-    await Promise.all(this.#features.map((feature) => feature.check?.()));
+    return (await Promise.all(this.#organizations.open.map(({ clusters }) => clusters.once()))).every(Boolean);
   }
 
   async stop(): Promise<void> {
     const { clock, log, store } = this.#context;
     this.#stopping.abort();
     clearInterval(this.#timer);
-    const late = setTimeout(() => this.#abort.abort(), IN_FLIGHT);
+    this.#organizations.close();
     const hasEnded = await endsWithin(clock, STOP_LIMIT, [
       ...this.#connections.queues().map(([, queue]) => queue.drain(IN_FLIGHT)),
-      ...this.#features.map((feature) => feature.stop(IN_FLIGHT)),
+      this.#leases.drain(STOP_LIMIT),
+      this.#configuration?.close(),
       this.#page.close(),
-      this.#notifications.stop(IN_FLIGHT),
       this.#facts.stop(),
     ]);
-    clearTimeout(late);
     if (!hasEnded) {
       log.warn('shutdown timed out; abandoning unfinished work');
     }
-    await this.#connections.remember();
-    await endsWithin(clock, CLOSE_LIMIT, [this.#connections.close(), this.#control?.close(), this.#server.close()]);
-    await store.close();
+    // A database that does not answer must not keep the process from ending.
+    await endsWithin(clock, CLOSE_LIMIT, [this.#connections.remember()]);
+    await endsWithin(clock, CLOSE_LIMIT, [this.#notifications.close(), this.#control?.close(), this.#server.close()]);
+    await endsWithin(clock, CLOSE_LIMIT, [store.close()]);
   }
 
-  #open(organization: OrganizationConfig, pseudonymizeId: PseudonymizeId): ManagedOrganization {
-    const { id, source } = organization;
-    const { events, conversationEvents, clusterEvents } = this.#options;
-    const context: OrganizationContext = {
-      ...this.#context,
-      organization,
-      connection: this.#connections.of(organization),
-      probe: new ConversationsProbe(),
-      log: this.#context.log.child({ organization: id }),
-    };
-    const notify = () => this.#changes.notify(id);
-    const changes = changeEvents(notify);
-    const statuses = OrganizationCommitStatuses.open(context);
-    const reconciliation =
-      source === null
-        ? null
-        : new Reconciliation(context, {
-            source,
-            approveCommand: this.#options.approveCommand ?? approveCommand,
-            onPassEnd: () => this.#endPass(),
-            onRecorded: (number) => {
-              notify();
-              statuses?.recorded(number);
-              // The pass was stored with its events.
-              this.#notifications.wake();
-            },
-            events: combineListeners([
-              this.#memory.events(),
-              changes.passes,
-              statuses?.events() ?? {},
-              this.#facts.passEvents(id),
-              events?.(id) ?? {},
-            ]),
-          });
-    const conversations = new OrganizationConversations(context, {
-      pseudonymizeId,
-      events: combineListeners([changes.conversations, conversationEvents?.(id) ?? {}]),
+  #configure(config: Config): void {
+    const { organizations } = config;
+    const { baseUrl } = this.#context.config.platform;
+    this.#config = config;
+    this.#connections.setOrganizations(organizations);
+    this.#organizations.setOrganizations(organizations);
+    this.#leases.setOrganizations(organizations.map(({ id, token }) => ({ id, shard: tokenDigest(baseUrl, token) })));
+  }
+
+  #begin(lease: Lease): void {
+    (lease.name === FLEET_LEASE ? this.#shared : this.#organizations).begin(lease);
+  }
+
+  #end(lease: Lease): Promise<void> {
+    return lease.name === FLEET_LEASE ? this.#shared.end() : this.#organizations.end(lease);
+  }
+
+  #opener(options: DaemonParts): DaemonOrganizationOpener {
+    const { clock, releaseMemory = () => undefined } = options;
+    return new DaemonOrganizationOpener({
+      ...{ context: this.#context, listeners: options, connections: this.#connections, facts: this.#facts },
+      replica: this.#leases.replica,
+      memory: new IdleMemory(clock, this.#stopping.signal, releaseMemory),
+      onChange: (id) => this.#changes.notify(id),
+      onPassEnd: () => this.#endPass(),
+      onRecorded: () => this.#notifications.wake(),
     });
-    const clusters = new OrganizationClusters(context, {
-      source: reconciliation?.source ?? null,
-      bindings: () => reconciliation?.reconciler.lastPlan?.bindings ?? null,
-      events: combineListeners([changes.clusters, this.#facts.clusterEvents(id), clusterEvents?.(id) ?? {}]),
-    });
-    const features = [reconciliation, statuses, conversations, clusters].filter((feature) => feature !== null);
-    return { id, reconciliation, statuses, conversations, clusters, features };
+  }
+
+  #reporters(): readonly string[] {
+    const name = (organization: OrganizationConfig) => this.#connections.queueName(organization);
+    return configuredReporters(this.#config.organizations, name, this.#context.dryRun);
+  }
+
+  #showOrganization(id: string): void {
+    this.#link.show(id);
+    this.#facts.forget(id);
+    this.#changes.notify(id);
   }
 
   #unready(): readonly string[] {
-    return this.organizations
-      .filter((organization) => organization.lastEnd === null)
-      .map((organization) => `${organization.id}: the first pass has not ended`);
+    return this.#leases.replica === null
+      ? this.#organizations.unready()
+      : this.#leases.status().hasJoined
+        ? []
+        : ['this replica has not joined the fleet'];
   }
 
   #observe(): void {
-    this.#observeQueues();
+    this.#endPass();
+    observeFleet(this.#leases, this.#context.metrics);
+    this.#changes.notify('replicas', true);
     this.#page.observe();
-    void this.#facts.observe();
     // Saved regularly, because a killed process cannot save anything.
     void this.#connections.remember();
-    for (const feature of this.#features) {
-      void feature.observe?.();
-    }
+    this.#organizations.observe();
   }
 
   #endPass(): void {
-    this.#observeQueues();
-    void this.#facts.observe();
-  }
-
-  #observeQueues(): void {
+    void this.#facts.observe(this.#shared.isActive);
     for (const [name, queue] of this.#connections.queues()) {
       this.#context.metrics.queue(queueObservation(name, queue.snapshot()));
     }

@@ -1,12 +1,22 @@
 import { Command, Help, Option } from 'commander';
 import { apiCommands } from './api-program.ts';
-import { CONFIG, count, durationOrZero, ORGANIZATION, SCOPE, type SetExitCode, upTo } from './cli/arguments.ts';
+import {
+  between,
+  CONFIG,
+  count,
+  durationOrZero,
+  ORGANIZATION,
+  SCOPE,
+  type SetExitCode,
+  upTo,
+} from './cli/arguments.ts';
 import type { CommandContext } from './cli/context.ts';
 import { FEATURE_NAMES, PLATFORM_NAMES } from './cli/feature-names.ts';
 import { clusterCommands } from './clusters/program.ts';
 import { conversationCommands } from './conversations/program.ts';
 import { actionCommands, silenceCommands, viewCommands, webhookCommands } from './daemon/program.ts';
 import { notifyCommands } from './notify/program.ts';
+import { storeCommands } from './store/program.ts';
 
 /** Forges that `octavo init` has a workflow for. */
 const FORGE_CHOICES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
@@ -36,6 +46,7 @@ export function createProgram(context: CommandContext, setExitCode: SetExitCode)
   conversationCommands(program, context, setExitCode);
   clusterCommands(program, context, setExitCode);
   notifyCommands(program, context, setExitCode);
+  storeCommands(program, context, setExitCode);
   apiCommands(program, context, setExitCode);
   tryingCommands(program, context, setExitCode);
   return program;
@@ -277,8 +288,14 @@ function tryingCommands(program: Command, context: CommandContext, setExitCode: 
   program
     .command('demo')
     .description('Demonstrate Octavo on the embedded platform')
+    .option('--fleet <replicas>', 'Demonstrate a fleet of 2 to 9 replicas on PostgreSQL', between(2, 9))
     .option('--once', 'Exit when the demonstration is complete')
     .action(async (options) => {
+      if (options.fleet !== undefined) {
+        const { demoFleetCommand } = await import('./daemon/demo-fleet.ts');
+        setExitCode(await demoFleetCommand(options, context));
+        return;
+      }
       const { demoCommand } = await import('./daemon/demo.ts');
       setExitCode(await demoCommand(options, context));
     });

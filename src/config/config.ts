@@ -1,6 +1,7 @@
 /** Validated configuration that the rest of the program uses. */
 import { ConfigError } from '../core/errors.ts';
 import { type ClusterExtras, type ClustersConfig, completeClusters } from './clusters.ts';
+import { runtimeDirectory, type StoreConfig } from './fleet/store.ts';
 import type { ForgeConfig } from './forge.ts';
 import { isPlainHttp, PLAIN_HTTP } from './model/plain-http.ts';
 import { PUBLIC_API, readBaseUrl, readFlag, readToken } from './model/values.ts';
@@ -71,7 +72,10 @@ export interface Config {
   };
   readonly organizations: readonly OrganizationConfig[];
   readonly queue: Readonly<ParsedConfig['queue']>;
-  readonly store: Readonly<ParsedConfig['store']>;
+  readonly store: StoreConfig;
+  readonly fleet: Readonly<ParsedConfig['fleet']>;
+  /** Directory of the control socket and the checkouts. */
+  readonly runtime: { readonly directory: string };
   readonly server: Readonly<ParsedConfig['server']>;
   /** The web page. */
   readonly ui: UiConfig;
@@ -103,6 +107,8 @@ export function freezeConfig(
   const settings = {
     ...parsed,
     platform: { ...platform, user: user ?? null },
+    store: parsed.store,
+    runtime: { directory: runtimeDirectory(parsed.store, parsed.runtime.directory) },
     organizations: parsed.organizations.map((organization, index) => ({
       ...organization,
       token: organization.token ?? platformToken ?? '',

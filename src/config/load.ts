@@ -7,14 +7,19 @@ import { append } from '../core/lists.ts';
 import { didYouMean } from '../core/text/suggest.ts';
 import { type ConfigFiles, examineClusters } from './clusters.ts';
 import { type Config, freezeConfig } from './config.ts';
+import {
+  mergeOrganizations,
+  type OrganizationFileOptions,
+  type OrganizationsDocument,
+} from './file/organization-files.ts';
+import { currentName } from './file/renamed.ts';
+import { collectSecrets, isSecretSetting } from './file/secrets.ts';
+import { type ConfigTrust, foundLimits } from './file/trust.ts';
 import { forgeProblems } from './forge-problems.ts';
 import { type ConfigDocument, type Path, readDocument } from './model/document.ts';
 import { plainHttpProblems } from './model/plain-http.ts';
 import { notificationProblems } from './notification-checks.ts';
-import { currentName } from './renamed.ts';
 import { type ConfigKind, configSchema } from './schema.ts';
-import { collectSecrets, isSecretSetting } from './secrets.ts';
-import { type ConfigTrust, foundLimits } from './trust.ts';
 import { uiProblems } from './ui.ts';
 import { webhookProblems } from './webhook-problems.ts';
 
@@ -29,6 +34,8 @@ export interface LoadConfigOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Throws if the file cannot be read. */
   readonly readFile: (path: string) => string;
+  /** Reads the files of a directory that have one organization each. Default: no directory can be read. */
+  readonly readDirectory?: OrganizationFileOptions['readDirectory'];
   /** All kinds of resources. */
   readonly kinds: readonly ConfigKind[];
   /** `found`: the file was not named explicitly, so its references are limited (see `trust.ts`). Default: `named`. */
@@ -46,10 +53,12 @@ const READ_ONCE = { jitless: true };
  */
 export function loadConfig(options: LoadConfigOptions): Config {
   const { text, file, folder = dirname(file), env, readFile, kinds, trust = 'named', omit = [] } = options;
+  const { readDirectory = noDirectories } = options;
   const limits = trust === 'found' ? foundLimits(file) : null;
   const files = { readFile: limits?.readFile ?? readFile, base: folder };
   const context = { env, ...files, ...(limits === null ? {} : { refuse: limits.refuse }) };
-  const document = omitSections(readDocument(text, file, context), omit);
+  const main = omitSections(readDocument(text, file, context), omit);
+  const document = mergeOrganizations(main, { file, context, readDirectory });
   const secrets = collectSecrets(document);
   const schema = configSchema(kinds);
   const parsed = schema.safeParse(document.values ?? {}, READ_ONCE);
@@ -59,7 +68,7 @@ export function loadConfig(options: LoadConfigOptions): Config {
     const issues = parsed.error?.issues ?? [];
     append(problems, [
       ...issues.flatMap((issue) => describeIssue(issue, document, schema)),
-      ...crossChecks(document),
+      ...crossChecks(document, file),
       ...plainHttpProblems(document),
       ...uiProblems(document),
       ...notificationProblems(document),
@@ -75,6 +84,10 @@ export function loadConfig(options: LoadConfigOptions): Config {
     throw new ConfigError(listOnce(problems, secrets, file));
   }
   return freezeConfig(parsed.data, secrets, clusters);
+}
+
+function noDirectories(): never {
+  throw new Error('this configuration cannot name directories');
 }
 
 function omitSections(document: ConfigDocument, sections: readonly string[]): ConfigDocument {
@@ -104,8 +117,9 @@ function listOnce(problems: readonly Problem[], secrets: ReadonlySet<string>, ma
     const place = `${problem.file}:${problem.line}:${problem.column}:${problem.address}`;
     first.set(place, first.get(place) ?? problem);
   }
-  const isOther = ({ file }: Problem) => Number(file !== main);
-  const sorted = [...first.values()].sort((a, b) => isOther(a) - isOther(b) || a.line - b.line || a.column - b.column);
+  const order = ({ file }: Problem) => (file === main ? '' : file);
+  const byFile = (a: Problem, b: Problem) => (order(a) === order(b) ? 0 : order(a) < order(b) ? -1 : 1);
+  const sorted = [...first.values()].sort((a, b) => byFile(a, b) || a.line - b.line || a.column - b.column);
   return [...secrets].reduce(
     (text, secret) => text.replaceAll(secret, '[secret]'),
     sorted.map(formatProblem).join('\n'),
@@ -202,21 +216,23 @@ function shapeOf(schema: z.core.$ZodType | undefined) {
 }
 
 /** Checks that involve several settings. They use raw values, so that they also run if other settings are invalid. */
-function crossChecks(document: ConfigDocument): readonly Problem[] {
+function crossChecks(document: OrganizationsDocument, main: string): readonly Problem[] {
   const root = isObject(document.values) ? document.values : {};
   const platform = isObject(root.platform) ? root.platform : {};
   const seen = new Map<unknown, number>();
+  const isEmpty = Array.isArray(root.organizations) && root.organizations.length === 0;
+  if (isEmpty && document.directory === null) {
+    return [document.problemAt(['organizations'], 'this is not valid; expected at least one entry')];
+  }
   return organizationsOf(document)
     .filter(isObject)
     .flatMap((organization, index) => {
       const at: Path = ['organizations', index];
       const problems: Problem[] = [];
       const { id, source, token, syncWindows } = organization;
-      if (id !== undefined && seen.has(id)) {
-        const first = `organizations[${seen.get(id)}]`;
-        problems.push(
-          document.problemAt([...at, 'id'], `${JSON.stringify(id)} is already listed as ${first}; list it once`),
-        );
+      const first = seen.get(id);
+      if (id !== undefined && first !== undefined) {
+        append(problems, duplicateProblems(document, main, id, [first, index]));
       }
       seen.set(id, seen.get(id) ?? index);
       if (token === undefined && platform.token === undefined) {
@@ -227,6 +243,23 @@ function crossChecks(document: ConfigDocument): readonly Problem[] {
       }
       return [...problems, ...windowChecks(document, [...at, 'syncWindows'], syncWindows)];
     });
+}
+
+/** Returns the problem of a second organization with an id; if one of them has a file of its own, both are problems. */
+function duplicateProblems(
+  document: ConfigDocument,
+  main: string,
+  id: unknown,
+  [first, second]: readonly [number, number],
+): readonly Problem[] {
+  const at = (index: number, message: string) => document.problemAt(['organizations', index, 'id'], message);
+  const nameOf = (index: number) => {
+    const { file, address } = at(index, '');
+    return file === main ? address.replace(/\.id$/, '') : file;
+  };
+  const listed = (index: number) => `${JSON.stringify(id)} is already listed as ${nameOf(index)}; list it once`;
+  const isInList = [first, second].every((index) => at(index, '').file === main);
+  return [...(isInList ? [] : [at(first, listed(second))]), at(second, listed(first))];
 }
 
 function windowChecks(document: ConfigDocument, at: Path, windows: unknown): readonly Problem[] {

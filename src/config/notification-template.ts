@@ -28,6 +28,7 @@ const SUBJECTS: Readonly<Partial<Record<ConditionCode | EventCode, readonly Subj
   'connector-failing': ['organization', 'source'],
   'channel-failing': ['channel'],
   'state-file-failing': [],
+  'configuration-invalid': [],
 };
 
 /** Names whose value may be empty: not every condition has details, and without `ui.publicUrl` there are no links. */

@@ -3,6 +3,8 @@ import * as z from 'zod';
 import { isScope } from '../core/scope.ts';
 import { clustersSchema } from './clusters.ts';
 import { conversationsSchema } from './conversations.ts';
+import { fleetSchema } from './fleet/leases.ts';
+import { storeSchema } from './fleet/store.ts';
 import { forgeSchema } from './forge.ts';
 import { choice, count, cron, flag, positive, setting, text, token } from './model/settings.ts';
 import { PUBLIC_API, readBaseUrl, readEmail, readListen, readText, readTimezone } from './model/values.ts';
@@ -121,14 +123,16 @@ export function configSchema(kinds: readonly ConfigKind[]) {
         insecure: flag().prefault(false),
       })
       .prefault({}),
-    organizations: z.array(organizationSchema(kinds)).min(1),
+    organizations: z.array(organizationSchema(kinds)),
     queue: z
       .strictObject({
         concurrency: count(1, 1_000).prefault(10),
         deadline: positive('the maximum time for waiting and retries of a request, such as 10m').prefault('10m'),
       })
       .prefault({}),
-    store: z.strictObject({ path: text('the state file, such as octavo.db').prefault('octavo.db') }).prefault({}),
+    store: storeSchema(),
+    fleet: fleetSchema(),
+    runtime: z.strictObject({ directory: text('a directory, such as octavo-runtime').optional() }).prefault({}),
     server: z
       .strictObject({
         listen: setting('an address such as 127.0.0.1:8080', readListen).prefault('127.0.0.1:8080'),

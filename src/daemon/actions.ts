@@ -1,26 +1,32 @@
 /** Actions of people on plans, passes, conversations and clusters. Each of them is recorded in the audit. */
 import { requestSubject } from '../conversations/ingestion/control-api.ts';
 import type { Address } from '../core/address.ts';
+import type { Plan } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
 import { ConfigError, messageOf, RefusedPlanError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
+import type { DeliveryRequest } from '../notify/model/delivery-request.ts';
 import type { SilenceRequest } from '../notify/model/silence-request.ts';
 import type { ActionRequest } from '../reconcile/daemon/action-request.ts';
 import type { OrganizationReconciler } from '../reconcile/daemon/organization.ts';
 import type { ControlHandlers } from '../server/control.ts';
-import type { Actor } from '../store/history.ts';
+import type { Actor, History } from '../store/history.ts';
 import type { Store } from '../store/store.ts';
+import type { DeliveryActions } from './delivery-actions.ts';
 import { decisionEvents } from './facts/events.ts';
-import { findOrganization, heldChecksums, type ManagedOrganization } from './managed-organization.ts';
+import { chooseOrganization, heldChecksums } from './organization/held-plans.ts';
+import type { ManagedOrganization } from './organization/managed-organization.ts';
 import type { SilenceActions } from './silence-actions.ts';
 
 export interface ActionOptions {
-  readonly organizations: readonly ManagedOrganization[];
+  /** Returns the organizations of this replica. */
+  readonly organizations: () => readonly ManagedOrganization[];
   readonly store: Store;
   readonly clock: Clock;
   /** Called with the organization after every action, also after a refused one: it is in the audit. */
   readonly onAudited: (organization: string) => void;
   readonly silences: SilenceActions;
+  readonly deliveries: DeliveryActions;
 }
 
 interface AuditSubject {
@@ -48,7 +54,7 @@ export class Actions implements ControlHandlers {
     const subject = 'checksum' in request ? request.checksum : 'address' in request ? (request.address ?? '') : '';
     const target = this.#target(organization, request);
     const about = { action: request.subcommand, subject, reason: request.reason ?? '' };
-    return this.#audited(by, target.id, about, () => this.#act(by, target, request));
+    return this.#audited(by, target, about, () => this.#act(by, target, request));
   }
 
   async conversations(
@@ -56,52 +62,62 @@ export class Actions implements ControlHandlers {
     organization: string | null,
     request: Parameters<ControlHandlers['conversations']>[2],
   ) {
-    const target = findOrganization(this.#options.organizations, organization);
+    const target = chooseOrganization(this.#options.organizations(), organization);
     const about = { action: `conversations ${request.subcommand}`, subject: requestSubject(request), reason: '' };
     const work = () => target.conversations.handle(request);
-    return READS.has(request.subcommand) ? work() : this.#audited(by, target.id, about, work);
+    return READS.has(request.subcommand) ? work() : this.#audited(by, target, about, work);
   }
 
   async clusters(by: Actor, organization: string | null, request: Parameters<ControlHandlers['clusters']>[2]) {
-    const target = findOrganization(this.#options.organizations, organization);
+    const target = chooseOrganization(this.#options.organizations(), organization);
     const subject = 'cluster' in request ? request.cluster : '';
     const verb = request.subcommand === 'mute' && !request.muted ? 'unmute' : request.subcommand;
     const work = () => target.clusters.handle(request);
     const isRead = READS.has(request.subcommand) || ('dryRun' in request && request.dryRun);
-    return isRead ? work() : this.#audited(by, target.id, { action: `clusters ${verb}`, subject, reason: '' }, work);
+    return isRead ? work() : this.#audited(by, target, { action: `clusters ${verb}`, subject, reason: '' }, work);
   }
 
   silences(by: Actor, request: SilenceRequest): Promise<JsonObject> {
     return this.#options.silences.handle(by, request);
   }
 
-  async #audited(by: Actor, organization: string, about: AuditSubject, work: () => Promise<JsonObject>) {
-    const history = this.#options.store.history(organization);
+  deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject> {
+    return this.#options.deliveries.handle(by, request);
+  }
+
+  async #audited(by: Actor, target: ManagedOrganization, about: AuditSubject, work: () => Promise<JsonObject>) {
+    const { id } = target;
+    const history = this.#history(target);
     const entry = { ...about, actor: by };
     try {
       const result = await work();
       const done = { ...entry, at: this.#options.clock.now(), outcome: 'done', detail: '' } as const;
-      await history.addAudit(done, decisionEvents(organization, done));
+      await history.addAudit(done, decisionEvents(id, done));
       return result;
     } catch (error) {
       await history.addAudit({ ...entry, at: this.#options.clock.now(), outcome: 'refused', detail: messageOf(error) });
       throw error;
     } finally {
-      this.#options.onAudited(organization);
+      this.#options.onAudited(id);
     }
+  }
+
+  /** Returns the history of an organization, which is written only while this replica has it. */
+  #history({ id, lease }: ManagedOrganization): History {
+    return this.#options.store.fenced(lease).history(id);
   }
 
   /** Finds the organization of a request: by its id, or by the plan that it names. */
   #target(id: string | null, request: ActionRequest): ManagedOrganization {
-    const { organizations } = this.#options;
+    const organizations = this.#options.organizations();
     const holder =
       'checksum' in request
-        ? organizations.find((each) => heldChecksums(each, 'any').includes(request.checksum))
+        ? organizations.find((each) => heldChecksums(lastPlan(each), 'any').includes(request.checksum))
         : undefined;
     if (id === null && 'checksum' in request && holder === undefined) {
       throw noSuchPlan(request.checksum, organizations);
     }
-    return id === null && holder !== undefined ? holder : findOrganization(organizations, id);
+    return id === null && holder !== undefined ? holder : chooseOrganization(organizations, id);
   }
 
   async #act(by: Actor, target: ManagedOrganization, request: ActionRequest): Promise<JsonObject> {
@@ -152,19 +168,19 @@ export class Actions implements ControlHandlers {
     target: ManagedOrganization,
     { address = '', reason, until }: Extract<ActionRequest, { subcommand: 'pause' }>,
   ): Promise<JsonObject> {
-    const { clock, store } = this.#options;
+    const { clock } = this.#options;
     const now = clock.now();
     if (until !== null && until <= now) {
       throw new ConfigError('the end of the pause is in the past; choose a later one');
     }
     requireAddress(reconciler, address);
-    await store.history(target.id).pause({ address, reason, by, since: now, until });
+    await this.#history(target).pause({ address, reason, by, since: now, until });
     await reconciler.readPauses();
     return { organization: target.id, address, until: until === null ? null : new Date(until).toISOString() };
   }
 
   async #resume(reconciler: OrganizationReconciler, target: ManagedOrganization, address: string): Promise<JsonObject> {
-    if (!(await this.#options.store.history(target.id).resume(address))) {
+    if (!(await this.#history(target).resume(address))) {
       throw new ConfigError(`${address === '' ? `organization ${target.id}` : address} is not paused`);
     }
     await reconciler.readPauses();
@@ -185,7 +201,11 @@ function requireAddress({ lastDesired, lastPlan }: OrganizationReconciler, addre
 }
 
 function noSuchPlan(checksum: string, organizations: readonly ManagedOrganization[]): RefusedPlanError {
-  const held = organizations.flatMap((organization) => heldChecksums(organization, 'one'));
+  const held = organizations.flatMap((organization) => heldChecksums(lastPlan(organization), 'one'));
   const now = held.length === 0 ? 'nothing is held now' : `held now: ${held.join(', ')}`;
   return new RefusedPlanError(`no held plan has the checksum ${checksum}; ${now}`);
+}
+
+function lastPlan({ reconciliation }: ManagedOrganization): Plan | null {
+  return reconciliation?.reconciler.lastPlan ?? null;
 }

@@ -1,22 +1,30 @@
 /** State and actions of the daemon, for its web page. */
 import type { OrganizationConfig } from '../config/config.ts';
 import type { Clock } from '../core/clock.ts';
-import type { RequestQueue } from '../queue/schedule/request-queue.ts';
 import { DAEMON_HISTORY, type History } from '../store/history.ts';
 import type { Notifications } from '../store/notifications.ts';
 import type { Store } from '../store/store.ts';
 import type { ActionHandlers, Backend, OrganizationState, QueueState } from '../views/model/backend.ts';
+import type { FleetState } from '../views/model/fleet-state.ts';
 import type { LogBuffer } from '../views/model/log-buffer.ts';
 import type { NotificationReader } from '../views/model/notification-reader.ts';
 import type { BudgetSampler } from './budget-sampler.ts';
-import type { ManagedOrganization } from './managed-organization.ts';
+import type { ManagedOrganization } from './organization/managed-organization.ts';
+import type { RemoteOrganizations } from './states/remote-organizations.ts';
 
 export interface BackendOptions {
   readonly version: string;
   readonly clock: Clock;
   readonly store: Store;
-  readonly organizations: readonly { readonly config: OrganizationConfig; readonly managed: ManagedOrganization }[];
-  readonly queueOf: (organization: OrganizationConfig) => { readonly name: string; readonly queue: RequestQueue };
+  /** Returns the organizations of this replica. The list is another object after each change. */
+  readonly organizations: () => readonly ManagedOrganization[];
+  /** Returns the organizations of the configuration. The list is another object after each change. */
+  readonly configured: () => readonly OrganizationConfig[];
+  readonly fleet: () => FleetState | null;
+  /** Organizations of the configuration that this replica does not have. */
+  readonly remote: RemoteOrganizations;
+  /** Returns the name of the queue of an organization. */
+  readonly queueName: (organization: OrganizationConfig) => string;
   /** Null: the budgets are not sampled, because no page shows them. */
   readonly sampler: BudgetSampler | null;
   readonly log: LogBuffer;
@@ -26,18 +34,21 @@ export interface BackendOptions {
   readonly changes: ChangeNotifier;
 }
 
-/** Tells listeners that something changed. A topic is the id of an organization, or `budget`, `log` or `notifications`. */
+/**
+ * Tells listeners that something changed, here or at another replica. A topic is the id of an organization, or `budget`,
+ * `log` or `notifications`.
+ */
 export class ChangeNotifier {
-  readonly #listeners = new Set<(topic: string) => void>();
+  readonly #listeners = new Set<(topic: string, isRemote: boolean) => void>();
 
-  listen(listener: (topic: string) => void): () => void {
+  listen(listener: (topic: string, isRemote: boolean) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  notify(topic: string): void {
+  notify(topic: string, isRemote = false): void {
     for (const listener of this.#listeners) {
-      listener(topic);
+      listener(topic, isRemote);
     }
   }
 }
@@ -50,11 +61,16 @@ export class DaemonBackend implements Backend {
   readonly log: LogBuffer;
   readonly notifications: NotificationReader;
   readonly history: Pick<History, 'audit'>;
-  readonly #organizations: readonly OrganizationState[];
+  readonly #options: BackendOptions;
+  #states: readonly OrganizationState[] = [];
+  /** Organizations that the states are of. */
+  #managed: readonly ManagedOrganization[] = [];
+  #configured: readonly OrganizationConfig[] = [];
   readonly #changes: ChangeNotifier;
 
   constructor(options: BackendOptions) {
-    const { version, clock, store, organizations, actions, changes, log } = options;
+    const { version, clock, store, actions, changes, log } = options;
+    this.#options = options;
     this.version = version;
     this.clock = clock;
     this.actions = actions;
@@ -62,25 +78,33 @@ export class DaemonBackend implements Backend {
     this.notifications = notificationState(store.notifications(), options.channels);
     this.history = store.history(DAEMON_HISTORY);
     this.#changes = changes;
-    this.#organizations = organizations
-      .map(({ config, managed }) => ({
-        id: config.id,
-        config,
-        reconciler: managed.reconciliation?.reconciler ?? null,
-        record: store.organization(config.id),
-        history: store.history(config.id),
-        queue: queueState(options, config),
-        conversations: managed.conversations,
-        clusters: managed.clusters,
-        pollInterval: config.source?.git?.pollInterval ?? null,
-        webhook: managed.reconciliation?.pushes ?? null,
-        statuses: managed.statuses,
-      }))
-      .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   organizations(): readonly OrganizationState[] {
-    return this.#organizations;
+    const managed = this.#options.organizations();
+    const configured = this.#options.configured();
+    if (managed !== this.#managed || configured !== this.#configured) {
+      this.#managed = managed;
+      this.#configured = configured;
+      const own = new Map(managed.map((each) => [each.id, each]));
+      this.#states = configured
+        .map((config) => {
+          const each = own.get(config.id);
+          return each === undefined ? this.#options.remote.of(config).state : organizationState(this.#options, each);
+        })
+        .toSorted(byId);
+    }
+    return this.#states;
+  }
+
+  async refresh(organization: string | null): Promise<void> {
+    const own = new Set(this.#options.organizations().map(({ id }) => id));
+    const others = this.#options.configured().filter(({ id }) => !own.has(id));
+    await this.#options.remote.refresh(new Set(others.map(({ id }) => id)), organization);
+  }
+
+  fleet(): FleetState | null {
+    return this.#options.fleet();
   }
 
   onChange(listener: (topic: string) => void): () => void {
@@ -88,13 +112,37 @@ export class DaemonBackend implements Backend {
   }
 }
 
-function queueState({ queueOf, sampler }: BackendOptions, organization: OrganizationConfig): QueueState {
-  const { name, queue } = queueOf(organization);
-  const samples = sampler?.of(name);
+function byId(a: OrganizationState, b: OrganizationState): number {
+  return a.id < b.id ? -1 : 1;
+}
+
+function organizationState(options: BackendOptions, managed: ManagedOrganization): OrganizationState {
+  const { store } = options;
+  const { id, config } = managed;
+  return {
+    id,
+    config,
+    get owner() {
+      return options.remote.owner(id);
+    },
+    reconciler: managed.reconciliation?.reconciler ?? null,
+    record: store.organization(id),
+    history: store.history(id),
+    queue: queueState(options, managed),
+    conversations: managed.conversations,
+    clusters: managed.clusters,
+    pollInterval: config.source?.git?.pollInterval ?? null,
+    webhook: managed.reconciliation?.pushes ?? null,
+    statuses: managed.statuses,
+  };
+}
+
+function queueState({ queueName, sampler }: BackendOptions, { config, queue }: ManagedOrganization): QueueState {
+  const name = queueName(config);
   return {
     name,
     snapshot: () => queue.snapshot(),
-    samples: () => samples?.read() ?? [],
+    samples: async () => sampler?.of(name)?.read() ?? [],
   };
 }
 

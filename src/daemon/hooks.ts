@@ -1,10 +1,9 @@
 /** Webhooks of all organizations: those of conversations, and those of repositories. */
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../core/clock.ts';
-import { addHooks } from '../server/hooks.ts';
+import { addHooks, type HookReceiver, type PushHook } from '../server/hooks.ts';
 import type { Metrics } from '../server/metrics.ts';
 import type { ChangeNotifier } from './backend.ts';
-import type { ManagedOrganization } from './managed-organization.ts';
 
 interface HookParts {
   readonly clock: Clock;
@@ -12,19 +11,22 @@ interface HookParts {
   readonly changes: ChangeNotifier;
 }
 
+/** Receivers of the webhooks of an organization. */
+export interface HookedOrganization {
+  readonly conversations: HookReceiver;
+  /** Null if no webhook of the repository is configured. */
+  readonly pushes: PushHook | null;
+}
+
 /** Serves the webhooks, and counts their requests. */
 export function serveHooks(
   app: FastifyInstance,
-  organizations: readonly ManagedOrganization[],
+  find: (organization: string) => HookedOrganization | undefined,
   { clock, metrics, changes }: HookParts,
 ): void {
   addHooks(app, {
-    receivers: new Map(organizations.map(({ id, conversations }) => [id, conversations])),
-    pushes: new Map(
-      organizations.flatMap(({ id, reconciliation }) =>
-        reconciliation?.pushes == null ? [] : [[id, reconciliation.pushes]],
-      ),
-    ),
+    receiver: (organization) => find(organization)?.conversations,
+    pushHook: (organization) => find(organization)?.pushes ?? undefined,
     clock,
     onOutcome: (...outcome) => metrics.conversations.hook(...outcome),
     onPush: (organization, outcome) => {

@@ -1,84 +1,102 @@
 /** Notifications of the daemon: the notifier, and a delivery loop for each channel. */
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
-import { type Clock, endsWithin } from '../core/clock.ts';
+import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import { WakeUpSignal } from '../core/wake-up-signal.ts';
 import type { Channel } from '../notify/channels/channel.ts';
 import { openChannel } from '../notify/channels/open-channel.ts';
 import { buildNotification } from '../notify/messages/build-notification.ts';
-import { Notifier } from '../notify/notifier.ts';
-import { channelReporter, type DeliveryEvents, DeliveryLoop } from '../notify/outbox/delivery-loop.ts';
+import { channelReporter, type DeliveryEvents } from '../notify/outbox/delivery-loop.ts';
 import { createRedactor } from '../redact.ts';
-import type { FactReport, NewSilence, NotificationEvent, Notifications } from '../store/notifications.ts';
-import type { DaemonContext } from './feature.ts';
+import type { Lease } from '../store/leases.ts';
+import type { Condition, NewSilence, NotificationEvent, Notifications } from '../store/notifications.ts';
+import { NotificationSender } from './notification-sender.ts';
+import type { DaemonContext } from './organization/feature.ts';
 
 /** Notifications of all organizations. */
 export class DaemonNotifications {
   readonly #context: DaemonContext;
   readonly #channels: readonly Channel[];
   readonly #notifications: Notifications;
-  readonly #notifier: Notifier;
-  readonly #loops: readonly DeliveryLoop[];
   readonly #changed = new WakeUpSignal();
   readonly #onChange: () => void;
-  #running: readonly Promise<void>[] = [];
+  readonly #wakeOthers: () => void;
+  /** Null: another replica sends, or nobody. */
+  #sender: NotificationSender | null = null;
 
-  /** `onChange`: called when pages about notifications may show something else. */
-  constructor(context: DaemonContext, channels: readonly Channel[], onChange: () => void) {
-    const { config, clock, random, store, metrics } = context;
-    const settings = { publicUrl: config.ui.publicUrl ?? null, templates: config.notifications.templates };
-    const redact = createRedactor(config.secrets);
-    const created = new WakeUpSignal();
+  /**
+   * `onChange`: called when pages about notifications may show something else; `wakeOthers`: wakes the replica that sends.
+   */
+  constructor(
+    context: DaemonContext,
+    channels: readonly Channel[],
+    onChange: () => void,
+    wakeOthers: () => void = () => undefined,
+  ) {
     this.#context = context;
     this.#channels = channels;
     this.#onChange = onChange;
-    this.#notifications = store.notifications();
-    this.#notifier = new Notifier({
-      ...{ notifications: this.#notifications, config: config.notifications, channels, clock, newId, created },
-      changed: this.#changed,
-      onFiring: (firing) => {
-        metrics.firing(firing.map(({ fact }) => fact.code));
-        onChange();
-      },
+    this.#wakeOthers = wakeOthers;
+    this.#notifications = context.store.notifications();
+  }
+
+  /** Starts to send under a lease, until `pause`. Forgets what all but these reporters and the channels have reported. */
+  async start(lease: Lease, reporters: readonly string[]): Promise<void> {
+    const { store, clock, dryRun, config } = this.#context;
+    const notifications = store.fenced(lease).notifications();
+    await this.#retain(notifications, reporters);
+    await notifications.recover(clock.now());
+    if (dryRun || lease.lost.aborted) {
+      return;
+    }
+    const settings = { publicUrl: config.ui.publicUrl ?? null, templates: config.notifications.templates };
+    const redact = createRedactor(config.secrets);
+    this.#sender = new NotificationSender({
+      ...{ context: this.#context, lease, notifications, channels: this.#channels, newId, changed: this.#changed },
+      render: (attempt) => buildNotification(attempt, { ...settings, redact }, clock.now()),
+      events: this.#events(),
+      onFiring: (firing) => this.#showFiring(firing),
       onError: (error) => this.#onError(error),
     });
-    this.#loops = channels.map(
-      (channel) =>
-        new DeliveryLoop({
-          ...{ channel, notifications: this.#notifications, clock, random, created, ended: this.#changed },
-          render: (attempt) => buildNotification(attempt, { ...settings, redact }, clock.now()),
-          events: this.#events(),
-        }),
+  }
+
+  /** Forgets what all but these reporters and the channels have reported, after organizations were removed. */
+  async retain(lease: Lease, reporters: readonly string[]): Promise<void> {
+    await this.#retain(this.#context.store.fenced(lease).notifications(), reporters).catch((error: unknown) =>
+      this.#onError(error),
     );
+    this.wake();
   }
 
-  /** Starts to send. Forgets what all but these reporters and the channels have reported. */
-  async start(reporters: readonly string[]): Promise<void> {
-    const { clock, stopping, abort, dryRun } = this.#context;
-    const channels = this.#channels.map(({ name }) => channelReporter(name));
-    await this.#notifications.retainReporters([...reporters, ...channels]);
-    await this.#notifications.recover(clock.now());
-    if (!dryRun) {
-      this.#running = [
-        this.#notifier.run(stopping),
-        ...this.#loops.map((loop) => loop.run(stopping, abort).catch((error: unknown) => this.#onError(error))),
-      ];
-    }
-  }
-
-  /** Reports what is true now. Failures are logged. */
-  async report(report: FactReport): Promise<void> {
-    await this.#notifier.report(report).catch((error: unknown) => this.#onError(error));
+  /** Stops sending, and waits for messages in flight. */
+  async pause(milliseconds: number): Promise<void> {
+    const sender = this.#sender;
+    this.#sender = null;
+    await sender?.stop(milliseconds);
+    this.#context.metrics.firing([]);
   }
 
   /** Adds events that belong to no other record. Failures are logged. */
   async addEvents(events: readonly NotificationEvent[]): Promise<void> {
-    await this.#notifier.addEvents(events).catch((error: unknown) => this.#onError(error));
+    try {
+      await this.#notifications.addEvents(events);
+      this.wake();
+    } catch (error) {
+      this.#onError(error);
+    }
   }
 
-  /** Plans deliveries of events that were stored with another record. */
+  /** Plans deliveries of what was stored, here or at the replica that sends. */
   wake(): void {
+    this.wakeHere();
+    if (this.#sender === null) {
+      this.#wakeOthers();
+    }
+  }
+
+  /** Plans deliveries of what was stored, if this replica sends. */
+  wakeHere(): void {
     this.#changed.notify();
   }
 
@@ -97,10 +115,19 @@ export class DaemonNotifications {
     return isEnded;
   }
 
-  /** Waits for messages in flight, and closes the channels. What was not sent is sent after the next start. */
-  async stop(milliseconds: number): Promise<void> {
-    await endsWithin(this.#context.clock, milliseconds, this.#running);
+  /** Closes the channels, after `pause`. */
+  async close(): Promise<void> {
     await Promise.all(this.#channels.map((channel) => channel.close()));
+  }
+
+  async #retain(notifications: Notifications, reporters: readonly string[]): Promise<void> {
+    const channels = this.#channels.map(({ name }) => channelReporter(name));
+    await notifications.retainReporters([...reporters, ...channels]);
+  }
+
+  #showFiring(firing: readonly Condition[]): void {
+    this.#context.metrics.firing(firing.map(({ fact }) => fact.code));
+    this.#onChange();
   }
 
   #events(): DeliveryEvents {

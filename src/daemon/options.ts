@@ -1,16 +1,20 @@
 /** Options of the daemon. */
 import type { ClusterEvents } from '../clusters/run/events.ts';
 import type { Config } from '../config/config.ts';
+import type { StoreConfig } from '../config/fleet/store.ts';
 import type { ConversationEvents } from '../conversations/model/events.ts';
 import type { Clock, Random } from '../core/clock.ts';
 import type { Logger } from '../log.ts';
 import type { PassEvents } from '../reconcile/daemon/pass.ts';
 import type { Store } from '../store/store.ts';
 import type { LogBuffer } from '../views/model/log-buffer.ts';
+import type { ConfigurationFiles } from './fleet/configuration.ts';
 
 /** Parts and settings of the daemon. */
 export interface DaemonOptions {
   readonly config: Config;
+  /** Files of the configuration, whose changes are applied. Default: they are not read again. */
+  readonly configuration?: ConfigurationFiles;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -19,8 +23,8 @@ export interface DaemonOptions {
   readonly dryRun: boolean;
   /** Returns the command that approves a checksum, for the log. Default: without a configuration file. */
   readonly approveCommand?: (checksum: string) => string;
-  /** Opens the state file. Override for tests; defaults to SQLite. */
-  readonly openStore?: (path: string) => Store;
+  /** Opens the store. Override for tests. */
+  readonly openStore?: (config: StoreConfig) => Store;
   /** Latest records of `log`, for the web page. Default: none. */
   readonly logBuffer?: LogBuffer;
   /** Releases memory to the system; called when the daemon becomes idle. Default: does nothing. */

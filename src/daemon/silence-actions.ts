@@ -10,8 +10,8 @@ import type { DaemonNotifications } from './notifications.ts';
 
 export interface SilenceActionOptions {
   readonly store: Store;
-  /** Ids of the organizations. */
-  readonly organizations: readonly string[];
+  /** Returns the ids of the organizations of the configuration. */
+  readonly organizations: () => readonly string[];
   readonly clock: Pick<Clock, 'now'>;
   readonly notifications: Pick<DaemonNotifications, 'silence' | 'endSilence'>;
   /** Called after every action, with the organization that it is about; null: all of them. */
@@ -35,7 +35,7 @@ export class SilenceActions {
     const ended = parsed.subcommand === 'end' ? await this.#find(parsed.id) : null;
     const { organization, code } = ended ?? (parsed as Extract<typeof parsed, { subcommand: 'add' }>);
     const { store, clock, onAudited } = this.#options;
-    if (organization !== null && !this.#options.organizations.includes(organization)) {
+    if (organization !== null && !this.#options.organizations().includes(organization)) {
       throw new ConfigError(
         `organization ${JSON.stringify(organization)} is not configured; name one that is, or none`,
       );

@@ -1,21 +1,30 @@
 /** The web page of the daemon, and what it keeps in memory for it. */
 import { randomBytes } from 'node:crypto';
+import type { OrganizationConfig } from '../config/config.ts';
 import type { Actor } from '../store/history.ts';
+import type { FleetState } from '../views/model/fleet-state.ts';
 import { LogBuffer } from '../views/model/log-buffer.ts';
 import type { PageServer } from '../web/server/page-server.ts';
 import { Actions } from './actions.ts';
 import { type ChangeNotifier, DaemonBackend } from './backend.ts';
 import { BudgetSampler } from './budget-sampler.ts';
-import type { DaemonContext } from './feature.ts';
-import type { ManagedOrganization } from './managed-organization.ts';
+import { DeliveryActions } from './delivery-actions.ts';
+import type { TokenConnections } from './fleet/token-connections.ts';
+import type { FleetLink } from './fleet-link.ts';
 import type { DaemonNotifications } from './notifications.ts';
+import type { DaemonContext } from './organization/feature.ts';
+import type { ManagedOrganization } from './organization/managed-organization.ts';
 import { type SilenceActionOptions, SilenceActions } from './silence-actions.ts';
-import type { TokenConnections } from './token-connections.ts';
 
 export interface WebPageOptions {
   readonly context: DaemonContext;
-  readonly organizations: readonly ManagedOrganization[];
-  readonly connections: TokenConnections;
+  /** Returns the organizations of this replica. The list is another object after each change. */
+  readonly organizations: () => readonly ManagedOrganization[];
+  /** Returns the organizations of the configuration. */
+  readonly configured: () => readonly OrganizationConfig[];
+  readonly link: FleetLink;
+  readonly fleet: () => FleetState | null;
+  readonly connections: Pick<TokenConnections, 'queues' | 'queueName'>;
   readonly changes: ChangeNotifier;
   readonly notifications: SilenceActionOptions['notifications'] & Pick<DaemonNotifications, 'wake'>;
   /** Latest records of the log; undefined: none. */
@@ -34,35 +43,47 @@ export class WebPage {
   #logged = 0;
 
   constructor(options: WebPageOptions) {
-    const { context, organizations, connections, changes, notifications, logBuffer = new LogBuffer() } = options;
+    const {
+      context,
+      organizations,
+      configured,
+      link,
+      fleet,
+      connections,
+      changes,
+      notifications,
+      logBuffer = new LogBuffer(),
+    } = options;
     const { config, store, clock, version } = context;
     this.#context = context;
     this.#changes = changes;
-    this.#sampler = config.ui.listen === undefined ? null : new BudgetSampler(connections.queues(), clock);
-    this.backend = new DaemonBackend({
-      ...{ version, clock, store, changes, sampler: this.#sampler, log: logBuffer },
-      organizations: config.organizations.map((each, index) => ({
-        config: each,
-        managed: organizations[index] as ManagedOrganization,
-      })),
-      queueOf: (organization) => connections.queueOf(organization),
-      channels: Object.keys(config.notifications.channels),
-      actions: new Actions({
-        ...{ organizations, store, clock },
-        onAudited: (id) => {
-          changes.notify(id);
-          // An approval was stored with its event.
-          notifications.wake();
-        },
-        silences: new SilenceActions({
-          ...{ store, clock, notifications },
-          organizations: config.organizations.map(({ id }) => id),
-          onAudited: (id) => {
-            changes.notify('notifications');
-            changes.notify(id ?? 'notifications');
-          },
-        }),
+    this.#sampler = config.ui.listen === undefined ? null : new BudgetSampler(() => connections.queues(), clock);
+    const local = new Actions({
+      ...{ organizations, store, clock },
+      onAudited: (id) => {
+        changes.notify(id);
+        // An approval was stored with its event.
+        notifications.wake();
+      },
+      deliveries: new DeliveryActions({
+        ...{ store, clock, notifications, channels: Object.keys(config.notifications.channels) },
+        onAudited: () => changes.notify('notifications'),
       }),
+      silences: new SilenceActions({
+        ...{ store, clock, notifications },
+        organizations: () => configured().map(({ id }) => id),
+        onAudited: (id) => {
+          changes.notify('notifications');
+          changes.notify(id ?? 'notifications');
+        },
+      }),
+    });
+    this.backend = new DaemonBackend({
+      ...{ version, clock, store, changes, sampler: this.#sampler, log: logBuffer, organizations, configured, fleet },
+      remote: link.remote,
+      queueName: (organization) => connections.queueName(organization),
+      channels: Object.keys(config.notifications.channels),
+      actions: link.route(local, () => this.backend),
     });
   }
 

@@ -67,17 +67,25 @@ export function watchDirectory(directory: string, onChange: () => void, options:
   };
 }
 
-interface Followed {
-  /** Real path of the directory; the path itself if it does not exist. */
+interface FollowedLinks {
+  /** Path without symbolic links, whether it exists or not. */
   readonly real: string;
   /** Symbolic links on the path, in order. */
   readonly links: readonly string[];
+}
+
+interface Followed extends FollowedLinks {
   /** True if a link leads out of its repository. */
   readonly isRefused: boolean;
 }
 
-/** Resolves a path and records its symbolic links. */
 function followed(path: string): Followed {
+  const found = followLinks(path);
+  return { ...found, isRefused: found.links.length > 0 && isRefusedFolder(path) };
+}
+
+/** Resolves a path and records its symbolic links. */
+export function followLinks(path: string): FollowedLinks {
   const links: string[] = [];
   const { root } = parse(path);
   let waiting = path.slice(root.length).split(sep);
@@ -93,7 +101,7 @@ function followed(path: string): Followed {
       done = step;
     }
   }
-  return { real: done, links, isRefused: links.length > 0 && isRefusedFolder(path) };
+  return { real: done, links };
 }
 
 /** Returns true if a link leads to a directory, or is circular, as there is nothing to watch behind it. */

@@ -1,6 +1,6 @@
 import { type Change, type ChangeResult, changeId } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
-import { CancelledError, StoreError } from '../core/errors.ts';
+import { CancelledError, LeaseLostError, StoreError } from '../core/errors.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import type { OrganizationRecord } from '../store/store.ts';
 import { type ApplyResult, runChanges } from './change-scheduler.ts';
@@ -50,6 +50,7 @@ export async function apply(input: PlanningInput, planned: Planned, options: App
   const verifier = new WriteVerifier(input, planned, options.writer);
   const applied = await runChanges({
     ...options,
+    writer: stop.watch(options.writer),
     planned,
     signal: stop.signal,
     onIntent: (change) => {
@@ -105,6 +106,22 @@ class ApplyStop {
       this.#controller.abort();
       throw new CancelledError('no change may start now');
     }
+  }
+
+  /** Returns a writer that stops the apply once a request was refused because the lease may be lost. */
+  watch(writer: Writer): Writer {
+    const send = async (...call: Parameters<Writer['send']>) => {
+      try {
+        return await writer.send(...call);
+      } catch (error) {
+        if (error instanceof LeaseLostError) {
+          this.#storeError ??= error;
+          this.#controller.abort();
+        }
+        throw error;
+      }
+    };
+    return { ...writer, send: send as Writer['send'] };
   }
 
   /** Stops the apply if a change cannot be recorded. */

@@ -1,10 +1,12 @@
 /** Control API of the daemon on a Unix socket: the client. Separate from the server, so that commands do not load it. */
 import { connect } from 'node:net';
+import { basename, resolve } from 'node:path';
 import { Client, errors } from 'undici';
 import type { ClusterRequest } from '../clusters/run/control-api.ts';
 import type { ConversationRequest } from '../conversations/ingestion/control-api.ts';
 import { ConfigError, messageOf, RefusedPlanError, TransientError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
+import type { DeliveryRequest } from '../notify/model/delivery-request.ts';
 import type { SilenceRequest } from '../notify/model/silence-request.ts';
 import type { ActionRequest } from '../reconcile/daemon/action-request.ts';
 
@@ -24,12 +26,19 @@ type ControlCommand =
     }
   | { readonly command: 'clusters'; readonly organization?: string | undefined; readonly request: ClusterRequest }
   | { readonly command: 'silences'; readonly request: SilenceRequest }
+  | { readonly command: 'deliveries'; readonly request: DeliveryRequest }
   /** `path` of a page, with its query. */
   | { readonly command: 'views'; readonly path: string };
 
-/** Returns the path of a daemon's control socket, next to its state file. */
-export function controlSocketPath(storePath: string): string {
-  return `${storePath}.sock`;
+/** Settings that decide where the control socket is. */
+interface RuntimeSettings {
+  readonly store: { readonly path?: string | undefined };
+  readonly runtime: { readonly directory: string };
+}
+
+/** Returns the path of the control socket of a daemon on this machine. */
+export function controlSocketPath({ store, runtime }: RuntimeSettings): string {
+  return resolve(runtime.directory, `${basename(store.path ?? 'octavo')}.sock`);
 }
 
 /** Returns true if a process listens on a socket. A killed process leaves its socket behind. */

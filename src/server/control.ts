@@ -1,12 +1,14 @@
 /** Control API of the daemon on a Unix socket: the server. */
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
+import { dirname } from 'node:path';
 import type { ZodError } from 'zod';
 import { type ClusterRequest, clusterRequest } from '../clusters/run/control-api.ts';
 import { type ConversationRequest, conversationRequest } from '../conversations/ingestion/control-api.ts';
 import { AppError, messageOf, StoreError } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
+import { type DeliveryRequest, deliveryRequest } from '../notify/model/delivery-request.ts';
 import { type SilenceRequest, silenceRequest } from '../notify/model/silence-request.ts';
 import { type ActionRequest, actionRequest } from '../reconcile/daemon/action-request.ts';
 import type { Actor } from '../store/history.ts';
@@ -22,6 +24,7 @@ export interface ControlHandlers {
   conversations(by: Actor, organization: string | null, request: ConversationRequest): Promise<JsonObject>;
   clusters(by: Actor, organization: string | null, request: ClusterRequest): Promise<JsonObject>;
   silences(by: Actor, request: SilenceRequest): Promise<JsonObject>;
+  deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject>;
 }
 
 /** Returns the view model of the page at a path; null if there is no such page. */
@@ -50,13 +53,13 @@ export async function openControl(
 ): Promise<ControlServer> {
   if (Buffer.byteLength(path) > MAX_PATH_LENGTH) {
     throw new StoreError(
-      `${path} is too long for a socket (${MAX_PATH_LENGTH} bytes); set store.path to a shorter one`,
+      `${path} is too long for a socket (${MAX_PATH_LENGTH} bytes); set runtime.directory to a shorter one`,
     );
   }
   if (await isListening(path)) {
     throw new StoreError(`${path} is in use by another process; only one Octavo may use a state file`);
   }
-  rmSync(path, { force: true });
+  makeRoom(path);
   const app = createApp(explainFully);
   app.post('/actions', async ({ body }, reply) => {
     const parsed = actionRequest.safeParse(requestIn(body));
@@ -82,6 +85,12 @@ export async function openControl(
       ? reply.send(await handlers.silences(actorOf(body), parsed.data))
       : reply.code(400).send({ error: describeInvalid(body, parsed.error, SILENCE_COMMANDS) });
   });
+  app.post('/deliveries', async ({ body }, reply) => {
+    const parsed = deliveryRequest.safeParse(requestIn(body));
+    return parsed.success
+      ? reply.send(await handlers.deliveries(actorOf(body), parsed.data))
+      : reply.code(400).send({ error: describeInvalid(body, parsed.error, DELIVERY_COMMANDS) });
+  });
   app.post('/views', async ({ body }, reply) => {
     const page = textOf(body, 'path') ?? '';
     const view = await loadView(actorOf(body), page);
@@ -106,6 +115,7 @@ export async function openControl(
 const ACTIONS = actionRequest.options.map(({ shape }) => shape.subcommand.value);
 const CONVERSATION_COMMANDS = conversationRequest.options.map(({ shape }) => shape.subcommand.value);
 const SILENCE_COMMANDS = silenceRequest.options.map(({ shape }) => shape.subcommand.value);
+const DELIVERY_COMMANDS = deliveryRequest.options.map(({ shape }) => shape.subcommand.value);
 const CLUSTER_COMMANDS = clusterRequest.options.map(({ shape }) => shape.subcommand.value);
 
 /** Only a user who can open the socket is believed, which is the user of the daemon. */
@@ -131,6 +141,16 @@ function describeInvalid(body: unknown, { issues }: ZodError, valid: readonly st
 function explainFully(error: unknown): FailureAnswer {
   const code = error instanceof AppError ? error.code : 'unexpected';
   return { status: error instanceof AppError ? 409 : statusOf(error), body: { error: messageOf(error), code } };
+}
+
+/** Creates the directory of the socket, and removes a socket that a killed daemon has left. Throws StoreError. */
+function makeRoom(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    rmSync(path, { force: true });
+  } catch (error) {
+    throw new StoreError(`cannot open the control socket ${path}: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /**

@@ -22,10 +22,10 @@ export interface PushHook {
 }
 
 export interface HookOptions {
-  /** By organization. */
-  readonly receivers: ReadonlyMap<string, HookReceiver>;
-  /** By organization; without those that have no webhook for their repository. */
-  readonly pushes: ReadonlyMap<string, PushHook>;
+  /** Returns the receiver of an organization; undefined for an unknown one. */
+  readonly receiver: (organization: string) => HookReceiver | undefined;
+  /** Returns the receiver for the repository of an organization; undefined if it has no webhook. */
+  readonly pushHook: (organization: string) => PushHook | undefined;
   readonly clock: Clock;
   /** Called for every request to a webhook that exists. */
   readonly onOutcome: (organization: string, source: string, outcome: HookOutcome) => void;
@@ -82,12 +82,12 @@ export function addHooks(app: FastifyInstance, options: HookOptions): void {
 }
 
 async function hear(
-  { receivers, clock }: HookOptions,
+  { receiver: find, clock }: HookOptions,
   organization: string,
   source: string,
   request: FastifyRequest,
 ): Promise<WebhookAnswer & { readonly outcome: HookOutcome }> {
-  const receiver = receivers.get(organization);
+  const receiver = find(organization);
   if (receiver === undefined) {
     return { status: 404, reason: 'not found', outcome: 'refused' };
   }
@@ -104,8 +104,8 @@ async function hear(
 
 const FAILED = { status: 503, reason: 'cannot be stored now; retry later' } as const;
 
-async function receivePush({ pushes, clock, onPush }: HookOptions, organization: string, request: FastifyRequest) {
-  const hook = pushes.get(organization);
+async function receivePush({ pushHook, clock, onPush }: HookOptions, organization: string, request: FastifyRequest) {
+  const hook = pushHook(organization);
   if (hook === undefined) {
     return { status: 404, reason: 'not found', outcome: 'refused' } as const;
   }

@@ -18,8 +18,10 @@ import type { Forwarded, ForwardedAnswer, ListenerOptions } from './listener.ts'
 const REPEAT_AFTER = 60;
 /** Milliseconds between requests of this thread to the main thread, which detect that the main thread is busy. */
 const HEARTBEAT = 10_000;
-/** Maximum size of all request bodies that wait for the main thread, in bytes; more requests are refused. */
+/** Maximum size of all request bodies that are being received or wait for the main thread, in bytes; more are refused. */
 const MAX_WAITING = 64 * 1024 * 1024;
+/** Size of a body that is received in any case, in bytes, so that slow senders of large ones do not block small ones. */
+const SMALL = 64 * 1024;
 
 interface Repeatable {
   readonly answer: ForwardedAnswer;
@@ -146,21 +148,36 @@ class RequestHandler {
   async #bodyOf(request: IncomingMessage): Promise<Uint8Array | number> {
     const pieces: Buffer[] = [];
     let size = 0;
-    // A request that is too large is read to its end, because clients often read no response before that.
-    for await (const piece of request as AsyncIterable<Buffer>) {
-      size += piece.length;
-      if (size <= this.#options.largestBody) {
-        pieces.push(piece);
+    let status: 413 | 503 | null = null;
+    try {
+      // A request that is refused is read to its end, because clients often read no response before that.
+      for await (const piece of request as AsyncIterable<Buffer>) {
+        size += piece.length;
+        status ??= this.#refusalOf(size, piece.length);
+        if (status === null) {
+          pieces.push(piece);
+          this.#waitingBytes += piece.length;
+        } else {
+          this.#release(pieces.splice(0));
+        }
       }
+    } catch (error) {
+      this.#release(pieces);
+      throw error;
     }
+    return status ?? Buffer.concat(pieces);
+  }
+
+  /** Returns the status that refuses a body of this size so far; null if it is accepted. */
+  #refusalOf(size: number, more: number): 413 | 503 | null {
     if (size > this.#options.largestBody) {
       return 413;
     }
-    if (this.#waitingBytes + size > MAX_WAITING) {
-      return 503;
-    }
-    this.#waitingBytes += size;
-    return Buffer.concat(pieces);
+    return size > SMALL && this.#waitingBytes + more > MAX_WAITING ? 503 : null;
+  }
+
+  #release(pieces: readonly Buffer[]): void {
+    this.#waitingBytes -= pieces.reduce((sum, { length }) => sum + length, 0);
   }
 }
 

@@ -4,6 +4,7 @@ import { type ClusterMetrics, clusterMetrics } from './cluster-metrics.ts';
 import { type CommitStatusMetrics, commitStatusMetrics } from './commit-status-metrics.ts';
 import { type ConversationMetrics, conversationMetrics } from './conversation-metrics.ts';
 import { type FailureMetrics, failureMetrics } from './failure-metrics.ts';
+import { type FleetMetrics, fleetMetrics } from './fleet-metrics.ts';
 import { ChangingGauge, counter, gauge } from './instruments.ts';
 import { type NotificationMetrics, notificationMetrics } from './notification-metrics.ts';
 import { type PushMetrics, pushMetrics } from './push-metrics.ts';
@@ -68,7 +69,7 @@ export interface RequestObservation {
 }
 
 /** All metrics of Octavo. No label contains a title, an email or a token. */
-export interface Metrics extends FailureMetrics, PushMetrics, CommitStatusMetrics, NotificationMetrics {
+export interface Metrics extends FailureMetrics, FleetMetrics, PushMetrics, CommitStatusMetrics, NotificationMetrics {
   /** Registry that `/metrics` serves. */
   readonly registry: Registry;
   readonly conversations: ConversationMetrics;
@@ -109,6 +110,7 @@ export function createMetrics(): Metrics {
     ...requestMetrics(registry),
     ...queueMetrics(registry),
     ...failureMetrics(registry),
+    ...fleetMetrics(registry),
     ...pushMetrics(registry),
     ...notificationMetrics(registry),
     ...commitStatusMetrics(registry),

@@ -103,6 +103,7 @@ test('preview of a channel shows what its routes lead to', async () => {
     'platform-failing',
     'stale',
     'state-file-failing',
+    'unowned-organization',
   ]);
 });
 
@@ -200,7 +201,7 @@ test('commands that read no secrets accept channels whose secrets are in the env
 test('codes are completed', () => {
   const words = (...line: string[]) =>
     completeWords(commandLine(), [], ['notify', ...line]).words.map(({ value }) => value);
-  expect(words('')).toEqual(['preview', 'test']);
+  expect(words('')).toEqual(['preview', 'retry', 'test']);
   expect(words('preview', 'change')).toEqual(['changes-failing', 'change-request-opened', 'change-request-merged']);
   expect(words('test', 'team', 'plan')).toEqual(['plan-refused']);
   expect(words('test', 'team', '--')).toEqual(['--resolve', '--config', '--help']);

@@ -1,6 +1,7 @@
 /** Commands that print what the web page shows: status, history and audit. */
 import { expect, test } from 'vitest';
 import { startDaemon, teams } from '../daemon/daemon-process.ts';
+import { eventually } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 function run(work: Workspace, ...args: string[]) {
@@ -60,6 +61,8 @@ test('status exits with 1 while the manifests are invalid', async () => {
   work.repository.write('a.yaml', 'teams: [1]\n');
   work.repository.commit('Two');
   await daemon.run.waitForLog('manifests are invalid');
+  // The pass is logged before it ends.
+  await eventually('the end of the pass', async () => (await run(work, 'status')).code === 1);
   const { code, stdout } = await run(work, 'status');
   expect(stdout).toMatch(
     /^org_acme: Manifests have been invalid for \d+ \w+: 1 problem; the last valid commit is [0-9a-f]{7}\nnext check: /,

@@ -189,7 +189,7 @@ log: { level: inof }
     [`${MINIMAL}store:\n  pth: x\n`, '6:3: store.pth: unknown setting; did you mean "path"?'],
     [
       `${MINIMAL}whatever: 1\n`,
-      '5:1: whatever: unknown setting; valid settings: queue, store, server, ui, notifications, log',
+      '5:1: whatever: unknown setting; valid settings: queue, store, fleet, runtime, server, ui, notifications, log',
     ],
     [
       MINIMAL.replace(', token: t0ken-value', ''),

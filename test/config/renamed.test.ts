@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { RENAMED } from '../../src/config/file/renamed.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { RENAMED } from '../../src/config/renamed.ts';
 
 const CASES = Object.entries(RENAMED).flatMap(([path, names]) =>
   Object.entries(names).map(([old, current]) => [`${path}.${old}`, current] as const),

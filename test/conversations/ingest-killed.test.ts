@@ -5,12 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openPostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
+import { openSqlStore } from '../../src/store/sql-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
 import { countCases } from '../support/campaign.ts';
 import { ConversationSink, type SinkFault } from '../support/conversation-sink.ts';
 import { Helpdesk, SECRET, type TicketState } from '../support/helpdesk.ts';
+import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../support/postgres.ts';
 
 /* A real process, killed with SIGKILL at random points and restarted on the same state file. */
 
@@ -21,6 +26,15 @@ const FAULTS: readonly (SinkFault | null)[] = [null, null, null, 'drop-before', 
 
 let folder: string;
 let child: ChildProcess | null = null;
+let cluster: PostgresCluster | undefined;
+beforeAll(async () => {
+  if (hasPostgres) {
+    cluster = await startPostgres();
+  } else {
+    reportMissingPostgres('kills of an ingestion');
+  }
+});
+afterAll(() => cluster?.stop());
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'octavo-killed-'));
 });
@@ -38,24 +52,82 @@ function createDice(seed: number): (most: number) => number {
   };
 }
 
-/** Returns the keys of the conversations that a killed process was sending. */
-function unrecordedIn(file: string): readonly string[] {
-  const database = new DatabaseSync(file);
-  try {
-    return database
-      .prepare("SELECT key FROM content WHERE state = 'sending'")
-      .all()
-      .map(({ key }) => String(key));
-  } finally {
-    database.close();
-  }
+/** State of the killed processes. */
+interface State {
+  /** Path of the file, or URL of the database. */
+  readonly place: string;
+  open(): Promise<Store>;
+  /** Returns the keys of the conversations that a killed process was sending. */
+  unrecorded(): Promise<readonly string[]>;
+  /** Returns everything that is stored. */
+  text(): Promise<string>;
+}
+
+const UNRECORDED = "SELECT key FROM content WHERE state = 'sending'";
+
+async function sqliteState(): Promise<State> {
+  const place = join(folder, 'octavo.db');
+  return {
+    place,
+    open: async () => openSqliteStore(place),
+    unrecorded: async () => {
+      const database = new DatabaseSync(place);
+      try {
+        return database.prepare(UNRECORDED).all().map(toKey);
+      } finally {
+        database.close();
+      }
+    },
+    text: async () => {
+      const files = readdirSync(folder).filter((file) => file.startsWith('octavo.db'));
+      return files.map((file) => readFileSync(join(folder, file)).toString('latin1')).join('');
+    },
+  };
+}
+
+async function postgresState(): Promise<State> {
+  const server = cluster as PostgresCluster;
+  const place = await server.createDatabase();
+  const name = place.slice(place.lastIndexOf('/') + 1);
+  return {
+    place,
+    open: async () => openSqlStore(await openPostgresDatabase({ url: place, pool: 2 }), null),
+    unrecorded: async () => {
+      // A commit that the killed process sent may still be under way; its connection ends after it.
+      const others = `SELECT 1 FROM pg_stat_activity WHERE datname = '${name}'`;
+      while ((await server.query(others)).length > 0) {
+        await delay(10);
+      }
+      return (await server.query(UNRECORDED.replace('content', 'octavo.content'), name)).map(toKey);
+    },
+    text: async () => {
+      const tables = await server.query("SELECT tablename FROM pg_tables WHERE schemaname = 'octavo'", name);
+      const rows = tables.map(({ tablename }) => server.query(`SELECT * FROM octavo.${tablename}`, name));
+      return JSON.stringify(await Promise.all(rows));
+    },
+  };
+}
+
+function toKey(row: Readonly<Record<string, unknown>>): string {
+  return String(row.key);
 }
 
 test('sends the latest version of every solved ticket, however often it is killed', async () => {
+  await playKills(await sqliteState());
+}, 600_000);
+
+test.runIf(hasPostgres)(
+  'sends it from PostgreSQL too',
+  async () => {
+    await playKills(await postgresState());
+  },
+  600_000,
+);
+
+async function playKills(state: State): Promise<void> {
   const seed = Number(process.env.INGEST_SEED ?? 20_260_101);
   const dice = createDice(seed);
   const pick = <T>(list: readonly T[]): T => list[dice(list.length)] as T;
-  const state = join(folder, 'octavo.db');
   const log = join(folder, 'desk.log');
   writeFileSync(log, '');
   const desk = new Helpdesk();
@@ -72,7 +144,7 @@ test('sends the latest version of every solved ticket, however often it is kille
     }
   };
   const start = () => {
-    child = spawn(process.execPath, [CHILD, state, log, server.url, String(epoch)], {
+    child = spawn(process.execPath, [CHILD, state.place, log, server.url, String(epoch)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     return { process: child, lines: createInterface({ input: child.stdout as NonNullable<typeof child.stdout> }) };
@@ -81,7 +153,7 @@ test('sends the latest version of every solved ticket, however often it is kille
     const ended = once(process, 'exit');
     process.kill('SIGKILL');
     await ended;
-    sink.orphan(unrecordedIn(state));
+    sink.orphan(await state.unrecorded());
   };
 
   try {
@@ -123,10 +195,9 @@ test('sends the latest version of every solved ticket, however often it is kille
   }
   expect(`${seed}\n${sink.needless().join('\n')}`).toBe(`${seed}\n`);
   expect(JSON.stringify(sink.attempts)).not.toMatch(SECRET);
-  const store = openSqliteStore(state);
+  const store = await state.open();
   const status = await store.outbox('org_1', { items: 1, bytes: 1 }).status();
   expect(status.sources[0]).toMatchObject({ waiting: 0, sending: 0, deadLetters: 0 });
   await store.close();
-  const files = readdirSync(folder).filter((file) => file.startsWith('octavo.db'));
-  expect(files.map((file) => readFileSync(join(folder, file)).toString('latin1')).join('')).not.toMatch(SECRET);
-}, 600_000);
+  expect(await state.text()).not.toMatch(SECRET);
+}

@@ -2,7 +2,7 @@ import { readFileSync, writeSync } from 'node:fs';
 import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openStore } from '../../src/store/open/open-store.ts';
 import { CrashingOutbox } from '../support/crashing-outbox.ts';
 import { createFastClock } from '../support/fast-clock.ts';
 import { type Edit, Helpdesk, testRedactor } from '../support/helpdesk.ts';
@@ -28,7 +28,11 @@ class LoggedHelpdesk extends Helpdesk {
 
 const desk = new LoggedHelpdesk();
 const source = desk.source();
-const store = openSqliteStore(file);
+const store = await openStore(
+  file.startsWith('postgres:') ? { url: file, pool: 2 } : { path: file },
+  clock,
+  Math.random,
+);
 const real = store.outbox('org_1', { items: 20, bytes: 1e6 });
 const crashing = new CrashingOutbox(
   real,

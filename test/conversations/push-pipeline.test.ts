@@ -81,23 +81,23 @@ function open(put: (batch: number) => Promise<void>, redact: (batch: number) => 
   return { pushed, stored, outbox };
 }
 
-test('a batch is redacted while the one before is stored, and no further batch is read ahead', async () => {
-  writeTickets(6 * BATCH);
+test('the next three batches are redacted while one is stored, and no further batch is read ahead', async () => {
+  writeTickets(8 * BATCH);
   const [putting, redacting] = [new Gate(), new Gate()];
   const { pushed, stored } = open(
     (batch) => putting.enter(batch),
     (batch) => redacting.enter(batch),
   );
-  for (let batch = 0; batch < 6; batch += 1) {
+  for (let batch = 0; batch < 8; batch += 1) {
     await redacting.release();
     await eventually('storing', () => putting.entered.length === batch + 1);
-    // Redaction is never idle while there is input: the next batch is in work before this one is stored.
-    await eventually('redaction', () => redacting.entered.length === Math.min(6, batch + 2));
+    // Redaction is never idle while there is input: the next batches are in work before this one is stored.
+    await eventually('redaction', () => redacting.entered.length === Math.min(8, batch + 4));
     expect(putting.entered).toEqual([...Array(batch + 1).keys()]);
     await putting.release();
   }
-  expect(await pushed).toMatchObject({ records: 600, tickets: 600 });
-  expect(stored).toEqual([...Array(600).keys()].map((index) => `file/a/${index}`));
+  expect(await pushed).toMatchObject({ records: 800, tickets: 800 });
+  expect(stored).toEqual([...Array(800).keys()].map((index) => `file/a/${index}`));
 });
 
 test('batches are stored in their order, even if a later one is redacted first', async () => {
@@ -111,7 +111,7 @@ test('batches are stored in their order, even if a later one is redacted first',
       await (batch === 0 ? first.promise : undefined);
     },
   );
-  await eventually('redaction of the second', () => redacted.length === 2);
+  await eventually('redaction of all', () => redacted.length === 3);
   expect(stored).toEqual([]);
   first.resolve();
   await pushed;

@@ -26,6 +26,10 @@ test.each([
   expect(writableKey(written, redactor)).toBe(written);
 });
 
+test.each(['a\0b', 'a\ud800b'])('replaces an id that PostgreSQL would store as another one: %j', (id) => {
+  expect(writableKey(`webhook/forms/${id}`, redactor)).toMatch(/^webhook\/forms\/hidden-[0-9a-f]{24}$/);
+});
+
 test('replaces an id that contains the name of a person', () => {
   const people = [{ names: ['Cora Zellweger'], emails: ['cz@shop.example'] }];
   for (const id of ['Cora Zellweger', 'zellweger-17', 'cz@shop.example']) {

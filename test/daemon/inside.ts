@@ -54,8 +54,8 @@ export async function startInside(
     log: createLogger({ level: 'info', format: 'json', secrets: config.secrets, destination }),
     version: '0',
     dryRun: false,
-    openStore: (path) =>
-      openSqliteStore(path, (opened) => {
+    openStore: ({ path }) =>
+      openSqliteStore(String(path), (opened) => {
         database = opened;
       }),
   });

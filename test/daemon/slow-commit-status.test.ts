@@ -1,7 +1,7 @@
 /** Commit statuses of passes that take long. */
 import { expect, test } from 'vitest';
-import { OrganizationCommitStatuses } from '../../src/daemon/commit-statuses.ts';
-import type { OrganizationContext } from '../../src/daemon/feature.ts';
+import { OrganizationCommitStatuses } from '../../src/daemon/organization/commit-statuses.ts';
+import type { OrganizationContext } from '../../src/daemon/organization/feature.ts';
 import type { PassEnd } from '../../src/reconcile/daemon/pass.ts';
 import type { Desired } from '../../src/reconcile/daemon/source.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';

@@ -18,7 +18,7 @@ const source: DesiredSource = {
   peek: async () => {
     throw new Error('nothing is read here');
   },
-  commit: null,
+  head: null,
   hasMoved: async () => false,
   authors: async () => null,
   scope: '.',

@@ -58,7 +58,7 @@ function begin(selfHeal = true): (trigger?: Trigger) => Promise<PassEnd> {
       peek: async () => {
         throw new Error('nobody peeks here');
       },
-      commit: null,
+      head: null,
       hasMoved: async () => false,
       authors: async () => null,
       watch: async () => undefined,

@@ -146,7 +146,7 @@ function sourceOf(trouble: (() => Error) | undefined): DesiredSource {
     peek: async () => {
       throw new Error('nobody peeks here');
     },
-    commit: null,
+    head: null,
     hasMoved: async () => false,
     authors: async () => null,
     watch: async () => undefined,

@@ -24,8 +24,8 @@ import { MANIFEST } from './full-manifest.ts';
  */
 const isFull = SIZE === 'full';
 /** Number of sampled combinations of a generated change, one of its requests, and a fault. */
-const SAMPLE = countCases({ sample: 20, ci: 350, full: 0 });
-const VARIATIONS = countCases({ sample: 6, ci: 90, full: 0 });
+const SAMPLE = countCases({ sample: 20, ci: 180, full: 0 });
+const VARIATIONS = countCases({ sample: 6, ci: 45, full: 0 });
 
 interface Failing {
   readonly name: string;

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ClusterRequest } from '../../src/clusters/run/control-api.ts';
 import type { ConversationRequest } from '../../src/conversations/ingestion/control-api.ts';
 import { CancelledError, ConfigError, RefusedPlanError, StoreError, TransientError } from '../../src/core/errors.ts';
+import type { DeliveryRequest } from '../../src/notify/model/delivery-request.ts';
 import type { SilenceRequest } from '../../src/notify/model/silence-request.ts';
 import type { ActionRequest } from '../../src/reconcile/daemon/action-request.ts';
 import { type ControlServer, openControl } from '../../src/server/control.ts';
@@ -17,7 +18,7 @@ let path: string;
 let control: ControlServer | undefined;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'octavo-control-'));
-  path = controlSocketPath(join(folder, 'octavo.db'));
+  path = controlSocketPath({ store: { path: 'octavo.db' }, runtime: { directory: folder } });
 });
 afterEach(async () => {
   await control?.close();
@@ -48,6 +49,7 @@ const handlers = {
   }),
   clusters: async (_by: Actor, organization: string | null, request: ClusterRequest) => ({ organization, ...request }),
   silences: async (by: Actor, request: SilenceRequest) => ({ by: { ...by }, ...request }),
+  deliveries: async (by: Actor, request: DeliveryRequest) => ({ by: { ...by }, ...request }),
 };
 
 const loadView = async (by: Actor, path: string) => (path === '/audit' ? { path, by: { ...by } } : null);

@@ -146,10 +146,10 @@ beforeEach(() => {
   const { registry } = createMetrics();
   server = createServer({ registry, health: () => [], ready: () => [], slowest: 40 });
   addHooks(server.app, {
-    receivers: new Map([['org_1', ingestion]]),
+    receiver: (id) => (id === 'org_1' ? ingestion : undefined),
     clock,
     onOutcome: () => undefined,
-    pushes: new Map(),
+    pushHook: () => undefined,
     onPush: () => undefined,
   });
 });

@@ -42,8 +42,8 @@ beforeEach(() => {
   const { registry } = createMetrics();
   server = createServer({ registry, health: () => [], ready: () => [], slowest: 40 });
   addHooks(server.app, {
-    receivers: new Map([['org_1', receiver]]),
-    pushes: new Map(),
+    receiver: (id) => (id === 'org_1' ? receiver : undefined),
+    pushHook: () => undefined,
     clock: systemClock,
     onOutcome: (organization, source, outcome) => outcomes.push(`${organization}/${source} ${outcome}`),
     onPush: () => undefined,

@@ -1,7 +1,9 @@
+import { connect } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
 import { type Listener, openListener } from '../../src/server/listener.ts';
 import { createServer, type Server } from '../../src/server/server.ts';
+import { eventually } from '../support/octavo-process.ts';
 
 let server: Server | null = null;
 let scrapes = 0;
@@ -12,7 +14,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((listener) => listener.close()));
 });
 
-async function listen(prepare: (app: Server['app']) => void = () => {}): Promise<string> {
+async function listen(prepare: (app: Server['app']) => void = () => {}, slowest = 10_000): Promise<string> {
   scrapes = 0;
   server = createServer({
     registry: {
@@ -24,6 +26,7 @@ async function listen(prepare: (app: Server['app']) => void = () => {}): Promise
     },
     health: () => [],
     ready: () => [],
+    slowest,
   });
   prepare(server.app);
   return server.listen({ host: '127.0.0.1', port: 0 });
@@ -150,4 +153,25 @@ test('forwards every other request to the main thread', async () => {
   expect((await fetch(`${address}/healthz?verbose=1`)).status).toBe(200);
   const large = await fetch(`${address}/echo`, { method: 'POST', body: new Uint8Array(6 * 1024 * 1024) });
   expect(large.status).toBe(413);
+});
+
+test('bodies that do not end take no more than 64 MB, and block no small request', async () => {
+  // The bodies must not time out before all of them are there.
+  const address = await listen((app) => app.post('/hooks/acme', { bodyLimit: 5_000_000 }, async () => ({})), 120_000);
+  const post = (size: number) => fetch(`${address}/hooks/acme`, { method: 'POST', body: ' '.repeat(size) });
+  const head = 'POST /hooks/acme HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 5000000\r\n\r\n';
+  const sockets = await Promise.all(
+    Array.from({ length: 14 }, async () => {
+      const socket = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => undefined);
+      await new Promise<void>((resolve) => socket.write(head + ' '.repeat(4_900_000), () => resolve()));
+      return socket;
+    }),
+  );
+  // 13 of the bodies fit, so there is room for 3.4 MB more.
+  await eventually('a refusal', async () => (await post(4_500_000)).status === 503);
+  expect((await post(60_000)).status).toBe(200);
+  for (const socket of sockets) {
+    socket.destroy();
+  }
+  await eventually('an answer', async () => (await post(4_500_000)).status === 200);
 });

@@ -22,8 +22,8 @@ beforeEach(() => {
     return answer();
   };
   addHooks(server.app, {
-    receivers: new Map(),
-    pushes: new Map([['org/1', { receive }]]),
+    receiver: () => undefined,
+    pushHook: (id) => (id === 'org/1' ? { receive } : undefined),
     clock: systemClock,
     onOutcome: () => undefined,
     onPush: (organization, outcome) => outcomes.push(`${organization} ${outcome}`),

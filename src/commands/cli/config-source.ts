@@ -1,7 +1,8 @@
 /** Decides which configuration file a command reads, and from where: the disk, or the base of a pull request. */
-import { existsSync, lstatSync, realpathSync } from 'node:fs';
-import { dirname, isAbsolute, relative, resolve } from 'node:path';
-import type { ConfigTrust } from '../../config/trust.ts';
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { isOrganizationFile } from '../../config/file/organization-files.ts';
+import type { ConfigTrust } from '../../config/file/trust.ts';
 import { ConfigError, messageOf } from '../../core/errors.ts';
 import type { FileTree } from '../../core/files/file-tree.ts';
 import { readRegularFile } from '../../core/files/regular-file.ts';
@@ -30,6 +31,8 @@ export interface ConfigSource {
   readonly trust: ConfigTrust;
   /** Reads a file that the configuration refers to, by absolute path. Throws if it cannot be read. */
   readonly read: (path: string) => Promise<string> | string;
+  /** Reads the files of a directory that have one organization each, by absolute path. Throws if it cannot be read. */
+  readonly readDirectory: (path: string) => Promise<ReadonlyMap<string, string | Error>>;
 }
 
 /** Inputs that decide which configuration a command reads. */
@@ -77,12 +80,18 @@ async function readNamed(path: string, name: string, lookup: ConfigLookup): Prom
     const changed = await inPullRequest(file, lookup);
     return changed === null ? readText(file) : fromBase(changed);
   };
+  const readDirectory = async (directory: string) => {
+    if ((await inPullRequest(resolve(directory, 'organization.yaml'), lookup)) !== null) {
+      throw new ConfigError('it is inside the repository of a pull request; keep it outside of the repository');
+    }
+    return readOrganizationFiles(directory);
+  };
   try {
     return {
       text: pull === null ? readText(path) : await fromBase(pull),
       folder: dirname(path),
       trust: 'named',
-      read,
+      ...{ read, readDirectory },
     };
   } catch (error) {
     throw error instanceof ConfigError ? error : unreadable(name, error);
@@ -97,13 +106,28 @@ function readFound(path: string): ConfigSource {
     throw new ConfigError(`${DEFAULT_CONFIG} is ${what}; pass --config ${DEFAULT_CONFIG} to read it anyway`);
   }
   const read = () => {
-    throw new Error('a configuration that was not named cannot read other files');
+    throw new Error('a configuration that was not named cannot read other files; name it with --config');
   };
   try {
-    return { text: readText(path), folder: dirname(path), trust: 'found', read };
+    return { text: readText(path), folder: dirname(path), trust: 'found', read, readDirectory: async () => read() };
   } catch (error) {
     throw unreadable(DEFAULT_CONFIG, error);
   }
+}
+
+function readOrganizationFiles(directory: string): ReadonlyMap<string, string | Error> {
+  const read = (name: string) => {
+    try {
+      return readText(resolve(directory, name));
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  };
+  return new Map(
+    readdirSync(directory)
+      .filter(isOrganizationFile)
+      .map((name) => [name, read(name)]),
+  );
 }
 
 /** Size limit of a named configuration and of each file that it refers to, in bytes. */
@@ -203,21 +227,4 @@ async function fromBase({ root, inside, base }: ChangedFile): Promise<string> {
       { cause: error },
     );
   }
-}
-
-/** Reads files that a configuration refers to, before it is loaded; failures are returned as errors. */
-export async function readAllNamed(
-  source: ConfigSource,
-  names: Iterable<string>,
-): Promise<ReadonlyMap<string, string | Error>> {
-  const contents = new Map<string, string | Error>();
-  for (const name of names) {
-    const path = isAbsolute(name) ? name : resolve(source.folder, name);
-    try {
-      contents.set(path, await source.read(path));
-    } catch (error) {
-      contents.set(path, error instanceof Error ? error : new Error(String(error)));
-    }
-  }
-  return contents;
 }

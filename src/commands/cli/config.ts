@@ -1,11 +1,11 @@
 /** Reads the configuration of a command and chooses the organization that it works on. */
 import { resolve } from 'node:path';
 import { type Config, configFromEnvironment, type OrganizationConfig } from '../../config/config.ts';
-import { loadConfig } from '../../config/load.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { kinds } from '../../kinds/registry.ts';
-import { type ChosenConfig, chooseConfig, DEFAULT_CONFIG, readAllNamed } from './config-source.ts';
+import { type ChosenConfig, chooseConfig, DEFAULT_CONFIG } from './config-source.ts';
 import type { CommandContext } from './context.ts';
+import { loadChosenConfig, type NamedFiles, PLACEHOLDER } from './load-chosen.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -18,7 +18,10 @@ export async function readConfig(
   { terminal, secrets }: CommandContext,
   manifests?: string,
 ): Promise<Config> {
-  const config = await loadChosen(await choose(file, terminal, manifests), file, terminal);
+  return withSecrets(await loadChosen(await choose(file, terminal, manifests), file, terminal), secrets);
+}
+
+function withSecrets(config: Config, secrets: Set<string> | undefined): Config {
   for (const secret of config.secrets) {
     secrets?.add(secret);
   }
@@ -27,16 +30,21 @@ export async function readConfig(
 
 /**
  * Reads the configuration of a command that opens the paths and addresses in it, such as the daemon. A `config.yaml`
- * that was found, but not named, is refused. Throws ConfigError.
+ * that was found, but not named, is refused. `onNamed` is called with the files that it names, also if it is invalid.
+ * Throws ConfigError.
  */
-export async function readTrustedConfig(file: string | undefined, context: CommandContext): Promise<Config> {
-  const chosen = await choose(file, context.terminal);
+export async function readTrustedConfig(
+  file: string | undefined,
+  { terminal, secrets }: CommandContext,
+  onNamed?: (named: NamedFiles) => void,
+): Promise<Config> {
+  const chosen = await choose(file, terminal);
   if (chosen.source?.trust === 'found') {
     throw new ConfigError(
       `this command does not read ${DEFAULT_CONFIG} by default, because it opens the files and addresses in it; pass --config ${DEFAULT_CONFIG} or set OCTAVO_CONFIG`,
     );
   }
-  return readConfig(file, context);
+  return withSecrets(await loadChosen(chosen, file, terminal, { onNamed }), secrets);
 }
 
 /**
@@ -62,12 +70,9 @@ export async function readConfigWithoutSecrets(
     source === null
       ? { source, ignored: ignored ?? null }
       : { source: { ...source, trust: 'named', read: () => PLACEHOLDER } };
-  // No placeholder is the secret of a webhook, or the address of a mail server.
-  return loadChosen(chosen, file, { ...terminal, env }, ['notifications']);
+  // No placeholder is the secret of a webhook, the address of a mail server, or the URL of a database.
+  return loadChosen(chosen, file, { ...terminal, env }, { omit: ['notifications', 'store'] });
 }
-
-/** Replaces values that are not read; valid as a text, as a secret and as an address that never resolves. */
-const PLACEHOLDER = 'https://not-read.invalid';
 
 function choose(named: string | undefined, { cwd, env }: Terminal, manifests?: string): Promise<ChosenConfig> {
   return chooseConfig({ named, cwd, env, ...(manifests === undefined ? {} : { manifests }) });
@@ -76,44 +81,22 @@ function choose(named: string | undefined, { cwd, env }: Terminal, manifests?: s
 async function loadChosen(
   { source, ignored }: ChosenConfig,
   file: string | undefined,
-  { env }: Terminal,
-  omit: readonly string[] = [],
+  { cwd, env }: Terminal,
+  settings: { readonly omit?: readonly string[]; readonly onNamed?: ((named: NamedFiles) => void) | undefined } = {},
 ): Promise<Config> {
   if (source === null) {
-    return configFromEnvironment({ env, kinds, ...(ignored ? { ignored } : {}) });
+    return resolvePaths(configFromEnvironment({ env, kinds, ...(ignored ? { ignored } : {}) }), cwd);
   }
-  const { text, folder, trust } = source;
-  const load = (readFile: (path: string) => string) =>
-    loadConfig({ text, file: file ?? DEFAULT_CONFIG, folder, env, readFile, kinds, trust, omit });
-  const wanted = new Set<string>();
-  try {
-    // Loading calls readFile synchronously, so a first load with placeholders collects the names of the files.
-    const config = load((name) => {
-      wanted.add(resolve(folder, name));
-      return PLACEHOLDER;
-    });
-    if (wanted.size === 0) {
-      return resolvePaths(config, folder);
-    }
-  } catch {
-    // The second load reports the same problem, with the real contents of the files.
-  }
-  const contents = await readAllNamed(source, wanted);
-  const config = load((name) => {
-    const content = contents.get(resolve(folder, name));
-    if (typeof content !== 'string') {
-      throw content ?? new Error('it was not read');
-    }
-    return content;
-  });
-  return resolvePaths(config, folder);
+  const config = await loadChosenConfig(source, { file: file ?? DEFAULT_CONFIG, env, ...settings });
+  return resolvePaths(config, source.folder);
 }
 
-/** Resolves relative paths against the folder of the configuration file, not against the working directory. */
+/** Resolves relative paths against the folder of the configuration file; without one, against the working directory. */
 function resolvePaths(config: Config, folder: string): Config {
   return Object.freeze({
     ...config,
-    store: Object.freeze({ ...config.store, path: resolve(folder, config.store.path) }),
+    store: config.store.path === undefined ? config.store : Object.freeze({ path: resolve(folder, config.store.path) }),
+    runtime: Object.freeze({ directory: resolve(folder, config.runtime.directory) }),
     organizations: Object.freeze(
       config.organizations.map((organization) =>
         organization.source?.directory === undefined
@@ -135,6 +118,9 @@ export function chooseOrganization(config: Config, id: string | undefined): Orga
     return chosen;
   }
   const [only, second] = config.organizations;
+  if (config.organizations.length === 0) {
+    throw new ConfigError('no organization is configured; add one to organizations');
+  }
   if (only === undefined || second !== undefined) {
     throw new ConfigError(`several organizations are configured; pass --organization with one of ${known}`);
   }

@@ -1,5 +1,4 @@
 import { userInfo } from 'node:os';
-import { resolve } from 'node:path';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type ControlRequest, callControl, controlSocketPath, isListening } from '../../server/control-client.ts';
@@ -13,24 +12,22 @@ export interface StateFlags {
   readonly format: 'text' | 'json';
 }
 
-/** An organization and its state file. */
+/** An organization and the configuration, which names its state. */
 export interface StateTarget {
   readonly config: Config;
   readonly organization: OrganizationConfig;
-  /** Absolute path of the state file. */
-  readonly store: string;
 }
 
-/** Chooses the organization and its state file by the configuration. Throws ConfigError. */
+/** Chooses the organization by the configuration. Throws ConfigError. */
 export async function chooseState(flags: StateFlags, context: CommandContext): Promise<StateTarget> {
   const config = await readTrustedConfig(flags.config, context);
   const organization = chooseOrganization(config, flags.organization);
-  return { config, organization, store: resolve(context.terminal.cwd, config.store.path) };
+  return { config, organization };
 }
 
 /** Request of the control API for one organization, without the organization. */
 type OrganizationRequest =
-  Exclude<ControlRequest, { readonly command: 'views' | 'silences' }> extends infer T
+  Exclude<ControlRequest, { readonly command: 'views' | 'silences' | 'deliveries' }> extends infer T
     ? T extends unknown
       ? Omit<T, 'organization'>
       : never
@@ -41,10 +38,10 @@ type OrganizationRequest =
  * Returns null if no daemon runs. Throws AppError.
  */
 export async function callDaemon(
-  { store, organization }: StateTarget,
+  { config, organization }: StateTarget,
   request: OrganizationRequest,
 ): Promise<JsonObject | null> {
-  const socket = controlSocketPath(store);
+  const socket = controlSocketPath(config);
   return (await isListening(socket))
     ? callControl(socket, { ...request, user: userName(), organization: organization.id })
     : null;

@@ -2,7 +2,7 @@ import { createNames } from '../../clusters/read/spaces.ts';
 import { ClusterAutomation } from '../../clusters/run/automation.ts';
 import { type ClusterRequest, handleClusterRequest } from '../../clusters/run/control-api.ts';
 import type { ClientObserver } from '../../clusters/run/session.ts';
-import type { OrganizationConfig } from '../../config/config.ts';
+import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { createTextRedaction } from '../../conversations/redact/text-redaction.ts';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
@@ -14,9 +14,9 @@ import { openReader, openWriter } from '../../platform/client.ts';
 import type { Priority } from '../../queue/model/request.ts';
 import { oneLine } from '../../server/cluster-log.ts';
 import { recordedId } from '../../store/recorded-id.ts';
-import { openSqliteStore } from '../../store/sqlite.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { callDaemon, chooseState, type StateFlags } from '../cli/control-call.ts';
+import { openUnusedStore } from '../cli/open-state.ts';
 import { type PlatformSession, withPlatform } from '../cli/session.ts';
 
 /** `octavo clusters list`. */
@@ -119,23 +119,23 @@ export async function muteClusterCommand(
  */
 async function callClusters(request: ClusterRequest, flags: StateFlags, context: CommandContext): Promise<JsonObject> {
   const target = await chooseState(flags, context);
-  const { config, organization, store } = target;
+  const { config, organization } = target;
   return (
     (await callDaemon(target, { command: 'clusters', request })) ??
     withPlatform(config, organization, context, (session) =>
-      answerAlone(organization, store, session, request, context),
+      answerAlone(organization, config.store, session, request, context),
     )
   );
 }
 
 async function answerAlone(
   organization: OrganizationConfig,
-  path: string,
+  place: Config['store'],
   { connection, signal }: PlatformSession,
   request: ClusterRequest,
   { clock, random, terminal }: CommandContext,
 ): Promise<JsonObject> {
-  const store = openSqliteStore(path);
+  const store = await openUnusedStore(place, { clock, random });
   const { site } = organization.conversations;
   const client = (priority: Priority, observer: ClientObserver) => ({
     organization: organization.id,

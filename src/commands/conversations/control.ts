@@ -12,9 +12,9 @@ import { createConversationRedactor } from '../../conversations/redact/redactor.
 import type { JsonObject } from '../../core/json.ts';
 import type { Writer } from '../../platform/client.ts';
 import { recordedId } from '../../store/recorded-id.ts';
-import { openSqliteStore } from '../../store/sqlite.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { callDaemon, chooseState, type StateFlags, type StateTarget } from '../cli/control-call.ts';
+import { openUnusedStore } from '../cli/open-state.ts';
 
 /**
  * Asks the daemon if one runs, otherwise opens the state file. Throws what `handleConversationRequest` throws.
@@ -37,7 +37,7 @@ export interface OpenIngestion {
 
 /** Opens the state file for a moment. `writer` null: nothing can be sent. */
 export async function withIngestion<T>(
-  { organization, store: path }: StateTarget,
+  { config, organization }: StateTarget,
   writer: Writer | null,
   events: ConversationEvents,
   { clock, random, version, signal }: CommandContext,
@@ -45,7 +45,7 @@ export async function withIngestion<T>(
 ): Promise<T> {
   const { conversations } = organization;
   const { site } = conversations;
-  const store = openSqliteStore(path);
+  const store = await openUnusedStore(config.store, { clock, random });
   try {
     const outbox = store.outbox(organization.id, outboxLimit(conversations));
     const pseudonymize = await loadIdPseudonymizer(store, organization.id, randomBytes);

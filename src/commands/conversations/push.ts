@@ -1,3 +1,4 @@
+import { storeName } from '../../config/fleet/store.ts';
 import type { ConversationRequest } from '../../conversations/ingestion/control-api.ts';
 import type { ConversationEvents, SenderState } from '../../conversations/model/events.ts';
 import { CancelledError, EXIT, type ExitCode, TransientError } from '../../core/errors.ts';
@@ -50,10 +51,13 @@ export async function pushCommand(
       const state = await ingestion.sender?.sendDue();
       const exit = tellPushed(pushed, `${sent} sent`, flags, context);
       if (context.signal.aborted) {
-        throw new CancelledError(`interrupted; unsent conversations wait in ${target.store}`);
+        throw new CancelledError(`interrupted; unsent conversations wait in ${storeName(target.config.store)}`);
       }
       if (state !== undefined && 'reason' in state) {
-        throw new TransientError(`${senderWords(state)}; unsent conversations wait in ${target.store}`, false);
+        throw new TransientError(
+          `${senderWords(state)}; unsent conversations wait in ${storeName(target.config.store)}`,
+          false,
+        );
       }
       return exit;
     });

@@ -1,6 +1,5 @@
 /** Commands that ask the running daemon: approve, reject, pause, resume and reconcile. */
 
-import { resolve } from 'node:path';
 import { ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { ActionRequest } from '../../reconcile/daemon/action-request.ts';
@@ -87,7 +86,7 @@ async function ask(
   context: CommandContext,
 ): Promise<JsonObject> {
   const config = await readTrustedConfig(file, context);
-  const socket = controlSocketPath(resolve(context.terminal.cwd, config.store.path));
+  const socket = controlSocketPath(config);
   const target = organization === undefined ? {} : { organization };
   return callControl(socket, { command: 'actions', ...target, user: userName(), request });
 }

@@ -93,6 +93,7 @@ export function actionCommands(program: Command, context: CommandContext, setExi
 
 /** Registers status, history and audit, which print what the web page shows. */
 export function viewCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+  fleetCommands(program, context, setExitCode);
   const format = () => new Option('--format <format>', 'Output format').choices(['text', 'json']).default('text');
   const all = ['--organization <id>', 'Organization to show (default: all)'] as const;
   program
@@ -165,5 +166,19 @@ function decisionCommands(program: Command, context: CommandContext, setExitCode
     .action(async (checksum, options) => {
       const { rejectCommand } = await import('./actions.ts');
       setExitCode(await rejectCommand(checksum, options, context));
+    });
+}
+
+function fleetCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+  program
+    .command('fleet')
+    .description('Show the replicas that share a database')
+    .command('status')
+    .description('Show the replicas, and the organizations that none of them has')
+    .option(...CONFIG)
+    .addOption(new Option('--format <format>', 'Output format').choices(['text', 'json']).default('text'))
+    .action(async (options) => {
+      const { fleetStatusCommand } = await import('./fleet.ts');
+      setExitCode(await fleetStatusCommand(options, context));
     });
 }

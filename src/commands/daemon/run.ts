@@ -3,10 +3,10 @@ import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { createDaemon } from '../../daemon.ts';
 import { createLogger } from '../../log.ts';
 import { LogBuffer } from '../../views/model/log-buffer.ts';
-import { readTrustedConfig } from '../cli/config.ts';
 import { type CommandContext, untilAborted } from '../cli/context.ts';
 import { createMemoryRelease, keepHeapSmall } from '../cli/small-heap.ts';
 import { nextCommand } from '../plan/next-command.ts';
+import { DiskConfiguration } from './configuration-files.ts';
 
 export interface RunFlags {
   readonly config?: string;
@@ -16,7 +16,8 @@ export interface RunFlags {
 
 /** Runs the daemon until the process is stopped; with `--once`, one pass of each organization and one poll of its sources. */
 export async function runCommand(flags: RunFlags, context: CommandContext): Promise<ExitCode> {
-  const config = await readTrustedConfig(flags.config, context);
+  const configuration = new DiskConfiguration(flags.config, context);
+  const config = await configuration.read();
   if (config.organizations.some(({ conversations }) => conversations.sources.length > 0)) {
     keepHeapSmall();
   }
@@ -30,9 +31,10 @@ export async function runCommand(flags: RunFlags, context: CommandContext): Prom
   const dryRun = flags.dryRun === true;
   const releaseMemory = createMemoryRelease();
   const daemon = await createDaemon({
-    ...{ config, clock, random, log, logBuffer, version, dryRun, approveCommand, releaseMemory },
+    ...{ config, configuration, clock, random, log, logBuffer, version, dryRun, approveCommand, releaseMemory },
   });
   const onHangup = () => {
+    void daemon.reload();
     for (const organization of daemon.organizations) {
       void organization.trigger('manual');
     }

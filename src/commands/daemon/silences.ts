@@ -23,15 +23,9 @@ const DEFAULT_SILENCE = 4 * 3_600_000;
 /** Prints the conditions of all organizations, or of one. Returns 1 if one of them fires. */
 export async function conditionsCommand(flags: ViewFlags, context: CommandContext): Promise<ExitCode> {
   const { load } = await openViews(flags, context);
-  const all = (await load('/conditions')) as ConditionsView;
   const { organization } = flags;
-  const isWanted = (each: ConditionView) => organization === undefined || each.organization === organization;
-  const view: ConditionsView = {
-    ...all,
-    firing: all.firing.filter(isWanted),
-    pending: all.pending.filter(isWanted),
-    resolved: all.resolved.filter(isWanted),
-  };
+  const query = organization === undefined ? '' : `?organization=${encodeURIComponent(organization)}`;
+  const view = (await load(`/conditions${query}`)) as ConditionsView;
   print(view, flags, context, () => [
     ...view.firing.flatMap(conditionLines),
     ...view.pending.flatMap(conditionLines),
@@ -91,7 +85,7 @@ export async function silenceListCommand(flags: ViewFlags, context: CommandConte
   const view = (await load('/silences')) as SilencesView;
   print(view, flags, context, () => [
     ...view.active.map(silenceLine),
-    ...(view.active.length === 0 ? ['there is no silence'] : []),
+    ...(view.active.length === 0 ? ['no silences'] : []),
   ]);
   return EXIT.done;
 }

@@ -15,6 +15,7 @@ import { line, openViews, print, type ViewFlags, type Views } from './views.ts';
 
 /** Exit code by state of an organization. */
 const EXIT_OF: Readonly<Record<OrganizationStatus, ExitCode>> = {
+  unowned: EXIT.failed,
   failed: EXIT.failed,
   stale: EXIT.failed,
   held: EXIT.held,

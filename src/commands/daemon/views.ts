@@ -1,5 +1,3 @@
-/** Views of the running daemon, for commands. */
-import { resolve } from 'node:path';
 import { printable } from '../../plan/render/words.ts';
 import { callControl, controlSocketPath } from '../../server/control-client.ts';
 import { readTrustedConfig } from '../cli/config.ts';
@@ -25,7 +23,7 @@ export interface Views {
 /** Finds the running daemon. Throws ConfigError. */
 export async function openViews({ config: file }: Pick<ViewFlags, 'config'>, context: CommandContext): Promise<Views> {
   const config = await readTrustedConfig(file, context);
-  const socket = controlSocketPath(resolve(context.terminal.cwd, config.store.path));
+  const socket = controlSocketPath(config);
   const [first, second] = config.organizations;
   return {
     only: first !== undefined && second === undefined ? first.id : null,

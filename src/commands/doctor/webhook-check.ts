@@ -26,10 +26,7 @@ export async function webhookFinding(
   try {
     const path = `/o/${encodeURIComponent(id)}`;
     const request = { command: 'views', user: userName(), path } as const;
-    const { webhook } = (await callControl(
-      controlSocketPath(config.store.path),
-      request,
-    )) as unknown as OrganizationView;
+    const { webhook } = (await callControl(controlSocketPath(config), request)) as unknown as OrganizationView;
     if (webhook === null) {
       return [note(WHAT, 'configured, but not in the running daemon; restart it')];
     }

@@ -6,9 +6,11 @@ import type { CommandContext } from '../cli/context.ts';
 
 const CODES = [...CONDITION_CODES, ...EVENT_CODES];
 
-/** Registers notify preview and notify test. */
+/** Registers notify preview, notify retry and notify test. */
 export function notifyCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
-  const notify = program.command('notify').description('Preview notifications, and test the channels they are sent to');
+  const notify = program
+    .command('notify')
+    .description('Preview notifications, test their channels, and send events again');
   notify
     .command('preview')
     .description('Print the messages of samples, without sending them')
@@ -23,6 +25,15 @@ export function notifyCommands(program: Command, context: CommandContext, setExi
     .action(async (code, options) => {
       const { previewCommand } = await import('./preview.ts');
       setExitCode(await previewCommand(code, options, context));
+    });
+  notify
+    .command('retry')
+    .description('Send events again that were given up')
+    .argument('[channel]', 'Name of the channel (default: all)')
+    .option(...CONFIG)
+    .action(async (channel, options) => {
+      const { retryCommand } = await import('./retry.ts');
+      setExitCode(await retryCommand(channel, options, context));
     });
   notify
     .command('test')

@@ -123,7 +123,7 @@ function offsetOf(node: unknown, otherwise = 0): number {
 }
 
 /** Data that `${env:NAME}` and `${file:PATH}` are resolved from. Relative paths start at the directory `base`. */
-interface SubstitutionContext {
+export interface SubstitutionContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Throws if the file cannot be read. */
   readonly readFile: (path: string) => string;

@@ -49,6 +49,10 @@ export function readCron(text: unknown): string | undefined {
 
 /** Reads an IANA time zone such as "Europe/Berlin"; undefined if this machine does not know it. */
 export function readTimezone(text: unknown): string | undefined {
+  // Looking up any other zone takes 15 ms the first time.
+  if (text === 'UTC') {
+    return text;
+  }
   try {
     return typeof text === 'string' && new Intl.DateTimeFormat('en', { timeZone: text }) ? text : undefined;
   } catch {

@@ -1,6 +1,7 @@
 import {
   AuthError,
   CancelledError,
+  LeaseLostError,
   NotThePlatformError,
   RateLimitedError,
   RejectedError,
@@ -36,7 +37,7 @@ export function classifyError(error: unknown): SendOutcome {
   if (error instanceof CancelledError) {
     return { kind: 'cancelled' };
   }
-  if (error instanceof RateLimitedError) {
+  if (error instanceof RateLimitedError || error instanceof LeaseLostError) {
     return { kind: 'not-sent', reason: error.message };
   }
   if (error instanceof TransientError) {

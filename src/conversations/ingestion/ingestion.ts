@@ -60,10 +60,16 @@ export interface WebhookAnswer {
   readonly reason: string | null;
 }
 
-export interface IngestionStatus {
+/** State of an ingestion that is not stored. */
+export interface IngestionActivity {
   readonly sender: SenderState;
   /** Number of batches in flight. */
   readonly inFlight: number;
+  /** Error of the last poll or recheck, by source; without the sources where neither failed. */
+  readonly errors: ReadonlyMap<string, string>;
+}
+
+export interface IngestionStatus extends Omit<IngestionActivity, 'errors'> {
   readonly outbox: Omit<OutboxStatus, 'sources'>;
   readonly sources: readonly (SourceStatus & {
     /** Seconds since the last successful poll; null: there was none. */
@@ -238,11 +244,16 @@ export class Ingestion {
   /** Queues dead letters again. Returns their number. */
   async retry(filter: DeadFilter): Promise<number> {
     const count = await this.#options.outbox.retry(filter, this.#options.clock.now());
+    this.wake();
+    return count;
+  }
+
+  /** Follows hints and sends what is due, now. */
+  wake(): void {
     this.#work.notify();
     for (const loop of this.#loops.values()) {
       loop.wake();
     }
-    return count;
   }
 
   /** Deletes dead letters; the same content is not queued again. Returns their number. */
@@ -258,22 +269,29 @@ export class Ingestion {
     return outbox.outdated(redactor.version);
   }
 
-  /** Throws StoreError. */
-  async status(): Promise<IngestionStatus> {
+  get activity(): IngestionActivity {
+    return {
+      sender: this.sender?.state ?? { kind: 'stopped' },
+      inFlight: this.sender?.inFlight ?? 0,
+      errors: new Map([...this.#loops].flatMap(([name, { error }]) => (error === null ? [] : [[name, error.message]]))),
+    };
+  }
+
+  /** Returns the status; `activity` is that of the process that polls and sends. Throws StoreError. */
+  async status({ errors, ...activity }: IngestionActivity = this.activity): Promise<IngestionStatus> {
     const { outbox, clock } = this.#options;
     const { sources, ...rest } = await outbox.status();
     const now = clock.now();
     const seen = new Set(sources.map(({ source }) => source));
     const unseen = this.#options.sources.filter(({ name }) => !seen.has(name)).map(({ name }) => nothingOf(name));
     return {
-      sender: this.sender?.state ?? { kind: 'stopped' },
-      inFlight: this.sender?.inFlight ?? 0,
+      ...activity,
       outbox: rest,
       sources: [...sources, ...unseen].map((source) => ({
         ...source,
         pollAgeSeconds: source.polledAt === null ? null : (now - source.polledAt) / 1000,
         oldestWaitSeconds: source.waitingSince === null ? null : (now - source.waitingSince) / 1000,
-        error: this.#loops.get(source.source)?.error?.message ?? null,
+        error: errors.get(source.source) ?? null,
       })),
     };
   }

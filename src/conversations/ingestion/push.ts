@@ -26,8 +26,10 @@ export interface PushOptions {
 
 /** Records in one deposit. */
 const BATCH = 100;
-/** Length of their text, in UTF-16 units: two deposits are prepared at a time. */
+/** Length of their text, in UTF-16 units. */
 const MAX_SIZE = MAX_BATCH_SIZE / 2;
+/** Deposits that are redacted or stored at a time: with fewer, the redaction threads wait for this one, or it for them. */
+const IN_PROGRESS = 4;
 
 /**
  * Ingests a file. Content that is unchanged since an earlier push is not sent again. Resolves when everything is
@@ -39,9 +41,8 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
   let size = 0;
   let listed = 0;
   let threads = 0;
-  // The batches that were read last, in their order: while one is stored, the next is redacted, and one more is read.
-  let storing: Promise<unknown> = Promise.resolve();
-  let redacting: Promise<unknown> = storing;
+  // Stored in the order in which they were read: while one is stored, the next are redacted, and one more is read.
+  const deposits: Promise<unknown>[] = [];
   const rejectFile = rejectFileOf(path);
   const flush = async () => {
     try {
@@ -54,10 +55,12 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
     const found = batch.map((record) => record.found);
     batch = [];
     size = 0;
-    await storing;
-    storing = redacting;
-    redacting = intake.take(found, {}, signal, { after: storing });
-    redacting.catch(() => {});
+    if (deposits.length >= IN_PROGRESS) {
+      await deposits.shift();
+    }
+    const deposit = intake.take(found, {}, signal, { after: deposits.at(-1) });
+    deposit.catch(() => {});
+    deposits.push(deposit);
   };
   try {
     for await (const record of readTickets(fileInput(path, signal), read)) {
@@ -73,9 +76,9 @@ export async function pushFile(path: string, { read, intake, signal }: PushOptio
     if (batch.length > 0) {
       await flush();
     }
-    await redacting;
+    await Promise.all(deposits);
   } catch (error) {
-    await Promise.allSettled([storing, redacting]);
+    await Promise.allSettled(deposits);
     throw signal.aborted ? stopped(signal.reason) : error;
   }
   return {

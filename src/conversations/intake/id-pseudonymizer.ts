@@ -28,14 +28,13 @@ export async function loadIdPseudonymizer(
   return createIdPseudonymizer((await keptKey(note)) ?? (await newKey(note, makeKey(KEY_BYTES))));
 }
 
-/** Loads the pseudonymizers of several organizations, by id. */
-export async function loadIdPseudonymizers(
+/** Returns the pseudonymizer of an organization; null if no key was generated yet. Throws StoreError. */
+export async function findIdPseudonymizer(
   store: Pick<Store, 'note'>,
-  organizations: readonly { readonly id: string }[],
-  makeKey: (bytes: number) => Uint8Array,
-): Promise<ReadonlyMap<string, PseudonymizeId>> {
-  const opened = organizations.map(async ({ id }) => [id, await loadIdPseudonymizer(store, id, makeKey)] as const);
-  return new Map(await Promise.all(opened));
+  organization: string,
+): Promise<PseudonymizeId | null> {
+  const key = await keptKey(store.note(`conversation-ids/${organization}`));
+  return key === null ? null : createIdPseudonymizer(key);
 }
 
 async function keptKey(note: Note): Promise<Uint8Array | null> {

@@ -1,5 +1,5 @@
 /** Collects what is true now from the state of the daemon, and reports what has changed. */
-import { messageOf, StoreError } from '../../core/errors.ts';
+import { LeaseLostError, messageOf, StoreError } from '../../core/errors.ts';
 import { type Json, sameJson } from '../../core/json.ts';
 import type { Logger } from '../../log.ts';
 import type { Fact, Notifications, Scope } from '../../store/notifications.ts';
@@ -7,11 +7,12 @@ import type { Backend, OrganizationState } from '../../views/model/backend.ts';
 import { checkTimes } from '../../views/model/checks.ts';
 import { BreakerWatch } from './breaker-watch.ts';
 import { keepSince } from './fact.ts';
+import { unownedFacts } from './fleet-facts.ts';
 import { clusterFacts, commitStatusFacts, conversationFacts, pauseFacts, staleFacts } from './organization-facts.ts';
 import type { PassActivity } from './pass-activity.ts';
 import { passFacts, tokenRefusal } from './pass-facts.ts';
 import { planFacts } from './plan-facts.ts';
-import { budgetFacts, platformFacts, refusalFacts, stateFileFacts } from './platform-facts.ts';
+import { budgetFacts, configurationFacts, platformFacts, refusalFacts, stateFileFacts } from './platform-facts.ts';
 
 export interface FactCollectorOptions {
   readonly backend: Backend;
@@ -23,6 +24,10 @@ export interface FactCollectorOptions {
   readonly log: Pick<Logger, 'warn' | 'debug'>;
   /** Called after facts have changed. */
   readonly onReported: () => void;
+  /** Returns why the files of the configuration cannot be used; null if they can. */
+  readonly configuration?: () => { readonly reason: string; readonly since: number } | null;
+  /** Returns true for the organizations of this replica. Default: all. */
+  readonly isOwned?: (organization: string) => boolean;
 }
 
 /** Facts by reporter; null: not known, so that what was reported before stays true. */
@@ -47,28 +52,10 @@ export class FactCollector {
   #failure: string | null = null;
   #running: Promise<void> | null = null;
   #isWanted = false;
+  #isShared = true;
 
   constructor(options: FactCollectorOptions) {
     this.#options = options;
-  }
-
-  /** Reporters of this configuration; facts of others are of earlier ones. */
-  get reporters(): readonly string[] {
-    const states = this.#options.backend.organizations();
-    const ofOrganizations = states.flatMap(({ id, reconciler, config, statuses }) => [
-      `organization/${id}`,
-      ...(reconciler === null ? [] : [`passes/${id}`, `plan/${id}`]),
-      ...(config.conversations.sources.length === 0 ? [] : [`conversations/${id}`]),
-      ...(config.clusters.enabled ? [`clusters/${id}`] : []),
-      ...(statuses === null ? [] : [`statuses/${id}`]),
-    ]);
-    const tokens = new Set(states.map(({ queue }) => queue.name));
-    return [
-      ...ofOrganizations,
-      ...[...tokens].flatMap((name) => [`token/${name}`, `budget/${name}`]),
-      'platform',
-      'daemon',
-    ];
   }
 
   /** Reads an organization at the next run. Does nothing for other topics. */
@@ -76,9 +63,23 @@ export class FactCollector {
     this.#changed.add(topic);
   }
 
-  /** Collects and reports; calls meanwhile cause one further run. Never throws: a failure is a fact of the next run. */
-  async collect(): Promise<void> {
+  /** Reports everything about an organization again. */
+  forget(organization: string): void {
+    this.#changed.add(organization);
+    for (const reporter of this.#reported.keys()) {
+      if (reporter.endsWith(`/${organization}`)) {
+        this.#reported.delete(reporter);
+      }
+    }
+  }
+
+  /**
+   * Collects and reports; calls meanwhile cause one further run. `isShared`: also reports what belongs to no organization
+   * and no token. Never throws: a failure is a fact of the next run.
+   */
+  async collect(isShared = true): Promise<void> {
     this.#isWanted = true;
+    this.#isShared = isShared;
     this.#running ??= this.#run().finally(() => {
       this.#running = null;
     });
@@ -100,8 +101,16 @@ export class FactCollector {
         await this.#addOrganization(reports, state, failures);
       }
       const now = backend.clock.now();
-      this.#addTokens(reports, now);
-      reports.set('daemon', stateFileFacts(this.#passFailure() ?? failures[0] ?? null, now));
+      const breakers = this.#addTokens(reports, now);
+      if (this.#isShared) {
+        reports.set(
+          'platform',
+          platformFacts({ organization: null, token: null, platform: this.#options.platform }, breakers),
+        );
+        reports.set('fleet', unownedFacts(backend.fleet(), this.#options.platform, now));
+        reports.set('configuration', configurationFacts(this.#options.configuration?.() ?? null));
+        reports.set('daemon', stateFileFacts(this.#passFailure() ?? failures[0] ?? null, now));
+      }
       await this.#report(reports);
     }
   }
@@ -114,15 +123,21 @@ export class FactCollector {
     this.#changed.clear();
     if (this.#readAt === null || now - this.#readAt >= REREAD_AFTER) {
       this.#readAt = now;
-      return backend.organizations();
+      return this.#owned;
     }
-    return changed.size === 0 ? [] : backend.organizations().filter(({ id }) => changed.has(id));
+    return changed.size === 0 ? [] : this.#owned.filter(({ id }) => changed.has(id));
+  }
+
+  /** Organizations of this replica. */
+  get #owned(): readonly OrganizationState[] {
+    const { backend, isOwned = () => true } = this.#options;
+    return backend.organizations().filter(({ id }) => isOwned(id));
   }
 
   /** Returns why a last pass could not use the state file; null if none failed so. */
   #passFailure(): string | null {
-    const errors = this.#options.backend.organizations().map(({ reconciler }) => reconciler?.lastEnd?.error);
-    return errors.find((error) => error instanceof StoreError)?.message ?? null;
+    const errors = this.#owned.map(({ reconciler }) => reconciler?.lastEnd?.error);
+    return errors.find((error) => error instanceof StoreError && !(error instanceof LeaseLostError))?.message ?? null;
   }
 
   async #addOrganization(reports: Reports, state: OrganizationState, failures: string[]): Promise<void> {
@@ -140,8 +155,15 @@ export class FactCollector {
       try {
         reports.set(reporter, await facts());
       } catch (error) {
-        failures.push(messageOf(error));
         reports.set(reporter, null);
+        if (error instanceof StoreError) {
+          failures.push(error.message);
+        } else {
+          this.#options.log.warn(
+            { organization: id, reporter, reason: messageOf(error) },
+            'cannot read what conditions are true',
+          );
+        }
       }
     };
     await read(`organization/${id}`, async () => {
@@ -165,10 +187,9 @@ export class FactCollector {
     }
   }
 
-  #addTokens(reports: Reports, now: number): void {
-    const { backend, platform } = this.#options;
-    const tokens = Map.groupBy(backend.organizations(), ({ queue }) => queue.name);
-    const breakers = [...tokens].map(([name, members]) => {
+  #addTokens(reports: Reports, now: number): ReturnType<BreakerWatch['observe']>[] {
+    const tokens = Map.groupBy(this.#owned, ({ queue }) => queue.name);
+    return [...tokens].map(([name, members]) => {
       const [first] = members as [OrganizationState];
       const snapshot = first.queue.snapshot();
       const scope = this.#tokenScope(first);
@@ -181,7 +202,6 @@ export class FactCollector {
       reports.set(`budget/${name}`, budgetFacts(scope, snapshot, now));
       return this.#breakers.observe(name, snapshot, now);
     });
-    reports.set('platform', platformFacts({ organization: null, token: null, platform }, breakers));
   }
 
   #tokenScope({ queue }: OrganizationState): Scope {

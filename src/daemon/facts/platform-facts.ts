@@ -38,7 +38,7 @@ export function budgetFacts(
   if (breaker !== 'closed' || number === 0 || oldest === null || oldest < LONG_WAIT) {
     return [];
   }
-  const summary = `Requests have waited longer than ${spanWords(LONG_WAIT)} for the rate limit; the page of the budget shows how long it takes`;
+  const summary = `Requests have waited longer than ${spanWords(LONG_WAIT)} for the rate limit; see the budget page`;
   return [newFact('budget-starved', scope, { summary, since: now - oldest, path: '/budget' })];
 }
 
@@ -62,8 +62,27 @@ export function platformFacts(scope: Scope, breakers: readonly BreakerState[]): 
   const since = smallest(failing);
   const last = largest(failing);
   const works = breakers.some(({ failingSince, answeredAt }) => failingSince === null && (answeredAt ?? 0) > last);
-  const summary = `The platform at ${scope.platform ?? ''} does not answer; Octavo goes on as soon as it does`;
+  const summary = `The platform at ${scope.platform ?? ''} does not answer; Octavo continues as soon as it does`;
   return works ? [] : [newFact('platform-failing', scope, { summary, since, path: '/budget' })];
+}
+
+/** Maximum number of problems of the configuration that a message lists. */
+const LISTED_PROBLEMS = 10;
+
+/** Returns a fact if the files of the configuration cannot be used. `reason` has one problem in each line. */
+export function configurationFacts(
+  problem: { readonly reason: string; readonly since: number } | null,
+): readonly Fact[] {
+  const scope = { organization: null, token: null, platform: null };
+  return problem === null
+    ? []
+    : [
+        newFact('configuration-invalid', scope, {
+          summary: 'The new configuration cannot be used, so the earlier one stays in use',
+          details: problem.reason.split('\n').slice(0, LISTED_PROBLEMS).map(oneLine),
+          since: problem.since,
+        }),
+      ];
 }
 
 /** Returns a fact if the state file cannot be used. `reason`: the message of the error; null if there is none. */

@@ -8,7 +8,7 @@ import type { PassEvents } from '../../reconcile/daemon/pass.ts';
 import type { NotificationEvent } from '../../store/notifications.ts';
 import type { Store } from '../../store/store.ts';
 import type { Backend } from '../../views/model/backend.ts';
-import { FactCollector } from './collector.ts';
+import { FactCollector, type FactCollectorOptions } from './collector.ts';
 import { changeRequestEvents } from './events.ts';
 import { PassActivity } from './pass-activity.ts';
 import { WeeklyDigests } from './weekly-digest.ts';
@@ -53,28 +53,37 @@ export class FactReporting {
     return changeRequestEvents(organization, this.#context.clock, (event) => this.#notifications.addEvents([event]));
   }
 
-  /** Starts to observe the daemon. Returns the names of the reporters. */
-  start(backend: Backend): readonly string[] {
+  /** Starts to observe the daemon. */
+  start(backend: Backend, { isOwned, configuration }: Pick<FactCollectorOptions, 'isOwned' | 'configuration'>): void {
     const { store, log, config } = this.#context;
     const collector = new FactCollector({
-      ...{ backend, log, notifications: store.notifications(), onReported: () => this.#notifications.wake() },
+      ...{ backend, log, notifications: store.notifications(), isOwned, configuration },
+      onReported: () => this.#notifications.wake(),
       activity: this.#activity,
       platform: new URL(config.platform.baseUrl).origin,
     });
     this.#collector = collector;
     this.#digests = new WeeklyDigests({
       ...{ backend, config: config.notifications, note: store.note('digest') },
-      addEvents: (events) => this.#notifications.addEvents(events),
+      // A digest that cannot be stored is written again.
+      addEvents: async (events) => {
+        await store.notifications().addEvents(events);
+        this.#notifications.wake();
+      },
     });
     this.#stopListening = backend.onChange((topic) => collector.markChanged(topic));
-    return collector.reporters;
   }
 
-  /** Reports what has changed. */
-  async observe(): Promise<void> {
-    await this.#collector?.collect();
+  /** Reports everything about an organization again: another replica may have reported something else meanwhile. */
+  forget(organization: string): void {
+    this.#collector?.forget(organization);
+  }
+
+  /** Reports what has changed. `isShared`: reports what belongs to no organization, and writes the digests. */
+  async observe(isShared: boolean): Promise<void> {
+    await this.#collector?.collect(isShared);
     try {
-      await this.#digests?.write(this.#context.clock.now());
+      await (isShared ? this.#digests : null)?.write(this.#context.clock.now());
     } catch (error) {
       this.#context.log.debug({ reason: messageOf(error) }, 'cannot write the weekly digests');
     }

@@ -1,5 +1,6 @@
 /** Schema of what a person can ask a running daemon to do with plans and passes. */
 import { z } from 'zod';
+import { LAST_TIME } from '../../core/last-time.ts';
 
 const MAX_REASON = 500;
 const reason = z.string().trim().max(MAX_REASON).default('');
@@ -15,7 +16,7 @@ export const actionRequest = z.discriminatedUnion('subcommand', [
     subcommand: z.literal('pause'),
     address,
     reason: z.string().trim().min(1, 'is missing; say why').max(MAX_REASON),
-    until: z.number().nullable(),
+    until: z.number().max(LAST_TIME, 'is too late; choose an earlier end').nullable(),
   }),
   z.strictObject({ subcommand: z.literal('resume'), address, reason }),
   z.strictObject({ subcommand: z.literal('reconcile'), reason }),

@@ -2,7 +2,7 @@ import type { Change, ChangeResult, Plan } from '../../core/change.ts';
 import type { Revert } from '../../plan/identity/flapping.ts';
 import type { PassOutcome } from '../apply.ts';
 import type { Planned } from '../planning.ts';
-import type { Desired } from './source.ts';
+import type { Desired, SourceHead } from './source.ts';
 
 /** The cause of a pass. */
 export type Trigger = 'start' | 'commit' | 'schedule' | 'manual' | 'retry' | 'window' | 'approval';
@@ -12,8 +12,8 @@ export interface PassEvents {
   onPassStart?(trigger: Trigger): void;
   /** The manifests were read. */
   onSource?(desired: Desired): void;
-  /** The manifests could not be read; the last valid ones stay in use. `commit`: the last that was found in the repository. */
-  onBadSource?(error: Error, lastGood: string | null, commit: string | null): void;
+  /** The manifests could not be read; the last valid ones stay in use. `head`: the last commit that was read, valid or not. */
+  onBadSource?(error: Error, lastGood: string | null, head: SourceHead | null): void;
   onPlan?(planned: Planned, drift: readonly Change[]): void;
   /** The record was empty: the base was restored from the repository, with `count` resources of this commit. */
   onBaseRestored?(commit: string, count: number): void;

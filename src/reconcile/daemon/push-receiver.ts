@@ -66,8 +66,8 @@ export function pushWebhook({ source, forge }: OrganizationConfig): PushWebhook 
 /** Receiver of one organization. */
 export class PushReceiver {
   readonly #options: PushReceiverOptions;
-  /** Time of receipt by id, oldest first. */
-  #seen: Promise<Map<string, number>> | null = null;
+  /** Settles when the last push was remembered. Another replica may remember pushes meanwhile, so nothing is cached. */
+  #remembered: Promise<unknown> = Promise.resolve();
   #refusedAt: number | null = null;
 
   constructor(options: PushReceiverOptions) {
@@ -81,7 +81,7 @@ export class PushReceiver {
       this.#refusedAt = request.receivedAt;
       return { status: result.status, outcome: 'refused', reason: result.reason };
     }
-    const outcome = result.kind === 'push' ? await this.#push(result.id) : result.kind;
+    const outcome = result.kind === 'push' ? await this.#pushInTurn(result.id) : result.kind;
     await this.#remember({ at: this.#options.clock.now(), outcome, mismatch: mismatchOf(result) });
     return { status: outcome === 'accepted' ? 202 : 200, outcome, reason: null };
   }
@@ -92,11 +92,15 @@ export class PushReceiver {
     return { last: last.success ? last.data : null, refusedAt: this.#refusedAt };
   }
 
+  #pushInTurn(id: string): Promise<'accepted' | 'repeated'> {
+    const push = this.#remembered.then(() => this.#push(id));
+    this.#remembered = push.catch(() => undefined);
+    return push;
+  }
+
   async #push(id: string): Promise<'accepted' | 'repeated'> {
     const { note, clock, onPush } = this.#options;
-    this.#seen ??= this.#load();
-    const seen = await this.#seen.catch((error: unknown) => {
-      this.#seen = null;
+    const seen = await this.#load().catch((error: unknown) => {
       onPush();
       throw error;
     });

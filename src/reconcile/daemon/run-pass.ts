@@ -15,11 +15,12 @@ import { makePlan, type Planned, type PlanningInput } from '../planning.ts';
 import { approvedChecksums } from './approvals.ts';
 import { BaseStore } from './base-store.ts';
 import { cooldownLeft } from './flapping-fields.ts';
-import { describePause, isOfOrganization, pausesByAddress, untilPauseEnds } from './manual-pauses.ts';
+import { isOfOrganization, pausesByAddress, untilPauseEnds } from './manual-pauses.ts';
 import type { PassEnd, Trigger } from './pass.ts';
 import type { PassOptions } from './pass-options.ts';
 import type { Desired } from './source.ts';
 import { Backoff } from './trigger-loop.ts';
+import { planWait } from './wait-reason.ts';
 
 /** Last comparison of the manifests with the platform. */
 export interface Check {
@@ -30,15 +31,6 @@ export interface Check {
   readonly authors: CommitAuthors | null;
   /** Milliseconds since the epoch. */
   readonly at: number;
-}
-
-/** Why a plan is not applied now. */
-interface Wait {
-  readonly reason: string;
-  /** Milliseconds until it may be applied; null: only a trigger changes that. */
-  readonly retryIn: number | null;
-  /** Next time at which a sync window may open, in milliseconds since the epoch. */
-  readonly until: number | null;
 }
 
 type PassResult = Pick<PassEnd, 'outcome' | 'plan' | 'results' | 'error' | 'retryIn'>;
@@ -116,7 +108,7 @@ export class PassRunner {
     // 3. Read the platform and plan.
     const { planned, drift } = await this.#plan(input, trigger, requests, authors);
     // 4. Apply the plan, unless it has to wait.
-    const wait = this.#waitReason(planned);
+    const wait = planWait(planned.plan, this.#pauses, this.#options);
     if (wait === null) {
       this.#options.events.onApply?.(planned);
     } else {
@@ -153,7 +145,7 @@ export class PassRunner {
       return { desired: this.#lastGood, error: null };
     } catch (thrown) {
       const error = toError(thrown);
-      events.onBadSource?.(error, this.#lastGood?.commit ?? null, source.commit);
+      events.onBadSource?.(error, this.#lastGood?.commit ?? null, source.head);
       return { desired: this.#lastGood, error };
     }
   }
@@ -205,29 +197,6 @@ export class PassRunner {
     this.#lastCheck = { plan: planned.plan, drift, authors, at: this.#options.clock.now() };
     this.#options.events.onPlan?.(planned, [...drift]);
     return { planned, drift };
-  }
-
-  /** Returns why the plan is not applied now, and the milliseconds until it may be; null: it is applied. */
-  #waitReason(planned: Planned): Wait | null {
-    const { config, clock, openWriter } = this.#options;
-    const { verdict, changes } = planned.plan;
-    if (openWriter === null) {
-      return { reason: 'dry run: nothing is written', retryIn: null, until: null };
-    }
-    if (verdict.state !== 'ready') {
-      return { reason: verdict.reasons.join('; '), retryIn: null, until: null };
-    }
-    const now = clock.now();
-    const pause = this.#pauses.find((each) => isOfOrganization(each, now));
-    if (pause !== undefined) {
-      return { reason: describePause(pause), retryIn: untilPauseEnds([pause], now), until: null };
-    }
-    const window = windowState(config.syncWindows, now);
-    if (!window.open && changes.some((change) => change.held === null && change.paused === null)) {
-      const { reason, until } = window;
-      return { reason, retryIn: until === null ? null : Math.max(0, until - now), until };
-    }
-    return null;
   }
 
   async #apply(input: PlanningInput, planned: Planned, requests: PassRequests): Promise<ApplyResult | null> {
@@ -284,7 +253,9 @@ export class PassRunner {
 
   /** The window may have closed during the apply, or the clock may have been set: then the rest waits for it to open. */
   #untilWindowOpens(planned: Planned, results: readonly ChangeResult[]): number | null {
-    const wait = results.some(({ status }) => status === 'skipped') ? this.#waitReason(planned) : null;
+    const wait = results.some(({ status }) => status === 'skipped')
+      ? planWait(planned.plan, this.#pauses, this.#options)
+      : null;
     if (wait !== null) {
       this.#options.events.onWait?.(wait.reason, wait.until);
     }

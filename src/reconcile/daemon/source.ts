@@ -33,6 +33,9 @@ export interface Desired {
   readonly otherScopes?: OtherScopes;
 }
 
+/** Commit that a source has read, valid or not. */
+export type SourceHead = Pick<Desired, 'subject' | 'author'> & { readonly commit: string };
+
 /**
  * The ref that records what was last applied in the source's scope. A daemon that has lost its record restores
  * ownership from it.
@@ -59,7 +62,7 @@ export interface DesiredSource {
    */
   peek(): Promise<DesiredState>;
   /** Commit of the last `read`, even if its manifests are invalid; null before it. Git only. */
-  readonly commit: string | null;
+  readonly head: SourceHead | null;
   /** Returns true if the commit differs from that of the last `read`; reads no manifests. Git only. */
   hasMoved(): Promise<boolean>;
   /** Reads who wrote the commits of a range that ends at the commit of a `read`. Null: it cannot be known. */
@@ -116,7 +119,7 @@ function gitSource(
   const directory = join(clones, organization);
   const scope = explicit ?? defaultScope(posix.normalize(git.path));
   const checkout: Checkout = openCheckout({ ...git, directory, timeout: GIT_TIMEOUT, signal, fetchLimit: { clock } });
-  let read: string | null = null;
+  let read: SourceHead | null = null;
   let forced = false;
   const sync = async () => {
     const result = await checkout.sync();
@@ -142,7 +145,7 @@ function gitSource(
       applied === null
         ? null
         : {
-            read: () => inTurn(() => applied.read(read)),
+            read: () => inTurn(() => applied.read(read?.commit ?? null)),
             move: (commit, ids) => inTurn(() => applied.move(commit, ids)),
           },
     poll: git.pollInterval,
@@ -151,7 +154,7 @@ function gitSource(
         const { commit, subject, author } = await sync();
         const wasForced = forced;
         forced = false;
-        read = commit;
+        read = { commit, subject, author };
         const state = await loader.load(openDiskTree(checkout.root, 'all'));
         const otherScopes = await applied?.otherScopes(commit);
         const scopes = otherScopes === undefined ? {} : { otherScopes };
@@ -162,10 +165,10 @@ function gitSource(
         await sync();
         return loader.load(openDiskTree(checkout.root, 'all'));
       }),
-    get commit() {
+    get head() {
       return read;
     },
-    hasMoved: () => inTurn(async () => (await sync()).commit !== read),
+    hasMoved: () => inTurn(async () => (await sync()).commit !== read?.commit),
     authors: (range) => inTurn(() => checkout.authors(range)),
     watch: async () => undefined,
     close: async () => undefined,
@@ -223,7 +226,7 @@ function directorySource(directory: string, { scope }: SourceOwner, loader: Mani
     },
     // A pass may be reading at the same time: its cache is not shared.
     peek: async () => createManifestLoader(kinds).load(open()),
-    commit: null,
+    head: null,
     hasMoved: async () => true,
     async authors(range) {
       const repository = findRepository(directory);

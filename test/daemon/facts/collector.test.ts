@@ -1,8 +1,10 @@
 /** Reports of facts: what is reported again, and what a restart keeps. */
 import { expect, test } from 'vitest';
 import { FactCollector } from '../../../src/daemon/facts/collector.ts';
+import { configuredReporters } from '../../../src/daemon/facts/reporters.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { FactReport } from '../../../src/store/notifications.ts';
+import type { OrganizationState } from '../../../src/views/model/backend.ts';
 import { someQueue } from '../../views/queue-samples.ts';
 import { NOW, someBackend, someOrganization, someSource } from '../../views/some-backend.ts';
 
@@ -32,7 +34,7 @@ function openCollector(store = openMemoryStore(), error: string | null = 'no', n
       woken += 1;
     },
   });
-  return { collector, reports, notifications, woken: () => woken };
+  return { collector, backend, reports, notifications, woken: () => woken };
 }
 
 test('facts are written once, and again only when they change', async () => {
@@ -45,10 +47,12 @@ test('facts are written once, and again only when they change', async () => {
   expect([reports.length, woken()]).toEqual([written, 1]);
 });
 
-test('every report is by one of the reporters that the collector names', async () => {
-  const { collector, reports } = openCollector();
+test('every report is by one of the reporters of the configuration', async () => {
+  const { collector, reports, backend } = openCollector();
   await collector.collect();
-  expect(reports.map(({ reporter }) => reporter).filter((each) => !collector.reporters.includes(each))).toEqual([]);
+  const [{ config, queue }] = backend.organizations() as [OrganizationState];
+  const reporters = configuredReporters([config], () => queue.name, false);
+  expect(reports.map(({ reporter }) => reporter).filter((each) => !reporters.includes(each))).toEqual([]);
 });
 
 test('a restart keeps the time since when something is true, and what is not known yet', async () => {

@@ -13,6 +13,7 @@ import {
   TransientError,
 } from '../../../src/core/errors.ts';
 import { keepSince, newFact } from '../../../src/daemon/facts/fact.ts';
+import { unownedFacts } from '../../../src/daemon/facts/fleet-facts.ts';
 import {
   clusterFacts,
   conversationFacts,
@@ -21,7 +22,13 @@ import {
 } from '../../../src/daemon/facts/organization-facts.ts';
 import { passFacts, tokenRefusal } from '../../../src/daemon/facts/pass-facts.ts';
 import { planFacts } from '../../../src/daemon/facts/plan-facts.ts';
-import { budgetFacts, platformFacts, refusalFacts, stateFileFacts } from '../../../src/daemon/facts/platform-facts.ts';
+import {
+  budgetFacts,
+  configurationFacts,
+  platformFacts,
+  refusalFacts,
+  stateFileFacts,
+} from '../../../src/daemon/facts/platform-facts.ts';
 import type { Revert } from '../../../src/plan/identity/flapping.ts';
 import type { PassEnd } from '../../../src/reconcile/daemon/pass.ts';
 import type { ManualPause } from '../../../src/store/history.ts';
@@ -119,6 +126,12 @@ const CASES: readonly (readonly [ConditionCode, string, () => unknown])[] = [
     () => platformFacts(TOKEN, [{ failingSince: NOW, answeredAt: NOW - 1 }]),
   ],
   ['state-file-failing', 'the disk is full', () => stateFileFacts('disk full', NOW)],
+  [
+    'unowned-organization',
+    'no replica has an organization',
+    () => unownedFacts({ unowned: [{ organization: 'acme', age: MINUTE }] }, 'https://api.example', NOW),
+  ],
+  ['configuration-invalid', 'a file is invalid', () => configurationFacts({ reason: 'a.yaml:1:1: no', since: NOW })],
   ['waiting-for-approval', 'changes are held', () => ofPlan(held)],
   ['drift', 'somebody changed the platform', () => ofPlan({ plan: { manifests: TEAM }, drift: () => true })],
   ['field-flapping', 'a field is changed again', () => ofPlan({ plan: { manifests: TEAM } }, [flap])],

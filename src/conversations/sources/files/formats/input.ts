@@ -40,6 +40,8 @@ async function* readFileInput(
     const code = stats.isDirectory() ? 'EISDIR' : NOT_REGULAR;
     throw Object.assign(new Error('it is not a regular file'), { code, syscall: 'read' });
   }
+  // A stream that is created with an aborted signal fails outside of the iteration.
+  signal?.throwIfAborted();
   yield* file.createReadStream({
     highWaterMark: CHUNK,
     autoClose: false,

@@ -1,0 +1,56 @@
+/** Files of the daemon's configuration on disk. */
+import { resolve } from 'node:path';
+import type { Config } from '../../config/config.ts';
+import type { ConfigurationFiles } from '../../daemon/fleet/configuration.ts';
+import { FileWatch } from '../../git/watch-files.ts';
+import { readTrustedConfig } from '../cli/config.ts';
+import type { CommandContext } from '../cli/context.ts';
+import type { NamedFiles } from '../cli/load-chosen.ts';
+
+/** Milliseconds without a change after which the files are read. */
+const SETTLE = 300;
+
+export class DiskConfiguration implements ConfigurationFiles {
+  readonly #file: string | undefined;
+  readonly #context: CommandContext;
+  /** Secrets of all configurations that were read. */
+  readonly #secrets = new Set<string>();
+  #named: NamedFiles = { files: [], directories: [] };
+  #watch: FileWatch | null = null;
+
+  /** `file` undefined: the configuration is in the environment, which does not change. */
+  constructor(file: string | undefined, context: CommandContext) {
+    this.#file = file;
+    this.#context = context;
+  }
+
+  async read(): Promise<Config> {
+    try {
+      const config = await readTrustedConfig(this.#file, this.#context, (named) => {
+        this.#named = named;
+      });
+      for (const secret of config.secrets) {
+        this.#secrets.add(secret);
+      }
+      // The same set in every configuration, so that what redacts with it also knows the secrets of later ones.
+      return { ...config, secrets: this.#secrets };
+    } finally {
+      await this.#watch?.set(this.#watched);
+    }
+  }
+
+  async watch(onChange: () => void, onError: (error: Error) => void): Promise<void> {
+    this.#watch = new FileWatch({ onChange, onError, settle: SETTLE });
+    await this.#watch.set(this.#watched);
+  }
+
+  async close(): Promise<void> {
+    await this.#watch?.close();
+  }
+
+  get #watched(): NamedFiles {
+    const { terminal } = this.#context;
+    const own = this.#file === undefined ? [] : [resolve(terminal.cwd, this.#file)];
+    return { ...this.#named, files: [...own, ...this.#named.files] };
+  }
+}

@@ -1,0 +1,33 @@
+/** Command about the fleet of the running daemon. */
+import { EXIT, type ExitCode } from '../../core/errors.ts';
+import { counted, spanWords } from '../../plan/render/words.ts';
+import type { ReplicasView } from '../../views/replicas.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { line, openViews, print, type ViewFlags } from './views.ts';
+
+/** Prints the replicas, and the organizations that none of them has. Returns 1 if there are some, or the database fails. */
+export async function fleetStatusCommand(flags: ViewFlags, context: CommandContext): Promise<ExitCode> {
+  const { load } = await openViews(flags, context);
+  const view = (await load('/replicas')) as ReplicasView;
+  print(view, flags, context, () => [view.sentence, ...replicaLines(view), ...unownedLines(view)]);
+  return view.unownedTotal > 0 || view.database?.state === 'failing' ? EXIT.failed : EXIT.done;
+}
+
+function replicaLines({ replicas }: ReplicasView): readonly string[] {
+  return replicas.map(({ id, address, state, organizations, weight, version, startedAt, seenAt, isThis }) =>
+    line([
+      ...[id, `(${address})`, state, counted(organizations, 'organization'), `weight ${weight}`, `version ${version}`],
+      ...[`started ${startedAt}`, `seen ${seenAt}`, isThis ? '(this replica)' : ''],
+    ]),
+  );
+}
+
+function unownedLines({ unowned, unownedTotal }: ReplicasView): readonly string[] {
+  const more = unownedTotal - unowned.length;
+  return [
+    ...unowned.map(({ organization, seconds }) =>
+      line([`${organization}: no replica`, seconds === null ? '' : `for ${spanWords(seconds * 1000)}`]),
+    ),
+    ...(more === 0 ? [] : [`${more} more organizations without a replica are not shown`]),
+  ];
+}

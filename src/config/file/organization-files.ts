@@ -1,0 +1,131 @@
+/** Organizations in files of their own: adds them to the list of the configuration file. */
+import { dirname, join, resolve } from 'node:path';
+import { messageOf, type Problem } from '../../core/errors.ts';
+import { isObject } from '../../core/json.ts';
+import { append } from '../../core/lists.ts';
+import { didYouMean } from '../../core/text/suggest.ts';
+import { type ConfigDocument, type Path, readDocument, type SubstitutionContext } from '../model/document.ts';
+
+export interface OrganizationFileOptions {
+  /** Name of the configuration file in messages. */
+  readonly file: string;
+  readonly context: SubstitutionContext;
+  /**
+   * Returns the contents of the files in a directory whose names `isOrganizationFile` accepts, by name; an error for a file
+   * that cannot be read. Throws if the directory cannot be read.
+   */
+  readonly readDirectory: (directory: string) => ReadonlyMap<string, string | Error>;
+}
+
+const SETTINGS = ['directory', 'list'];
+
+/** Returns true for the name of a file that has an organization. */
+export function isOrganizationFile(name: string): boolean {
+  return /^[^.].*\.ya?ml$/.test(name);
+}
+
+/** Document whose organizations are a list, with the directory of the others; null: there is none. */
+export interface OrganizationsDocument extends ConfigDocument {
+  readonly directory: string | null;
+}
+
+/**
+ * Returns the document with all organizations in one list, `organizations`. A problem of an organization in a file of its
+ * own is located in that file.
+ */
+export function mergeOrganizations(document: ConfigDocument, options: OrganizationFileOptions): OrganizationsDocument {
+  const organizations = isObject(document.values) ? document.values.organizations : undefined;
+  if (!isObject(organizations)) {
+    return { ...document, directory: null };
+  }
+  const { directory, list = [] } = organizations;
+  const problems = [...settingProblems(document, organizations)];
+  const listed: readonly unknown[] = Array.isArray(list) ? list : [];
+  const named = typeof directory === 'string' && directory.trim() !== '' ? directory : null;
+  const files = named === null ? [] : readFiles(named, document, options, problems);
+  const substituted = document.substituted.map((each) => ({ ...each, path: mergedPath(each.path) }));
+  for (const [index, found] of files.entries()) {
+    append(problems, found.problems);
+    const at = ['organizations', listed.length + index];
+    append(
+      substituted,
+      found.substituted.map((each) => ({ ...each, path: [...at, ...each.path] })),
+    );
+  }
+  return {
+    values: {
+      ...(document.values as object),
+      organizations: [...listed, ...files.map(({ values }) => values)],
+    },
+    problems: [...document.problems, ...problems],
+    substituted,
+    directory: named,
+    problemAt: (path, message, key) => {
+      const [section, index, ...rest] = path;
+      if (section !== 'organizations' || typeof index !== 'number') {
+        return document.problemAt(path, message, key);
+      }
+      const file = files[index - listed.length];
+      return file === undefined
+        ? document.problemAt(['organizations', 'list', index, ...rest], message, key)
+        : file.problemAt(rest, message, key);
+    },
+  };
+}
+
+function settingProblems(document: ConfigDocument, organizations: Readonly<Record<string, unknown>>): Problem[] {
+  const at: Path = ['organizations'];
+  const { directory, list } = organizations;
+  const isText = typeof directory === 'string' && directory.trim() !== '';
+  return [
+    ...Object.keys(organizations)
+      .filter((key) => !SETTINGS.includes(key))
+      .map((key) => {
+        const hint = didYouMean(key, SETTINGS) || `; valid settings: ${SETTINGS.join(', ')}`;
+        return document.problemAt(at, `unknown setting${hint}`, key);
+      }),
+    ...(isText || (directory === undefined && list !== undefined)
+      ? []
+      : [document.problemAt(at, 'requires a directory with one file for each organization', 'directory')]),
+    ...(list === undefined || Array.isArray(list)
+      ? []
+      : [document.problemAt([...at, 'list'], 'is not valid; expected a list of organizations')]),
+  ];
+}
+
+function readFiles(
+  directory: string,
+  document: ConfigDocument,
+  { file, context, readDirectory }: OrganizationFileOptions,
+  problems: Problem[],
+): readonly ConfigDocument[] {
+  const at: Path = ['organizations', 'directory'];
+  let contents: ReadonlyMap<string, string | Error>;
+  try {
+    contents = readDirectory(resolve(context.base, directory));
+  } catch (error) {
+    problems.push(document.problemAt(at, `cannot read the directory (${messageOf(error)}); create it`));
+    return [];
+  }
+  return [...contents]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([name, content]) => {
+      if (typeof content !== 'string') {
+        problems.push(document.problemAt(at, `cannot read the file ${name} (${content.message})`));
+        return [];
+      }
+      const found = readDocument(content, join(dirname(file), directory, name), context);
+      if (isObject(found.values)) {
+        return [found];
+      }
+      const what = 'is not an organization; write the settings of one organization, such as id: org_1';
+      append(problems, found.problems.length > 0 ? found.problems : [found.problemAt([], what)]);
+      return [];
+    });
+}
+
+/** Returns the path in the merged list for a path in the configuration file. */
+function mergedPath(path: Path): Path {
+  const [section, list, ...rest] = path;
+  return section === 'organizations' && list === 'list' ? ['organizations', ...rest] : path;
+}

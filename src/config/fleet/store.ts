@@ -1,0 +1,81 @@
+/** Settings of the place where state is stored. */
+import { dirname } from 'node:path';
+import * as z from 'zod';
+import { isPostgresUrl, nameDatabase, parsePostgresUrl } from '../../core/postgres-url.ts';
+import { count, text } from '../model/settings.ts';
+
+/** A state file, which one process uses. */
+interface FileStoreConfig {
+  readonly path: string;
+  readonly url?: undefined;
+}
+
+/** A PostgreSQL database, which several replicas can share. */
+interface PostgresStoreConfig {
+  readonly path?: undefined;
+  /** A secret, because it contains the password. */
+  readonly url: string;
+  /** Maximum number of connections of one process. */
+  readonly pool: number;
+  /** Certificates of the authorities that the server's certificate may come from, as PEM; undefined: those of Node.js. */
+  readonly ca?: string | undefined;
+}
+
+/** Place of the state. */
+export type StoreConfig = FileStoreConfig | PostgresStoreConfig;
+
+const DEFAULT_PATH = 'octavo.db';
+const DEFAULT_POOL = 10;
+
+/** Directory of the control socket and the checkouts next to the configuration file, if there is no state file. */
+const DEFAULT_RUNTIME = 'octavo-runtime';
+
+/** Schema of `store`: a path or a URL, or a mapping. */
+export function storeSchema() {
+  const mapping = z.strictObject({
+    path: text('the state file, such as octavo.db').optional(),
+    url: databaseUrl().optional(),
+    pool: count(1, 1_000).optional(),
+    ca: text('certificates as PEM, preferably by a reference to a file').optional(),
+  });
+  return z
+    .preprocess((value) => (typeof value === 'string' ? toMapping(value) : (value ?? {})), mapping)
+    .transform(({ path, url, pool, ca }, context): StoreConfig => {
+      if (url !== undefined && path === undefined) {
+        return { url, pool: pool ?? DEFAULT_POOL, ...(ca === undefined ? {} : { ca }) };
+      }
+      const problem =
+        url === undefined
+          ? 'has settings of a database without store.url; set store.url, or leave out pool and ca'
+          : 'names both a state file and a database; keep either path or url';
+      if (url !== undefined || pool !== undefined || ca !== undefined) {
+        context.issues.push({ code: 'custom', input: {}, params: { problem } });
+      }
+      return { path: path ?? DEFAULT_PATH };
+    });
+}
+
+/** Returns the directory of the control socket and the checkouts. */
+export function runtimeDirectory(store: StoreConfig, chosen: string | undefined): string {
+  return chosen ?? (store.path === undefined ? DEFAULT_RUNTIME : dirname(store.path));
+}
+
+/** Returns the place of the state for messages, without its password. */
+export function storeName(store: StoreConfig): string {
+  const url = store.url === undefined ? store.path : parsePostgresUrl(store.url);
+  return typeof url === 'string' ? url : nameDatabase(url);
+}
+
+function toMapping(value: string) {
+  return isPostgresUrl(value) ? { url: value } : { path: value };
+}
+
+function databaseUrl() {
+  return text('postgres://USER:PASSWORD@HOST:5432/DATABASE').transform((input, context): string => {
+    const url = parsePostgresUrl(input);
+    if (typeof url === 'string') {
+      context.issues.push({ code: 'custom', input, params: { problem: url } });
+    }
+    return input;
+  });
+}

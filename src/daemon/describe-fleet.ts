@@ -1,0 +1,64 @@
+/** Describes the fleet, for pages, metrics and conditions. */
+import type { FleetLeases } from '../fleet/fleet-leases.ts';
+import type { FleetMetrics } from '../server/fleet-metrics.ts';
+import { FLEET_LEASE, organizationLease } from '../store/leases.ts';
+import type { TransactionListener } from '../store/sql/timed-database.ts';
+import type { FleetState } from '../views/model/fleet-state.ts';
+
+/** Part of the average that the latest transaction is. */
+const SHARE = 1 / 50;
+
+/** Durations of transactions: their average, and the metric. */
+export class TransactionTimes {
+  readonly listener: TransactionListener;
+  /** In milliseconds; recent ones count most. Null before the first one. */
+  average: number | null = null;
+
+  constructor(metrics: Pick<FleetMetrics, 'database'>) {
+    this.listener = (operation, milliseconds) => {
+      metrics.database(operation, milliseconds / 1000);
+      this.average = this.average === null ? milliseconds : this.average + (milliseconds - this.average) * SHARE;
+    };
+  }
+}
+
+/** Updates the metrics of a fleet; a state file has none. */
+export function observeFleet(
+  fleet: Pick<FleetLeases, 'replica' | 'status'>,
+  metrics: Pick<FleetMetrics, 'fleet'>,
+): void {
+  const { replica } = fleet;
+  if (replica !== null) {
+    const { leases, unowned, left } = fleet.status();
+    metrics.fleet({ replica, leases: leases.length, unowned: unowned.length, leftSeconds: left / 1000 });
+  }
+}
+
+/** Returns the state of the fleet with these organizations; null if the state is in a file. */
+export function describeFleet(
+  leases: Pick<FleetLeases, 'replica' | 'holder' | 'status'>,
+  organizations: readonly { readonly id: string }[],
+  latency: number | null,
+): FleetState | null {
+  if (leases.replica === null) {
+    return null;
+  }
+  const { replicas, left, failure } = leases.status();
+  const counts = new Map<string, number>();
+  const unowned: FleetState['unowned'][number][] = [];
+  for (const { id } of organizations) {
+    const holder = leases.holder(organizationLease(id));
+    if (holder?.replica == null) {
+      unowned.push({ organization: id, age: holder?.age ?? null });
+    } else {
+      counts.set(holder.replica.id, (counts.get(holder.replica.id) ?? 0) + 1);
+    }
+  }
+  const shared = leases.holder(FLEET_LEASE);
+  return {
+    replica: leases.replica,
+    replicas: replicas.map((replica) => ({ ...replica, organizations: counts.get(replica.id) ?? 0 })),
+    ...{ left, failure, latency, unowned },
+    notificationsUnowned: shared !== null && shared.replica === null ? (shared.age ?? 0) : null,
+  };
+}

@@ -1,0 +1,212 @@
+/** Connects this replica with the others: commands, states of organizations, and changes that pages show. */
+import type { OrganizationConfig } from '../config/config.ts';
+import { messageOf } from '../core/errors.ts';
+import type { FleetLeases } from '../fleet/fleet-leases.ts';
+import type { CommandKind } from '../store/fleet/commands.ts';
+import type { FleetSignals } from '../store/leases.ts';
+import type { ActionHandlers, Backend } from '../views/model/backend.ts';
+import type { ChangeNotifier } from './backend.ts';
+import { CommandRunner } from './commands/command-runner.ts';
+import { CommandSender } from './commands/command-sender.ts';
+import { RoutedActions } from './commands/routed-actions.ts';
+import type { HookedOrganization } from './hooks.ts';
+import type { DaemonContext } from './organization/feature.ts';
+import type { ManagedOrganization } from './organization/managed-organization.ts';
+import { RemoteOrganizations } from './states/remote-organizations.ts';
+import { StatePublisher } from './states/state-publisher.ts';
+
+export interface FleetLinkOptions {
+  readonly context: Pick<DaemonContext, 'store' | 'clock' | 'random' | 'version' | 'log'>;
+  readonly leases: Pick<FleetLeases, 'replica' | 'holder'>;
+  /** Returns an organization of this replica. */
+  readonly find: (organization: string) => ManagedOrganization | undefined;
+  /** Returns the organizations of the configuration. */
+  readonly configured: () => readonly OrganizationConfig[];
+  readonly queueName: (organization: OrganizationConfig) => string;
+  readonly changes: ChangeNotifier;
+  /** Aborts when the daemon stops: no further commands are begun. */
+  readonly stopping: AbortSignal;
+  /** Called when another replica has stored notifications. */
+  readonly onNotifications: () => void;
+}
+
+/** Topic of changes of notifications. */
+const NOTIFICATIONS = 'notifications';
+
+/** Parts that only a fleet has. */
+interface Shared {
+  readonly replica: string;
+  readonly signals: FleetSignals;
+  readonly sender: CommandSender;
+  readonly publisher: StatePublisher;
+}
+
+export class FleetLink {
+  /** Organizations that other replicas have, or none. */
+  readonly remote: RemoteOrganizations;
+  readonly #options: FleetLinkOptions;
+  /** Null for a state file. */
+  readonly #shared: Shared | null;
+  #runner: CommandRunner | null = null;
+  #backend: Backend | null = null;
+
+  constructor(options: FleetLinkOptions) {
+    const { context, leases, queueName } = options;
+    const { store, clock, random, version } = context;
+    this.#options = options;
+    this.remote = new RemoteOrganizations({
+      ...{ store, clock, random, version, leases, queueName },
+      onPush: (organization) => this.#tell(organization, 'push'),
+    });
+    this.#shared = this.#open();
+  }
+
+  /** Returns the actions on organizations of all replicas. `local`: those on the organizations of this one. */
+  route(local: ActionHandlers, backend: () => Backend): ActionHandlers {
+    const { find, changes } = this.#options;
+    if (this.#shared === null) {
+      return local;
+    }
+    const { context } = this.#options;
+    this.#runner = new CommandRunner({ ...context, ...this.#shared, find, actions: local });
+    return new RoutedActions({
+      local,
+      isLocal: (organization) => find(organization) !== undefined,
+      organizations: async () => {
+        await backend().refresh(null);
+        return backend().organizations();
+      },
+      owner: (organization) => this.remote.owner(organization),
+      sender: this.#shared.sender,
+      onAnswered: (organization) => changes.notify(organization, true),
+    });
+  }
+
+  /** Writes the states of the organizations of this replica from now on. */
+  start(backend: Backend): void {
+    this.#backend = backend;
+    const { changes, context, stopping } = this.#options;
+    if (this.#shared === null) {
+      return;
+    }
+    const { publisher, signals, replica } = this.#shared;
+    const ends = [
+      changes.listen((topic, isRemote) => {
+        if (!isRemote) {
+          publisher.changed(topic);
+          this.#runner?.wake();
+        }
+      }),
+      signals.listen(({ kind, payload }) => {
+        if (kind === 'change' && payload.from !== replica) {
+          this.#hear(String(payload.topic));
+        }
+      }),
+    ];
+    void this.#runner?.run(stopping);
+    void publisher.run(stopping).finally(() => {
+      for (const end of ends) {
+        end();
+      }
+    });
+    context.log.debug({ replica }, 'states of organizations are written for other replicas');
+  }
+
+  /** Writes the state of an organization that this replica has opened, or ends that. */
+  show(id: string): void {
+    const managed = this.#options.find(id);
+    if (managed === undefined) {
+      this.#shared?.publisher.remove(id);
+      return;
+    }
+    const { lease } = managed;
+    const states = this.#options.context.store.fenced(lease).organizationStates();
+    this.#shared?.publisher.add({ id, lease, states, read: () => this.#read(managed) });
+  }
+
+  /** Returns the receivers of the webhooks of an organization: its own, or those that store for the owner. */
+  hooks(id: string): HookedOrganization | undefined {
+    const managed = this.#options.find(id);
+    if (managed !== undefined) {
+      return { conversations: managed.conversations, pushes: managed.reconciliation?.pushes ?? null };
+    }
+    const config = this.#options.configured().find((each) => each.id === id);
+    if (config === undefined) {
+      return undefined;
+    }
+    const { conversations, pushes } = this.remote.of(config);
+    return {
+      pushes,
+      conversations: {
+        deliver: async (source, delivery) => {
+          const answer = await conversations.deliver(source, delivery);
+          if (answer.status === 202) {
+            this.#tell(id, 'hints');
+          }
+          return answer;
+        },
+      },
+    };
+  }
+
+  /** Tells the other replicas that notifications were stored. */
+  wakeNotifications(): void {
+    this.#send(NOTIFICATIONS);
+  }
+
+  #open(): Shared | null {
+    const { context, leases, stopping } = this.#options;
+    const { store, clock, log } = context;
+    const fleet = store.fleet();
+    if (fleet === null || leases.replica === null) {
+      return null;
+    }
+    const { signals } = fleet;
+    const owner = (organization: string) => this.remote.owner(organization);
+    return {
+      replica: leases.replica,
+      signals,
+      sender: new CommandSender({ commands: store.commands(), signals, clock, stopping, owner }),
+      publisher: new StatePublisher({ clock, log, onWritten: (organization) => this.#send(organization) }),
+    };
+  }
+
+  #read(managed: ManagedOrganization) {
+    const { id, conversations } = managed;
+    const state = this.#backend?.organizations().find((each) => each.id === id);
+    const queue = state?.queue.name === id ? state.queue : null;
+    return {
+      reconciler: managed.reconciliation?.reconciler ?? null,
+      statuses: managed.statuses,
+      clusters: managed.clusters,
+      ingestion: conversations.activity,
+      queue,
+    };
+  }
+
+  /** Tells listeners of this replica what another one has changed. */
+  #hear(topic: string): void {
+    const { changes, onNotifications } = this.#options;
+    changes.notify(topic, true);
+    if (topic === NOTIFICATIONS) {
+      onNotifications();
+    } else {
+      // The state of an organization has the queue of its token.
+      changes.notify('budget', true);
+    }
+  }
+
+  #send(topic: string): void {
+    const { replica, signals } = this.#shared ?? {};
+    signals?.send({ kind: 'change', payload: { topic, from: replica ?? '' } }).catch((error: unknown) => {
+      this.#options.context.log.debug({ reason: messageOf(error) }, 'cannot tell other replicas of a change');
+    });
+  }
+
+  /** The owner polls regularly, so that a lost command only delays. */
+  #tell(organization: string, kind: CommandKind): void {
+    this.#shared?.sender.notify(organization, kind).catch((error: unknown) => {
+      this.#options.context.log.warn({ organization, reason: messageOf(error) }, 'cannot tell the owner of a webhook');
+    });
+  }
+}

@@ -1,0 +1,61 @@
+/** Opens the leases of this process: those of a fleet, or those of a state file. */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Config } from '../../config/config.ts';
+import { shortestLease } from '../../config/fleet/leases.ts';
+import type { Clock, Random } from '../../core/clock.ts';
+import { ConfigError } from '../../core/errors.ts';
+import type { FleetLeases, LeaseWork } from '../../fleet/fleet-leases.ts';
+import { LocalLeases } from '../../fleet/local-leases.ts';
+import { SharedLeases } from '../../fleet/shared-leases.ts';
+import type { Logger } from '../../log.ts';
+import type { SharedState } from '../../queue/shared/shared-state.ts';
+import type { Store } from '../../store/store.ts';
+
+export interface LeaseOptions {
+  readonly config: Pick<Config, 'fleet' | 'platform'>;
+  readonly store: Pick<Store, 'fleet'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly version: string;
+  readonly log: Logger;
+}
+
+/** Opens the leases. Throws ConfigError if they are too short for the timeout of requests. */
+export function openLeases({ config, store, clock, random, version, log }: LeaseOptions, work: LeaseWork): FleetLeases {
+  const shared = store.fleet();
+  if (shared === null) {
+    return new LocalLeases(clock, work);
+  }
+  const { lease: ttl, weight, split } = config.fleet;
+  const shortest = shortestLease(config.platform.timeout);
+  if (ttl < shortest) {
+    throw new ConfigError(
+      `fleet.lease is ${ttl} ms, too short to send requests that may take ${config.platform.timeout} ms; set fleet.lease to at least ${shortest}ms, or lower platform.timeout`,
+    );
+  }
+  const host = hostname();
+  return new SharedLeases({
+    ...{ store: shared, clock, random, ttl, split, work },
+    replica: { id: `${host}-${randomBytes(4).toString('hex')}`, version, address: `${host} ${process.pid}`, weight },
+    onFailure: (reason) =>
+      reason === null
+        ? log.info('the database can be used again; leases are renewed')
+        : log.warn({ reason }, 'leases cannot be renewed; requests that change something stop before they expire'),
+  });
+}
+
+/** Returns the shared state of each token's budgets, if replicas divide the organizations of a token. */
+export function sharedBudgets(
+  { config, store }: Pick<LeaseOptions, 'config' | 'store'>,
+  { replica }: Pick<FleetLeases, 'replica'>,
+): (digest: string) => SharedState | undefined {
+  const fleet = store.fleet();
+  if (fleet === null || replica === null || config.fleet.split === 'token') {
+    return () => undefined;
+  }
+  return (digest) => ({
+    replica,
+    update: (name, change) => fleet.update(`budgets/${digest}/shared/${name}`, change),
+  });
+}

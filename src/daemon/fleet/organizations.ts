@@ -1,0 +1,241 @@
+/** Organizations of this replica: started when they are configured and their lease is claimed, and stopped otherwise. */
+import type { OrganizationConfig } from '../../config/config.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { LeaseWork } from '../../fleet/fleet-leases.ts';
+import type { Logger } from '../../log.ts';
+import { type Lease, organizationLease } from '../../store/leases.ts';
+import type { ManagedOrganization } from '../organization/managed-organization.ts';
+import { type OrganizationOpener, RunningOrganization } from './running-organization.ts';
+
+export interface FleetOrganizationsOptions {
+  readonly opener: OrganizationOpener;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Called when an organization was opened or has stopped. */
+  readonly onChange: (id: string) => void;
+  /** Called when an organization could not be opened; it is tried again. */
+  readonly onFailure: (id: string, error: unknown) => void;
+}
+
+interface Running {
+  readonly config: OrganizationConfig;
+  readonly lease: Lease;
+  readonly work: RunningOrganization;
+}
+
+/** Wanted and actual state of an organization. */
+interface Slot {
+  readonly id: string;
+  /** Null: not configured. */
+  config: OrganizationConfig | null;
+  /** Null: another replica has it, or nobody. */
+  lease: Lease | null;
+  running: Running | null;
+  /** Settles when the organization is what it should be; null then. */
+  settling: Promise<void> | null;
+  /** The last attempt to open it; null if it succeeded, or is to be repeated. */
+  failed: { readonly config: OrganizationConfig; readonly lease: Lease; readonly error: unknown } | null;
+}
+
+/** Milliseconds before an organization that could not be opened is opened again. */
+const RETRY = 10_000;
+
+export class FleetOrganizations implements LeaseWork {
+  readonly #options: FleetOrganizationsOptions;
+  /** By the name of the lease. */
+  readonly #slots = new Map<string, Slot>();
+  readonly #closed = new AbortController();
+  #hasStarted = false;
+  /** Null: has to be made again. */
+  #list: readonly ManagedOrganization[] | null = null;
+
+  constructor(options: FleetOrganizationsOptions) {
+    this.#options = options;
+  }
+
+  /** Organizations that are open, in the order of the configuration. The list is another object after each change. */
+  get open(): readonly ManagedOrganization[] {
+    this.#list ??= this.#running.map(({ managed }) => managed);
+    return this.#list;
+  }
+
+  find(id: string): ManagedOrganization | undefined {
+    return this.#slots.get(organizationLease(id))?.running?.work.managed;
+  }
+
+  /**
+   * Replaces the configuration. Organizations whose settings are the same object continue; others restart, with the
+   * requests in flight completed.
+   */
+  setOrganizations(configs: readonly OrganizationConfig[]): void {
+    const before = new Map(this.#slots);
+    this.#list = null;
+    this.#slots.clear();
+    for (const config of configs) {
+      const slot = before.get(organizationLease(config.id)) ?? newSlot(config.id);
+      slot.config = config;
+      this.#slots.set(organizationLease(config.id), slot);
+    }
+    for (const [name, slot] of before) {
+      if (!this.#slots.has(name)) {
+        slot.config = null;
+        this.#slots.set(name, slot);
+      }
+    }
+    for (const slot of before.values()) {
+      void this.#settle(slot);
+    }
+  }
+
+  begin(lease: Lease): void {
+    const slot = this.#slots.get(lease.name);
+    if (slot !== undefined) {
+      slot.lease = lease;
+      void this.#settle(slot);
+    }
+  }
+
+  async end(lease: Lease): Promise<void> {
+    const slot = this.#slots.get(lease.name);
+    if (slot?.lease === lease) {
+      slot.lease = null;
+      await this.#settle(slot);
+    }
+  }
+
+  /** Resolves once every organization whose lease was claimed was opened. Returns the errors of those that cannot be. */
+  async opened(): Promise<readonly unknown[]> {
+    const slots = [...this.#slots.values()];
+    await Promise.all(slots.map(({ settling }) => settling));
+    return slots.flatMap(({ failed }) => (failed === null ? [] : [failed.error]));
+  }
+
+  /** Checks the settings of the open organizations with the platform. Throws ConfigError. */
+  async check(): Promise<void> {
+    await Promise.all(this.#running.map((work) => work.check()));
+  }
+
+  /** Starts the open organizations, and from then on each that is opened. */
+  async start(): Promise<void> {
+    this.#hasStarted = true;
+    await Promise.all(this.#running.map((work) => work.start()));
+  }
+
+  /** Runs the due work of the open organizations once. Returns false if something failed. */
+  async once(): Promise<boolean> {
+    const all = this.open.flatMap(({ features }) => features);
+    let hasSucceeded = true;
+    for (const stage of [1, 2]) {
+      const features = all.filter((feature) => feature.stage === stage);
+      const results = await Promise.all(features.map((feature) => feature.once()));
+      hasSucceeded &&= results.every(Boolean);
+    }
+    return hasSucceeded;
+  }
+
+  /** Updates the metrics of the open organizations. */
+  observe(): void {
+    for (const feature of this.open.flatMap(({ features }) => features)) {
+      void feature.observe?.();
+    }
+  }
+
+  /** Returns what the open organizations still wait for. */
+  unready(): readonly string[] {
+    return this.open
+      .filter(({ reconciliation }) => reconciliation?.reconciler.lastEnd === null)
+      .map(({ id }) => `${id}: the first pass has not ended`);
+  }
+
+  /** Ends the attempts to open organizations. */
+  close(): void {
+    this.#closed.abort();
+  }
+
+  get #running(): readonly RunningOrganization[] {
+    return [...this.#slots.values()].flatMap(({ running }) => running?.work ?? []);
+  }
+
+  #settle(slot: Slot): Promise<void> {
+    slot.settling ??= this.#reconcile(slot);
+    return slot.settling;
+  }
+
+  /** Stops and opens the organization until it is what it should be. Never rejects. */
+  async #reconcile(slot: Slot): Promise<void> {
+    // The slot is marked as settling before the first step.
+    await Promise.resolve();
+    for (let next = this.#nextStep(slot); next !== null; next = this.#nextStep(slot)) {
+      await next();
+    }
+    // Changes after the last check start another run.
+    slot.settling = null;
+  }
+
+  /** Returns what has to be done for an organization; null if nothing has to be done now. */
+  #nextStep(slot: Slot): (() => Promise<void>) | null {
+    const { running, config, lease, failed } = slot;
+    if (running !== null) {
+      return running.config === config && running.lease === lease ? null : () => this.#stop(slot, running);
+    }
+    if (config === null && lease === null) {
+      this.#forget(slot);
+    }
+    const isOpenable = config !== null && lease !== null && !lease.lost.aborted;
+    return isOpenable && !(failed?.config === config && failed.lease === lease)
+      ? () => this.#open(slot, config, lease)
+      : null;
+  }
+
+  async #stop(slot: Slot, { work, lease }: Running): Promise<void> {
+    const isLost = lease.lost.aborted;
+    await work.stop();
+    slot.running = null;
+    this.#list = null;
+    this.#log(slot, lease, isLost ? 'lease lost; the organization was stopped' : 'organization stopped');
+    this.#options.onChange(slot.id);
+  }
+
+  async #open(slot: Slot, config: OrganizationConfig, lease: Lease): Promise<void> {
+    const { clock, onChange, onFailure } = this.#options;
+    try {
+      const work = await RunningOrganization.open(config, lease, this.#options);
+      slot.failed = null;
+      slot.running = { config, lease, work };
+      this.#list = null;
+      this.#log(slot, lease, 'organization claimed');
+      onChange(slot.id);
+      if (this.#hasStarted) {
+        void work.startAlone();
+      }
+    } catch (error) {
+      slot.failed = { config, lease, error };
+      onFailure(slot.id, error);
+      clock.sleep(RETRY, this.#closed.signal).then(
+        () => {
+          slot.failed = null;
+          void this.#settle(slot);
+        },
+        () => undefined,
+      );
+    }
+  }
+
+  /** Logs who works on an organization, in a fleet. */
+  #log({ id }: Slot, { epoch }: Lease, message: string): void {
+    if (epoch > 0) {
+      this.#options.log.info({ organization: id, epoch }, message);
+    }
+  }
+
+  #forget(slot: Slot): void {
+    const name = organizationLease(slot.id);
+    if (this.#slots.get(name) === slot) {
+      this.#slots.delete(name);
+    }
+  }
+}
+
+function newSlot(id: string): Slot {
+  return { id, config: null, lease: null, running: null, settling: null, failed: null };
+}

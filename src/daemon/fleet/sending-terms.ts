@@ -1,0 +1,36 @@
+/** Refuses requests that an organization must not send any more. */
+import { SEND_MARGIN } from '../../config/fleet/leases.ts';
+import { type AppError, CancelledError, LeaseLostError } from '../../core/errors.ts';
+import type { SendingTerms } from '../../platform/connection.ts';
+import type { Lease } from '../../store/leases.ts';
+
+/**
+ * Returns the error of a request that might still be on its way when the lease has ended; null if it may be sent.
+ * `timeout`: milliseconds after which the request is given up.
+ */
+export function leaseRefusal(lease: Pick<Lease, 'name' | 'left'>, timeout: number): AppError | null {
+  return lease.left() >= timeout + SEND_MARGIN ? null : new LeaseLostError(lease.name);
+}
+
+export interface TermsOptions {
+  readonly lease: Pick<Lease, 'name' | 'left'>;
+  /** Aborts when nothing new is sent. */
+  readonly stopping: AbortSignal;
+  /** Timeout of a request, in milliseconds. */
+  readonly timeout: number;
+  readonly userAgent: string;
+}
+
+/** Returns the terms of an organization: nothing is sent once it stops, and no write that the lease may not outlast. */
+export function sendingTerms({ lease, stopping, timeout, userAgent }: TermsOptions): SendingTerms {
+  const readRefusal = () =>
+    stopping.aborted ? new CancelledError('the request was not sent: the organization is stopping') : null;
+  return { readRefusal, writeRefusal: () => readRefusal() ?? leaseRefusal(lease, timeout), userAgent };
+}
+
+/** Returns the user agent of requests; in a fleet it names the replica and the epoch of the lease. */
+export function userAgent(version: string, replica: string | null, { epoch }: Pick<Lease, 'epoch'>): string {
+  // A header has no characters outside of ASCII.
+  const name = replica?.replaceAll(/[^\w.:-]/g, '_');
+  return name === undefined ? `octavo/${version}` : `octavo/${version} (replica ${name}; epoch ${epoch})`;
+}

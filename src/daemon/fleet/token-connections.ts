@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import type { Config, OrganizationConfig } from '../../config/config.ts';
+import type { Clock, Random } from '../../core/clock.ts';
+import { messageOf } from '../../core/errors.ts';
+import type { Json } from '../../core/json.ts';
+import type { Logger } from '../../log.ts';
+import { type Connection, openConnection } from '../../platform/connection.ts';
+import type { QueueEvent } from '../../queue/model/snapshot.ts';
+import { createRequestQueue } from '../../queue/schedule/dispatcher.ts';
+import type { RequestQueue } from '../../queue/schedule/request-queue.ts';
+import type { SharedState } from '../../queue/shared/shared-state.ts';
+import type { Note, Store } from '../../store/store.ts';
+
+export interface TokenConnectionsOptions {
+  readonly config: Pick<Config, 'platform' | 'queue'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly version: string;
+  readonly log: Logger;
+  readonly onEvent: (event: QueueEvent) => void;
+  /** State for replicas that use the same token, by its digest; undefined: each token is used by one replica. */
+  readonly shared: (digest: string) => SharedState | undefined;
+}
+
+/** A token in use. */
+interface TokenUse {
+  readonly opened: Promise<{ readonly connection: Connection; readonly queue: RequestQueue }>;
+  /** Null while the connection is being opened. */
+  queue: RequestQueue | null;
+  /** Stores of the organizations that use the token, by id. */
+  readonly users: Map<string, Pick<Store, 'note'>>;
+}
+
+/** Returns the digest that identifies a token of a platform without revealing it. */
+export function tokenDigest(baseUrl: string, token: string): string {
+  return createHash('sha256').update(`${baseUrl}\n${token}`).digest('hex');
+}
+
+/**
+ * One connection and queue for each token: organizations with the same token share its budget. It is open while an
+ * organization uses it. The store keeps the rate limits that a queue has learned, so that a restart within a window, or
+ * another replica, uses only the remaining budget. See docs/rate-limiting.md#shutdown-and-restart.
+ */
+export class TokenConnections {
+  readonly #options: TokenConnectionsOptions;
+  readonly #uses = new Map<string, TokenUse>();
+  /** Connections that are being closed, by token. */
+  readonly #closing = new Map<string, Promise<void>>();
+  /** Id of the first organization of each token in the configuration. */
+  #names: ReadonlyMap<string, string> = new Map();
+
+  constructor(options: TokenConnectionsOptions) {
+    this.#options = options;
+  }
+
+  /** Replaces the organizations of the configuration, by which queues are named. */
+  setOrganizations(organizations: readonly Pick<OrganizationConfig, 'id' | 'token'>[]): void {
+    this.#names = new Map(organizations.toReversed().map(({ id, token }) => [token, id]));
+  }
+
+  /** Returns the name of the queue of an organization: the id of the first organization with its token. */
+  queueName({ id, token }: Pick<OrganizationConfig, 'id' | 'token'>): string {
+    return this.#names.get(token) ?? id;
+  }
+
+  /**
+   * Returns the connection for the token of an organization, until `release`. Opens it if needed, without sending anything.
+   * Throws StoreError.
+   */
+  async acquire(
+    { id, token }: Pick<OrganizationConfig, 'id' | 'token'>,
+    store: Pick<Store, 'note'>,
+  ): Promise<Connection> {
+    const use = this.#uses.get(token) ?? this.#add(token, store);
+    use.users.set(id, store);
+    try {
+      return (await use.opened).connection;
+    } catch (error) {
+      use.users.delete(id);
+      if (this.#uses.get(token) === use) {
+        this.#uses.delete(token);
+      }
+      throw error;
+    }
+  }
+
+  /** Ends the use of a connection. After the last one, saves its rate limits and closes it. */
+  async release({ id, token }: Pick<OrganizationConfig, 'id' | 'token'>): Promise<void> {
+    const use = this.#uses.get(token);
+    const store = use?.users.get(id);
+    use?.users.delete(id);
+    if (use === undefined || store === undefined || use.users.size > 0) {
+      return;
+    }
+    this.#uses.delete(token);
+    const closing = this.#close(token, use, store).finally(() => this.#closing.delete(token));
+    this.#closing.set(token, closing);
+    await closing;
+  }
+
+  /** Returns the open queues, each with its name. */
+  queues(): readonly (readonly [string, RequestQueue])[] {
+    return [...this.#uses].flatMap(([token, { queue }]) =>
+      queue === null ? [] : [[this.#names.get(token) ?? '', queue] as const],
+    );
+  }
+
+  /** Saves the learned rate limits. A failure is logged only. */
+  async remember(): Promise<void> {
+    for (const [token, { queue, users }] of this.#uses) {
+      const [store] = users.values();
+      if (queue !== null && store !== undefined) {
+        await this.#remember(queue, this.#note(token, store));
+      }
+    }
+  }
+
+  #add(token: string, store: Pick<Store, 'note'>): TokenUse {
+    const opened = this.#open(token, store);
+    const use: TokenUse = { opened, queue: null, users: new Map() };
+    this.#uses.set(token, use);
+    opened.then(
+      ({ queue }) => {
+        use.queue = queue;
+      },
+      () => undefined,
+    );
+    return use;
+  }
+
+  async #open(token: string, store: Pick<Store, 'note'>) {
+    await this.#closing.get(token);
+    const { config, clock, random, version, onEvent, shared } = this.#options;
+    const { baseUrl, timeout } = config.platform;
+    const { concurrency, deadline } = config.queue;
+    const memory = await this.#note(token, store).read();
+    const owner = tokenDigest(baseUrl, token);
+    const queue = createRequestQueue({
+      ...{ clock, random, concurrency, deadline, onEvent, owner, memory },
+      shared: shared(owner),
+    });
+    const connection = openConnection({
+      baseUrl,
+      token,
+      userAgent: `octavo/${version}`,
+      concurrency,
+      clock,
+      random,
+      timeouts: { headers: timeout, body: timeout },
+      queue,
+    });
+    return { connection, queue };
+  }
+
+  async #close(token: string, { opened }: TokenUse, store: Pick<Store, 'note'>): Promise<void> {
+    const { connection, queue } = await opened;
+    // The organizations have waited for their requests in flight.
+    await queue.drain(0);
+    await this.#remember(queue, this.#note(token, store));
+    await connection.close(0);
+  }
+
+  #note(token: string, store: Pick<Store, 'note'>): Note {
+    return store.note(`budgets/${tokenDigest(this.#options.config.platform.baseUrl, token)}`);
+  }
+
+  async #remember(queue: RequestQueue, note: Note): Promise<void> {
+    try {
+      await note.write(queue.remember() as Json);
+    } catch (error) {
+      this.#options.log.debug({ reason: messageOf(error) }, 'cannot save the learned rate limits');
+    }
+  }
+}

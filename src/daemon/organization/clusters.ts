@@ -1,0 +1,141 @@
+import { type OwnRequest, readChangeRequests } from '../../clusters/read/cluster-store.ts';
+import { createNames } from '../../clusters/read/spaces.ts';
+import { ClusterAutomation } from '../../clusters/run/automation.ts';
+import { type ClusterRequest, handleClusterRequest } from '../../clusters/run/control-api.ts';
+import type { ClusterEvents } from '../../clusters/run/events.ts';
+import { ClusterOverview } from '../../clusters/run/overview.ts';
+import type { ClientObserver } from '../../clusters/run/session.ts';
+import { createTextRedaction } from '../../conversations/redact/text-redaction.ts';
+import { endsWithin } from '../../core/clock.ts';
+import { messageOf } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { openReader, openWriter } from '../../platform/client.ts';
+import type { Priority } from '../../queue/model/request.ts';
+import { runOnCron } from '../../reconcile/daemon/schedule.ts';
+import type { DesiredSource } from '../../reconcile/daemon/source.ts';
+import { logClusters } from '../../server/cluster-log.ts';
+import { combineListeners } from '../../server/listeners.ts';
+import { recordedId } from '../../store/recorded-id.ts';
+import type { Note } from '../../store/store.ts';
+import type { Feature, OrganizationContext } from './feature.ts';
+
+export interface ClustersOptions {
+  /** Null if the configuration has no source of manifests. */
+  readonly source: DesiredSource | null;
+  /** Returns the ids of resources in the last plan; null if there is no plan yet. */
+  readonly bindings: () => ReadonlyMap<string, string> | null;
+  /** Listener in addition to the log and the metrics. */
+  readonly events: ClusterEvents;
+}
+
+/** Milliseconds that the check of the settings may delay the start of the daemon. */
+const CHECK_LIMIT = 10_000;
+
+/** Opens change requests for the issue clusters of an organization, on a schedule. */
+export class OrganizationClusters implements Feature {
+  readonly stage = 2;
+  /** Result of the runs since the daemon started. */
+  readonly overview: ClusterOverview;
+  readonly #note: Note;
+  readonly #context: OrganizationContext;
+  readonly #automation: ClusterAutomation;
+  readonly #stopping = new AbortController();
+  #schedule: Promise<void> = Promise.resolve();
+  #isRunning = false;
+
+  constructor(context: OrganizationContext, { source, bindings, events }: ClustersOptions) {
+    const { organization, connection, probe, store, clock, random, log, metrics, dryRun, abort } = context;
+    const { site } = organization.conversations;
+    const client = (priority: Priority, observer: ClientObserver) => ({
+      organization: organization.id,
+      priority,
+      signal: abort,
+      ...observer,
+    });
+    this.#context = context;
+    this.#note = store.note(`clusters/${organization.id}`);
+    this.overview = new ClusterOverview(clock);
+    this.#automation = new ClusterAutomation({
+      config: organization.clusters,
+      openReader: (priority, observer) => openReader(connection, client(priority, observer)),
+      openWriter: dryRun ? null : (priority, observer) => openWriter(connection, client(priority, observer)),
+      note: this.#note,
+      names: createNames({
+        record: store.organization(organization.id),
+        declared: async () => (source === null ? new Map() : (await source.peek()).declared),
+        bindings,
+      }),
+      site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
+      probe,
+      clock,
+      random,
+      redaction: createTextRedaction(organization.conversations.redact),
+      signal: AbortSignal.any([context.stopping, this.#stopping.signal]),
+      events: combineListeners<ClusterEvents>([
+        logClusters(log),
+        metrics.clusters.events(organization.id, () => clock.now()),
+        this.overview.events(),
+        events,
+      ]),
+    });
+  }
+
+  /**
+   * Checks that every space in the settings exists. Throws ConfigError. If the check takes too long, the first run reports
+   * unknown spaces.
+   */
+  async check(): Promise<void> {
+    const { clock, log } = this.#context;
+    if (!(await endsWithin(clock, CHECK_LIMIT, [this.#automation.checkSpaces()]))) {
+      log.debug('spaces of clusters not checked in time');
+    }
+  }
+
+  async start(): Promise<void> {
+    const { organization, clock, stopping } = this.#context;
+    const { enabled, schedule } = organization.clusters;
+    if (enabled) {
+      const signal = AbortSignal.any([stopping, this.#stopping.signal]);
+      this.#schedule = runOnCron(schedule, clock, signal, () => void this.#run());
+    }
+  }
+
+  /** Runs once, if clusters are enabled. */
+  async once(): Promise<boolean> {
+    return !this.#context.organization.clusters.enabled || (await this.#automation.run()).outcome !== 'failed';
+  }
+
+  /** Throws what `handleClusterRequest` throws. */
+  async handle(request: ClusterRequest): Promise<JsonObject> {
+    const answer = await handleClusterRequest(this.#automation, request);
+    if (request.subcommand === 'mute' && !request.dryRun) {
+      this.overview.mute(request.cluster, request.muted);
+    }
+    return answer;
+  }
+
+  /** Returns Octavo's change requests, oldest first, as stored. Throws StoreError. */
+  changeRequests(): Promise<readonly OwnRequest[]> {
+    return readChangeRequests(this.#note);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#schedule;
+    await this.#automation.idle();
+  }
+
+  /** Runs, unless the previous run has not ended. */
+  async #run(): Promise<void> {
+    if (!this.#isRunning) {
+      this.#isRunning = true;
+      try {
+        await this.#automation.run();
+      } catch (error) {
+        this.#context.log.error({ reason: messageOf(error) }, 'issue cluster run failed');
+      } finally {
+        this.#isRunning = false;
+      }
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import { availableParallelism } from 'node:os';
+import { outboxLimit } from '../../config/conversations.ts';
+import { type ConversationRequest, handleConversationRequest } from '../../conversations/ingestion/control-api.ts';
+import {
+  Ingestion,
+  type IngestionActivity,
+  type IngestionStatus,
+  type WebhookAnswer,
+} from '../../conversations/ingestion/ingestion.ts';
+import { openSources } from '../../conversations/ingestion/open-sources.ts';
+import type { PseudonymizeId } from '../../conversations/intake/id-pseudonymizer.ts';
+import type { ConversationEvents } from '../../conversations/model/events.ts';
+import { redactionOptions } from '../../conversations/redact/options.ts';
+import { MAX_THREADS, RedactionThreads } from '../../conversations/redact/redaction-threads.ts';
+import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
+import { CancelledError, messageOf } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { WebhookRequest } from '../../core/signature.ts';
+import { openWriter } from '../../platform/client.ts';
+import { logConversations } from '../../server/conversation-log.ts';
+import { combineListeners } from '../../server/listeners.ts';
+import type { DeadFilter, DeadLetter, Outbox } from '../../store/outbox/outbox.ts';
+import { recordedId } from '../../store/recorded-id.ts';
+import type { Feature, OrganizationContext } from './feature.ts';
+
+export interface ConversationsOptions {
+  readonly pseudonymizeId: PseudonymizeId;
+  /** Listener in addition to the log and the metrics. */
+  readonly events: ConversationEvents;
+}
+
+/** Ingests the conversations of an organization: polls sources, accepts webhooks and sends. A dry run does neither. */
+export class OrganizationConversations implements Feature {
+  readonly stage = 1;
+  readonly #context: OrganizationContext;
+  readonly #outbox: Outbox;
+  readonly #ingestion: Ingestion;
+  readonly #stopping = new AbortController();
+
+  /** Throws ConfigError for an invalid redaction pattern. */
+  constructor(context: OrganizationContext, { pseudonymizeId, events }: ConversationsOptions) {
+    const { organization, connection, store, probe, clock, random, version, log, metrics, dryRun, abort } = context;
+    const { conversations } = organization;
+    const { site } = conversations;
+    const client = { organization: organization.id, priority: 'ingestion', signal: abort } as const;
+    const note = (topic: string) => store.note(`conversations/${organization.id}/${topic}`);
+    const redaction = redactionOptions(conversations.redact);
+    const redactor = createConversationRedactor(redaction, pseudonymizeId);
+    const threads = Math.min(availableParallelism() - 1, MAX_THREADS);
+    const listeners = combineListeners([logConversations(log), metrics.conversations.events(organization.id), events]);
+    const onUnavailable = listeners.onThreadsUnavailable;
+    this.#context = context;
+    this.#outbox = store.outbox(organization.id, outboxLimit(conversations));
+    this.#ingestion = new Ingestion({
+      sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
+      outbox: this.#outbox,
+      redactor,
+      threads: new RedactionThreads({ redaction, redactor, threads, clock, onUnavailable }),
+      writer: dryRun ? null : openWriter(connection, client),
+      site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
+      probe,
+      settleDelay: conversations.settleDelay,
+      batch: conversations.batch,
+      clock,
+      random,
+      events: listeners,
+    });
+  }
+
+  async start(): Promise<void> {
+    if (!this.#context.dryRun) {
+      this.#ingestion.start();
+    }
+  }
+
+  /** Polls every source once, and sends the conversations that are due. */
+  async once(): Promise<boolean> {
+    const { dryRun, log } = this.#context;
+    try {
+      return dryRun || (await this.#ingestion.once());
+    } catch (error) {
+      log.error({ reason: messageOf(error) }, 'cannot store conversations');
+      return false;
+    }
+  }
+
+  deliver(source: string, delivery: WebhookRequest): Promise<WebhookAnswer> {
+    return this.#ingestion.deliver(source, delivery);
+  }
+
+  /** Throws what `handleConversationRequest` throws. */
+  handle(request: ConversationRequest): Promise<JsonObject> {
+    const { organization, abort } = this.#context;
+    const signal = AbortSignal.any([abort, this.#stopping.signal]);
+    const sources = organization.conversations.sources.map(({ name }) => name);
+    return handleConversationRequest({ ingestion: this.#ingestion, outbox: this.#outbox, sources, signal }, request);
+  }
+
+  /** State that is not stored. */
+  get activity(): IngestionActivity {
+    return this.#ingestion.activity;
+  }
+
+  /** Follows hints and sends now: another replica has received something. */
+  wake(): void {
+    this.#ingestion.wake();
+  }
+
+  /** Throws StoreError. */
+  status(): Promise<IngestionStatus> {
+    return this.#ingestion.status();
+  }
+
+  /** Returns the number of waiting conversations per source that were redacted with other settings. Throws StoreError. */
+  outdated(): Promise<ReadonlyMap<string, number>> {
+    return this.#ingestion.outdated();
+  }
+
+  /** Returns dead letters without their content, oldest first. Throws StoreError. */
+  deadLetters(filter: DeadFilter, limit: number): Promise<readonly DeadLetter[]> {
+    return this.#outbox.dead(filter, limit);
+  }
+
+  async observe(): Promise<void> {
+    const { metrics, organization, log } = this.#context;
+    try {
+      metrics.conversations.status(organization.id, await this.status());
+    } catch (error) {
+      log.debug({ reason: messageOf(error) }, 'cannot read the state of conversations');
+    }
+  }
+
+  stop(milliseconds: number): Promise<void> {
+    this.#stopping.abort(
+      new CancelledError('the daemon is stopping; push the rest again, unchanged conversations are not sent twice'),
+    );
+    return this.#ingestion.stop(milliseconds);
+  }
+}

@@ -1,0 +1,68 @@
+/** Work that exists once in a fleet: notifications, weekly digests, and facts that belong to no organization. */
+import { messageOf } from '../core/errors.ts';
+import type { LeaseWork } from '../fleet/fleet-leases.ts';
+import type { Logger } from '../log.ts';
+import type { Lease } from '../store/leases.ts';
+import { IN_FLIGHT } from './fleet/running-organization.ts';
+import type { DaemonNotifications } from './notifications.ts';
+
+export interface SharedWorkOptions {
+  readonly notifications: Pick<DaemonNotifications, 'start' | 'retain' | 'pause'>;
+  /** Returns the names of the reporters of the configuration. */
+  readonly reporters: () => readonly string[];
+  readonly log: Logger;
+}
+
+export class SharedWork implements LeaseWork {
+  readonly #options: SharedWorkOptions;
+  #lease: Lease | null = null;
+  #hasStarted = false;
+  /** Settles when the last start or end has been carried out. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: SharedWorkOptions) {
+    this.#options = options;
+  }
+
+  /** True while this replica has the lease and sends. */
+  get isActive(): boolean {
+    return this.#hasStarted && this.#lease !== null && !this.#lease.lost.aborted;
+  }
+
+  begin(lease: Lease): void {
+    this.#lease = lease;
+    if (this.#hasStarted) {
+      this.#start(lease).catch((error: unknown) => {
+        this.#options.log.error({ reason: messageOf(error) }, 'notifications cannot be started');
+      });
+    }
+  }
+
+  async end(): Promise<void> {
+    this.#lease = null;
+    await this.#last.catch(() => undefined);
+    await this.#options.notifications.pause(IN_FLIGHT);
+  }
+
+  /** Starts the work, now or once the lease is claimed. Throws StoreError. */
+  async start(): Promise<void> {
+    this.#hasStarted = true;
+    if (this.#lease !== null) {
+      await this.#start(this.#lease);
+    }
+  }
+
+  /** Forgets what organizations have reported that are not configured any more. */
+  async forgetRemoved(): Promise<void> {
+    const { notifications, reporters } = this.#options;
+    if (this.isActive && this.#lease !== null) {
+      await notifications.retain(this.#lease, reporters());
+    }
+  }
+
+  #start(lease: Lease): Promise<void> {
+    const { notifications, reporters } = this.#options;
+    this.#last = this.#last.catch(() => undefined).then(() => notifications.start(lease, reporters()));
+    return this.#last;
+  }
+}

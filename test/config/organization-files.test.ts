@@ -1,0 +1,104 @@
+/** Organizations in files of their own. */
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+
+const MAIN = 'platform: { token: a-token }\norganizations: { directory: orgs }\n';
+
+function load(files: Readonly<Record<string, string | Error>>, text = MAIN) {
+  const asked: string[] = [];
+  const config = loadConfig({
+    text,
+    file: 'etc/config.yaml',
+    folder: '/etc/octavo',
+    env: { OWN: 'own-secret-token' },
+    readFile: (path) => `content of ${path}`,
+    readDirectory: (path) => {
+      asked.push(path);
+      return new Map(Object.entries(files));
+    },
+    kinds,
+  });
+  return { config, asked };
+}
+
+function problemsOf(work: () => unknown): readonly string[] {
+  try {
+    work();
+  } catch (error) {
+    return (error as Error).message.split('\n');
+  }
+  return [];
+}
+
+describe('organizations in files', () => {
+  test('are read in the order of their names, from a directory next to the configuration', () => {
+    const { config, asked } = load({
+      'b.yaml': 'id: org_b\nsource: { directory: /b }',
+      'a.yml': `id: org_a\ntoken: "\${env:OWN}"\nconversations: { sources: [] }`,
+    });
+    expect(asked).toEqual(['/etc/octavo/orgs']);
+    expect(config.organizations.map(({ id, token }) => [id, token])).toEqual([
+      ['org_a', 'own-secret-token'],
+      ['org_b', 'a-token'],
+    ]);
+    expect(config.secrets).toContain('own-secret-token');
+  });
+
+  test('follow those of the list', () => {
+    const text = 'platform: { token: a-token }\norganizations: { directory: orgs, list: [{ id: org_z }] }\n';
+    expect(load({ 'a.yaml': 'id: org_a' }, text).config.organizations.map(({ id }) => id)).toEqual(['org_z', 'org_a']);
+  });
+
+  test('may be none yet', () => {
+    expect(load({}).config.organizations).toEqual([]);
+  });
+
+  test('have the same checks, with positions in their own file', () => {
+    const files = {
+      'a.yaml': 'id: org_a\nsource:\n  git: { url: https://git.example/a.git, pollInterval: soon }\n',
+      'b.yaml': '- id: org_b\n',
+      'c.yaml': 'id: org_c\nclusters: { schedule: x }\nwhatever: 1\n',
+      'd.yaml': 'id: [',
+      'e.yaml': new Error('permission denied'),
+    };
+    expect(problemsOf(() => load(files))).toEqual([
+      'etc/config.yaml:2:29: organizations.directory: cannot read the file e.yaml (permission denied)',
+      expect.stringMatching(/^etc\/orgs\/a\.yaml:3:56: source\.git\.pollInterval: "soon" is not valid/),
+      expect.stringMatching(/^etc\/orgs\/b\.yaml:1:1: is not an organization/),
+      expect.stringMatching(/^etc\/orgs\/c\.yaml:2:23: clusters\.schedule: "x" is not valid/),
+      expect.stringMatching(/^etc\/orgs\/c\.yaml:3:1: whatever: unknown setting/),
+      expect.stringMatching(/^etc\/orgs\/d\.yaml:1:6: is not valid YAML/),
+    ]);
+  });
+
+  test('with the same id are a problem of both files', () => {
+    const files = { 'a.yaml': 'id: org_1', 'b.yaml': 'id: org_1' };
+    expect(problemsOf(() => load(files))).toEqual([
+      'etc/orgs/a.yaml:1:5: id: "org_1" is already listed as etc/orgs/b.yaml; list it once',
+      'etc/orgs/b.yaml:1:5: id: "org_1" is already listed as etc/orgs/a.yaml; list it once',
+    ]);
+  });
+
+  test.each([
+    ['{ directory: orgs, dir: x }', 'organizations.dir: unknown setting'],
+    ['{ directory: 3 }', 'organizations.directory: requires a directory'],
+    ['{ directory: orgs, list: 3 }', 'organizations.list: is not valid; expected a list'],
+    ['{}', 'organizations.directory: requires a directory'],
+    ['{ list: [] }', 'organizations: this is not valid; expected at least one entry'],
+  ])('refuses organizations: %s', (organizations, problem) => {
+    const text = `platform: { token: a-token }\norganizations: ${organizations}\n`;
+    expect(problemsOf(() => load({}, text)).join('\n')).toContain(problem);
+  });
+
+  test('cannot be read if the directory cannot', () => {
+    const readDirectory = () => {
+      throw new Error('no such directory');
+    };
+    const options = { text: MAIN, file: 'config.yaml', env: {}, readFile: () => '', kinds };
+    expect(problemsOf(() => loadConfig({ ...options, readDirectory }))).toEqual([
+      'config.yaml:2:29: organizations.directory: cannot read the directory (no such directory); create it',
+    ]);
+    expect(problemsOf(() => loadConfig(options)).join()).toContain('cannot name directories');
+  });
+});

@@ -1,0 +1,239 @@
+/** Pages of an organization are the same at its owner and at another replica. */
+import { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ClusterOverview } from '../../../src/clusters/run/overview.ts';
+import type { IngestionActivity } from '../../../src/conversations/ingestion/ingestion.ts';
+import type { Change, Plan } from '../../../src/core/change.ts';
+import {
+  AuthError,
+  ConfigError,
+  DesiredStateError,
+  SourceError,
+  StoreError,
+  TransientError,
+} from '../../../src/core/errors.ts';
+import type { Declared } from '../../../src/core/resource.ts';
+import { remoteOrganization } from '../../../src/daemon/states/remote-organization.ts';
+import { StateWriter } from '../../../src/daemon/states/state-content.ts';
+import { StateReader } from '../../../src/daemon/states/state-reader.ts';
+import { StoredConversations } from '../../../src/daemon/states/stored-conversations.ts';
+import { ORGANIZATION_STATE_LAYOUT, openOrganizationStates } from '../../../src/store/fleet/organization-states.ts';
+import { SqliteDatabase } from '../../../src/store/sql/sqlite-database.ts';
+import type { Backend, OrganizationState } from '../../../src/views/model/backend.ts';
+import type { BudgetSample } from '../../../src/views/model/budget-samples.ts';
+import { pages } from '../../../src/web/pages/index.ts';
+import { countCases, SEED } from '../../support/campaign.ts';
+import { actual } from '../../support/planning.ts';
+import { fakeDaemon, NOW, type OrganizationCase, resultsOf } from '../../views/backend.ts';
+import { someBudget, someQueue } from '../../views/queue-samples.ts';
+import { someRequest } from '../../views/some-backend.ts';
+
+const OWNER = { kind: 'replica', id: 'r-1', address: 'host-1:42' } as const;
+
+function openStates() {
+  const sqlite = new DatabaseSync(':memory:');
+  sqlite.exec(ORGANIZATION_STATE_LAYOUT);
+  return openOrganizationStates(new SqliteDatabase(sqlite, 'memory'));
+}
+
+const KEYS = ['a', 'b', 'c', 'd'];
+const text = fc.string({ unit: 'grapheme', maxLength: 12 });
+const title = fc.constantFrom('Docs', 'API', 'Guides', 'Handbook');
+const error = fc.oneof(
+  fc.record({ file: text, line: fc.nat(), column: fc.nat(), address: text, message: text }).map((problem) => {
+    return new DesiredStateError([problem]);
+  }),
+  text.map((message) => new SourceError(message)),
+  text.map((message) => new StoreError(message)),
+  text.map((message) => new ConfigError(message)),
+  text.map((message) => new AuthError(message, 401)),
+  text.map((message) => new TransientError(message, true)),
+  text.map((message) => new TypeError(message)),
+);
+
+/** A resource: declared, of the last apply, and on the platform, each with a title or not at all. */
+const resource = fc.record({
+  declared: fc.option(title),
+  base: fc.option(title),
+  actual: fc.option(title),
+  held: fc.boolean(),
+  isDrift: fc.boolean(),
+  status: fc.constantFrom('applied', 'failed', 'skipped', 'held', null),
+});
+
+const organizationCase = fc.record({
+  resources: fc.array(resource, { minLength: KEYS.length, maxLength: KEYS.length }),
+  verdict: fc.constantFrom('ready', 'held', 'refused'),
+  hostile: fc.option(text),
+  checked: fc.option(fc.integer({ min: 0, max: 300 })),
+  hasEnded: fc.boolean(),
+  isOfPlan: fc.boolean(),
+  outcome: fc.constantFrom('done', 'held', 'failed'),
+  error: fc.option(error),
+  retryIn: fc.option(fc.nat(100_000)),
+  isRunning: fc.boolean(),
+  hasDesired: fc.boolean(),
+  failure: fc.option(text),
+  lastRun: fc.option(text),
+  sender: fc.constantFrom<IngestionActivity['sender']>({ kind: 'idle' }, { kind: 'failing', reason: 'HTTP 503' }),
+  budget: fc.record({ resetIn: fc.option(fc.nat(60_000)), cooldown: fc.constantFrom(0, 5000), remaining: fc.nat(90) }),
+  oldest: fc.option(fc.nat(90_000)),
+  samples: fc.array(fc.nat(20_000_000), { maxLength: 40 }),
+});
+type Case = typeof organizationCase extends fc.Arbitrary<infer T> ? T : never;
+
+/** Manifests, the base and the platform of a case: spaces, which have a page of their own. */
+function toCase(given: Case): OrganizationCase {
+  const spaces = (member: 'declared' | 'base') =>
+    given.resources.flatMap((each, index) =>
+      each[member] === null ? [] : [`  ${KEYS[index]}: { title: ${each[member]} ${KEYS[index]} }`],
+    );
+  const manifest = (lines: readonly string[]) => (lines.length === 0 ? 'spaces: {}' : `spaces:\n${lines.join('\n')}`);
+  const edit = (plan: Plan, declared: ReadonlyMap<string, Declared>) =>
+    [changed(plan, given), renamed(declared, given.hostile)] as const;
+  return {
+    config: { source: { directory: '/manifests' } } as never,
+    plan: {
+      manifests: { 'a.yaml': manifest(spaces('declared')) },
+      base: { 'a.yaml': manifest(spaces('base')) },
+      ids: Object.fromEntries(KEYS.map((key) => [`space/${key}`, `sp_${key}`])),
+      actuals: given.resources.flatMap((each, index) =>
+        each.actual === null ? [] : [actual('space', `sp_${KEYS[index]}`, { title: `${each.actual} ${KEYS[index]}` })],
+      ),
+    },
+    edit,
+    checked: given.checked,
+    drift: (address) => given.resources[KEYS.indexOf(address.replace('space/', ''))]?.isDrift === true,
+    isRunning: given.isRunning,
+    ...(given.hasDesired ? {} : { lastDesired: null }),
+    end: given.hasEnded ? { outcome: given.outcome, error: given.error, retryIn: given.retryIn } : null,
+  };
+}
+
+function changed(plan: Plan, { resources, verdict, hostile }: Case): Plan {
+  const indexOf = ({ address }: Change) => KEYS.indexOf(address.replace('space/', ''));
+  const changes = plan.changes.map((change) =>
+    resources[indexOf(change)]?.held ? { ...change, held: hostile ?? 'deletes', approvable: true, weight: 3 } : change,
+  );
+  const hasHeld = changes.some(({ held }) => held !== null);
+  return {
+    ...plan,
+    changes,
+    heldChecksum: hasHeld ? 'sha256:held' : null,
+    verdict: { state: verdict, reasons: verdict === 'ready' ? [] : [hostile ?? 'too many deletions'] },
+    bindings: new Map([...plan.bindings, ['space/z', hostile ?? 'sp_z']]),
+  };
+}
+
+function renamed(declared: ReadonlyMap<string, Declared>, hostile: string | null): ReadonlyMap<string, Declared> {
+  return hostile === null
+    ? declared
+    : new Map([...declared].map(([key, each]) => [key, { ...each, fields: { ...each.fields, title: hostile } }]));
+}
+
+/** The state of a case at its owner. */
+async function ownState(given: Case) {
+  const { backend, store, plans } = await fakeDaemon(toCase(given));
+  const [state] = backend.organizations() as [OrganizationState];
+  const [plan = null] = plans;
+  const end = state.reconciler?.lastEnd ?? null;
+  const results = (plan === null ? [] : resultsOf(plan, 'applied')).flatMap((result, index) => {
+    const status = given.resources[index]?.status ?? null;
+    return status === null ? [] : [{ ...result, status, error: status === 'failed' ? 'HTTP 500' : null }];
+  });
+  const overview = new ClusterOverview({ now: () => NOW - 5000 });
+  if (given.lastRun !== null) {
+    overview.events().onTrouble?.({ message: given.lastRun } as never);
+    overview.events().onRunEnd?.({ error: null, outcome: 'done', read: 3, passing: 1, opened: 0 } as never);
+  }
+  const snapshot = someQueue({ budgets: [someBudget(given.budget)], oldest: given.oldest });
+  const samples: readonly BudgetSample[] = given.samples
+    .toSorted((a, b) => b - a)
+    .map((age) => ({ at: NOW - age, waiting: 1, inFlight: 0, refused: 0, budgets: [] }));
+  const ingestion: IngestionActivity = { sender: given.sender, inFlight: 2, errors: new Map([['help', 'HTTP 401']]) };
+  const conversations = new StoredConversations({
+    ...{ config: state.config, store, version: '1', random: () => 0.5 },
+    clock: { ...backend.clock, now: () => NOW },
+  });
+  const own: OrganizationState = {
+    ...state,
+    owner: OWNER,
+    pollInterval: null,
+    reconciler:
+      state.reconciler === null || end === null
+        ? state.reconciler
+        : { ...state.reconciler, lastEnd: { ...end, results, plan: given.isOfPlan ? end.plan : null } },
+    clusters: { overview, changeRequests: async () => [] },
+    statuses: { failure: given.failure === null ? null : { since: NOW - 1000, reason: given.failure } },
+    queue: { name: 'org_1', snapshot: () => snapshot, samples: async () => samples },
+    conversations: {
+      status: () => conversations.status(ingestion),
+      outdated: () => conversations.outdated(),
+      deadLetters: (filter, limit) => conversations.deadLetters(filter, limit),
+    },
+  };
+  return { own, ingestion, backend, store, conversations };
+}
+
+/** Content of all pages, with their JSON, by path. */
+async function contentOf(backend: Backend, state: OrganizationState): Promise<ReadonlyMap<string, string>> {
+  const { lastPlan = null } = state.reconciler ?? {};
+  const params: Readonly<Record<string, string>>[] = [
+    {},
+    { organization: 'org_1' },
+    ...KEYS.map((key) => ({ organization: 'org_1', '*': `space/${key}` })),
+    ...(lastPlan === null ? [] : [{ organization: 'org_1', checksum: lastPlan.checksum }]),
+  ];
+  const found = new Map<string, string>();
+  for (const page of pages.filter(({ path }) => !/^\/(conditions|deliveries|silences|audit|log)$/.test(path))) {
+    for (const given of params) {
+      const names = [...page.path.matchAll(/:(\w+)|\*/g)].map(([name, word]) => word ?? name);
+      if (names.length === Object.keys(given).length && names.every((name) => name in given)) {
+        const request = { ...someRequest(given), now: NOW };
+        await backend.refresh(given.organization ?? null);
+        const view = await page.load(backend, request);
+        const shown = view === null ? '' : String(await page.render?.(view, request));
+        found.set(`${page.path} ${JSON.stringify(given)}`, `${JSON.stringify(view)}\n${shown}`);
+      }
+    }
+  }
+  return found;
+}
+
+test('every page and its JSON are the same at the owner and at another replica', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(organizationCase, { minLength: 1, maxLength: 3 }), async (cases) => {
+      const states = openStates();
+      const reader = new StateReader(states);
+      let writer = new StateWriter(new Map());
+      // One owner after the other writes its state; the reader has what it read before.
+      for (const [index, given] of cases.entries()) {
+        const { own, ingestion, backend, store, conversations } = await ownState({
+          ...given,
+          samples: cases[0]?.samples ?? [],
+        });
+        if (index === 1) {
+          const versions = await states.versions('org_1');
+          writer = new StateWriter(new Map(versions.map(({ part, hash }) => [part, hash])));
+        }
+        const written = await writer.write({ ...own, ingestion }, NOW);
+        await states.write('org_1', { epoch: index, at: NOW, ...written });
+        writer.stored(written);
+        const clock = { ...backend.clock, now: () => NOW };
+        const remote = remoteOrganization({
+          ...{ config: own.config, store, clock, states: reader, conversations, pushes: null },
+          ...{ owner: () => OWNER, queueName: () => 'org_1' },
+        });
+        const at = (state: OrganizationState): Backend =>
+          ({ ...backend, clock, organizations: () => [state] }) as Backend;
+        const there = {
+          ...at(remote),
+          refresh: (organization: string | null) => reader.refresh(new Set(['org_1']), organization),
+        };
+        expect(await contentOf(there, own)).toEqual(await contentOf(at(own), own));
+      }
+    }),
+    { seed: SEED, numRuns: countCases({ sample: 60, ci: 150, full: 3000 }) },
+  );
+});

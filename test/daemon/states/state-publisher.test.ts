@@ -1,0 +1,146 @@
+/** Writing of states: when, and how much. */
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { LeaseLostError } from '../../../src/core/errors.ts';
+import type { Declared } from '../../../src/core/resource.ts';
+import type { OwnedState } from '../../../src/daemon/states/state-content.ts';
+import { StatePublisher } from '../../../src/daemon/states/state-publisher.ts';
+import { StateReader } from '../../../src/daemon/states/state-reader.ts';
+import {
+  ORGANIZATION_STATE_LAYOUT,
+  type OrganizationStates,
+  openOrganizationStates,
+  type StateChange,
+} from '../../../src/store/fleet/organization-states.ts';
+import { SqliteDatabase } from '../../../src/store/sql/sqlite-database.ts';
+import type { ReconcilerState } from '../../../src/views/model/backend.ts';
+import { createVirtualClock } from '../../queue/virtual-clock.ts';
+import { fakeDaemon } from '../../views/backend.ts';
+
+/** A table whose writes are recorded, and a publisher of one organization. */
+async function openPublisher(before: (change: StateChange) => void = () => undefined) {
+  const sqlite = new DatabaseSync(':memory:');
+  sqlite.exec(ORGANIZATION_STATE_LAYOUT);
+  const table = openOrganizationStates(new SqliteDatabase(sqlite, 'memory'));
+  const writes: StateChange[] = [];
+  const states: OrganizationStates = {
+    ...table,
+    write: async (organization, change) => {
+      before(change);
+      writes.push(change);
+      await table.write(organization, change);
+    },
+  };
+  const clock = createVirtualClock();
+  const written: string[] = [];
+  const publisher = new StatePublisher({
+    clock,
+    log: { debug: () => undefined, warn: () => undefined },
+    onWritten: (organization) => written.push(organization),
+  });
+  const stopping = new AbortController();
+  void publisher.run(stopping.signal);
+  const parts = () => writes.map((change) => change.parts.map(({ part }) => part));
+  return { table, states, clock, publisher, writes, written, parts, stop: () => stopping.abort() };
+}
+
+const LEASE = { epoch: 3, lost: new AbortController().signal };
+
+/** State of an organization with this many resources, which tests change. */
+async function openState(resources: number) {
+  const teams = Array.from({ length: resources }, (_, index) => `  t-${index}: { title: Team ${index} }`);
+  const { backend } = await fakeDaemon({
+    id: 'acme',
+    plan: { manifests: { 'a.yaml': `teams:\n${teams.join('\n')}` } },
+  });
+  const reconciler = { ...(backend.organizations()[0]?.reconciler as ReconcilerState) };
+  const state: OwnedState = {
+    ...{ reconciler, statuses: null, queue: null },
+    clusters: { overview: { lastRun: null, clusters: [], omitted: 0 }, changeRequests: async () => [] },
+    ingestion: { sender: { kind: 'idle' }, inFlight: 0, errors: new Map() },
+  };
+  return { state, reconciler: reconciler as { -readonly [K in keyof ReconcilerState]: ReconcilerState[K] } };
+}
+
+test('a state is written at once, then at most once a second, and only the parts that differ', async () => {
+  const { states, clock, publisher, parts, writes, written } = await openPublisher();
+  const { state, reconciler } = await openState(1);
+  publisher.add({ id: 'acme', lease: LEASE, states, read: () => state });
+  await clock.advance(10);
+  expect(parts()).toEqual([['end', 'plan', 'bindings/1/0', 'declared/1/0', 'ingestion', 'status']]);
+  expect(writes[0]).toMatchObject({ epoch: 3, at: clock.now() - 10, removed: [] });
+  for (let change = 0; change < 5; change += 1) {
+    reconciler.isRunning = change % 2 === 0;
+    publisher.changed('acme');
+    await clock.advance(100);
+  }
+  expect(writes).toHaveLength(1);
+  await clock.advance(1000);
+  expect(parts().slice(1)).toEqual([['status']]);
+  expect(written).toEqual(['acme', 'acme']);
+  publisher.changed('acme');
+  await clock.advance(5000);
+  expect(writes).toHaveLength(2);
+});
+
+test('the next owner writes only what differs from what the last one wrote', async () => {
+  const { states, clock, publisher, parts } = await openPublisher();
+  const { state } = await openState(1);
+  publisher.add({ id: 'acme', lease: LEASE, states, read: () => state });
+  await clock.advance(10);
+  publisher.remove('acme');
+  publisher.add({ id: 'acme', lease: { ...LEASE, epoch: 4 }, states, read: () => ({ ...state, reconciler: null }) });
+  await clock.advance(10);
+  expect(parts().slice(1)).toEqual([['status']]);
+});
+
+test('a write that fails is repeated from the beginning, and none is after the lease is lost', async () => {
+  let failure: Error | null = new Error('connection reset');
+  const { states, clock, publisher, parts, written } = await openPublisher(() => {
+    if (failure !== null) {
+      throw failure;
+    }
+  });
+  const { state } = await openState(1);
+  publisher.add({ id: 'acme', lease: LEASE, states, read: () => state });
+  await clock.advance(100);
+  expect(parts()).toEqual([]);
+  failure = null;
+  await clock.advance(5000);
+  expect(parts()[0]).toHaveLength(6);
+  failure = new LeaseLostError('organization/acme');
+  publisher.changed('acme');
+  await clock.advance(60_000);
+  expect(written).toEqual(['acme']);
+});
+
+test('of 5,000 resources, a commit that changes one writes less than a tenth', async () => {
+  const { states, table, clock, publisher, writes } = await openPublisher();
+  const { state, reconciler } = await openState(5000);
+  const size = (change: StateChange | undefined) =>
+    (change?.parts ?? []).reduce((sum, { content }) => sum + content.length, 0);
+  publisher.add({ id: 'acme', lease: LEASE, states, read: () => state });
+  await clock.advance(10);
+  expect(size(writes[0])).toBeLessThan(8_000_000);
+  const declared = new Map(reconciler.lastDesired?.state.declared);
+  const one = declared.get('team/t-7') as Declared;
+  declared.set('team/t-7', { ...one, fields: { ...one.fields, title: 'Renamed' } });
+  reconciler.lastDesired = {
+    ...(reconciler.lastDesired as NonNullable<typeof reconciler.lastDesired>),
+    state: { declared },
+  };
+  publisher.changed('acme');
+  await clock.advance(2000);
+  expect(writes).toHaveLength(2);
+  expect(size(writes[1])).toBeLessThan(size(writes[0]) / 10);
+
+  const reader = new StateReader(table);
+  await reader.refresh(new Set(['acme']), null);
+  const listed = reader.find('acme')?.state.reconciler.lastDesired?.state.declared;
+  expect(listed?.size).toBe(5000);
+  expect(() => listed?.get('team/t-7')).toThrow('was not read completely');
+  await reader.refresh(new Set(['acme']), 'acme');
+  const complete = reader.find('acme')?.state.reconciler.lastDesired?.state.declared;
+  expect(complete?.get('team/t-7')?.fields.title).toBe('Renamed');
+  expect(complete?.size).toBe(5000);
+});

@@ -1,0 +1,195 @@
+/** Two daemons on one PostgreSQL database: pages, actions, webhooks and changes at the one that is not the owner. */
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../support/postgres.ts';
+import { TcpProxy } from '../support/tcp-proxy.ts';
+import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { type PageDaemon, startPage } from '../web/page-daemon.ts';
+
+const UI = {
+  tokens: [{ name: 'ana@acme.example', sha256: createHash('sha256').update('secret-of-ana').digest('hex') }],
+  roles: [{ role: 'approver', people: ['ana@acme.example'] }],
+};
+const TWO = 'collections:\n  a: { title: A }\n  b: { title: B }\n';
+const ONE = 'collections:\n  a: { title: A }\n';
+
+let cluster: PostgresCluster;
+
+beforeAll(async () => {
+  if (hasPostgres) {
+    cluster = await startPostgres();
+  } else {
+    reportMissingPostgres('two daemons on one database');
+  }
+});
+
+afterAll(() => cluster?.stop());
+
+function startReplica(work: Workspace, name: string, store: string): Promise<PageDaemon> {
+  return startPage(work, {
+    name: `${name}.yaml`,
+    ui: UI,
+    top: {
+      store,
+      runtime: { directory: `${work.folder}/${name}` },
+      platform: { baseUrl: work.emulator.url, token: work.env.OCTAVO_TOKEN, timeout: '1s' },
+      fleet: { lease: '5s' },
+    },
+  });
+}
+
+const isOwner = ({ daemon }: PageDaemon) => daemon.organizations.length === 1;
+
+/** Starts two replicas. The first one has the organization, with a plan that waits for approval. */
+async function startTwo(work: Workspace, stores: readonly [string, string]) {
+  work.repository.write('a.yaml', TWO);
+  work.repository.commit('Two');
+  const owner = await startReplica(work, 'one', stores[0]);
+  await until(() => isOwner(owner));
+  await owner.daemon.organizations[0]?.idle();
+  const other = await startReplica(work, 'two', stores[1]);
+  work.repository.write('a.yaml', ONE);
+  work.repository.commit('One');
+  await owner.daemon.organizations[0]?.trigger('manual');
+  expect(isOwner(other)).toBe(false);
+  return { owner, other };
+}
+
+async function until(isTrue: () => boolean | Promise<boolean>, seconds = 20): Promise<void> {
+  const end = performance.now() + seconds * 1000;
+  while (!(await isTrue())) {
+    if (performance.now() > end) {
+      throw new Error(`not true within ${seconds} s: ${isTrue}`);
+    }
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+async function load(page: PageDaemon, path: string) {
+  const response = await page.get(path, { authorization: 'Bearer secret-of-ana', accept: 'application/json' });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Record<string, unknown>;
+}
+
+async function send(page: PageDaemon, fields: Readonly<Record<string, string>>) {
+  const response = await fetch(`${page.url}/o/org_acme/actions`, {
+    method: 'POST',
+    headers: {
+      authorization: 'Bearer secret-of-ana',
+      accept: 'application/json',
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(fields),
+  });
+  return { status: response.status, answer: (await response.json()) as Record<string, unknown> };
+}
+
+function heldChecksum(page: PageDaemon): string {
+  const plan = page.daemon.organizations[0]?.lastPlan;
+  return plan?.heldChecksum ?? plan?.checksum ?? '';
+}
+
+describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
+  test('shows the same organization, and carries out what people ask there', async () => {
+    await using work = await openWorkspace();
+    const store = await cluster.createDatabase();
+    const { owner, other } = await startTwo(work, [store, store]);
+    await using _both = new AsyncDisposableStack();
+    _both.use(owner);
+    _both.use(other);
+    const state = async () => (await load(other, '/o/org_acme')).state;
+    await until(async () => (await state()) === 'held');
+    expect(await load(other, '/replicas')).toMatchObject({
+      ...{ isFleet: true, unowned: [], database: { state: 'working' } },
+      replicas: [{ state: 'working' }, { state: 'working' }],
+    });
+    const status = await work.inside(['fleet', 'status', '--config', `${work.folder}/two.yaml`]);
+    expect(status).toMatchObject({ code: 0 });
+    expect(status.stdout).toMatch(
+      /^2 replicas, and every organization has an owner\n(.*\n)?.* working 1 organization weight 1 /,
+    );
+    const checksum = heldChecksum(owner);
+    const [there, here] = await Promise.all([load(other, '/o/org_acme'), load(owner, '/o/org_acme')]);
+    const { freshness: _there, ...restThere } = there;
+    const { freshness: _here, ...restHere } = here;
+    expect(restThere).toEqual(restHere);
+    expect(await load(other, `/o/org_acme/plans/${checksum}`)).toMatchObject({ isCurrent: true });
+
+    expect(await send(other, { action: 'approve', checksum: 'sha256:unknown', reason: '' })).toMatchObject({
+      status: 409,
+    });
+    expect(await send(other, { action: 'resume', address: 'collection/a', reason: '' })).toMatchObject({
+      status: 422,
+      answer: { error: 'collection/a is not paused' },
+    });
+    expect(await send(other, { action: 'approve', checksum, reason: 'looks right' })).toMatchObject({
+      status: 200,
+      answer: { organization: 'org_acme', checksum, approved: ['collection/b'], isComplete: true },
+    });
+    await until(async () => (await state()) === 'in-sync');
+    expect(work.emulator.requests.count('deleteCollection')).toBe(1);
+    const { entries } = (await load(other, '/o/org_acme/audit')) as { entries: readonly { action: string }[] };
+    expect(entries.map(({ action }) => action)).toEqual(['approve', 'resume']);
+  });
+
+  test('knows people who signed in at another replica, and takes their forms', async () => {
+    await using work = await openWorkspace();
+    const store = await cluster.createDatabase();
+    const { owner, other } = await startTwo(work, [store, store]);
+    await using _both = new AsyncDisposableStack();
+    _both.use(owner);
+    _both.use(other);
+    const signedIn = await owner.post('/sign-in', { token: 'secret-of-ana' });
+    const cookie = String(signedIn.headers.get('set-cookie')).split(';', 1)[0] ?? '';
+    expect((await other.get('/o/org_acme', { cookie })).status).toBe(200);
+    const sent = await other.post(
+      '/o/org_acme/actions',
+      { action: 'pause', reason: 'a freeze', for: '1h' },
+      { cookie },
+    );
+    expect(sent.status).toBe(303);
+    expect(await load(owner, '/o/org_acme')).toMatchObject({
+      pauses: [{ by: 'ana@acme.example', reason: 'a freeze' }],
+    });
+    await other.post('/sign-out', {}, { cookie });
+    expect((await owner.get('/o/org_acme', { cookie })).status).toBe(303);
+  });
+
+  test('tells its browsers of a pass of the owner', async () => {
+    await using work = await openWorkspace();
+    const store = await cluster.createDatabase();
+    const { owner, other } = await startTwo(work, [store, store]);
+    await using _both = new AsyncDisposableStack();
+    _both.use(owner);
+    _both.use(other);
+    const response = await other.get('/events', { authorization: 'Bearer secret-of-ana' });
+    const reader = response.body?.getReader();
+    await owner.daemon.organizations[0]?.trigger('manual');
+    let text = '';
+    while (!text.includes('"org_acme"')) {
+      const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+      expect(done).toBe(false);
+      text += Buffer.from(value ?? []).toString('utf8');
+    }
+    await reader?.cancel();
+  });
+
+  test('answers an approval itself if the owner has gone before it could', async () => {
+    await using work = await openWorkspace();
+    const store = await cluster.createDatabase();
+    await using proxy = await TcpProxy.open({ port: cluster.port });
+    const throughProxy = store.replace(`:${cluster.port}/`, `:${proxy.port}/`);
+    const { owner, other } = await startTwo(work, [throughProxy, store]);
+    await using _other = other;
+    await until(async () => (await load(other, '/o/org_acme')).state === 'held');
+    const checksum = heldChecksum(owner);
+    // The owner cannot renew its lease from now on.
+    proxy.stall();
+    const answer = send(other, { action: 'approve', checksum, reason: '' });
+    await until(() => isOwner(other), 30);
+    expect(await answer).toMatchObject({ status: 200, answer: { checksum, isComplete: true } });
+    await until(() => work.emulator.requests.count('deleteCollection') === 1);
+    proxy.pass();
+    await owner.daemon.stop();
+  });
+});
