@@ -55,8 +55,11 @@ export interface BudgetPageView {
 export const QUEUES_PER_PAGE = 10;
 const MAX_POINTS = 90;
 
-/** Returns the queues of these organizations, those with the most waiting requests first, from number `start`. */
-export function budgetView(organizations: readonly OrganizationState[], start: number): BudgetPageView {
+/**
+ * Returns the queues of these organizations, those with the most waiting requests first, from number `start`. Throws
+ * StoreError.
+ */
+export async function budgetView(organizations: readonly OrganizationState[], start: number): Promise<BudgetPageView> {
   const groups = [...Map.groupBy(organizations, ({ queue }) => queue.name).values()];
   const states = groups.map((members) => {
     const { queue } = members[0] as OrganizationState;
@@ -66,7 +69,7 @@ export function budgetView(organizations: readonly OrganizationState[], start: n
     (a, b) => urgency(b.snapshot) - urgency(a.snapshot) || (a.queue.name < b.queue.name ? -1 : 1),
   );
   return {
-    queues: sorted.slice(start, start + QUEUES_PER_PAGE).map((each) => queueView(each)),
+    queues: await Promise.all(sorted.slice(start, start + QUEUES_PER_PAGE).map((each) => queueView(each))),
     start,
     known: sorted.length,
   };
@@ -83,9 +86,9 @@ interface QueueInput {
   readonly organizations: readonly string[];
 }
 
-function queueView({ queue, snapshot, organizations }: QueueInput): QueueView {
+async function queueView({ queue, snapshot, organizations }: QueueInput): Promise<QueueView> {
   const { breaker, waiting, inFlight, oldest, budgets } = snapshot;
-  const samples = queue.samples();
+  const samples = await queue.samples();
   return {
     name: queue.name,
     organizations,

@@ -56,17 +56,23 @@ const SILENCES = 1000;
 const LATELY = 24 * 3_600_000;
 const SEVERITIES: readonly Severity[] = ['page', 'warning', 'info'];
 
-/** Returns the conditions that a person may see. Throws StoreError. */
+/**
+ * Returns the conditions that a person may see. `organization`: only its conditions, and what explains them; null: all of
+ * them. Throws StoreError.
+ */
 export async function conditionsView(
   notifications: Pick<NotificationReader, 'conditions' | 'silences'>,
   visibility: Visibility,
   now: number,
+  organization: string | null = null,
 ): Promise<ConditionsView> {
   const all = await notifications.conditions(READ);
   const silences = (await notifications.silences(SILENCES)).filter((each) => isActive(each, now));
   const present = all.filter(({ state, clearSince }) => state !== 'resolved' && clearSince === null);
   const causes = inhibited(present.map(({ fact }) => fact));
-  const visible = all.filter(({ fact }) => canSee(visibility, fact.scope.organization));
+  const visible = all
+    .filter(({ fact }) => canSee(visibility, fact.scope.organization))
+    .filter(({ fact }) => organization === null || isAbout(organization, fact, causes));
   const isVisible = new Set(visible.map(({ fact }) => fact));
   const toView = (condition: Condition) => conditionView(condition, { causes, isVisible, silences });
   // Somebody who may not see the cause still sees what it causes.
@@ -86,6 +92,12 @@ export async function conditionsView(
     resolved: resolved.slice(0, SHOWN).map(toView),
     notShown: Math.max(0, firing.length - SHOWN) + Math.max(0, pending.length - SHOWN),
   };
+}
+
+/** Returns true for a fact about an organization, and for one that explains such a fact. */
+function isAbout(organization: string, fact: Fact, causes: ReadonlyMap<Fact, Fact>): boolean {
+  const isOwn = ({ scope }: Fact) => scope.organization === organization;
+  return isOwn(fact) || [...causes].some(([caused, cause]) => cause === fact && isOwn(caused));
 }
 
 interface ConditionContext {

@@ -5,6 +5,8 @@ import { type OrganizationSummary, summarize } from './model/summary.ts';
 
 export interface OrganizationsView {
   readonly version: string;
+  /** Number of replicas; null if there is no fleet. */
+  readonly replicas: number | null;
   readonly filter: { readonly text: string; readonly state: string };
   /** States that occur, with the number of organizations. */
   readonly states: readonly { readonly state: OrganizationStatus; readonly count: number }[];
@@ -49,6 +51,7 @@ export async function organizationsView(
   const isLast = start + organizations.length >= selected.length;
   return {
     version: backend.version,
+    replicas: backend.fleet()?.replicas.length ?? null,
     filter: { text, state },
     states: ORGANIZATION_STATUSES.map((each) => ({
       state: each,

@@ -54,6 +54,8 @@ export async function fakeDaemon(...cases: readonly OrganizationCase[]): Promise
     version: '1.2.3',
     clock: { now: () => NOW },
     organizations: () => all.map(({ state }) => state),
+    refresh: async () => undefined,
+    fleet: () => null,
     onChange: () => () => undefined,
   } as unknown as Backend;
   return { backend, store, plans: all.map(({ plan }) => plan) };
@@ -69,6 +71,7 @@ async function organization(store: Store, given: OrganizationCase) {
   const state = {
     id,
     config: { ...organizationConfig(id), ...config },
+    owner: { kind: 'only' },
     reconciler: plan === null ? null : reconcilerOf(given, plan, declared),
     record: store.organization(id),
     history: store.history(id),

@@ -52,6 +52,19 @@ test('somebody who may not see all organizations sees their own conditions only,
   expect(JSON.stringify(view)).not.toContain('beta');
 });
 
+test('of one organization, all conditions are shown, with what explains them', async () => {
+  const { notifications } = await someState();
+  const others = Array.from({ length: 300 }, (_, index) =>
+    someCondition(`other${index}`, someFact({ organization: `other${index}`, since: NOW })),
+  );
+  await addNotifications(notifications, NOW, others);
+  const view = await conditionsView(notifications, ALL, NOW, 'acme');
+  expect(view.firing.map(({ id }) => id)).toEqual(['cause', 'c']);
+  expect(view.firing[0]?.inhibited.map(({ organization }) => organization)).toEqual(['acme']);
+  expect(view.resolved.map(({ organization }) => organization)).toEqual(['acme']);
+  expect(view.notShown).toBe(0);
+});
+
 test('a condition shows the end of its silence', async () => {
   const { notifications } = await someState();
   const silence = { code: 'dead-letters', organization: 'acme', reason: 'known', by: ANA, since: NOW - 1 } as const;
@@ -93,7 +106,7 @@ function openActions() {
   const store = openMemoryStore();
   const notifications = store.notifications();
   const actions = new SilenceActions({
-    ...{ store, organizations: ['acme'], clock: { now: () => NOW }, onAudited: () => undefined },
+    ...{ store, organizations: () => ['acme'], clock: { now: () => NOW }, onAudited: () => undefined },
     notifications: {
       silence: async (silence) => {
         await notifications.silence('s1', silence);

@@ -58,10 +58,11 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
   return {
     id,
     config,
+    owner: { kind: 'only' },
     reconciler: null,
     record: store.organization(`${id} ${created}`),
     history: store.history(`${id} ${created}`),
-    queue: { name: id, snapshot: () => someQueue(), samples: () => [], ...parts.queue },
+    queue: { name: id, snapshot: () => someQueue(), samples: async () => [], ...parts.queue },
     conversations: {
       status: async () => ({
         inFlight: 0,
@@ -111,9 +112,12 @@ export function someBackend(
     version: '0',
     clock: { now: () => NOW, monotonic: () => NOW, sleep: () => new Promise(() => undefined) },
     organizations: () => organizations,
+    refresh: async () => undefined,
+    fleet: () => null,
     actions: {
       ...{ act: handle('act'), conversations: handle('conversations'), clusters: handle('clusters') },
       silences: (by, request) => handle('silences')(by, null, request),
+      deliveries: (by, request) => handle('deliveries')(by, null, request),
     },
     log,
     notifications,

@@ -46,7 +46,7 @@ async function serve(ids: readonly string[] = ['org_1', 'org_2'], roles: readonl
       topics: () => [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(String(data)).topics),
     };
   };
-  return { app, clock, open, notify: (...topics: string[]) => topics.forEach(changes.notify, changes) };
+  return { app, clock, open, notify: (...topics: string[]) => topics.forEach((topic) => void changes.notify(topic)) };
 }
 
 test('a change is told at once, and changes of the next second together', async () => {

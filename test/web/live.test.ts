@@ -53,7 +53,10 @@ test('an action on the control socket is told at once, without the id of the onl
   await using work = await openWorkspace();
   await using page = await startPage(work);
   const stream = await openStream(page);
-  const socket = controlSocketPath(join(work.folder, 'state', 'octavo.db'));
+  const socket = controlSocketPath({
+    store: { path: 'octavo.db' },
+    runtime: { directory: join(work.folder, 'state') },
+  });
   await callControl(socket, {
     command: 'actions',
     request: { subcommand: 'pause', reason: 'a freeze', until: null },

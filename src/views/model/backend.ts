@@ -7,16 +7,20 @@ import type { ConversationRequest } from '../../conversations/ingestion/control-
 import type { IngestionStatus } from '../../conversations/ingestion/ingestion.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { JsonObject } from '../../core/json.ts';
+import type { DeliveryRequest } from '../../notify/model/delivery-request.ts';
 import type { SilenceRequest } from '../../notify/model/silence-request.ts';
 import type { StatusFailure } from '../../notify/statuses/status-sender.ts';
 import type { QueueSnapshot } from '../../queue/model/snapshot.ts';
 import type { ActionRequest } from '../../reconcile/daemon/action-request.ts';
 import type { OrganizationReconciler } from '../../reconcile/daemon/organization.ts';
+import type { PassEnd } from '../../reconcile/daemon/pass.ts';
 import type { PushStatus } from '../../reconcile/daemon/push-receiver.ts';
+import type { Desired } from '../../reconcile/daemon/source.ts';
 import type { Actor, History } from '../../store/history.ts';
 import type { DeadFilter, DeadLetter } from '../../store/outbox/outbox.ts';
 import type { OrganizationRecord } from '../../store/store.ts';
 import type { BudgetSample } from './budget-samples.ts';
+import type { FleetState } from './fleet-state.ts';
 import type { LogBuffer } from './log-buffer.ts';
 import type { NotificationReader } from './notification-reader.ts';
 
@@ -25,8 +29,8 @@ export interface QueueState {
   /** Id of the first organization that uses it. */
   readonly name: string;
   snapshot(): QueueSnapshot;
-  /** Returns samples of the last hours, oldest first. */
-  samples(): readonly BudgetSample[];
+  /** Returns samples of the last hours, oldest first. Throws StoreError. */
+  samples(): Promise<readonly BudgetSample[]>;
 }
 
 /** Ingestion of conversations. Every method reads the state file only, and throws StoreError. */
@@ -40,21 +44,34 @@ export interface ConversationState {
 
 /** Issue clusters and Octavo's change requests for them. Needs no request to the platform. */
 export interface ClusterState {
-  readonly overview: ClusterOverview;
+  readonly overview: Pick<ClusterOverview, 'lastRun' | 'clusters' | 'omitted'>;
   /** Returns Octavo's change requests, oldest first. Throws StoreError. */
   changeRequests(): Promise<readonly OwnRequest[]>;
 }
 
 /** Reconciler of an organization, as views read it. */
-export type ReconcilerState = Pick<
-  OrganizationReconciler,
-  'lastCheck' | 'lastEnd' | 'lastPlan' | 'lastDesired' | 'isRunning' | 'failingSince'
->;
+export interface ReconcilerState
+  extends Pick<OrganizationReconciler, 'lastCheck' | 'lastPlan' | 'isRunning' | 'failingSince'> {
+  readonly lastEnd: Pick<PassEnd, 'outcome' | 'plan' | 'results' | 'error' | 'endedAt' | 'retryIn'> | null;
+  readonly lastDesired:
+    | (Pick<Desired, 'commit' | 'subject'> & { readonly state: Pick<Desired['state'], 'declared'> })
+    | null;
+}
+
+/**
+ * Replica that has an organization. `only`: there is no fleet. `none`: no replica has it since this time, in milliseconds
+ * since the epoch; null: none has ever had it.
+ */
+export type OrganizationOwner =
+  | { readonly kind: 'only' }
+  | { readonly kind: 'replica'; readonly id: string; readonly address: string }
+  | { readonly kind: 'none'; readonly since: number | null };
 
 /** One organization of the daemon. */
 export interface OrganizationState {
   readonly id: string;
   readonly config: OrganizationConfig;
+  readonly owner: OrganizationOwner;
   /** Null if the configuration has no source of manifests. */
   readonly reconciler: ReconcilerState | null;
   readonly record: OrganizationRecord;
@@ -76,6 +93,7 @@ export interface ActionHandlers {
   conversations(by: Actor, organization: string | null, request: ConversationRequest): Promise<JsonObject>;
   clusters(by: Actor, organization: string | null, request: ClusterRequest): Promise<JsonObject>;
   silences(by: Actor, request: SilenceRequest): Promise<JsonObject>;
+  deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject>;
 }
 
 /** The daemon, as views and pages see it. */
@@ -84,14 +102,21 @@ export interface Backend {
   readonly clock: Clock;
   /** Sorted by id. */
   organizations(): readonly OrganizationState[];
+  /**
+   * Reads the states of organizations that other replicas have: of all, what lists show, and of this one everything. Views
+   * are made after it. Throws StoreError.
+   */
+  refresh(organization: string | null): Promise<void>;
   readonly actions: ActionHandlers;
+  /** Returns the state of the fleet; null if the state is in a file. */
+  fleet(): FleetState | null;
   readonly log: LogBuffer;
   readonly notifications: NotificationReader;
   /** History of what people did that concerns no single organization. */
   readonly history: Pick<History, 'audit'>;
   /**
-   * Calls back when something changed. A topic is the id of an organization, or `budget`, `log` or `notifications`. Returns
-   * a function that stops it.
+   * Calls back when something changed. A topic is the id of an organization, or `budget`, `log`, `notifications` or
+   * `replicas`. Returns a function that stops it.
    */
   onChange(listener: (topic: string) => void): () => void;
 }

@@ -11,6 +11,7 @@ import { ageWords, shortCommit } from './words.ts';
 
 /** States of an organization, worst first. */
 export const ORGANIZATION_STATUSES = [
+  'unowned',
   'failed',
   'stale',
   'held',
@@ -30,7 +31,7 @@ export interface DescribedStatus {
 
 /** Input of {@link describeStatus}. */
 export interface StatusInput {
-  readonly state: Pick<OrganizationState, 'config' | 'reconciler'>;
+  readonly state: Pick<OrganizationState, 'config' | 'reconciler' | 'owner'>;
   /** Pauses that have not ended. */
   readonly pauses: readonly ManualPause[];
   readonly freshness: Freshness;
@@ -42,7 +43,14 @@ export interface StatusInput {
 
 /** Describes an organization: the worst of what is true of it. */
 export function describeStatus(input: StatusInput): DescribedStatus {
-  const { reconciler } = input.state;
+  const { reconciler, owner } = input.state;
+  if (owner.kind === 'none') {
+    const age = owner.since === null ? '' : ` for ${spanWords(input.now - owner.since)}`;
+    return {
+      state: 'unowned',
+      sentence: `No replica has had this organization${age}, so nothing is checked or applied`,
+    };
+  }
   if (reconciler === null) {
     return { state: 'unmanaged', sentence: 'No source of manifests is configured' };
   }

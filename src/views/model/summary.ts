@@ -12,6 +12,8 @@ export interface OrganizationSummary {
   /** Title on the platform; the id before it is known. */
   readonly title: string;
   readonly path: string;
+  /** Address of the replica that has it; null if there is no fleet, or none has it. */
+  readonly replica: string | null;
   readonly state: OrganizationStatus;
   readonly sentence: string;
   /** Commit of the last check; null if there is none. */
@@ -33,7 +35,7 @@ export async function summarize(
   pauses: readonly ManualPause[],
   now: number,
 ): Promise<OrganizationSummary> {
-  const { id, reconciler } = state;
+  const { id, reconciler, owner } = state;
   const { freshness, next } = await checkTimes(backend, state, now);
   const plan = reconciler?.lastCheck?.plan ?? null;
   const results = reconciler?.lastEnd?.results ?? [];
@@ -41,6 +43,7 @@ export async function summarize(
     id,
     title: plan?.title ?? id,
     path: organizationPath(id),
+    replica: owner.kind === 'replica' ? owner.address : null,
     ...describeStatus({ state, pauses, freshness, lastValid: await lastValid(state), now }),
     commit: plan?.commit ?? null,
     freshness,

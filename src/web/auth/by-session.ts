@@ -84,6 +84,11 @@ class Rechecks {
     try {
       const found = await provider.refresh(person, refreshToken);
       if (found === null) {
+        // Another replica may have used the refresh token at the same time: a token is often valid once.
+        const latest = await sessions.find(secret);
+        if (latest !== null && latest.checkedAt > person.checkedAt) {
+          return latest;
+        }
         await sessions.end(secret);
         return null;
       }

@@ -14,6 +14,7 @@ export interface StateLabel {
 }
 
 export const STATUS_LABELS: Readonly<Record<OrganizationStatus, StateLabel>> = {
+  unowned: { tone: 'bad', word: 'no replica' },
   failed: { tone: 'bad', word: 'failed' },
   stale: { tone: 'old', word: 'not checked' },
   held: { tone: 'wait', word: 'needs approval' },

@@ -13,7 +13,13 @@ import { definePage, type Html } from '../page.ts';
 
 export const conditionsPage = definePage<ConditionsView>({
   path: '/conditions',
-  load: async (backend, { viewer, now }) => conditionsView(backend.notifications, visibilityOf(backend, viewer), now),
+  load: async (backend, { viewer, now, query: { organization = null } }) => {
+    const visibility = visibilityOf(backend, viewer);
+    const isVisible = backend.organizations().some(({ id }) => id === organization && visibility.isVisible(id));
+    return organization === null || isVisible
+      ? conditionsView(backend.notifications, visibility, now, organization)
+      : null;
+  },
   title: () => 'Conditions',
   render: (view, { now }) => html`<h1>Conditions</h1>
 <p class="sentence">${view.sentence}</p>
@@ -35,7 +41,7 @@ function section(heading: string, caption: string, conditions: readonly Conditio
   const head = ['Condition', 'Severity', 'Organization', 'Since', 'What and why'];
   const rows = conditions.map((each) => toRow(each, now));
   return html`<h2>${heading}</h2>
-${table({ caption, head, rows, empty: 'There is none.' })}`;
+${table({ caption, head, rows, empty: 'None.' })}`;
 }
 
 function toRow(condition: ConditionView, now: number): readonly Html[] {

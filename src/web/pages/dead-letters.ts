@@ -27,7 +27,7 @@ export const deadLettersPage = definePage<DeadLettersView>({
   render: (view, request) => html`<h1>Dead letters</h1>
 <p>Conversations that the platform refused. They stay until somebody retries or discards them.</p>
 ${sourceLinks(view)}
-${view.deadLetters.length === 0 ? html`<p class="sentence">There is none.</p>` : list(view, request)}`,
+${view.deadLetters.length === 0 ? html`<p class="sentence">None.</p>` : list(view, request)}`,
   topics: ({ organization }) => [organization],
 });
 
@@ -102,7 +102,7 @@ export function deadLetterTable(organization: string, letters: readonly DeadLett
     letter.bytes.toLocaleString('en'),
     ...(canAct ? [buttons(organization, letter, request)] : []),
   ]);
-  return table({ caption: 'Dead letters, oldest first', head: columns, rows, empty: 'There is none.' });
+  return table({ caption: 'Dead letters, oldest first', head: columns, rows, empty: 'None.' });
 }
 
 function buttons(organization: string, { key }: DeadLetterView, request: PageRequest): Html {

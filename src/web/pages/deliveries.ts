@@ -63,7 +63,7 @@ function deliveryTable(caption: string, deliveries: readonly DeliveryView[], now
     age(each.createdAt, now),
     stateCell(each, now),
   ]);
-  return table({ caption, head, rows, empty: 'There is none.' });
+  return table({ caption, head, rows, empty: 'None.' });
 }
 
 function stateCell({ state, attempts, nextAttemptAt, reason, mayHaveArrived }: DeliveryView, now: number): Html {

@@ -13,6 +13,7 @@ import { organizationsPage } from './organizations.ts';
 import { passPage } from './pass.ts';
 import { passesPage } from './passes.ts';
 import { planFile, planPage } from './plan.ts';
+import { replicasPage } from './replicas.ts';
 import { resourcePage } from './resource.ts';
 import { silencesPage } from './silences.ts';
 
@@ -32,6 +33,7 @@ export const pages: readonly PageDefinition[] = [
   deliveriesPage,
   silencesPage,
   budgetPage,
+  replicasPage,
   auditPage,
   organizationAuditPage,
   logPage,

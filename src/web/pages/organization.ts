@@ -40,7 +40,7 @@ ${actionsSection(view, request)}`,
 });
 
 function stateSection(view: OrganizationView, { now }: PageRequest): Html {
-  const { state, sentence, commit, commitUrl, freshness, nextCheck, pollSeconds, plan, webhook } = view;
+  const { state, sentence, commit, commitUrl, freshness, nextCheck, pollSeconds, plan, webhook, replica } = view;
   const poll = pollSeconds === null ? '' : html` New commits are fetched every ${spanWords(pollSeconds * 1000)}.`;
   return html`<p class="sentence ${state}">${stateBadge(STATUS_LABELS[state])} ${shown(sentence)}</p>
 <dl class="facts">
@@ -48,6 +48,7 @@ function stateSection(view: OrganizationView, { now }: PageRequest): Html {
 <div><dt>Next check</dt><dd>${nextCheck === null ? 'when something changes' : age(nextCheck, now)}.${poll}</dd></div>
 <div><dt>Commit</dt><dd>${commitText(commit, commitUrl)}</dd></div>
 ${webhook === null ? '' : html`<div><dt>Webhook</dt><dd>${webhook.lastAt === null ? '' : html`${age(webhook.lastAt, now)}: `}${webhook.sentence}</dd></div>`}
+${replica === null ? '' : html`<div><dt>Replica</dt><dd>${link('/replicas', shown(replica))}</dd></div>`}
 ${plan === null ? '' : html`<div><dt>Last plan</dt><dd>${link(plan.path, counted(plan.changes, 'change'))}</dd></div>`}
 </dl>
 ${view.pauses.map(pauseNotice)}`;

@@ -33,6 +33,7 @@ function content(view: OrganizationsView, now: number): Html {
   const isFiltered = filter.text !== '' || filter.state !== '';
   return html`${filterForm(view)}
 <p class="count" role="status">${isFiltered ? `${selected} of ${counted(total, 'organization')}` : counted(total, 'organization')}, worst first</p>
+${view.replicas === null ? '' : html`<p>${link('/replicas', counted(view.replicas, 'replica'))}</p>`}
 ${organizations.length === 0 ? html`<p class="empty">No organization matches. ${link('/', 'Show all')}</p>` : html`<ul class="cards">${organizations.map((each) => card(each, now))}</ul>`}
 ${paging(null, next === null ? null : withQuery('/', { ...query, after: next }), 'organizations')}`;
 }

@@ -72,7 +72,7 @@ function silenceTable(
     age(each.endedAt ?? each.until, now),
     ...(withActions ? [canEnd(each) ? endForm(each) : html``] : []),
   ]);
-  return table({ caption, head, rows, empty: 'There is none.' });
+  return table({ caption, head, rows, empty: 'None.' });
 }
 
 function endForm({ id, code, organization }: SilenceView): Html {

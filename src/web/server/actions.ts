@@ -62,6 +62,7 @@ export class ActionRoute {
     const { backend, config } = this.#options;
     const identity = await this.#person(request);
     const { organization: id = '' } = request.params as { organization?: string };
+    await backend.refresh(id);
     const state = backend.organizations().find((each) => each.id === id);
     const role = viewerOf(identity, config).role(id);
     if (state === undefined || role === null) {

@@ -19,6 +19,8 @@ export interface FrameOptions {
   readonly live: { readonly etag: string; readonly topics: readonly string[] } | null;
   /** Notice about what the person just did. */
   readonly notice?: string;
+  /** The fleet that serves the page; absent: there is none. */
+  readonly fleet?: { readonly warning: string | null };
   /** Address to open at once. */
   readonly refresh?: string;
 }
@@ -74,6 +76,7 @@ ${viewer === null ? '' : html`${globalNav(options)}${person(viewer)}`}
 </header>
 ${options.organization === null || viewer === null ? '' : organizationNav(options.organization, options.path)}
 <p id="connection" class="notice" role="status"></p>
+${options.fleet?.warning == null ? '' : html`<p class="notice" role="alert">${options.fleet.warning}</p>`}
 ${options.notice === undefined || options.notice === '' ? '' : html`<p class="notice done" role="status">${options.notice}</p>`}
 <main id="main" tabindex="-1"${live === null ? '' : html` data-etag="${live.etag}" data-topics="${JSON.stringify(live.topics)}"`}>
 ${main}
@@ -84,8 +87,9 @@ ${main}
   return String(document);
 }
 
-function globalNav({ path }: FrameOptions): Html {
-  return html`<nav aria-label="Octavo"><ul>${GLOBAL.map(([href, text]) => item(href, text, path))}</ul></nav>`;
+function globalNav({ path, fleet }: FrameOptions): Html {
+  const pages = fleet === undefined ? GLOBAL : [...GLOBAL, ['/replicas', 'Replicas'] as const];
+  return html`<nav aria-label="Octavo"><ul>${pages.map(([href, text]) => item(href, text, path))}</ul></nav>`;
 }
 
 function organizationNav(organization: string, path: string): Html {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import type { Backend } from '../../views/model/backend.ts';
+import { databaseWarning } from '../../views/replicas.ts';
 import { link } from '../html/link.ts';
 import type { PageDefinition, PageRequest, Viewer } from '../page.ts';
 import { PageError } from '../page-error.ts';
@@ -62,6 +63,7 @@ export async function renderPage(
   request: PageRequest,
   { path, isJson, done }: { readonly path: string; readonly isJson: boolean; readonly done: string },
 ): Promise<Answer> {
+  await backend.refresh(request.params.organization ?? null);
   const view = await page.load(backend, request);
   if (view === null) {
     throw notFound();
@@ -73,12 +75,14 @@ export async function renderPage(
   const main = await page.render(view, request);
   const title = page.title(view);
   const { viewer, params } = request;
-  const etag = etagOf(`${title}\n${main}`);
+  const state = backend.fleet();
+  const fleet = state === null ? {} : { fleet: { warning: databaseWarning(state) } };
+  const etag = etagOf(`${title}\n${fleet.fleet?.warning ?? ''}\n${main}`);
   const topics = page.topics(view);
   const live = topics.length === 0 ? null : { etag, topics };
   const organization = params.organization ?? null;
   const notice = DONE.get(done) ?? '';
-  const body = await layout({ title, main, path, organization, viewer, assets, live, notice });
+  const body = await layout({ title, main, path, organization, viewer, assets, live, notice, ...fleet });
   return { type: HTML, etag, body, fileName: null };
 }
 

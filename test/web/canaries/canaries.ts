@@ -63,7 +63,11 @@ saml:
   });
   writeFileSync(join(drop, 'one.json'), JSON.stringify([ticket('1'), ticket('2')]));
   emulator.setFaults([
-    { match: { operation: 'ingestConversations' }, fault: { kind: 'status', status: 400, message: 'No' }, times: 3 },
+    {
+      match: { operation: 'ingestConversations' },
+      fault: { kind: 'status', status: 400, message: `No ${PLATFORM_TOKEN}` },
+      times: 3,
+    },
   ]);
 }
 

@@ -5,6 +5,7 @@ import { samples } from '../../support/kind-samples.ts';
 import { type Fake, fakeDaemon, NOW, type OrganizationCase, passOf } from '../../views/backend.ts';
 import { someOrganization } from '../../views/some-backend.ts';
 import { openPageApp, type PageApp, tokenEntry } from '../page-app.ts';
+import { EMPTY_FLEET, largeMonitoring, MONITORING_PAGES } from './monitoring-states.ts';
 
 /** A server with its pages by name. */
 export interface StatePage extends PageApp {
@@ -31,13 +32,14 @@ function complete(state: OrganizationState): OrganizationState {
 async function serve(
   states: readonly OrganizationState[],
   paths: ReadonlyMap<string, string>,
-  ui: Readonly<Record<string, unknown>> = {},
+  more: Partial<Backend> = {},
 ): Promise<StatePage> {
   const organizations = states.map(complete);
   const page = await openPageApp({
-    ui: { ...STATE_UI, ...ui },
+    ui: STATE_UI,
     backend: (backend: Backend) => ({
       ...backend,
+      ...more,
       clock: { ...backend.clock, now: () => NOW },
       organizations: () => organizations,
     }),
@@ -71,7 +73,8 @@ export async function nothing(): Promise<StatePage> {
     { id: 'new', plan: { manifests: 'teams: {}' }, checked: null, end: null },
   );
   const paths = ['empty', 'new'].flatMap((id) => PAGES_OF_ORGANIZATION.map((path) => `/o/${id}${path}`));
-  return serve(fake.backend.organizations(), new Map([...PAGES, ...paths].map((path) => [path, path])));
+  const all = [...PAGES, ...MONITORING_PAGES, ...paths];
+  return serve(fake.backend.organizations(), new Map(all.map((path) => [path, path])), { fleet: () => EMPTY_FLEET });
 }
 
 /** 150 organizations. One has 600 resources, a plan that changes them all, and a long history. */
@@ -81,8 +84,9 @@ export async function veryMuch(): Promise<StatePage> {
   const fake = await fakeDaemon({ id: 'large', plan: { manifests: `teams:\n${teams.join('\n')}` } }, ...others);
   await fillHistory(fake);
   const plan = `/o/large/plans/${encodeURIComponent(fake.plans[0]?.checksum ?? '')}`;
-  const paths = ['/', '/audit', '/o/large', '/o/large/passes', plan, '/o/large/passes/150'];
-  return serve(fake.backend.organizations(), new Map(paths.map((path) => [path, path])));
+  const paths = ['/', '/audit', ...MONITORING_PAGES, '/o/large', '/o/large/passes', plan, '/o/large/passes/150'];
+  const more = await largeMonitoring();
+  return serve(fake.backend.organizations(), new Map(paths.map((path) => [path, path])), more);
 }
 
 async function fillHistory({ backend, plans: [plan = null] }: Fake): Promise<void> {
