@@ -16,6 +16,7 @@ const DAEMON_ONLY = [
   'fastify',
   'node-cron',
   'openid-client',
+  'pg',
   'pino',
   'pino-pretty',
   'prom-client',

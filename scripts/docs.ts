@@ -7,6 +7,8 @@ import { kinds } from '../src/kinds/registry.ts';
 import { manifestReference } from '../src/manifests/reference/reference-page.ts';
 import { createMetrics } from '../src/server/metrics.ts';
 import { apiPage } from './api-page.ts';
+import { deploymentFiles } from './deployment/files.ts';
+import { valuesTable } from './deployment/values.ts';
 import { kindMembers } from './kind-members.ts';
 import { layersTable, readLayers } from './layers.ts';
 import { conditionTable, eventTable, templateTable } from './notification-tables.ts';
@@ -14,7 +16,7 @@ import { conditionTable, eventTable, templateTable } from './notification-tables
 const ROOT = new URL('../', import.meta.url);
 const NOTE = '<!-- Made from the source by "npm run docs"; change it there. -->';
 
-/** The pages of docs/ that are made from the source, in whole or in part, by path. */
+/** The pages of docs/ and the files of deploy/ that are made from the source, in whole or in part, by path. */
 export function referencePages(): ReadonlyMap<string, string> {
   return new Map([
     ['docs/manifests.md', manifestsPage()],
@@ -25,6 +27,8 @@ export function referencePages(): ReadonlyMap<string, string> {
     ['docs/architecture.md', architecturePage()],
     ['docs/adding-a-kind.md', addingAKindPage()],
     ['docs/notifications.md', notificationsPage()],
+    ['docs/fleet.md', fleetPage()],
+    ...deploymentFiles(),
   ]);
 }
 
@@ -193,6 +197,26 @@ ${example}
 \`\`\`
 
 [Concepts](concepts.md#held-refused-and-pending-changes) explains which changes wait for approval, and [The daemon](daemon.md) when it applies.
+
+## Organizations in a directory
+
+Hundreds of organizations are easier to manage as one file each:
+
+\`\`\`yaml
+platform: { token: "\${env:OCTAVO_TOKEN}" }
+organizations: { directory: organizations }
+\`\`\`
+
+\`organizations/acme.yaml\` then has the settings of one organization:
+
+\`\`\`yaml
+id: org_acme
+source: { git: { url: https://git.example/acme/docs.git } }
+\`\`\`
+
+Files whose names end in \`.yaml\` or \`.yml\` are read, except hidden ones. Relative paths in them start at the directory of
+the configuration file, as in the list. \`list\` next to \`directory\` adds organizations that have no file of their own. Two
+organizations with the same id are reported as a problem of both.
 `;
 }
 
@@ -224,6 +248,10 @@ function addingAKindPage(): string {
 
 function architecturePage(): string {
   return withBlocks('docs/architecture.md', { layers: () => layersTable(readLayers()) });
+}
+
+function fleetPage(): string {
+  return withBlocks('docs/fleet.md', { values: valuesTable });
 }
 
 function notificationsPage(): string {
@@ -270,8 +298,8 @@ function cell(text: string): string {
 }
 
 if (import.meta.main) {
-  mkdirSync(new URL('docs', ROOT), { recursive: true });
   for (const [path, text] of referencePages()) {
+    mkdirSync(new URL('.', new URL(path, ROOT)), { recursive: true });
     writeFileSync(new URL(path, ROOT), text);
     process.stdout.write(`${path}\n`);
   }

@@ -126,7 +126,7 @@ describe('examples/kubernetes', () => {
   });
 
   test('the state is in a persistent, writable volume', () => {
-    const mount = mountOf(octavo, config().store.path);
+    const mount = mountOf(octavo, String(config().store.path));
     expect(mount?.readOnly).toBeUndefined();
     expect(pod.volumes.find(({ name }) => name === mount?.name)?.persistentVolumeClaim?.claimName).toBe('octavo');
     expect(spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } });

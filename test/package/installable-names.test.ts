@@ -24,13 +24,16 @@ const ACTIONS: readonly string[] = [
 const IMAGES = ['node:24', 'node:24-slim', 'registry.k8s.io/git-sync/git-sync:v4.4.0', 'registry.example/octavo'];
 /** `npx` runs what a checkout has installed: `--no` forbids anything else, and `node` is a development dependency. */
 const NPX = /^(?:--no -- octavo|node)\b/;
-const DEBIAN = new Set(['ca-certificates', 'chromium', 'git', 'openssh-client', 'zsh', 'fish']);
+const DEBIAN = new Set([
+  ...['ca-certificates', 'chromium', 'git', 'openssh-client', 'zsh', 'fish'],
+  ...['postgresql', 'pgbouncer', 'unzip'],
+]);
 const INSTALLERS =
   /\b(?:npm (?:install|i|add|exec|x|create|init)|yarn (?:global )?add|pnpm (?:add|dlx)|bunx?|pipx? install|gem install|cargo install|go install|brew install|docker (?:pull|run) (?!-u)|helm (?:install|repo add))\b.*/g;
 
 /** Files with commands for readers, by path. */
 function instructions(): ReadonlyMap<string, string> {
-  const folders = ['docs', 'examples', 'templates'].flatMap((folder) =>
+  const folders = ['deploy', 'docs', 'examples', 'templates'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && /\.(?:md|ya?ml)$/.test(entry.name))
       .map((entry) => join(entry.parentPath, entry.name)),

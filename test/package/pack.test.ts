@@ -107,6 +107,16 @@ describe('the npm package', () => {
     expect(having('publishIntegration')).toEqual([]);
   });
 
+  test('loads the client of PostgreSQL only for a store that uses it', () => {
+    const modules = readdirSync(join(installed, 'dist')).filter((name) => name.endsWith('.js'));
+    const clients = modules.filter((name) => text(name).includes('import("pg")'));
+    expect(clients).not.toEqual([]);
+    expect(modules.filter((name) => /^import .*"pg";$/m.test(text(name)))).toEqual([]);
+    const daemon = loadedWith(/^run-.*\.js$/);
+    expect(daemon).not.toEqual([]);
+    expect(daemon.filter((name) => clients.includes(name))).toEqual([]);
+  });
+
   test('loads no HTTP server to push files, and no HTTP client for a dry run', () => {
     const withServer = (modules: readonly string[]) => modules.filter((name) => text(name).includes('from "fastify"'));
     const withClient = (modules: readonly string[]) => modules.filter((name) => name.startsWith('undici-'));

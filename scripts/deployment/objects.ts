@@ -1,0 +1,126 @@
+/** Objects of Kubernetes that a deployment consists of, except for its configuration. */
+import { HTTP_PORT, LABELS, podTemplate, STATE, UI_PORT } from './pod.ts';
+import { block, Expression, named, type Template, value } from './template.ts';
+import { type DeployedStore, defaultOf } from './values.ts';
+
+export interface DeployedObject {
+  /** File name without its ending. */
+  readonly file: string;
+  /** Condition in the template; absent: always. */
+  readonly condition?: string;
+  /** Bases that have the object. */
+  readonly stores: readonly DeployedStore[];
+  readonly object: Template;
+}
+
+const BOTH = ['sqlite', 'postgres'] as const;
+const SELECTOR = { matchLabels: LABELS };
+const isStore = (store: DeployedStore) => `eq .Values.store "${store}"`;
+
+const metadata = (suffix = '', others: Readonly<Record<string, Template>> = {}) => ({
+  ...{ name: named(suffix), labels: LABELS },
+  ...others,
+});
+
+const service = (suffix: string, port: string, number: number, annotations: Template): Template => ({
+  ...{ apiVersion: 'v1', kind: 'Service', metadata: metadata(suffix, { annotations }) },
+  spec: { selector: LABELS, ports: [{ name: port, port: number, targetPort: port }] },
+});
+
+export const OBJECTS: readonly DeployedObject[] = [
+  {
+    ...{ file: 'service-account', stores: BOTH },
+    object: { apiVersion: 'v1', kind: 'ServiceAccount', metadata: metadata(), automountServiceAccountToken: false },
+  },
+  {
+    ...{ file: 'service', stores: BOTH },
+    object: service('', 'http', HTTP_PORT, block('service.annotations')),
+  },
+  {
+    ...{ file: 'ui-service', condition: '.Values.ui', stores: [] },
+    object: service('-ui', 'ui', UI_PORT, {}),
+  },
+  { file: 'stateful-set', condition: isStore('sqlite'), stores: ['sqlite'], object: statefulSet() },
+  { file: 'deployment', condition: isStore('postgres'), stores: ['postgres'], object: deployment() },
+  {
+    ...{ file: 'disruption-budget', condition: isStore('postgres'), stores: ['postgres'] },
+    object: {
+      ...{ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: metadata() },
+      spec: { maxUnavailable: 1, selector: SELECTOR },
+    },
+  },
+  { file: 'network-policy', condition: '.Values.networkPolicy.enabled', stores: BOTH, object: networkPolicy() },
+];
+
+/** One replica, as the state file is locked by its process. */
+function statefulSet(): Template {
+  return {
+    ...{ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: metadata() },
+    spec: {
+      ...{ replicas: value('replicas'), serviceName: named(), selector: SELECTOR, template: podTemplate('sqlite') },
+      volumeClaimTemplates: [
+        {
+          metadata: { name: 'state' },
+          spec: {
+            accessModes: ['ReadWriteOnce'],
+            storageClassName: new Expression(
+              '{{ .Values.storage.className | toJson }}',
+              defaultOf('storage.className'),
+            ),
+            resources: { requests: { storage: value('storage.size') } },
+          },
+        },
+      ],
+    },
+  };
+}
+
+/** A new replica joins before an old one drains, so the organizations of a replica always find another one. */
+function deployment(): Template {
+  return {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: metadata() },
+    spec: {
+      ...{ replicas: new Expression('{{ .Values.replicas }}', 2), minReadySeconds: 5, selector: SELECTOR },
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      template: podTemplate('postgres'),
+    },
+  };
+}
+
+function networkPolicy(): Template {
+  const ports = defaultOf('networkPolicy.ports') as number[];
+  const connected = new Expression(
+    (indent) => `{{- range .Values.networkPolicy.ports }}
+${' '.repeat(indent)}- { protocol: TCP, port: {{ . }} }
+${' '.repeat(indent)}{{- end }}`,
+    ports.map((port) => ({ protocol: 'TCP', port })),
+  );
+  return {
+    ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: metadata() },
+    spec: {
+      ...{ podSelector: SELECTOR, policyTypes: ['Ingress', 'Egress'] },
+      ingress: [{ from: block('networkPolicy.from'), ports: [{ port: 'http' }, { port: 'ui' }] }],
+      egress: [
+        {
+          ports: ['UDP', 'TCP'].map((protocol) => ({ protocol, port: 53 })),
+        },
+        { ports: connected },
+      ],
+    },
+  };
+}
+
+/** Settings of config.yaml that the deployment requires. */
+export function fixedConfig(store: DeployedStore): string {
+  return `platform:
+  token: "\${file:/etc/octavo-secrets/token}"
+organizations: { directory: /etc/octavo-organizations }
+${
+  store === 'postgres'
+    ? `store: { url: "\${file:/etc/octavo-secrets/database-url}" }\nruntime: { directory: ${STATE} }`
+    : `store: { path: ${STATE}/octavo.db }`
+}
+server: { listen: "0.0.0.0:${HTTP_PORT}" }
+log: { format: json }
+`;
+}

@@ -1,0 +1,198 @@
+/** Checks the Helm chart and the Kustomize bases. Their text is checked against their source with the generated pages. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Ajv } from 'ajv';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { deploymentFiles } from '../../scripts/deployment/files.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { kinds } from '../../src/kinds/registry.ts';
+import { faultOf } from '../docs/command-lines.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CHART = join(ROOT, 'deploy/helm/octavo');
+const BASES = ['sqlite', 'postgres'] as const;
+
+interface KubernetesObject {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly data?: Readonly<Record<string, string>>;
+  readonly spec?: Readonly<Record<string, unknown>>;
+}
+
+interface Pod {
+  readonly containers: readonly [{ readonly args: readonly string[]; readonly volumeMounts: readonly Mount[] }];
+  readonly volumes: readonly { readonly name: string }[];
+}
+
+interface Mount {
+  readonly name: string;
+  readonly mountPath: string;
+}
+
+const base = (name: string) => join(ROOT, 'deploy/kustomize', name);
+const load = (path: string) => parse(readFileSync(path, 'utf8'));
+const documents = (text: string) =>
+  parseAllDocuments(text)
+    .map((each) => each.toJS() as KubernetesObject | null)
+    .filter((each) => each !== null);
+
+describe('the folder deploy', () => {
+  test('has no other files than those that are generated, and their page', () => {
+    const found = readdirSync(join(ROOT, 'deploy'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length));
+    expect(found.sort()).toEqual(['deploy/README.md', ...deploymentFiles().keys()].sort());
+  });
+});
+
+describe.each(BASES)('the Kustomize base %s', (store) => {
+  const workload = load(join(base(store), store === 'sqlite' ? 'stateful-set.yaml' : 'deployment.yaml'));
+  const pod: Pod = workload.spec.template.spec;
+  const [container] = pod.containers;
+
+  test('lists all its files', () => {
+    const { resources, configMapGenerator } = load(join(base(store), 'kustomization.yaml'));
+    const generated = configMapGenerator.flatMap(({ files }: { files: readonly string[] }) => files);
+    const files = readdirSync(base(store), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.yaml$/.test(name),
+    );
+    expect([...resources, ...generated, 'kustomization.yaml'].sort()).toEqual(files.sort());
+  });
+
+  test('has a configuration that loads with an organization, and secrets from files', () => {
+    const mountOf = (path: string) => container.volumeMounts.find(({ mountPath }) => path.startsWith(`${mountPath}/`));
+    const config = loadConfig({
+      text: readFileSync(join(base(store), 'config.yaml'), 'utf8'),
+      file: '/etc/octavo/config.yaml',
+      env: {},
+      readFile: (path) => {
+        expect(mountOf(path)?.name).toBe('secrets');
+        return path.endsWith('/database-url') ? 'postgres://octavo:p@db.example/octavo\n' : 'a-token\n';
+      },
+      readDirectory: (path) => {
+        expect(mountOf(`${path}/acme.yaml`)?.name).toBe('organizations');
+        return new Map([['acme.yaml', readFileSync(join(base(store), 'organizations/acme.yaml'), 'utf8')]]);
+      },
+      kinds,
+    });
+    expect(config.organizations.map(({ id, token }) => [id, token])).toEqual([['org_1', 'a-token']]);
+    expect(mountOf(`${config.runtime.directory}/control.sock`)?.name).toBe('state');
+    expect(faultOf(container.args.join(' '))).toBeNull();
+  });
+
+  test('mounts each volume that it declares', () => {
+    const claims = (workload.spec.volumeClaimTemplates ?? []) as readonly { metadata: { name: string } }[];
+    const declared = [...pod.volumes.map(({ name }) => name), ...claims.map(({ metadata }) => metadata.name)];
+    expect(container.volumeMounts.map(({ name }) => name).sort()).toEqual(declared.sort());
+  });
+});
+
+describe('the schema of the values', () => {
+  const validate = new Ajv().compile(JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8')));
+
+  test('accepts the defaults', () => {
+    expect(validate(load(join(CHART, 'values.yaml'))), JSON.stringify(validate.errors)).toBe(true);
+  });
+
+  test.each([
+    { replica: 3 },
+    { replicas: 0 },
+    { store: 'mysql' },
+    { image: { digest: 'latest' } },
+    { organizations: { acme: 'org_1' } },
+    { networkPolicy: { ports: ['https'] } },
+  ])('refuses %j', (values) => {
+    expect(validate(values)).toBe(false);
+  });
+});
+
+const find = (program: string) =>
+  (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, program))
+    .find(existsSync);
+const [helm = '', kubectl = ''] = ['helm', 'kubectl'].map(find);
+const hasPrograms = helm !== '' && kubectl !== '';
+
+/** Returns the objects of the chart by kind and name. */
+function render(...values: readonly string[]): ReadonlyMap<string, KubernetesObject> {
+  const set = values.flatMap((value) => ['--set', value]);
+  return byName(execFileSync(helm, ['template', 'octavo', CHART, ...set], { encoding: 'utf8' }));
+}
+
+function byName(text: string): ReadonlyMap<string, KubernetesObject> {
+  return new Map(documents(text).map((each) => [`${each.kind}/${each.metadata.name}`, each]));
+}
+
+/** Removes empty lists and objects, which Kubernetes treats like absent ones. */
+function compact(json: unknown): unknown {
+  if (Array.isArray(json)) {
+    return json.map(compact);
+  }
+  if (typeof json !== 'object' || json === null) {
+    return json ?? undefined;
+  }
+  const members = Object.entries(json).map(([name, each]) => [name, compact(each)] as const);
+  const kept = members.filter(([, each]) => each !== undefined && !(Array.isArray(each) && each.length === 0));
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+}
+
+describe.runIf(hasPrograms)('the Helm chart', () => {
+  test.each([
+    ['sqlite', []],
+    ['postgres', ['store=postgres', 'replicas=2']],
+  ] as const)('has the same objects as the Kustomize base %s', (store, values) => {
+    const rendered = render(...values);
+    const built = byName(execFileSync(kubectl, ['kustomize', base(store)], { encoding: 'utf8' }));
+    expect([...rendered.keys()].sort()).toEqual([...built.keys()].sort());
+    for (const [name, object] of built) {
+      if (object.kind !== 'ConfigMap') {
+        expect(compact(rendered.get(name)), name).toEqual(compact(object));
+      }
+    }
+    const config = (objects: ReadonlyMap<string, KubernetesObject>) =>
+      parse(objects.get('ConfigMap/octavo-config')?.data?.['config.yaml'] ?? '');
+    expect(config(rendered)).toEqual(config(built));
+  });
+
+  test('passes the checks of Helm', () => {
+    expect(execFileSync(helm, ['lint', '--strict', CHART], { encoding: 'utf8' })).toContain('0 chart(s) failed');
+  });
+
+  test('refuses several replicas with a state file', () => {
+    const { status, stderr } = spawnSync(helm, ['template', CHART, '--set', 'replicas=2'], { encoding: 'utf8' });
+    expect(status).not.toBe(0);
+    expect(stderr).toContain('store sqlite allows one replica');
+  });
+
+  test('refuses unknown values', () => {
+    const { status, stderr } = spawnSync(helm, ['template', CHART, '--set', 'replica=2'], { encoding: 'utf8' });
+    expect(status).not.toBe(0);
+    expect(stderr).toContain("additional properties 'replica' not allowed");
+  });
+
+  test('merges settings, stores organizations as files, and mounts further ConfigMaps', () => {
+    const rendered = render(
+      ...['store=postgres', 'replicas=3', 'config.fleet.lease=90s', 'config.log.level=debug', 'ui=true'],
+      ...['organizations.acme.id=org_1', 'organizationConfigMaps[0]=more', `image.digest=sha256:${'a'.repeat(64)}`],
+    );
+    const map = (name: string, file: string) => parse(rendered.get(`ConfigMap/${name}`)?.data?.[file] ?? '');
+    expect(map('octavo-config', 'config.yaml')).toMatchObject({
+      ...{ log: { format: 'json', level: 'debug' }, fleet: { lease: '90s' } },
+    });
+    expect(map('octavo-organizations', 'acme.yaml')).toEqual({ id: 'org_1' });
+    expect(rendered.has('Service/octavo-ui')).toBe(true);
+    const deployment = JSON.stringify(rendered.get('Deployment/octavo'));
+    expect(deployment).toContain('{"configMap":{"name":"more"}}');
+    expect(deployment).toContain(`registry.example/octavo@sha256:${'a'.repeat(64)}`);
+  });
+});
+
+beforeAll(() => {
+  if (!hasPrograms) {
+    process.stderr.write('SKIPPED: tests of the Helm chart, because helm and kubectl are not in the PATH\n');
+  }
+});
