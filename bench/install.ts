@@ -19,7 +19,7 @@ export interface Installed {
   program(name: Program): string;
 }
 
-type Program = 'history' | 'kong' | 'load' | 'outbox' | 'peer' | 'yaml-alone';
+type Program = 'fleet-store' | 'history' | 'kong' | 'load' | 'outbox' | 'peer' | 'yaml-alone';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** The files that a build is made from. */
@@ -58,11 +58,11 @@ function copyFiles(from: string, to: string, paths: readonly string[]): void {
 /** Bundles the programs, so that none of them is slower because it has to compile TypeScript. */
 async function bundlePrograms(target: string): Promise<void> {
   const source = (name: string) => fileURLToPath(new URL(`process/${name}.ts`, import.meta.url));
-  const names: readonly Program[] = ['history', 'kong', 'load', 'outbox', 'peer', 'yaml-alone'];
+  const names: readonly Program[] = ['fleet-store', 'history', 'kong', 'load', 'outbox', 'peer', 'yaml-alone'];
   const input = Object.fromEntries(names.map((name) => [name, source(name)]));
   // The same entry of the YAML library as in the build.
   const alias = { yaml: join(ROOT, 'node_modules/yaml/browser/index.js') };
-  const programs = await rolldown({ input, platform: 'node', resolve: { alias } });
+  const programs = await rolldown({ input, platform: 'node', resolve: { alias }, external: ['pg-native'] });
   await programs.write({ dir: target, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });
   await programs.close();
   const account = await rolldown({ input: source('account'), platform: 'node' });

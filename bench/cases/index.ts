@@ -1,6 +1,7 @@
 /** All cases, in the order in which they run. */
 import type { Case } from '../runner.ts';
 import { DAEMON_CASES } from './daemon.ts';
+import { FLEET_CASES } from './fleet.ts';
 import { GROWTH_CASES } from './growth.ts';
 import { INGESTION_CASES } from './ingestion.ts';
 import { LOAD_CASE } from './load.ts';
@@ -18,6 +19,7 @@ export const CASES: readonly Case[] = [
   ...GROWTH_CASES,
   ...RATE_LIMIT_CASES,
   ...WEB_PAGE_CASES,
+  ...FLEET_CASES,
 ];
 
 /**
