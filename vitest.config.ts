@@ -38,6 +38,7 @@ const SLOW = [
   'test/daemon/@(busy|large-files|lifecycle|stopping).test.ts',
   'test/docs/tour.test.ts',
   'test/e2e/*.test.ts',
+  'test/fleet/@(database-faults|lease-faults|processes).test.ts',
   'test/growth/@(emulator|growth).test.ts',
   'test/package/@(dockerfile|heap-size|pack|pull-request-jobs).test.ts',
   'test/security/@(daemon|processes).test.ts',

@@ -5,12 +5,12 @@ const from = (path) => new URL(path, import.meta.url);
 const OTHER_CACHES = 3;
 /**
  * Size of the young generation by command, in megabytes. With 1 MB, what a request or a pass needs outlives most
- * collections and fills the old generation. An apply takes a fifth less CPU time and a tenth more memory, a plan 5 % of
+ * collections and fills the old generation. An apply takes a quarter less CPU time and a fifth more memory, a plan 5 % of
  * each, and a pass of the daemon 40 % less CPU time. V8 sizes it before any JavaScript runs, unless it sees it fill up.
  */
 const YOUNG_GENERATION = new Map([
   ['plan', 2],
-  ['apply', 8],
+  ['apply', 12],
   ['run', 16],
 ]);
 /**

@@ -5,21 +5,32 @@ export const SECRET = '[secret]';
 const MIN_LENGTH = 4;
 
 /**
- * Replaces every known secret in a text by `[secret]`, also if secrets overlap, and secrets that are recognized by
+ * Returns a function that replaces secrets. A set of secrets may grow later. It replaces every known secret in a text by `[secret]`, also if secrets overlap, and secrets that are recognized by
  * their form: `Bearer …`, `Basic …`, and user info and tokens in URLs. Each long line of a multi-line secret is a
  * secret itself.
  */
 export function createRedactor(secrets: Iterable<string>): (text: string) => string {
-  const known = [...secrets].flatMap((secret) => [secret, ...longLines(secret)]);
-  const needles = [...new Set(known)].filter((secret) => secret.length >= MIN_LENGTH);
-  return (text) =>
-    maskUrls(
+  const sizeNow = () => (secrets instanceof Set ? secrets.size : 0);
+  let size = sizeNow();
+  let needles = needlesIn(secrets);
+  return (text) => {
+    if (sizeNow() !== size) {
+      size = sizeNow();
+      needles = needlesIn(secrets);
+    }
+    return maskUrls(
       blank(text, spansOf(text, needles)).replace(
         /\b(Bearer|Basic)\s+(?!token\b)[A-Za-z0-9._~+/=-]+/gi,
         `$1 ${SECRET}`,
       ),
       () => SECRET,
     );
+  };
+}
+
+function needlesIn(secrets: Iterable<string>): readonly string[] {
+  const known = [...secrets].flatMap((secret) => [secret, ...longLines(secret)]);
+  return [...new Set(known)].filter((secret) => secret.length >= MIN_LENGTH);
 }
 
 function longLines(secret: string): readonly string[] {

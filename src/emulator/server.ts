@@ -133,6 +133,7 @@ async function answerRequest(
     operation,
     path: `${path}${search}`,
     user: caller?.user ?? null,
+    agent: request.headers['user-agent'] ?? '',
     at: now,
   });
   const admission = listener.limiter.admit(token, match?.operation.limit ?? (method === 'GET' ? 'read' : 'write'), now);

@@ -5,6 +5,7 @@ import { kinds } from '../../src/kinds/registry.ts';
 /** Settings that have the same name as a kind. */
 const SETTINGS: Readonly<Record<string, readonly string[]>> = {
   'config/clusters.ts': ['space'],
+  'config/fleet/leases.ts': ['organization'],
   'config/notification-template.ts': ['organization'],
 };
 

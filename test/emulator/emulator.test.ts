@@ -152,12 +152,12 @@ test('logs every request, and counts by operation and method', async () => {
   const { emulator, call, org } = await start();
   await org('GET', '/teams?limit=1');
   await org('GET', '/teams');
-  await call('DELETE', '/nothing', undefined, { Authorization: 'Bearer wrong' });
+  await call('DELETE', '/nothing', undefined, { Authorization: 'Bearer wrong', 'User-Agent': 'octavo/1' });
   const { requests } = emulator;
   expect(requests.entries).toMatchObject([
     { n: 1, method: 'GET', operation: 'listTeams', path: '/v1/orgs/org_acme/teams?limit=1', status: 200 },
     { n: 2, user: 'ana@acme.example' },
-    { n: 3, method: 'DELETE', operation: 'unknown', path: '/v1/nothing', status: 401, user: null },
+    { n: 3, method: 'DELETE', operation: 'unknown', path: '/v1/nothing', status: 401, user: null, agent: 'octavo/1' },
   ]);
   expect(requests.byMethod).toEqual({ GET: 2, DELETE: 1 });
   expect(requests.byOperation).toEqual({ listTeams: 2, unknown: 1 });

@@ -222,7 +222,7 @@ class Soak {
         };
       },
       peek: () => loader.load(memoryTree(manifestsOf(this.#model))),
-      commit: null,
+      head: null,
       hasMoved: async () => true,
       authors: async () => null,
       watch: async () => undefined,

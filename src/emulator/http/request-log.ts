@@ -11,6 +11,8 @@ export interface RequestEntry {
   readonly status: number | null;
   /** Email of the token's user; null without a valid token. */
   readonly user: string | null;
+  /** The header `User-Agent`; empty without one. */
+  readonly agent: string;
   /** Milliseconds since the epoch, by the emulator's clock. */
   readonly at: number;
 }

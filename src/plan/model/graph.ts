@@ -159,7 +159,7 @@ function accept(count: number, edges: readonly Edge[], visits: number): readonly
     }
     if (order === null || (order[before] ?? 0) < (order[node] ?? 0)) {
       accepted.add(edge);
-      inside[node]?.push(before);
+      addEdge(inside, edge);
     }
   }
   return edges.filter((edge) => accepted.has(edge));
@@ -167,7 +167,7 @@ function accept(count: number, edges: readonly Edge[], visits: number): readonly
 
 /** Returns true if `from` comes after `to` by any path; null after more than `most` visits. */
 function reaches(
-  before: readonly (readonly number[])[],
+  before: Readonly<Adjacency>,
   from: number,
   to: number,
   most: number,
@@ -275,12 +275,24 @@ function places(count: number, edges: readonly Edge[]): readonly number[] {
   return order;
 }
 
-function adjacency(count: number, edges: readonly Edge[]): number[][] {
-  const before = lists(count);
+/** Predecessors of each node. Nodes without edges have no list: most have none. */
+type Adjacency = (number[] | undefined)[];
+
+function adjacency(count: number, edges: readonly Edge[]): Adjacency {
+  const lists: Adjacency = new Array(count).fill(undefined);
   for (const edge of edges) {
-    before[edge.node]?.push(edge.before);
+    addEdge(lists, edge);
   }
-  return before;
+  return lists;
+}
+
+function addEdge(lists: Adjacency, { node, before }: Edge): void {
+  const list = lists[node];
+  if (list === undefined) {
+    lists[node] = [before];
+  } else {
+    list.push(before);
+  }
 }
 
 function lists(count: number): number[][] {

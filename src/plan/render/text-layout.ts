@@ -40,6 +40,9 @@ export const PLAIN_APPROVAL: Approval = {
 
 /** Inserts spaces into words that are wider than `room` columns, so that they can be wrapped. */
 export function breakLongWords(text: string, room: number): string {
+  if (textWidth(text) <= room) {
+    return text;
+  }
   const pieces = text.split(' ').flatMap((word) => {
     const characters = [...word];
     const count = Math.max(1, Math.ceil(textWidth(word) / room));
@@ -51,6 +54,9 @@ export function breakLongWords(text: string, room: number): string {
 
 /** Breaks a line at spaces and indents the continuation lines. */
 export function wrap(lead: string, text: string, columns: number, indent: number): string {
+  if (textWidth(lead) + textWidth(text) <= columns) {
+    return `${lead}${text}`;
+  }
   const lines: string[] = [];
   let line = lead;
   let empty = true;
