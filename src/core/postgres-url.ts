@@ -25,6 +25,17 @@ export function isPostgresUrl(text: string): boolean {
   return /^postgres(?:ql)?:/i.test(text);
 }
 
+/** Returns true for text that is meant as a URL, so that it is no path of a file. */
+export function isUrl(text: string): boolean {
+  return /^[a-z][a-z\d+.-]*:\/\//i.test(text);
+}
+
+/** Returns the password of a URL as it is written and decoded, also if the URL cannot be used; empty texts if it has none. */
+export function databasePasswords(text: string): readonly string[] {
+  const [, written = ''] = /^postgres(?:ql)?:\/\/[^:@/]*:(.*)@/is.exec(text) ?? [];
+  return [written, decode(written) ?? written];
+}
+
 /** Returns the name of a database for messages. */
 export function nameDatabase({ host, port, database }: PostgresUrl): string {
   return `the PostgreSQL database "${database}" at ${host}:${port}`;
@@ -37,15 +48,19 @@ export function parsePostgresUrl(text: string): PostgresUrl | string {
   if (url === null || !isPostgresUrl(text)) {
     return `is not the URL of a PostgreSQL database with one host; use ${FORM}, with special characters percent-encoded`;
   }
-  const unknown = [...url.searchParams.keys()].find((name) => !PARAMETERS.includes(name));
-  if (unknown !== undefined) {
-    return `has an unsupported parameter "${unknown}"; supported are ${PARAMETERS.join(', ')}; set store.ca for certificates`;
-  }
   const database = decode(url.pathname.slice(1));
   const user = decode(url.username);
   const port = Number(url.searchParams.get('port') ?? (url.port === '' ? DEFAULT_PORT : url.port));
   if (database === null || database === '' || database.includes('/') || user === null || user === '') {
     return `must name a user and a database; use ${FORM}`;
+  }
+  if (url.pathname.includes('@') || url.search.includes('@')) {
+    // Part of a password with a slash or a question mark, which no message may show.
+    return `has "@" after the host; use ${FORM}, with special characters percent-encoded`;
+  }
+  const unknown = [...url.searchParams.keys()].find((name) => !PARAMETERS.includes(name));
+  if (unknown !== undefined) {
+    return `has an unsupported parameter "${unknown}"; supported are ${PARAMETERS.join(', ')}; set store.ca for certificates`;
   }
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     return 'has an invalid port; use a number from 1 to 65535';

@@ -55,6 +55,8 @@ describe('the setting "store"', () => {
     ['store: { path: a.db, pool: 5 }', 'store: this has settings of a database without store.url'],
     [`store: { url: "${URL}", pool: 0 }`, 'store.pool: 0 is not valid; expected a whole number from 1 to 1000'],
     ['store: { uri: x }', '4:10: store.uri: unknown setting; did you mean "url"?'],
+    ['store: mysql://u:private@h/d', 'store.path: this is a URL, not the path of a state file; set store.url to'],
+    [`store: { path: "${URL}" }`, '4:16: store.path: this is a URL, not the path of a state file; set store.url to'],
     ['store: [a]', 'store: this is not valid; expected a mapping'],
     ['store: { url: 5 }', 'store.url: this is not valid; expected postgres://USER:PASSWORD@HOST:5432/DATABASE'],
   ])('refuses %j, and shows no password', (text, expected) => {
@@ -67,6 +69,8 @@ describe('the setting "store"', () => {
     for (const text of [`store: ${URL}`, `store: { url: "${URL}" }`, `store: "\${env:DB}"`]) {
       expect([...load(text, { DB: URL }).secrets]).toEqual(expect.arrayContaining(['s3cret%2Fpw', 's3cret/pw']));
     }
+    const socket = load('store: postgres://u:pa55%2Fword@/d?host=/run/postgresql');
+    expect([...socket.secrets]).toEqual(expect.arrayContaining(['pa55%2Fword', 'pa55/word']));
     const split = load(`store: "postgres://u:\${env:PASSWORD}@h/d"`, { PASSWORD: 'pa55word' });
     expect([...split.secrets]).toContain('pa55word');
   });

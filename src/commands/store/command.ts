@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
 import { largest } from '../../core/lists.ts';
-import { isPostgresUrl, parsePostgresUrl } from '../../core/postgres-url.ts';
+import { isPostgresUrl, isUrl, parsePostgresUrl } from '../../core/postgres-url.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { checkStore } from '../../store/copy/check-store.ts';
 import { copyStore } from '../../store/copy/copy-store.ts';
@@ -80,6 +80,9 @@ function readPlace(text: string, { terminal, secrets }: CommandContext): StorePl
   const value = variable === undefined ? text : terminal.env[variable];
   if (value === undefined || value.trim() === '') {
     throw new ConfigError(`the variable ${variable ?? ''} is not set; set it to a path or the URL of a database`);
+  }
+  if (isUrl(value) && !isPostgresUrl(value)) {
+    throw new ConfigError('a store is the path of a state file, or a URL that starts with postgres://');
   }
   if (!isPostgresUrl(value)) {
     return { path: resolve(terminal.cwd, value) };

@@ -1,6 +1,6 @@
 /** Collects the secrets of a configuration, which no output may contain. */
 import { isObject } from '../../core/json.ts';
-import { isPostgresUrl } from '../../core/postgres-url.ts';
+import { databasePasswords, isPostgresUrl } from '../../core/postgres-url.ts';
 import type { ConfigDocument, Path } from '../model/document.ts';
 
 /** Settings that are not secret: redacting a branch name from the environment would redact parts of most log lines. */
@@ -29,7 +29,8 @@ const SECRET_URLS = ['webhook', 'slackWebhook', 'teams'];
 
 /** Returns true for the path of a secret, or of a part of one. */
 export function isSecretSetting(path: Path): boolean {
-  const isDatabase = path.join('.') === 'store.url';
+  // A URL may be given as a path by mistake.
+  const isDatabase = ['store.url', 'store.path'].includes(path.join('.'));
   return path.some((part) => SECRET.has(String(part))) || isSecretUrl(path) || isDatabase;
 }
 
@@ -76,7 +77,8 @@ function collectBelow(value: unknown, path: Path, secrets: Set<string>): void {
 function secretsIn(value: string, path: Path): readonly string[] {
   const name = path.findLast((part) => typeof part === 'string') ?? '';
   const url = URL.parse(value);
-  const passwords = [url?.password ?? '', decodePassword(url?.password ?? '')];
+  const own = url?.password ?? '';
+  const passwords = [own, decodePassword(own), ...databasePasswords(value)];
   if (isSecretUrl(path)) {
     const place = url === null ? '' : `${url.pathname}${url.search}`;
     return [...passwords, value, ...(place.length > 1 ? [place] : [])];

@@ -1,7 +1,7 @@
 /** Settings of the place where state is stored. */
 import { dirname } from 'node:path';
 import * as z from 'zod';
-import { isPostgresUrl, nameDatabase, parsePostgresUrl } from '../../core/postgres-url.ts';
+import { isPostgresUrl, isUrl, nameDatabase, parsePostgresUrl } from '../../core/postgres-url.ts';
 import { count, text } from '../model/settings.ts';
 
 /** A state file, which one process uses. */
@@ -33,7 +33,7 @@ const DEFAULT_RUNTIME = 'octavo-runtime';
 /** Schema of `store`: a path or a URL, or a mapping. */
 export function storeSchema() {
   const mapping = z.strictObject({
-    path: text('the state file, such as octavo.db').optional(),
+    path: filePath().optional(),
     url: databaseUrl().optional(),
     pool: count(1, 1_000).optional(),
     ca: text('certificates as PEM, preferably by a reference to a file').optional(),
@@ -68,6 +68,17 @@ export function storeName(store: StoreConfig): string {
 
 function toMapping(value: string) {
   return isPostgresUrl(value) ? { url: value } : { path: value };
+}
+
+function filePath() {
+  return text('the state file, such as octavo.db').transform((input, context): string => {
+    if (isUrl(input)) {
+      const problem =
+        'is a URL, not the path of a state file; set store.url to postgres://USER:PASSWORD@HOST:5432/DATABASE';
+      context.issues.push({ code: 'custom', input, params: { problem } });
+    }
+    return input;
+  });
 }
 
 function databaseUrl() {

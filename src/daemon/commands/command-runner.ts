@@ -3,7 +3,7 @@ import { clusterRequest } from '../../clusters/run/control-api.ts';
 import { conversationRequest } from '../../conversations/ingestion/control-api.ts';
 import type { Clock } from '../../core/clock.ts';
 import { errorToJson } from '../../core/error-json.ts';
-import { LeaseLostError, messageOf } from '../../core/errors.ts';
+import { ConfigError, LeaseLostError, messageOf } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import type { Logger } from '../../log.ts';
@@ -73,7 +73,7 @@ export class CommandRunner {
     end();
   }
 
-  /** Starts the commands whose turn it is: for each organization, one of each kind at a time, in order. */
+  /** Starts the commands whose turn it is: for each organization, the oldest one of each kind. */
   async #check(): Promise<void> {
     const open = await this.#options.store.commands().open();
     const known = new Set(open.map(keyOf));
@@ -82,16 +82,11 @@ export class CommandRunner {
         this.#running.delete(key);
       }
     }
-    const busy = new Set<string>();
     for (const command of open) {
-      const lane = `${command.organization} ${command.kind}`;
       const managed = this.#options.find(command.organization);
-      if (managed !== undefined && !busy.has(lane)) {
-        busy.add(lane);
-        const running = this.#running.get(keyOf(command));
-        if (isPossible(managed, command) && running?.isWorking !== true) {
-          void this.#work(managed, command);
-        }
+      const isWorking = this.#running.get(keyOf(command))?.isWorking === true;
+      if (managed !== undefined && !isWorking && isPossible(managed, command)) {
+        void this.#work(managed, command);
       }
     }
   }
@@ -137,6 +132,9 @@ export class CommandRunner {
     const { actions } = this.#options;
     const { id } = managed;
     const by = command.by as Actor;
+    if (request === null) {
+      throw new ConfigError('the command is not a JSON object; another program has added it');
+    }
     switch (kind) {
       case 'act':
         return actions.act(by, id, actionRequest.parse(request));
@@ -147,9 +145,13 @@ export class CommandRunner {
       case 'push':
         managed.reconciliation?.fetchNow();
         return {};
-      default:
+      case 'hints':
         managed.conversations.wake();
         return {};
+      default:
+        throw new ConfigError(
+          `the replica that has organization ${id} does not support the command "${kind}"; upgrade all replicas to one version`,
+        );
     }
   }
 
@@ -168,5 +170,5 @@ function keyOf({ organization, number }: OpenCommand): string {
 
 /** Returns false for a decision while the plan that it is about is not known yet: the owner has just begun. */
 function isPossible({ reconciliation }: ManagedOrganization, { kind, request }: OpenCommand): boolean {
-  return kind !== 'act' || request.checksum === undefined || reconciliation?.reconciler.lastEnd !== null;
+  return kind !== 'act' || request?.checksum === undefined || reconciliation?.reconciler.lastEnd !== null;
 }

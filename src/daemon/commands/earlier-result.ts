@@ -14,6 +14,9 @@ export async function findEarlierResult(
   store: Pick<Store, 'history'>,
   { organization, kind, request, by, at }: OpenCommand,
 ): Promise<JsonObject | null> {
+  if (request === null) {
+    return null;
+  }
   const verb = String(request.subcommand);
   const action = kind === 'act' ? verb : `${kind} ${verb === 'mute' && request.muted === false ? 'unmute' : verb}`;
   const subjects = [request.checksum, request.address ?? '', request.cluster, request.key, request.source];

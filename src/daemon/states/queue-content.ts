@@ -33,7 +33,8 @@ export function writeQueue({ budgets, oldest, ...rest }: QueueSnapshot, now: num
 
 /** Reads a queue. Returns a function that tells its state at a time. */
 export function readQueue(content: string): (now: number) => QueueSnapshot {
-  const { budgets, oldestAt, ...rest } = JSON.parse(content) as KeptQueue;
+  const { budgets: kept, oldestAt, ...rest } = JSON.parse(content) as KeptQueue;
+  const budgets = [...kept];
   return (now) => ({
     ...rest,
     budgets: budgets.map(({ resetAt, cooldownUntil, inferredAt, ...budget }) => ({

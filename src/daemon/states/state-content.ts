@@ -20,8 +20,12 @@ export interface OwnedState extends Pick<OrganizationState, 'reconciler' | 'stat
   readonly queue: OrganizationState['queue'] | null;
 }
 
+/** Format of all parts. A version that changes it shows nothing of the states of others. */
+const FORMAT = 1;
+
 /** Content of the part {@link SUMMARY_PART}. */
 export interface SummaryContent {
+  readonly format: typeof FORMAT;
   /** Hashes by part. */
   readonly parts: Readonly<Record<string, string>>;
   readonly reconciler: {
@@ -148,6 +152,7 @@ function sectionsOf({ reconciler, clusters, ingestion, queue }: OwnedState, now:
 function statusContent({ reconciler, statuses }: OwnedState, hashes: ReadonlyMap<string, string>): string {
   const { lastDesired = null, lastCheck = null } = reconciler ?? {};
   const content: SummaryContent = {
+    format: FORMAT,
     parts: Object.fromEntries(hashes),
     reconciler:
       reconciler === null
@@ -169,6 +174,19 @@ function statusContent({ reconciler, statuses }: OwnedState, hashes: ReadonlyMap
     statuses: statuses === null ? null : { failure: statuses.failure },
   };
   return JSON.stringify(content);
+}
+
+/** Reads a summary. One of another format or of another program becomes that of an organization without a state. */
+export function readSummary(content: string): SummaryContent {
+  try {
+    const summary = JSON.parse(content) as SummaryContent;
+    if (summary.format === FORMAT && Object.values(summary.parts).every((hash) => typeof hash === 'string')) {
+      return summary;
+    }
+  } catch {
+    // Not JSON, or not an object.
+  }
+  return { format: FORMAT, parts: {}, reconciler: null, statuses: null };
 }
 
 function endContent({ outcome, results, endedAt, retryIn, error }: EndedPass): string {

@@ -3,7 +3,7 @@ import type { OrganizationStates } from '../../store/fleet/organization-states.t
 import type { BudgetSample } from '../../views/model/budget-samples.ts';
 import { readSamples } from './queue-content.ts';
 import { Recall, type RestoredState, restoreState, UNKNOWN_STATE } from './restored-state.ts';
-import { LISTED_PARTS, SUMMARY_PART, type SummaryContent } from './state-content.ts';
+import { LISTED_PARTS, readSummary, SUMMARY_PART, type SummaryContent } from './state-content.ts';
 
 /** Parts that were read of an organization. */
 interface Known {
@@ -81,7 +81,7 @@ export class StateReader {
       for (const { organization, hash, content } of await this.#states.read(batch, [SUMMARY_PART])) {
         const { epoch = 0, at = 0 } = byId.get(organization) ?? {};
         const { parts, state, recall } = this.#known.get(organization) ?? newState();
-        const status = JSON.parse(content) as SummaryContent;
+        const status = readSummary(content);
         this.#known.set(organization, { hash, epoch, at, status, parts, state, recall, isStale: true });
       }
     }
@@ -130,7 +130,7 @@ export class StateReader {
             known.parts.delete(part);
           }
         }
-        known.state = restoreState(known.status, known.parts, known.recall);
+        known.state = restoreReadable(known);
         known.isStale = false;
       }
     }
@@ -179,6 +179,15 @@ export class StateReader {
 /** Returns false while the owner writes: some parts are of another state. */
 function isReadable({ status, parts }: Known): boolean {
   return Object.entries(status.parts).every(([part, hash]) => !isListed(part) || parts.get(part)?.hash === hash);
+}
+
+/** Restores a state. One that another program wrote is unknown, so that pages still show the other organizations. */
+function restoreReadable({ status, parts, recall }: Known): RestoredState {
+  try {
+    return restoreState(status, parts, recall);
+  } catch {
+    return UNKNOWN_STATE;
+  }
 }
 
 function newState(): Pick<Known, 'parts' | 'state' | 'recall'> {

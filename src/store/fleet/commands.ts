@@ -1,5 +1,5 @@
 /** Commands that any replica accepts for an organization, and that its owner carries out. See docs/fleet.md#commands. */
-import type { Json, JsonObject } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
 import type { SqlDatabase, SqlRow } from '../sql/database.ts';
 
 /** `push`: fetch the repository; `hints`: poll sources that a webhook was received for. The others are requests of people. */
@@ -17,9 +17,13 @@ export interface NewCommand {
 }
 
 /** A command that was not answered yet. */
-export interface OpenCommand extends NewCommand {
+export interface OpenCommand extends Omit<NewCommand, 'kind' | 'request'> {
   /** Counts up for each organization. */
   readonly number: number;
+  /** One of `COMMAND_KINDS`, unless a newer version has added the command. */
+  readonly kind: string;
+  /** Null: it is not a JSON object. */
+  readonly request: JsonObject | null;
   /** Epoch of the owner that began it last; null if none has. */
   readonly epoch: number | null;
 }
@@ -31,7 +35,7 @@ export interface CommandTable {
    * is one.
    */
   add(command: NewCommand, isShared: boolean): Promise<number>;
-  /** Returns commands that were not answered, oldest first for each organization. */
+  /** Returns the oldest command of each kind that was not answered, of each organization. */
   open(): Promise<readonly OpenCommand[]>;
   /** Records that the owner begins a command. Returns false if it was answered, or removed. */
   begin(organization: string, number: number, epoch: number): Promise<boolean>;
@@ -49,9 +53,6 @@ export const COMMAND_LAYOUT = `CREATE TABLE command (
   PRIMARY KEY (organization, number)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX command_open ON command (organization, number) WHERE done_at IS NULL;`;
-
-/** Maximum number of commands that are read at once. */
-const MAX_OPEN = 1000;
 
 /** Opens the commands of a database. */
 export function openCommands(database: SqlDatabase): CommandTable {
@@ -82,9 +83,11 @@ export function openCommands(database: SqlDatabase): CommandTable {
         (
           await sql.all(
             `SELECT organization, number, kind, request, actor, method, at, epoch FROM command
-            WHERE done_at IS NULL ORDER BY organization, number LIMIT ${MAX_OPEN}`,
+            WHERE (organization, number) IN
+              (SELECT organization, MIN(number) FROM command WHERE done_at IS NULL GROUP BY organization, kind)
+            ORDER BY organization, number`,
           )
-        ).map((row) => toCommand(database, row)),
+        ).map(toCommand),
       ),
     begin: (organization, number, epoch) =>
       database.write(
@@ -118,14 +121,24 @@ function scopeOf(organization: string): string {
   return `command/${organization}`;
 }
 
-function toCommand(database: SqlDatabase, row: SqlRow): OpenCommand {
+function toCommand(row: SqlRow): OpenCommand {
   return {
     organization: String(row.organization),
     number: Number(row.number),
-    kind: row.kind as CommandKind,
-    request: database.parse(row.request) as Json as JsonObject,
+    kind: String(row.kind),
+    request: toRequest(String(row.request)),
     by: { name: String(row.actor), method: String(row.method) },
     at: Number(row.at),
     epoch: row.epoch === null ? null : Number(row.epoch),
   };
+}
+
+/** A request that another program wrote must not keep others from being carried out. */
+function toRequest(text: string): JsonObject | null {
+  try {
+    const request: unknown = JSON.parse(text);
+    return isObject(request) ? (request as JsonObject) : null;
+  } catch {
+    return null;
+  }
 }

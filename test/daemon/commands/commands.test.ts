@@ -82,7 +82,7 @@ function openFleet() {
     return { done, runner, stop: () => ending.abort() };
   };
   return {
-    ...{ table, clock, bus, stopping, audit, sender, start },
+    ...{ sqlite, table, clock, bus, stopping, audit, sender, start },
     setOwner: (next: OrganizationOwner) => {
       owner = next;
     },
@@ -226,4 +226,29 @@ test('commands are removed after a day, and not carried out any more', async () 
   await clock.advance(6000);
   expect(await table.open()).toEqual([]);
   expect(done).toEqual([]);
+});
+
+test('commands of another version or another program are refused, and the next ones are carried out', async () => {
+  const { sqlite, sender, start, clock, approve } = openFleet();
+  const asked = (kind: 'push' | 'conversations') => {
+    const answer = sender.send('acme', kind, {}, ANA);
+    answer.catch(() => undefined);
+    return answer;
+  };
+  const newer = asked('push');
+  await clock.advance(1);
+  sqlite.exec("UPDATE command SET kind = 'rotate'");
+  const foreign: Promise<JsonObject>[] = [];
+  for (const request of ['null', '[]', '7', 'nonsense']) {
+    foreign.push(asked('conversations'));
+    await clock.advance(1);
+    sqlite.prepare("UPDATE command SET kind = 'act', request = ? WHERE kind = 'conversations'").run(request);
+  }
+  const { done } = start(1, async ({ checksum }) => ({ checksum: checksum as string }));
+  expect(await clock.run(approve())).toEqual({ checksum: 'sha256:1' });
+  expect(done).toEqual(['approve']);
+  await expect(newer).rejects.toThrow('does not support the command "rotate"; upgrade all replicas to one version');
+  for (const answer of foreign) {
+    await expect(answer).rejects.toThrow('is not a JSON object');
+  }
 });

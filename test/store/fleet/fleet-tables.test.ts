@@ -10,7 +10,7 @@ function openTables() {
   sqlite.exec(COMMAND_LAYOUT);
   sqlite.exec(ORGANIZATION_STATE_LAYOUT);
   const database = new SqliteDatabase(sqlite, 'memory');
-  return { commands: openCommands(database), states: openOrganizationStates(database) };
+  return { sqlite, commands: openCommands(database), states: openOrganizationStates(database) };
 }
 
 const ANA = { name: 'ana@acme.example', method: 'oidc' } as const;
@@ -24,9 +24,11 @@ test('commands are numbered for each organization, and are open until they are a
   expect(await commands.add(command(), false)).toBe(1);
   expect(await commands.add(command({ organization: 'globex' }), false)).toBe(1);
   expect(await commands.add(command({ at: 2000 }), false)).toBe(2);
+  expect(await commands.add(command({ kind: 'push', request: {} }), false)).toBe(3);
+  // The second one of the same kind has to wait for the first.
   expect(await commands.open()).toEqual([
     { ...command(), number: 1, epoch: null },
-    { ...command({ at: 2000 }), number: 2, epoch: null },
+    { ...command({ kind: 'push', request: {} }), number: 3, epoch: null },
     { ...command({ organization: 'globex' }), number: 1, epoch: null },
   ]);
   expect(await commands.findAnswer('acme', 1)).toBeNull();
@@ -34,7 +36,23 @@ test('commands are numbered for each organization, and are open until they are a
   expect(await commands.findAnswer('acme', 1)).toEqual({ ok: { count: 3 } });
   expect((await commands.open()).map(({ organization, number }) => [organization, number])).toEqual([
     ['acme', 2],
+    ['acme', 3],
     ['globex', 1],
+  ]);
+});
+
+test('any number of commands of one organization hides none of another, nor does a request that is not JSON', async () => {
+  const { commands, sqlite } = openTables();
+  for (let index = 0; index < 1200; index += 1) {
+    await commands.add(command({ organization: 'a', at: index }), false);
+  }
+  await commands.add(command({ organization: 'b' }), false);
+  await commands.add(command({ organization: 'c' }), false);
+  sqlite.exec("UPDATE command SET request = '{', kind = 'newer' WHERE organization = 'b'");
+  expect(await commands.open()).toEqual([
+    { ...command({ organization: 'a', at: 0 }), number: 1, epoch: null },
+    { ...command({ organization: 'b' }), kind: 'newer', request: null, number: 1, epoch: null },
+    { ...command({ organization: 'c' }), number: 1, epoch: null },
   ]);
 });
 

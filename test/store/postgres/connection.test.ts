@@ -42,6 +42,10 @@ describe('the URL of a database', () => {
     'postgres://u:private%ff@h/d',
     'postgres://u:private@h/d?options=-c%20x',
     'postgres://u:private@h:0/d',
+    'postgres://u:12?private@h/d',
+    'postgres://u:p@h/d?private@h2/d',
+    'postgres://u:p@h/private@h2',
+    'postgres://u:p@h?private@h2/d',
     'http://u:private@h/d',
     'private',
   ])('%s is refused without being shown', (url) => {
