@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AppError, RateLimitedError } from '../../src/core/errors.ts';
+import { openForge } from '../../src/forge/open-forge.ts';
+import { openPulls } from '../../src/forge/open-pulls.ts';
 import { openForgeStatuses } from '../../src/forge/statuses/open-statuses.ts';
 import { ensureHook } from '../../src/forge/webhooks/hook-settings.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
@@ -115,6 +117,43 @@ describe.each(FORGES)('%s', (type) => {
     await using forge = await serve(({ path }) => redirect(307, `${path}x`));
     await failureOf(setStatus(type, forge.origin));
     expect(forge.received).toHaveLength(4);
+  });
+});
+
+const list = (path: string, next: string): Answer => [
+  200,
+  { 'content-type': 'application/json', link: next },
+  path.includes('graphql') ? '{"data":{"viewer":{"databaseId":7}}}' : path.endsWith('/user') ? '{"id":7}' : '[]',
+];
+
+describe.each(['github', 'gitlab', 'gitea'] as const)('%s', (forgeType) => {
+  const pull = (apiUrl: string) => ({
+    ...{ forge: forgeType, apiUrl: `${apiUrl}/api/v4`, repository: 'acme/docs', number: 1, head: COMMIT, base: null },
+    ...{ run: [1, 1] as const, runUrl: null, token: TOKEN, tokenVariable: 'TOKEN' },
+  });
+  test.each([
+    ['comments', (url: string) => openForge(pull(url), TOKEN, signal, 'octavo/0')?.listOwn()],
+    ['hooks', (url: string) => createHook(forgeType, url)],
+    [
+      'pull requests',
+      (url: string) => openPulls(pull(url), TOKEN, signal, 'octavo/0').findOpen({ from: 'a', into: 'b' }),
+    ],
+  ])('a list of %s that continues at another host gets no request there', async (_what, work) => {
+    await using other = await serve(() => json([]));
+    let left = 3;
+    await using forge = await serve(({ path }) => {
+      left -= 1;
+      return list(path, left < 0 ? '' : `<${other.origin}${path}?page=2>; rel="next"`);
+    });
+    const ended = await Promise.resolve(work(forge.origin)).then(
+      () => 'read',
+      (error: unknown) => String(error),
+    );
+    expect(other.received).toEqual([]);
+    // The other clients take the number of the page from the link, or count pages themselves.
+    expect(ended.includes(`a link of the response leads to ${other.origin}, which is not followed`)).toBe(
+      forgeType === 'github',
+    );
   });
 });
 

@@ -14,7 +14,7 @@ export type AskBitbucket = (
 
 /** Creates a client. `token`: an access token, or `email:token` for the API token of a user. */
 export function bitbucketClient(apiUrl: string, token: string, signal: AbortSignal): AskBitbucket {
-  const send = boundedFetch(signal);
+  const send = boundedFetch(apiUrl, signal);
   const authorization = token.includes(':') ? `Basic ${Buffer.from(token).toString('base64')}` : `Bearer ${token}`;
   const headers = { authorization, accept: 'application/json', 'content-type': 'application/json' };
   return async (action, path, body, method = body === undefined ? 'GET' : 'POST') => {

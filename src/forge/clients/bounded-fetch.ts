@@ -1,4 +1,4 @@
-/** `fetch` with a timeout, a maximum size of responses, and redirects that neither leave the forge nor change a request. */
+/** `fetch` with a timeout and a maximum size of responses, whose requests never leave the forge. */
 import { NotThePlatformError } from '../../core/errors.ts';
 
 /** Timeout of a request to a forge, in milliseconds. */
@@ -17,13 +17,19 @@ const KEEPS_METHOD = new Set([307, 308]);
 export class UnusableResponseError extends NotThePlatformError {}
 
 /**
- * Returns a `fetch` that stops when `signal` aborts. It follows redirects only to the same origin, because requests
- * contain secrets, and only if the request stays the same.
+ * Returns a `fetch` that stops when `signal` aborts. It sends requests only to the origin of `apiUrl`, because they contain
+ * secrets, and a response can link to anything, such as the next page of a list. It follows redirects only if the request
+ * stays the same.
  */
-export function boundedFetch(signal: AbortSignal): typeof fetch {
+export function boundedFetch(apiUrl: string, signal: AbortSignal): typeof fetch {
+  const { origin } = new URL(apiUrl);
   return async (input, init) => {
     const signals = [signal, AbortSignal.timeout(FORGE_TIMEOUT), ...(init?.signal ? [init.signal] : [])];
     const request = new Request(input, { ...init, redirect: 'manual', signal: AbortSignal.any(signals) });
+    const target = new URL(request.url);
+    if (target.origin !== origin) {
+      throw new UnusableResponseError(`a link of the response leads to ${target.origin}, which is not followed`);
+    }
     return await readWhole(await follow(request, MAX_REDIRECTS));
   };
 }

@@ -7,7 +7,7 @@ import { readPages } from './read-pages.ts';
 export const GITEA = 'Gitea';
 
 export function giteaClient(apiUrl: string, token: string, signal: AbortSignal) {
-  return giteaApi(apiUrl.replace(/\/api\/v1\/?$/, ''), { token, customFetch: boundedFetch(signal) });
+  return giteaApi(apiUrl.replace(/\/api\/v1\/?$/, ''), { token, customFetch: boundedFetch(apiUrl, signal) });
 }
 
 /** Runs a request to Gitea, whose client throws the response, and classifies its errors. */

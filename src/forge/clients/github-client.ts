@@ -13,7 +13,7 @@ export function githubClient(apiUrl: string, token: string, signal: AbortSignal,
     auth: token,
     baseUrl: apiUrl,
     userAgent,
-    request: { fetch: boundedFetch(signal) },
+    request: { fetch: boundedFetch(apiUrl, signal) },
     log: { debug: silent, info: silent, warn: silent, error: silent },
   });
 }

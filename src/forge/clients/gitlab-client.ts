@@ -8,7 +8,11 @@ export const GITLAB = 'GitLab';
 
 /** Options of every GitLab client. Requests end with `signal`. */
 export function gitlabOptions(apiUrl: string, token: string, signal: AbortSignal) {
-  return { host: apiUrl.replace(/\/api\/v4\/?$/, ''), token, requesterFn: singleRequester(boundedFetch(signal)) };
+  return {
+    host: apiUrl.replace(/\/api\/v4\/?$/, ''),
+    token,
+    requesterFn: singleRequester(boundedFetch(apiUrl, signal)),
+  };
 }
 
 /**
