@@ -1,4 +1,4 @@
-/** Sign-in with an OpenID Connect provider: authorization code with PKCE, state and nonce. */
+/** Sign-in with an OpenID Connect provider: authorization code with PKCE, state, nonce and a signed ID token. */
 import { createHash } from 'node:crypto';
 import type * as client from 'openid-client';
 import type { RoleRule, UiConfig } from '../../config/ui.ts';
@@ -131,7 +131,9 @@ export class OidcProvider {
     const { issuer, clientId, clientSecret } = this.#config;
     const proof = clientSecret === undefined ? openid.None() : openid.ClientSecretBasic(clientSecret);
     // The configuration accepts plain HTTP only on this machine, or if platform.insecure allows it.
-    const execute = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [];
+    const insecure = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [];
+    // Verifies the signature of every ID token with the keys of the provider.
+    const execute = [...insecure, openid.enableNonRepudiationChecks];
     const found = await openid.discovery(new URL(issuer), clientId, undefined, proof, { execute, timeout: TIMEOUT });
     // Throws if the provider has no address to sign in at.
     openid.buildAuthorizationUrl(found, {});

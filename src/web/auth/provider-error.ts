@@ -7,6 +7,8 @@ const UNUSABLE: ReadonlySet<string> = new Set([
   'OAUTH_ABORT',
   'OAUTH_RESPONSE_IS_NOT_CONFORM',
   'OAUTH_RESPONSE_IS_NOT_JSON',
+  // The keys of the provider are cached for up to a minute, and may have been replaced since.
+  'OAUTH_KEY_SELECTION_FAILED',
 ]);
 /** OAuth errors with the same meaning. Source: RFC 6749, section 4.1.2.1, and RFC 8628 for `slow_down`. */
 const TEMPORARY: ReadonlySet<string> = new Set(['temporarily_unavailable', 'server_error', 'slow_down']);

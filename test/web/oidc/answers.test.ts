@@ -1,6 +1,6 @@
 /** Sign-in with a provider that answers wrongly, late or not at all. */
 import { expect, test, vi } from 'vitest';
-import { type LyingProvider, startLyingProvider } from './lying-provider.ts';
+import { ANOTHER_KEY, type LyingProvider, startLyingProvider } from './lying-provider.ts';
 import { cookiesOf, openProviderPage, type ProviderPage } from './page-with-provider.ts';
 
 const JSON_ONLY = { accept: 'application/json' };
@@ -53,6 +53,24 @@ test.each<[string, LyingProvider['claims'], LyingProvider['tokens']]>([
     /^(The sign-in was refused: OAUTH_\w+\. Sign in again\.|The provider has not verified your email\.)$/,
   );
   expect(cookiesOf(answer)).toBe('');
+});
+
+test.each<[string, Partial<Pick<LyingProvider, 'header' | 'key' | 'metadata'>>, number]>([
+  ['another key', { key: ANOTHER_KEY }, 403],
+  ['a key that the provider does not publish', { header: { kid: 'b' } }, 502],
+  ['a key for encryption', { key: { use: 'enc' } }, 502],
+  [
+    'a shared secret',
+    { header: { alg: 'HS256' }, metadata: { id_token_signing_alg_values_supported: ['HS256'] } },
+    403,
+  ],
+  ['no key', { header: { alg: 'none' }, metadata: { id_token_signing_alg_values_supported: ['none'] } }, 403],
+])('an ID token that is signed with %s is refused', async (_what, changes, status) => {
+  await using provider = await startLyingProvider();
+  await using page = await openProviderPage(provider);
+  Object.assign(provider, changes);
+  const answer = await page.signIn();
+  expect([errorOf(answer)[0], cookiesOf(answer)]).toEqual([status, '']);
 });
 
 test('an email counts only if the provider says that it is verified', async () => {
@@ -145,6 +163,7 @@ test.each([
   ['token', { status: 400, body: '{"error":"invalid_grant"}' }, 403],
   ['token', { status: 401, body: '{"error":"invalid_client"}' }, 403],
   ['userinfo', { status: 503, body: '' }, 502],
+  ['jwks', { status: 503, body: '' }, 502],
 ] as const)('a /%s that answers %j ends the sign-in with %i', async (path, instead, status) => {
   await using provider = await startLyingProvider();
   await using page = await openProviderPage(provider);

@@ -1,4 +1,5 @@
 /** An OpenID Connect provider whose every answer a test can change. */
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,20 +17,29 @@ export interface LyingProvider extends AsyncDisposable {
   /** Changes in the answer to a code or a refresh token. */
   tokens: Answer;
   userInfo: Answer;
+  /** Changes in the header of the ID token. */
+  header: Answer;
+  /** Changes in the published key. */
+  key: Answer;
   /** Answers instead of the provider: a status with a body, or `hang`. By path. */
   readonly instead: Map<string, { readonly status: number; readonly body: string; readonly type?: string } | 'hang'>;
   /** Nonce of the sign-in that has begun. */
   nonce: string;
 }
 
-/** Starts the provider. It signs nothing: Octavo relies on the connection to the token endpoint. */
+const KEYS = generateKeyPairSync('rsa', { modulusLength: 2048 });
+/** A key that the provider does not publish. */
+export const ANOTHER_KEY = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' });
+
+/** Starts the provider. */
 export async function startLyingProvider(): Promise<LyingProvider> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const asked: string[] = [];
   const provider: LyingProvider = {
-    ...{ issuer, asked, metadata: {}, claims: {}, tokens: {}, userInfo: { sub: 'u-1' }, instead: new Map(), nonce: '' },
+    ...{ issuer, asked, metadata: {}, claims: {}, tokens: {}, header: {}, key: {}, nonce: '' },
+    ...{ userInfo: { sub: 'u-1' }, instead: new Map() },
     [Symbol.asyncDispose]: async () => {
       server.close();
       server.closeAllConnections();
@@ -49,9 +59,12 @@ export async function startLyingProvider(): Promise<LyingProvider> {
 }
 
 function answerOf(provider: LyingProvider, path: string): Answer {
-  const { issuer, metadata, userInfo } = provider;
+  const { issuer, metadata, userInfo, key } = provider;
   if (path === '/token') {
     return tokensOf(provider);
+  }
+  if (path === '/jwks') {
+    return { keys: [{ ...KEYS.publicKey.export({ format: 'jwk' }), kid: 'a', alg: 'RS256', use: 'sig', ...key }] };
   }
   return path === '/userinfo'
     ? userInfo
@@ -67,12 +80,13 @@ function answerOf(provider: LyingProvider, path: string): Answer {
       };
 }
 
-function tokensOf({ issuer, claims, nonce, tokens }: LyingProvider): Answer {
+function tokensOf({ issuer, claims, nonce, tokens, header }: LyingProvider): Answer {
   const now = Math.floor(Date.now() / 1000);
   const usual = { iss: issuer, aud: 'octavo', sub: 'u-1', iat: now, exp: now + 600, nonce, groups: [] };
   const person = { email: 'ana@acme.example', email_verified: true };
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const token = `${encode({ alg: 'RS256' })}.${encode({ ...usual, ...person, ...claims })}.c2ln`;
-  const identity = claims === null ? {} : { id_token: token };
+  const signed = `${encode({ alg: 'RS256', kid: 'a', ...header })}.${encode({ ...usual, ...person, ...claims })}`;
+  const signature = sign('sha256', Buffer.from(signed), KEYS.privateKey).toString('base64url');
+  const identity = claims === null ? {} : { id_token: `${signed}.${signature}` };
   return { access_token: 'an-access-token', token_type: 'Bearer', expires_in: 600, ...identity, ...tokens };
 }
