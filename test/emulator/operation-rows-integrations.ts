@@ -365,6 +365,11 @@ const settings = {
   socialPreview: {},
   insights: { trackingCookie: false },
 };
+/** A footer with a reference to a tag, which the platform has from 0.167. */
+export const TAGGED = {
+  ...settings,
+  footer: { groups: [{ title: 'More', links: [{ title: 'News', to: { kind: 'tag', tag: 'news' } }] }] },
+};
 const styled = (styling: object) => ({ ...settings, styling: { ...settings.styling, ...styling } });
 
 const looks: Rows = {
@@ -388,6 +393,7 @@ const looks: Rows = {
     ['PUT', `${SITE}/customization`, { ...settings, ai: { mode: 'all' } }, 400, 'body.ai.mode: must be one of none'],
     ['PUT', `${SITE}/customization`, { ...settings, favicon: { text: 'A' } }, 400, 'body.favicon.text: unknown field'],
     ['PUT', `${SITE}/customization`, { ...settings, css: '' }, 400, 'body.css: unknown field'],
+    ['PUT', `${SITE}/customization`, TAGGED, 400, 'body: "tag" is not one of its values'],
     ['PUT', `${ORG}/sites/none/customization`, settings, 404],
   ],
 };

@@ -37,7 +37,7 @@ export const organizationRows: Rows = {
     ['GET', `${ORG}/members?search=BO@`, undefined, 200, { count: 1 }],
     ['GET', `${ORG}/members?sort=lastSeenAt`, undefined, 200, { count: 0 }],
     ['GET', `${ORG}/members?role=boss`, undefined, 400, 'query.role'],
-    ['GET', `${ORG}/members?sort=title`, undefined, 400, 'query.sort: must be one of joinedAt, lastSeenAt'],
+    ['GET', `${ORG}/members?sort=title`, undefined, 400, 'query.sort: must be one of joinedAt, lastSeenAt, name'],
     ['GET', `${ORG}/members?order=up`, undefined, 400, 'query.order'],
     ['GET', `${ORG}/members/{bo}`, undefined, 200, { object: 'member', id: '{bo}', role: 'edit', teams: 1, spaces: 3 }],
     ['GET', `${ORG}/members/none`, undefined, 404, 'Member "none"'],

@@ -1,4 +1,5 @@
 import type { PlatformVersion } from '../../src/emulator/emulator.ts';
+import { TAGGED } from './operation-rows-integrations.ts';
 import { at, ORG, type Row, SITE } from './operation-world.ts';
 
 const SORT = `${SITE}/structure/sort`;
@@ -27,6 +28,7 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     ['PATCH', SORT, { item: at('site-external-link', 'x'), position: { after: at('site-section', '{api}') } }, 400],
   ],
   '0.167': [
+    ['PUT', `${SITE}/customization`, TAGGED, 200, { footer: TAGGED.footer }],
     ['PATCH', SITE, { agentsContext: 'excluded' }, 400, 'body.agentsContext: unknown field'],
     ['PATCH', ORG, { title: '  ' }, 400, 'body.title: must match'],
     ['PATCH', ORG, { title: ' A b ' }, 200, { title: ' A b ' }],
@@ -47,8 +49,10 @@ export const versionRows: Readonly<Record<PlatformVersion, readonly Row[]>> = {
     ['PATCH', `${SITE}/sections/none`, { siteSectionGroupId: null }, 404],
     ['POST', '/spaces/{two}/transfer', { organization: 'org_other' }, 404, 'No such operation'],
     ['POST', LINKS, STATUS, 404, 'No such operation'],
+    ['GET', `${ORG}/members?sort=name`, undefined, 400, 'query.sort: "name" is not one of its values'],
   ],
   '0.201': [
+    ['GET', `${ORG}/members?sort=name`, undefined, 200, { count: 2 }],
     ['POST', LINKS, STATUS, 201, { object: 'site-external-link', draft: false, ...STATUS }],
     ['POST', LINKS, { ...STATUS, parent: '{group}', icon: 'gear' }, 201, { sectionGroup: '{group}', icon: 'gear' }],
     ['POST', LINKS, { ...STATUS, url: 'ftp://acme.example' }, 400, 'body.url'],

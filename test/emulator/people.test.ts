@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { EmulatorState } from '../../src/emulator/emulator.ts';
+import { createState, type EmulatorState, emptyOrganization } from '../../src/emulator/emulator.ts';
 import { type Body, type Fixture, fixture, memberId } from './fixture.ts';
 
 /* Members, teams and SAML: counts, roles, bulk updates, and effects of deleting one on the others. */
@@ -82,6 +82,19 @@ test('the last admin cannot be removed, but one of two can', async () => {
   await made.org('PATCH', `/members/${bo}`, { role: 'admin' });
   await made.org('PATCH', `/members/${ana}`, { role: 'read' });
   expect((await made.call('DELETE', `/orgs/org_acme/members/${bo}`)).status).toBe(400);
+});
+
+test('members are listed by name', async () => {
+  const members = ['zoe', 'ana', 'bo'].map((name) => ({ email: `${name}@docs.example`, role: 'admin' as const }));
+  const seed = createState({ organizations: [emptyOrganization({ id: 'org_names', title: 'Names', members })] });
+  const { call, emulator } = await fixture({ seed, platform: '0.201' });
+  const names = async (query: string) =>
+    (await call('GET', `/orgs/org_names/members?sort=name${query}`)).body.items.map(
+      (item: Body) => item.user.displayName,
+    );
+  expect(await names('')).toEqual(['Zoe', 'Bo', 'Ana']);
+  expect(await names('&order=asc')).toEqual(['Ana', 'Bo', 'Zoe']);
+  await emulator.close();
 });
 
 test('members are listed newest first by default', async () => {

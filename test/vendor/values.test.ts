@@ -16,10 +16,9 @@ const KNOWN: Readonly<Record<string, string>> = {
   '0.146 takes system': 'from 0.181 on; the embedded platform refuses it before',
   '0.146 takes site:visitor:claims': 'from 0.201 on; the embedded platform refuses it before',
   '0.146 takes site-external-link': 'from 0.201 on; the embedded platform has no such item before',
-  '0.146 takes name': 'sorting members by name, from 0.201 on; a platform before refuses it',
+  '0.146 takes name': 'sorting members by name, from 0.201 on; the embedded platform refuses it before',
+  '0.146 takes tag': 'references to tags, from 0.167 on; the embedded platform refuses them before',
   '0.202 takes gitsync': 'a category until 0.181; a filter or a publication with it does no harm later',
-  '0.202 lacks name': 'sorting members by name, from 0.201 on: the embedded platform has only the earlier orders',
-  '0.202 lacks tag': 'links to tags, from 0.167 on: the embedded platform has no tags',
 };
 
 const shape = (path: string) => path.replace(/^\/v1(?=\/)/, '').replaceAll(/\{\w+\}/g, '{}');

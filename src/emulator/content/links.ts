@@ -209,6 +209,9 @@ export function resolveReference(
       const spec = store.specs.one('slug', `${organization}/${ref.spec}`);
       return spec && { kind: 'openapi', spec };
     }
+    case 'tag':
+      // A decision of this emulator: contents have no tags.
+      return undefined;
     default:
       return within(contentNamed(context, scope, ref.space), ref.space ?? scope.space, ref, on);
   }

@@ -14,6 +14,8 @@ export const contentRef = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('space'), space: id }),
   z.strictObject({ kind: z.literal('reusable-content'), reusableContent: id, space: id.optional() }),
   z.strictObject({ kind: z.literal('openapi'), spec: id }),
+  // From 0.167.
+  z.strictObject({ kind: z.literal('tag'), tag: id, space: id.optional() }),
 ]);
 
 export type ContentRef = z.output<typeof contentRef>;
@@ -22,3 +24,11 @@ export type ContentRef = z.output<typeof contentRef>;
 export const templateParams = z.strictObject({ contentRefs: z.record(z.string(), contentRef).optional() });
 
 export type TemplateParams = z.output<typeof templateParams>;
+
+/** Returns the kinds of all references in a request, and any other `kind`. */
+export function referenceKinds(value: unknown): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) {
+    return [];
+  }
+  return [...('kind' in value ? [value.kind] : []), ...Object.values(value).flatMap(referenceKinds)];
+}

@@ -18,6 +18,8 @@ export const ALL_FEATURES = {
   changeRequestLinks: true,
   /** Sites have context records and topics: from 0.167. Source: docs/platform-notes.md#context-records */
   contextRecords: false,
+  /** Content references can name a tag: from 0.167. Source: docs/platform-notes.md#content-references */
+  contentTags: false,
   /** Conversations, issues and clusters: removed in 0.167. Source: docs/platform-notes.md#conversations */
   conversations: true,
   /** A request may ingest an array of conversations. Source: docs/platform-notes.md#conversations */
@@ -58,6 +60,8 @@ export const ALL_FEATURES = {
   hiddenSiteSpaces: true,
   /** Links and backlinks can be listed: removed in 0.201. Source: docs/platform-notes.md#links-and-backlinks */
   linkListings: true,
+  /** Members can be sorted by name: from 0.201. Source: docs/platform-notes.md#filters */
+  memberNames: false,
   /**
    * Writes with `prefer: return=minimal` are answered without a body: from 0.201.
    * Source: docs/platform-notes.md#answers-without-a-body
@@ -97,6 +101,7 @@ export type PlatformVersion = (typeof VERSIONS)[number];
 const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
   '0.146': {},
   '0.167': {
+    contentTags: true,
     conversations: false,
     contextRecords: true,
     siteIssues: true,
@@ -115,7 +120,7 @@ const CHANGES: Readonly<Record<PlatformVersion, Partial<Features>>> = {
     systemTheme: true,
     traditionalChinese: true,
   },
-  '0.201': { externalLinks: true, linkListings: false, minimalAnswers: true, visitorClaims: true },
+  '0.201': { externalLinks: true, linkListings: false, memberNames: true, minimalAnswers: true, visitorClaims: true },
 };
 
 /** Returns the features of a version. The oldest version is the one that the API document describes. */
@@ -145,6 +150,8 @@ export function refuseUnknown(
 /** Values that were added in later versions, by feature. */
 const LATER_VALUES = {
   authorMergeRules: ['require_at_least_one_approved_review', 'require_author_to_merge'],
+  contentTags: ['tag'],
+  memberNames: ['name'],
   systemTheme: ['system'],
   traditionalChinese: ['zh-tw'],
   visitorClaims: ['site:visitor:claims'],

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { type ApiAnswer, deleted, invalid, ok } from '../model/answers.ts';
+import { refuseLaterValues } from '../model/features.ts';
 import { type ApiOperation, type OperationCall, ORGANIZATION, operation } from '../model/operation.ts';
 import { list, listBySeq } from '../model/paging.ts';
 import { containsText } from '../model/patch.ts';
@@ -19,7 +20,7 @@ const order = z.enum(['asc', 'desc']).optional();
 const memberQuery = listQuery.extend({
   role: z.enum([...ROLES, 'guest']).optional(),
   search: z.string().optional(),
-  sort: z.enum(['joinedAt', 'lastSeenAt']).optional(),
+  sort: z.enum(['joinedAt', 'lastSeenAt', 'name']).optional(),
   order,
 });
 
@@ -47,6 +48,7 @@ function listMembers(call: OperationCall<'/orgs/{organizationId}/members', z.out
   const { store, query } = call;
   const organization = requireOrganization(call);
   const sort = query.sort ?? 'joinedAt';
+  refuseLaterValues(call, 'memberNames', [sort], 'query.sort');
   const items = store.members.by('organization', organization.id).filter((member) => {
     const user = getUser(store, member);
     const role = query.role === 'guest' ? null : query.role;
@@ -55,12 +57,15 @@ function listMembers(call: OperationCall<'/orgs/{organizationId}/members', z.out
       (query.search === undefined ||
         containsText(user.displayName, query.search) ||
         containsText(user.email, query.search)) &&
-      (sort === 'joinedAt' || member.lastSeenAt !== undefined)
+      (sort !== 'lastSeenAt' || member.lastSeenAt !== undefined)
     );
   });
   return list(call, {
     items,
-    key: (member) => [member[sort] ?? '', member.seq],
+    key: (member) => [
+      sort === 'name' ? getUser(store, member).displayName.toLowerCase() : (member[sort] ?? ''),
+      member.seq,
+    ],
     descending: query.order !== 'asc',
     view: viewMember,
   });

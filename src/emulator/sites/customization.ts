@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { JsonObject } from '../../core/json.ts';
-import { contentRef } from '../documents/content-reference.ts';
+import { contentRef, referenceKinds } from '../documents/content-reference.ts';
 import { ok } from '../model/answers.ts';
 import { refuseLaterValues } from '../model/features.ts';
 import { type ApiOperation, operation } from '../model/operation.ts';
@@ -191,6 +191,7 @@ export const customizationOperations: readonly ApiOperation[] = [
   operation('updateSiteCustomization', 'PUT', CUSTOMIZATION, { body: customizationSettings }, (call) => {
     const site = requireSite(call);
     refuseLaterValues(call, 'systemTheme', [call.body.themes.default], 'body.themes.default');
+    refuseLaterValues(call, 'contentTags', referenceKinds(call.body), 'body');
     const customization = call.body as unknown as JsonObject;
     return ok(viewCustomization(call.store.sites.put({ ...site, customization })));
   }),
