@@ -3,6 +3,16 @@
 /** State of a commit status. `superseded`: a newer commit takes its place. */
 export type CommitState = 'pending' | 'running' | 'success' | 'failure' | 'error' | 'superseded';
 
+/** States of forges that have neither a running state nor one for a superseded commit. */
+export const PLAIN_STATES = {
+  pending: 'pending',
+  running: 'pending',
+  success: 'success',
+  failure: 'failure',
+  error: 'error',
+  superseded: 'success',
+} as const satisfies Record<CommitState, string>;
+
 /** A commit status. */
 export interface CommitStatus {
   readonly state: CommitState;

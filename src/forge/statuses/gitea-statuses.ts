@@ -1,17 +1,9 @@
 /** Commit statuses at Gitea and Forgejo. */
 import { askGitea, GITEA, giteaClient } from '../clients/gitea-client.ts';
-import type { CommitState, CommitStatuses, StatusTarget } from './commit-statuses.ts';
+import { type CommitStatuses, PLAIN_STATES, type StatusTarget } from './commit-statuses.ts';
 
 /** Maximum length of a description, in characters. Gitea documents no limit. */
 const MAX_DESCRIPTION = 255;
-const STATES = {
-  pending: 'pending',
-  running: 'pending',
-  success: 'success',
-  failure: 'failure',
-  error: 'error',
-  superseded: 'success',
-} as const satisfies Record<CommitState, string>;
 
 /** Opens the commit statuses of a repository. */
 export function openGiteaStatuses(
@@ -29,7 +21,7 @@ export function openGiteaStatuses(
       askGitea('set the commit status', async () => {
         const target = url === null ? {} : { target_url: url };
         await api.repos.repoCreateStatus(owner, repo, commit, {
-          ...{ state: STATES[state], context, description },
+          ...{ state: PLAIN_STATES[state], context, description },
           ...target,
         });
       }),

@@ -1,17 +1,9 @@
 /** Commit statuses and deployments at GitHub. */
 import { askGitHub, GITHUB, githubClient } from '../clients/github-client.ts';
-import type { CommitState, CommitStatuses, Deployments, StatusTarget } from './commit-statuses.ts';
+import { type CommitStatuses, type Deployments, PLAIN_STATES, type StatusTarget } from './commit-statuses.ts';
 
 /** Maximum length of a description, in characters (GitHub REST API, commit statuses and deployment statuses). */
 const MAX_DESCRIPTION = 140;
-const STATES = {
-  pending: 'pending',
-  running: 'pending',
-  success: 'success',
-  failure: 'failure',
-  error: 'error',
-  superseded: 'success',
-} as const satisfies Record<CommitState, string>;
 
 type Client = ReturnType<typeof githubClient>;
 type Owner = { readonly owner: string; readonly repo: string };
@@ -32,7 +24,7 @@ export function openGitHubStatuses(
     setStatus: (sha, { state, context, description, url }) =>
       askGitHub('set the commit status', async () => {
         await octokit.request('POST /repos/{owner}/{repo}/statuses/{sha}', {
-          ...{ owner, repo, sha, context, description, state: STATES[state] },
+          ...{ owner, repo, sha, context, description, state: PLAIN_STATES[state] },
           ...(url === null ? {} : { target_url: url }),
         });
       }),
