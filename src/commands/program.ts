@@ -1,22 +1,13 @@
-import { Command, Help, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { apiCommands } from './api-program.ts';
-import {
-  between,
-  CONFIG,
-  count,
-  durationOrZero,
-  ORGANIZATION,
-  SCOPE,
-  type SetExitCode,
-  upTo,
-} from './cli/arguments.ts';
+import { CONFIG, count, durationOrZero, ORGANIZATION, SCOPE, type SetExitCode } from './cli/arguments.ts';
 import type { CommandContext } from './cli/context.ts';
-import { FEATURE_NAMES, PLATFORM_NAMES } from './cli/feature-names.ts';
 import { clusterCommands } from './clusters/program.ts';
 import { conversationCommands } from './conversations/program.ts';
 import { actionCommands, silenceCommands, viewCommands, webhookCommands } from './daemon/program.ts';
 import { notifyCommands } from './notify/program.ts';
 import { storeCommands } from './store/program.ts';
+import { tryingCommands } from './trying-program.ts';
 
 /** Forges that `octavo init` has a workflow for. */
 const FORGE_CHOICES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
@@ -250,53 +241,5 @@ function daemonCommands(program: Command, context: CommandContext, setExitCode: 
     .action(async (options) => {
       const { doctorCommand } = await import('./doctor/doctor.ts');
       setExitCode(await doctorCommand(options, context));
-    });
-}
-
-/** Describes an option for the help. The names of features are listed for `--with` only. */
-function describeOnce(this: Help, option: Option): string {
-  return option.long === '--without' ? option.description : Help.prototype.optionDescription.call(this, option);
-}
-
-function tryingCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
-  program
-    .command('emulate')
-    .description('Run the embedded platform, for testing')
-    .option('--host <address>', 'Address to listen on', '127.0.0.1')
-    .option('--port <n>', 'Port to listen on; 0 picks a free port', upTo(65_535), 0)
-    .option('--token <token>', 'Token to accept', 'emulator-token')
-    .option('--seed <file>', 'File with the initial state')
-    .option('--state <file>', 'File to keep the state in across restarts')
-    .option('--latency <ms>', 'Added latency per response, in milliseconds', count)
-    .option(
-      '--limit <n/seconds>',
-      'Rate limit as requests per window, such as 60/2s; 60/2s:first-call starts the window at the first request',
-    )
-    .option('--faults <percent>', 'Percentage of requests to fail with 503', upTo(100))
-    .addOption(new Option('--platform <version>', 'Platform version to emulate').choices(PLATFORM_NAMES))
-    .addOption(new Option('--with <features...>', 'Features to enable').choices(Object.values(FEATURE_NAMES)))
-    .addOption(
-      new Option('--without <features...>', 'Features to disable, by the same names').choices(
-        Object.values(FEATURE_NAMES),
-      ),
-    )
-    .configureHelp({ optionDescription: describeOnce })
-    .action(async (options) => {
-      const { emulateCommand } = await import('./daemon/emulate.ts');
-      setExitCode(await emulateCommand(options, context));
-    });
-  program
-    .command('demo')
-    .description('Demonstrate Octavo on the embedded platform')
-    .option('--fleet <replicas>', 'Demonstrate a fleet of 2 to 9 replicas on PostgreSQL', between(2, 9))
-    .option('--once', 'Exit when the demonstration is complete')
-    .action(async (options) => {
-      if (options.fleet !== undefined) {
-        const { demoFleetCommand } = await import('./daemon/demo-fleet.ts');
-        setExitCode(await demoFleetCommand(options, context));
-        return;
-      }
-      const { demoCommand } = await import('./daemon/demo.ts');
-      setExitCode(await demoCommand(options, context));
     });
 }
