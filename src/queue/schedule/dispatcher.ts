@@ -8,9 +8,9 @@ import type { QueuedRequest } from '../model/request.ts';
 import type { Outcome, QueueSnapshot } from '../model/snapshot.ts';
 import { Timer } from '../model/timer.ts';
 import { type QueueMemory, recall } from '../rate-limit/memory.ts';
-import { createRateLimiter, type RateLimiter } from '../rate-limit/rate-limiter.ts';
+import type { RateLimiter } from '../rate-limit/rate-limiter.ts';
 import { createServerClock, type ServerClock } from '../rate-limit/server-clock.ts';
-import { SharedLimiter } from '../shared/shared-limiter.ts';
+import { openLimiter } from '../shared/shared-limiter.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 import { InFlight } from './in-flight.ts';
 import { abandonedError, createJob, describeWait, isHigher, type Job, type Waiter } from './job.ts';
@@ -51,13 +51,14 @@ class Dispatcher implements RequestQueue {
   #onIdle: (() => void) | null = null;
 
   constructor(options: QueueOptions) {
-    const { clock } = options;
+    const { clock, shared: state } = options;
     const now = () => clock.monotonic();
     this.#options = options;
     this.#clock = clock;
     const memory = recall(options.memory, options.owner, clock.now());
-    this.#serverClock = createServerClock(clock.now() - now(), memory?.ahead ?? 0);
-    this.#limiter = this.#createLimiter(options);
+    const serverClock = createServerClock(clock.now() - now(), memory?.ahead ?? 0);
+    this.#serverClock = serverClock;
+    this.#limiter = openLimiter({ state, clock, serverClock, wake: () => this.#pump.pump() });
     this.#limiter.recall(memory?.budgets ?? [], now());
     this.#breaker = createCircuitBreaker(now, (state) => options.onEvent?.({ kind: 'breaker', state }));
     this.#timer = new Timer(clock, () => this.#wake());
@@ -68,14 +69,6 @@ class Dispatcher implements RequestQueue {
     const onSplit = () => this.#waiting.regroup();
     this.#sender = new Sender(this.#limiter, this.#breaker, this.#statistics, options, onSplit);
     this.#pump = new Pump(this.#waiting, options.concurrency, (job, isProbe) => this.#run(job, isProbe));
-  }
-
-  #createLimiter({ shared: state, clock }: QueueOptions): RateLimiter {
-    const limiter = createRateLimiter(this.#serverClock);
-    const serverClock = this.#serverClock;
-    return state === undefined
-      ? limiter
-      : new SharedLimiter({ limiter, state, clock, serverClock, wake: () => this.#pump.pump() });
   }
 
   request<T>(request: QueuedRequest<T>): Promise<T> {
@@ -244,8 +237,7 @@ class Dispatcher implements RequestQueue {
     }
     for (const job of this.#registry.takeExpired(now)) {
       const seconds = Math.round((now - job.enqueuedAt) / 1000);
-      const wait = describeWait(job, this.#waiting.waitReason(job));
-      this.#giveUp(job, `no answer within ${seconds} s, ${wait}`);
+      this.#giveUp(job, `no answer within ${seconds} s, ${describeWait(job, this.#waiting.waitReason(job))}`);
     }
     this.#pump.concurrency = this.#inFlight.limit(now);
     this.#pump.pump();

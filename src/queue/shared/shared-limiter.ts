@@ -4,24 +4,36 @@ import type { Budget } from '../rate-limit/budget.ts';
 import type { RememberedBudget } from '../rate-limit/memory.ts';
 import type { Decision } from '../rate-limit/pacing.ts';
 import type { Permit } from '../rate-limit/permit.ts';
-import type { BudgetChange, Call, RateLimiter } from '../rate-limit/rate-limiter.ts';
+import { type BudgetChange, type Call, createRateLimiter, type RateLimiter } from '../rate-limit/rate-limiter.ts';
 import type { ServerClock } from '../rate-limit/server-clock.ts';
 import { SharedBudget } from './shared-budget.ts';
 import type { SharedState } from './shared-state.ts';
 
-export interface SharedLimiterOptions {
-  readonly limiter: RateLimiter;
-  readonly state: SharedState;
+export interface LimiterOptions {
+  /** State that the replicas share; absent: this process is the only one that uses the token. */
+  readonly state: SharedState | undefined;
   readonly clock: Clock;
   readonly serverClock: ServerClock;
+  /** Called when a request may be sent earlier than decided. */
   readonly wake: () => void;
+}
+
+interface SharedLimiterOptions extends LimiterOptions {
+  readonly limiter: RateLimiter;
+  readonly state: SharedState;
+}
+
+/** Opens the rate limiter of a token, which other replicas may use as well. */
+export function openLimiter({ state, ...options }: LimiterOptions): RateLimiter {
+  const limiter = createRateLimiter(options.serverClock);
+  return state === undefined ? limiter : new SharedLimiter({ ...options, limiter, state });
 }
 
 /**
  * Rate limiter of a replica whose token other replicas use as well: a request needs the consent of the limiter, and a
  * reservation in the ledger of its budget. Token buckets have no ledger: what is left of them shows in every response.
  */
-export class SharedLimiter implements RateLimiter {
+class SharedLimiter implements RateLimiter {
   readonly #options: SharedLimiterOptions;
   readonly #limiter: RateLimiter;
   readonly #shared = new Map<string, SharedBudget>();
