@@ -1,6 +1,6 @@
 /** Prometheus metrics of conversations. */
 import type { Registry } from 'prom-client';
-import type { IngestionStatus } from '../conversations/ingestion/ingestion.ts';
+import type { IngestionStatus } from '../conversations/ingestion/ingestion-status.ts';
 import type { ConversationEvents, SenderState } from '../conversations/model/events.ts';
 import type { HookOutcome } from './hooks.ts';
 import { ChangingGauge, counter, gauge } from './instruments.ts';

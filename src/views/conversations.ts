@@ -1,5 +1,5 @@
 /** View of the ingestion of conversations: sources, outbox, dead letters and redactions. */
-import type { IngestionStatus } from '../conversations/ingestion/ingestion.ts';
+import type { IngestionStatus } from '../conversations/ingestion/ingestion-status.ts';
 import { REDACTION_TYPES, type RedactionType } from '../conversations/model/conversation.ts';
 import type { SenderState } from '../conversations/model/events.ts';
 import { counted } from '../plan/render/words.ts';

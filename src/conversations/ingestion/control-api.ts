@@ -3,7 +3,8 @@ import { ConfigError } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { DeadLetter, Outbox } from '../../store/outbox/outbox.ts';
 import { LISTED } from '../polling/listing.ts';
-import type { Ingestion, IngestionStatus } from './ingestion.ts';
+import type { Ingestion } from './ingestion.ts';
+import type { IngestionStatus } from './ingestion-status.ts';
 import { pushFile } from './push.ts';
 
 const filter = { source: z.string().optional(), key: z.string().optional() };

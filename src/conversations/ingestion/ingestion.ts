@@ -6,15 +6,16 @@ import type { WebhookRequest } from '../../core/signature.ts';
 import { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import type { Writer } from '../../platform/client.ts';
 import { ConversationsProbe } from '../../platform/conversations-probe.ts';
-import type { DeadFilter, Outbox, OutboxStatus, SourceStatus } from '../../store/outbox/outbox.ts';
+import type { DeadFilter, Outbox, SourceStatus } from '../../store/outbox/outbox.ts';
 import { PlatformDestination } from '../delivery/destination.ts';
 import { ConversationSender } from '../delivery/sender.ts';
 import { Intake } from '../intake/intake.ts';
 import type { Redactor } from '../model/conversation.ts';
-import type { ConversationEvents, SenderState } from '../model/events.ts';
+import type { ConversationEvents } from '../model/events.ts';
 import type { PollingSource, Webhook } from '../model/source.ts';
 import { SourceLoop } from '../polling/source-loop.ts';
 import type { RedactionThreads } from '../redact/redaction-threads.ts';
+import type { IngestionActivity, IngestionStatus } from './ingestion-status.ts';
 
 /** One configured source, with polling, a webhook or both. */
 export interface IngestionSource {
@@ -58,27 +59,6 @@ export interface WebhookAnswer {
   readonly status: 202 | 400 | 401 | 404 | 415 | 503;
   /** Reason for the sender; null with 202. */
   readonly reason: string | null;
-}
-
-/** State of an ingestion that is not stored. */
-export interface IngestionActivity {
-  readonly sender: SenderState;
-  /** Number of batches in flight. */
-  readonly inFlight: number;
-  /** Error of the last poll or recheck, by source; without the sources where neither failed. */
-  readonly errors: ReadonlyMap<string, string>;
-}
-
-export interface IngestionStatus extends Omit<IngestionActivity, 'errors'> {
-  readonly outbox: Omit<OutboxStatus, 'sources'>;
-  readonly sources: readonly (SourceStatus & {
-    /** Seconds since the last successful poll; null: there was none. */
-    readonly pollAgeSeconds: number | null;
-    /** Age of the oldest waiting content; null: nothing waits. */
-    readonly oldestWaitSeconds: number | null;
-    /** Error of the last poll or recheck; null: neither failed. */
-    readonly error: string | null;
-  })[];
 }
 
 /** Interval in which a single run checks for progress without a notification, in milliseconds. */

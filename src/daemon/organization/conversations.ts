@@ -1,12 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { outboxLimit } from '../../config/conversations.ts';
 import { type ConversationRequest, handleConversationRequest } from '../../conversations/ingestion/control-api.ts';
-import {
-  Ingestion,
-  type IngestionActivity,
-  type IngestionStatus,
-  type WebhookAnswer,
-} from '../../conversations/ingestion/ingestion.ts';
+import { Ingestion, type WebhookAnswer } from '../../conversations/ingestion/ingestion.ts';
+import type { IngestionActivity, IngestionStatus } from '../../conversations/ingestion/ingestion-status.ts';
 import { openSources } from '../../conversations/ingestion/open-sources.ts';
 import type { PseudonymizeId } from '../../conversations/intake/id-pseudonymizer.ts';
 import type { ConversationEvents } from '../../conversations/model/events.ts';

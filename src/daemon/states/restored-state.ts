@@ -1,5 +1,5 @@
 /** State of an organization as another replica shows it, from the parts that its owner wrote. */
-import type { IngestionActivity } from '../../conversations/ingestion/ingestion.ts';
+import type { IngestionActivity } from '../../conversations/ingestion/ingestion-status.ts';
 import { errorFromJson } from '../../core/error-json.ts';
 import type { Declared } from '../../core/resource.ts';
 import type { QueueSnapshot } from '../../queue/model/snapshot.ts';

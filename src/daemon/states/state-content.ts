@@ -1,6 +1,6 @@
 /** State of an organization as its owner writes it, in parts that are written only when they have changed. */
 import { hash } from 'node:crypto';
-import type { IngestionActivity } from '../../conversations/ingestion/ingestion.ts';
+import type { IngestionActivity } from '../../conversations/ingestion/ingestion-status.ts';
 import { errorToJson } from '../../core/error-json.ts';
 import type { StatePart } from '../../store/fleet/organization-states.ts';
 import type { OrganizationState, ReconcilerState } from '../../views/model/backend.ts';

@@ -2,12 +2,8 @@
 
 import type { OrganizationConfig } from '../../config/config.ts';
 import { outboxLimit } from '../../config/conversations.ts';
-import {
-  Ingestion,
-  type IngestionActivity,
-  type IngestionStatus,
-  type WebhookAnswer,
-} from '../../conversations/ingestion/ingestion.ts';
+import { Ingestion, type WebhookAnswer } from '../../conversations/ingestion/ingestion.ts';
+import type { IngestionActivity, IngestionStatus } from '../../conversations/ingestion/ingestion-status.ts';
 import { openSources } from '../../conversations/ingestion/open-sources.ts';
 import { findIdPseudonymizer, type PseudonymizeId } from '../../conversations/intake/id-pseudonymizer.ts';
 import { redactionOptions } from '../../conversations/redact/options.ts';

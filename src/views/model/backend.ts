@@ -4,7 +4,7 @@ import type { ClusterRequest } from '../../clusters/run/control-api.ts';
 import type { ClusterOverview } from '../../clusters/run/overview.ts';
 import type { OrganizationConfig } from '../../config/config.ts';
 import type { ConversationRequest } from '../../conversations/ingestion/control-api.ts';
-import type { IngestionStatus } from '../../conversations/ingestion/ingestion.ts';
+import type { IngestionStatus } from '../../conversations/ingestion/ingestion-status.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { DeliveryRequest } from '../../notify/model/delivery-request.ts';
