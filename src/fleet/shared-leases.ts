@@ -2,13 +2,14 @@ import type { Clock, Random } from '../core/clock.ts';
 import { endsWithin } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import { WakeUpSignal } from '../core/wake-up-signal.ts';
-import type { FleetStore, LeaseRecord, OwnReplica, Replica } from '../store/leases.ts';
+import type { FleetStore, OwnReplica } from '../store/leases.ts';
 import type { FleetLeases, FleetOrganization, FleetStatus, LeaseHolder, LeaseWork } from './fleet-leases.ts';
 import type { HeldLease } from './held-lease.ts';
 import { type FleetSplit, groupLeases, groupNames, type LeaseGroup } from './lease-groups.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { LeaseRuns } from './lease-runs.ts';
 import { type FleetMoves, planMoves } from './policy.ts';
+import { type ObservedFleet, readFleet } from './read-fleet.ts';
 import { ReleaseQueue } from './release-queue.ts';
 
 export interface SharedLeasesOptions {
@@ -48,10 +49,7 @@ export class SharedLeases implements FleetLeases {
   /** Names of groups that are being given away. */
   readonly #leaving = new Map<string, Promise<void>>();
   #givenAwayAt: readonly number[] = [];
-  #replicas: readonly Replica[] = [];
-  #records: ReadonlyMap<string, LeaseRecord> = new Map();
-  /** Time of the last check, on the monotonic clock. */
-  #checkedAt = 0;
+  #state: ObservedFleet = { replicas: [], records: new Map(), readAt: 0 };
   #joinedAt: number | null = null;
   #isDraining = false;
   #failure: string | null = null;
@@ -121,20 +119,20 @@ export class SharedLeases implements FleetLeases {
       isDraining: this.#isDraining,
       left: this.#keeper.left(),
       failure: this.#keeper.failure ?? this.#failure,
-      replicas: this.#replicas,
+      replicas: this.#state.replicas,
       leases: this.#runs.names,
       unowned: [...names].flatMap((name) => {
-        const record = this.#records.get(name);
+        const record = this.#state.records.get(name);
         return record?.holder === null && !this.#keeper.held.has(name) ? [{ name, age: record.age }] : [];
       }),
     };
   }
 
   holder(name: string): LeaseHolder {
-    const record = this.#records.get(name);
+    const record = this.#state.records.get(name);
     const holder = this.#keeper.held.has(name) ? this.replica : record?.holder;
-    const age = record === undefined ? null : record.age + this.#options.clock.monotonic() - this.#checkedAt;
-    return { replica: this.#replicas.find(({ id }) => id === holder) ?? null, age };
+    const age = record === undefined ? null : record.age + this.#options.clock.monotonic() - this.#state.readAt;
+    return { replica: this.#state.replicas.find(({ id }) => id === holder) ?? null, age };
   }
 
   async #giveAwayAll(): Promise<void> {
@@ -188,9 +186,12 @@ export class SharedLeases implements FleetLeases {
   }
 
   async #move(): Promise<number> {
-    const { ttl, random } = this.#options;
-    await this.#look();
-    if (!this.#replicas.some(({ id }) => id === this.replica)) {
+    const { ttl, random, store, clock } = this.#options;
+    this.#state = await readFleet({
+      ...{ table: store.leases, replica: this.replica, monotonic: () => clock.monotonic() },
+      needed: () => [...this.#groups.values()].flatMap(({ name, work }) => [name, ...work]),
+    });
+    if (!this.#state.replicas.some(({ id }) => id === this.replica)) {
       // Evicted: the renewal tells the keeper, and joins again.
       this.#keeper.renewNow();
       return CONTENTION;
@@ -204,28 +205,9 @@ export class SharedLeases implements FleetLeases {
 
   /** Returns the milliseconds until another replica can be evicted, at most `limit`. */
   #nextExpiry(limit: number): number {
-    return this.#replicas
+    return this.#state.replicas
       .filter(({ id }) => id !== this.replica)
       .reduce((earliest, { left }) => Math.min(earliest, Math.max(left, 0) + CONTENTION), limit);
-  }
-
-  /** Reads replicas and leases. Evicts replicas that have expired, and adds leases that are missing. */
-  async #look(): Promise<void> {
-    const { leases } = this.#options.store;
-    this.#replicas = await leases.replicas();
-    if (this.#replicas.some(({ left, id }) => left < 0 && id !== this.replica) && (await leases.evict()) > 0) {
-      this.#replicas = await leases.replicas();
-    }
-    const read = async () => new Map((await leases.leases()).map((record) => [record.name, record]));
-    this.#records = await read();
-    this.#checkedAt = this.#options.clock.monotonic();
-    const missing = [...this.#groups.values()]
-      .flatMap(({ name, work }) => [name, ...work])
-      .filter((name) => !this.#records.has(name));
-    if (missing.length > 0) {
-      await leases.define(missing);
-      this.#records = await read();
-    }
   }
 
   #view() {
@@ -233,7 +215,7 @@ export class SharedLeases implements FleetLeases {
     const now = clock.monotonic();
     this.#givenAwayAt = this.#givenAwayAt.filter((at) => at > now - MINUTE);
     const groups = [...this.#groups.values()];
-    const live = this.#replicas.filter(({ id, isDraining }) => !isDraining && id !== this.replica);
+    const live = this.#state.replicas.filter(({ id, isDraining }) => !isDraining && id !== this.replica);
     return {
       isDraining: this.#isDraining,
       own: this.#ownGroups().map((group) => ({
@@ -241,7 +223,7 @@ export class SharedLeases implements FleetLeases {
         age: now - (this.#keeper.held.get(group.name)?.claimedAt ?? now),
       })),
       free: groups.flatMap((group) => {
-        const record = this.#records.get(group.name);
+        const record = this.#state.records.get(group.name);
         return record?.holder === null && !this.#isHeld(group) ? [{ ...group, age: record.age }] : [];
       }),
       total: groups.reduce((sum, { weight }) => sum + weight, 0),
@@ -257,7 +239,7 @@ export class SharedLeases implements FleetLeases {
   async #claimWork(): Promise<void> {
     const names = this.#isDraining ? [] : this.#ownGroups().flatMap(({ work }) => work);
     const free = names.filter(
-      (name) => !this.#keeper.held.has(name) && (this.#records.get(name)?.holder ?? null) === null,
+      (name) => !this.#keeper.held.has(name) && (this.#state.records.get(name)?.holder ?? null) === null,
     );
     if (free.length > 0) {
       await this.#keeper.claim(free, free.length);
