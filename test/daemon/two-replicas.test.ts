@@ -55,6 +55,16 @@ async function startTwo(work: Workspace, stores: readonly [string, string]) {
   return { owner, other };
 }
 
+/** Starts two replicas on a new database, and stops both when disposed. */
+async function startBoth(work: Workspace) {
+  const store = await cluster.createDatabase();
+  const { owner, other } = await startTwo(work, [store, store]);
+  const both = new AsyncDisposableStack();
+  both.use(owner);
+  both.use(other);
+  return { owner, other, [Symbol.asyncDispose]: () => both.disposeAsync() };
+}
+
 async function until(isTrue: () => boolean | Promise<boolean>, seconds = 20): Promise<void> {
   const end = performance.now() + seconds * 1000;
   while (!(await isTrue())) {
@@ -92,11 +102,8 @@ function heldChecksum(page: PageDaemon): string {
 describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
   test('shows the same organization, and carries out what people ask there', async () => {
     await using work = await openWorkspace();
-    const store = await cluster.createDatabase();
-    const { owner, other } = await startTwo(work, [store, store]);
-    await using _both = new AsyncDisposableStack();
-    _both.use(owner);
-    _both.use(other);
+    await using fleet = await startBoth(work);
+    const { owner, other } = fleet;
     const state = async () => (await load(other, '/o/org_acme')).state;
     await until(async () => (await state()) === 'held');
     expect(await load(other, '/replicas')).toMatchObject({
@@ -134,11 +141,8 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
 
   test('knows people who signed in at another replica, and takes their forms', async () => {
     await using work = await openWorkspace();
-    const store = await cluster.createDatabase();
-    const { owner, other } = await startTwo(work, [store, store]);
-    await using _both = new AsyncDisposableStack();
-    _both.use(owner);
-    _both.use(other);
+    await using fleet = await startBoth(work);
+    const { owner, other } = fleet;
     const signedIn = await owner.post('/sign-in', { token: 'secret-of-ana' });
     const cookie = String(signedIn.headers.get('set-cookie')).split(';', 1)[0] ?? '';
     expect((await other.get('/o/org_acme', { cookie })).status).toBe(200);
@@ -157,11 +161,8 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
 
   test('tells its browsers of a pass of the owner', async () => {
     await using work = await openWorkspace();
-    const store = await cluster.createDatabase();
-    const { owner, other } = await startTwo(work, [store, store]);
-    await using _both = new AsyncDisposableStack();
-    _both.use(owner);
-    _both.use(other);
+    await using fleet = await startBoth(work);
+    const { owner, other } = fleet;
     const response = await other.get('/events', { authorization: 'Bearer secret-of-ana' });
     const reader = response.body?.getReader();
     await owner.daemon.organizations[0]?.trigger('manual');
