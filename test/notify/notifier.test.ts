@@ -82,6 +82,15 @@ async function sent(channel = 'ops'): Promise<readonly DeliveryRecord[]> {
 const kinds = async (channel = 'ops') => (await sent(channel)).map(({ kind, about }) => `${kind} ${about.length}`);
 const report = (notifier: Notifier, ...facts: readonly Fact[]) => notifier.report({ reporter: 'org', facts });
 
+/** Reports facts, and advances until their announcement is queued, without sending it. */
+async function queueAnnouncement(notifier: Notifier, ...facts: readonly Fact[]): Promise<void> {
+  await report(notifier, ...facts);
+  for (const _ of [1, 2]) {
+    now += MINUTE;
+    await notifier.advance();
+  }
+}
+
 describe('the notifier', () => {
   test('announces a condition that lasts, and its end in the same thread', async () => {
     const notifier = open();
@@ -256,11 +265,7 @@ describe('the notifier', () => {
 
   test('cancels what nobody has taken when it is over, and sends no end of it', async () => {
     const notifier = open();
-    await report(notifier, fact('paused'));
-    now += MINUTE;
-    await notifier.advance();
-    now += MINUTE;
-    await notifier.advance();
+    await queueAnnouncement(notifier, fact('paused'));
     expect((await sent()).map(({ state }) => state)).toEqual(['queued']);
     await report(notifier);
     await until(notifier, now + HOUR);
@@ -307,11 +312,7 @@ describe('the notifier', () => {
 
   test('announces again what was given up, in a new thread', async () => {
     const notifier = open();
-    await report(notifier, fact('paused'));
-    now += MINUTE;
-    await notifier.advance();
-    now += MINUTE;
-    await notifier.advance();
+    await queueAnnouncement(notifier, fact('paused'));
     const first = await giveUp();
     await until(notifier, now + MINUTE);
     expect((await sent()).map(({ kind, state }) => `${kind} ${state}`)).toEqual(['firing failed', 'firing sent']);
@@ -320,11 +321,7 @@ describe('the notifier', () => {
 
   test('repeats in its thread what was given up without an answer', async () => {
     const notifier = open();
-    await report(notifier, fact('paused'));
-    now += MINUTE;
-    await notifier.advance();
-    now += MINUTE;
-    await notifier.advance();
+    await queueAnnouncement(notifier, fact('paused'));
     const first = await giveUp(true);
     await until(notifier, now + MINUTE);
     expect((await sent()).map(({ kind, state }) => `${kind} ${state}`)).toEqual(['firing failed', 'reminder sent']);
