@@ -17,7 +17,8 @@ import { logClusters } from '../../src/server/cluster-log.ts';
 import { combineListeners } from '../../src/server/listeners.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import { ClusterPlatform, openDaemon, type TestDaemonOptions } from './run-platform.ts';
+import { openDaemon, type TestDaemonOptions } from './run-daemon.ts';
+import { ClusterPlatform } from './run-platform.ts';
 import { DAY, settingsOf, someCluster } from './samples.ts';
 
 const redaction = createTextRedaction({ patterns: [], allow: [], disabledTypes: [], phoneRegions: ['US', 'DE'] });

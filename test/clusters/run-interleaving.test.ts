@@ -11,7 +11,8 @@ import type { PlatformVersion } from '../../src/emulator/emulator.ts';
 import { ALL_FEATURES } from '../../src/emulator/model/features.ts';
 import type { Note } from '../../src/store/store.ts';
 import { countCases, SEED } from '../support/campaign.ts';
-import { ClusterPlatform, NO_REDACTION, openDaemon, type Seen, seeded, type TestDaemon } from './run-platform.ts';
+import { NO_REDACTION, openDaemon, seeded, type TestDaemon } from './run-daemon.ts';
+import { ClusterPlatform, type Seen } from './run-platform.ts';
 import { DAY, settingsOf } from './samples.ts';
 
 const CLUSTERS = ['c_1', 'c_2', 'c_3', 'c_4'];

@@ -5,7 +5,8 @@ import { TransientError } from '../../src/core/errors.ts';
 import { ALL_FEATURES } from '../../src/emulator/model/features.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { pickCases } from '../support/campaign.ts';
-import { ClusterPlatform, openDaemon, type Seen } from './run-platform.ts';
+import { openDaemon } from './run-daemon.ts';
+import { ClusterPlatform, type Seen } from './run-platform.ts';
 import { DAY, settingsOf } from './samples.ts';
 
 const HOUR = DAY / 24;

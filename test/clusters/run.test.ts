@@ -4,7 +4,8 @@ import { handleClusterRequest } from '../../src/clusters/run/control-api.ts';
 import { RejectedError, TransientError } from '../../src/core/errors.ts';
 import { ALL_FEATURES } from '../../src/emulator/model/features.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import { ClusterPlatform, openDaemon, type Seen } from './run-platform.ts';
+import { openDaemon } from './run-daemon.ts';
+import { ClusterPlatform, type Seen } from './run-platform.ts';
 import { DAY, NOW, settingsOf } from './samples.ts';
 
 const HOUR = DAY / 24;

@@ -4,7 +4,7 @@ import { cut, oneLine, webUrl } from '../../src/clusters/model/text-sanitizing.t
 import { describeTrend } from '../../src/clusters/model/trend.ts';
 import { templateValues } from '../../src/clusters/write/description.ts';
 import { buildSubject } from '../../src/clusters/write/subject.ts';
-import { NO_REDACTION } from './run-platform.ts';
+import { NO_REDACTION } from './run-daemon.ts';
 import { someCluster } from './samples.ts';
 
 const subject = (template: string, over: Parameters<typeof someCluster>[0] = {}) =>

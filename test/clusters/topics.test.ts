@@ -9,7 +9,8 @@ import {
 import { handleClusterRequest } from '../../src/clusters/run/control-api.ts';
 import type { PlatformVersion } from '../../src/emulator/emulator.ts';
 import { getFeatures } from '../../src/emulator/model/features.ts';
-import { ClusterPlatform, openDaemon } from './run-platform.ts';
+import { openDaemon } from './run-daemon.ts';
+import { ClusterPlatform } from './run-platform.ts';
 import { DAY, NOW, settingsOf } from './samples.ts';
 
 /* Platforms without issue clusters: the topics of a site are used instead. */

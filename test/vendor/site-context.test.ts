@@ -7,7 +7,7 @@ import { openWriter } from '../../src/platform/client.ts';
 import { openConnection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
-import { NO_REDACTION } from '../clusters/run-platform.ts';
+import { NO_REDACTION } from '../clusters/run-daemon.ts';
 import { settingsOf } from '../clusters/samples.ts';
 import { createFastClock } from '../support/fast-clock.ts';
 import { Helpdesk, testRedactor } from '../support/helpdesk.ts';

@@ -1,0 +1,92 @@
+/** Daemons for tests of cluster runs. */
+import type { Redaction } from '../../src/clusters/model/redaction.ts';
+import type { Names } from '../../src/clusters/read/spaces.ts';
+import { ClusterAutomation } from '../../src/clusters/run/automation.ts';
+import type { ClusterEvents, RunEnd } from '../../src/clusters/run/events.ts';
+import type { ClientObserver } from '../../src/clusters/run/session.ts';
+import type { ClustersConfig } from '../../src/config/clusters.ts';
+import { openReader, openWriter } from '../../src/platform/client.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { Note } from '../../src/store/store.ts';
+import { type ClusterPlatform, ORGANIZATION } from './run-platform.ts';
+
+export interface TestDaemon {
+  readonly automation: ClusterAutomation;
+  /** Reported events, as "event cluster". */
+  readonly reported: string[];
+  run(): Promise<RunEnd>;
+}
+
+export interface TestDaemonOptions {
+  readonly name?: string;
+  readonly dryRun?: boolean;
+  /** The platform's own site by default. */
+  readonly site?: string | null;
+  readonly note?: Note;
+  readonly names?: Partial<Names>;
+  readonly events?: ClusterEvents;
+  readonly random?: () => number;
+  readonly redaction?: Redaction;
+}
+
+/** No changes to requests. */
+export const NO_REDACTION: Redaction = { version: 'none', text: (text) => text, url: (url) => url };
+
+/** Ids of spaces are also their keys. */
+const NAMES: Names = {
+  recorded: async () => new Map(),
+  declared: async () => new Map(),
+  observed: () => new Map(),
+};
+
+/** A daemon's issue clusters on this platform. */
+export function openDaemon(
+  platform: ClusterPlatform,
+  config: ClustersConfig,
+  options: TestDaemonOptions = {},
+): TestDaemon {
+  const { name = 'one', dryRun = false, note, names = {}, events = {}, random = seeded(name) } = options;
+  const { site = platform.site ?? null } = options;
+  const connection = platform.connect(name);
+  const reported: string[] = [];
+  const client = (observer: ClientObserver) => ({
+    organization: ORGANIZATION,
+    priority: 'clusters' as const,
+    ...observer,
+  });
+  const automation = new ClusterAutomation({
+    config,
+    openReader: (_, observer) => openReader(connection, client(observer)),
+    openWriter: dryRun ? null : (_, observer) => openWriter(connection, client(observer)),
+    note: note ?? openMemoryStore().note('clusters'),
+    site: site === null ? null : async () => site,
+    names: { ...NAMES, ...names },
+    clock: platform.clock(name),
+    random,
+    redaction: options.redaction ?? NO_REDACTION,
+    signal: new AbortController().signal,
+    events: {
+      onOpened: ({ cluster }) => reported.push(`opened ${cluster}`),
+      onWouldOpen: ({ cluster, space }) => reported.push(`would open ${cluster} in ${space}`),
+      onMerged: ({ cluster }) => reported.push(`merged ${cluster}`),
+      onArchived: ({ cluster }) => reported.push(`archived ${cluster}`),
+      onReopened: ({ cluster }) => reported.push(`reopened ${cluster}`),
+      onSuperseded: ({ cluster, why }) => reported.push(`yielded ${cluster}: ${why}`),
+      onCommented: ({ cluster }) => reported.push(`commented ${cluster}`),
+      onMuted: ({ cluster }) => reported.push(`muted ${cluster}`),
+      onSkipped: ({ cluster, reason }) => reported.push(`skipped ${cluster}: ${reason}`),
+      onTrouble: ({ cluster, message }) => reported.push(`trouble ${cluster}: ${message}`),
+      ...events,
+    },
+  });
+  return { automation, reported, run: () => automation.run() };
+}
+
+/** Random numbers that differ by name. */
+export function seeded(name: string): () => number {
+  let state = [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7);
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
