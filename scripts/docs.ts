@@ -234,6 +234,10 @@ ${NOTE}
 Scrape \`GET /metrics\` of the daemon with Prometheus. The address is \`server.listen\` in the
 [configuration](configuration.md). No label contains a title, an email address or a token.
 
+In a [fleet](fleet.md), scrape every replica. Metrics with a label \`organization\` or \`queue\` are exported by the replica
+that has the organization, and disappear there when it is taken over. Requests of webhooks are counted by the replica that
+received them.
+
 | metric | type | labels | meaning |
 |---|---|---|---|
 ${rows.join('\n')}

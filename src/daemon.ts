@@ -4,7 +4,7 @@ import { endsWithin } from './core/clock.ts';
 import { messageOf } from './core/errors.ts';
 import { ChangeNotifier } from './daemon/backend.ts';
 import { notifyingBudget } from './daemon/change-events.ts';
-import { describeFleet, observeFleet, TransactionTimes } from './daemon/describe-fleet.ts';
+import { describeFleet, metricOwnership, observeFleet, TransactionTimes } from './daemon/describe-fleet.ts';
 import { configuredReporters } from './daemon/facts/reporters.ts';
 import { FactReporting } from './daemon/facts/reporting.ts';
 import { type Configuration, openConfiguration } from './daemon/fleet/configuration.ts';
@@ -116,7 +116,7 @@ class RunningDaemon implements Daemon {
     const onEvent = notifyingBudget(observeQueue(metrics), () => changes.notify('budget'));
     this.#context = options;
     this.#config = options.config;
-    const onProblem = () => void this.#facts.observe(this.#shared.isActive);
+    const onProblem = () => void this.#facts.observe();
     const configure = async (changed: Config) => {
       this.#configure(changed);
       await this.#shared.forgetRemoved();
@@ -154,6 +154,7 @@ class RunningDaemon implements Daemon {
       logBuffer: options.logBuffer,
     });
     this.#server = createServer({ registry: metrics.registry, health: () => [], ready: () => this.#unready() });
+    metrics.limitTo(metricOwnership(this.#organizations, this.#connections));
     serveHooks(this.#server.app, (id) => this.#link.hooks(id), { clock, metrics, changes });
   }
 
@@ -180,7 +181,7 @@ class RunningDaemon implements Daemon {
     const { config, log } = this.#context;
     await this.#organizations.check();
     this.#facts.start(this.#page.backend, {
-      isOwned: (id) => this.#organizations.find(id) !== undefined,
+      leases: { organization: (id) => this.#organizations.find(id)?.lease ?? null, shared: () => this.#shared.lease },
       configuration: () => this.#configuration?.problem ?? null,
     });
     this.#link.start(this.#page.backend);
@@ -290,7 +291,7 @@ class RunningDaemon implements Daemon {
   }
 
   #endPass(): void {
-    void this.#facts.observe(this.#shared.isActive);
+    void this.#facts.observe();
     for (const [name, queue] of this.#connections.queues()) {
       this.#context.metrics.queue(queueObservation(name, queue.snapshot()));
     }

@@ -1,9 +1,12 @@
 /** Describes the fleet, for pages, metrics and conditions. */
 import type { FleetLeases } from '../fleet/fleet-leases.ts';
+import type { MetricOwnership } from '../server/current-registry.ts';
 import type { FleetMetrics } from '../server/fleet-metrics.ts';
 import { FLEET_LEASE, organizationLease } from '../store/leases.ts';
 import type { TransactionListener } from '../store/sql/timed-database.ts';
 import type { FleetState } from '../views/model/fleet-state.ts';
+import type { FleetOrganizations } from './fleet/organizations.ts';
+import type { TokenConnections } from './fleet/token-connections.ts';
 
 /** Part of the average that the latest transaction is. */
 const SHARE = 1 / 50;
@@ -32,6 +35,18 @@ export function observeFleet(
     const { leases, unowned, left } = fleet.status();
     metrics.fleet({ replica, leases: leases.length, unowned: unowned.length, leftSeconds: left / 1000 });
   }
+}
+
+/** Returns what the metrics of this replica are about: its own organizations, and not those that others have. */
+export function metricOwnership(
+  organizations: Pick<FleetOrganizations, 'isConfigured' | 'isHeld'>,
+  connections: Pick<TokenConnections, 'isOpen'>,
+): MetricOwnership {
+  return {
+    organization: (id) => organizations.isHeld(id),
+    receiver: (id) => organizations.isConfigured(id),
+    queue: (name) => connections.isOpen(name),
+  };
 }
 
 /** Returns the state of the fleet with these organizations; null if the state is in a file. */

@@ -10,7 +10,7 @@ import { buildNotification } from '../notify/messages/build-notification.ts';
 import { channelReporter, type DeliveryEvents } from '../notify/outbox/delivery-loop.ts';
 import { createRedactor } from '../redact.ts';
 import type { Lease } from '../store/leases.ts';
-import type { Condition, NewSilence, NotificationEvent, Notifications } from '../store/notifications.ts';
+import type { Condition, NewSilence, Notifications } from '../store/notifications.ts';
 import { NotificationSender } from './notification-sender.ts';
 import type { DaemonContext } from './organization/feature.ts';
 
@@ -75,16 +75,6 @@ export class DaemonNotifications {
     this.#sender = null;
     await sender?.stop(milliseconds);
     this.#context.metrics.firing([]);
-  }
-
-  /** Adds events that belong to no other record. Failures are logged. */
-  async addEvents(events: readonly NotificationEvent[]): Promise<void> {
-    try {
-      await this.#notifications.addEvents(events);
-      this.wake();
-    } catch (error) {
-      this.#onError(error);
-    }
   }
 
   /** Plans deliveries of what was stored, here or at the replica that sends. */

@@ -81,7 +81,11 @@ export class DaemonOrganizationOpener implements OrganizationOpener {
     const clusters = new OrganizationClusters(context, {
       source: reconciliation?.source ?? null,
       bindings: () => reconciliation?.reconciler.lastPlan?.bindings ?? null,
-      events: combineListeners([changes.clusters, facts.clusterEvents(id), listeners.clusterEvents?.(id) ?? {}]),
+      events: combineListeners([
+        changes.clusters,
+        facts.clusterEvents(id, context.store.notifications()),
+        listeners.clusterEvents?.(id) ?? {},
+      ]),
     });
     const features = [reconciliation, statuses, conversations, clusters].filter((feature) => feature !== null);
     const { queue } = connection;

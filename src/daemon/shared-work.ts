@@ -24,9 +24,9 @@ export class SharedWork implements LeaseWork {
     this.#options = options;
   }
 
-  /** True while this replica has the lease and sends. */
-  get isActive(): boolean {
-    return this.#hasStarted && this.#lease !== null && !this.#lease.lost.aborted;
+  /** Lease of the work; null if this replica does not have it, or has not started. */
+  get lease(): Lease | null {
+    return this.#hasStarted && this.#lease?.lost.aborted === false ? this.#lease : null;
   }
 
   begin(lease: Lease): void {
@@ -55,8 +55,9 @@ export class SharedWork implements LeaseWork {
   /** Forgets what organizations have reported that are not configured any more. */
   async forgetRemoved(): Promise<void> {
     const { notifications, reporters } = this.#options;
-    if (this.isActive && this.#lease !== null) {
-      await notifications.retain(this.#lease, reporters());
+    const { lease } = this;
+    if (lease !== null) {
+      await notifications.retain(lease, reporters());
     }
   }
 

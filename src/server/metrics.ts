@@ -1,8 +1,9 @@
 /** Prometheus metrics of the daemon. */
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Histogram, type Registry } from 'prom-client';
 import { type ClusterMetrics, clusterMetrics } from './cluster-metrics.ts';
 import { type CommitStatusMetrics, commitStatusMetrics } from './commit-status-metrics.ts';
 import { type ConversationMetrics, conversationMetrics } from './conversation-metrics.ts';
+import { CurrentRegistry, type MetricOwnership } from './current-registry.ts';
 import { type FailureMetrics, failureMetrics } from './failure-metrics.ts';
 import { type FleetMetrics, fleetMetrics } from './fleet-metrics.ts';
 import { ChangingGauge, counter, gauge } from './instruments.ts';
@@ -72,6 +73,8 @@ export interface RequestObservation {
 export interface Metrics extends FailureMetrics, FleetMetrics, PushMetrics, CommitStatusMetrics, NotificationMetrics {
   /** Registry that `/metrics` serves. */
   readonly registry: Registry;
+  /** Exports only the organizations and queues that this process has, from now on. */
+  limitTo(ownership: MetricOwnership): void;
   readonly conversations: ConversationMetrics;
   readonly clusters: ClusterMetrics;
   pass(observation: PassObservation): void;
@@ -94,7 +97,7 @@ export const BUSY_METRIC = 'octavo_main_thread_busy_seconds';
 
 /** Creates all metrics in a new registry. */
 export function createMetrics(): Metrics {
-  const registry = new Registry();
+  const registry = new CurrentRegistry();
   collectDefaultMetrics({ register: registry, prefix: 'octavo_' });
   gauge(
     registry,
@@ -104,6 +107,7 @@ export function createMetrics(): Metrics {
   ).set(0);
   return {
     registry,
+    limitTo: (ownership) => registry.limitTo(ownership),
     ...passMetrics(registry),
     ...flappingMetrics(registry),
     ...sourceMetrics(registry),
@@ -196,10 +200,10 @@ function sourceMetrics(registry: Registry): Pick<Metrics, 'source'> {
       const { organization } = observation;
       ready.set({ organization }, observation.isReady ? 1 : 0);
       const before = shown.get(organization);
-      if (observation.commit === null || observation.commit === before) {
+      if (observation.commit === null) {
         return;
       }
-      if (before !== undefined) {
+      if (before !== undefined && before !== observation.commit) {
         commit.remove({ organization, commit: before });
       }
       commit.set({ organization, commit: observation.commit }, 1);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { QueueMemory } from '../../src/queue/rate-limit/memory.ts';
+import { isWorthSaving, type QueueMemory } from '../../src/queue/rate-limit/memory.ts';
 import type { RequestQueue } from '../../src/queue/schedule/request-queue.ts';
 import { fixedWindow, type Limiter, tokenBucket } from '../support/rate-limiters.ts';
 import { SimulatedServer } from '../support/rate-simulator.ts';
@@ -116,3 +116,40 @@ test('saves no state without an owner, and no token', async () => {
 function withReset({ budgets, savedAt, ahead }: QueueMemory, inMilliseconds: number) {
   return budgets.map((budget) => ({ ...budget, resetAt: savedAt + (ahead ?? 0) + inMilliseconds }));
 }
+
+describe('isWorthSaving', () => {
+  /** Returns how often a queue is saved in `minutes`, every 10 s, while it sends nothing; and after one more request. */
+  async function countSaves(limits: Record<string, Limiter>, minutes: number) {
+    const server = new SimulatedServer({ limits });
+    const queue = server.queue({ owner: OWNER });
+    let saved: QueueMemory | null = null;
+    let saves = 0;
+    const save = () => {
+      const memory = queue.remember();
+      if (isWorthSaving(memory, saved)) {
+        saved = memory;
+        saves += 1;
+      }
+    };
+    save();
+    const counts = [saves];
+    for (let round = 0; round < 2; round += 1) {
+      await ask(server, queue, 3);
+      for (let tick = 0; tick < minutes * 6; tick += 1) {
+        save();
+        await server.clock.advance(10_000);
+      }
+      counts.push(saves);
+    }
+    return counts;
+  }
+
+  test('saves after requests, and not while nothing is sent', async () => {
+    expect(await countSaves({ all: fixedWindow(60, MINUTE) }, 5)).toEqual([0, 1, 2]);
+    expect(await countSaves({}, 5)).toEqual([0, 0, 0]);
+    const [before, first = 0, second = 0] = await countSaves({ all: tokenBucket(0.2, 10) }, 5);
+    expect(before).toBe(0);
+    expect(first).toBe(1);
+    expect(second).toBe(2);
+  });
+});

@@ -48,6 +48,48 @@ describe('createMetrics', () => {
     );
   });
 
+  test('exports only organizations and queues that this process has', async () => {
+    const metrics = createMetrics();
+    const owned = new Set(['org_1', 'org_2']);
+    const observe = (id: string) => {
+      metrics.source({ organization: id, isReady: true, commit: 'aaa' });
+      metrics.pending(id, { held: 2, failed: 0, paused: 0 });
+      metrics.failing(id, [{ kind: 'team', address: 'team/a' }]);
+      metrics.change({ organization: id, kind: 'team', action: 'create', status: 'applied' });
+      metrics.push(id, 'fetched' as never, 1_000);
+      metrics.queue({ queue: id, waiting: { apply: 4 }, oldestSeconds: 2, isCircuitOpen: true, budgets: [] });
+    };
+    const linesOf = async (id: string) =>
+      (await metrics.registry.metrics()).split('\n').filter((line) => line.includes(`"${id}"`));
+    metrics.limitTo({
+      organization: (id) => owned.has(id),
+      queue: (name) => owned.has(name),
+      receiver: (id) => id !== 'org_3',
+    });
+    for (const id of ['org_1', 'org_2', 'org_3']) {
+      observe(id);
+    }
+    const both = await linesOf('org_1');
+    expect((await linesOf('org_2')).map((line) => line.replaceAll('org_2', 'org_1'))).toEqual(both);
+    expect(both.length).toBeGreaterThan(8);
+    expect(await linesOf('org_3')).toEqual([]);
+
+    owned.delete('org_2');
+    // A webhook is counted by the replica that receives it.
+    const received = (await linesOf('org_2')).map((line) => line.split('{', 1)[0]);
+    expect(received).toEqual(['octavo_push_webhook_requests_total', 'octavo_push_webhook_last_timestamp_seconds']);
+    expect(await linesOf('org_1')).toEqual(both);
+
+    // Work that ends late writes once more; then the organization comes back with the same commit.
+    observe('org_2');
+    expect(await linesOf('org_2')).toHaveLength(2);
+    owned.add('org_2');
+    observe('org_2');
+    expect((await linesOf('org_2')).filter((line) => !line.includes('webhook'))).toEqual(
+      both.filter((line) => !line.includes('webhook')).map((line) => line.replaceAll('org_1', 'org_2')),
+    );
+  });
+
   test('shows the last valid commit, also while the source is invalid', async () => {
     const metrics = createMetrics();
     metrics.source({ organization: 'org_1', isReady: true, commit: 'aaa' });

@@ -2,7 +2,7 @@
 import { LeaseLostError, messageOf, StoreError } from '../../core/errors.ts';
 import { type Json, sameJson } from '../../core/json.ts';
 import type { Logger } from '../../log.ts';
-import type { Fact, Notifications, Scope } from '../../store/notifications.ts';
+import type { Fact, FactReport, Notifications, Scope } from '../../store/notifications.ts';
 import type { Backend, OrganizationState } from '../../views/model/backend.ts';
 import { checkTimes } from '../../views/model/checks.ts';
 import { BreakerWatch } from './breaker-watch.ts';
@@ -20,18 +20,38 @@ export interface FactCollectorOptions {
   readonly activity: ReadonlyMap<string, PassActivity>;
   /** Origin of the platform. */
   readonly platform: string;
-  readonly notifications: Pick<Notifications, 'report' | 'facts'>;
+  readonly notifications: Pick<Notifications, 'facts'>;
+  /**
+   * Returns the writer for the facts of an organization, or for those that belong to none (null). Null: another replica has
+   * the lease.
+   */
+  readonly writer: (organization: string | null) => FactWriter | null;
   readonly log: Pick<Logger, 'warn' | 'debug'>;
   /** Called after facts have changed. */
   readonly onReported: () => void;
   /** Returns why the files of the configuration cannot be used; null if they can. */
   readonly configuration?: () => { readonly reason: string; readonly since: number } | null;
-  /** Returns true for the organizations of this replica. Default: all. */
-  readonly isOwned?: (organization: string) => boolean;
 }
 
-/** Facts by reporter; null: not known, so that what was reported before stays true. */
-type Reports = Map<string, readonly Fact[] | null>;
+/** Writes facts, fenced by a lease of this replica. */
+export interface FactWriter extends Pick<Notifications, 'report'> {
+  /** Epoch of the lease. What was written with an earlier one may have been replaced by another replica. */
+  readonly epoch: number;
+}
+
+/** Facts by reporter, with the organization whose owner writes them (null: none). */
+type Reports = Map<string, Report>;
+interface Report {
+  readonly organization: string | null;
+  /** Null: not known, so that what was reported before stays true. */
+  readonly facts: readonly Fact[] | null;
+}
+
+/** Facts as they were reported last, with the lease. */
+interface Reported extends Pick<Report, 'organization'> {
+  readonly facts: readonly Fact[];
+  readonly epoch: number;
+}
 
 /** Milliseconds after which organizations without an event are read again: they may have become stale. */
 const REREAD_AFTER = 60_000;
@@ -40,10 +60,8 @@ const REREAD_AFTER = 60_000;
 export class FactCollector {
   readonly #options: FactCollectorOptions;
   readonly #breakers = new BreakerWatch();
-  /** Facts as they were reported last, by reporter. */
-  readonly #reported = new Map<string, readonly Fact[]>();
-  /** Facts of an earlier process; null before they were read. */
-  #earlier: readonly Fact[] | null = null;
+  /** By reporter. */
+  readonly #reported = new Map<string, Reported>();
   /** Organizations with an event since they were read. */
   readonly #changed = new Set<string>();
   /** Time on the monotonic clock at which all organizations were read; null before that. */
@@ -52,7 +70,6 @@ export class FactCollector {
   #failure: string | null = null;
   #running: Promise<void> | null = null;
   #isWanted = false;
-  #isShared = true;
 
   constructor(options: FactCollectorOptions) {
     this.#options = options;
@@ -73,13 +90,9 @@ export class FactCollector {
     }
   }
 
-  /**
-   * Collects and reports; calls meanwhile cause one further run. `isShared`: also reports what belongs to no organization
-   * and no token. Never throws: a failure is a fact of the next run.
-   */
-  async collect(isShared = true): Promise<void> {
+  /** Collects and reports; calls meanwhile cause one further run. Never throws: a failure is a fact of the next run. */
+  async collect(): Promise<void> {
     this.#isWanted = true;
-    this.#isShared = isShared;
     this.#running ??= this.#run().finally(() => {
       this.#running = null;
     });
@@ -102,17 +115,23 @@ export class FactCollector {
       }
       const now = backend.clock.now();
       const breakers = this.#addTokens(reports, now);
-      if (this.#isShared) {
-        reports.set(
-          'platform',
-          platformFacts({ organization: null, token: null, platform: this.#options.platform }, breakers),
-        );
-        reports.set('fleet', unownedFacts(backend.fleet(), this.#options.platform, now));
-        reports.set('configuration', configurationFacts(this.#options.configuration?.() ?? null));
-        reports.set('daemon', stateFileFacts(this.#passFailure() ?? failures[0] ?? null, now));
+      if (this.#options.writer(null) !== null) {
+        this.#addShared(reports, breakers, failures[0] ?? null);
       }
       await this.#report(reports);
     }
+  }
+
+  /** Adds what belongs to no organization and no token. */
+  #addShared(reports: Reports, breakers: ReturnType<BreakerWatch['observe']>[], failure: string | null): void {
+    const { backend, platform, configuration } = this.#options;
+    const now = backend.clock.now();
+    const add = (reporter: string, facts: readonly Fact[] | null) =>
+      reports.set(reporter, { organization: null, facts });
+    add('platform', platformFacts({ organization: null, token: null, platform }, breakers));
+    add('fleet', unownedFacts(backend.fleet(), platform, now));
+    add('configuration', configurationFacts(configuration?.() ?? null));
+    add('daemon', stateFileFacts(this.#passFailure() ?? failure, now));
   }
 
   /** Returns the organizations that may have changed. */
@@ -130,8 +149,8 @@ export class FactCollector {
 
   /** Organizations of this replica. */
   get #owned(): readonly OrganizationState[] {
-    const { backend, isOwned = () => true } = this.#options;
-    return backend.organizations().filter(({ id }) => isOwned(id));
+    const { backend, writer } = this.#options;
+    return backend.organizations().filter(({ id }) => writer(id) !== null);
   }
 
   /** Returns why a last pass could not use the state file; null if none failed so. */
@@ -146,27 +165,29 @@ export class FactCollector {
     const now = backend.clock.now();
     const scope = { ...this.#tokenScope(state), organization: id };
     const passes = activity.get(id);
+    const add = (reporter: string, facts: readonly Fact[] | null) =>
+      reports.set(`${reporter}/${id}`, { organization: id, facts });
     if (reconciler !== null) {
       const flapping = passes?.flapping ?? [];
-      reports.set(`passes/${id}`, passFacts(id, scope, reconciler));
-      reports.set(`plan/${id}`, planFacts({ organization: id, scope, reconciler, flapping }));
+      add('passes', passFacts(id, scope, reconciler));
+      add('plan', planFacts({ organization: id, scope, reconciler, flapping }));
     }
     const read = async (reporter: string, facts: () => Promise<readonly Fact[]>) => {
       try {
-        reports.set(reporter, await facts());
+        add(reporter, await facts());
       } catch (error) {
-        reports.set(reporter, null);
+        add(reporter, null);
         if (error instanceof StoreError) {
           failures.push(error.message);
         } else {
           this.#options.log.warn(
-            { organization: id, reporter, reason: messageOf(error) },
+            { organization: id, reporter: `${reporter}/${id}`, reason: messageOf(error) },
             'cannot read what conditions are true',
           );
         }
       }
     };
-    await read(`organization/${id}`, async () => {
+    await read('organization', async () => {
       const { freshness } = await checkTimes(backend, state, now);
       const activeAt = passes?.activeAt ?? null;
       return [
@@ -175,15 +196,13 @@ export class FactCollector {
       ];
     });
     if (config.conversations.sources.length > 0) {
-      await read(`conversations/${id}`, async () =>
-        conversationFacts(id, scope, await state.conversations.status(), now),
-      );
+      await read('conversations', async () => conversationFacts(id, scope, await state.conversations.status(), now));
     }
     if (statuses !== null) {
-      reports.set(`statuses/${id}`, commitStatusFacts(id, scope, statuses.failure));
+      add('statuses', commitStatusFacts(id, scope, statuses.failure));
     }
     if (config.clusters.enabled) {
-      reports.set(`clusters/${id}`, clusterFacts(id, scope, clusters.overview.lastRun));
+      add('clusters', clusterFacts(id, scope, clusters.overview.lastRun));
     }
   }
 
@@ -198,8 +217,11 @@ export class FactCollector {
         const refusal = reconciler === null ? null : tokenRefusal(reconciler);
         return refusal === null ? [] : [{ organization: id, ...refusal }];
       });
-      reports.set(`token/${name}`, ended.length === 0 ? null : refusalFacts(scope, refusals));
-      reports.set(`budget/${name}`, budgetFacts(scope, snapshot, now));
+      // Who has an organization of the token has all of them.
+      const add = (reporter: string, facts: readonly Fact[] | null) =>
+        reports.set(`${reporter}/${name}`, { organization: first.id, facts });
+      add('token', ended.length === 0 ? null : refusalFacts(scope, refusals));
+      add('budget', budgetFacts(scope, snapshot, now));
       return this.#breakers.observe(name, snapshot, now);
     });
   }
@@ -210,18 +232,20 @@ export class FactCollector {
 
   async #report(reports: Reports): Promise<void> {
     const { notifications, onReported, log } = this.#options;
+    /** Facts of an earlier process, or of the last owner; null before they were read. */
+    let stored: readonly Fact[] | null = null;
     try {
-      this.#earlier ??= await notifications.facts();
       let hasChanged = false;
-      for (const [reporter, found] of reports) {
-        const before = this.#reported.get(reporter);
-        const facts = found === null ? null : keepSince(before ?? this.#earlier, found);
-        if (
-          facts !== null &&
-          (before === undefined || !sameJson(before as unknown as Json, facts as unknown as Json))
-        ) {
-          hasChanged = (await notifications.report({ reporter, facts })) || hasChanged;
-          this.#reported.set(reporter, facts);
+      for (const [reporter, { organization, facts: found }] of reports) {
+        const writer = this.#options.writer(organization);
+        if (writer === null || found === null) {
+          continue;
+        }
+        const before = this.#lastReport(reporter, organization, writer);
+        stored ??= before === null ? await notifications.facts() : null;
+        const facts = keepSince(before ?? stored ?? [], found);
+        if (before === null || !sameJson(before as unknown as Json, facts as unknown as Json)) {
+          hasChanged = (await this.#write(writer, organization, { reporter, facts })) || hasChanged;
         }
       }
       this.#failure = null;
@@ -234,6 +258,27 @@ export class FactCollector {
       // What was not reported is read again.
       this.#readAt = null;
       log[level]({ reason: this.#failure }, 'cannot store what conditions are true');
+    }
+  }
+
+  /** Returns what this replica has reported last; null if it has not, or not with this lease. */
+  #lastReport(reporter: string, organization: string | null, { epoch }: FactWriter): readonly Fact[] | null {
+    const last = this.#reported.get(reporter);
+    return last?.epoch === epoch && last.organization === organization ? last.facts : null;
+  }
+
+  /** Returns true if that changed something. After the loss of the lease nothing is written: the new owner reports. */
+  async #write(writer: FactWriter, organization: string | null, report: FactReport): Promise<boolean> {
+    const { reporter, facts } = report;
+    try {
+      const hasChanged = await writer.report(report);
+      this.#reported.set(reporter, { organization, facts, epoch: writer.epoch });
+      return hasChanged;
+    } catch (error) {
+      if (error instanceof LeaseLostError) {
+        return false;
+      }
+      throw error;
     }
   }
 }

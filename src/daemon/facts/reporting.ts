@@ -2,10 +2,11 @@
 import type { ClusterEvents } from '../../clusters/run/events.ts';
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
-import { messageOf } from '../../core/errors.ts';
+import { LeaseLostError, messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../log.ts';
 import type { PassEvents } from '../../reconcile/daemon/pass.ts';
-import type { NotificationEvent } from '../../store/notifications.ts';
+import { FLEET_LEASE, type Lease } from '../../store/leases.ts';
+import type { Notifications } from '../../store/notifications.ts';
 import type { Store } from '../../store/store.ts';
 import type { Backend } from '../../views/model/backend.ts';
 import { FactCollector, type FactCollectorOptions } from './collector.ts';
@@ -25,7 +26,14 @@ interface ReportingContext {
 interface ReportReceiver {
   /** Plans deliveries of what was stored. */
   wake(): void;
-  addEvents(events: readonly NotificationEvent[]): Promise<void>;
+}
+
+/** Leases of this replica: what it reports is written only while it has them. */
+export interface ReportLeases {
+  /** Returns the lease of an organization; null if this replica does not have it. */
+  readonly organization: (id: string) => Lease | null;
+  /** Returns the lease of what belongs to no organization; null if this replica does not have it. */
+  readonly shared: () => Lease | null;
 }
 
 export class FactReporting {
@@ -34,6 +42,8 @@ export class FactReporting {
   readonly #activity = new Map<string, PassActivity>();
   #collector: FactCollector | null = null;
   #digests: WeeklyDigests | null = null;
+  /** Null before `start`. */
+  #leases: ReportLeases | null = null;
   #stopListening: () => void = () => undefined;
 
   constructor(context: ReportingContext, notifications: ReportReceiver) {
@@ -48,26 +58,46 @@ export class FactReporting {
     return activity.events();
   }
 
-  /** Returns the listener for the issue clusters of an organization. */
-  clusterEvents(organization: string): ClusterEvents {
-    return changeRequestEvents(organization, this.#context.clock, (event) => this.#notifications.addEvents([event]));
+  /** Returns the listener for the issue clusters of an organization. `notifications`: fenced by its lease. */
+  clusterEvents(organization: string, notifications: Pick<Notifications, 'addEvents'>): ClusterEvents {
+    const { clock, log } = this.#context;
+    return changeRequestEvents(organization, clock, (event) => {
+      notifications.addEvents([event]).then(
+        () => this.#notifications.wake(),
+        (error: unknown) => log.warn({ organization, reason: messageOf(error) }, 'cannot store an event'),
+      );
+    });
   }
 
   /** Starts to observe the daemon. */
-  start(backend: Backend, { isOwned, configuration }: Pick<FactCollectorOptions, 'isOwned' | 'configuration'>): void {
+  start(
+    backend: Backend,
+    { leases, configuration }: Pick<FactCollectorOptions, 'configuration'> & { readonly leases: ReportLeases },
+  ): void {
     const { store, log, config } = this.#context;
     const collector = new FactCollector({
-      ...{ backend, log, notifications: store.notifications(), isOwned, configuration },
+      ...{ backend, log, notifications: store.notifications(), configuration },
+      writer: (organization) => {
+        const lease = organization === null ? leases.shared() : leases.organization(organization);
+        return lease === null
+          ? null
+          : { epoch: lease.epoch, report: (report) => store.fenced(lease).notifications().report(report) };
+      },
       onReported: () => this.#notifications.wake(),
       activity: this.#activity,
       platform: new URL(config.platform.baseUrl).origin,
     });
     this.#collector = collector;
+    this.#leases = leases;
     this.#digests = new WeeklyDigests({
-      ...{ backend, config: config.notifications, note: store.note('digest') },
+      ...{ backend, config: config.notifications },
+      note: {
+        read: () => store.note('digest').read(),
+        write: (value) => this.#sharedStore().note('digest').write(value),
+      },
       // A digest that cannot be stored is written again.
       addEvents: async (events) => {
-        await store.notifications().addEvents(events);
+        await this.#sharedStore().notifications().addEvents(events);
         this.#notifications.wake();
       },
     });
@@ -79,10 +109,11 @@ export class FactReporting {
     this.#collector?.forget(organization);
   }
 
-  /** Reports what has changed. `isShared`: reports what belongs to no organization, and writes the digests. */
-  async observe(isShared: boolean): Promise<void> {
-    await this.#collector?.collect(isShared);
+  /** Reports what has changed. The replica with the lease of shared work also writes the digests. */
+  async observe(): Promise<void> {
+    await this.#collector?.collect();
     try {
+      const isShared = this.#leases !== null && this.#leases.shared() !== null;
       await (isShared ? this.#digests : null)?.write(this.#context.clock.now());
     } catch (error) {
       this.#context.log.debug({ reason: messageOf(error) }, 'cannot write the weekly digests');
@@ -96,5 +127,14 @@ export class FactReporting {
     this.#collector = null;
     this.#digests = null;
     await collector?.idle();
+  }
+
+  /** Returns the store, fenced by the lease of shared work. */
+  #sharedStore(): Store {
+    const lease = this.#leases?.shared() ?? null;
+    if (lease === null) {
+      throw new LeaseLostError(FLEET_LEASE);
+    }
+    return this.#context.store.fenced(lease);
   }
 }

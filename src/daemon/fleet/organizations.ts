@@ -63,6 +63,16 @@ export class FleetOrganizations implements LeaseWork {
     return this.#slots.get(organizationLease(id))?.running?.work.managed;
   }
 
+  isConfigured(id: string): boolean {
+    return (this.#slots.get(organizationLease(id))?.config ?? null) !== null;
+  }
+
+  /** Returns true if this replica has the lease of a configured organization. */
+  isHeld(id: string): boolean {
+    const lease = this.#slots.get(organizationLease(id))?.lease ?? null;
+    return lease !== null && !lease.lost.aborted && this.isConfigured(id);
+  }
+
   /**
    * Replaces the configuration. Organizations whose settings are the same object continue; others restart, with the
    * requests in flight completed.

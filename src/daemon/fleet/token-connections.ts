@@ -6,6 +6,7 @@ import type { Json } from '../../core/json.ts';
 import type { Logger } from '../../log.ts';
 import { type Connection, openConnection } from '../../platform/connection.ts';
 import type { QueueEvent } from '../../queue/model/snapshot.ts';
+import { isWorthSaving, type QueueMemory } from '../../queue/rate-limit/memory.ts';
 import { createRequestQueue } from '../../queue/schedule/dispatcher.ts';
 import type { RequestQueue } from '../../queue/schedule/request-queue.ts';
 import type { SharedState } from '../../queue/shared/shared-state.ts';
@@ -27,6 +28,8 @@ interface TokenUse {
   readonly opened: Promise<{ readonly connection: Connection; readonly queue: RequestQueue }>;
   /** Null while the connection is being opened. */
   queue: RequestQueue | null;
+  /** Rate limits as they were saved last; null: not by this process. */
+  saved: QueueMemory | null;
   /** Stores of the organizations that use the token, by id. */
   readonly users: Map<string, Pick<Store, 'note'>>;
 }
@@ -48,6 +51,8 @@ export class TokenConnections {
   readonly #closing = new Map<string, Promise<void>>();
   /** Id of the first organization of each token in the configuration. */
   #names: ReadonlyMap<string, string> = new Map();
+  /** The tokens by these names. */
+  #tokens: ReadonlyMap<string, string> = new Map();
 
   constructor(options: TokenConnectionsOptions) {
     this.#options = options;
@@ -56,6 +61,7 @@ export class TokenConnections {
   /** Replaces the organizations of the configuration, by which queues are named. */
   setOrganizations(organizations: readonly Pick<OrganizationConfig, 'id' | 'token'>[]): void {
     this.#names = new Map(organizations.toReversed().map(({ id, token }) => [token, id]));
+    this.#tokens = new Map([...this.#names].map(([token, name]) => [name, token]));
   }
 
   /** Returns the name of the queue of an organization: the id of the first organization with its token. */
@@ -105,19 +111,25 @@ export class TokenConnections {
     );
   }
 
-  /** Saves the learned rate limits. A failure is logged only. */
+  /** Returns true if the queue with this name is open. */
+  isOpen(name: string): boolean {
+    const token = this.#tokens.get(name);
+    return token !== undefined && (this.#uses.get(token)?.queue ?? null) !== null;
+  }
+
+  /** Saves the learned rate limits that have changed. A failure is logged only. */
   async remember(): Promise<void> {
-    for (const [token, { queue, users }] of this.#uses) {
-      const [store] = users.values();
-      if (queue !== null && store !== undefined) {
-        await this.#remember(queue, this.#note(token, store));
+    for (const [token, use] of this.#uses) {
+      const [store] = use.users.values();
+      if (use.queue !== null && store !== undefined) {
+        await this.#remember(use, use.queue, this.#note(token, store));
       }
     }
   }
 
   #add(token: string, store: Pick<Store, 'note'>): TokenUse {
     const opened = this.#open(token, store);
-    const use: TokenUse = { opened, queue: null, users: new Map() };
+    const use: TokenUse = { opened, queue: null, saved: null, users: new Map() };
     this.#uses.set(token, use);
     opened.then(
       ({ queue }) => {
@@ -152,11 +164,11 @@ export class TokenConnections {
     return { connection, queue };
   }
 
-  async #close(token: string, { opened }: TokenUse, store: Pick<Store, 'note'>): Promise<void> {
-    const { connection, queue } = await opened;
+  async #close(token: string, use: TokenUse, store: Pick<Store, 'note'>): Promise<void> {
+    const { connection, queue } = await use.opened;
     // The organizations have waited for their requests in flight.
     await queue.drain(0);
-    await this.#remember(queue, this.#note(token, store));
+    await this.#remember(use, queue, this.#note(token, store));
     await connection.close(0);
   }
 
@@ -164,9 +176,14 @@ export class TokenConnections {
     return store.note(`budgets/${tokenDigest(this.#options.config.platform.baseUrl, token)}`);
   }
 
-  async #remember(queue: RequestQueue, note: Note): Promise<void> {
+  async #remember(use: TokenUse, queue: RequestQueue, note: Note): Promise<void> {
+    const memory = queue.remember();
+    if (!isWorthSaving(memory, use.saved)) {
+      return;
+    }
     try {
-      await note.write(queue.remember() as Json);
+      await note.write(memory as Json);
+      use.saved = memory;
     } catch (error) {
       this.#options.log.debug({ reason: messageOf(error) }, 'cannot save the learned rate limits');
     }

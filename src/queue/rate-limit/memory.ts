@@ -52,3 +52,25 @@ export function recall(memory: unknown, owner: string | undefined, now: number):
   );
   return { ...parsed.data, budgets };
 }
+
+/**
+ * Returns true if a state has something that the one saved last does not tell. Ended windows need not be saved: whoever
+ * reads the state drops them. Neither does a token bucket that fills up by itself.
+ */
+export function isWorthSaving(memory: QueueMemory | null, saved: QueueMemory | null): boolean {
+  const isSaved = (budget: RememberedBudget) => saved?.budgets.some((each) => covers(each, budget)) ?? false;
+  return memory !== null && !memory.budgets.every(isSaved);
+}
+
+function covers(saved: RememberedBudget, budget: RememberedBudget): boolean {
+  const { limit, remaining, resetAt, refill, closedUntil } = saved;
+  return (
+    saved.classes.join() === budget.classes.join() &&
+    limit === budget.limit &&
+    (refill === null ? remaining === budget.remaining : remaining <= budget.remaining) &&
+    resetAt === budget.resetAt &&
+    refill === budget.refill &&
+    // A cooldown that is over is null.
+    (closedUntil === budget.closedUntil || budget.closedUntil === null)
+  );
+}

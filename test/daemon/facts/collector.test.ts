@@ -1,5 +1,6 @@
 /** Reports of facts: what is reported again, and what a restart keeps. */
 import { expect, test } from 'vitest';
+import { LeaseLostError } from '../../../src/core/errors.ts';
 import { FactCollector } from '../../../src/daemon/facts/collector.ts';
 import { configuredReporters } from '../../../src/daemon/facts/reporters.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
@@ -18,23 +19,28 @@ function openCollector(store = openMemoryStore(), error: string | null = 'no', n
   const acme = { ...some, config: { ...some.config, schedule: { drift: '*/5 * * * *' } } };
   const backend = someBackend([acme]);
   let woken = 0;
+  const lease = { epoch: 1, isLost: false };
   const collector = new FactCollector({
     backend: { ...backend, clock: { ...backend.clock, now: () => now } },
     activity: new Map(),
     platform: 'https://api.example',
-    notifications: {
-      facts: () => notifications.facts(),
+    notifications,
+    writer: () => ({
+      epoch: lease.epoch,
       report: (report) => {
+        if (lease.isLost) {
+          return Promise.reject(new LeaseLostError('organization/acme'));
+        }
         reports.push(report);
         return notifications.report(report);
       },
-    },
+    }),
     log: { warn: () => undefined, debug: () => undefined } as never,
     onReported: () => {
       woken += 1;
     },
   });
-  return { collector, backend, reports, notifications, woken: () => woken };
+  return { collector, lease, backend, reports, notifications, woken: () => woken };
 }
 
 test('facts are written once, and again only when they change', async () => {
@@ -76,4 +82,43 @@ test('a fact that is over is withdrawn', async () => {
   await openCollector(store).collector.collect();
   await openCollector(store, null).collector.collect();
   expect(await store.notifications().facts()).toEqual([]);
+});
+
+test('after the loss of a lease nothing is written, and the next owner corrects what it finds', async () => {
+  const store = openMemoryStore();
+  const first = openCollector(store);
+  first.lease.isLost = true;
+  await first.collector.collect();
+  expect([first.reports, first.woken()]).toEqual([[], 0]);
+  expect(await store.notifications().facts()).toEqual([]);
+
+  Object.assign(first.lease, { epoch: 2, isLost: false });
+  await first.collector.collect();
+  const codes = async () => (await store.notifications().facts()).map(({ code }) => code);
+  expect(await codes()).toEqual([]);
+  first.collector.markChanged('acme');
+  await first.collector.collect();
+  expect(await codes()).toEqual(['connector-failing']);
+
+  // Meanwhile another replica has had the organization and the shared work.
+  const [configuration] = first.reports.filter(({ reporter }) => reporter === 'configuration');
+  expect(configuration?.facts).toEqual([]);
+  const scope = { organization: null, token: null, platform: 'https://api.example' };
+  const dead = {
+    code: 'platform-failing',
+    scope,
+    subject: '',
+    since: NOW,
+    summary: 'dead',
+    details: [],
+    path: null,
+  } as const;
+  await store.notifications().report({ reporter: 'configuration', facts: [dead] });
+  await store.notifications().report({ reporter: 'conversations/acme', facts: [] });
+  await first.collector.collect();
+  expect(await codes()).toEqual(['platform-failing']);
+  first.lease.epoch = 3;
+  first.collector.markChanged('acme');
+  await first.collector.collect();
+  expect(await codes()).toEqual(['connector-failing']);
 });

@@ -1,0 +1,69 @@
+/** Metrics of two daemons on one PostgreSQL database: each organization is exported by its owner only. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+import { TcpProxy } from '../../support/tcp-proxy.ts';
+import { openWorkspace, type Workspace } from '../../support/workspace.ts';
+import { type PageDaemon, startPage } from '../../web/page-daemon.ts';
+
+let cluster: PostgresCluster;
+
+beforeAll(async () => {
+  if (hasPostgres) {
+    cluster = await startPostgres();
+  } else {
+    reportMissingPostgres('metrics of two daemons');
+  }
+});
+
+afterAll(() => cluster?.stop());
+
+function startReplica(work: Workspace, name: string, store: string): Promise<PageDaemon> {
+  return startPage(work, {
+    name: `${name}.yaml`,
+    top: {
+      store,
+      runtime: { directory: `${work.folder}/${name}` },
+      platform: { baseUrl: work.emulator.url, token: work.env.OCTAVO_TOKEN, timeout: '1s' },
+      fleet: { lease: '5s' },
+    },
+  });
+}
+
+/** Returns the lines of a daemon's metrics that are about the organization or its queue. */
+async function exported({ daemon }: PageDaemon): Promise<readonly string[]> {
+  const response = await fetch(`${daemon.address}/metrics`);
+  expect(response.status).toBe(200);
+  return (await response.text()).split('\n').filter((line) => line.includes('="org_acme"'));
+}
+
+describe.skipIf(!hasPostgres)('metrics of an organization', () => {
+  test('move with its lease, and no two replicas export them at the same time', async () => {
+    await using work = await openWorkspace();
+    work.repository.write('a.yaml', 'collections:\n  a: { title: A }\n');
+    work.repository.commit('One');
+    const store = await cluster.createDatabase();
+    await using proxy = await TcpProxy.open({ port: cluster.port });
+    const owner = await startReplica(work, 'one', store.replace(`:${cluster.port}/`, `:${proxy.port}/`));
+    await using other = await startReplica(work, 'two', store);
+    await owner.daemon.organizations[0]?.idle();
+    await expect
+      .poll(() => exported(owner), { timeout: 20_000 })
+      .toContain('octavo_source_ready{organization="org_acme"} 1');
+    expect(await exported(other)).toEqual([]);
+
+    // The owner cannot renew its lease from now on, and the other one takes over.
+    proxy.stall();
+    let there: readonly string[] = [];
+    const end = performance.now() + 60_000;
+    while (!there.some((line) => line.startsWith('octavo_source_commit_info'))) {
+      there = await exported(other);
+      if (there.length > 0) {
+        expect(await exported(owner)).toEqual([]);
+      }
+      expect(performance.now()).toBeLessThan(end);
+      await new Promise((done) => setTimeout(done, 50));
+    }
+    proxy.pass();
+    await owner.daemon.stop();
+  });
+});
