@@ -10,6 +10,8 @@ import type { ManagedOrganization } from '../organization/managed-organization.t
 export const IN_FLIGHT = 6000;
 /** Milliseconds after which unfinished work is abandoned: less than 10 s, including closing. */
 const STOP_LIMIT = 8000;
+/** Milliseconds before an organization that could not be started is started again. */
+const RETRY = 5000;
 
 /** Input for opening an organization. */
 export interface OrganizationStart {
@@ -44,6 +46,8 @@ export class RunningOrganization {
   readonly #clock: Clock;
   readonly #log: Logger;
   #starting: Promise<void> | null = null;
+  /** Number of features that have started. */
+  #started = 0;
 
   private constructor(
     managed: ManagedOrganization,
@@ -86,24 +90,20 @@ export class RunningOrganization {
     await Promise.all(this.managed.features.map((feature) => feature.check?.()));
   }
 
-  /** Starts the features, in their order. */
+  /** Starts the features, in their order. After a failure, another call starts the rest. */
   start(): Promise<void> {
-    this.#starting ??= this.#start();
+    this.#starting ??= this.#start().catch((error: unknown) => {
+      this.#starting = null;
+      throw error;
+    });
     return this.#starting;
   }
 
-  /** Checks and starts. Never rejects: what is wrong is logged. */
+  /** Checks and starts, again and again until it succeeds or the organization stops. Never rejects. */
   async startAlone(): Promise<void> {
-    try {
-      await this.check().catch((error: unknown) => {
-        if (!(error instanceof ConfigError)) {
-          throw error;
-        }
-        this.#log.error({ organization: this.managed.id, reason: error.message }, 'settings cannot be used');
-      });
-      await this.start();
-    } catch (error) {
-      this.#log.error({ organization: this.managed.id, reason: messageOf(error) }, 'cannot start the organization');
+    const { signal } = this.#stopping;
+    while (!signal.aborted && !(await this.#tryStart())) {
+      await this.#clock.sleep(RETRY, signal).catch(() => undefined);
     }
   }
 
@@ -122,16 +122,40 @@ export class RunningOrganization {
         this.#log.warn({ organization: managed.id }, 'shutdown timed out; abandoning unfinished work');
       }
     }
-    await this.#opener.close(managed);
+    await this.#opener.close(managed).catch((error: unknown) => {
+      this.#log.error({ organization: managed.id, reason: messageOf(error) }, 'cannot close the organization');
+    });
     this.#ended.abort();
   }
 
+  /** Returns false if the start failed, for example because the database could not be used. */
+  async #tryStart(): Promise<boolean> {
+    const { id } = this.managed;
+    try {
+      await this.check().catch((error: unknown) => {
+        if (!(error instanceof ConfigError)) {
+          throw error;
+        }
+        this.#log.error({ organization: id, reason: error.message }, 'settings cannot be used');
+      });
+      await this.start();
+      return true;
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) {
+        const reason = messageOf(error);
+        this.#log.error({ organization: id, reason, retryIn: RETRY }, 'cannot start the organization; retrying');
+      }
+      return false;
+    }
+  }
+
   async #start(): Promise<void> {
-    for (const feature of this.managed.features) {
+    for (const feature of this.managed.features.slice(this.#started)) {
       if (this.#stopping.signal.aborted) {
         return;
       }
       await feature.start();
+      this.#started += 1;
     }
   }
 }
