@@ -30,6 +30,11 @@ export interface CommitStatusRecord {
   readonly sent: StatusContent | null;
   /** Number of its changes that were applied, in all passes. */
   readonly applied: number;
+  /**
+   * Number of its changes in all, from the moment that they are being applied until the result is recorded; otherwise null.
+   * If the process is killed in between, the next plan shows how many of them are left.
+   */
+  readonly total: number | null;
   /** Null: no deployment. */
   readonly deployment: DeploymentRecord | null;
   /** Time at which the wanted content last changed, in milliseconds since the epoch. */

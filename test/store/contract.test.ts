@@ -130,7 +130,7 @@ describe.each(storeCases('tests of the store'))('a store in %s', (_name, open) =
   test('keeps the newest commit statuses of each organization', async () => {
     const statuses = store.commitStatuses('org_1');
     const record = (commit: string, changedAt: number, over: Partial<CommitStatusRecord> = {}): CommitStatusRecord => ({
-      ...{ commit, context: 'octavo/org_1', changedAt, applied: 2, sent: null },
+      ...{ commit, context: 'octavo/org_1', changedAt, applied: 2, total: null, sent: null },
       wanted: { state: 'pending', description: '3 changes "planned"', url: null },
       deployment: { wanted: 'in_progress', sent: null, id: null, isAttempted: true },
       ...over,

@@ -15,7 +15,14 @@ import {
   type WaitingReason,
 } from '../../notify/statuses/pass-progress.ts';
 import { countApplied, recordedProgress } from '../../notify/statuses/recorded-progress.ts';
-import { changeProgress, findRecord, isFullCommit, supersede } from '../../notify/statuses/status-changes.ts';
+import {
+  type CommitProgress,
+  changeProgress,
+  countBefore,
+  findRecord,
+  isFullCommit,
+  supersede,
+} from '../../notify/statuses/status-changes.ts';
 import { type RecordChange, StatusRecords } from '../../notify/statuses/status-records.ts';
 import { type StatusFailure, type StatusRequest, StatusSender } from '../../notify/statuses/status-sender.ts';
 import type { PassEnd, PassEvents } from '../../reconcile/daemon/pass.ts';
@@ -110,10 +117,18 @@ export class OrganizationCommitStatuses implements Feature {
       },
       onApply: ({ plan }) => {
         this.#pass.isShown = true;
-        const due = dueChanges(ownChanges(plan, this.#pass.drift)).length;
+        const own = ownChanges(plan, this.#pass.drift);
+        const due = dueChanges(own).length;
+        const commit = this.#commit;
         if (due > 0) {
           const path = organizationPath(this.#context.organization.id);
-          this.#change((records) => this.#progress(records, this.#commit, applyingProgress(due), path));
+          this.#change((records) => {
+            const applied = countBefore(this.#find(records, commit), own.length);
+            return this.#progress(records, commit, applyingProgress(due), path, {
+              applied,
+              total: applied + own.length,
+            });
+          });
         }
       },
       onPassEnd: (end) => {
@@ -133,14 +148,21 @@ export class OrganizationCommitStatuses implements Feature {
     const { end, pass, commit } = ended;
     const path = passPath(this.#context.organization.id, number);
     this.#change(async (records) => {
-      const known = findRecord(records, { commit: commit ?? '', context: this.#statuses.context })?.applied ?? 0;
-      const before = Math.max(known, countApplied((await this.#earlier) ?? [], commit ?? ''));
+      const record = this.#find(records, commit);
+      const left = end.plan === null ? Number.POSITIVE_INFINITY : ownChanges(end.plan, pass.drift).length;
+      const before = Math.max(countBefore(record, left), countApplied((await this.#earlier) ?? [], commit ?? ''));
       const isStopped = this.#context.stopping.aborted;
       const result = passProgress({ ...end, drift: pass.drift, wait: pass.wait, isStopped }, before);
       const { invalid } = pass;
       return [
         ...(invalid === null ? [] : this.#progress(records, invalid.commit, invalidProgress(invalid.error), path)),
-        ...(result === null ? [] : this.#progress(records, commit, result.progress, path, result.applied)),
+        ...(result === null
+          ? []
+          : this.#progress(records, commit, result.progress, path, {
+              applied: result.applied,
+              // Without a plan, it is not known how many changes were applied.
+              ...(end.plan === null ? {} : { total: null }),
+            })),
       ];
     });
   }
@@ -184,7 +206,7 @@ export class OrganizationCommitStatuses implements Feature {
     this.#change(async (records) => {
       const passes = (await this.#earlier) ?? [];
       const { commit = null, number = 0 } = passes.find((pass) => isFullCommit(pass.commit)) ?? {};
-      const record = findRecord(records, { commit: commit ?? '', context: this.#statuses.context });
+      const record = this.#find(records, commit);
       const isOpen = record === undefined || ['pending', 'running'].includes(record.wanted.state);
       const details = commit === null || commit === current || !isOpen ? null : await this.#history.pass(number);
       if (commit === null || details === null) {
@@ -193,7 +215,7 @@ export class OrganizationCommitStatuses implements Feature {
       const applied = countApplied(passes, commit);
       const progress = recordedProgress(details, applied);
       const path = passPath(this.#context.organization.id, number);
-      return progress === null ? [] : this.#progress(records, commit, progress, path, applied);
+      return progress === null ? [] : this.#progress(records, commit, progress, path, { applied, total: null });
     });
   }
 
@@ -203,13 +225,14 @@ export class OrganizationCommitStatuses implements Feature {
     await clock.sleep(SLOW, stopping).catch(() => {});
     if (!pass.isShown && !stopping.aborted) {
       const path = organizationPath(organization.id);
-      const { context } = this.#statuses;
       this.#change((records) =>
-        findRecord(records, { commit, context }) === undefined
-          ? this.#progress(records, commit, slowProgress(), path)
-          : [],
+        this.#find(records, commit) === undefined ? this.#progress(records, commit, slowProgress(), path) : [],
       );
     }
+  }
+
+  #find(records: readonly CommitStatusRecord[], commit: string | null): CommitStatusRecord | undefined {
+    return findRecord(records, { commit: commit ?? '', context: this.#statuses.context });
   }
 
   #progress(
@@ -217,7 +240,7 @@ export class OrganizationCommitStatuses implements Feature {
     commit: string | null,
     { state, description }: StatusProgress,
     path: string,
-    applied?: number,
+    counts: Pick<CommitProgress, 'applied' | 'total'> = {},
   ): readonly CommitStatusRecord[] {
     if (commit === null) {
       return [];
@@ -231,7 +254,7 @@ export class OrganizationCommitStatuses implements Feature {
       url: listen === undefined || publicUrl === undefined ? null : `${publicUrl}${path}`,
       hasDeployments: environment !== null,
       now: clock.now(),
-      ...(applied === undefined ? {} : { applied }),
+      ...counts,
     });
     return changed === null ? [] : [changed];
   }

@@ -12,6 +12,8 @@ export interface CommitProgress {
   readonly url: string | null;
   /** Number of its changes that were applied, in all passes; undefined: as recorded. */
   readonly applied?: number;
+  /** Number of its changes in all, if they are being applied; null: they are not; undefined: as recorded. */
+  readonly total?: number | null;
   /** True: a commit whose changes are applied becomes a deployment. */
   readonly hasDeployments: boolean;
   /** Milliseconds since the epoch. */
@@ -37,23 +39,38 @@ export function findRecord(
  */
 export function changeProgress(
   records: readonly CommitStatusRecord[],
-  { commit, context, progress, url, applied, hasDeployments, now }: CommitProgress,
+  { commit, context, progress, url, applied, total, hasDeployments, now }: CommitProgress,
 ): CommitStatusRecord | null {
   const before = findRecord(records, { commit, context });
   const last = before?.wanted.state;
-  const isRetry = progress.state === 'running' && (last === 'failure' || last === 'error');
-  if (last === 'success' || isRetry) {
+  if (last === 'success') {
     return null;
   }
+  const counts = {
+    applied: applied ?? before?.applied ?? 0,
+    total: total === undefined ? (before?.total ?? null) : total,
+  };
+  const hasSameCounts = counts.applied === before?.applied && counts.total === before.total;
+  if (before !== undefined && progress.state === 'running' && (last === 'failure' || last === 'error')) {
+    return hasSameCounts ? null : { ...before, ...counts };
+  }
   const isSame = last === progress.state && before?.wanted.description === progress.description;
-  const total = applied ?? before?.applied ?? 0;
   const deployment = nextDeployment(before?.deployment ?? null, progress, hasDeployments);
-  if (isSame && total === before.applied && deployment === before.deployment) {
+  if (isSame && hasSameCounts && deployment === before.deployment) {
     return null;
   }
   // A later pass with the same result keeps the link to the first one.
   const wanted: StatusContent = isSame ? before.wanted : { ...progress, url };
-  return { commit, context, wanted, sent: before?.sent ?? null, applied: total, deployment, changedAt: now };
+  return { commit, context, wanted, sent: before?.sent ?? null, ...counts, deployment, changedAt: now };
+}
+
+/**
+ * Returns the number of changes of a commit that were applied before its plan was made. `left`: number of changes in the
+ * plan that the commit causes.
+ */
+export function countBefore(record: CommitStatusRecord | undefined, left: number): number {
+  const { applied = 0, total = null } = record ?? {};
+  return Math.max(applied, (total ?? 0) - left);
 }
 
 function nextDeployment(

@@ -9,6 +9,7 @@ import { StatusRecords } from '../../../src/notify/statuses/status-records.ts';
 import { type StatusRequest, StatusSender } from '../../../src/notify/statuses/status-sender.ts';
 import type { StatusContent } from '../../../src/store/commit-statuses.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
+import { countCases, SEED } from '../../support/campaign.ts';
 
 const commitOf = (number: number) => String(number).repeat(40).slice(0, 40);
 const CONTEXT = 'octavo/org_1';
@@ -289,7 +290,7 @@ test('with kills at any step, every commit ends with what was wanted last, and o
       }
       expect(await world.settle()).toBe(0);
     }),
-    { numRuns: 300 },
+    { seed: SEED, numRuns: countCases({ sample: 300, ci: 1000, full: 10_000 }) },
   );
 });
 

@@ -141,6 +141,7 @@ const OTHERS: Readonly<Record<string, Operation>> = {
           wanted: status,
           sent: orNull(status),
           applied: fc.nat(3),
+          total: fc.constantFrom(null, 3),
           deployment: fc.constant(null),
           changedAt: time,
         }),

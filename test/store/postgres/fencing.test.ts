@@ -54,7 +54,7 @@ const statuses: Calls<CommitStatusTable> = {
   put: (part) =>
     part.put([
       {
-        ...{ commit: 'c', context: 'x', sent: null, applied: 0, deployment: null, changedAt: 1 },
+        ...{ commit: 'c', context: 'x', sent: null, applied: 0, total: null, deployment: null, changedAt: 1 },
         wanted: { state: 'pending', description: '', url: null },
       },
     ]),
