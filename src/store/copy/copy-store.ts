@@ -12,6 +12,8 @@ export interface StoreCopy {
   readonly replaced: number;
 }
 
+const LONGEST_PAUSE = '1h';
+
 /**
  * Copies all tables in one transaction, reads them back and compares the checksums. Throws ConfigError if the target is
  * not empty or a replica uses one of the stores, and StoreError if a checksum differs; the target stays empty then.
@@ -19,8 +21,10 @@ export interface StoreCopy {
 export async function copyStore(from: OpenDatabase, to: OpenDatabase, signal: AbortSignal): Promise<StoreCopy> {
   await requireUnused(from);
   await requireUnused(to);
-  return from.database.read((source) =>
-    to.database.write('copy', async (target) => {
+  return from.database.read(async (source) => {
+    await allowPauses(source, from);
+    return to.database.write('copy', async (target) => {
+      await allowPauses(target, to);
       await requireEmpty(target, to.name);
       const copy = new RowCopy(source, target, to.isPostgres, signal);
       const tables: TableSummary[] = [];
@@ -35,8 +39,15 @@ export async function copyStore(from: OpenDatabase, to: OpenDatabase, signal: Ab
         tables.push(summary);
       }
       return { tables, replaced: copy.replaced };
-    }),
-  );
+    });
+  });
+}
+
+/** PostgreSQL ends a transaction that sends nothing for a few seconds; here, one waits while the other reads a whole table. */
+async function allowPauses(sql: Sql, { isPostgres }: OpenDatabase): Promise<void> {
+  if (isPostgres) {
+    await sql.all(`SELECT set_config('idle_in_transaction_session_timeout', '${LONGEST_PAUSE}', true)`);
+  }
 }
 
 async function requireUnused({ name, replicas }: OpenDatabase): Promise<void> {

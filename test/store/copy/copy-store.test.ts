@@ -8,7 +8,7 @@ import { readPages } from '../../../src/store/copy/table-reader.ts';
 import { STORED_TABLES, TRANSIENT_TABLES } from '../../../src/store/copy/tables.ts';
 import { type OpenDatabase, openDatabase } from '../../../src/store/open/open-database.ts';
 import type { StorePlace } from '../../../src/store/open/open-store.ts';
-import type { SqlDatabase } from '../../../src/store/sql/database.ts';
+import type { Sql, SqlDatabase } from '../../../src/store/sql/database.ts';
 import { openSqlStore } from '../../../src/store/sql-store.ts';
 import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
 
@@ -151,6 +151,37 @@ describe.runIf(hasPostgres)('copies with PostgreSQL', () => {
     expect((await copyStore(source, target, NEVER)).replaced).toBe(2);
     const [entry] = await openSqlStore(target.database, null).history('o').audit({ limit: 1 });
     expect(entry).toMatchObject({ actor: { name: 'a\ufffd' }, reason: '\ufffdb' });
+  });
+
+  test('keep both transactions open, however long a table takes to be read back', async () => {
+    const seen: unknown[] = [];
+    /** Notes how long the server lets the transactions pause before each table is read. */
+    const observed = ({ database, ...rest }: OpenDatabase): OpenDatabase => {
+      const watch = (sql: Sql): Sql => ({
+        ...{ run: (...args) => sql.run(...args), get: (...args) => sql.get(...args) },
+        jsonItems: (expression) => sql.jsonItems(expression),
+        jsonMember: (expression, name) => sql.jsonMember(expression, name),
+        all: async (statement, ...values) => {
+          if (statement.startsWith('SELECT * FROM')) {
+            const [row] = await sql.all("SELECT current_setting('idle_in_transaction_session_timeout') AS pause");
+            seen.push(row?.pause);
+          }
+          return sql.all(statement, ...values);
+        },
+      });
+      const watched: SqlDatabase = {
+        read: (work) => database.read((sql) => work(watch(sql))),
+        write: (scope, work) => database.write(scope, (sql) => work(watch(sql))),
+        fenced: (lease) => database.fenced(lease),
+        parse: (text) => database.parse(text),
+        damagedError: () => database.damagedError(),
+        close: () => database.close(),
+      };
+      return { ...rest, database: watched };
+    };
+    await copyStore(observed(await openPostgres()), observed(await openPostgres()), NEVER);
+    expect(seen).toHaveLength(2 * STORED_TABLES.length);
+    expect(new Set(seen)).toEqual(new Set(['1h']));
   });
 
   test('are refused while a replica uses the database', async () => {

@@ -85,6 +85,50 @@ describe.runIf(hasPostgres)('migrations of PostgreSQL', () => {
     expect(others).toEqual([]);
   });
 
+  /** Creates a database where functions of the server are replaced, by their name and result. */
+  async function createDisguised(functions: Readonly<Record<string, string>>): Promise<string> {
+    const url = await cluster.createDatabase();
+    const name = nameOf(url) ?? '';
+    const created = Object.entries(functions).map(
+      ([head, result]) => `CREATE FUNCTION fake.${head} LANGUAGE sql AS $$${result}$$;`,
+    );
+    await cluster.query(`CREATE SCHEMA fake; ${created.join('')}`, name);
+    await cluster.query(`ALTER DATABASE ${name} SET search_path = fake, pg_catalog, public`);
+    return url;
+  }
+  const version = (number: number) => ({
+    'current_setting(name text) RETURNS text': `SELECT CASE WHEN name = 'server_version_num' THEN '${number}' ELSE pg_catalog.current_setting(name) END`,
+  });
+
+  test.each([
+    [
+      'a server older than version 14',
+      version(130_022),
+      /runs on PostgreSQL 13; Octavo needs version 14 or newer; upgrade/,
+    ],
+    ['a server of version 9', version(90_624), /runs on PostgreSQL 9; Octavo needs version 14 or newer; upgrade/],
+    [
+      'a standby',
+      { 'pg_is_in_recovery() RETURNS boolean': 'SELECT true' },
+      /is a read-only standby; name the primary server in store\.url/,
+    ],
+  ])('refuse %s, and name the database without its password', async (_, functions, message) => {
+    const url = await createDisguised(functions);
+    await expect(migrate({ url, pool: 1 })).rejects.toThrow(message);
+    const error = await migrate({ url, pool: 1 }).catch(String);
+    expect(error).toContain(`"${nameOf(url)}" at 127.0.0.1:${cluster.port}`);
+    expect(error).not.toContain(cluster.password);
+    expect(await cluster.query("SELECT 1 FROM pg_namespace WHERE nspname = 'octavo'", nameOf(url))).toEqual([]);
+  });
+
+  test('accept version 14', async () => {
+    const url = await createDisguised(version(140_000));
+    await migrate({ url, pool: 1 });
+    expect(await cluster.query('SELECT count(*)::int AS n FROM octavo.migration', nameOf(url))).toEqual([
+      { n: MIGRATIONS.length },
+    ]);
+  });
+
   test('run once if several replicas start at the same time', async () => {
     const url = await cluster.createDatabase();
     await Promise.all([1, 2, 3, 4, 5].map(() => migrate({ url, pool: 1 })));
