@@ -19,6 +19,8 @@ export interface KeeperOptions {
   readonly onFailure: (reason: string | null) => void;
 }
 
+/** Milliseconds between renewals that succeed, unless a quarter of a lease is shorter. */
+const RENEWAL = 4000;
 /** Milliseconds between renewals that fail. */
 const RETRY = 1000;
 /** Renewals without an answer at the same time; each may use a connection. */
@@ -28,6 +30,9 @@ const UNANSWERED = 3;
  * A renewal lasts from before it was sent, by the monotonic clock. Requests can be answered late and in any order, so
  * they are numbered: the answer of a renewal decides only about leases that were claimed before it was sent, and answers
  * of older renewals are ignored.
+ *
+ * A renewal may arrive although its answer does not. So without answers, renewals stop to extend the leases: see
+ * `#extension`.
  */
 export class LeaseKeeper {
   readonly #options: KeeperOptions;
@@ -39,6 +44,8 @@ export class LeaseKeeper {
   #validUntil = Number.NEGATIVE_INFINITY;
   #sequence = 0;
   #answered = 0;
+  /** Monotonic time at which the latest answered renewal was sent; null if none was answered. */
+  #answeredSentAt: number | null = null;
   readonly #unanswered = new Set<Promise<unknown>>();
   #isWatching = false;
   #failure: string | null = null;
@@ -72,13 +79,13 @@ export class LeaseKeeper {
     const { signal } = this.#stopped;
     let failures = 0;
     let seen = this.#wake.count;
-    await this.#wake.wait(seen, ttl / 4, clock, signal);
+    await this.#wake.wait(seen, renewalInterval(ttl), clock, signal);
     while (!signal.aborted) {
       seen = this.#wake.count;
       const sentAt = clock.monotonic();
       const hasSucceeded = await this.#attempt();
       failures = hasSucceeded ? 0 : failures + 1;
-      const interval = hasSucceeded ? ttl / 4 : failures === 1 ? 0 : RETRY;
+      const interval = hasSucceeded ? renewalInterval(ttl) : failures === 1 ? 0 : RETRY;
       await this.#wake.wait(seen, Math.max(0, sentAt + interval - clock.monotonic()), clock, signal);
     }
   }
@@ -143,22 +150,38 @@ export class LeaseKeeper {
     const { table, self, ttl, clock } = this.#options;
     const sequence = this.#sequence;
     const sentAt = clock.monotonic();
-    const answer = table.renew(self(), ttl);
+    const extension = this.#extension(sentAt);
+    const answer = table.renew(self(), ttl, extension);
     this.#unanswered.add(answer);
     try {
       const leases = await answer;
+      this.#answeredSentAt = Math.max(this.#answeredSentAt ?? sentAt, sentAt);
       if (sequence > this.#answered && !this.#stopped.signal.aborted) {
         this.#answered = sequence;
-        this.#accept(leases, sequence, sentAt);
+        this.#accept(leases, sequence, sentAt + extension);
+        if (extension < ttl) {
+          this.renewNow();
+        }
       }
     } finally {
       this.#unanswered.delete(answer);
     }
   }
 
-  #accept(leases: readonly ClaimedLease[], sequence: number, sentAt: number): void {
+  /**
+   * Returns the milliseconds by which a renewal extends the leases. The database keeps the leases of this replica at most
+   * until one interval and `ttl` after the last renewal that was answered. Otherwise a replica that can send, but receives
+   * nothing, would keep others from leases that it has lost.
+   */
+  #extension(now: number): number {
+    const { ttl } = this.#options;
+    const silence = now - (this.#answeredSentAt ?? now) - renewalInterval(ttl);
+    return ttl - Math.min(Math.max(silence, 0), ttl);
+  }
+
+  #accept(leases: readonly ClaimedLease[], sequence: number, validUntil: number): void {
     this.#expireIfDue();
-    this.#validUntil = Math.max(this.#validUntil, sentAt + this.#options.ttl);
+    this.#validUntil = Math.max(this.#validUntil, validUntil);
     this.#report(null);
     const stored = new Map(leases.map(({ name, epoch }) => [name, epoch]));
     for (const lease of [...this.#held.values()]) {
@@ -255,6 +278,11 @@ export class LeaseKeeper {
       this.#options.onFailure(failure);
     }
   }
+}
+
+/** Returns the milliseconds between two renewals. */
+export function renewalInterval(ttl: number): number {
+  return Math.min(ttl / 4, RENEWAL);
 }
 
 interface Ended {

@@ -72,18 +72,18 @@ function planClaims({ free, age, ttl }: FleetView, room: number, random: Random)
   const claims = new Set<string>();
   const tooHeavy: FreeShard[] = [];
   let left = room;
+  // The others had time to claim it, and did not.
+  const isOverdue = (shard: FreeShard) => Math.min(age, shard.age) > ttl;
   for (const shard of candidates) {
-    if (shard.weight <= Math.max(left, 0)) {
+    if (shard.weight <= Math.max(left, 0) || isOverdue(shard)) {
       left -= shard.weight;
       claims.add(shard.name);
     } else {
       tooHeavy.push(shard);
     }
   }
-  // The others had time to claim it, and did not.
-  const overdue = candidates.find((shard) => Math.min(age, shard.age) > ttl && !claims.has(shard.name));
   // The lightest shard that exceeds the share; without it nobody would claim a shard that is heavier than any share.
-  const extra = left > 0 ? (tooHeavy.at(-1) ?? overdue) : overdue;
+  const extra = left > 0 ? tooHeavy.at(-1) : undefined;
   return [...claims, ...(extra === undefined ? [] : [extra.name])];
 }
 

@@ -6,7 +6,7 @@ import type { FleetStore, OwnReplica } from '../store/leases.ts';
 import type { FleetLeases, FleetOrganization, FleetStatus, LeaseHolder, LeaseWork } from './fleet-leases.ts';
 import type { HeldLease } from './held-lease.ts';
 import { type FleetSplit, groupLeases, groupNames, type LeaseGroup } from './lease-groups.ts';
-import { LeaseKeeper } from './lease-keeper.ts';
+import { LeaseKeeper, renewalInterval } from './lease-keeper.ts';
 import { LeaseRuns } from './lease-runs.ts';
 import { type FleetMoves, planMoves } from './policy.ts';
 import { type ObservedFleet, readFleet } from './read-fleet.ts';
@@ -34,6 +34,8 @@ const CONTENTION = 100;
 /** Milliseconds for a statement while the process ends. */
 const LEAVE_LIMIT = 1000;
 const MINUTE = 60_000;
+/** A replica that missed this many renewals claims nothing now, so it does not count for the shares of the others. */
+const MISSED_RENEWALS = 2;
 
 /** Leases that the replicas of a fleet divide between them. */
 export class SharedLeases implements FleetLeases {
@@ -196,11 +198,16 @@ export class SharedLeases implements FleetLeases {
       this.#keeper.renewNow();
       return CONTENTION;
     }
-    const moves = planMoves(this.#view(), random);
+    const view = this.#view();
+    const moves = planMoves(view, random);
     const claimed = moves.claim.length === 0 ? 0 : await this.#keeper.claim(moves.claim, moves.claim.length);
     await this.#claimWork();
     this.#giveAwayShards(moves);
-    return claimed < moves.claim.length ? CONTENTION * (0.5 + random()) : this.#nextExpiry(ttl / 4);
+    if (claimed < moves.claim.length) {
+      return CONTENTION * (0.5 + random());
+    }
+    // The others are to claim what stays free, unless they fail, too.
+    return this.#nextExpiry(moves.claim.length < view.free.length ? renewalInterval(ttl) : ttl / 4);
   }
 
   /** Returns the milliseconds until another replica can be evicted, at most `limit`. */
@@ -215,7 +222,10 @@ export class SharedLeases implements FleetLeases {
     const now = clock.monotonic();
     this.#givenAwayAt = this.#givenAwayAt.filter((at) => at > now - MINUTE);
     const groups = [...this.#groups.values()];
-    const live = this.#state.replicas.filter(({ id, isDraining }) => !isDraining && id !== this.replica);
+    const shortest = ttl - MISSED_RENEWALS * renewalInterval(ttl);
+    const live = this.#state.replicas.filter(
+      ({ id, isDraining, left }) => !isDraining && id !== this.replica && left > shortest,
+    );
     return {
       isDraining: this.#isDraining,
       own: this.#ownGroups().map((group) => ({

@@ -72,10 +72,11 @@ export interface LeaseTable {
   /** Adds leases that do not exist yet, without a holder. */
   define(names: readonly string[]): Promise<void>;
   /**
-   * Joins the fleet or renews the membership for `ttl` milliseconds, and returns all leases that this replica has, in one
-   * transaction. An evicted replica joins again, without leases.
+   * Joins the fleet or renews the membership, and returns all leases that this replica has, in one transaction. The
+   * membership then lasts for at least `extension` milliseconds, by default `ttl`, and at most `ttl`. An evicted replica
+   * joins again, without leases, unless the extension is 0.
    */
-  renew(replica: OwnReplica, ttl: number): Promise<readonly ClaimedLease[]>;
+  renew(replica: OwnReplica, ttl: number, extension?: number): Promise<readonly ClaimedLease[]>;
   /** Evicts replicas that have expired. Returns how many. */
   evict(): Promise<number>;
   /** Claims free leases among these names, at most `limit`, those that have been free longest first. */

@@ -6,6 +6,8 @@ import { createVirtualClock } from '../queue/virtual-clock.ts';
 import { type CallFate, LeaseTableModel } from './lease-table-model.ts';
 
 const TTL = 60_000;
+/** Milliseconds between renewals. */
+const INTERVAL = 4000;
 
 function openKeeper(fate: (method: string) => CallFate = () => ({ request: 0, answer: 0 })) {
   const clock = createVirtualClock();
@@ -46,17 +48,17 @@ async function startHolding(keeper: LeaseKeeper, names: readonly string[] = ['a'
 }
 
 describe('renewal', () => {
-  test('renews every quarter of the ttl, and lasts from before the renewal was sent', async () => {
+  test('renews every 4 s, and lasts from before the renewal was sent', async () => {
     let answer = 0;
     const { clock, keeper, renewals, claimed } = openKeeper(() => ({ request: 0, answer }));
     await startHolding(keeper);
     answer = 2000;
-    await clock.advance(15_000);
-    expect(keeper.left()).toBe(45_000);
+    await clock.advance(INTERVAL);
+    expect(keeper.left()).toBe(TTL - INTERVAL);
     await clock.advance(2000);
     expect(claimed[0]?.left()).toBe(58_000);
-    await clock.advance(43_000);
-    expect(renewals()).toEqual([0, 15_000, 30_000, 45_000, 60_000]);
+    await clock.advance(10_000);
+    expect(renewals()).toEqual([0, 4000, 8000, 12_000, 16_000]);
     expect(claimed.map(({ name, epoch, lost }) => [name, epoch, lost.aborted])).toEqual([['a', 1, false]]);
   });
 
@@ -64,8 +66,8 @@ describe('renewal', () => {
     const { clock, model, keeper, renewals, failures } = openKeeper();
     await startHolding(keeper);
     model.isGone = true;
-    await clock.advance(18_000);
-    expect(renewals()).toEqual([0, 15_000, 15_000, 16_000, 17_000, 18_000]);
+    await clock.advance(7000);
+    expect(renewals()).toEqual([0, 4000, 4000, 5000, 6000, 7000]);
     expect(failures).toEqual(['the database is gone']);
     model.isGone = false;
     await clock.advance(1000);
@@ -82,12 +84,12 @@ describe('renewal', () => {
     }));
     await startHolding(keeper);
     stalls = true;
-    await clock.advance(40_000);
-    expect(renewals()).toEqual([0, 15_000, 20_000, 25_000]);
+    await clock.advance(33_000);
+    expect(renewals()).toEqual([0, 4000, 9000, 14_000]);
     expect(failures).toEqual(['no answer for 5000 ms']);
-    expect(keeper.left()).toBe(20_000);
-    await clock.advance(5000);
-    // The answer of the renewal that was sent at 15 s.
+    expect(keeper.left()).toBe(27_000);
+    await clock.advance(1000);
+    // The answer of the renewal that was sent at 4 s.
     expect(keeper.left()).toBe(30_000);
     expect(claimed[0]?.lost.aborted).toBe(false);
   });
@@ -118,13 +120,55 @@ describe('renewal', () => {
     const { clock, model, keeper, lost } = openKeeper();
     await startHolding(keeper, ['a', 'b']);
     model.remove('r1');
-    await clock.advance(15_000);
+    await clock.advance(INTERVAL);
     expect(lost.map(({ name, lost: { aborted } }) => [name, aborted])).toEqual([
       ['a', true],
       ['b', true],
     ]);
     expect([...model.replicas.keys()]).toEqual(['r1']);
     expect(keeper.left()).toBe(TTL);
+  });
+});
+
+describe('a replica that can send, but gets no answers', () => {
+  const limit = TTL + INTERVAL;
+
+  test('keeps its leases from others no longer than an interval and a ttl after the last answered renewal', async () => {
+    let answer: number | null = 0;
+    const { clock, model, keeper, renewals } = openKeeper((method) => ({
+      request: 0,
+      answer: method === 'renew' ? answer : 0,
+    }));
+    await startHolding(keeper);
+    await clock.advance(2 * INTERVAL);
+    answer = null;
+    await clock.advance(3 * TTL);
+    expect(renewals().length).toBeGreaterThan(4);
+    expect(model.replicas.get('r1')?.expiresAt).toBe(1000 + 2 * INTERVAL + limit);
+  });
+
+  test('does not join again after it was evicted, until an answer arrives', async () => {
+    let isCut = false;
+    const { clock, model, keeper, lost } = openKeeper((method) => ({
+      request: 0,
+      // So late that the keeper sends other renewals.
+      answer: isCut && method === 'renew' ? 15_000 : 0,
+    }));
+    await startHolding(keeper);
+    isCut = true;
+    await clock.advance(14_000);
+    model.isGone = true;
+    await clock.advance(limit);
+    expect(lost.map(({ name }) => name)).toEqual(['a']);
+    model.remove('r1');
+    model.isGone = false;
+    await clock.advance(10_000);
+    expect(model.replicas.size).toBe(0);
+    isCut = false;
+    await clock.advance(10_000);
+    expect([...model.replicas.keys()]).toEqual(['r1']);
+    expect(keeper.left()).toBeGreaterThan(TTL - INTERVAL);
+    expect(await keeper.claim(['a'], 1)).toBe(1);
   });
 });
 
@@ -137,7 +181,7 @@ describe('a process that was suspended', () => {
     expect(keeper.left()).toBe(-1);
     // Another replica takes the lease before this one renews.
     model.remove('r1');
-    await clock.advance(15_000);
+    await clock.advance(INTERVAL);
     expect(lost.map(({ epoch }) => epoch)).toEqual([1]);
     expect(claimed[0]?.left()).toBe(0);
   });
@@ -147,7 +191,7 @@ describe('a process that was suspended', () => {
     const { clock, keeper, claimed, freeze } = openKeeper(() => ({ request: 0, answer }));
     await startHolding(keeper);
     answer = 1;
-    await clock.advance(15_000);
+    await clock.advance(INTERVAL);
     freeze(TTL + 5000);
     await clock.advance(1);
     expect(claimed[0]?.left()).toBe(0);
@@ -161,7 +205,7 @@ describe('answers in another order than the requests', () => {
     const { clock, keeper, lost } = openKeeper((method) => ({ request: 0, answer: method === 'renew' ? answer : 0 }));
     await startHolding(keeper, []);
     answer = 3000;
-    await clock.advance(15_000);
+    await clock.advance(INTERVAL);
     await keeper.claim(['a'], 1);
     await clock.advance(3000);
     expect(lost).toEqual([]);
@@ -190,7 +234,7 @@ describe('answers in another order than the requests', () => {
     await startHolding(keeper, []);
     answer = null;
     void keeper.claim(['a'], 1);
-    await clock.advance(15_000);
+    await clock.advance(INTERVAL);
     expect(claimed.map(({ name, epoch }) => [name, epoch])).toEqual([['a', 1]]);
   });
 
@@ -201,7 +245,7 @@ describe('answers in another order than the requests', () => {
     await keeper.release([...keeper.held.values()].slice(0, 1));
     model.isGone = false;
     expect(model.namesOf('r1')).toEqual(['a', 'b']);
-    await clock.advance(15_000);
+    await clock.advance(INTERVAL);
     expect(model.namesOf('r1')).toEqual(['b']);
     expect(lost).toEqual([]);
   });

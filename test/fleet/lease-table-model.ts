@@ -17,6 +17,9 @@ interface StoredLease {
   since: number;
 }
 
+/** Milliseconds after which a call without an answer fails. */
+const TIMEOUT = 10_000;
+
 /** Delays of one call: milliseconds until the database runs it, and until the answer arrives; null: never. */
 export interface CallFate {
   readonly request: number | null;
@@ -53,7 +56,7 @@ export class LeaseTableModel {
     };
     const leases: LeaseTable = {
       define: (names) => call('define', () => this.define(names)),
-      renew: (replica, ttl) => call('renew', () => this.#renew(replica, ttl)),
+      renew: (replica, ttl, extension) => call('renew', () => this.#renew(replica, ttl, extension)),
       evict: () => call('evict', () => this.evict()),
       claim: (replica, names, limit) => call('claim', () => this.claim(replica, names, limit)),
       release: (replica, claimed) => call('release', () => this.#release(replica, claimed)),
@@ -125,10 +128,13 @@ export class LeaseTableModel {
     return [...this.leases].filter(([, lease]) => lease.holder === holder).map(([name]) => name);
   }
 
-  #renew(replica: OwnReplica, ttl: number): readonly ClaimedLease[] {
+  #renew(replica: OwnReplica, ttl: number, extension = ttl): readonly ClaimedLease[] {
     const now = this.#clock.monotonic();
-    const startedAt = this.replicas.get(replica.id)?.startedAt ?? now;
-    this.replicas.set(replica.id, { ...replica, startedAt, expiresAt: now + ttl, seenAt: now });
+    const { startedAt = now, expiresAt = now } = this.replicas.get(replica.id) ?? {};
+    if (extension > 0) {
+      const renewed = Math.max(now + extension, Math.min(expiresAt, now + ttl));
+      this.replicas.set(replica.id, { ...replica, startedAt, expiresAt: renewed, seenAt: now });
+    }
     return this.namesOf(replica.id).map((name) => ({ name, epoch: this.leases.get(name)?.epoch ?? 0 }));
   }
 
@@ -152,10 +158,13 @@ export class LeaseTableModel {
     return [...this.leases].map(([name, { holder, epoch, since }]) => ({ name, holder, epoch, age: now - since }));
   }
 
-  #wait(milliseconds: number | null): Promise<void> {
+  async #wait(milliseconds: number | null): Promise<void> {
     if (milliseconds === null) {
-      return new Promise(() => undefined);
+      await this.#clock.sleep(TIMEOUT);
+      throw new StoreError('the database does not answer');
     }
-    return milliseconds === 0 ? Promise.resolve() : this.#clock.sleep(milliseconds);
+    if (milliseconds > 0) {
+      await this.#clock.sleep(milliseconds);
+    }
   }
 }

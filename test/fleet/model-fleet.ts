@@ -1,4 +1,5 @@
 // Replicas of a fleet on one virtual clock and the model of the lease table, for tests of what they do together.
+import { expect } from 'vitest';
 import { SharedLeases } from '../../src/fleet/shared-leases.ts';
 import type { Lease } from '../../src/store/leases.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
@@ -111,9 +112,17 @@ export class ModelFleet {
     return replica;
   }
 
+  /** Runs everything that is due within this time. Fails as soon as two replicas may send under the same lease. */
+  async advance(milliseconds: number, onStep?: () => void): Promise<void> {
+    await this.clock.advance(milliseconds, () => {
+      expect(this.doubled).toEqual([]);
+      onStep?.();
+    });
+  }
+
   /** Returns the names of all leases under which more than one replica may send something. */
   get doubled(): readonly string[] {
     const names = this.replicas.flatMap(({ sending }) => sending);
-    return names.filter((name, index) => names.indexOf(name) !== index);
+    return new Set(names).size === names.length ? [] : names.filter((name, index) => names.indexOf(name) !== index);
   }
 }

@@ -13,8 +13,8 @@ interface Timer {
 export interface VirtualClock extends Clock {
   /** Runs until the promise settles; fails if no timer is left that could settle it. */
   run<T>(promise: Promise<T>): Promise<T>;
-  /** Runs everything that is due within this time. */
-  advance(milliseconds: number): Promise<void>;
+  /** Runs everything that is due within this time. Calls `onStep` after each timer. */
+  advance(milliseconds: number, onStep?: () => void): Promise<void>;
   /** Lets promises settle without moving time. */
   settle(): Promise<void>;
 }
@@ -77,11 +77,12 @@ export function createVirtualClock(wallOffset = 1_750_000_000_000, quiet = async
       }
       return promise;
     },
-    async advance(milliseconds) {
+    async advance(milliseconds, onStep) {
       const until = time + milliseconds;
       await settle();
       for (let timer = next(); timer !== undefined && timer.at <= until; timer = next()) {
         await step();
+        onStep?.();
       }
       time = until;
     },

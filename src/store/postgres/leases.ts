@@ -4,6 +4,8 @@ import type { SqlDatabase, SqlRow } from '../sql/database.ts';
 /** Items of a JSON list of names. */
 const NAMES = 'SELECT value FROM json_array_elements_text(?::json) AS item (value)';
 
+const IN_MILLISECONDS = "clock_timestamp() + ? * interval '1 millisecond'";
+
 /** Replicas and leases in PostgreSQL. Its clock alone decides what has expired. */
 export class PostgresLeases implements LeaseTable {
   readonly #database: SqlDatabase;
@@ -22,16 +24,21 @@ export class PostgresLeases implements LeaseTable {
     );
   }
 
-  renew({ id, version, address, weight, isDraining }: OwnReplica, ttl: number): Promise<readonly ClaimedLease[]> {
+  renew(replica: OwnReplica, ttl: number, extension = ttl): Promise<readonly ClaimedLease[]> {
+    const { id, version, address, weight, isDraining } = replica;
     return this.#database.write(`replica/${id}`, async (sql) => {
-      // Waits for an eviction under way. The second statement sees what it did.
-      await sql.run(
-        `INSERT INTO replica (id, version, address, weight, is_draining, started_at, expires_at, seen_at)
-         VALUES (?, ?, ?, ?, ?, clock_timestamp(), clock_timestamp() + ? * interval '1 millisecond', clock_timestamp())
-         ON CONFLICT (id) DO UPDATE SET weight = excluded.weight, is_draining = excluded.is_draining,
-         expires_at = clock_timestamp() + ? * interval '1 millisecond', seen_at = clock_timestamp()`,
-        ...[id, version, address, weight, isDraining ? 1 : 0, ttl, ttl],
-      );
+      if (extension > 0) {
+        // Waits for an eviction under way. The next statement sees what it did. A renewal that arrives late does not
+        // shorten a later one; a clock that was set back does.
+        await sql.run(
+          `INSERT INTO replica (id, version, address, weight, is_draining, started_at, expires_at, seen_at)
+           VALUES (?, ?, ?, ?, ?, clock_timestamp(), ${IN_MILLISECONDS}, clock_timestamp())
+           ON CONFLICT (id) DO UPDATE SET weight = excluded.weight, is_draining = excluded.is_draining,
+           expires_at = greatest(${IN_MILLISECONDS}, least(replica.expires_at, ${IN_MILLISECONDS})),
+           seen_at = clock_timestamp()`,
+          ...[id, version, address, weight, isDraining ? 1 : 0, extension, extension, ttl],
+        );
+      }
       return (await sql.all('SELECT name, epoch FROM lease WHERE holder = ?', id)).map(toClaimed);
     });
   }

@@ -96,6 +96,27 @@ describe.runIf(hasPostgres)('replicas', () => {
     expect(await leases.renew(replica('a'), TTL)).toEqual([{ name: 'x', epoch: 1 }]);
     await close();
   });
+
+  test('a shorter extension neither shortens the membership nor joins without time', async () => {
+    const { database, leases, close } = await open();
+    const left = async () => (await leases.replicas())[0]?.left ?? null;
+    await leases.define(['x']);
+    await leases.renew(replica('a'), TTL, 0);
+    expect(await left()).toBeNull();
+    await leases.renew(replica('a'), TTL, 20_000);
+    expect(await left()).toBeLessThanOrEqual(20_000);
+    await leases.claim('a', ['x'], 1);
+    await leases.renew(replica('a'), TTL);
+    expect(await leases.renew(replica('a'), TTL, 20_000)).toEqual([{ name: 'x', epoch: 1 }]);
+    expect(await left()).toBeGreaterThan(TTL - 15_000);
+    expect(await leases.renew(replica('a'), TTL, 0)).toEqual([{ name: 'x', epoch: 1 }]);
+    expect(await left()).toBeGreaterThan(TTL - 15_000);
+    // The clock of the server was set back by an hour.
+    await run(database, "UPDATE replica SET expires_at = clock_timestamp() + interval '1 hour'");
+    await leases.renew(replica('a'), TTL, 20_000);
+    expect(await left()).toBeLessThanOrEqual(TTL);
+    await close();
+  });
 });
 
 describe.runIf(hasPostgres)('claims', () => {
@@ -115,11 +136,17 @@ describe.runIf(hasPostgres)('claims', () => {
   test.each([
     ['has not joined', () => Promise.resolve()],
     ['is draining', (leases: PostgresLeases) => leases.renew(replica('r', { isDraining: true }), TTL)],
-    ['has expired', (leases: PostgresLeases) => leases.renew(replica('r'), -1)],
+    [
+      'has expired',
+      async (leases: PostgresLeases, database: PostgresDatabase) => {
+        await leases.renew(replica('r'), TTL);
+        await expire(database, 'r');
+      },
+    ],
   ])('a replica that %s gets none', async (_, prepare) => {
-    const { leases, close } = await open();
+    const { database, leases, close } = await open();
     await leases.define(['a']);
-    await prepare(leases);
+    await prepare(leases, database);
     expect(await leases.claim('r', ['a'], 1)).toEqual([]);
     await close();
   });

@@ -1,0 +1,130 @@
+// Connections that pass in one direction only: nothing stays without an owner for longer than a lease and 5 s.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { countCases, SEED } from '../support/campaign.ts';
+import type { CallFate } from './lease-table-model.ts';
+import { ModelFleet, type ModelReplica } from './model-fleet.ts';
+
+const TTL = 60_000;
+const LIMIT = TTL + 5000;
+/** Milliseconds until the others have noticed that a replica does not claim its share of what is free. */
+const NOTICE = 15_000;
+
+/** Directions of a connection that are cut: to the server, or to the client. */
+const CUTS = {
+  none: { request: 0, answer: 0 },
+  requests: { request: null, answer: 0 },
+  answers: { request: 0, answer: null },
+} as const satisfies Record<string, CallFate>;
+
+type Cut = keyof typeof CUTS;
+
+/** Measures how long organizations have no owner that reaches the database in both directions. */
+class UnownedTime {
+  longest = 0;
+  /** As `longest`, without the time after a fault that others have to notice first. */
+  longestWithoutFault = 0;
+  #faultAt = 0;
+  readonly #cuts = new Map<string, Cut>();
+  readonly #fleet: ModelFleet;
+  readonly #ownedAt = new Map<string, number>();
+
+  constructor(fleet: ModelFleet) {
+    this.#fleet = fleet;
+  }
+
+  /** Adds a replica whose connection can be cut. */
+  add(id: string, weight = 1): ModelReplica {
+    return this.#fleet.add(id, { weight, fate: () => CUTS[this.#cuts.get(id) ?? 'none'] });
+  }
+
+  cut(id: string, cut: Cut): void {
+    this.#cuts.set(id, cut);
+    this.fail();
+  }
+
+  /** Records a fault. */
+  fail(): void {
+    this.sample();
+    this.#faultAt = this.#fleet.clock.monotonic();
+  }
+
+  readonly sample = (): void => {
+    const now = this.#fleet.clock.monotonic();
+    const connected = this.#fleet.replicas.filter(({ id, isDead }) => !isDead && !this.#isCut(id));
+    const owned = new Set(connected.flatMap(({ sending }) => sending));
+    for (const { id } of this.#fleet.organizations) {
+      const name = `organization/${id}`;
+      const time = now - (this.#ownedAt.get(name) ?? now);
+      this.longest = Math.max(this.longest, time);
+      if (now > this.#faultAt + NOTICE) {
+        this.longestWithoutFault = Math.max(this.longestWithoutFault, time);
+      }
+      if (owned.has(name) || !this.#ownedAt.has(name)) {
+        this.#ownedAt.set(name, now);
+      }
+    }
+  };
+
+  #isCut(id: string): boolean {
+    return (this.#cuts.get(id) ?? 'none') !== 'none';
+  }
+}
+
+test('when only the answers are cut, the leases are taken over as early as those of a killed replica', async () => {
+  const fleet = new ModelFleet(Array(12).fill(1));
+  const unowned = new UnownedTime(fleet);
+  const [, victim] = [unowned.add('r0'), unowned.add('r1')];
+  await fleet.clock.run(Promise.all(fleet.replicas.map(({ leases }) => leases.start())));
+  await fleet.advance(30_000, unowned.sample);
+  expect(victim?.sending.length).toBe(6);
+  unowned.cut('r1', 'answers');
+  await fleet.advance(3 * TTL, unowned.sample);
+  expect(victim?.sending).toEqual([]);
+  expect(unowned.longest).toBeGreaterThan(TTL - 5000);
+  expect(unowned.longest).toBeLessThan(LIMIT);
+  // Evicted, and not a member again.
+  expect([...fleet.model.replicas.keys()]).toEqual(['r0']);
+  unowned.cut('r1', 'none');
+  await fleet.advance(TTL, unowned.sample);
+  expect([...fleet.model.replicas.keys()]).toEqual(['r0', 'r1']);
+});
+
+test('random cuts, kills and recoveries leave nothing unowned for longer than a lease and 5 s', async () => {
+  const action = fc.record({
+    kind: fc.constantFrom<(Cut | 'kill')[]>('requests', 'answers', 'answers', 'none', 'none', 'kill'),
+    replica: fc.nat(4),
+    seconds: fc.integer({ min: 0, max: 90 }),
+    /** Seconds that a connection that passes again keeps working. */
+    passing: fc.integer({ min: 20, max: 90 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 12 }),
+      fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 }),
+      fc.array(action, { minLength: 1, maxLength: 12 }),
+      fc.integer(),
+      async (shards, weights, actions, seed) => {
+        const fleet = new ModelFleet(shards, { seed });
+        const unowned = new UnownedTime(fleet);
+        // The first replica always works.
+        const replicas = [1, ...weights].map((weight, index) => unowned.add(`r${index}`, weight));
+        await fleet.clock.run(Promise.all(replicas.map(({ leases }) => leases.start())));
+        await fleet.advance(5000, unowned.sample);
+        for (const { kind, replica, seconds, passing } of actions) {
+          const chosen = replicas[1 + (replica % weights.length)] as ModelReplica;
+          if (kind === 'kill') {
+            chosen.kill();
+            unowned.fail();
+          } else {
+            unowned.cut(chosen.id, kind);
+          }
+          await fleet.advance((kind === 'none' ? passing : seconds) * 1000, unowned.sample);
+        }
+        await fleet.advance(2 * TTL, unowned.sample);
+        expect(unowned.longestWithoutFault).toBeLessThan(LIMIT);
+      },
+    ),
+    { seed: SEED, numRuns: countCases({ sample: 20, ci: 100, full: 3000 }) },
+  );
+});
