@@ -1,5 +1,6 @@
 /** Parses the URL of a PostgreSQL database. */
 import { isLoopbackHost } from './loopback.ts';
+import { plainLine } from './text/plain-line.ts';
 
 /** Encryption of a connection, as in libpq; `verify-ca` does not check the host name. */
 export const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
@@ -17,6 +18,8 @@ export interface PostgresUrl {
 }
 
 const DEFAULT_PORT = 5432;
+/** Longest name of a database in messages. */
+const MAX_NAME = 200;
 const FORM = 'postgres://USER:PASSWORD@HOST:5432/DATABASE';
 const PARAMETERS = ['host', 'port', 'sslmode'];
 
@@ -25,7 +28,7 @@ export function isPostgresUrl(text: string): boolean {
   return /^postgres(?:ql)?:/i.test(text);
 }
 
-/** Returns true for text that is meant as a URL, so that it is no path of a file. */
+/** Returns true for text that is meant as a URL, and not as the path of a file. */
 export function isUrl(text: string): boolean {
   return /^[a-z][a-z\d+.-]*:\/\//i.test(text);
 }
@@ -38,7 +41,7 @@ export function databasePasswords(text: string): readonly string[] {
 
 /** Returns the name of a database for messages. */
 export function nameDatabase({ host, port, database }: PostgresUrl): string {
-  return `the PostgreSQL database "${database}" at ${host}:${port}`;
+  return plainLine(`the PostgreSQL database "${database}" at ${host}:${port}`, MAX_NAME);
 }
 
 /** Parses a URL. Returns a text, without secrets, that says what is wrong and what to do. */

@@ -8,6 +8,7 @@ import {
   foreignFileError,
   keepPrivate,
   newerFileError,
+  olderFileError,
   requireWritable,
   withStoreErrors,
 } from './sql/store-errors.ts';
@@ -28,8 +29,12 @@ export function openSqliteStore(path: string, onOpen?: (database: DatabaseSync) 
   return openSqlStore(openSqliteDatabase(path, onOpen), null);
 }
 
-/** Opens the database of the state file; see `openSqliteStore`. */
-export function openSqliteDatabase(path: string, onOpen?: (database: DatabaseSync) => void): SqliteDatabase {
+/** Opens the database of the state file; see `openSqliteStore`. Throws StoreError if an older version wrote it and `isCurrent`. */
+export function openSqliteDatabase(
+  path: string,
+  onOpen?: (database: DatabaseSync) => void,
+  isCurrent = false,
+): SqliteDatabase {
   const file = resolve(path);
   const connection = withStoreErrors(file, () => {
     mkdirSync(dirname(file), { recursive: true });
@@ -37,7 +42,7 @@ export function openSqliteDatabase(path: string, onOpen?: (database: DatabaseSyn
     return new DatabaseSync(file, { timeout: 0 });
   });
   try {
-    withStoreErrors(file, () => prepare(connection, file));
+    withStoreErrors(file, () => prepare(connection, file, isCurrent));
     keepPrivate([file, `${file}-wal`]);
     onOpen?.(connection);
   } catch (error) {
@@ -47,12 +52,15 @@ export function openSqliteDatabase(path: string, onOpen?: (database: DatabaseSyn
   return new SqliteDatabase(connection, file);
 }
 
-function prepare(database: DatabaseSync, file: string): void {
+function prepare(database: DatabaseSync, file: string, isCurrent: boolean): void {
   // Exclusive before anything is read: then the lock is taken for good, and WAL needs no shared memory file. The
   // transaction takes it, as reading alone would let a second process in; nothing is written before the file is known
   // to be Octavo's.
   database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;');
   const { version, isMarked } = recognize(database, file);
+  if (isCurrent && version < SQLITE_LAYOUTS.length) {
+    throw olderFileError(file, version);
+  }
   const health = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
   if (health !== 'ok') {
     throw damagedFileError(file);

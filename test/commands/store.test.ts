@@ -1,5 +1,9 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { toFirstLayout } from '../store/first-layout.ts';
 import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../support/postgres.ts';
 import { openWorkspace } from '../support/workspace.ts';
 
@@ -85,6 +89,32 @@ describe('octavo store', () => {
     await work.inside(['run', '--once', '--config', config]);
     expect(await work.inside(['store', 'copy', String(one), String(two)])).toMatchObject({ code: 0 });
     expect(await refused(['copy', String(one), String(two)])).toContain('two.db is not empty (table');
+  });
+
+  test('check and the source of copy do not change a store', async () => {
+    await using work = await openWorkspace();
+    const [empty, older] = ['empty.db', 'older.db'].map((name) => join(work.folder, name)) as [string, string];
+    writeFileSync(empty, '');
+    await openSqliteStore(older).close();
+    const database = new DatabaseSync(older);
+    toFirstLayout(database);
+    database.close();
+    const places = hasPostgres ? [empty, older, await cluster.createDatabase()] : [empty, older];
+    const before = readFileSync(older);
+    for (const place of places) {
+      for (const args of [
+        ['check', place],
+        ['copy', place, join(work.folder, 'copy.db')],
+      ]) {
+        const { code, stderr } = await work.inside(['store', ...args]);
+        expect(code).toBe(1);
+        expect(stderr).toMatch(
+          /is empty|older (?:Octavo|version).*; name another .*, or start the daemon of this version once/,
+        );
+      }
+    }
+    expect(readFileSync(empty, 'utf8')).toBe('');
+    expect(readFileSync(older).equals(before)).toBe(true);
   });
 
   test('does not read the state file of a daemon that runs', async () => {

@@ -4,6 +4,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { namesForCode } from '../../src/config/notification-template.ts';
 import { CONDITION_CODES, EVENT_CODES } from '../../src/core/condition-codes.ts';
 import { kinds } from '../../src/kinds/registry.ts';
+import { createRedactor } from '../../src/redact.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const START = `platform: { token: t0ken-value }
@@ -233,6 +234,16 @@ describe('secrets', () => {
       'https://prod.example/workflows?sig=canary-d',
       SECRET,
     ]);
+  });
+
+  test('leave the names of files readable: a path of words is not one', () => {
+    const { secrets } = load(
+      `channels:\n  a: { webhook: { url: "https://hooks.example/octavo", secret: ${SECRET} } }\nroutes:\n  - channels: [a]`,
+      START,
+      {},
+    );
+    expect([...secrets]).toContain('https://hooks.example/octavo');
+    expect(createRedactor(secrets)('/var/lib/octavo/octavo.db')).toBe('/var/lib/octavo/octavo.db');
   });
 
   test('are not part of problems', () => {

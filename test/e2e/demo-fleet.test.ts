@@ -56,7 +56,7 @@ describe.skipIf(!hasPostgres)('octavo demo --fleet', () => {
       expect(at, `${step}\n\n${stdout}`).toBeGreaterThanOrEqual(from);
       from = at + 1;
     }
-    expect(stdout).toMatch(/→ replica \d has .* \(nobody had (?:it|them) for \d+\.\d s\)/);
+    expect(stdout).toMatch(/→ replica \d has .* \((?:it|they) had no owner for \d+\.\d s\)/);
     expect(code).toBe(0);
     expect(left()).toEqual([]);
   }, 180_000);

@@ -27,6 +27,9 @@ const SECRET = new Set([
 /** Kinds of channels whose URL is a secret: anyone who has it can send messages. */
 const SECRET_URLS = ['webhook', 'slackWebhook', 'teams'];
 
+/** Path of words, such as `/octavo`. It is not secret on its own: paths of files in the log contain it. */
+const PLAIN_PATH = /^(?:\/[a-z]{0,12})+$/;
+
 /** Returns true for the path of a secret, or of a part of one. */
 export function isSecretSetting(path: Path): boolean {
   // A URL may be given as a path by mistake.
@@ -80,8 +83,8 @@ function secretsIn(value: string, path: Path): readonly string[] {
   const own = url?.password ?? '';
   const passwords = [own, decodePassword(own), ...databasePasswords(value)];
   if (isSecretUrl(path)) {
-    const place = url === null ? '' : `${url.pathname}${url.search}`;
-    return [...passwords, value, ...(place.length > 1 ? [place] : [])];
+    const place = url === null ? '/' : `${url.pathname}${url.search}`;
+    return [...passwords, value, ...(PLAIN_PATH.test(place) ? [] : [place])];
   }
   return SECRET.has(String(name)) ? [...passwords, value] : passwords;
 }

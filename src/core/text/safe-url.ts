@@ -180,7 +180,8 @@ function looksSecret(value: string): boolean {
 function isPlaceholder(value: string): boolean {
   const text = decoded(value);
   return (
-    DIGEST.test(text) || /^(?:<[^<>]*>|\{[^{}]*\}|\{\{[^{}]*\}\}|\$\{?\w+\}?|\[\w+\]|[*.•…x]+|your[-_]\w+)$/i.test(text)
+    DIGEST.test(text) ||
+    /^(?:<[^<>]*>|\{[^{}]*\}|\{\{[^{}]*\}\}|\$\{?\w+\}?|\[\w+\]|[*.•…x]+|your[-_]\w+|USER:PASSWORD)$/i.test(text)
   );
 }
 

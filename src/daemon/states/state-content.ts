@@ -20,7 +20,7 @@ export interface OwnedState extends Pick<OrganizationState, 'reconciler' | 'stat
   readonly queue: OrganizationState['queue'] | null;
 }
 
-/** Format of all parts. A version that changes it shows nothing of the states of others. */
+/** Format of all parts. A version with another format treats these states as unknown. */
 const FORMAT = 1;
 
 /** Content of the part {@link SUMMARY_PART}. */

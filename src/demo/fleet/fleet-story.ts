@@ -44,19 +44,19 @@ export async function playFleet(parts: FleetParts, demo: DemoContext): Promise<b
   if (first === undefined || second === undefined) {
     return false;
   }
-  say(`\n${paint.strong('1. A replica is killed, and the others take its organizations over')}\n`);
+  say(`\n${paint.strong('1. A replica is killed, and the others take over its organizations')}\n`);
   say(paint.faint(`   $ kill -9 ${first.pid}\n`));
   await first.end('SIGKILL');
   if (!(await untilOwned(parts, demo))) {
     return false;
   }
-  say(`\n${paint.strong('2. A replica is stopped, and gives its organizations away first')}\n`);
+  say(`\n${paint.strong('2. A replica is stopped, and releases its organizations first')}\n`);
   say(paint.faint(`   $ kill ${second.pid}\n`));
   await Promise.all([second.end('SIGTERM'), untilOwned(parts, demo)]);
   if (!(await untilOwned(parts, demo))) {
     return false;
   }
-  say(`\n${paint.strong('3. All manifests change, and the replica that is left applies them')}\n`);
+  say(`\n${paint.strong('3. All manifests change, and the remaining replica applies them')}\n`);
   await Promise.all(ORGANIZATIONS.map((organization) => parts.edit(organization)));
   if (!(await until(parts, demo, parts.isApplied))) {
     return false;
@@ -97,7 +97,7 @@ async function report({ watch, replicas }: FleetParts, { say, paint }: DemoConte
     const gap = largest(each.map((move) => move.gap));
     const name = replicas.find((replica) => replica.pid === pid)?.name ?? `process ${pid}`;
     const without =
-      gap > 0 ? ` (nobody had ${each.length === 1 ? 'it' : 'them'} for ${(gap / 1000).toFixed(1)} s)` : '';
+      gap > 0 ? ` (${each.length === 1 ? 'it had' : 'they had'} no owner for ${(gap / 1000).toFixed(1)} s)` : '';
     say(`  ${paint.create('→')} ${name} has ${names}${without}\n`);
   }
 }
@@ -112,17 +112,15 @@ export function explainFleet({ replicas }: FleetParts, { say, paint }: DemoConte
   say(
     [
       '',
-      paint.strong(
-        'Your turn: end replicas, and watch the others take their organizations over, here and on the pages.',
-      ),
+      paint.strong('Stop replicas, and watch the others take over their organizations, here and on the pages.'),
       '',
       ...lines,
       `              sign in with the token "${token}", and open Replicas`,
       '',
-      `  kill -9 ${replicas[0]?.pid}   a crash: its organizations have another owner within ${LEASE_SECONDS} s and a moment`,
-      `  kill ${replicas[0]?.pid}      a restart: it gives its organizations away first, which takes less than a second`,
+      `  kill -9 ${replicas[0]?.pid}   a crash: the others take over when its lease expires, in ${LEASE_SECONDS} s at most`,
+      `  kill ${replicas[0]?.pid}      a restart: it releases its organizations first, so the others take over in less than 1 s`,
       '',
-      '  Manifests change every 2 s, so that there is something to apply.',
+      '  A manifest changes every 2 s, so that there is something to apply.',
       '  Press Ctrl-C to stop and delete everything.',
       '',
       '',

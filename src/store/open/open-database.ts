@@ -17,8 +17,8 @@ export interface OpenDatabase {
 }
 
 /**
- * Opens the database of a store, and migrates its tables. Throws StoreError, and ConfigError for a file that does not
- * exist if it must.
+ * Opens the database of a store. If it must exist, it is not changed: throws ConfigError for a missing file, and StoreError
+ * for missing or older tables. Otherwise the tables are created or migrated. Throws StoreError.
  */
 export async function openDatabase(place: StorePlace, mustExist: boolean): Promise<OpenDatabase> {
   if (place.path !== undefined) {
@@ -26,16 +26,21 @@ export async function openDatabase(place: StorePlace, mustExist: boolean): Promi
       throw new ConfigError(`${place.path} does not exist; name a state file, or the URL of a PostgreSQL database`);
     }
     return {
-      ...{ database: openSqliteDatabase(place.path), name: place.path, isPostgres: false },
+      ...{ database: openSqliteDatabase(place.path, undefined, mustExist), name: place.path, isPostgres: false },
       replicas: async () => [],
     };
   }
-  const [{ openPostgresDatabase }, { PostgresLeases }, { readUrl }] = await Promise.all([
-    import('../postgres/postgres-database.ts'),
-    import('../postgres/leases.ts'),
-    import('../postgres/connection.ts'),
-  ]);
-  const database = await openPostgresDatabase(place);
+  const [{ openPostgresDatabase, openPostgresPool }, { requireTables }, { PostgresLeases }, { readUrl }] =
+    await Promise.all([
+      import('../postgres/postgres-database.ts'),
+      import('../postgres/migrate.ts'),
+      import('../postgres/leases.ts'),
+      import('../postgres/connection.ts'),
+    ]);
+  if (mustExist) {
+    await requireTables(place);
+  }
+  const database = await (mustExist ? openPostgresPool : openPostgresDatabase)(place);
   return {
     ...{ database, name: nameDatabase(readUrl(place)), isPostgres: true },
     replicas: async () => (await new PostgresLeases(database).replicas()).filter(({ left }) => left > 0),

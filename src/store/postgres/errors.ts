@@ -7,7 +7,7 @@ import { createRedactor } from '../../redact.ts';
 const MAX_MESSAGE = 200;
 
 const UNREACHABLE =
-  'cannot be reached; check that the server runs and that store.url names it; Octavo connects again by itself';
+  'cannot be reached; check that the server runs and that store.url names it; a running daemon connects again by itself';
 const BUSY = 'has no free connection; lower store.pool, or raise max_connections of the server';
 const REFUSED = 'refuses the user or the password; check store.url and pg_hba.conf of the server';
 const UNTRUSTED =
@@ -15,7 +15,7 @@ const UNTRUSTED =
 const NO_TLS =
   'does not support encrypted connections; enable TLS on the server, or set sslmode=disable in store.url on a network that you trust';
 const TOO_SLOW =
-  'did not answer in time; check its load and its locks (pg_stat_activity); Octavo tries again by itself';
+  'did not answer in time; check its load and its locks (pg_stat_activity); a running daemon tries again by itself';
 const DAMAGED = 'is damaged; restore a backup, see docs/fleet.md#backup-and-restore';
 const NO_TABLES =
   'has lost tables of the schema "octavo"; restore a backup, see docs/fleet.md#backup-and-restore, or drop the schema to start empty';
@@ -30,13 +30,14 @@ const ADVICE: Readonly<Record<string, string>> = {
   '28': REFUSED,
   '3D000': 'does not exist; create it as a user who may: CREATE DATABASE … ENCODING UTF8',
   '53300': BUSY,
-  '53100': 'cannot be written: the disk of the server is full; free some space; Octavo then continues by itself',
+  '53100':
+    'cannot be written: the disk of the server is full; free some space; a running daemon then continues by itself',
   '53200': 'cannot be used: the server is out of memory',
   '57014': TOO_SLOW,
   '55P03': TOO_SLOW,
   '25P03': TOO_SLOW,
   '25P04': TOO_SLOW,
-  '40': 'refused a transaction because of others, several times; Octavo tries again by itself',
+  '40': 'refused a transaction because of others, several times; a running daemon tries again by itself',
   '25006': 'is read-only; name the primary server in store.url',
   '42501':
     'refuses a statement for lack of permissions; the user of store.url must own the schema "octavo": GRANT CREATE ON DATABASE … TO …',

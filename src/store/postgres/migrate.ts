@@ -19,7 +19,31 @@ const HISTORY_TABLE = `CREATE TABLE migration (
  * of another program or cannot be created, the server is too old or read-only, or its encoding is not UTF8; it is not
  * changed then. `migrations` is for tests.
  */
-export async function migrate(options: PostgresOptions, migrations = MIGRATIONS): Promise<void> {
+export function migrate(options: PostgresOptions, migrations = MIGRATIONS): Promise<void> {
+  return connected(options, async (client, errors) => {
+    if (!(await isNewest(client, errors, migrations))) {
+      await client.query(BEGIN);
+      await advance(client, errors, migrations);
+      await client.query('COMMIT');
+    }
+  });
+}
+
+/** Throws StoreError if the database does not have all tables of the newest layout. Changes nothing. */
+export function requireTables(options: PostgresOptions, migrations = MIGRATIONS): Promise<void> {
+  return connected(options, async (client, errors) => {
+    if (!(await isNewest(client, errors, migrations))) {
+      throw errors.create(
+        'has no tables of Octavo, or those of an older version; name another database, or start the daemon of this version once, which creates them',
+      );
+    }
+  });
+}
+
+async function connected(
+  options: PostgresOptions,
+  work: (client: Client, errors: PostgresErrors) => Promise<void>,
+): Promise<void> {
   const { Client } = await import('pg');
   const errors = new PostgresErrors(readUrl(options));
   // A migration may take longer than other statements.
@@ -28,11 +52,7 @@ export async function migrate(options: PostgresOptions, migrations = MIGRATIONS)
   try {
     await client.connect();
     await requireUsable(client, errors);
-    if (!(await isNewest(client, errors, migrations))) {
-      await client.query(BEGIN);
-      await advance(client, errors, migrations);
-      await client.query('COMMIT');
-    }
+    await work(client, errors);
   } catch (error) {
     throw errors.convert(error);
   } finally {

@@ -97,3 +97,11 @@ export function newerFileError(file: string, version: number, known: number): St
     `${file} was written by a newer Octavo (layout ${version}; this version supports up to ${known}); run that version or a newer one`,
   );
 }
+
+/** File that an older Octavo wrote, or that is empty, where it must not be changed. */
+export function olderFileError(file: string, version: number): StoreError {
+  const what = version === 0 ? 'is empty' : `was written by an older Octavo (layout ${version})`;
+  return new StoreError(
+    `${file} ${what}; name another file, or start the daemon of this version once, which migrates it`,
+  );
+}

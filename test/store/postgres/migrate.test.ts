@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { migrate } from '../../../src/store/postgres/migrate.ts';
+import { migrate, requireTables } from '../../../src/store/postgres/migrate.ts';
 import { MIGRATIONS } from '../../../src/store/postgres/migrations.ts';
 import { openSqliteStore } from '../../../src/store/sqlite.ts';
 import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
@@ -154,6 +154,17 @@ describe.runIf(hasPostgres)('migrations of PostgreSQL', () => {
       `was migrated by a newer Octavo (layout ${layout + 2}; this version supports up to ${layout}); run that version or a newer one`,
     );
     await migrate({ url, pool: 1 }, [...MIGRATIONS, next(layout)]);
+  });
+
+  test('are not run by a command that only reads', async () => {
+    const url = await cluster.createDatabase();
+    const older = /has no tables of Octavo, or those of an older version/;
+    await expect(requireTables({ url, pool: 1 })).rejects.toThrow(older);
+    expect(await cluster.query("SELECT to_regnamespace('octavo') AS found", nameOf(url))).toEqual([{ found: null }]);
+    await migrate({ url, pool: 1 });
+    await requireTables({ url, pool: 1 });
+    await expect(requireTables({ url, pool: 1 }, [...MIGRATIONS, next(1)])).rejects.toThrow(older);
+    expect(await cluster.query('SELECT number FROM octavo.migration', nameOf(url))).toHaveLength(MIGRATIONS.length);
   });
 
   test('refuse a database that they cannot use, and say what to do', async () => {
