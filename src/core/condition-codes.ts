@@ -75,7 +75,7 @@ export const CONDITION_RULES: Readonly<Record<ConditionCode, ConditionRule>> = {
   paused: rule('info', 0, 'Changes are paused'),
   'channel-failing': rule('warning', 5, 'A notification channel fails'),
   'status-failing': rule('warning', 5, 'Commit statuses cannot be set'),
-  'state-file-failing': rule('page', 1, 'The state file cannot be used'),
+  'state-file-failing': rule('page', 1, 'The store cannot be used'),
   'unowned-organization': rule('page', 2, 'No replica has the organization', ['state-file-failing']),
   'configuration-invalid': rule('warning', 0, 'The configuration cannot be used'),
 };

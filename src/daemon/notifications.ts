@@ -138,7 +138,7 @@ export class DaemonNotifications {
   }
 
   #onError(error: unknown): void {
-    this.#context.log.error({ reason: messageOf(error) }, 'notifications cannot use the state file');
+    this.#context.log.error({ reason: messageOf(error) }, 'notifications cannot use the store');
   }
 }
 

@@ -57,7 +57,9 @@ export async function openControl(
     );
   }
   if (await isListening(path)) {
-    throw new StoreError(`${path} is in use by another process; only one Octavo may use a state file`);
+    throw new StoreError(
+      `${path} is in use by another daemon; set runtime.directory to another directory for this one`,
+    );
   }
   makeRoom(path);
   const app = createApp(explainFully);

@@ -92,7 +92,7 @@ export function stateFileFacts(reason: string | null, now: number): readonly Fac
     ? []
     : [
         newFact('state-file-failing', scope, {
-          summary: `The state file cannot be used: ${oneLine(reason)}`,
+          summary: `The store cannot be used: ${oneLine(reason)}`,
           since: now,
         }),
       ];

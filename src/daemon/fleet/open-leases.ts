@@ -31,7 +31,7 @@ export function openLeases({ config, store, clock, random, version, log }: Lease
   const shortest = shortestLease(config.platform.timeout);
   if (ttl < shortest) {
     throw new ConfigError(
-      `fleet.lease is ${ttl} ms, too short to send requests that may take ${config.platform.timeout} ms; set fleet.lease to at least ${shortest}ms, or lower platform.timeout`,
+      `fleet.lease is too short (${seconds(ttl)}) to send requests that may take ${seconds(config.platform.timeout)}; set fleet.lease to at least ${seconds(shortest)}, or lower platform.timeout`,
     );
   }
   const host = hostname();
@@ -58,4 +58,9 @@ export function sharedBudgets(
     replica,
     update: (name, change) => fleet.update(`budgets/${digest}/shared/${name}`, change),
   });
+}
+
+/** Returns a duration in whole seconds, rounded up, as settings have it. */
+function seconds(milliseconds: number): string {
+  return `${Math.ceil(milliseconds / 1000)}s`;
 }

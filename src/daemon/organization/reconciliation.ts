@@ -83,7 +83,7 @@ export class Reconciliation implements Feature {
       source: this.source,
       drift: organization.schedule.drift,
       clock,
-      onError: (reason) => log.warn({ reason }, 'cannot follow the source'),
+      onError: (reason) => stopping.aborted || log.warn({ reason }, 'cannot follow the source'),
     });
     const webhook = pushWebhook(organization);
     this.pushes =

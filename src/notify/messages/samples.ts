@@ -43,7 +43,7 @@ const CONDITIONS: Readonly<Record<ConditionCode, Text>> = {
   stale: ['Not checked for 20 minutes, although a check is due every 5 minutes; see the log of the daemon'],
   paused: ['Changes are paused until 18:00 UTC: release day'],
   'channel-failing': ['The channel helpdesk takes no messages: it answered with 404; check its URL'],
-  'state-file-failing': ['The state file cannot be used: no space is left on the device'],
+  'state-file-failing': ['The store cannot be used: no space is left on the device'],
   'unowned-organization': ['No replica has had this organization for 3 minutes; check the replicas and the database'],
   'configuration-invalid': [
     'The new configuration cannot be used, so the earlier one stays in use',

@@ -1,6 +1,10 @@
 import type { ClaimedLease, LeaseRecord, LeaseTable, OwnReplica, Replica } from '../leases.ts';
 import type { SqlDatabase, SqlRow } from '../sql/database.ts';
 
+/** Greatest epoch that JavaScript can count. Only another program can write a greater one, and nobody claims that lease. */
+const MAX_EPOCH = Number.MAX_SAFE_INTEGER;
+const EPOCH = `LEAST(epoch, ${MAX_EPOCH}) AS epoch`;
+
 /** Items of a JSON list of names. */
 const NAMES = 'SELECT value FROM json_array_elements_text(?::json) AS item (value)';
 
@@ -39,7 +43,7 @@ export class PostgresLeases implements LeaseTable {
           ...[id, version, address, weight, isDraining ? 1 : 0, extension, extension, ttl],
         );
       }
-      return (await sql.all('SELECT name, epoch FROM lease WHERE holder = ?', id)).map(toClaimed);
+      return (await sql.all(`SELECT name, ${EPOCH} FROM lease WHERE holder = ?`, id)).map(toClaimed);
     });
   }
 
@@ -69,7 +73,7 @@ export class PostgresLeases implements LeaseTable {
       }
       const rows = await sql.all(
         `WITH free AS MATERIALIZED (
-           SELECT name FROM lease WHERE holder IS NULL AND name IN (${NAMES})
+           SELECT name FROM lease WHERE holder IS NULL AND epoch < ${MAX_EPOCH} AND name IN (${NAMES})
            ORDER BY since, name LIMIT ? FOR UPDATE SKIP LOCKED
          )
          UPDATE lease SET holder = ?, epoch = epoch + 1, since = clock_timestamp() FROM free
@@ -113,7 +117,7 @@ export class PostgresLeases implements LeaseTable {
   leases(): Promise<readonly LeaseRecord[]> {
     return this.#database.read(async (sql) => {
       const rows = await sql.all(
-        `SELECT name, holder, epoch, ${milliseconds('(clock_timestamp() - since)')} AS age FROM lease ORDER BY name`,
+        `SELECT name, holder, ${EPOCH}, ${milliseconds('(clock_timestamp() - since)')} AS age FROM lease ORDER BY name`,
       );
       return rows.map(
         ({ name, holder, epoch, age }): LeaseRecord => ({

@@ -253,7 +253,7 @@ class Pages {
     }
     this.#options.log.error({ route: request.routeOptions.url, reason: messageOf(error) }, 'page failed');
     if (error instanceof StoreError) {
-      return new PageError(503, 'The state file cannot be read now. The log of the daemon says why.');
+      return new PageError(503, 'The store cannot be read now. The log of the daemon says why.');
     }
     return new PageError(500, 'The page cannot be shown. The log of the daemon says why.');
   }

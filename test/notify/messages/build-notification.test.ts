@@ -91,7 +91,7 @@ describe('buildNotification', () => {
       'The platform does not answer: https://api.example',
     ],
     ['a channel', [condition(null, { code: 'channel-failing', subject: 'ops' })], 'A notification channel fails: ops'],
-    ['the daemon', [condition(null, { code: 'state-file-failing', scope: none })], 'The state file cannot be used'],
+    ['the daemon', [condition(null, { code: 'state-file-failing', scope: none })], 'The store cannot be used'],
     ['two codes', [condition('acme'), condition('acme', { code: 'drift' })], '2 conditions'],
     ['two codes that ended', [resolved('acme'), resolved('acme', { code: 'drift' })], '2 conditions'],
   ] as const)('has a title for %s', (_what, conditions, title) => {
