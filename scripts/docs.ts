@@ -214,7 +214,8 @@ id: org_acme
 source: { git: { url: https://git.example/acme/docs.git } }
 \`\`\`
 
-Files whose names end in \`.yaml\` or \`.yml\` are read, except hidden ones. Relative paths in them start at the directory of
+Files whose names end in \`.yaml\` or \`.yml\` are read, except hidden ones. A symbolic link must point to a file in the
+directory. Relative paths in them start at the directory of
 the configuration file, as in the list. \`list\` next to \`directory\` adds organizations that have no file of their own. Two
 organizations with the same id are reported as a problem of both.
 `;

@@ -38,6 +38,7 @@ export interface ControlServer {
 
 /** Largest request body, in bytes: a push may name thousands of files. */
 const MAX_REQUEST_SIZE = 4 * 1024 * 1024;
+const IN_USE = 'is in use by another daemon; set runtime.directory to another directory for this one';
 /** Maximum length of a socket path on Linux, in bytes. */
 const MAX_PATH_LENGTH = 107;
 
@@ -57,9 +58,7 @@ export async function openControl(
     );
   }
   if (await isListening(path)) {
-    throw new StoreError(
-      `${path} is in use by another daemon; set runtime.directory to another directory for this one`,
-    );
+    throw new StoreError(`${path} ${IN_USE}`);
   }
   makeRoom(path);
   const app = createApp(explainFully);

@@ -61,15 +61,35 @@ describe('organizations in files', () => {
       'c.yaml': 'id: org_c\nclusters: { schedule: x }\nwhatever: 1\n',
       'd.yaml': 'id: [',
       'e.yaml': new Error('permission denied'),
+      'f.yaml': new Error('permission denied'),
     };
     expect(problemsOf(() => load(files))).toEqual([
-      'etc/config.yaml:2:29: organizations.directory: cannot read the file e.yaml (permission denied)',
       expect.stringMatching(/^etc\/orgs\/a\.yaml:3:56: source\.git\.pollInterval: "soon" is not valid/),
       expect.stringMatching(/^etc\/orgs\/b\.yaml:1:1: is not an organization/),
       expect.stringMatching(/^etc\/orgs\/c\.yaml:2:23: clusters\.schedule: "x" is not valid/),
       expect.stringMatching(/^etc\/orgs\/c\.yaml:3:1: whatever: unknown setting/),
       expect.stringMatching(/^etc\/orgs\/d\.yaml:1:6: is not valid YAML/),
+      'etc/orgs/e.yaml:1:1: cannot be read: permission denied; correct or remove the file',
+      'etc/orgs/f.yaml:1:1: cannot be read: permission denied; correct or remove the file',
     ]);
+  });
+
+  test('need a name that is plain text, so that problems show it as it is', () => {
+    for (const name of ['a\u001b[31m.yaml', 'a\nb.yaml', '\u202ea.yaml', 'a\u200b.yaml']) {
+      const [problem, ...others] = problemsOf(() => load({ [name]: 'id: org_a' }));
+      expect(others).toEqual([]);
+      expect(problem).toMatch(
+        /^etc\/orgs\/[\x20-\x7e]+: cannot be read: its name is too long or not plain text; correct or/,
+      );
+    }
+  });
+
+  test('with the name of a property of every object are unknown settings', () => {
+    for (const name of ['__proto__', 'constructor', 'toString']) {
+      expect(problemsOf(() => load({ 'a.yaml': `id: org_a\n${name}: 1` }))).toEqual([
+        expect.stringMatching(/^etc\/orgs\/a\.yaml:2:1: \w+: unknown setting/),
+      ]);
+    }
   });
 
   test('with the same id are a problem of both files', () => {

@@ -1,6 +1,6 @@
 /** Decides which configuration file a command reads, and from where: the disk, or the base of a pull request. */
 import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
-import { dirname, relative, resolve } from 'node:path';
+import { dirname, relative, resolve, sep } from 'node:path';
 import { isOrganizationFile } from '../../config/file/organization-files.ts';
 import type { ConfigTrust } from '../../config/file/trust.ts';
 import { ConfigError, messageOf } from '../../core/errors.ts';
@@ -116,15 +116,21 @@ function readFound(path: string): ConfigSource {
 }
 
 function readOrganizationFiles(directory: string): ReadonlyMap<string, string | Error> {
+  const root = realpathSync(directory);
   const read = (name: string) => {
     try {
-      return readText(resolve(directory, name));
+      // Links within the directory are those of a ConfigMap. Others could show any file of this machine in problems.
+      const path = realpathSync(resolve(root, name));
+      if (!path.startsWith(`${root}${sep}`)) {
+        return new Error('it is a symbolic link to a file outside of the directory');
+      }
+      return readRegularFile(path, { limit: MAX_NAMED_SIZE, expected: path }).toString('utf8');
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     }
   };
   return new Map(
-    readdirSync(directory)
+    readdirSync(root)
       .filter(isOrganizationFile)
       .map((name) => [name, read(name)]),
   );

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { messageOf, type Problem } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { append } from '../../core/lists.ts';
+import { plainLine } from '../../core/text/plain-line.ts';
 import { didYouMean } from '../../core/text/suggest.ts';
 import { type ConfigDocument, type Path, readDocument, type SubstitutionContext } from '../model/document.ts';
 
@@ -17,11 +18,13 @@ export interface OrganizationFileOptions {
   readonly readDirectory: (directory: string) => ReadonlyMap<string, string | Error>;
 }
 
+/** Longest name of a file, in code points. */
+const MAX_NAME = 255;
 const SETTINGS = ['directory', 'list'];
 
 /** Returns true for the name of a file that has an organization. */
 export function isOrganizationFile(name: string): boolean {
-  return /^[^.].*\.ya?ml$/.test(name);
+  return /^[^.].*\.ya?ml$/s.test(name);
 }
 
 /** Document whose organizations are a list, with the directory of the others; null: there is none. */
@@ -110,11 +113,15 @@ function readFiles(
   return [...contents]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([name, content]) => {
-      if (typeof content !== 'string') {
-        problems.push(document.problemAt(at, `cannot read the file ${name} (${content.message})`));
+      const shown = plainLine(name, MAX_NAME);
+      const path = join(dirname(file), directory, shown);
+      if (typeof content !== 'string' || shown !== name) {
+        const reason = typeof content === 'string' ? 'its name is too long or not plain text' : content.message;
+        const message = `cannot be read: ${reason}; correct or remove the file`;
+        problems.push({ file: path, line: 1, column: 1, address: '', message });
         return [];
       }
-      const found = readDocument(content, join(dirname(file), directory, name), context);
+      const found = readDocument(content, path, context);
       if (isObject(found.values)) {
         return [found];
       }

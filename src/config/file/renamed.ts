@@ -33,5 +33,7 @@ export const RENAMED: Readonly<Record<string, Readonly<Record<string, string>>>>
 
 /** Returns the current name of a setting; undefined if it was not renamed. */
 export function currentName(path: Path, key: string): string | undefined {
-  return RENAMED[path.map((part) => (typeof part === 'number' ? '*' : String(part))).join('.')]?.[key];
+  const parent = path.map((part) => (typeof part === 'number' ? '*' : String(part))).join('.');
+  const names = Object.hasOwn(RENAMED, parent) ? RENAMED[parent] : undefined;
+  return names !== undefined && Object.hasOwn(names, key) ? names[key] : undefined;
 }

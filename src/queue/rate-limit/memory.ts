@@ -54,8 +54,8 @@ export function recall(memory: unknown, owner: string | undefined, now: number):
 }
 
 /**
- * Returns true if a state has something that the one saved last does not tell. Ended windows need not be saved: whoever
- * reads the state drops them. Neither does a token bucket that fills up by itself.
+ * Returns true if a state has something that the one saved last does not tell. Ended windows need not be saved,
+ * because reading the state drops them. Neither does a token bucket that fills up by itself.
  */
 export function isWorthSaving(memory: QueueMemory | null, saved: QueueMemory | null): boolean {
   const isSaved = (budget: RememberedBudget) => saved?.budgets.some((each) => covers(each, budget)) ?? false;

@@ -133,6 +133,18 @@ describe.runIf(hasPostgres)('claims', () => {
     await close();
   });
 
+  test('leave out a lease whose epoch another program has set too high', async () => {
+    const { database, leases, close } = await open();
+    await leases.define(['a', 'b', 'c']);
+    await leases.renew(replica('r'), TTL);
+    await leases.claim('r', ['c'], 1);
+    await run(database, "UPDATE lease SET epoch = 9223372036854775807 WHERE name IN ('a', 'c')");
+    expect(names(await leases.claim('r', ['a', 'b'], 2))).toEqual(['b']);
+    expect(names(await leases.renew(replica('r'), TTL))).toEqual(['b', 'c']);
+    expect((await leases.leases()).map(({ holder }) => holder)).toEqual([null, 'r', 'r']);
+    await close();
+  });
+
   test.each([
     ['has not joined', () => Promise.resolve()],
     ['is draining', (leases: PostgresLeases) => leases.renew(replica('r', { isDraining: true }), TTL)],
