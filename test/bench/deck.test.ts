@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import { findDeck } from '../../bench/deck.ts';
+import { endWithParent } from '../support/end-with-parent.ts';
 
 const KONG = fileURLToPath(new URL('../../bench/process/kong.ts', import.meta.url));
 
@@ -18,7 +19,7 @@ test('without decK, a message says how to provide it', () => {
 });
 
 test('the fake of Kong has a version, is empty, and accepts what decK writes', async () => {
-  const kong = spawn(process.execPath, [KONG, '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const kong = spawn(...endWithParent(process.execPath, [KONG, '0']), { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     const [line] = (await once(kong.stdout, 'data')) as [Buffer];
     const address = String(line).trim();

@@ -13,6 +13,7 @@ import { getFeatures } from '../../src/emulator/model/features.ts';
 import { openWriter } from '../../src/platform/client.ts';
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
+import { endWithParent } from '../support/end-with-parent.ts';
 import { createFastClock } from '../support/fast-clock.ts';
 import { Helpdesk, SECRET, testRedactor } from '../support/helpdesk.ts';
 import { eventually } from '../support/octavo-process.ts';
@@ -216,7 +217,9 @@ test('a process killed between any two writes sends every ticket, each with at m
   for (let round = 0; round <= KILLS; round += 1) {
     write(round * 4, round * 4 + 8);
     const args = [CHILD, state, log, emulator.url, String(epoch), emulator.organization, site];
-    const process = spawn(globalThis.process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const process = spawn(...endWithParent(globalThis.process.execPath, args), {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     child = process;
     let writes = 0;
     for await (const _ of createInterface({ input: process.stdout })) {

@@ -14,6 +14,7 @@ import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { countCases } from '../support/campaign.ts';
 import { ConversationSink, type SinkFault } from '../support/conversation-sink.ts';
+import { endWithParent } from '../support/end-with-parent.ts';
 import { Helpdesk, SECRET, type TicketState } from '../support/helpdesk.ts';
 import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../support/postgres.ts';
 
@@ -144,7 +145,7 @@ async function playKills(state: State): Promise<void> {
     }
   };
   const start = () => {
-    child = spawn(process.execPath, [CHILD, state.place, log, server.url, String(epoch)], {
+    child = spawn(...endWithParent(process.execPath, [CHILD, state.place, log, server.url, String(epoch)]), {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     return { process: child, lines: createInterface({ input: child.stdout as NonNullable<typeof child.stdout> }) };

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Fact } from '../../src/store/notifications.ts';
 import { countCases, SEED } from '../support/campaign.ts';
+import { endWithParent } from '../support/end-with-parent.ts';
 import { FakeWebhookReceiver } from '../support/notify/fake-webhook-receiver.ts';
 
 const CHILD = fileURLToPath(new URL('notify-process.ts', import.meta.url));
@@ -64,7 +65,7 @@ test('announces and resolves every condition, however often it is killed', async
   /** Runs a process until a function of its written lines returns true, and kills it. */
   const run = async (isOver: (lines: number) => boolean) => {
     const args = [CHILD, join(folder, 'octavo.db'), facts, receiver.url, receiver.secret];
-    const started = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const started = spawn(...endWithParent(process.execPath, args), { stdio: ['ignore', 'pipe', 'inherit'] });
     child = started;
     let lines = 0;
     for await (const _ of createInterface({ input: started.stdout })) {

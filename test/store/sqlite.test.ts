@@ -20,6 +20,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { RecordEntry } from '../../src/store/store.ts';
+import { endWithParent } from '../support/end-with-parent.ts';
 import { toFirstLayout } from './first-layout.ts';
 
 const entry: RecordEntry = { address: 'team/a', kind: 'team', id: 't', fields: {}, protect: true, metadata: {} };
@@ -35,7 +36,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Another process that opens the store, writes its announced entries, and holds it until it is killed. */
 async function startHolder(): Promise<{ kill(): Promise<void>; stderr(): string }> {
-  const child = spawn(process.execPath, [CHILD, file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(...endWithParent(process.execPath, [CHILD, file]), { stdio: ['ignore', 'pipe', 'pipe'] });
   let stderr = '';
   child.stderr.on('data', (chunk) => {
     stderr += String(chunk);

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { endWithParent } from './end-with-parent.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
 
@@ -80,7 +81,7 @@ export abstract class OctavoRun {
   }
 }
 
-/** A process of Octavo. It inherits only the path from the environment, and no git settings. */
+/** A process of Octavo. It inherits only the path from the environment, and no git settings. It ends with this process. */
 export class OctavoProcess extends OctavoRun {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
@@ -90,7 +91,8 @@ export class OctavoProcess extends OctavoRun {
     const command = [process.execPath, BIN, ...args];
     const [program = '', ...rest] =
       shell === undefined ? command : ['sh', '-c', `${shell}; exec "$@"`, 'sh', ...command];
-    this.child = spawn(program, rest, {
+    // The demonstration ends the processes that it started.
+    this.child = spawn(...endWithParent(program, rest, args[0] === 'demo' ? 'TERM' : 'KILL'), {
       cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {

@@ -5,8 +5,9 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endWithParent } from './end-with-parent.ts';
 import { eventually } from './octavo-process.ts';
-import { findFreePort, type PostgresCluster } from './postgres.ts';
+import { findFreePort, type PostgresCluster, systemUser } from './postgres.ts';
 
 /** Path of Debian's PgBouncer. */
 const EXECUTABLE = '/usr/sbin/pgbouncer';
@@ -28,8 +29,10 @@ export class PgBouncer implements AsyncDisposable {
     this.port = port;
     this.#folder = folder;
     // It refuses to run as root.
-    const user = process.getuid?.() === 0 ? ['-u', 'postgres'] : [];
-    this.#process = spawn(EXECUTABLE, [...user, join(folder, 'pgbouncer.ini')], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#process = spawn(...endWithParent(EXECUTABLE, [join(folder, 'pgbouncer.ini')]), {
+      ...systemUser(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     for (const output of [this.#process.stdout, this.#process.stderr]) {
       output?.setEncoding('utf8').on('data', (text: string) => {
         this.#log += text;

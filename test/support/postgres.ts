@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { endWithParent } from './end-with-parent.ts';
 
 /** Folder of Debian's packages, one folder for each version. */
 const VERSIONS = '/usr/lib/postgresql';
@@ -122,8 +123,7 @@ export class PostgresCluster implements AsyncDisposable {
   async start(): Promise<void> {
     const log = openSync(join(this.folder, 'log'), 'a');
     const args = ['-D', join(this.folder, 'data'), '-p', String(this.port), '-k', this.folder];
-    // The server gets a signal if this process is killed.
-    this.#server = spawn('setpriv', ['--pdeathsig', 'QUIT', '--', postgresProgram('postgres'), ...args], {
+    this.#server = spawn(...endWithParent(postgresProgram('postgres'), args, 'QUIT'), {
       ...this.#user,
       stdio: ['ignore', log, log],
     });
@@ -217,7 +217,7 @@ function initialize(folder: string, password: string, user: SystemUser, options:
 }
 
 /** Returns the user `postgres` if this process is root. */
-function systemUser(): SystemUser {
+export function systemUser(): SystemUser {
   if (process.getuid?.() !== 0) {
     return {};
   }
