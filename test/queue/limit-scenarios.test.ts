@@ -3,20 +3,36 @@ import { describe, expect, test } from 'vitest';
 import { countCases, SEED, SIZE } from '../support/campaign.ts';
 import { drawScenario, FAMILIES, type Family, judge, VARIANTS, type Variant } from '../support/limit-scenarios.ts';
 
+/** `…AtLeast`: lower bound of the figure of all scenarios, given the sample. */
 interface Summary {
   readonly mean: number;
-  readonly p90: number;
+  readonly meanAtLeast: number;
+  readonly p90AtLeast: number;
   readonly p95: number;
   readonly max: number;
 }
 
 const CASES = countCases({ sample: 40, ci: 100, full: 300 });
 
+/**
+ * Standard errors between a figure of a sample and its lower bound. Samples differ with every commit, and one scenario in
+ * a hundred has many times the mean; a goal that is met must not fail a commit by chance.
+ */
+const CERTAINTY = 3;
+
 function summarize(values: readonly number[]): Summary {
   const sorted = values.toSorted((a, b) => a - b);
-  const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
-  const quantile = (share: number) => sorted[Math.floor(share * sorted.length)] ?? 0;
-  return { mean, p90: quantile(0.9), p95: quantile(0.95), max: sorted.at(-1) ?? 0 };
+  const { length } = sorted;
+  const mean = sorted.reduce((sum, value) => sum + value, 0) / length;
+  const variance = sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, length - 1);
+  const quantile = (share: number) => sorted[Math.floor(share * length)] ?? 0;
+  return {
+    mean,
+    meanAtLeast: mean - CERTAINTY * Math.sqrt(variance / length),
+    p90AtLeast: quantile(0.9 - CERTAINTY * Math.sqrt((0.9 * 0.1) / length)),
+    p95: quantile(0.95),
+    max: sorted.at(-1) ?? 0,
+  };
 }
 
 /** Simulates random scenarios, which change with the commit. */
@@ -33,48 +49,48 @@ function judgeAll(family: Family, variant: Variant) {
   };
 }
 
-// Goals: 5 own 429s and 1.05 of the floor on average; the tolerances are for the small sample.
+// The goals hold for all scenarios: a test fails if its sample shows that they are missed.
 describe('a fixed window of any length is used in full, with few 429s', () => {
   test.each<[Family, Variant, number]>([
-    ['clock', 'plain', 1.08],
-    ['clock', 'skew', 1.08],
-    ['first call', 'plain', 1.14],
-    ['first call', 'skew', 1.14],
+    ['clock', 'plain', 1.05],
+    ['clock', 'skew', 1.05],
+    ['first call', 'plain', 1.06],
+    ['first call', 'skew', 1.06],
   ])('%s, %s', (family, variant, ratio) => {
     const { learning, ...judged } = judgeAll(family, variant);
-    expect(learning.mean).toBeLessThanOrEqual(10);
-    expect(learning.p90).toBeLessThanOrEqual(14);
-    expect(judged.ratio.mean).toBeLessThanOrEqual(ratio);
+    expect(learning.meanAtLeast).toBeLessThanOrEqual(7);
+    expect(learning.p90AtLeast).toBeLessThanOrEqual(12);
+    expect(judged.ratio.meanAtLeast).toBeLessThanOrEqual(ratio);
   });
 
   test.each<[Family, number]>([
-    ['clock', 1.12],
-    ['first call', 1.16],
+    ['clock', 1.06],
+    ['first call', 1.07],
   ])('%s, and learned again after a change', (family, ratio) => {
     const { learning, relearning, ...judged } = judgeAll(family, 'changed');
-    expect(learning.p90).toBeLessThanOrEqual(14);
-    expect(relearning.p90).toBeLessThanOrEqual(20);
-    expect(judged.ratio.mean).toBeLessThanOrEqual(ratio);
+    expect(learning.p90AtLeast).toBeLessThanOrEqual(12);
+    expect(relearning.p90AtLeast).toBeLessThanOrEqual(5);
+    expect(judged.ratio.meanAtLeast).toBeLessThanOrEqual(ratio);
   });
 
   test.each<Family>(['clock', 'first call'])('%s, with at most a few 429s if they have Retry-After', (family) => {
     const { learning, ratio } = judgeAll(family, 'retry-after');
-    expect(learning.p90).toBeLessThanOrEqual(8);
-    expect(ratio.mean).toBeLessThanOrEqual(1.1);
+    expect(learning.p90AtLeast).toBeLessThanOrEqual(5);
+    expect(ratio.meanAtLeast).toBeLessThanOrEqual(1.05);
   });
 });
 
 describe('another kind of limit is used in large part', () => {
   test.each<[Family, Variant, number]>([
-    ['bucket', 'plain', 1.15],
-    ['sliding counter', 'plain', 1.5],
-    ['sliding log', 'plain', 1.75],
-    ['bucket', 'retry-after', 1.3],
-    ['sliding counter', 'retry-after', 1.4],
-    ['sliding log', 'retry-after', 1.5],
-    ['concurrency', 'retry-after', 1.3],
+    ['bucket', 'plain', 1.05],
+    ['sliding counter', 'plain', 1.3],
+    ['sliding log', 'plain', 1.5],
+    ['bucket', 'retry-after', 1.2],
+    ['sliding counter', 'retry-after', 1.2],
+    ['sliding log', 'retry-after', 1.3],
+    ['concurrency', 'retry-after', 1.25],
   ])('%s, %s', (family, variant, ratio) => {
-    expect(judgeAll(family, variant).ratio.mean).toBeLessThanOrEqual(ratio);
+    expect(judgeAll(family, variant).ratio.meanAtLeast).toBeLessThanOrEqual(ratio);
   });
 });
 

@@ -1,6 +1,13 @@
 /** Random scenarios of platforms that limit requests without rate-limit headers, and the figures that are judged. */
 import type { ServerClock } from '../../src/queue/rate-limit/server-clock.ts';
-import { budgetClient, type Client, type LimitReport, type LimitScenario, simulateLimit } from './limit-simulator.ts';
+import {
+  budgetClient,
+  type Client,
+  type LimitRefusal,
+  type LimitReport,
+  type LimitScenario,
+  simulateLimit,
+} from './limit-simulator.ts';
 import {
   firstCallWindow,
   fixedWindow,
@@ -29,11 +36,14 @@ export interface Draw {
 }
 
 export interface Figures {
-  /** Own 429s to requests that were in flight when the first one arrived: no client can foresee them. */
+  /**
+   * Own 429s to requests that were in flight when the first one arrived, and when the first one after a change of the
+   * limit arrived: no client can foresee them.
+   */
   readonly unforeseen: number;
   /** Other own 429s, until the limit changes. */
   readonly learning: number;
-  /** Own 429s from the change of the limit on; null if it does not change. */
+  /** Other own 429s from the change of the limit on; null if it does not change. */
   readonly relearning: number | null;
   /** Time over floor, for windows from the second one on. */
   readonly ratio: number;
@@ -123,19 +133,26 @@ export function judge(draw: Draw, createClient: (clock: ServerClock) => Client =
   if (report.refused.length === 0) {
     return null;
   }
-  const relearning = report.refused.filter((at) => at >= draw.changeAt).length;
+  const learning = countForeseeable(report.refused.filter(({ at }) => at < draw.changeAt));
+  const relearning = countForeseeable(report.refused.filter(({ at }) => at >= draw.changeAt));
   return {
-    unforeseen: report.refused.length - report.refusedLater.length,
-    learning: report.refusedLater.length - relearning,
+    unforeseen: report.refused.length - learning - relearning,
+    learning,
     relearning: draw.changeAt === Number.POSITIVE_INFINITY ? null : relearning,
     ratio: ratioOf(draw, scenario, report),
   };
 }
 
+/** Returns the number of 429s to requests that were sent after the first of these 429s arrived. */
+function countForeseeable(refused: readonly LimitRefusal[]): number {
+  const [first] = refused;
+  return first === undefined ? 0 : refused.filter(({ sentAt }) => sentAt >= first.receivedAt).length;
+}
+
 function ratioOf(draw: Draw, scenario: LimitScenario, { accepted, refused }: LimitReport): number {
   const isWindow = draw.family === 'clock' || draw.family === 'first call';
   const { limiter, concurrency, rtt, otherClient, startAt, maxConcurrent = Number.POSITIVE_INFINITY } = scenario;
-  const from = isWindow ? limiter.resetAfter(refused[0] ?? 0) : startAt;
+  const from = isWindow ? limiter.resetAfter(Math.min(...refused.map(({ at }) => at))) : startAt;
   const left = isWindow ? accepted.filter((at) => at >= from).length : accepted.length;
   const { at, last } = limiter.opening(left, from, otherClient / 1000);
   const rounds = (Math.ceil(last / Math.min(maxConcurrent, concurrency)) - 1) * rtt;

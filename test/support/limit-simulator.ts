@@ -40,14 +40,19 @@ export interface Client {
   onRefused(permit: Permit, headers: RateHeaders, receivedAt: number, jitter: number): void;
 }
 
+/** 429 to a request of the client. */
+export interface LimitRefusal {
+  readonly sentAt: number;
+  /** Time at which the server refused the request, and at which the client learned it. */
+  readonly at: number;
+  readonly receivedAt: number;
+}
+
 /** Result; times are the server's. */
 export interface LimitReport {
   readonly accepted: readonly number[];
-  readonly refused: readonly number[];
-  /** Time at which the first 429 arrived at the client; Infinity without a 429. */
-  readonly firstRefusal: number;
-  /** 429s to requests that were sent after the first 429 arrived, by the time of sending. */
-  readonly refusedLater: readonly number[];
+  /** In the order in which the client learned them. */
+  readonly refused: readonly LimitRefusal[];
 }
 
 interface Event {
@@ -74,9 +79,7 @@ class LimitSimulation {
   readonly #clock: ServerClock;
   readonly #events = new TinyQueue<Event>([], (a, b) => a.at - b.at);
   readonly #accepted: number[] = [];
-  readonly #refused: number[] = [];
-  readonly #refusedLater: number[] = [];
-  #firstRefusal = Number.POSITIVE_INFINITY;
+  readonly #refused: LimitRefusal[] = [];
   #now = MONOTONIC_START;
   #inFlight = 0;
   #atServer = 0;
@@ -104,12 +107,15 @@ class LimitSimulation {
       this.#now = event.at;
       event.run();
     }
-    const [accepted, refused, refusedLater] = [this.#accepted, this.#refused, this.#refusedLater];
-    return { accepted, refused, refusedLater, firstRefusal: this.#firstRefusal };
+    return { accepted: this.#accepted, refused: this.#refused };
   }
 
   get #serverNow(): number {
-    return this.#now - MONOTONIC_START + this.#scenario.startAt;
+    return this.#toServer(this.#now);
+  }
+
+  #toServer(monotonic: number): number {
+    return monotonic - MONOTONIC_START + this.#scenario.startAt;
   }
 
   #after(milliseconds: number, run: () => void): void {
@@ -155,40 +161,36 @@ class LimitSimulation {
     const { limiter, maxConcurrent = Number.POSITIVE_INFINITY } = this.#scenario;
     const at = this.#serverNow;
     const verdict = this.#atServer < maxConcurrent ? limiter.take(at) : { accepted: false, reset: at };
-    (verdict.accepted ? this.#accepted : this.#refused).push(at);
+    if (verdict.accepted) {
+      this.#accepted.push(at);
+    }
     this.#atServer += 1;
     const wait = this.#scenario.hasRetryAfter ? Math.ceil((verdict.reset - at) / 1000) * 1000 : null;
     const retryAfter = verdict.accepted ? null : wait;
     this.#after(this.#part(this.#scenario.processing), () => {
       const headers = { ...NO_RATE_HEADERS, date: Math.floor(this.#serverNow / 1000) * 1000, retryAfter };
-      this.#respond(permit, headers, verdict.accepted);
+      this.#respond(permit, headers, verdict.accepted ? null : at);
     });
   }
 
-  #respond(permit: Permit, headers: RateHeaders, isAccepted: boolean): void {
+  /** `refusedAt`: time at which the server refused the request; null if it accepted it. */
+  #respond(permit: Permit, headers: RateHeaders, refusedAt: number | null): void {
     const { outbound, processing } = this.#scenario;
-    this.#after(this.#part(1 - outbound - processing), () => this.#answer(permit, headers, isAccepted));
+    this.#after(this.#part(1 - outbound - processing), () => this.#answer(permit, headers, refusedAt));
   }
 
-  #answer(permit: Permit, headers: RateHeaders, isAccepted: boolean): void {
+  #answer(permit: Permit, headers: RateHeaders, refusedAt: number | null): void {
     this.#atServer -= 1;
     this.#inFlight -= 1;
     this.#clock.observe(headers, permit.sentAt, this.#now);
-    if (isAccepted) {
+    if (refusedAt === null) {
       this.#client.onResponse(permit, headers, this.#now);
     } else {
       this.#waiting += 1;
-      this.#recordRefusal(permit);
+      this.#refused.push({ sentAt: this.#toServer(permit.sentAt), at: refusedAt, receivedAt: this.#serverNow });
       this.#client.onRefused(permit, headers, this.#now, this.#scenario.random());
     }
     this.#pump();
-  }
-
-  #recordRefusal({ sentAt }: Permit): void {
-    this.#firstRefusal = Math.min(this.#firstRefusal, this.#now);
-    if (sentAt >= this.#firstRefusal) {
-      this.#refusedLater.push(sentAt - MONOTONIC_START + this.#scenario.startAt);
-    }
   }
 
   #part(share: number): number {
