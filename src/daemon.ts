@@ -8,6 +8,7 @@ import { describeFleet, metricOwnership, observeFleet, TransactionTimes } from '
 import { configuredReporters } from './daemon/facts/reporters.ts';
 import { FactReporting } from './daemon/facts/reporting.ts';
 import { type Configuration, openConfiguration } from './daemon/fleet/configuration.ts';
+import { ConfigurationProblems } from './daemon/fleet/configuration-problems.ts';
 import { openLeases, sharedBudgets } from './daemon/fleet/open-leases.ts';
 import { FleetOrganizations } from './daemon/fleet/organizations.ts';
 import { requireWork } from './daemon/fleet/require-work.ts';
@@ -18,7 +19,7 @@ import { serveHooks } from './daemon/hooks.ts';
 import { IdleMemory } from './daemon/idle-memory.ts';
 import { DaemonNotifications, openChannels } from './daemon/notifications.ts';
 import { DaemonOrganizationOpener } from './daemon/open-organization.ts';
-import type { DaemonOptions } from './daemon/options.ts';
+import type { Daemon, DaemonOptions } from './daemon/options.ts';
 import type { DaemonContext } from './daemon/organization/feature.ts';
 import { SharedWork } from './daemon/shared-work.ts';
 import { WebPage } from './daemon/web-page.ts';
@@ -34,31 +35,7 @@ import { FLEET_LEASE, type Lease } from './store/leases.ts';
 import { openStore } from './store/open/open-store.ts';
 import type { Store } from './store/store.ts';
 
-/** A running daemon. */
-export interface Daemon {
-  /** URL of health and metrics; null before `start`, and for a single round. */
-  readonly address: string | null;
-  /** URL of the web page; null before `start`, and if it is not configured. */
-  readonly pageAddress: string | null;
-  /** Organizations that have a source of manifests. */
-  readonly organizations: readonly OrganizationReconciler[];
-  /** Reads the configuration again, and applies what has changed. */
-  reload(): Promise<void>;
-  /** Serves health and metrics, opens the control socket and starts all features. */
-  start(): Promise<void>;
-  /**
-   * Runs one round: a pass of each organization, a poll of each conversation source, and then one run over the issue
-   * clusters. Returns false if conversations or clusters failed.
-   */
-  once(): Promise<boolean>;
-  /** Runs once over the issue clusters of each organization, regardless of schedules. Returns false if a run failed. */
-  runClusters(): Promise<boolean>;
-  /**
-   * Stops accepting work, lets requests in flight finish, records them and closes, within 10 s.
-   * See docs/daemon.md#signals.
-   */
-  stop(): Promise<void>;
-}
+export type { Daemon };
 
 /** Milliseconds after which unfinished work is abandoned: less than 10 s, including closing. */
 const STOP_LIMIT = 8500;
@@ -106,6 +83,7 @@ class RunningDaemon implements Daemon {
   readonly #notifications: DaemonNotifications;
   readonly #facts: FactReporting;
   readonly #configuration: Configuration | null;
+  readonly #problems: ConfigurationProblems;
   #config: Config;
   #control: ControlServer | null = null;
   #timer: NodeJS.Timeout | undefined;
@@ -116,7 +94,11 @@ class RunningDaemon implements Daemon {
     const onEvent = notifyingBudget(observeQueue(metrics), () => changes.notify('budget'));
     this.#context = options;
     this.#config = options.config;
-    const onProblem = () => void this.#facts.observe();
+    const onProblem = () => {
+      changes.notify('configuration');
+      void this.#problems.publish();
+      void this.#observeFacts();
+    };
     const configure = async (changed: Config) => {
       this.#configure(changed);
       await this.#shared.forgetRemoved();
@@ -124,6 +106,10 @@ class RunningDaemon implements Daemon {
     this.#configuration = openConfiguration(options, { configure, onProblem });
     const work = { begin: (lease: Lease) => this.#begin(lease), end: (lease: Lease) => this.#end(lease) };
     this.#leases = openLeases(options, work);
+    this.#problems = new ConfigurationProblems({
+      ...{ ...options, leases: this.#leases, own: () => this.#configuration?.problem ?? null },
+      onStored: () => this.#link.announceConfiguration(),
+    });
     const shared = sharedBudgets(options, this.#leases);
     this.#connections = new TokenConnections({ ...options, onEvent, shared });
     this.#notifications = new DaemonNotifications(
@@ -144,10 +130,14 @@ class RunningDaemon implements Daemon {
       configured: () => this.#config.organizations,
       queueName: (organization) => this.#connections.queueName(organization),
       onNotifications: () => this.#notifications.wakeHere(),
+      onConfiguration: () => {
+        this.#problems.markChanged();
+        void this.#observeFacts();
+      },
     });
     this.#page = new WebPage({
       ...{ context: this.#context, connections: this.#connections, notifications: this.#notifications, changes },
-      link: this.#link,
+      ...{ link: this.#link, problems: this.#problems },
       fleet: () => describeFleet(this.#leases, this.#config.organizations, options.times.average),
       organizations: () => this.#organizations.open,
       configured: () => this.#config.organizations,
@@ -181,8 +171,8 @@ class RunningDaemon implements Daemon {
     const { config, log } = this.#context;
     await this.#organizations.check();
     this.#facts.start(this.#page.backend, {
-      leases: { organization: (id) => this.#organizations.find(id)?.lease ?? null, shared: () => this.#shared.lease },
-      configuration: () => this.#configuration?.problem ?? null,
+      organization: (id) => this.#organizations.find(id)?.lease ?? null,
+      shared: () => this.#shared.lease,
     });
     this.#link.start(this.#page.backend);
     await this.#shared.start();
@@ -284,14 +274,20 @@ class RunningDaemon implements Daemon {
     this.#endPass();
     observeFleet(this.#leases, this.#context.metrics);
     this.#changes.notify('replicas', true);
+    void this.#problems.publish();
     this.#page.observe();
     // Saved regularly, because a killed process cannot save anything.
     void this.#connections.remember();
     this.#organizations.observe();
   }
 
+  async #observeFacts(): Promise<void> {
+    await this.#problems.refresh();
+    await this.#facts.observe();
+  }
+
   #endPass(): void {
-    void this.#facts.observe();
+    void this.#observeFacts();
     for (const [name, queue] of this.#connections.queues()) {
       this.#context.metrics.queue(queueObservation(name, queue.snapshot()));
     }

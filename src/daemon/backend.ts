@@ -5,10 +5,12 @@ import { DAEMON_HISTORY, type History } from '../store/history.ts';
 import type { Notifications } from '../store/notifications.ts';
 import type { Store } from '../store/store.ts';
 import type { ActionHandlers, Backend, OrganizationState, QueueState } from '../views/model/backend.ts';
+import type { ReplicaConfigurationProblem } from '../views/model/configuration-problem.ts';
 import type { FleetState } from '../views/model/fleet-state.ts';
 import type { LogBuffer } from '../views/model/log-buffer.ts';
 import type { NotificationReader } from '../views/model/notification-reader.ts';
 import type { BudgetSampler } from './budget-sampler.ts';
+import type { ConfigurationProblems } from './fleet/configuration-problems.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
 import type { RemoteOrganizations } from './states/remote-organizations.ts';
 
@@ -21,6 +23,7 @@ export interface BackendOptions {
   /** Returns the organizations of the configuration. The list is another object after each change. */
   readonly configured: () => readonly OrganizationConfig[];
   readonly fleet: () => FleetState | null;
+  readonly problems: Pick<ConfigurationProblems, 'list' | 'refresh'>;
   /** Organizations of the configuration that this replica does not have. */
   readonly remote: RemoteOrganizations;
   /** Returns the name of the queue of an organization. */
@@ -36,7 +39,7 @@ export interface BackendOptions {
 
 /**
  * Tells listeners that something changed, here or at another replica. A topic is the id of an organization, or `budget`,
- * `log` or `notifications`.
+ * `configuration`, `log` or `notifications`.
  */
 export class ChangeNotifier {
   readonly #listeners = new Set<(topic: string, isRemote: boolean) => void>();
@@ -100,11 +103,16 @@ export class DaemonBackend implements Backend {
   async refresh(organization: string | null): Promise<void> {
     const own = new Set(this.#options.organizations().map(({ id }) => id));
     const others = this.#options.configured().filter(({ id }) => !own.has(id));
+    await this.#options.problems.refresh();
     await this.#options.remote.refresh(new Set(others.map(({ id }) => id)), organization);
   }
 
   fleet(): FleetState | null {
     return this.#options.fleet();
+  }
+
+  configurationProblems(): readonly ReplicaConfigurationProblem[] {
+    return this.#options.problems.list();
   }
 
   onChange(listener: (topic: string) => void): () => void {

@@ -28,10 +28,14 @@ export interface FleetLinkOptions {
   readonly stopping: AbortSignal;
   /** Called when another replica has stored notifications. */
   readonly onNotifications: () => void;
+  /** Called when the configuration of another replica has become invalid, or valid again. */
+  readonly onConfiguration: () => void;
 }
 
 /** Topic of changes of notifications. */
 const NOTIFICATIONS = 'notifications';
+/** Topic of invalid configurations. */
+const CONFIGURATION = 'configuration';
 
 /** Parts that only a fleet has. */
 interface Shared {
@@ -154,6 +158,11 @@ export class FleetLink {
     this.#send(NOTIFICATIONS);
   }
 
+  /** Tells the other replicas that the configuration of this one has become invalid, or valid again. */
+  announceConfiguration(): void {
+    this.#send(CONFIGURATION);
+  }
+
   #open(): Shared | null {
     const { context, leases, stopping } = this.#options;
     const { store, clock, log } = context;
@@ -186,11 +195,14 @@ export class FleetLink {
 
   /** Tells listeners of this replica what another one has changed. */
   #hear(topic: string): void {
-    const { changes, onNotifications } = this.#options;
+    const { changes, onNotifications, onConfiguration } = this.#options;
+    if (topic === CONFIGURATION) {
+      onConfiguration();
+    }
     changes.notify(topic, true);
     if (topic === NOTIFICATIONS) {
       onNotifications();
-    } else {
+    } else if (topic !== CONFIGURATION) {
       // The state of an organization has the queue of its token.
       changes.notify('budget', true);
     }

@@ -6,7 +6,7 @@ import type { FleetState } from '../views/model/fleet-state.ts';
 import { LogBuffer } from '../views/model/log-buffer.ts';
 import type { PageServer } from '../web/server/page-server.ts';
 import { Actions } from './actions.ts';
-import { type ChangeNotifier, DaemonBackend } from './backend.ts';
+import { type BackendOptions, type ChangeNotifier, DaemonBackend } from './backend.ts';
 import { BudgetSampler } from './budget-sampler.ts';
 import { DeliveryActions } from './delivery-actions.ts';
 import type { TokenConnections } from './fleet/token-connections.ts';
@@ -24,6 +24,7 @@ export interface WebPageOptions {
   readonly configured: () => readonly OrganizationConfig[];
   readonly link: FleetLink;
   readonly fleet: () => FleetState | null;
+  readonly problems: BackendOptions['problems'];
   readonly connections: Pick<TokenConnections, 'queues' | 'queueName'>;
   readonly changes: ChangeNotifier;
   readonly notifications: SilenceActionOptions['notifications'] & Pick<DaemonNotifications, 'wake'>;
@@ -49,6 +50,7 @@ export class WebPage {
       configured,
       link,
       fleet,
+      problems,
       connections,
       changes,
       notifications,
@@ -80,7 +82,7 @@ export class WebPage {
     });
     this.backend = new DaemonBackend({
       ...{ version, clock, store, changes, sampler: this.#sampler, log: logBuffer, organizations, configured, fleet },
-      remote: link.remote,
+      ...{ remote: link.remote, problems },
       queueName: (organization) => connections.queueName(organization),
       channels: Object.keys(config.notifications.channels),
       actions: link.route(local, () => this.backend),

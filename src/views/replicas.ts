@@ -1,5 +1,7 @@
 /** View of the replicas of a fleet, of the organizations that none of them has, and of the database. */
 import { counted, spanWords } from '../plan/render/words.ts';
+import { type ConfigurationView, configurationViews } from './configuration.ts';
+import type { ReplicaConfigurationProblem } from './model/configuration-problem.ts';
 import type { FleetState } from './model/fleet-state.ts';
 import type { Visibility } from './model/notification-reader.ts';
 import { organizationPath } from './model/paths.ts';
@@ -33,6 +35,8 @@ export interface ReplicasView {
   /** Those that have waited longest, of the ones that the person may see. */
   readonly unowned: readonly UnownedView[];
   readonly unownedTotal: number;
+  /** Configurations that cannot be used, of all replicas. */
+  readonly configuration: readonly ConfigurationView[];
   /** Null for a state file. */
   readonly database: {
     readonly state: 'working' | 'failing';
@@ -47,10 +51,15 @@ export interface ReplicasView {
 const SHOWN_UNOWNED = 100;
 
 /** Describes the fleet; `null`: the state is in a file, which one process uses. */
-export function replicasView(fleet: FleetState | null, visibility: Visibility): ReplicasView {
+export function replicasView(
+  fleet: FleetState | null,
+  visibility: Visibility,
+  problems: readonly ReplicaConfigurationProblem[] = [],
+): ReplicasView {
+  const configuration = configurationViews(problems, () => visibility);
   if (fleet === null) {
     const sentence = 'One process uses the state file. A fleet needs PostgreSQL';
-    return { isFleet: false, sentence, replicas: [], unowned: [], unownedTotal: 0, database: null };
+    return { isFleet: false, sentence, replicas: [], unowned: [], unownedTotal: 0, configuration, database: null };
   }
   const visible = fleet.unowned
     .filter(({ organization }) => visibility.isVisible(organization))
@@ -67,6 +76,7 @@ export function replicasView(fleet: FleetState | null, visibility: Visibility): 
       seconds: age === null ? null : Math.floor(age / 1000),
     })),
     unownedTotal: visible.length,
+    configuration,
     database: {
       state: fleet.failure === null ? 'working' : 'failing',
       reason: fleet.failure,

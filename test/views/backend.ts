@@ -56,6 +56,7 @@ export async function fakeDaemon(...cases: readonly OrganizationCase[]): Promise
     organizations: () => all.map(({ state }) => state),
     refresh: async () => undefined,
     fleet: () => null,
+    configurationProblems: () => [],
     onChange: () => () => undefined,
   } as unknown as Backend;
   return { backend, store, plans: all.map(({ plan }) => plan) };

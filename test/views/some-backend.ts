@@ -114,6 +114,7 @@ export function someBackend(
     organizations: () => organizations,
     refresh: async () => undefined,
     fleet: () => null,
+    configurationProblems: () => [],
     actions: {
       ...{ act: handle('act'), conversations: handle('conversations'), clusters: handle('clusters') },
       silences: (by, request) => handle('silences')(by, null, request),

@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
+import type { ConfigurationFiles } from '../../src/daemon/fleet/configuration.ts';
+
 import { createDaemon, type Daemon } from '../../src/daemon.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createLogger } from '../../src/log.ts';
@@ -31,12 +33,14 @@ export interface PageDaemon extends AsyncDisposable {
 export interface PageSettings extends DaemonSettings {
   readonly ui?: Readonly<Record<string, unknown>>;
   readonly clock?: Clock;
+  /** Files whose changes the daemon applies. Default: none. */
+  readonly configuration?: ConfigurationFiles;
 }
 
 /** Starts a daemon of a workspace and waits for its first pass. */
 export async function startPage(
   work: Workspace,
-  { ui = {}, clock = systemClock, ...settings }: PageSettings = {},
+  { ui = {}, clock = systemClock, configuration, ...settings }: PageSettings = {},
 ): Promise<PageDaemon> {
   const source = { git: { url: work.repository.directory, pollInterval: '1h' } };
   const file = work.configure({
@@ -65,6 +69,7 @@ export async function startPage(
     logBuffer,
     version: '0',
     dryRun: false,
+    ...(configuration === undefined ? {} : { configuration }),
   });
   await daemon.start();
   await Promise.all(daemon.organizations.map((organization) => organization.idle()));

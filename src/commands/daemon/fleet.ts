@@ -1,16 +1,33 @@
 /** Command about the fleet of the running daemon. */
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
+import { configurationDetail, configurationHead } from '../../views/configuration.ts';
 import type { ReplicasView } from '../../views/replicas.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { line, openViews, print, type ViewFlags } from './views.ts';
 
-/** Prints the replicas, and the organizations that none of them has. Returns 1 if there are some, or the database fails. */
+/**
+ * Prints the replicas, the organizations that none of them has, and invalid configurations. Returns 1 if there are some, or
+ * the database fails.
+ */
 export async function fleetStatusCommand(flags: ViewFlags, context: CommandContext): Promise<ExitCode> {
   const { load } = await openViews(flags, context);
   const view = (await load('/replicas')) as ReplicasView;
-  print(view, flags, context, () => [view.sentence, ...replicaLines(view), ...unownedLines(view)]);
-  return view.unownedTotal > 0 || view.database?.state === 'failing' ? EXIT.failed : EXIT.done;
+  print(view, flags, context, () => [
+    ...[view.sentence, ...replicaLines(view), ...unownedLines(view), ...configurationLines(view)],
+  ]);
+  const isFine = view.unownedTotal === 0 && view.database?.state !== 'failing' && view.configuration.length === 0;
+  return isFine ? EXIT.done : EXIT.failed;
+}
+
+function configurationLines({ configuration }: ReplicasView): readonly string[] {
+  return configuration.map((each) =>
+    line([
+      `${configurationHead(each)} since ${each.since}:`,
+      `${configurationDetail(each)};`,
+      `still running with the configuration of ${each.usedSince}`,
+    ]),
+  );
 }
 
 function replicaLines({ replicas }: ReplicasView): readonly string[] {

@@ -29,8 +29,6 @@ export interface FactCollectorOptions {
   readonly log: Pick<Logger, 'warn' | 'debug'>;
   /** Called after facts have changed. */
   readonly onReported: () => void;
-  /** Returns why the files of the configuration cannot be used; null if they can. */
-  readonly configuration?: () => { readonly reason: string; readonly since: number } | null;
 }
 
 /** Writes facts, fenced by a lease of this replica. */
@@ -124,13 +122,13 @@ export class FactCollector {
 
   /** Adds what belongs to no organization and no token. */
   #addShared(reports: Reports, breakers: ReturnType<BreakerWatch['observe']>[], failure: string | null): void {
-    const { backend, platform, configuration } = this.#options;
+    const { backend, platform } = this.#options;
     const now = backend.clock.now();
     const add = (reporter: string, facts: readonly Fact[] | null) =>
       reports.set(reporter, { organization: null, facts });
     add('platform', platformFacts({ organization: null, token: null, platform }, breakers));
     add('fleet', unownedFacts(backend.fleet(), platform, now));
-    add('configuration', configurationFacts(configuration?.() ?? null));
+    add('configuration', configurationFacts(backend.configurationProblems()));
     add('daemon', stateFileFacts(this.#passFailure() ?? failure, now));
   }
 

@@ -4,6 +4,7 @@ import { largest, smallest } from '../../core/lists.ts';
 import { spanWords } from '../../plan/render/words.ts';
 import type { QueueSnapshot } from '../../queue/model/snapshot.ts';
 import type { Fact, Scope } from '../../store/notifications.ts';
+import type { ReplicaConfigurationProblem } from '../../views/model/configuration-problem.ts';
 import { newFact, oneLine } from './fact.ts';
 
 /** A request that waits this long counts as waiting for the rate limit. */
@@ -70,19 +71,21 @@ export function platformFacts(scope: Scope, breakers: readonly BreakerState[]): 
 const LISTED_PROBLEMS = 10;
 
 /** Returns a fact if the files of the configuration cannot be used. `reason` has one problem in each line. */
-export function configurationFacts(
-  problem: { readonly reason: string; readonly since: number } | null,
-): readonly Fact[] {
+export function configurationFacts(problems: readonly ReplicaConfigurationProblem[]): readonly Fact[] {
   const scope = { organization: null, token: null, platform: null };
-  return problem === null
-    ? []
-    : [
-        newFact('configuration-invalid', scope, {
-          summary: 'The new configuration cannot be used, so the earlier one stays in use',
-          details: problem.reason.split('\n').slice(0, LISTED_PROBLEMS).map(oneLine),
-          since: problem.since,
-        }),
-      ];
+  if (problems.length === 0) {
+    return [];
+  }
+  const replicas = problems.flatMap(({ replica }) => replica ?? []).toSorted();
+  const of = replicas.length === 0 ? '' : ` of ${replicas.join(', ')}`;
+  const lines = new Set(problems.flatMap(({ reason }) => reason.split('\n')));
+  return [
+    newFact('configuration-invalid', scope, {
+      summary: oneLine(`The new configuration${of} cannot be used, so the earlier one stays in use`),
+      details: [...lines].slice(0, LISTED_PROBLEMS).map(oneLine),
+      since: smallest(problems.map(({ since }) => since)),
+    }),
+  ];
 }
 
 /** Returns a fact if the state file cannot be used. `reason`: the message of the error; null if there is none. */

@@ -9,7 +9,7 @@ import { FLEET_LEASE, type Lease } from '../../store/leases.ts';
 import type { Notifications } from '../../store/notifications.ts';
 import type { Store } from '../../store/store.ts';
 import type { Backend } from '../../views/model/backend.ts';
-import { FactCollector, type FactCollectorOptions } from './collector.ts';
+import { FactCollector } from './collector.ts';
 import { changeRequestEvents } from './events.ts';
 import { PassActivity } from './pass-activity.ts';
 import { WeeklyDigests } from './weekly-digest.ts';
@@ -70,13 +70,10 @@ export class FactReporting {
   }
 
   /** Starts to observe the daemon. */
-  start(
-    backend: Backend,
-    { leases, configuration }: Pick<FactCollectorOptions, 'configuration'> & { readonly leases: ReportLeases },
-  ): void {
+  start(backend: Backend, leases: ReportLeases): void {
     const { store, log, config } = this.#context;
     const collector = new FactCollector({
-      ...{ backend, log, notifications: store.notifications(), configuration },
+      ...{ backend, log, notifications: store.notifications() },
       writer: (organization) => {
         const lease = organization === null ? leases.shared() : leases.organization(organization);
         return lease === null

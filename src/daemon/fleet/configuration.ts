@@ -4,6 +4,7 @@ import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../log.ts';
+import type { ConfigurationProblem } from '../../views/model/configuration-problem.ts';
 import { requireWork } from './require-work.ts';
 
 /** Files of a configuration. */
@@ -13,13 +14,6 @@ export interface ConfigurationFiles {
   /** Calls back after the files have changed, until `close`. Resolves once every later change will be noticed. */
   watch(onChange: () => void, onError: (error: Error) => void): Promise<void>;
   close(): Promise<void>;
-}
-
-/** Why the files cannot be used, so that an earlier configuration stays in use. */
-export interface ConfigurationProblem {
-  readonly reason: string;
-  /** Milliseconds since the epoch. */
-  readonly since: number;
 }
 
 export interface ConfigurationOptions {
@@ -38,6 +32,8 @@ export class Configuration {
   readonly #options: ConfigurationOptions;
   #config: Config;
   #problem: ConfigurationProblem | null = null;
+  /** Time at which the configuration in use was read. */
+  #usedSince: number;
   /** Changed settings that were reported. */
   #needRestart = '';
   #isWanted = false;
@@ -47,6 +43,7 @@ export class Configuration {
   constructor(options: ConfigurationOptions) {
     this.#options = options;
     this.#config = options.config;
+    this.#usedSince = options.clock.now();
   }
 
   get problem(): ConfigurationProblem | null {
@@ -81,6 +78,7 @@ export class Configuration {
       this.#isWanted = false;
       try {
         await this.#apply(await files.read());
+        this.#usedSince = this.#options.clock.now();
         this.#report(null);
       } catch (error) {
         this.#report(messageOf(error));
@@ -113,7 +111,8 @@ export class Configuration {
     if (reason === (before?.reason ?? null)) {
       return;
     }
-    this.#problem = reason === null ? null : { reason, since: before?.since ?? clock.now() };
+    this.#problem =
+      reason === null ? null : { reason, since: before?.since ?? clock.now(), usedSince: this.#usedSince };
     if (reason === null) {
       log.info('the configuration can be used again');
     } else {

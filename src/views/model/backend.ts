@@ -20,6 +20,7 @@ import type { Actor, History } from '../../store/history.ts';
 import type { DeadFilter, DeadLetter } from '../../store/outbox/outbox.ts';
 import type { OrganizationRecord } from '../../store/store.ts';
 import type { BudgetSample } from './budget-samples.ts';
+import type { ReplicaConfigurationProblem } from './configuration-problem.ts';
 import type { FleetState } from './fleet-state.ts';
 import type { LogBuffer } from './log-buffer.ts';
 import type { NotificationReader } from './notification-reader.ts';
@@ -110,13 +111,15 @@ export interface Backend {
   readonly actions: ActionHandlers;
   /** Returns the state of the fleet; null if the state is in a file. */
   fleet(): FleetState | null;
+  /** Returns the configurations that cannot be used, of all replicas. */
+  configurationProblems(): readonly ReplicaConfigurationProblem[];
   readonly log: LogBuffer;
   readonly notifications: NotificationReader;
   /** History of what people did that concerns no single organization. */
   readonly history: Pick<History, 'audit'>;
   /**
-   * Calls back when something changed. A topic is the id of an organization, or `budget`, `log`, `notifications` or
-   * `replicas`. Returns a function that stops it.
+   * Calls back when something changed. A topic is the id of an organization, or `budget`, `configuration`, `log`,
+   * `notifications` or `replicas`. Returns a function that stops it.
    */
   onChange(listener: (topic: string) => void): () => void;
 }

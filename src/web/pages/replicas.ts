@@ -12,7 +12,8 @@ import { definePage, type Html } from '../page.ts';
 
 export const replicasPage = definePage<ReplicasView>({
   path: '/replicas',
-  load: async (backend, { viewer }) => replicasView(backend.fleet(), visibilityOf(backend, viewer)),
+  load: async (backend, { viewer }) =>
+    replicasView(backend.fleet(), visibilityOf(backend, viewer), backend.configurationProblems()),
   title: () => 'Replicas',
   render: (view, { now }) => html`<h1>Replicas</h1>
 <p class="sentence">${view.sentence}.</p>

@@ -55,7 +55,7 @@ const SPREAD = 50;
 const LEAST_DURATION = 2;
 const LEAST_WAIT = 500;
 /** Topics that belong to no organization. */
-const GLOBAL_TOPICS: ReadonlySet<string> = new Set(['budget', 'log', 'notifications', 'replicas']);
+const GLOBAL_TOPICS: ReadonlySet<string> = new Set(['budget', 'configuration', 'log', 'notifications', 'replicas']);
 
 export class EventStreams {
   readonly #options: EventStreamOptions;

@@ -1,5 +1,7 @@
 /** Frame of every page: navigation, the content, and the places for notices. */
 import { html } from 'hono/html';
+import { type ConfigurationView, configurationDetail, configurationHead } from '../../views/configuration.ts';
+import { age } from '../html/age.ts';
 import { link, pathTo } from '../html/link.ts';
 import { shown } from '../html/text.ts';
 import type { Html, Viewer } from '../page.ts';
@@ -21,6 +23,10 @@ export interface FrameOptions {
   readonly notice?: string;
   /** The fleet that serves the page; absent: there is none. */
   readonly fleet?: { readonly warning: string | null };
+  /** Configurations that cannot be used. */
+  readonly configuration?: readonly ConfigurationView[];
+  /** Milliseconds since the epoch, for the ages of these. */
+  readonly now?: number;
   /** Address to open at once. */
   readonly refresh?: string;
 }
@@ -77,6 +83,7 @@ ${viewer === null ? '' : html`${globalNav(options)}${person(viewer)}`}
 ${options.organization === null || viewer === null ? '' : organizationNav(options.organization, options.path)}
 <p id="connection" class="notice" role="status"></p>
 ${options.fleet?.warning == null ? '' : html`<p class="notice" role="alert">${options.fleet.warning}</p>`}
+${configurationNotices(options)}
 ${options.notice === undefined || options.notice === '' ? '' : html`<p class="notice done" role="status">${options.notice}</p>`}
 <main id="main" tabindex="-1"${live === null ? '' : html` data-etag="${live.etag}" data-topics="${JSON.stringify(live.topics)}"`}>
 ${main}
@@ -85,6 +92,19 @@ ${main}
 </html>
 `;
   return String(document);
+}
+
+/** Characters of a problem of the configuration that are shown. */
+const LONGEST_PROBLEM = 400;
+
+function configurationNotices({ configuration = [], now = 0 }: FrameOptions): Html {
+  const notices = configuration.map((each) => {
+    const detail = configurationDetail(each);
+    const shownDetail = detail === '' ? '' : html`: <code>${shown(detail, LONGEST_PROBLEM)}</code>`;
+    return html`<p class="notice" role="alert">${shown(configurationHead(each))} (since ${age(each.since, now)})${shownDetail}. Still running with the configuration of ${age(each.usedSince, now)}.</p>
+`;
+  });
+  return html`${notices}`;
 }
 
 function globalNav({ path, fleet }: FrameOptions): Html {

@@ -2,9 +2,11 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
+import { configurationViews } from '../../views/configuration.ts';
 import type { Backend } from '../../views/model/backend.ts';
 import { databaseWarning } from '../../views/replicas.ts';
 import { link } from '../html/link.ts';
+import { visibilityOf } from '../html/visibility.ts';
 import type { PageDefinition, PageRequest, Viewer } from '../page.ts';
 import { PageError } from '../page-error.ts';
 import type { Assets } from './assets.ts';
@@ -77,12 +79,25 @@ export async function renderPage(
   const { viewer, params } = request;
   const state = backend.fleet();
   const fleet = state === null ? {} : { fleet: { warning: databaseWarning(state) } };
-  const etag = etagOf(`${title}\n${fleet.fleet?.warning ?? ''}\n${main}`);
+  const configuration = configurationViews(backend.configurationProblems(), () => visibilityOf(backend, viewer));
+  const etag = etagOf(`${title}\n${fleet.fleet?.warning ?? ''}\n${JSON.stringify(configuration)}\n${main}`);
   const topics = page.topics(view);
-  const live = topics.length === 0 ? null : { etag, topics };
+  const live = topics.length === 0 ? null : { etag, topics: [...topics, 'configuration'] };
   const organization = params.organization ?? null;
   const notice = DONE.get(done) ?? '';
-  const body = await layout({ title, main, path, organization, viewer, assets, live, notice, ...fleet });
+  const body = await layout({
+    title,
+    main,
+    path,
+    organization,
+    viewer,
+    assets,
+    live,
+    notice,
+    configuration,
+    now: request.now,
+    ...fleet,
+  });
   return { type: HTML, etag, body, fileName: null };
 }
 

@@ -131,7 +131,11 @@ const CASES: readonly (readonly [ConditionCode, string, () => unknown])[] = [
     'no replica has an organization',
     () => unownedFacts({ unowned: [{ organization: 'acme', age: MINUTE }] }, 'https://api.example', NOW),
   ],
-  ['configuration-invalid', 'a file is invalid', () => configurationFacts({ reason: 'a.yaml:1:1: no', since: NOW })],
+  [
+    'configuration-invalid',
+    'a file is invalid',
+    () => configurationFacts([{ reason: 'a.yaml:1:1: no', since: NOW, usedSince: NOW, replica: null }]),
+  ],
   ['waiting-for-approval', 'changes are held', () => ofPlan(held)],
   ['drift', 'somebody changed the platform', () => ofPlan({ plan: { manifests: TEAM }, drift: () => true })],
   ['field-flapping', 'a field is changed again', () => ofPlan({ plan: { manifests: TEAM } }, [flap])],

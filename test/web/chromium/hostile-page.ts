@@ -212,6 +212,7 @@ async function hostileBackend(organizations: readonly OrganizationState[]): Prom
     organizations: () => organizations,
     refresh: async () => undefined,
     fleet: () => null,
+    configurationProblems: () => [],
     actions: { act: handle, conversations: handle, clusters: handle, silences: handle, deliveries: handle },
     log,
     notifications: await hostileNotifications(),

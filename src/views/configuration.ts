@@ -1,0 +1,49 @@
+/** View of configurations that cannot be used, for every page and for `octavo fleet status`. */
+import { smallest } from '../core/lists.ts';
+import { counted } from '../plan/render/words.ts';
+import type { ReplicaConfigurationProblem } from './model/configuration-problem.ts';
+import type { Visibility } from './model/notification-reader.ts';
+import { isoTime } from './model/words.ts';
+
+export interface ConfigurationView {
+  /** Addresses of the replicas whose files have these problems; empty without a fleet. */
+  readonly replicas: readonly string[];
+  /** First problem, with its file and line; null: only people who may see every organization see it. */
+  readonly problem: string | null;
+  /** Number of further problems. */
+  readonly more: number;
+  readonly since: string;
+  /** Time at which the configuration in use was read. */
+  readonly usedSince: string;
+}
+
+/** Describes the problems; replicas with the same problems are described together. */
+export function configurationViews(
+  problems: readonly ReplicaConfigurationProblem[],
+  isVisible: () => Pick<Visibility, 'seesAll'>,
+): readonly ConfigurationView[] {
+  const groups = problems.length === 0 ? [] : [...Map.groupBy(problems, ({ reason }) => reason)];
+  const seesAll = groups.length > 0 && isVisible().seesAll;
+  return groups.map(([reason, members]) => {
+    const [first = '', ...others] = reason.split('\n');
+    return {
+      replicas: members.flatMap(({ replica }) => replica ?? []).toSorted(),
+      problem: seesAll ? first : null,
+      more: others.length,
+      since: isoTime(smallest(members.map(({ since }) => since))),
+      usedSince: isoTime(smallest(members.map(({ usedSince }) => usedSince))),
+    };
+  });
+}
+
+/** Describes what a configuration is: `The new configuration of host-1 42 cannot be used`. */
+export function configurationHead({ replicas }: ConfigurationView): string {
+  const [first = '', ...others] = replicas;
+  const of = others.length === 0 ? first : `${first} and ${counted(others.length, 'more replica')}`;
+  return `The new configuration${of === '' ? '' : ` of ${of}`} cannot be used`;
+}
+
+/** Describes the first problem and the number of others; empty if the person may not see them. */
+export function configurationDetail({ problem, more }: ConfigurationView): string {
+  return problem === null ? '' : `${problem}${more === 0 ? '' : `, and ${counted(more, 'more problem')}`}`;
+}
