@@ -72,7 +72,7 @@ function codeOf(error: AppError): string | null {
 /** Creates the error that was described. A code of a newer version becomes an error of no class. */
 export function errorFromJson({ code, message, ...members }: JsonObject): Error {
   const text = String(message ?? '');
-  const create = typeof code === 'string' ? CLASSES[code] : undefined;
+  const create = typeof code === 'string' && Object.hasOwn(CLASSES, code) ? CLASSES[code] : undefined;
   return create === undefined ? withMessage(new ForeignError(text), text) : create(text, members);
 }
 

@@ -67,7 +67,7 @@ export class PlanningTables {
     for (const row of await this.#sql.all('SELECT key, fact FROM fact ORDER BY key, reporter')) {
       const fact = this.#toFact(row.fact);
       const other = found.get(String(row.key));
-      if (fact.code in CONDITION_RULES && (other === undefined || fact.since < other.since)) {
+      if (Object.hasOwn(CONDITION_RULES, fact.code) && (other === undefined || fact.since < other.since)) {
         found.set(String(row.key), fact);
       }
     }
@@ -99,7 +99,7 @@ export class PlanningTables {
       facts: await this.facts(),
       conditions: conditions
         .map((row) => toCondition(row, this.#parse))
-        .filter(({ fact }) => fact.code in CONDITION_RULES),
+        .filter(({ fact }) => Object.hasOwn(CONDITION_RULES, fact.code)),
       deliveries: deliveries.map((row) => toDelivery(row, this.#parse)),
       notified: notified.map(toNotified),
       events: events

@@ -63,8 +63,11 @@ describe.skipIf(!hasPostgres)('octavo demo --fleet', () => {
 
   test('uses a database of its own on the server of DATABASE_URL, and ends all replicas when it is stopped', async () => {
     await using cluster = await startPostgres();
+    const url = `postgres://postgres:${cluster.password}@/postgres?host=${cluster.folder}&port=${cluster.port}`;
+    const once = await demo(['2', '--once'], { DATABASE_URL: url }).ended;
+    expect(once).toMatchObject({ code: 0, stdout: expect.stringContaining('2. All manifests change') });
     const running = demo(['2'], { DATABASE_URL: cluster.url() });
-    await eventually('its turn', () => running.stdout.includes('Your turn'), 60);
+    await eventually('its turn', () => running.stdout.includes('Press Ctrl-C'), 60);
     const [, page = ''] = /replica 1 +(http\S+)/.exec(running.stdout) ?? [];
     expect((await fetch(page)).status).toBeLessThan(500);
     const pids = [...running.stdout.matchAll(/process (\d+)/g)].map(([, pid]) => Number(pid));
@@ -76,7 +79,7 @@ describe.skipIf(!hasPostgres)('octavo demo --fleet', () => {
     expect(pids.map(isRunning)).toEqual([false, false]);
     expect(await names()).not.toContainEqual(expect.stringMatching(/^octavo_demo_/));
     expect(left()).toEqual([]);
-  }, 120_000);
+  }, 180_000);
 
   test('says what to do without a server', async () => {
     const { code, stderr } = await demo(['2'], { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/postgres' }).ended;

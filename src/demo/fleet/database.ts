@@ -1,6 +1,7 @@
 /** Database of the demonstration of a fleet: of a server that DATABASE_URL names, otherwise of a temporary one. */
 import type { Clock } from '../../core/clock.ts';
 import { ConfigError, messageOf } from '../../core/errors.ts';
+import { nameDatabase, parsePostgresUrl } from '../../core/postgres-url.ts';
 import type { LeaseTable } from '../../store/leases.ts';
 import { PostgresLeases } from '../../store/postgres/leases.ts';
 import { openPostgresDatabase } from '../../store/postgres/postgres-database.ts';
@@ -47,10 +48,17 @@ async function createDatabase(
   given: string,
   cleanup: AsyncDisposableStack,
 ): Promise<Pick<DemoDatabase, 'url' | 'description'>> {
-  const { Client } = await import('pg');
+  const place = parsePostgresUrl(given);
+  if (typeof place === 'string') {
+    throw new ConfigError(`DATABASE_URL ${place}`);
+  }
+  const [{ Client }, { connectionConfig }] = await Promise.all([
+    import('pg'),
+    import('../../store/postgres/connection.ts'),
+  ]);
   const name = `octavo_demo_${process.pid}`;
   const run = async (statement: string) => {
-    const client = new Client({ connectionString: given });
+    const client = new Client(connectionConfig({ url: given, pool: 1 }));
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -68,7 +76,6 @@ async function createDatabase(
     );
   }
   cleanup.defer(() => run(`DROP DATABASE ${name} WITH (FORCE)`));
-  const url = new URL(given);
-  url.pathname = `/${name}`;
-  return { url: String(url), description: `${name} on ${url.host}` };
+  const url = given.replace(/^([^?]*)\/[^/?]*/, `$1/${name}`);
+  return { url, description: nameDatabase({ ...place, database: name }) };
 }

@@ -40,9 +40,9 @@ function fenceOf({ name, epoch }: FencingLease): string {
   return FENCE.replaceAll('?', () => values.shift() ?? 'NULL');
 }
 
-/** Returns a text as a literal of SQL. */
+/** Returns a text as a literal of SQL, which does not depend on `standard_conforming_strings`. */
 function quote(text: string): string {
-  return `'${text.replaceAll('\0', '\ufffd').replaceAll("'", "''")}'`;
+  return `E'${text.replaceAll('\0', '\ufffd').replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }
 
 /** See `openPostgresDatabase`. */
@@ -59,7 +59,7 @@ export class PostgresDatabase implements SqlDatabase {
     this.errors = new PostgresErrors(readUrl(options));
     const timeout = options.statementTimeout ?? STATEMENT_TIMEOUT;
     this.#settings =
-      `SET LOCAL search_path TO ${SCHEMA};SET LOCAL statement_timeout TO ${timeout};` +
+      `SET LOCAL search_path TO ${SCHEMA};SET LOCAL standard_conforming_strings TO on;SET LOCAL statement_timeout TO ${timeout};` +
       `SET LOCAL idle_in_transaction_session_timeout TO ${IDLE_TIMEOUT}`;
   }
 

@@ -46,6 +46,22 @@ describe.runIf(hasPostgres)('transactions', () => {
     await database.close();
   });
 
+  test('take names with backslashes as texts, whatever the settings of the database are', async () => {
+    const { url, database: first } = await open();
+    await first.close();
+    const name = url.split('/').at(-1);
+    await cluster.query(`ALTER DATABASE ${name} SET standard_conforming_strings = off`);
+    const database = await openPostgresDatabase({ url, pool: 3 });
+    for (const scope of ["a\\'; DROP TABLE octavo.item; --", 'a\\', "a\\''", '\\x27; DROP TABLE octavo.item; --']) {
+      expect(await database.write(scope, (sql) => sql.run('INSERT INTO item (name) VALUES (?)', scope))).toBe(1);
+    }
+    const list = JSON.stringify(['\0', 'b', '\\u0000']);
+    const items = await database.read((sql) => sql.all(`SELECT each.value FROM ${sql.jsonItems('?')}`, list));
+    expect(items.map(({ value }) => value)).toEqual(['\ufffd', 'b', '\\u0000']);
+    expect(await names(database)).toHaveLength(4);
+    await database.close();
+  });
+
   test('rolls back if the work throws, and if the result is not to be kept', async () => {
     const { database } = await open();
     const failing = database.write('x', async (sql) => {
