@@ -3,16 +3,20 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { openMemoryStore } from '../../src/store/memory.ts';
+import { openMemoryDatabase } from '../../src/store/memory.ts';
 import { migrate } from '../../src/store/postgres/migrate.ts';
 import { openPostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
+import type { Sql, SqlDatabase } from '../../src/store/sql/database.ts';
 import { openSqlStore } from '../../src/store/sql-store.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteDatabase } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from './postgres.ts';
 
+/** Statements that fill the tables of a new store: faster than its methods for many rows. */
+type Fill = (sql: Sql) => Promise<unknown>;
+
 /** Name of a store, and a function that opens a new one. The test closes it. */
-export type StoreCase = readonly [name: string, open: () => Promise<Store>];
+export type StoreCase = readonly [name: string, open: (fill?: Fill) => Promise<Store>];
 
 /** Returns the cases of a test file; without PostgreSQL's programs, they are memory and SQLite. Call it once in a file. */
 export function storeCases(tests: string): readonly StoreCase[] {
@@ -33,17 +37,24 @@ export function storeCases(tests: string): readonly StoreCase[] {
     await cluster?.stop();
     rmSync(folder, { recursive: true });
   });
-  const sqlite = async () => {
+  const sqlite = (fill?: Fill) => {
     files += 1;
-    return openSqliteStore(join(folder, `${files}.db`));
+    return openStore(openSqliteDatabase(join(folder, `${files}.db`)), fill);
   };
-  const postgres = async () => {
+  const postgres = async (fill?: Fill) => {
     const url = (await cluster?.createDatabase('TEMPLATE migrated')) ?? '';
-    return openSqlStore(await openPostgresDatabase({ url, pool: 2 }), null);
+    return openStore(await openPostgresDatabase({ url, pool: 2 }), fill);
   };
   return [
-    ['memory', async () => openMemoryStore()],
+    ['memory', (fill) => openStore(openMemoryDatabase(), fill)],
     ['sqlite', sqlite],
     ...(hasPostgres ? [['postgres', postgres] as const] : []),
   ];
+}
+
+async function openStore(database: SqlDatabase, fill?: Fill): Promise<Store> {
+  if (fill !== undefined) {
+    await database.write('fill', fill);
+  }
+  return openSqlStore(database, null);
 }
