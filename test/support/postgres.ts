@@ -1,31 +1,20 @@
 /** PostgreSQL server for tests: a cluster of its own in a temporary folder. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { endWithParent } from './end-with-parent.ts';
+import { createData, findPrograms, giveTo, postgresProgram, type SystemUser, VERSIONS } from './postgres-data.ts';
 
-/** Folder of Debian's packages, one folder for each version. */
-const VERSIONS = '/usr/lib/postgresql';
 const START_LIMIT = 30_000;
 
 /** True if there are PostgreSQL's programs. In CI there must be. */
-export const hasPostgres = programs() !== null || process.env.CI !== undefined;
+export const hasPostgres = findPrograms() !== null || process.env.CI !== undefined;
 
 /** Reports that tests are skipped. Call it from `beforeAll` if `hasPostgres` is false. */
 export function reportMissingPostgres(tests: string): void {
@@ -44,13 +33,7 @@ export interface ClusterOptions {
 /** Ways to end the server: `fast` disconnects everybody, `immediate` is a crash that the next start recovers from. */
 export type ShutdownMode = 'fast' | 'immediate';
 
-/** User that owns the server's processes: PostgreSQL does not run as root. */
-interface SystemUser {
-  readonly uid?: number;
-  readonly gid?: number;
-}
-
-/** Starts a cluster. It takes about a second of one core. It ends with this process. */
+/** Starts a cluster, which ends with this process. */
 export async function startPostgres(options: ClusterOptions = {}): Promise<PostgresCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-postgres-'));
   const password = randomBytes(12).toString('hex');
@@ -181,19 +164,8 @@ export class PostgresCluster implements AsyncDisposable {
 
 function initialize(folder: string, password: string, user: SystemUser, options: ClusterOptions): void {
   const data = join(folder, 'data');
-  const secret = join(folder, 'password');
-  mkdirSync(data, { mode: 0o700 });
-  writeFileSync(secret, password);
-  for (const path of user.uid === undefined ? [] : [folder, data, secret]) {
-    chownSync(path, user.uid as number, user.gid as number);
-  }
-  const auth = `--auth=${options.auth ?? 'trust'}`;
-  const args = ['-D', data, '-U', 'postgres', auth, `--pwfile=${secret}`, '--encoding=UTF8', '--locale=C.UTF-8'];
-  execFileSync(postgresProgram('initdb'), [...args, '--no-sync', '--no-instructions', '--wal-segsize=1'], {
-    ...user,
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  giveTo(user, folder);
+  createData(data, user, { auth: options.auth ?? 'trust', password });
   const settings = {
     ...{ fsync: 'off', max_connections: '200', shared_buffers: '32MB', listen_addresses: "'127.0.0.1'" },
     ...{
@@ -210,9 +182,7 @@ function initialize(folder: string, password: string, user: SystemUser, options:
   for (const [name, content] of Object.entries(options.files ?? {})) {
     const path = join(data, name);
     writeFileSync(path, content, { mode: 0o600 });
-    if (user.uid !== undefined) {
-      chownSync(path, user.uid, user.gid as number);
-    }
+    giveTo(user, path);
   }
 }
 
@@ -226,18 +196,6 @@ export function systemUser(): SystemUser {
     throw new Error('there is no user "postgres", which runs PostgreSQL; install the package postgresql');
   }
   return { uid: Number(line[1]), gid: Number(line[2]) };
-}
-
-/** Returns the folder of the newest version's programs; null if there is none. */
-function programs(): string | null {
-  const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS) : [];
-  const newest = versions.toSorted((a, b) => Number(b) - Number(a))[0];
-  return newest === undefined ? null : join(VERSIONS, newest, 'bin');
-}
-
-/** Returns the path of one of the programs of PostgreSQL, such as `pg_dump`. */
-export function postgresProgram(name: string): string {
-  return join(programs() ?? VERSIONS, name);
 }
 
 /** Returns a port of 127.0.0.1 that nobody listens on. */

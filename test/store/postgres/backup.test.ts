@@ -5,13 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPostgresDatabase } from '../../../src/store/postgres/postgres-database.ts';
 import { openSqlStore } from '../../../src/store/sql-store.ts';
 import type { Store } from '../../../src/store/store.ts';
-import {
-  hasPostgres,
-  type PostgresCluster,
-  postgresProgram,
-  reportMissingPostgres,
-  startPostgres,
-} from '../../support/postgres.ts';
+import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+import { postgresProgram } from '../../support/postgres-data.ts';
 
 const LIMIT = { items: 10, bytes: 10_000 };
 const CONTENT = { kind: 'content', hash: 'h', redactor: '1', payload: '"ü"', notBefore: null } as const;
