@@ -16,11 +16,11 @@ const FINDINGS = `axe.run(document, { runOnly: { type: 'tag', values: ${TAGS} } 
 /** Elements that are wider than the page. */
 const WIDTH = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
-/** Windows in which every page is checked, by name. */
-export const WINDOWS = [
-  ['in light', { colorScheme: 'light', viewport: { width: 1200, height: 800 } }],
-  ['in dark', { colorScheme: 'dark', viewport: { width: 1200, height: 800 } }],
-  ['on a phone', { colorScheme: 'light', viewport: { width: 360, height: 740 } }],
+/** Windows in which every page is checked. */
+const WINDOWS = [
+  { name: 'in light', colorScheme: 'light', viewport: { width: 1200, height: 800 } },
+  { name: 'in dark', colorScheme: 'dark', viewport: { width: 1200, height: 800 } },
+  { name: 'on a phone', colorScheme: 'light', viewport: { width: 360, height: 740 } },
 ] as const;
 
 /** Collects errors of the console, errors of scripts, and dialogs. */
@@ -43,6 +43,22 @@ export function watch(context: BrowserContext): readonly string[] {
 /** Returns everything that is wrong with the page in a tab. */
 export async function check(tab: Page): Promise<readonly string[]> {
   await tab.evaluate(AXE);
+  return findProblems(tab);
+}
+
+/** Returns everything that is wrong with the page in a tab, in each window. The page is loaded once: only CSS depends on the window. */
+export async function checkInWindows(tab: Page): Promise<readonly string[]> {
+  await tab.evaluate(AXE);
+  const found: string[] = [];
+  for (const { name, colorScheme, viewport } of WINDOWS) {
+    await tab.emulateMedia({ colorScheme });
+    await tab.setViewportSize(viewport);
+    found.push(...(await findProblems(tab)).map((problem) => `${name}: ${problem}`));
+  }
+  return found;
+}
+
+async function findProblems(tab: Page): Promise<readonly string[]> {
   const findings = (await tab.evaluate(FINDINGS)) as readonly string[];
   const run = (await tab.evaluate('window.problems')) as readonly string[];
   const tooWide = (await tab.evaluate(WIDTH)) as number;
