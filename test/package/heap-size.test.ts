@@ -39,13 +39,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-/** V8's helper threads collect later while other processes use the processor, so the smallest of several runs counts. */
+/** V8's helper threads collect later while other processes use the processor, so one of several runs has to pass. */
 const RUNS = 4;
+const LARGEST = 4;
 
 test('the heap grows to less than four times what is alive, instead of six times', () => {
-  const ratios = Array.from({ length: RUNS }, () => {
+  let ratio = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < RUNS && ratio >= LARGEST; run += 1) {
     const output = execFileSync(process.execPath, ['--expose-gc', join(root, 'bin/octavo.js')], { encoding: 'utf8' });
-    return (JSON.parse(output) as { ratio: number }).ratio;
-  });
-  expect(Math.min(...ratios)).toBeLessThan(4);
+    ({ ratio } = JSON.parse(output) as { ratio: number });
+  }
+  expect(ratio).toBeLessThan(LARGEST);
 });
