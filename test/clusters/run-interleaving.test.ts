@@ -459,7 +459,7 @@ async function live(
   expect(world.leftOver).toEqual([]);
 }
 
-const RUNS = countCases({ sample: 3, ci: 15, full: 1000 });
+const RUNS = countCases({ sample: 3, ci: 8, full: 1000 });
 const WITHOUT_LINKS = { changeRequestLinks: false };
 const LISTS_ALL = { changeRequestStatus: false, changeRequestDrafts: true };
 const LISTS_OPEN = { changeRequestStatus: false };

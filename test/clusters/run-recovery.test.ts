@@ -158,7 +158,7 @@ describe('requests', () => {
   });
 
   test('creates only the drafts that it opens for 320 clusters that people have partly handled', async () => {
-    for (const features of pickCases([{}, { changeRequestStatus: false }, { changeRequestLinks: false }], 1)) {
+    for (const features of pickCases([{}, { changeRequestStatus: false }, { changeRequestLinks: false }], 1, 1)) {
       const platform = new ClusterPlatform(['guides', 'api']);
       platform.features = { ...ALL_FEATURES, ...features };
       for (let index = 0; index < 320; index += 1) {
@@ -193,7 +193,7 @@ describe('a wrong local clock', () => {
     [skew, true],
     [skew, false],
   ]) as readonly (readonly [number, boolean])[];
-  const each = pickCases(all, 4);
+  const each = pickCases(all, 4, 8);
 
   test.each(each)(
     'by %d ms, with Date %s: creates no draft in any run while the daily limit is reached',

@@ -260,7 +260,7 @@ test('sends the newest version of everything, in order and never twice, whatever
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), async (steps) => {
       most = Math.max(most, (await play(steps)).mostInFlight);
     }),
-    { numRuns: countCases({ sample: 50, ci: 300, full: 5000 }) },
+    { numRuns: countCases({ sample: 50, ci: 150, full: 5000 }) },
   );
   expect(most).toBe(MAX_IN_FLIGHT);
 });

@@ -234,7 +234,7 @@ describe('notifications, killed between any two steps', {
           deaths.add(death);
         }
       }),
-      { numRuns: countCases({ sample: 60, ci: 300, full: 5000 }), seed: SEED, endOnFailure: true },
+      { numRuns: countCases({ sample: 60, ci: 120, full: 5000 }), seed: SEED, endOnFailure: true },
     );
     expect([...deaths].toSorted()).toEqual(
       ['advance', 'begin', 'end', 'report', 'send']
@@ -253,7 +253,7 @@ describe('notifications, killed between any two steps', {
           files += 1;
           return new Campaign(openSqliteStore(join(folder, `${files}.db`))).run(all);
         }),
-        { numRuns: countCases({ sample: 3, ci: 20, full: 100 }), seed: SEED },
+        { numRuns: countCases({ sample: 3, ci: 10, full: 100 }), seed: SEED },
       );
     } finally {
       rmSync(folder, { recursive: true });

@@ -12,7 +12,7 @@ interface Summary {
   readonly max: number;
 }
 
-const CASES = countCases({ sample: 40, ci: 100, full: 300 });
+const CASES = countCases({ sample: 40, ci: 60, full: 300 });
 
 /**
  * Standard errors between a figure of a sample and its lower bound. Samples differ with every commit, and one scenario in

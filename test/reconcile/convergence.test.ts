@@ -12,7 +12,7 @@ import { declare, openWorld, type PassOptions, UNLIMITED, type World } from '../
 
 /** Shrinking takes long; enable it to minimize a counterexample. */
 const endOnFailure = process.env.OCTAVO_SHRINK === undefined;
-const RUNS = countCases({ sample: 8, ci: 50, full: 1000 });
+const RUNS = countCases({ sample: 8, ci: 30, full: 1000 });
 
 describe.each(sampleVersions)('platform %s', (version) => {
   const twoModels = twoModelsOf(version);

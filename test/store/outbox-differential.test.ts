@@ -9,7 +9,7 @@ import type { Store } from '../../src/store/store.ts';
 import { countCases } from '../support/campaign.ts';
 import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../support/postgres.ts';
 
-const RUNS = countCases({ sample: 15, ci: 60, full: 1000 });
+const RUNS = countCases({ sample: 15, ci: 30, full: 1000 });
 const LIMIT = { items: 12, bytes: 100_000 };
 const KEYS = ['a', 'b', 'c', 'd', 'ä', 'Z'];
 

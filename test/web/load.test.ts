@@ -8,8 +8,8 @@ import { fakeDaemon, NOW } from '../views/backend.ts';
 import { someRequest } from '../views/some-backend.ts';
 
 /** Number of organizations, and of resources of one. */
-const ORGANIZATIONS = countCases({ sample: 200, ci: 1000, full: 1000 });
-const RESOURCES = countCases({ sample: 10_000, ci: 100_000, full: 100_000 });
+const ORGANIZATIONS = countCases({ sample: 200, ci: 500, full: 1000 });
+const RESOURCES = countCases({ sample: 10_000, ci: 50_000, full: 100_000 });
 
 /** Largest page, in bytes. */
 const LARGEST = 50_000;

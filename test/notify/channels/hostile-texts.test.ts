@@ -21,7 +21,7 @@ import { MailSink } from '../../support/notify/mail-sink.ts';
 import { channelContext, outgoing, sampleItem, sampleMessage } from '../../support/notify/sample-message.ts';
 
 const URL_OF_PAGE = 'https://octavo.example/o/acme';
-const runs = { numRuns: countCases({ sample: 40, ci: 100, full: 5_000 }), seed: SEED };
+const runs = { numRuns: countCases({ sample: 30, ci: 60, full: 5_000 }), seed: SEED };
 
 const context = channelContext();
 const receivers = {
