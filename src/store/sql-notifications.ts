@@ -101,7 +101,7 @@ function listPart(
     lastSent: () =>
       database.read(async (sql) => {
         const rows = await sql.all(
-          "SELECT channel, MAX(ended_at) AS at FROM notification_delivery WHERE state = 'sent' GROUP BY channel",
+          "SELECT channel, MAX(ended_at) AS at FROM notification_delivery WHERE state = 'sent' GROUP BY channel ORDER BY channel",
         );
         return new Map(rows.map((row) => [String(row.channel), Number(row.at)]));
       }),

@@ -63,7 +63,8 @@ export function openCommands(database: SqlDatabase): CommandTable {
         const same = isShared
           ? await sql.get(
               `SELECT number FROM command
-              WHERE organization = ? AND kind = ? AND request = ? AND epoch IS NULL AND done_at IS NULL`,
+              WHERE organization = ? AND kind = ? AND request = ? AND epoch IS NULL AND done_at IS NULL
+              ORDER BY number LIMIT 1`,
               ...[organization, kind, text],
             )
           : undefined;

@@ -32,11 +32,11 @@ export interface StateChange {
 export interface OrganizationStates {
   /** Writes the parts that have changed, in one transaction. */
   write(organization: string, change: StateChange): Promise<void>;
-  /** Returns the versions of all parts of an organization. */
+  /** Returns the versions of all parts of an organization, by part. */
   versions(organization: string): Promise<readonly StateVersion[]>;
-  /** Returns the versions of these parts of all organizations. */
+  /** Returns the versions of these parts of all organizations, by organization and part. */
   allVersions(parts: readonly string[]): Promise<readonly StateVersion[]>;
-  /** Returns these parts of these organizations. Those that do not exist are left out. */
+  /** Returns these parts of these organizations, by organization and part. Those that do not exist are left out. */
   read(
     organizations: readonly string[],
     parts: readonly string[],
@@ -77,7 +77,7 @@ export function openOrganizationStates(database: SqlDatabase): OrganizationState
       database.read(async (sql) =>
         (
           await sql.all(
-            'SELECT organization, part, hash, epoch, at FROM organization_state WHERE organization = ?',
+            'SELECT organization, part, hash, epoch, at FROM organization_state WHERE organization = ? ORDER BY part',
             organization,
           )
         ).map(toVersion),
@@ -87,7 +87,7 @@ export function openOrganizationStates(database: SqlDatabase): OrganizationState
         (
           await sql.all(
             `SELECT organization, part, hash, epoch, at FROM organization_state
-            WHERE part IN (SELECT each.value FROM ${sql.jsonItems('?')})`,
+            WHERE part IN (SELECT each.value FROM ${sql.jsonItems('?')}) ORDER BY organization, part`,
             JSON.stringify(parts),
           )
         ).map(toVersion),
@@ -98,7 +98,7 @@ export function openOrganizationStates(database: SqlDatabase): OrganizationState
           await sql.all(
             `SELECT organization, part, hash, content FROM organization_state
             WHERE organization IN (SELECT each.value FROM ${sql.jsonItems('?')})
-            AND part IN (SELECT each.value FROM ${sql.jsonItems('?')})`,
+            AND part IN (SELECT each.value FROM ${sql.jsonItems('?')}) ORDER BY organization, part`,
             ...[JSON.stringify(organizations), JSON.stringify(parts)],
           )
         ).map((row) => ({

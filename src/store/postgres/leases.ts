@@ -43,7 +43,7 @@ export class PostgresLeases implements LeaseTable {
           ...[id, version, address, weight, isDraining ? 1 : 0, extension, extension, ttl],
         );
       }
-      return (await sql.all(`SELECT name, ${EPOCH} FROM lease WHERE holder = ?`, id)).map(toClaimed);
+      return (await sql.all(`SELECT name, ${EPOCH} FROM lease WHERE holder = ? ORDER BY name`, id)).map(toClaimed);
     });
   }
 

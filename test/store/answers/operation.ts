@@ -1,5 +1,6 @@
 /** Operations on a store with random arguments, for tests that compare stores. */
 import fc from 'fast-check';
+import { StoreError } from '../../../src/core/errors.ts';
 import type { Hint } from '../../../src/store/outbox/outbox.ts';
 import type { Store } from '../../../src/store/store.ts';
 
@@ -51,3 +52,22 @@ export const json = fc.dictionary(
 export const actor = fc.record({ name, method: fc.constantFrom('socket' as const, 'oidc' as const) });
 export const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null, freq: 2 });
 export const few = <T>(value: fc.Arbitrary<T>, maxLength = 3) => fc.array(value, { maxLength });
+
+/** Returns the answer of an operation, or its error. */
+export async function answer(run: StoreRun, operation: Operation | undefined, input: unknown): Promise<unknown> {
+  try {
+    return { value: await operation?.run(run, input) };
+  } catch (error) {
+    // The words are those of the database.
+    return { error: error instanceof StoreError ? 'StoreError' : String(error) };
+  }
+}
+
+/** Returns lists of calls: names of operations and their arguments. */
+export function calls(operations: Readonly<Record<string, Operation>>) {
+  const each = Object.entries(operations).map(([name, { input, weight }]) => ({
+    weight,
+    arbitrary: input.map((value) => ({ name, input: value })),
+  }));
+  return fc.array(fc.oneof(...each), { minLength: 50, maxLength: 120, size: 'max' });
+}

@@ -1,7 +1,6 @@
 /** A store in SQLite and one in PostgreSQL give the same answers to the same operations. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { StoreError } from '../../../src/core/errors.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import { openPostgresDatabase } from '../../../src/store/postgres/postgres-database.ts';
 import { openSqlStore } from '../../../src/store/sql-store.ts';
@@ -10,7 +9,7 @@ import { countCases, SEED } from '../../support/campaign.ts';
 import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
 import { FLEET_OPERATIONS } from './fleet-operations.ts';
 import { NOTIFICATION_OPERATIONS } from './notification-operations.ts';
-import type { Operation, StoreRun } from './operation.ts';
+import { answer, calls, type StoreRun } from './operation.ts';
 import { OUTBOX_OPERATIONS } from './outbox-operations.ts';
 import { RECORD_OPERATIONS } from './record-operations.ts';
 
@@ -39,24 +38,6 @@ afterAll(async () => {
   await postgres?.close();
   await cluster?.stop();
 });
-
-async function answer(run: StoreRun, operation: Operation | undefined, input: unknown): Promise<unknown> {
-  try {
-    return { value: await operation?.run(run, input) };
-  } catch (error) {
-    // The words are those of the database.
-    return { error: error instanceof StoreError ? 'StoreError' : String(error) };
-  }
-}
-
-/** Returns lists of calls: names of operations and their arguments. */
-function calls(operations: Readonly<Record<string, Operation>>) {
-  const each = Object.entries(operations).map(([name, { input, weight }]) => ({
-    weight,
-    arbitrary: input.map((value) => ({ name, input: value })),
-  }));
-  return fc.array(fc.oneof(...each), { minLength: 50, maxLength: 120, size: 'max' });
-}
 
 describe.skipIf(!hasPostgres)('random operations', () => {
   test.each([
