@@ -39,6 +39,7 @@ const SLOW = [
   'test/docs/tour.test.ts',
   'test/e2e/*.test.ts',
   'test/fleet/@(database-faults|lease-faults|processes).test.ts',
+  'test/fleet/processes/*.test.ts',
   'test/growth/@(emulator|growth).test.ts',
   'test/package/@(dockerfile|heap-size|pack|pull-request-jobs).test.ts',
   'test/security/@(daemon|processes).test.ts',

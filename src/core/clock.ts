@@ -8,6 +8,12 @@ export interface Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
+/**
+ * Share by which monotonic clocks of two machines may run apart. While chrony corrects a clock, it runs up to 8.3 % slower or
+ * faster, the monotonic one included. Source: docs/fleet.md#clocks
+ */
+export const CLOCK_DRIFT = 0.1;
+
 /** Clock of the system. */
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -178,16 +178,20 @@ export class StoreError extends AppError {
   readonly disposition = 'stall';
 }
 
-/** Another replica may have claimed the lease of this work: nothing was written or sent, and the work ends here. */
+/**
+ * Another replica may have claimed the lease of this work: nothing was written or sent, and the work ends here. `short`: the
+ * lease was not renewed, and may end before a request does.
+ */
 export class LeaseLostError extends StoreError {
   override readonly code = 'lease-lost';
   readonly lease: string;
 
-  constructor(lease: string, options?: ErrorOptions) {
-    super(
-      `the lease ${lease} was lost; nothing was written, and the replica that claims it continues the work`,
-      options,
-    );
+  constructor(lease: string, loss: 'lost' | 'short' = 'lost') {
+    const what =
+      loss === 'lost'
+        ? 'was lost; nothing was written'
+        : 'was not renewed in time; the request was not sent, because another replica may claim the lease before the answer';
+    super(`the lease ${lease} ${what}. The replica that has the lease next continues the work`);
     this.lease = lease;
   }
 }

@@ -1,5 +1,5 @@
 /** Keeps the leases of this replica: renews them, and ends them when they may have been claimed by another one. */
-import type { Clock } from '../core/clock.ts';
+import { CLOCK_DRIFT, type Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import { WakeUpSignal } from '../core/wake-up-signal.ts';
 import type { ClaimedLease, LeaseTable, OwnReplica } from '../store/leases.ts';
@@ -27,9 +27,9 @@ const RETRY = 1000;
 const UNANSWERED = 3;
 
 /**
- * A renewal lasts from before it was sent, by the monotonic clock. Requests can be answered late and in any order, so
- * they are numbered: the answer of a renewal decides only about leases that were claimed before it was sent, and answers
- * of older renewals are ignored.
+ * A renewal lasts from before it was sent, by the monotonic clock. That clock may be slow, so the last part of the ttl is
+ * not relied on. Requests can be answered late and in any order, so they are numbered: the answer of a renewal decides only
+ * about leases that were claimed before it was sent, and answers of older renewals are ignored.
  *
  * A renewal may arrive although its answer does not. So without answers, renewals stop to extend the leases: see
  * `#extension`.
@@ -158,7 +158,7 @@ export class LeaseKeeper {
       this.#answeredSentAt = Math.max(this.#answeredSentAt ?? sentAt, sentAt);
       if (sequence > this.#answered && !this.#stopped.signal.aborted) {
         this.#answered = sequence;
-        this.#accept(leases, sequence, sentAt + extension);
+        this.#accept(leases, sequence, sentAt + extension * (1 - CLOCK_DRIFT));
         if (extension < ttl) {
           this.renewNow();
         }

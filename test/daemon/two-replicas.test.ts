@@ -33,7 +33,7 @@ function startReplica(work: Workspace, name: string, store: string): Promise<Pag
       store,
       runtime: { directory: `${work.folder}/${name}` },
       platform: { baseUrl: work.emulator.url, token: work.env.OCTAVO_TOKEN, timeout: '1s' },
-      fleet: { lease: '5s' },
+      fleet: { lease: '6s' },
     },
   });
 }

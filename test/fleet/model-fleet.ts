@@ -9,6 +9,8 @@ export interface ModelReplicaOptions {
   readonly weight?: number;
   /** Milliseconds that work needs to end. */
   readonly ending?: number;
+  /** Speed of its clock in comparison with that of the database. */
+  readonly rate?: number;
   readonly fate?: (method: string) => CallFate;
 }
 
@@ -24,7 +26,13 @@ export class ModelReplica {
 
   constructor(fleet: ModelFleet, id: string, options: ModelReplicaOptions) {
     this.id = id;
-    const { clock, model, random } = fleet;
+    const { clock: time, model, random } = fleet;
+    const { rate = 1 } = options;
+    const clock = {
+      now: () => time.now(),
+      monotonic: () => time.monotonic() * rate,
+      sleep: (milliseconds: number, signal?: AbortSignal) => time.sleep(milliseconds / rate, signal),
+    };
     const never = new Promise<never>(() => undefined);
     // A process that was killed: nothing that it waits for ever happens.
     const alive = async <T>(work: Promise<T>): Promise<T> => {

@@ -14,7 +14,7 @@ export interface FleetOptions {
   readonly organizations: number;
   /** Number of tokens, which the organizations share evenly; default: one for each organization. */
   readonly tokens?: number;
-  /** Settings of `fleet`; by default, a lease of 5 s. */
+  /** Settings of `fleet`; by default, `LEASE`. */
   readonly fleet?: Readonly<Record<string, unknown>>;
   /** Settings of every organization. */
   readonly organization?: Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ export interface FleetOptions {
 }
 
 /** Milliseconds of a lease, unless a test sets another one. */
-export const LEASE = 5000;
+export const LEASE = 6000;
 
 /** A fleet, its platform and its database. */
 export class ProcessFleet implements AsyncDisposable {

@@ -5,6 +5,8 @@ import { countCases, SEED } from '../support/campaign.ts';
 import { ModelFleet, type ModelReplica } from './model-fleet.ts';
 
 const TTL = 60_000;
+/** Neither a request nor an answer arrives. */
+const LOST = { request: null, answer: null };
 
 /** Starts replicas at the same time. */
 async function startFleet(fleet: ModelFleet, ids: readonly string[]): Promise<ModelReplica[]> {
@@ -26,7 +28,7 @@ describe('a fleet that starts', () => {
     ]);
     expect(fleet.model.namesOf('a')).toContain('token/s0');
     expect(replica.leases.status()).toMatchObject({
-      ...{ hasJoined: true, isDraining: false, failure: null, unowned: [], left: TTL - 2000 },
+      ...{ hasJoined: true, isDraining: false, failure: null, unowned: [], left: 0.9 * TTL - 2000 },
     });
   });
 
@@ -146,6 +148,39 @@ describe('organizations of the configuration', () => {
     before.leases.setOrganizations(changed);
     await fleet.clock.advance(1000);
     expect([before.working.has('organization/0-0'), after.working.has('organization/0-0')]).toEqual([false, true]);
+  });
+});
+
+describe('clocks of machines', () => {
+  test.each([0.9, 1, 1.1])(
+    'at %d of the speed of the database, a lease ends here before another replica can claim it',
+    async (rate) => {
+      for (const phase of [0, 5000, 14_000]) {
+        const fleet = new ModelFleet([1, 1, 1, 1]);
+        let isCut = false;
+        const a = fleet.add('a', { rate, fate: () => (isCut ? LOST : { request: 0, answer: 0 }) });
+        const b = fleet.add('b', { rate: 2 - rate });
+        await fleet.clock.run(Promise.all([a.leases.start(), b.leases.start()]));
+        await fleet.clock.advance(TTL + phase);
+        expect(a.sending.length).toBeGreaterThan(0);
+        isCut = true;
+        for (let passed = 0; passed < 2 * TTL; passed += 100) {
+          await fleet.clock.advance(100);
+          expect(fleet.doubled).toEqual([]);
+        }
+        expect(a.sending).toEqual([]);
+        expect(organizationsOf(b)).toHaveLength(4);
+      }
+    },
+  );
+
+  test('that drift by up to 10 % change nothing as long as the database answers', async () => {
+    const fleet = new ModelFleet(Array(30).fill(1));
+    const replicas = [0.9, 1, 1.1].map((rate) => fleet.add(`r${rate}`, { rate }));
+    await fleet.clock.run(Promise.all(replicas.map(({ leases }) => leases.start())));
+    await fleet.clock.advance(30 * TTL);
+    expect(replicas.map((replica) => organizationsOf(replica).length)).toEqual([10, 10, 10]);
+    expect(replicas.flatMap(({ events }) => events).filter((event) => !event.startsWith('begin'))).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
 /** Settings of a fleet of replicas. */
 import * as z from 'zod';
+import { CLOCK_DRIFT } from '../../core/clock.ts';
 import { choice, count, positive } from '../model/settings.ts';
 
 /** Schema of `fleet`. See docs/fleet.md. */
@@ -13,8 +14,8 @@ export function fleetSchema() {
     .prefault({});
 }
 
-/** Part of a lease that is left at worst, because replicas renew after a quarter of it. */
-const LEFT = 0.75;
+/** Part of a lease that is left at worst, because replicas renew after a quarter of it, and clocks drift. */
+const LEFT = 0.75 - CLOCK_DRIFT;
 /** Milliseconds by which a lease must outlast the timeout of a request that changes something. */
 export const SEND_MARGIN = 2000;
 

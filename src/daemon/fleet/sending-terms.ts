@@ -9,7 +9,7 @@ import type { Lease } from '../../store/leases.ts';
  * `timeout`: milliseconds after which the request is given up.
  */
 export function leaseRefusal(lease: Pick<Lease, 'name' | 'left'>, timeout: number): AppError | null {
-  return lease.left() >= timeout + SEND_MARGIN ? null : new LeaseLostError(lease.name);
+  return lease.left() >= timeout + SEND_MARGIN ? null : new LeaseLostError(lease.name, 'short');
 }
 
 export interface TermsOptions {

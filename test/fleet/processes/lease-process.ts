@@ -1,0 +1,24 @@
+/** Process of a fleet that only keeps leases. Arguments: URL of the database, id, number of organizations. */
+import { systemClock } from '../../../src/core/clock.ts';
+import { SharedLeases } from '../../../src/fleet/shared-leases.ts';
+import { openFleetStore } from '../../../src/store/postgres/fleet-store.ts';
+
+const [url = '', id = '', count = ''] = process.argv.slice(2);
+const store = await openFleetStore({ url, pool: 3 }, systemClock, Math.random);
+const leases = new SharedLeases({
+  ...{ store, clock: systemClock, random: Math.random, ttl: 60_000, split: 'token' },
+  replica: { id, version: '1', address: `${id} ${process.pid}`, weight: 1 },
+  work: { begin: () => undefined, end: async () => undefined },
+});
+leases.setOrganizations(
+  Array.from({ length: Number(count) }, (_, index) => ({ id: `org_${index}`, shard: `token_${index}` })),
+);
+process.once('SIGTERM', async () => {
+  await leases.drain(6000);
+  await store.close();
+  process.exit(0);
+});
+// The test has ended.
+process.stdin.on('end', () => process.exit(1)).resume();
+await leases.start();
+process.stdout.write('joined\n');
