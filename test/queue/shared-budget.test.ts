@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/core/json.ts';
 import type { RequestQueue } from '../../src/queue/schedule/request-queue.ts';
-import { exchange, type Ledger, parseLedger } from '../../src/queue/shared/ledger.ts';
+import { EMPTY_LEDGER, exchange, type Ledger } from '../../src/queue/shared/ledger.ts';
+import { exchangeKeys } from '../../src/queue/shared/ledgers.ts';
 import type { SharedState } from '../../src/queue/shared/shared-state.ts';
 import { pickCases, SEED } from '../support/campaign.ts';
 import { firstCallWindow, fixedWindow, type Limiter } from '../support/rate-limiters.ts';
@@ -13,7 +14,7 @@ const MINUTE = 60_000;
 
 /** State that replicas reach through a database, which answers after some milliseconds. */
 class ModelState {
-  readonly values = new Map<string, Json>();
+  value: Json = null;
   updates = 0;
   /** `gone`: updates fail; `silent`: they are never answered. */
   database: 'works' | 'gone' | 'silent' = 'works';
@@ -26,7 +27,7 @@ class ModelState {
   open(replica: string): SharedState {
     return {
       replica,
-      update: async (name, change) => {
+      update: async (change) => {
         await this.#server.clock.sleep(3);
         if (this.database === 'silent') {
           await new Promise(() => undefined);
@@ -35,7 +36,7 @@ class ModelState {
           throw new Error('the database is gone');
         }
         this.updates += 1;
-        this.values.set(name, JSON.parse(JSON.stringify(change(this.values.get(name) ?? null))));
+        this.value = JSON.parse(JSON.stringify(change(this.value)));
         await this.#server.clock.sleep(2);
       },
     };
@@ -87,6 +88,23 @@ describe('three replicas with one token', () => {
     }
   });
 
+  test('share one ledger for reads and writes, although not all of them send both', async () => {
+    const { server, queues } = openReplicas(fixedWindow(60, MINUTE), SEED % 1000);
+    const classes = [['read'], ['write'], ['read', 'write']] as const;
+    const work = queues.map(async (queue, index) => {
+      const own = classes[index] ?? [];
+      const requests: Promise<unknown>[] = [];
+      for (let step = 0; step < 30; step += 1) {
+        const call = () => server.call({ class: own[Math.floor(server.random() * own.length)] ?? 'read' });
+        requests.push(...Array.from({ length: 10 }, () => queue.request(call())));
+        await server.clock.sleep(30_000 * server.random());
+      }
+      await Promise.all(requests);
+    });
+    await server.clock.run(Promise.all(work));
+    expect(refusedBy(queues) / 900).toBeLessThanOrEqual(0.01);
+  });
+
   test('a replica gives back what it does not use, so that another one can use the whole window', async () => {
     const { server, queues } = openReplicas(fixedWindow(100, 3_600_000), 1);
     const [a, b] = queues as [RequestQueue, RequestQueue];
@@ -130,7 +148,7 @@ describe('the ledger', () => {
         const resetAt = now + MINUTE;
         const replicas = new Map(['a', 'b', 'c'].map((id) => [id, { credit: 0, inFlight: 0, seen: limit }]));
         let accepted = 0;
-        let ledger: Ledger = parseLedger(null);
+        let ledger: Ledger = EMPTY_LEDGER;
         for (const { replica, wanted, sent, settled } of reports) {
           const own = replicas.get(replica) as { credit: number; inFlight: number; seen: number };
           const started = Math.min(sent, own.credit);
@@ -141,8 +159,8 @@ describe('the ledger', () => {
           accepted += answered;
           own.seen = answered > 0 ? limit - accepted : own.seen;
           const observed = { limit, remaining: own.seen, resetAt };
-          const result = exchange(ledger, { replica, now, observed, inFlight: own.inFlight, lost: 0, wanted });
-          ledger = parseLedger(JSON.parse(JSON.stringify(result.ledger)));
+          const result = exchange(ledger, { holder: replica, now, observed, inFlight: own.inFlight, lost: 0, wanted });
+          ledger = JSON.parse(JSON.stringify(result.ledger));
           own.credit = result.grant.granted;
           const open = [...replicas.values()].reduce((sum, { credit, inFlight }) => sum + credit + inFlight, 0);
           expect(accepted + open).toBeLessThanOrEqual(limit);
@@ -152,16 +170,16 @@ describe('the ledger', () => {
   });
 
   test('one replica shows a new window, and the others wait for it', () => {
-    const ask = (ledger: Ledger, replica: string, now: number) =>
-      exchange(ledger, { replica, now, observed: null, inFlight: 0, lost: 0, wanted: 5 });
-    const first = ask(parseLedger(null), 'a', 0);
+    const ask = (ledger: Ledger, holder: string, now: number) =>
+      exchange(ledger, { holder, now, observed: null, inFlight: 0, lost: 0, wanted: 5 });
+    const first = ask(EMPTY_LEDGER, 'a', 0);
     expect(first.grant).toEqual({ granted: 1, resetAt: null });
     const second = ask(first.ledger, 'b', 10);
     expect(second.grant).toEqual({ granted: 0, resetAt: null });
     // The replica with the probe died.
     expect(ask(second.ledger, 'b', 5001).grant.granted).toBe(1);
     const observed = { limit: 10, remaining: 9, resetAt: 60_000 };
-    const shown = exchange(second.ledger, { replica: 'a', now: 20, observed, inFlight: 0, lost: 0, wanted: 0 });
+    const shown = exchange(second.ledger, { holder: 'a', now: 20, observed, inFlight: 0, lost: 0, wanted: 0 });
     expect(ask(shown.ledger, 'b', 30).grant).toEqual({ granted: 5, resetAt: 60_000 });
     // What a dead replica had reserved is free in the next window.
     expect(ask(ask(shown.ledger, 'b', 30).ledger, 'c', 60_000).grant).toEqual({ granted: 1, resetAt: null });
@@ -169,11 +187,44 @@ describe('the ledger', () => {
 
   test('requests without an answer count, and what cannot be read is empty', () => {
     const observed = { limit: 10, remaining: 10, resetAt: 60_000 };
-    const before = parseLedger({ window: observed, reserved: {}, probe: null });
-    const { grant } = exchange(before, { replica: 'a', now: 0, observed: null, inFlight: 0, lost: 8, wanted: 9 });
+    const before: Ledger = { window: observed, reserved: {}, probe: null };
+    const { grant } = exchange(before, { holder: 'a', now: 0, observed: null, inFlight: 0, lost: 8, wanted: 9 });
     expect(grant.granted).toBe(1);
-    for (const value of [null, 'x', {}, { window: { limit: 'x' } }]) {
-      expect(parseLedger(value)).toEqual({ window: null, reserved: {}, probe: null });
+    for (const value of [null, 'x', {}, [{ keys: ['read'], ledger: { window: { limit: 'x' } } }]]) {
+      const report = { keys: ['read'], holder: 'a', now: 0, observed: null, inFlight: 0, lost: 0, wanted: 0 };
+      expect(exchangeKeys(value, report).ledgers).toEqual([
+        { keys: ['read'], joinedUntil: 0, ledger: { window: null, reserved: { a: 0 }, probe: null } },
+      ]);
     }
+  });
+});
+
+describe('ledgers of keys that share a budget', () => {
+  const NOW = 1_000_000;
+  const report = (holder: string, keys: readonly string[], remaining: number | null, wanted = 0, now = NOW) => ({
+    ...{ keys, holder, now, wanted, inFlight: 0, lost: 0 },
+    observed: remaining === null ? null : { limit: 60, remaining, resetAt: NOW + MINUTE },
+  });
+
+  test('become one as soon as one replica knows it, with the reservations of all', () => {
+    const reads = exchangeKeys(null, report('a read', ['read'], 50, 10));
+    const writes = exchangeKeys(reads.ledgers, report('b write', ['write'], 40, 20));
+    expect([reads.grant.granted, writes.grant.granted]).toEqual([10, 20]);
+    const joined = exchangeKeys(writes.ledgers, report('c read,write', ['read', 'write'], 40, 60));
+    expect(joined.ledgers).toHaveLength(1);
+    // 10 of the 40 are neither sent nor reserved.
+    expect(joined.grant.granted).toBe(5);
+    const again = exchangeKeys(joined.ledgers, report('a read', ['read'], 50, 60));
+    expect(again.ledgers).toHaveLength(1);
+    // 40 without the reservations of b and c, by half.
+    expect(again.grant.granted).toBe(8);
+  });
+
+  test('are separate again when no replica has reported them together for a while', () => {
+    const { ledgers } = exchangeKeys(null, report('c read,write', ['read', 'write'], 40));
+    const later = exchangeKeys(ledgers, report('a read', ['read'], null, 0, NOW + 10 * MINUTE));
+    expect(later.ledgers.map(({ keys }) => keys)).toEqual([['write'], ['read']]);
+    const hours = exchangeKeys(later.ledgers, report('a read', ['read'], null, 0, NOW + 120 * MINUTE));
+    expect(hours.ledgers.map(({ keys }) => keys)).toEqual([['read']]);
   });
 });

@@ -56,7 +56,7 @@ export function sharedBudgets(
   }
   return (digest) => ({
     replica,
-    update: (name, change) => fleet.update(`budgets/${digest}/shared/${name}`, change),
+    update: (change) => fleet.update(`budgets/${digest}/shared`, change),
   });
 }
 

@@ -10,18 +10,19 @@ const window = z.object({
 });
 export type LedgerWindow = z.infer<typeof window>;
 
-const ledger = z.object({
+export const ledger = z.object({
   window: window.nullable(),
-  /** Requests that each replica may send or has in flight, by replica. */
+  /** Requests that each holder may send or has in flight, by holder. */
   reserved: z.record(z.string(), z.number()),
-  /** Replica whose request shows the next window, until a time; null: none. */
-  probe: z.object({ replica: z.string(), until: z.number() }).nullable(),
+  /** Holder whose request shows the next window, until a time; null: none. */
+  probe: z.object({ holder: z.string(), until: z.number() }).nullable(),
 });
 export type Ledger = z.infer<typeof ledger>;
 
 /** Part of a replica in an exchange with the ledger. */
 export interface LedgerReport {
-  readonly replica: string;
+  /** Budget of a replica. */
+  readonly holder: string;
   /** Server time, as the replica estimates it. */
   readonly now: number;
   /** Lowest count that a response has shown in the newest window; null if none. */
@@ -44,32 +45,26 @@ export interface LedgerGrant {
 const SAME = 1000;
 /** Milliseconds for the request that shows a window. */
 const PROBE = 5000;
-const EMPTY: Ledger = { window: null, reserved: {}, probe: null };
-
-/** Reads a stored ledger; an unknown format is an empty one. */
-export function parseLedger(value: unknown): Ledger {
-  const parsed = ledger.safeParse(value);
-  return parsed.success ? parsed.data : EMPTY;
-}
+export const EMPTY_LEDGER: Ledger = { window: null, reserved: {}, probe: null };
 
 /** Returns the ledger after a report of a replica, and the requests that the replica may send now. */
 export function exchange(
   before: Ledger,
   report: LedgerReport,
 ): { readonly ledger: Ledger; readonly grant: LedgerGrant } {
-  const { replica, now, inFlight, wanted } = report;
+  const { holder, now, inFlight, wanted } = report;
   const current = mergeWindow(before, report);
   const probe =
-    before.probe !== null && before.probe.until > now && before.probe.replica !== replica ? before.probe : null;
-  const others = Object.entries(current.reserved).filter(([id]) => id !== replica);
+    before.probe !== null && before.probe.until > now && before.probe.holder !== holder ? before.probe : null;
+  const others = Object.entries(current.reserved).filter(([id]) => id !== holder);
   if (current.window === null || current.window.resetAt <= now) {
     const isProbing = probe === null && wanted > 0;
     const granted = isProbing ? 1 : 0;
     return {
       ledger: {
         window: current.window,
-        reserved: { ...Object.fromEntries(others), [replica]: inFlight + granted },
-        probe: isProbing ? { replica, until: now + PROBE } : probe,
+        reserved: { ...Object.fromEntries(others), [holder]: inFlight + granted },
+        probe: isProbing ? { holder, until: now + PROBE } : probe,
       },
       grant: { granted, resetAt: null },
     };
@@ -81,11 +76,27 @@ export function exchange(
   return {
     ledger: {
       window: current.window,
-      reserved: { ...Object.fromEntries(others.filter(([, count]) => count > 0)), [replica]: inFlight + granted },
+      reserved: { ...Object.fromEntries(others.filter(([, count]) => count > 0)), [holder]: inFlight + granted },
       probe,
     },
     grant: { granted, resetAt: current.window.resetAt },
   };
+}
+
+/** Returns one ledger for two, whose budgets turned out to be the same. */
+export function mergeLedgers(a: Ledger, b: Ledger): Ledger {
+  const [older, newer] = (a.window?.resetAt ?? 0) <= (b.window?.resetAt ?? 0) ? [a, b] : [b, a];
+  const reserved = { ...older.reserved };
+  for (const [holder, count] of Object.entries(newer.reserved)) {
+    reserved[holder] = (reserved[holder] ?? 0) + count;
+  }
+  return { window: newestWindow(older.window, newer.window), reserved, probe: newer.probe ?? older.probe };
+}
+
+/** Returns the newer window; of two views of one window, the one with the lower count. */
+function newestWindow(older: LedgerWindow | null, newer: LedgerWindow | null): LedgerWindow | null {
+  const isSame = older !== null && newer !== null && newer.resetAt - older.resetAt <= SAME;
+  return isSame ? { ...newer, remaining: Math.min(older.remaining, newer.remaining) } : newer;
 }
 
 /** Returns the window and the reservations in it. */

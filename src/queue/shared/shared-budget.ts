@@ -4,7 +4,8 @@ import type { RateHeaders } from '../model/rate-headers.ts';
 import { Timer } from '../model/timer.ts';
 import type { Decision } from '../rate-limit/pacing.ts';
 import type { ServerClock } from '../rate-limit/server-clock.ts';
-import { exchange, type LedgerGrant, type LedgerWindow, parseLedger } from './ledger.ts';
+import type { LedgerGrant, LedgerWindow } from './ledger.ts';
+import { exchangeKeys } from './ledgers.ts';
 import type { SharedState } from './shared-state.ts';
 
 /** Milliseconds until the next exchange if nothing was granted: while another replica's request shows the window, and later. */
@@ -20,8 +21,8 @@ const BATCH = 50;
 const WHY = 'waits for its share of the rate limit';
 
 export interface SharedBudgetOptions {
-  /** Name of the ledger. */
-  readonly name: string;
+  /** Rate-limit keys that share the budget. */
+  readonly keys: readonly string[];
   readonly state: SharedState;
   readonly clock: Clock;
   readonly serverClock: ServerClock;
@@ -128,19 +129,20 @@ export class SharedBudget {
       return;
     }
     this.#isExchanging = true;
-    const { state, clock, name, wake } = this.#options;
+    const { state, clock, keys, wake } = this.#options;
     const lost = this.#lost;
-    const report = { replica: state.replica, observed: this.#observed, inFlight: this.#inFlight, lost, wanted };
+    const holder = `${state.replica} ${keys.join(',')}`;
+    const report = { keys, holder, observed: this.#observed, inFlight: this.#inFlight, lost, wanted };
     // Credit that is left is given back, and reserved again if it is wanted.
     this.#credit = 0;
     let grant: LedgerGrant = { granted: 0, resetAt: null };
     const change = (value: Json): Json => {
       const now = this.#options.serverClock.toServer(clock.monotonic());
-      const result = exchange(parseLedger(value), { ...report, now });
+      const result = exchangeKeys(value, { ...report, now });
       grant = result.grant;
-      return result.ledger;
+      return result.ledgers;
     };
-    const done = state.update(name, change).then(
+    const done = state.update(change).then(
       () => true,
       () => false,
     );

@@ -102,8 +102,9 @@ class SharedLimiter implements RateLimiter {
   }
 
   #sharedBudget(call: Call): SharedBudget {
-    const name = [...this.budget(call).limitKeys].sort().join(',');
-    const shared = this.#shared.get(name) ?? new SharedBudget({ ...this.#options, name });
+    const keys = [...this.budget(call).limitKeys].sort();
+    const name = keys.join(',');
+    const shared = this.#shared.get(name) ?? new SharedBudget({ ...this.#options, keys });
     this.#shared.set(name, shared);
     return shared;
   }

@@ -1,9 +1,9 @@
 import type { Json } from '../../core/json.ts';
 
-/** State that several replicas change, one after the other. */
+/** State of a token that several replicas change, one after the other. */
 export interface SharedState {
   /** Id of this replica. */
   readonly replica: string;
-  /** Replaces the value of a name with the result of `change`. Throws if the state cannot be used. */
-  update(name: string, change: (value: Json) => Json): Promise<void>;
+  /** Replaces the state with the result of `change`. Throws if it cannot be used. */
+  update(change: (value: Json) => Json): Promise<void>;
 }
