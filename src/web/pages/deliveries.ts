@@ -7,12 +7,20 @@ import { link } from '../html/link.ts';
 import { type StateLabel, stateBadge } from '../html/state.ts';
 import { table } from '../html/table.ts';
 import { shown } from '../html/text.ts';
-import { visibilityOf } from '../html/visibility.ts';
+import { canOperate, visibilityOf } from '../html/visibility.ts';
 import { definePage, type Html } from '../page.ts';
 
-export const deliveriesPage = definePage<DeliveriesView>({
+interface DeliveriesPageView extends DeliveriesView {
+  /** True if the person may send messages again that were given up. */
+  readonly mayRetry: boolean;
+}
+
+export const deliveriesPage = definePage<DeliveriesPageView>({
   path: '/deliveries',
-  load: async (backend, { viewer }) => deliveriesView(backend.notifications, visibilityOf(backend, viewer).seesAll),
+  load: async (backend, { viewer }) => ({
+    ...(await deliveriesView(backend.notifications, visibilityOf(backend, viewer).seesAll)),
+    mayRetry: canOperate(backend, viewer, null),
+  }),
   title: () => 'Deliveries',
   render: (view, { now }) => html`<h1>Deliveries</h1>
 <p class="sentence">${view.sentence}.</p>
@@ -31,18 +39,31 @@ const LABELS: Readonly<Record<DeliveryState, StateLabel>> = {
 };
 const LONGEST_REASON = 400;
 
-function content({ channels, pending, latest }: DeliveriesView, now: number): Html {
+function content({ channels, pending, latest, mayRetry }: DeliveriesPageView, now: number): Html {
+  const canRetry = ({ isConfigured, failed }: ChannelView) => mayRetry && isConfigured && failed > 0;
+  const withActions = channels.some(canRetry);
   return html`<h2>Channels</h2>
 ${table({
   caption: 'Channels',
-  head: ['Channel', 'State', 'Last message', 'Waiting', 'Given up'],
-  rows: channels.map((each) => channelRow(each, now)),
+  head: ['Channel', 'State', 'Last message', 'Waiting', 'Given up', ...(withActions ? ['Actions'] : [])],
+  rows: channels.map((each) => [
+    ...channelRow(each, now),
+    ...(withActions ? [canRetry(each) ? retryForm(each) : html``] : []),
+  ]),
   empty: 'None is configured.',
 })}
 <h2>Waiting and failed</h2>
 ${deliveryTable('Messages that wait or failed', pending, now)}
 <h2>Latest</h2>
 ${deliveryTable('Latest messages, newest first', latest, now)}`;
+}
+
+/** Messages about events are sent again; conditions that still fire are announced again by themselves. */
+function retryForm({ name }: ChannelView): Html {
+  return html`<form class="action" method="post" action="/deliveries">
+<input type="hidden" name="action" value="delivery-retry"><input type="hidden" name="channel" value="${name}">
+<button aria-label="Send events again: ${shown(name)}">Send events again</button>
+</form>`;
 }
 
 function channelRow({ name, isConfigured, lastSentAt, waiting, retried, failed }: ChannelView, now: number) {

@@ -4,6 +4,7 @@ import { type ClusterRequest, clusterRequest } from '../../clusters/run/control-
 import { readDuration } from '../../config/model/values.ts';
 import { conversationRequest } from '../../conversations/ingestion/control-api.ts';
 import type { JsonObject } from '../../core/json.ts';
+import { type DeliveryRequest, deliveryRequest } from '../../notify/model/delivery-request.ts';
 import { actionRequest } from '../../reconcile/daemon/action-request.ts';
 import type { Actor } from '../../store/history.ts';
 import type { ActionHandlers } from '../../views/model/backend.ts';
@@ -65,6 +66,14 @@ const ACTIONS: ReadonlyMap<string, (fields: FormFields, now: number) => Requeste
       onCluster({ subcommand: 'mute', cluster, muted: muted === 'true', dryRun: false }),
   ],
 ]);
+
+/** Reads what a form of the deliveries asks for. Throws PageError (422) for something else. */
+export function readDeliveryAction({ action = '', channel }: FormFields): DeliveryRequest {
+  if (action !== 'delivery-retry') {
+    throw new PageError(422, `The action ${JSON.stringify(action)} is not known. Use delivery-retry.`);
+  }
+  return parseRequest(deliveryRequest, { subcommand: 'retry', channel: channel || null });
+}
 
 function onPlan(role: ViewerRole, value: object): RequestedAction {
   const request = parseRequest(actionRequest, value);

@@ -25,7 +25,7 @@ import { differenceSection } from '../html/difference.ts';
 import { isLocalPath, link, pathTo } from '../html/link.ts';
 import { canOperate } from '../html/visibility.ts';
 import { PageError } from '../page-error.ts';
-import { type FormFields, type RequestedAction, readAction } from './action-fields.ts';
+import { type FormFields, type RequestedAction, readAction, readDeliveryAction } from './action-fields.ts';
 import { RepeatedActions } from './repeated-actions.ts';
 import { checkOrigin } from './request-checks.ts';
 import { formOf, notFound, wantsJson } from './respond.ts';
@@ -44,6 +44,15 @@ const SEARCHED = 100;
 /** Number of silences among which the one to end is searched. */
 const SILENCES = 10_000;
 
+/** An action that belongs to no single organization. */
+interface GlobalAction {
+  readonly identity: KnownPerson;
+  readonly fields: FormFields;
+  /** Path of the page that has the form. */
+  readonly path: string;
+  readonly run: () => Promise<JsonObject>;
+}
+
 export class ActionRoute {
   readonly #options: ActionRouteOptions;
   readonly #repeated: RepeatedActions;
@@ -56,6 +65,7 @@ export class ActionRoute {
   addTo(app: FastifyInstance): void {
     app.post('/o/:organization/actions', (request, reply) => this.#handle(request, reply));
     app.post('/silences', (request, reply) => this.#handleSilence(request, reply));
+    app.post('/deliveries', (request, reply) => this.#handleDeliveries(request, reply));
   }
 
   async #handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -81,22 +91,47 @@ export class ActionRoute {
 
   /** Adds or ends a silence, which may be about all organizations. */
   async #handleSilence(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { backend, config, log } = this.#options;
+    const { backend } = this.#options;
     const identity = await this.#person(request);
-    const { actor } = identity;
     const fields = formOf(request);
     const silence = readSilence(fields, backend.clock.now());
-    const about = await silencedOrganization(backend, silence);
+    this.#requireOperator(identity, fields, await silencedOrganization(backend, silence), 'the silence is about');
+    const run = () => backend.actions.silences(identity.actor, silence);
+    return this.#answer(request, reply, { identity, fields, path: '/silences', run });
+  }
+
+  /** Sends events again whose delivery was given up. Deliveries are about all organizations. */
+  async #handleDeliveries(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { backend } = this.#options;
+    const identity = await this.#person(request);
+    const fields = formOf(request);
+    const retry = readDeliveryAction(fields);
+    this.#requireOperator(identity, fields, null, 'there is, as messages are about several');
+    const run = () => backend.actions.deliveries(identity.actor, retry);
+    return this.#answer(request, reply, { identity, fields, path: '/deliveries', run });
+  }
+
+  /** Throws PageError (403) unless the person is an operator of an organization, or of all of them (null). */
+  #requireOperator(identity: KnownPerson, fields: FormFields, about: string | null, which: string): void {
+    const { backend, config, log } = this.#options;
     if (!canOperate(backend, viewerOf(identity, config), about)) {
-      log.warn({ organization: about, actor: actor.name, action: fields.action }, 'action refused');
-      throw new PageError(403, 'This needs the role operator for every organization that the silence is about.');
+      log.warn({ organization: about, actor: identity.actor.name, action: fields.action }, 'action refused');
+      throw new PageError(403, `This needs the role operator for every organization that ${which}.`);
     }
+  }
+
+  /** Runs an action that belongs to no single organization, once for two clicks, and answers. */
+  async #answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { identity, fields, path, run }: GlobalAction,
+  ): Promise<FastifyReply> {
     const work = () =>
-      backend.actions.silences(actor, silence).catch((error: unknown) => {
+      run().catch((error: unknown) => {
         throw toPageError(error);
       });
-    const result = await this.#repeated.once(actor, '/silences', fields, work);
-    return wantsJson(request) ? reply.send(result) : reply.redirect(backOf(fields, '/silences'), 303);
+    const result = await this.#repeated.once(identity.actor, path, fields, work);
+    return wantsJson(request) ? reply.send(result) : reply.redirect(backOf(fields, path), 303);
   }
 
   /** Finds out who sends a request from a page of this server. Throws PageError. */

@@ -148,6 +148,7 @@ const DONE: ReadonlyMap<string, string> = new Map([
   ['cluster-mute', 'The cluster was changed.'],
   ['silence', 'The silence was added.'],
   ['silence-end', 'The silence was ended.'],
+  ['delivery-retry', 'Messages about events that were given up are sent again.'],
 ]);
 
 const TITLES: Readonly<Record<number, string>> = {

@@ -1,0 +1,101 @@
+/** Rights and forms of deliveries on the web page. */
+import { expect, test } from 'vitest';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import type { Backend } from '../../src/views/model/backend.ts';
+import { type Asked, NOW, someBackend, someOrganization } from '../views/some-backend.ts';
+import { someNotifications } from '../views/some-notifications.ts';
+import { openPageApp, tokenEntry } from './page-app.ts';
+
+const UI = {
+  tokens: [tokenEntry('ana', 'ana-token'), tokenEntry('ben', 'ben-token'), tokenEntry('cy', 'cy-token')],
+  roles: [
+    { role: 'operator', people: ['ana'] },
+    { role: 'operator', people: ['ben'], organizations: ['acme'] },
+    { role: 'viewer', people: ['ben', 'cy'] },
+  ],
+};
+const EVENT = { action: 'delivery-retry', channel: 'ops' };
+
+/** Opens pages with a message to the channel "ops" that was given up. */
+async function openApp() {
+  const asked: Asked[] = [];
+  const notifications = openMemoryStore().notifications();
+  const event = {
+    id: 'e1',
+    code: 'applied',
+    organization: 'acme',
+    at: NOW,
+    summary: 's',
+    details: [],
+    path: null,
+  } as const;
+  const delivery = {
+    channel: 'ops',
+    thread: 'd1',
+    kind: 'event',
+    about: ['e1'],
+    createdAt: NOW,
+    state: 'queued',
+  } as const;
+  await notifications.addEvents([event]);
+  await notifications.advance(NOW, () => ({
+    ...{ conditions: [], removed: [], cancelled: [], notified: null, events: [{ id: 'e1', channels: [] }] },
+    created: [{ id: 'd1', ...delivery, mayHaveArrived: false }],
+  }));
+  await notifications.begin('ops', NOW);
+  const failed = { result: 'failed', mayHaveArrived: false, reason: 'no such room', at: NOW } as const;
+  await notifications.end('d1', failed, { reporter: 'channel/ops', facts: [] });
+  const page = await openPageApp({
+    ui: UI,
+    organizations: ['acme', 'beta'],
+    backend: (backend: Backend) => ({
+      ...backend,
+      notifications: someNotifications(notifications, ['ops', 'mail']),
+      actions: someBackend([someOrganization('acme')], { asked, answer: { events: 1 } }).actions,
+    }),
+  });
+  const request = (person: string, accept: string) => ({ authorization: `Bearer ${person}-token`, accept });
+  const post = async (person: string, payload: Readonly<Record<string, string>>, accept = 'application/json') =>
+    page.server.app.inject({ method: 'POST', url: '/deliveries', headers: request(person, accept), payload });
+  const get = async (person: string, url = '/deliveries') =>
+    (await page.server.app.inject({ url, headers: request(person, 'text/html') })).body;
+  return { page, asked, post, get };
+}
+
+test('an operator of every organization sends events again, once for two clicks', async () => {
+  const { page, asked, post } = await openApp();
+  await using _page = page;
+  const answers = [await post('ana', EVENT), await post('ana', EVENT)];
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
+  expect(answers[0]?.json()).toEqual({ events: 1 });
+  expect(asked).toEqual([['deliveries', null, { subcommand: 'retry', channel: 'ops' }]]);
+  await post('ana', { action: 'delivery-retry' });
+  expect(asked.at(-1)).toEqual(['deliveries', null, { subcommand: 'retry', channel: null }]);
+});
+
+test('others may not, and nothing is sent', async () => {
+  const { page, asked, post } = await openApp();
+  await using _page = page;
+  for (const person of ['ben', 'cy']) {
+    expect((await post(person, EVENT)).statusCode).toBe(403);
+  }
+  expect((await post('nobody', EVENT)).statusCode).toBe(401);
+  expect((await post('ana', { action: 'other' })).statusCode).toBe(422);
+  expect((await post('ana', { ...EVENT, channel: 'x'.repeat(200) })).statusCode).toBe(422);
+  expect(asked).toEqual([]);
+});
+
+test('the button is there for the channels that gave something up, and for those who may use it', async () => {
+  const { page, get, post } = await openApp();
+  await using _page = page;
+  const text = await get('ana');
+  expect(text.match(/<button aria-label="Send events again: [^"]*">/g)).toEqual([
+    '<button aria-label="Send events again: ops">',
+  ]);
+  expect(await get('ben')).not.toContain('Send events again');
+  const answer = await post('ana', EVENT, 'text/html');
+  expect([answer.statusCode, answer.headers.location]).toEqual([303, '/deliveries?done=delivery-retry']);
+  expect(await get('ana', '/deliveries?done=delivery-retry')).toContain(
+    'Messages about events that were given up are sent again.',
+  );
+});
