@@ -4,6 +4,7 @@ import { CancelledError } from '../../core/errors.ts';
 import type { Redactor } from '../model/conversation.ts';
 import type { Ticket } from '../model/ticket.ts';
 import { type RedactionResult, redactOrFail } from './redaction-result.ts';
+import { type Chunk, lengthOf, RedactionCall } from './redaction-work.ts';
 import type { RedactionOptions } from './redactor.ts';
 import { type StartThread, startThread, ThreadHandle, ThreadLostError, ThreadStartError } from './thread-handle.ts';
 
@@ -24,29 +25,20 @@ export const MAX_THREADS = 3;
 
 /** Text after which threads are started, in UTF-16 units: starting one takes as long as redacting about half of it. */
 const START_AFTER = 256 * 1024;
-/** Text of one message to a thread, in UTF-16 units: about 10 ms of work. */
-const CHUNK = 32 * 1024;
 /** Largest ticket for a thread, in UTF-16 units: threads have little memory. */
 const MAX_SIZE = 1024 * 1024;
-/** Messages to a thread at a time: one waits while the other is redacted. */
-const MESSAGES = 2;
+/** Messages to a thread at a time: the others wait while one is redacted, as this thread is often busy for 10 ms. */
+const MESSAGES = 4;
+/**
+ * Text that is left to each thread, in UTF-16 units, and share that is left to all of them if there is less text. This
+ * thread also reads, stores and sends, and the others would wait for it if it took more.
+ */
+const RESERVE = 768 * 1024;
+const RESERVED_SHARE = 3 / 4;
 /** Milliseconds without work after which threads end, and after which a new input counts from zero. */
 const IDLE = 10_000;
 /** Milliseconds of work after which the event loop gets a turn. */
 const MAX_TURN = 10;
-
-/** Tickets of one call, which this thread and the others take in turn. */
-interface Work {
-  readonly tickets: readonly Ticket[];
-  readonly results: RedactionResult[];
-  next: number;
-}
-
-/** Part of the work: `tickets` begin at index `from`. */
-interface Chunk {
-  readonly from: number;
-  readonly tickets: readonly Ticket[];
-}
 
 /** Redacts tickets on this thread and, if there is much to do, on worker threads. */
 export class RedactionThreads {
@@ -57,8 +49,11 @@ export class RedactionThreads {
   /** Text of the current input, and the time of its last tickets on the monotonic clock. */
   #seen = 0;
   #seenAt = Number.NEGATIVE_INFINITY;
-  /** Calls that use the threads now. */
-  #calls = 0;
+  /** Calls without all results, the oldest first. */
+  #calls: RedactionCall[] = [];
+  /** Messages to each thread without an answer. */
+  readonly #posted: number[];
+  #isRedactingHere = false;
   #idle = new AbortController();
   #isClosed = false;
   #canStart = true;
@@ -68,6 +63,7 @@ export class RedactionThreads {
   constructor(options: RedactionThreadsOptions) {
     this.#options = options;
     this.#handles = Array.from({ length: options.threads }, () => null);
+    this.#posted = this.#handles.map(() => 0);
   }
 
   /**
@@ -80,14 +76,12 @@ export class RedactionThreads {
       return null;
     }
     this.#idle.abort();
-    this.#calls += 1;
-    const work: Work = { tickets, results: [], next: 0 };
-    const lanes = this.#handles.flatMap((_, index) =>
-      Array.from({ length: MESSAGES }, () => this.#redactIn(index, work)),
-    );
+    const call = new RedactionCall(tickets);
+    this.#calls.push(call);
+    this.#feed();
+    void this.#redactHere();
     try {
-      await Promise.all([...lanes, this.#redactHere(work)]);
-      return work.results;
+      return await call.done;
     } catch (error) {
       if (error instanceof ThreadStartError && !this.#isClosed) {
         this.#disable(error);
@@ -95,10 +89,7 @@ export class RedactionThreads {
       }
       throw this.#isClosed ? new CancelledError('redaction was stopped') : error;
     } finally {
-      // A lane that failed ends the others.
-      work.next = tickets.length;
-      await Promise.allSettled(lanes);
-      this.#calls -= 1;
+      this.#calls = this.#calls.filter((other) => other !== call);
       this.#endWhenIdle();
     }
   }
@@ -107,6 +98,9 @@ export class RedactionThreads {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#idle.abort();
+    for (const call of this.#calls) {
+      call.fail(new CancelledError('redaction was stopped'));
+    }
     await this.#end();
   }
 
@@ -126,35 +120,77 @@ export class RedactionThreads {
     return this.#canStart && this.#handles.length > 0 && isMuch && lengths.every((length) => length <= MAX_SIZE);
   }
 
-  async #redactIn(index: number, work: Work): Promise<void> {
-    for (let chunk = takeChunk(work); chunk !== null; chunk = takeChunk(work)) {
-      try {
-        store(work, chunk, await this.#handle(index).redact(chunk.tickets));
-      } catch (error) {
-        if (!(error instanceof ThreadLostError) || this.#isClosed) {
-          // The other lanes and this thread take nothing more.
-          work.next = work.tickets.length;
-          throw error;
+  /** Gives every thread its messages. */
+  #feed(): void {
+    for (let waiting = 0; waiting < MESSAGES; waiting += 1) {
+      for (const index of this.#handles.keys()) {
+        const chunk = (this.#posted[index] ?? 0) > waiting ? null : this.#take();
+        if (chunk !== null) {
+          void this.#post(index, chunk);
         }
-        store(work, chunk, await this.#redactAlone(chunk.tickets));
       }
     }
   }
 
-  async #redactHere(work: Work): Promise<void> {
+  #take(): Chunk | null {
+    for (const call of this.#calls) {
+      const chunk = call.take();
+      if (chunk !== null) {
+        return chunk;
+      }
+    }
+    return null;
+  }
+
+  async #post(index: number, { call, ...chunk }: Chunk): Promise<void> {
+    this.#posted[index] = (this.#posted[index] ?? 0) + 1;
+    try {
+      call.store({ call, ...chunk }, await this.#redactIn(index, chunk.tickets));
+    } catch (error) {
+      call.fail(error);
+    }
+    this.#posted[index] -= 1;
+    this.#feed();
+  }
+
+  async #redactIn(index: number, tickets: readonly Ticket[]): Promise<readonly RedactionResult[]> {
+    try {
+      return await this.#handle(index).redact(tickets);
+    } catch (error) {
+      if (!(error instanceof ThreadLostError) || this.#isClosed) {
+        throw error;
+      }
+      return this.#redactAlone(tickets);
+    }
+  }
+
+  /** Redacts in this thread while the others have enough to do. */
+  async #redactHere(): Promise<void> {
+    if (this.#isRedactingHere) {
+      return;
+    }
+    this.#isRedactingHere = true;
     const { redactor, clock } = this.#options;
-    let turnStartedAt = clock.monotonic();
-    // The threads get their work first.
     await yieldToOthers();
-    for (let chunk = takeChunk(work); chunk !== null; chunk = takeChunk(work)) {
-      for (const [offset, ticket] of chunk.tickets.entries()) {
-        work.results[chunk.from + offset] = redactOrFail(redactor, ticket);
+    let turnStartedAt = clock.monotonic();
+    for (let chunk = this.#takeHere(); chunk !== null; chunk = this.#takeHere()) {
+      const results: RedactionResult[] = [];
+      for (const ticket of chunk.tickets) {
+        results.push(redactOrFail(redactor, ticket));
         if (clock.monotonic() - turnStartedAt > MAX_TURN) {
           await yieldToOthers();
           turnStartedAt = clock.monotonic();
         }
       }
+      chunk.call.store(chunk, results);
     }
+    this.#isRedactingHere = false;
+  }
+
+  #takeHere(): Chunk | null {
+    const total = this.#calls.reduce((sum, { length }) => sum + length, 0);
+    const left = this.#calls.reduce((sum, { missingLength }) => sum + missingLength, 0);
+    return left > Math.min(RESERVED_SHARE * total, RESERVE * this.#handles.length) ? this.#take() : null;
   }
 
   /** Redacts each ticket alone after one of them has ended a thread, so that only that one fails. */
@@ -200,7 +236,7 @@ export class RedactionThreads {
   }
 
   #endWhenIdle(): void {
-    if (this.#calls > 0 || this.#isClosed) {
+    if (this.#calls.length > 0 || this.#isClosed) {
       return;
     }
     this.#idle = new AbortController();
@@ -230,23 +266,4 @@ async function redactOne(handle: ThreadHandle, ticket: Ticket): Promise<Redactio
     }
     throw error;
   }
-}
-
-function store({ results }: Work, { from }: Chunk, redacted: readonly RedactionResult[]): void {
-  for (const [offset, result] of redacted.entries()) {
-    results[from + offset] = result;
-  }
-}
-
-function takeChunk(work: Work): Chunk | null {
-  const from = work.next;
-  for (let size = 0; work.next < work.tickets.length && size < CHUNK; work.next += 1) {
-    size += lengthOf(work.tickets[work.next] as Ticket);
-  }
-  return from === work.next ? null : { from, tickets: work.tickets.slice(from, work.next) };
-}
-
-/** Returns the length of a ticket's text, in UTF-16 units. */
-function lengthOf({ parts }: Ticket): number {
-  return parts.reduce((sum, { body }) => sum + body.length, 0);
 }

@@ -1,4 +1,6 @@
 // Redaction on worker threads: equal results, order, and threads that end.
+import { EventEmitter } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Ticket } from '../../../src/conversations/model/ticket.ts';
@@ -26,14 +28,14 @@ afterEach(async () => {
 
 const unavailable: string[] = [];
 
-function open(threads: number, start = startThread, clock: Clock = systemClock): RedactionThreads {
+function open(threads: number, start = startThread, clock: Clock = systemClock, here = redactor): RedactionThreads {
   const count = (options: Parameters<typeof startThread>[0]) => {
     const worker = start(options);
     started.push(worker);
     return worker;
   };
   const onUnavailable = ({ reason }: { readonly reason: string }) => void unavailable.push(reason);
-  const made = new RedactionThreads({ redaction: {}, redactor, threads, clock, onUnavailable, start: count });
+  const made = new RedactionThreads({ redaction: {}, redactor: here, threads, clock, onUnavailable, start: count });
   opened.push(made);
   return made;
 }
@@ -70,6 +72,26 @@ function fragile(word: string): Worker {
     });
     parentPort.postMessage({ ready: true });`;
   return new Worker(source, { eval: true });
+}
+
+/** Thread that redacts a message only when it is told to. */
+class SlowWorker extends EventEmitter {
+  readonly messages: (readonly Ticket[])[] = [];
+
+  postMessage(tickets: readonly Ticket[]): void {
+    this.messages.push(tickets);
+  }
+
+  answer(): void {
+    const tickets = this.messages.shift() ?? [];
+    this.emit('message', { results: tickets.map((each) => redactOrFail(redactor, each)) });
+  }
+
+  ref(): void {}
+
+  unref(): void {}
+
+  async terminate(): Promise<void> {}
 }
 
 describe('redaction on threads', () => {
@@ -164,8 +186,11 @@ describe('redaction on threads', () => {
     const [worker] = started as [Worker];
     const post = worker.postMessage.bind(worker);
     const held: unknown[] = [];
-    worker.postMessage = (message) => void held.push(message);
-    const second = threads.redact(many(600));
+    worker.postMessage = (message) => {
+      const isLater = (message as readonly Ticket[]).some(({ key }) => key.startsWith('file/later/'));
+      isLater ? held.push(message) : post(message);
+    };
+    const second = threads.redact(many(600).map((each) => ({ ...each, key: each.key.replace('push', 'later') })));
     await first;
     await clock.advance(60_000);
     expect(held.length).toBeGreaterThan(0);
@@ -182,6 +207,35 @@ describe('redaction on threads', () => {
     await ended;
     expect(await threads.redact(many())).toHaveLength(60);
     expect(started).toHaveLength(2);
+  });
+
+  test('leaves most tickets to the threads, however slow they are, and gives each several at a time', async () => {
+    const worker = new SlowWorker();
+    let here = 0;
+    const counting = {
+      ...redactor,
+      redact: (each: Ticket) => {
+        here += 1;
+        return redactor.redact(each);
+      },
+    };
+    const threads = open(1, () => worker as unknown as Worker, systemClock, counting);
+    const tickets = many();
+    let isDone = false;
+    const results = threads.redact(tickets).finally(() => {
+      isDone = true;
+    });
+    expect(worker.messages).toHaveLength(4);
+    while (!isDone) {
+      const before = here;
+      await setTimeout(50);
+      if (here === before) {
+        worker.answer();
+      }
+    }
+    // A quarter of 60, and the rest of the message with which a quarter is reached.
+    expect(here).toBeLessThanOrEqual(15 + 5);
+    expect(await results).toEqual(tickets.map((each) => redactOrFail(redactor, each)));
   });
 
   test('a little text now and then starts no thread', async () => {
