@@ -1,10 +1,12 @@
 /** Two daemons on one PostgreSQL database: pages, actions, webhooks and changes at the one that is not the owner. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
 import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../support/postgres.ts';
+import { PUSHES } from '../support/push-deliveries.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
-import { type PageDaemon, startPage } from '../web/page-daemon.ts';
+import { type PageDaemon, type PageSettings, startPage } from '../web/page-daemon.ts';
 
 const UI = {
   tokens: [{ name: 'ana@acme.example', sha256: createHash('sha256').update('secret-of-ana').digest('hex') }],
@@ -25,8 +27,14 @@ beforeAll(async () => {
 
 afterAll(() => cluster?.stop());
 
-function startReplica(work: Workspace, name: string, store: string): Promise<PageDaemon> {
+function startReplica(
+  work: Workspace,
+  name: string,
+  store: string,
+  settings: Pick<PageSettings, 'organization' | 'clock'> = {},
+): Promise<PageDaemon> {
   return startPage(work, {
+    ...settings,
     name: `${name}.yaml`,
     ui: UI,
     top: {
@@ -37,6 +45,15 @@ function startReplica(work: Workspace, name: string, store: string): Promise<Pag
     },
   });
 }
+
+const SECRET = 'a secret of more than 16 characters';
+const FORGE = { type: 'github', repository: 'acme/docs', webhookSecret: SECRET };
+/** Clock without regular checks: what happens in time was caused by a message. */
+const NO_CHECKS = {
+  ...systemClock,
+  sleep: (milliseconds: number, signal?: AbortSignal) =>
+    systemClock.sleep(milliseconds >= 5000 ? 3_600_000 : milliseconds, signal),
+};
 
 const isOwner = ({ daemon }: PageDaemon) => daemon.organizations.length === 1;
 
@@ -192,5 +209,43 @@ describe.skipIf(!hasPostgres)('a replica that is not the owner', () => {
     await until(() => work.emulator.requests.count('deleteCollection') === 1);
     proxy.pass();
     await owner.daemon.stop();
+  });
+
+  test('passes the webhook of a push on, and the owner fetches at once, once for each delivery', async () => {
+    await using work = await openWorkspace();
+    const store = await cluster.createDatabase();
+    work.repository.write('a.yaml', ONE);
+    work.repository.commit('One');
+    const settings = { organization: { forge: FORGE }, clock: NO_CHECKS };
+    await using owner = await startReplica(work, 'one', store, settings);
+    await until(() => isOwner(owner));
+    await owner.daemon.organizations[0]?.idle();
+    await using other = await startReplica(work, 'two', store, settings);
+    expect(isOwner(other)).toBe(false);
+    const passes = async () => {
+      const metrics = await (await fetch(`${owner.daemon.address}/metrics`)).text();
+      const counts = metrics.matchAll(/^octavo_reconcile_passes_total\{.*\} (\d+)$/gm);
+      return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+    };
+    const before = await passes();
+    const deliver = async (page: PageDaemon, id: string, secret = SECRET) => {
+      const { headers, body } = PUSHES.github({ secret, id });
+      const url = `${page.daemon.address}/hooks/org_acme`;
+      return (await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) })).status;
+    };
+    work.repository.write('a.yaml', TWO);
+    work.repository.commit('Two');
+    expect(await deliver(other, 'first', 'another secret of many characters')).toBe(401);
+    expect(await deliver(other, 'first')).toBe(202);
+    await until(async () => (await passes()) === before + 1);
+    expect(work.emulator.requests.count('createCollection')).toBe(2);
+    // A repetition is recognized by each of them, also with a new commit.
+    work.repository.write('a.yaml', `${TWO}  c: { title: C }\n`);
+    work.repository.commit('Three');
+    expect([await deliver(other, 'first'), await deliver(owner, 'first')]).toEqual([200, 200]);
+    expect(await deliver(other, 'second')).toBe(202);
+    await until(async () => (await passes()) === before + 2);
+    expect(work.emulator.requests.count('createCollection')).toBe(3);
+    expect(isOwner(other)).toBe(false);
   });
 });

@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 
 /** Starts a loop whose channel fails with `failures`, one for each attempt, and then works. */
-function start(send?: Channel['send']): Promise<void> {
+function start(send?: Channel['send'], left?: () => number): Promise<void> {
   const channel: Channel = {
     ...{ name: 'ops', isPager: false, close: async () => undefined },
     send:
@@ -48,6 +48,7 @@ function start(send?: Channel['send']): Promise<void> {
   const loop = new DeliveryLoop({
     ...{ channel, notifications, clock, created, events, render, random: () => 0 },
     ended: new WakeUpSignal(),
+    ...(left === undefined ? {} : { left }),
   });
   return loop.run(stopping.signal, abort.signal);
 }
@@ -161,5 +162,51 @@ describe('the delivery loop', () => {
     expect(await notifications.deliveries({ limit: 1 })).toMatchObject([
       { id: 'd1', state: 'queued', mayHaveArrived: true, attempts: 1 },
     ]);
+  });
+});
+
+describe('a delivery loop whose lease may end', () => {
+  /** Starts a loop whose lease ends after some milliseconds. */
+  function startLeased(milliseconds: number, send?: Channel['send']) {
+    const end = clock.monotonic() + milliseconds;
+    void start(send, () => end - clock.monotonic());
+    return end;
+  }
+
+  test('sends nothing without enough of the lease for an attempt', async () => {
+    await queue(['d1', 'd1']);
+    startLeased(2999);
+    await clock.advance(HOUR);
+    expect(sent).toEqual([]);
+    expect(await states()).toEqual(['d1 queued']);
+  });
+
+  test('gives an attempt up two seconds before the end, so that the next owner does not send at the same time', async () => {
+    let abortedAt: number | null = null;
+    await queue(['d1', 'd1']);
+    const end = startLeased(30_000, (_outgoing, signal) => {
+      signal.addEventListener('abort', () => {
+        abortedAt = clock.monotonic();
+      });
+      return new Promise(() => undefined);
+    });
+    await clock.advance(30_000);
+    expect(abortedAt).toBe(end - 2000);
+    expect(await notifications.deliveries({ limit: 1 })).toMatchObject([{ id: 'd1', mayHaveArrived: true }]);
+  });
+
+  test('sends nothing if the lease became too short after the delivery was taken', async () => {
+    let isShort = false;
+    await queue(['d1', 'd1']);
+    const { begin } = notifications;
+    notifications.begin = async (...given) => {
+      const attempt = await begin.apply(notifications, given);
+      isShort = true;
+      return attempt;
+    };
+    void start(undefined, () => (isShort ? 2000 : 60_000));
+    await clock.advance(HOUR);
+    expect(sent).toEqual([]);
+    expect(await states()).toEqual(['d1 refused']);
   });
 });

@@ -1,111 +1,18 @@
 /** Sending of commit statuses: one request for each change, retries, kills at any step, and lost answers. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AuthError, RateLimitedError, RejectedError, TransientError } from '../../../src/core/errors.ts';
-import { WakeUpSignal } from '../../../src/core/wake-up-signal.ts';
-import type { CommitStatuses, Deployments } from '../../../src/forge/statuses/commit-statuses.ts';
-import { changeProgress, isFullCommit, supersede } from '../../../src/notify/statuses/status-changes.ts';
-import { StatusRecords } from '../../../src/notify/statuses/status-records.ts';
-import { type StatusRequest, StatusSender } from '../../../src/notify/statuses/status-sender.ts';
+import {
+  AuthError,
+  LeaseLostError,
+  RateLimitedError,
+  RejectedError,
+  TransientError,
+} from '../../../src/core/errors.ts';
+import { leaseRefusal } from '../../../src/daemon/fleet/sending-terms.ts';
+import { isFullCommit } from '../../../src/notify/statuses/status-changes.ts';
 import type { StatusContent } from '../../../src/store/commit-statuses.ts';
-import { openMemoryStore } from '../../../src/store/memory.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
-
-const commitOf = (number: number) => String(number).repeat(40).slice(0, 40);
-const CONTEXT = 'octavo/org_1';
-
-/** Forge and state file that survive kills of the sender. */
-class World {
-  now = 1_000_000;
-  readonly store = openMemoryStore();
-  readonly shown = new Map<string, StatusContent['state']>();
-  readonly descriptions = new Map<string, string>();
-  readonly deployments: { commit: string; states: string[] }[] = [];
-  readonly requests: string[] = [];
-  readonly reported: StatusRequest[] = [];
-  /** Called before (`false`) and after (`true`) each request takes effect; may throw. */
-  fault: (name: string, isDone: boolean) => void = () => undefined;
-  records = this.#openRecords();
-  sender = this.#open();
-
-  /** Starts again after a kill: everything in memory is gone. */
-  restart(): void {
-    this.records = this.#openRecords();
-    this.sender = this.#open();
-  }
-
-  want(number: number, state: StatusContent['state'], description: string = state): Promise<void> {
-    return this.records.change((records) => {
-      const changed = changeProgress(records, {
-        ...{ commit: commitOf(number), context: CONTEXT, progress: { state, description }, url: null },
-        ...{ hasDeployments: true, now: this.now },
-      });
-      return changed === null ? [] : [changed];
-    });
-  }
-
-  see(number: number): Promise<void> {
-    return this.records.change((records) => supersede(records, commitOf(number), this.now));
-  }
-
-  /** Sends until nothing is left, and returns the number of requests. */
-  async settle(): Promise<number> {
-    const before = this.requests.length;
-    for (let round = 0; round < 200; round += 1) {
-      const wait = await this.sender.sendDue();
-      if (wait === null) {
-        return this.requests.length - before;
-      }
-      this.now += wait;
-    }
-    throw new Error('it does not settle');
-  }
-
-  #openRecords(): StatusRecords {
-    return new StatusRecords(this.store.commitStatuses('org_1'), () => undefined);
-  }
-
-  #open(): StatusSender {
-    return new StatusSender({
-      ...{ records: this.records, forge: this.#forge(), environment: 'docs', wake: new WakeUpSignal() },
-      clock: { now: () => this.now, monotonic: () => this.now, sleep: () => Promise.resolve() },
-      random: () => 0.5,
-      signal: new AbortController().signal,
-      onRequest: (request) => this.reported.push(request),
-    });
-  }
-
-  #request<T>(name: string, effect: () => T): T {
-    this.requests.push(name);
-    this.fault(name, false);
-    const answer = effect();
-    this.fault(name, true);
-    return answer;
-  }
-
-  #forge(): CommitStatuses {
-    const deployments: Deployments = {
-      createdState: null,
-      create: async ({ commit }) =>
-        this.#request(`create ${commit}`, () => String(this.deployments.push({ commit, states: [] }) - 1)),
-      find: async ({ commit }) =>
-        this.#request(`find ${commit}`, () => {
-          const at = this.deployments.findLastIndex((each) => each.commit === commit);
-          return at === -1 ? null : String(at);
-        }),
-      setState: async (id, state) =>
-        this.#request(`deployment ${id} ${state}`, () => void this.deployments[Number(id)]?.states.push(state)),
-    };
-    return {
-      ...{ label: 'Fake', maxDescription: 140, deployments },
-      setStatus: async (commit, { state, description }) =>
-        this.#request(`status ${commit} ${state}`, () => {
-          this.shown.set(commit, state);
-          this.descriptions.set(commit, description);
-        }),
-    };
-  }
-}
+import { commitOf, World } from './status-world.ts';
 
 test('sends one request for each change of state, and none without one', async () => {
   const world = new World();
@@ -158,6 +65,40 @@ test('a newer commit closes those that wait, and leaves the others', async () =>
   });
   expect(world.descriptions.get(commitOf(2))).toBe('superseded by 3333333');
   expect(world.deployments).toEqual([{ commit: commitOf(2), states: ['in_progress', 'inactive'] }]);
+});
+
+describe('under a lease that may end', () => {
+  /** Milliseconds of a request, and what the lease must last beyond that. */
+  const TIMEOUT = 30_000;
+  const MARGIN = 2000;
+
+  test('no request is sent without enough of the lease left, and all are sent under the next one', async () => {
+    for (let sent = 0; sent < 4; sent += 1) {
+      const world = new World();
+      let left = 60_000;
+      world.checkSend = () => {
+        const refusal = leaseRefusal({ name: 'organization/org_1', left: () => left }, TIMEOUT);
+        if (refusal !== null) {
+          throw refusal;
+        }
+      };
+      world.fault = () => {
+        // Two calls for each request.
+        left = world.requests.length > sent ? TIMEOUT + MARGIN - 1 : left;
+      };
+      await world.want(1, 'running');
+      await world.want(2, 'running');
+      await expect(world.settle()).rejects.toThrow(LeaseLostError);
+      expect(world.requests).toHaveLength(sent + 1);
+      expect(world.reported.filter(({ error }) => error !== null)).toEqual([]);
+      left = 60_000;
+      world.fault = () => undefined;
+      world.restart();
+      await world.settle();
+      expect(world.shown.size).toBe(2);
+      expect(world.deployments.map(({ states }) => states)).toEqual([['in_progress'], ['in_progress']]);
+    }
+  });
 });
 
 describe('a request that fails', () => {

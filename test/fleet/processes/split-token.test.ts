@@ -1,0 +1,65 @@
+/** Three daemons that divide the organizations of one token, and share its rate limit through the database. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../../support/octavo-process.ts';
+import { hasPostgres, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+import { OwnerSampler } from '../owner-sampler.ts';
+import { type FleetReplica, LEASE, ProcessFleet } from '../process-fleet.ts';
+import { findEpochFaults } from '../stamps.ts';
+
+const ORGANIZATIONS = 9;
+/** Rate limit of the token. The work needs it several times. */
+const LIMITS = { all: { kind: 'fixed', limit: 60, window: 2000 } } as const;
+/** Teams that each of two changes adds to every organization. */
+const ADDED = 30;
+
+beforeAll(() => {
+  if (!hasPostgres) {
+    reportMissingPostgres('a token that daemons share');
+  }
+});
+
+/** Declares a number of teams in every organization. */
+function declare(fleet: ProcessFleet, count: number): readonly string[] {
+  const titles = Array.from({ length: count }, (_, index) => `T${index}`);
+  for (const id of fleet.organizations) {
+    fleet.declare(id, ...titles);
+  }
+  return titles;
+}
+
+/** Waits until the platform has exactly these teams in every organization. */
+async function untilTeams(fleet: ProcessFleet, titles: readonly string[]): Promise<void> {
+  for (const id of fleet.organizations) {
+    await fleet.untilTeams(id, titles, 90);
+  }
+}
+
+describe.skipIf(!hasPostgres)('three daemons with one token', () => {
+  test('share its limit, change everything once, and take over from one that is killed', async () => {
+    await using cluster = await startPostgres();
+    await using fleet = await ProcessFleet.open({
+      ...{ cluster, organizations: ORGANIZATIONS, tokens: 1, limits: LIMITS },
+      fleet: { split: 'organization' },
+    });
+    await Promise.all([fleet.start(), fleet.start(), fleet.start()]);
+    await using owners = new OwnerSampler(fleet);
+    await eventually('owners of all organizations', () => owners.owned === ORGANIZATIONS);
+    expect([...owners.counts.values()]).toEqual([3, 3, 3]);
+    await untilTeams(fleet, declare(fleet, ADDED));
+    const more = declare(fleet, 2 * ADDED);
+    // In the middle of the second change.
+    const half = 1.5 * ORGANIZATIONS * ADDED;
+    await eventually('half of the change', () => fleet.emulator.requests.count('createTeam') > half);
+    await (fleet.alive[0] as FleetReplica).kill();
+    await untilTeams(fleet, more);
+    await eventually('owners of all organizations', () => owners.owned === ORGANIZATIONS, LEASE / 1000 + 20);
+    expect(owners.counts.size).toBe(2);
+    const { entries } = fleet.emulator.requests;
+    const refused = entries.filter(({ status }) => status === 429);
+    expect(entries.length).toBeGreaterThan(500);
+    expect(refused.length / entries.length, `${refused.length} of ${entries.length}`).toBeLessThanOrEqual(0.01);
+    const created = entries.filter(({ operation, status }) => operation === 'createTeam' && status !== 429);
+    expect(created).toHaveLength(ORGANIZATIONS * 2 * ADDED);
+    expect(findEpochFaults(entries, ({ path }) => /^\/v1\/orgs\/([^/]+)\/teams/.exec(path)?.[1] ?? null)).toEqual([]);
+  }, 240_000);
+});
