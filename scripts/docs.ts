@@ -7,6 +7,7 @@ import { kinds } from '../src/kinds/registry.ts';
 import { manifestReference } from '../src/manifests/reference/reference-page.ts';
 import { createMetrics } from '../src/server/metrics.ts';
 import { apiPage } from './api-page.ts';
+import { alertsTable } from './deployment/alerts.ts';
 import { deploymentFiles } from './deployment/files.ts';
 import { valuesTable } from './deployment/values.ts';
 import { kindMembers } from './kind-members.ts';
@@ -244,6 +245,13 @@ received them.
 ${rows.join('\n')}
 
 The default metrics of a Node process have the prefixes \`octavo_process_\` and \`octavo_nodejs_\`.
+
+## Alerts
+
+The Helm chart has these alerts as a PrometheusRule (\`monitoring.rules\`), and the folder \`deploy/kustomize/monitoring\` as
+a component: see [Fleets](fleet.md#kubernetes). \`OctavoLeaseRunsOut\` is for leases of 60 s, the default of \`fleet.lease\`.
+
+${alertsTable()}
 `;
 }
 

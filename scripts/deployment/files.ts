@@ -10,7 +10,7 @@ const CHART = 'deploy/helm/octavo';
 
 /** Returns the files by path. */
 export function deploymentFiles(): ReadonlyMap<string, string> {
-  return new Map([...chart(), ...base('sqlite'), ...base('postgres')]);
+  return new Map([...chart(), ...base('sqlite'), ...base('postgres'), ...monitoring()]);
 }
 
 function chart(): [path: string, text: string][] {
@@ -89,6 +89,20 @@ function base(store: DeployedStore): [path: string, text: string][] {
     [`${folder}/kustomization.yaml`, NOTE + stringify(kustomization, { lineWidth: 0 })],
     [`${folder}/config.yaml`, NOTE + fixedConfig(store)],
     [`${folder}/organizations/acme.yaml`, `${NOTE}${ORGANIZATION}`],
+    ...objects.map(({ file, object }): [string, string] => [`${folder}/${file}.yaml`, NOTE + plainYaml(object)]),
+  ];
+}
+
+/** Component that adds the objects of the Prometheus Operator to a base. */
+function monitoring(): [path: string, text: string][] {
+  const folder = 'deploy/kustomize/monitoring';
+  const objects = OBJECTS.filter(({ isMonitoring }) => isMonitoring === true);
+  const kustomization = {
+    ...{ apiVersion: 'kustomize.config.k8s.io/v1alpha1', kind: 'Component' },
+    resources: objects.map(({ file }) => `${file}.yaml`),
+  };
+  return [
+    [`${folder}/kustomization.yaml`, NOTE + stringify(kustomization)],
     ...objects.map(({ file, object }): [string, string] => [`${folder}/${file}.yaml`, NOTE + plainYaml(object)]),
   ];
 }

@@ -1,4 +1,5 @@
 /** Objects of Kubernetes that a deployment consists of, except for its configuration. */
+import { POD_MONITOR, RULES } from './monitoring.ts';
 import { HTTP_PORT, LABELS, podTemplate, STATE, UI_PORT } from './pod.ts';
 import { block, Expression, named, type Template, value } from './template.ts';
 import { type DeployedStore, defaultOf } from './values.ts';
@@ -8,6 +9,8 @@ export interface DeployedObject {
   readonly file: string;
   /** Condition in the template; absent: always. */
   readonly condition?: string;
+  /** True for an object of the Kustomize component `monitoring`. */
+  readonly isMonitoring?: boolean;
   /** Bases that have the object. */
   readonly stores: readonly DeployedStore[];
   readonly object: Template;
@@ -50,6 +53,14 @@ export const OBJECTS: readonly DeployedObject[] = [
     },
   },
   { file: 'network-policy', condition: '.Values.networkPolicy.enabled', stores: BOTH, object: networkPolicy() },
+  {
+    ...{ file: 'pod-monitor', condition: '.Values.monitoring.podMonitor', stores: [], isMonitoring: true },
+    object: POD_MONITOR,
+  },
+  {
+    ...{ file: 'prometheus-rule', condition: '.Values.monitoring.rules', stores: [], isMonitoring: true },
+    object: RULES,
+  },
 ];
 
 /** One replica, as the state file is locked by its process. */

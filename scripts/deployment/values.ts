@@ -101,6 +101,22 @@ const VALUES: readonly Value[] = [
     description:
       'TCP ports that the pods may connect to: the platform, forges, channels and the database. DNS is always allowed',
   },
+  {
+    ...{ path: 'monitoring.podMonitor', fallback: false, schema: { type: 'boolean' } },
+    description: 'PodMonitor, by which the Prometheus Operator scrapes every replica',
+  },
+  {
+    ...{ path: 'monitoring.rules', fallback: false, schema: { type: 'boolean' } },
+    description: 'PrometheusRule with the alerts of docs/metrics.md, for the Prometheus Operator',
+  },
+  {
+    ...{ path: 'monitoring.labels', fallback: {}, schema: { type: 'object', additionalProperties: text } },
+    description: 'Labels of both, by which the Prometheus Operator selects them',
+  },
+  {
+    ...{ path: 'monitoring.interval', fallback: '30s', schema: { type: 'string', pattern: '^[0-9]+(s|m)$' } },
+    description: 'Time between two scrapes',
+  },
 ];
 
 /** Returns the default of a value. */

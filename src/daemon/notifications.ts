@@ -39,6 +39,7 @@ export class DaemonNotifications {
     this.#onChange = onChange;
     this.#wakeOthers = wakeOthers;
     this.#notifications = context.store.notifications();
+    context.metrics.channels(channels.map(({ name }) => name));
   }
 
   /** Starts to send under a lease, until `pause`. Forgets what all but these reporters and the channels have reported. */

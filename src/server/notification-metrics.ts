@@ -2,9 +2,14 @@
 import type { Registry } from 'prom-client';
 import { counter, gauge } from './instruments.ts';
 
+const OUTCOMES = ['sent', 'failed', 'given-up'] as const;
+type NotificationOutcome = (typeof OUTCOMES)[number];
+
 export interface NotificationMetrics {
+  /** Exports the attempts of these channels from now on, beginning with 0: Prometheus sees only increases of known values. */
+  channels(names: readonly string[]): void;
   /** Counts an attempt to send a notification. */
-  notification(channel: string, outcome: 'sent' | 'failed' | 'given-up'): void;
+  notification(channel: string, outcome: NotificationOutcome): void;
   /** Sets the number of conditions that fire, by code. */
   firing(codes: readonly string[]): void;
 }
@@ -19,6 +24,13 @@ export function notificationMetrics(registry: Registry): NotificationMetrics {
   );
   const firing = gauge(registry, 'conditions_firing', 'Number of conditions that fire, by code.', ['code']);
   return {
+    channels: (names) => {
+      for (const channel of names) {
+        for (const outcome of OUTCOMES) {
+          attempts.inc({ channel, outcome }, 0);
+        }
+      }
+    },
     notification: (channel, outcome) => attempts.inc({ channel, outcome }),
     firing: (codes) => {
       firing.reset();

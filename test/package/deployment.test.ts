@@ -6,9 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { ALERTS } from '../../scripts/deployment/alerts.ts';
 import { deploymentFiles } from '../../scripts/deployment/files.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { kinds } from '../../src/kinds/registry.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
 import { faultOf } from '../docs/command-lines.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -90,6 +92,50 @@ describe.each(BASES)('the Kustomize base %s', (store) => {
   });
 });
 
+describe('the alerts', () => {
+  const registry = createMetrics().registry.getMetricsAsArray() as unknown as readonly {
+    readonly name: string;
+    readonly labelNames: readonly string[];
+    readonly constructor: { readonly name: string };
+  }[];
+  const known = new Map(
+    registry.flatMap((metric) =>
+      (metric.constructor.name === 'Histogram' ? ['_sum', '_count', '_bucket'] : ['']).map((end) => [
+        `${metric.name}${end}`,
+        metric.labelNames,
+      ]),
+    ),
+  );
+
+  test.each(ALERTS)('$name uses metrics and labels that exist', ({ expression, summary }) => {
+    const names = expression.match(/octavo_\w+/g) ?? [];
+    expect(names.length).toBeGreaterThan(0);
+    const labels = names.flatMap((name) => known.get(name) ?? [`no metric ${name}`]);
+    const selected = [...expression.matchAll(/\{(\w+)!?=/g)].map(([, label]) => label);
+    const grouped = [...expression.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(', '));
+    const told = [...summary.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label);
+    expect(names.filter((name) => !known.has(name))).toEqual([]);
+    expect(labels).toEqual(expect.arrayContaining([...selected, ...grouped]));
+    // An aggregation keeps only the labels that it groups by.
+    expect(/^(max|min|sum)\b/.test(expression) ? grouped : labels).toEqual(expect.arrayContaining(told));
+  });
+
+  test('have different names, and are those of the Kustomize component', () => {
+    const { resources } = load(join(base('monitoring'), 'kustomization.yaml'));
+    expect(resources).toEqual(['pod-monitor.yaml', 'prometheus-rule.yaml']);
+    const { spec } = load(join(base('monitoring'), 'prometheus-rule.yaml'));
+    expect(spec.groups[0].rules.map(({ alert, expr }: { alert: string; expr: string }) => [alert, expr])).toEqual(
+      ALERTS.map(({ name, expression }) => [name, expression]),
+    );
+    expect(new Set(ALERTS.map(({ name }) => name)).size).toBe(ALERTS.length);
+    const { spec: monitor } = load(join(base('monitoring'), 'pod-monitor.yaml'));
+    const workload = load(join(base('postgres'), 'deployment.yaml'));
+    expect(workload.spec.template.metadata.labels).toMatchObject(monitor.selector.matchLabels);
+    const [{ ports }] = workload.spec.template.spec.containers;
+    expect(ports.map(({ name }: { name: string }) => name)).toContain(monitor.podMetricsEndpoints[0].port);
+  });
+});
+
 describe('the schema of the values', () => {
   const validate = new Ajv().compile(JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8')));
 
@@ -104,6 +150,8 @@ describe('the schema of the values', () => {
     { image: { digest: 'latest' } },
     { organizations: { acme: 'org_1' } },
     { networkPolicy: { ports: ['https'] } },
+    { monitoring: { rules: 'yes' } },
+    { monitoring: { interval: '30' } },
   ])('refuses %j', (values) => {
     expect(validate(values)).toBe(false);
   });
@@ -156,6 +204,25 @@ describe.runIf(hasPrograms)('the Helm chart', () => {
     const config = (objects: ReadonlyMap<string, KubernetesObject>) =>
       parse(objects.get('ConfigMap/octavo-config')?.data?.['config.yaml'] ?? '');
     expect(config(rendered)).toEqual(config(built));
+  });
+
+  test('creates the objects of the Prometheus Operator only if it is asked to', () => {
+    const kindsOf = (...values: readonly string[]) => [...render(...values).values()].map(({ kind }) => kind);
+    expect(kindsOf()).not.toEqual(expect.arrayContaining([expect.stringMatching(/PodMonitor|PrometheusRule/)]));
+    const rendered = render(
+      'monitoring.podMonitor=true',
+      'monitoring.rules=true',
+      'monitoring.labels.release=prometheus',
+    );
+    for (const [file, name] of [
+      ['pod-monitor', 'PodMonitor/octavo'],
+      ['prometheus-rule', 'PrometheusRule/octavo'],
+    ] as const) {
+      const plain = load(join(base('monitoring'), `${file}.yaml`));
+      const { metadata, spec } = rendered.get(name) ?? {};
+      expect(metadata).toEqual({ ...plain.metadata, labels: { ...plain.metadata.labels, release: 'prometheus' } });
+      expect(spec).toEqual(plain.spec);
+    }
   });
 
   test('passes the checks of Helm', () => {

@@ -90,6 +90,18 @@ describe('createMetrics', () => {
     );
   });
 
+  test('exports the attempts of a channel before the first one, so that Prometheus sees it as an increase', async () => {
+    const metrics = createMetrics();
+    metrics.channels(['ops']);
+    const attempts = async () =>
+      (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('octavo_notification_attempts'));
+    const line = (outcome: string, count: number) =>
+      `octavo_notification_attempts_total{channel="ops",outcome="${outcome}"} ${count}`;
+    expect(await attempts()).toEqual([line('sent', 0), line('failed', 0), line('given-up', 0)]);
+    metrics.notification('ops', 'given-up');
+    expect(await attempts()).toEqual([line('sent', 0), line('failed', 0), line('given-up', 1)]);
+  });
+
   test('shows the last valid commit, also while the source is invalid', async () => {
     const metrics = createMetrics();
     metrics.source({ organization: 'org_1', isReady: true, commit: 'aaa' });
