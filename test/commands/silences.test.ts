@@ -84,7 +84,7 @@ test('notify retry sends nothing if nothing was given up, and is audited', async
     routes: [{ channels: ['ops'] }],
   });
   const { code, stdout } = await run(work, 'notify', 'retry', 'ops');
-  expect([code, stdout]).toEqual([0, 'no event was given up\n']);
+  expect([code, stdout]).toEqual([0, 'no delivery of an event was given up\n']);
   const unknown = await run(work, 'notify', 'retry', 'other');
   expect(unknown.code).toBe(3);
   expect(unknown.stderr).toContain('no channel "other" is configured');

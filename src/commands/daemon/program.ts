@@ -11,7 +11,7 @@ export function silenceCommands(program: Command, context: CommandContext, setEx
   const format = () => new Option('--format <format>', 'Output format').choices(['text', 'json']).default('text');
   program
     .command('conditions')
-    .description('Show what is wrong now, as notifications tell it')
+    .description('Show the current conditions: what is wrong now')
     .option(...CONFIG)
     .option('--organization <id>', 'Organization to show (default: all)')
     .addOption(format())
@@ -22,7 +22,7 @@ export function silenceCommands(program: Command, context: CommandContext, setEx
   const silence = program.command('silence').description('Manage silences, which hold back notifications');
   silence
     .command('add')
-    .description('Notify nobody of a condition, or of all of them, for some time')
+    .description('Silence one condition, or all conditions, for a limited time')
     .addArgument(new Argument('[code]', 'Code of the condition (default: all)').choices(CONDITION_CODES))
     .requiredOption(...REASON)
     .option('--for <duration>', 'Length of the silence, such as 2h (default: 4h)', duration)

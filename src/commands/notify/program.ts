@@ -10,7 +10,7 @@ const CODES = [...CONDITION_CODES, ...EVENT_CODES];
 export function notifyCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   const notify = program
     .command('notify')
-    .description('Preview notifications, test their channels, and send events again');
+    .description('Preview notifications, test channels, and resend events');
   notify
     .command('preview')
     .description('Print the messages of samples, without sending them')
@@ -28,7 +28,7 @@ export function notifyCommands(program: Command, context: CommandContext, setExi
     });
   notify
     .command('retry')
-    .description('Send events again that were given up')
+    .description('Resend events whose delivery was given up')
     .argument('[channel]', 'Name of the channel (default: all)')
     .option(...CONFIG)
     .action(async (channel, options) => {
@@ -44,7 +44,7 @@ export function notifyCommands(program: Command, context: CommandContext, setExi
         .choices(CODES)
         .default('waiting-for-approval'),
     )
-    .option('--resolve', 'Also send that it is resolved; pagers always receive that')
+    .option('--resolve', 'Also send the resolved message; pagers always receive it')
     .option(...CONFIG)
     .action(async (channel, code, options) => {
       const { testCommand } = await import('./send-test.ts');

@@ -21,7 +21,7 @@ export async function retryCommand(
   const socket = controlSocketPath(config);
   const { events } = await callControl(socket, { command: 'deliveries', user: userName(), request });
   context.terminal.out(
-    events === 0 ? 'no event was given up\n' : `sending ${counted(Number(events), 'event')} again\n`,
+    events === 0 ? 'no delivery of an event was given up\n' : `resending ${counted(Number(events), 'event')}\n`,
   );
   return EXIT.done;
 }
