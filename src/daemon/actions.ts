@@ -11,11 +11,13 @@ import type { ActionRequest } from '../reconcile/daemon/action-request.ts';
 import type { OrganizationReconciler } from '../reconcile/daemon/organization.ts';
 import type { ControlHandlers } from '../server/control.ts';
 import type { Actor, History } from '../store/history.ts';
+import type { SessionRequest } from '../store/session-request.ts';
 import type { Store } from '../store/store.ts';
 import type { DeliveryActions } from './delivery-actions.ts';
 import { decisionEvents } from './facts/events.ts';
 import { chooseOrganization, heldChecksums } from './organization/held-plans.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
+import type { SessionActions } from './session-actions.ts';
 import type { SilenceActions } from './silence-actions.ts';
 
 export interface ActionOptions {
@@ -27,6 +29,7 @@ export interface ActionOptions {
   readonly onAudited: (organization: string) => void;
   readonly silences: SilenceActions;
   readonly deliveries: DeliveryActions;
+  readonly sessions: SessionActions;
 }
 
 interface AuditSubject {
@@ -83,6 +86,10 @@ export class Actions implements ControlHandlers {
 
   deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject> {
     return this.#options.deliveries.handle(by, request);
+  }
+
+  sessions(by: Actor, request: SessionRequest): Promise<JsonObject> {
+    return this.#options.sessions.handle(by, request);
   }
 
   async #audited(by: Actor, target: ManagedOrganization, about: AuditSubject, work: () => Promise<JsonObject>) {

@@ -1,7 +1,8 @@
 /** The web page of the daemon, and what it keeps in memory for it. */
 import { randomBytes } from 'node:crypto';
 import type { OrganizationConfig } from '../config/config.ts';
-import type { Actor } from '../store/history.ts';
+import { messageOf } from '../core/errors.ts';
+import { type Actor, DAEMON_HISTORY } from '../store/history.ts';
 import type { FleetState } from '../views/model/fleet-state.ts';
 import { LogBuffer } from '../views/model/log-buffer.ts';
 import type { PageServer } from '../web/server/page-server.ts';
@@ -14,6 +15,7 @@ import type { FleetLink } from './fleet-link.ts';
 import type { DaemonNotifications } from './notifications.ts';
 import type { DaemonContext } from './organization/feature.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
+import { SessionActions } from './session-actions.ts';
 import { type SilenceActionOptions, SilenceActions } from './silence-actions.ts';
 
 export interface WebPageOptions {
@@ -71,6 +73,7 @@ export class WebPage {
         ...{ store, clock, notifications, channels: Object.keys(config.notifications.channels) },
         onAudited: () => changes.notify('notifications'),
       }),
+      sessions: new SessionActions({ store, clock, onAudited: () => changes.notify('notifications') }),
       silences: new SilenceActions({
         ...{ store, clock, notifications },
         organizations: () => configured().map(({ id }) => id),
@@ -99,6 +102,7 @@ export class WebPage {
     this.#server = await createPageServer({
       ...{ backend: this.backend, config: config.ui, log, randomBytes },
       sessions: store.sessions(),
+      onGuesses: (peer, attempts) => this.#auditGuesses(peer, attempts),
     });
     const address = await this.#server.listen();
     log.info({ address }, 'web page is served');
@@ -107,6 +111,21 @@ export class WebPage {
       log.warn('nobody has a role on the web page; set ui.roles');
     }
     return address;
+  }
+
+  /** Records in the audit that somebody guesses tokens. */
+  #auditGuesses(peer: string | null, attempts: number): void {
+    const { store, clock, log } = this.#context;
+    const detail = `${attempts} wrong tokens within a minute; further ones are refused for a minute`;
+    const about = { action: 'sign in', subject: peer ?? 'all addresses', reason: '', detail } as const;
+    const entry = { ...about, at: clock.now(), actor: { name: '', method: 'token' }, outcome: 'refused' } as const;
+    store
+      .history(DAEMON_HISTORY)
+      .addAudit(entry)
+      .then(
+        () => this.#changes.notify('notifications'),
+        (error: unknown) => log.warn({ reason: messageOf(error) }, 'cannot record wrong tokens in the audit'),
+      );
   }
 
   /** Returns the view model of the page at a path, for a user of the machine, who may see everything; null: no such page. */

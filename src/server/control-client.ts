@@ -9,6 +9,7 @@ import type { JsonObject } from '../core/json.ts';
 import type { DeliveryRequest } from '../notify/model/delivery-request.ts';
 import type { SilenceRequest } from '../notify/model/silence-request.ts';
 import type { ActionRequest } from '../reconcile/daemon/action-request.ts';
+import type { SessionRequest } from '../store/session-request.ts';
 
 /** A request to a daemon; `command` is its path, and `user` the name of the user who runs the command. */
 export type ControlRequest = { readonly user?: string } & ControlCommand;
@@ -27,6 +28,7 @@ type ControlCommand =
   | { readonly command: 'clusters'; readonly organization?: string | undefined; readonly request: ClusterRequest }
   | { readonly command: 'silences'; readonly request: SilenceRequest }
   | { readonly command: 'deliveries'; readonly request: DeliveryRequest }
+  | { readonly command: 'sessions'; readonly request: SessionRequest }
   /** `path` of a page, with its query. */
   | { readonly command: 'views'; readonly path: string };
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
 import { dirname } from 'node:path';
-import type { ZodError } from 'zod';
+import type { ZodError, ZodType } from 'zod';
 import { type ClusterRequest, clusterRequest } from '../clusters/run/control-api.ts';
 import { type ConversationRequest, conversationRequest } from '../conversations/ingestion/control-api.ts';
 import { AppError, messageOf, StoreError } from '../core/errors.ts';
@@ -12,6 +12,7 @@ import { type DeliveryRequest, deliveryRequest } from '../notify/model/delivery-
 import { type SilenceRequest, silenceRequest } from '../notify/model/silence-request.ts';
 import { type ActionRequest, actionRequest } from '../reconcile/daemon/action-request.ts';
 import type { Actor } from '../store/history.ts';
+import { type SessionRequest, sessionRequest } from '../store/session-request.ts';
 import { isListening } from './control-client.ts';
 import { createApp, type FailureAnswer, statusOf } from './server.ts';
 
@@ -25,6 +26,7 @@ export interface ControlHandlers {
   clusters(by: Actor, organization: string | null, request: ClusterRequest): Promise<JsonObject>;
   silences(by: Actor, request: SilenceRequest): Promise<JsonObject>;
   deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject>;
+  sessions(by: Actor, request: SessionRequest): Promise<JsonObject>;
 }
 
 /** Returns the view model of the page at a path; null if there is no such page. */
@@ -62,36 +64,7 @@ export async function openControl(
   }
   makeRoom(path);
   const app = createApp(explainFully);
-  app.post('/actions', async ({ body }, reply) => {
-    const parsed = actionRequest.safeParse(requestIn(body));
-    return parsed.success
-      ? reply.send(await handlers.act(actorOf(body), textOf(body, 'organization'), parsed.data))
-      : reply.code(400).send({ error: describeInvalid(body, parsed.error, ACTIONS) });
-  });
-  app.post('/conversations', { bodyLimit: MAX_REQUEST_SIZE }, async ({ body }, reply) => {
-    const parsed = conversationRequest.safeParse(requestIn(body));
-    return parsed.success
-      ? reply.send(await handlers.conversations(actorOf(body), textOf(body, 'organization'), parsed.data))
-      : reply.code(400).send({ error: describeInvalid(body, parsed.error, CONVERSATION_COMMANDS) });
-  });
-  app.post('/clusters', async ({ body }, reply) => {
-    const parsed = clusterRequest.safeParse(requestIn(body));
-    return parsed.success
-      ? reply.send(await handlers.clusters(actorOf(body), textOf(body, 'organization'), parsed.data))
-      : reply.code(400).send({ error: describeInvalid(body, parsed.error, CLUSTER_COMMANDS) });
-  });
-  app.post('/silences', async ({ body }, reply) => {
-    const parsed = silenceRequest.safeParse(requestIn(body));
-    return parsed.success
-      ? reply.send(await handlers.silences(actorOf(body), parsed.data))
-      : reply.code(400).send({ error: describeInvalid(body, parsed.error, SILENCE_COMMANDS) });
-  });
-  app.post('/deliveries', async ({ body }, reply) => {
-    const parsed = deliveryRequest.safeParse(requestIn(body));
-    return parsed.success
-      ? reply.send(await handlers.deliveries(actorOf(body), parsed.data))
-      : reply.code(400).send({ error: describeInvalid(body, parsed.error, DELIVERY_COMMANDS) });
-  });
+  addRequests(app, handlers);
   app.post('/views', async ({ body }, reply) => {
     const page = textOf(body, 'path') ?? '';
     const view = await loadView(actorOf(body), page);
@@ -113,11 +86,39 @@ export async function openControl(
   };
 }
 
-const ACTIONS = actionRequest.options.map(({ shape }) => shape.subcommand.value);
-const CONVERSATION_COMMANDS = conversationRequest.options.map(({ shape }) => shape.subcommand.value);
-const SILENCE_COMMANDS = silenceRequest.options.map(({ shape }) => shape.subcommand.value);
-const DELIVERY_COMMANDS = deliveryRequest.options.map(({ shape }) => shape.subcommand.value);
-const CLUSTER_COMMANDS = clusterRequest.options.map(({ shape }) => shape.subcommand.value);
+type App = ReturnType<typeof createApp>;
+
+/** Schema of requests, which are told apart by their subcommand. */
+type RequestSchema<T> = ZodType<T> & {
+  readonly options: readonly { readonly shape: { readonly subcommand: { readonly value: string } } }[];
+};
+type Handler<T> = (by: Actor, organization: string | null, request: T) => Promise<JsonObject>;
+
+function addRequests(app: App, handlers: ControlHandlers): void {
+  addRequest(app, '/actions', actionRequest, (...given) => handlers.act(...given));
+  addRequest(
+    app,
+    '/conversations',
+    conversationRequest,
+    (...given) => handlers.conversations(...given),
+    MAX_REQUEST_SIZE,
+  );
+  addRequest(app, '/clusters', clusterRequest, (...given) => handlers.clusters(...given));
+  addRequest(app, '/silences', silenceRequest, (by, _, request) => handlers.silences(by, request));
+  addRequest(app, '/deliveries', deliveryRequest, (by, _, request) => handlers.deliveries(by, request));
+  addRequest(app, '/sessions', sessionRequest, (by, _, request) => handlers.sessions(by, request));
+}
+
+/** Adds a route whose requests have to match a schema. */
+function addRequest<T>(app: App, path: string, schema: RequestSchema<T>, handle: Handler<T>, bodyLimit?: number): void {
+  const names = schema.options.map(({ shape }) => shape.subcommand.value);
+  app.post(path, bodyLimit === undefined ? {} : { bodyLimit }, async ({ body }, reply) => {
+    const parsed = schema.safeParse(requestIn(body));
+    return parsed.success
+      ? reply.send(await handle(actorOf(body), textOf(body, 'organization'), parsed.data))
+      : reply.code(400).send({ error: describeInvalid(body, parsed.error, names) });
+  });
+}
 
 /** Only a user who can open the socket is believed, which is the user of the daemon. */
 function actorOf(body: unknown): Actor {

@@ -16,6 +16,8 @@ export interface SessionRecord {
 export interface Sessions {
   /** Returns null if the session does not exist, or has expired at this time. */
   get(id: string, now: number): Promise<SessionRecord | null>;
+  /** Returns the sessions that have not expired at this time; those that expire last come first. */
+  list(now: number): Promise<readonly SessionRecord[]>;
   /** Adds or replaces a session, and removes those that have expired at this time. */
   put(session: SessionRecord, now: number): Promise<void>;
   /** Replaces the data of a session; does nothing if it has ended. */
@@ -32,6 +34,14 @@ export function openSessions(database: SqlDatabase): Sessions {
         const row = await sql.get('SELECT data, expires_at FROM session WHERE id = ? AND expires_at > ?', id, now);
         const data = row === undefined ? null : database.parse(row.data);
         return isObject(data) ? { id, data: data as JsonObject, expiresAt: Number(row?.expires_at) } : null;
+      }),
+    list: (now) =>
+      database.read(async (sql) => {
+        const query = 'SELECT id, data, expires_at FROM session WHERE expires_at > ? ORDER BY expires_at DESC, id';
+        return (await sql.all(query, now)).flatMap(({ id, data, expires_at: expiresAt }): SessionRecord[] => {
+          const parsed = database.parse(data);
+          return isObject(parsed) ? [{ id: String(id), data: parsed as JsonObject, expiresAt: Number(expiresAt) }] : [];
+        });
       }),
     put: ({ id, data, expiresAt }, now) =>
       database.write(`session/${id}`, async (sql) => {

@@ -12,6 +12,7 @@ import type { ActionRequest } from '../../src/reconcile/daemon/action-request.ts
 import { type ControlServer, openControl } from '../../src/server/control.ts';
 import { callControl, controlSocketPath } from '../../src/server/control-client.ts';
 import type { Actor } from '../../src/store/history.ts';
+import type { SessionRequest } from '../../src/store/session-request.ts';
 
 let folder: string;
 let path: string;
@@ -50,6 +51,7 @@ const handlers = {
   clusters: async (_by: Actor, organization: string | null, request: ClusterRequest) => ({ organization, ...request }),
   silences: async (by: Actor, request: SilenceRequest) => ({ by: { ...by }, ...request }),
   deliveries: async (by: Actor, request: DeliveryRequest) => ({ by: { ...by }, ...request }),
+  sessions: async (by: Actor, request: SessionRequest) => ({ by: { ...by }, ...request }),
 };
 
 const loadView = async (by: Actor, path: string) => (path === '/audit' ? { path, by: { ...by } } : null);

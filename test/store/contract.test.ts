@@ -120,6 +120,9 @@ describe.each(storeCases('tests of the store'))('a store in %s', (_name, open) =
     await sessions.put(session('b', 300), 150);
     expect(await sessions.get('a', 50)).toBe(null);
     expect(await store.sessions().get('b', 250)).toEqual(session('b', 300));
+    await sessions.put(session('c', 400), 150);
+    expect(await sessions.list(299)).toEqual([session('c', 400), session('b', 300)]);
+    expect(await sessions.list(300)).toEqual([session('c', 400)]);
     await sessions.update('b', { name: 'ben' });
     expect(await sessions.get('b', 250)).toEqual({ ...session('b', 300), data: { name: 'ben' } });
     expect([await sessions.remove('b'), await sessions.remove('b')]).toEqual([true, false]);

@@ -119,6 +119,7 @@ export function someBackend(
       ...{ act: handle('act'), conversations: handle('conversations'), clusters: handle('clusters') },
       silences: (by, request) => handle('silences')(by, null, request),
       deliveries: (by, request) => handle('deliveries')(by, null, request),
+      sessions: (by, request) => handle('sessions')(by, null, request),
     },
     log,
     notifications,

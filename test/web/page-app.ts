@@ -24,6 +24,8 @@ export interface PageApp extends AsyncDisposable {
   readonly store: Store;
   /** Records of the log: level, fields and message. */
   readonly log: readonly (readonly [string, object, string])[];
+  /** Limits of wrong tokens that were reached: the address, null for all of them, and the number. */
+  readonly guesses: readonly (readonly [string | null, number])[];
   /** Lets time pass, in milliseconds. */
   advance(milliseconds: number): void;
 }
@@ -50,6 +52,7 @@ export async function openPageApp({
   const { ui: config } = loadConfig(given);
   const log: (readonly [string, object, string])[] = [];
   const at = (level: string) => (fields: object, message: string) => void log.push([level, fields, message]);
+  const guesses: (readonly [string | null, number])[] = [];
   let passed = 0;
   const time = () => NOW + passed;
   const backend = someBackend(organizations.map((id) => someOrganization(id)));
@@ -57,9 +60,10 @@ export async function openPageApp({
     backend: change({ ...backend, clock: { ...backend.clock, now: time, monotonic: time } }),
     log: { info: at('info'), warn: at('warn'), error: at('error') } as never,
     ...{ config, sessions, randomBytes },
+    onGuesses: (peer, attempts) => void guesses.push([peer, attempts]),
   });
   return {
-    ...{ server, store, log },
+    ...{ server, store, log, guesses },
     advance: (milliseconds) => {
       passed += milliseconds;
     },

@@ -27,7 +27,7 @@ export async function chooseState(flags: StateFlags, context: CommandContext): P
 
 /** Request of the control API for one organization, without the organization. */
 type OrganizationRequest =
-  Exclude<ControlRequest, { readonly command: 'views' | 'silences' | 'deliveries' }> extends infer T
+  Exclude<ControlRequest, { readonly command: 'views' | 'silences' | 'deliveries' | 'sessions' }> extends infer T
     ? T extends unknown
       ? Omit<T, 'organization'>
       : never

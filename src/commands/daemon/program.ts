@@ -52,6 +52,34 @@ export function silenceCommands(program: Command, context: CommandContext, setEx
     });
 }
 
+/** Registers sessions. */
+export function sessionCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+  const sessions = program.command('sessions').description('Manage sessions of people on the web page');
+  sessions
+    .command('list')
+    .description('Show who is signed in')
+    .option(...CONFIG)
+    .addOption(new Option('--format <format>', 'Output format').choices(['text', 'json']).default('text'))
+    .action(async (options) => {
+      const { sessionListCommand } = await import('./sessions.ts');
+      setExitCode(await sessionListCommand(options, context));
+    });
+  sessions
+    .command('end')
+    .description('Sign people out')
+    .addOption(new Option('--user <name>', 'Name of the person, from octavo sessions list').conflicts('all'))
+    .addOption(new Option('--all', 'End the sessions of everybody'))
+    .option(...REASON)
+    .option(...CONFIG)
+    .action(async ({ all, ...options }, command) => {
+      if (options.user === undefined && all !== true) {
+        command.error("error: pass --user NAME to end one person's sessions, or --all");
+      }
+      const { sessionEndCommand } = await import('./sessions.ts');
+      setExitCode(await sessionEndCommand(options, context));
+    });
+}
+
 /** Registers approve, reject, pause, resume and reconcile. */
 export function actionCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   decisionCommands(program, context, setExitCode);

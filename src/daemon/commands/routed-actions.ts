@@ -8,6 +8,7 @@ import type { SilenceRequest } from '../../notify/model/silence-request.ts';
 import type { ActionRequest } from '../../reconcile/daemon/action-request.ts';
 import type { CommandKind } from '../../store/fleet/commands.ts';
 import type { Actor } from '../../store/history.ts';
+import type { SessionRequest } from '../../store/session-request.ts';
 import type { ActionHandlers, OrganizationOwner, OrganizationState } from '../../views/model/backend.ts';
 import { chooseOrganization, heldChecksums } from '../organization/held-plans.ts';
 import type { CommandSender } from './command-sender.ts';
@@ -66,6 +67,11 @@ export class RoutedActions implements ActionHandlers {
   /** Deliveries neither. */
   deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject> {
     return this.#options.local.deliveries(by, request);
+  }
+
+  /** Nor do sessions. */
+  sessions(by: Actor, request: SessionRequest): Promise<JsonObject> {
+    return this.#options.local.sessions(by, request);
   }
 
   async #send(organization: string, kind: CommandKind, request: object, by: Actor): Promise<JsonObject> {

@@ -18,6 +18,7 @@ import type { PushStatus } from '../../reconcile/daemon/push-receiver.ts';
 import type { Desired } from '../../reconcile/daemon/source.ts';
 import type { Actor, History } from '../../store/history.ts';
 import type { DeadFilter, DeadLetter } from '../../store/outbox/outbox.ts';
+import type { SessionRequest } from '../../store/session-request.ts';
 import type { OrganizationRecord } from '../../store/store.ts';
 import type { BudgetSample } from './budget-samples.ts';
 import type { ReplicaConfigurationProblem } from './configuration-problem.ts';
@@ -95,6 +96,7 @@ export interface ActionHandlers {
   clusters(by: Actor, organization: string | null, request: ClusterRequest): Promise<JsonObject>;
   silences(by: Actor, request: SilenceRequest): Promise<JsonObject>;
   deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject>;
+  sessions(by: Actor, request: SessionRequest): Promise<JsonObject>;
 }
 
 /** The daemon, as views and pages see it. */

@@ -23,6 +23,8 @@ export interface TokenCheckOptions {
   readonly tokens: UiConfig['tokens'];
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Pick<Logger, 'warn'>;
+  /** Called once a minute when the limit is reached. `peer`: the address; null: all addresses. */
+  readonly onGuesses: (peer: string | null, attempts: number) => void;
 }
 
 export class TokenCheck {
@@ -75,6 +77,7 @@ export class TokenCheck {
     removeOldest(this.#wrong);
     if (count + 1 === most) {
       this.#options.log.warn({ peer: key, attempts: most }, 'too many wrong tokens; new ones are refused for a minute');
+      this.#options.onGuesses(key === OVERALL ? null : key, most);
     }
   }
 

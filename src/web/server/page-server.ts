@@ -30,6 +30,8 @@ export interface PageServerOptions {
   readonly config: UiConfig;
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
   readonly sessions: Sessions;
+  /** Called when too many wrong tokens were sent from an address; null: from all addresses. */
+  readonly onGuesses: (peer: string | null, attempts: number) => void;
   readonly randomBytes: (size: number) => Buffer;
 }
 
@@ -128,9 +130,9 @@ class Pages {
   #duration = 0;
 
   constructor(options: PageServerOptions, assets: Assets) {
-    const { config, backend, sessions: stored, randomBytes, log } = options;
+    const { config, backend, sessions: stored, randomBytes, log, onGuesses } = options;
     const { clock } = backend;
-    const tokens = new TokenCheck({ tokens: config.tokens, clock, log });
+    const tokens = new TokenCheck({ tokens: config.tokens, clock, log, onGuesses });
     const sessions = new PageSessions({ sessions: stored, clock, randomBytes, lifetime: config.session });
     const { oidc } = config;
     const provider = oidc === undefined ? null : new OidcProvider(oidc, config, log);

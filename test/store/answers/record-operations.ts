@@ -151,6 +151,7 @@ const OTHERS: Readonly<Record<string, Operation>> = {
     ({ store }, [id, records]) => store.commitStatuses(id).put(records),
   ),
   'sessions.get': operation(fc.tuple(name, time), ({ store }, [id, now]) => store.sessions().get(id, now)),
+  'sessions.list': operation(time, ({ store }, now) => store.sessions().list(now)),
   'sessions.put': operation(
     fc.tuple(fc.record({ id: name, data: json, expiresAt: time }), time),
     ({ store }, [session, now]) => store.sessions().put(session, now),

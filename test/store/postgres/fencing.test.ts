@@ -61,6 +61,7 @@ const statuses: Calls<CommitStatusTable> = {
 };
 const sessions: Calls<Sessions> = {
   get: 'reads',
+  list: 'reads',
   put: (part) => part.put({ id: 's2', data: {}, expiresAt: 10 }, 1),
   update: (part) => part.update('s', { a: 1 }),
   remove: (part) => part.remove('s'),

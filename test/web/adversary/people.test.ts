@@ -162,6 +162,10 @@ test('ten wrong tokens from an address and 300 from all are the limit, which is 
     expect(answer.statusCode).toBe(attempt < 10 ? 401 : 429);
   }
   expect(page.log).toHaveLength(2);
+  expect(page.guesses).toEqual([
+    [null, 300],
+    ['10.3.0.1', 10],
+  ]);
 });
 
 test('a query can neither add a notice nor make a page fail', async () => {

@@ -213,7 +213,10 @@ async function hostileBackend(organizations: readonly OrganizationState[]): Prom
     refresh: async () => undefined,
     fleet: () => null,
     configurationProblems: () => [],
-    actions: { act: handle, conversations: handle, clusters: handle, silences: handle, deliveries: handle },
+    actions: {
+      ...{ act: handle, conversations: handle, clusters: handle },
+      ...{ silences: handle, deliveries: handle, sessions: handle },
+    },
     log,
     notifications: await hostileNotifications(),
     history: openMemoryStore().history(''),
@@ -232,5 +235,5 @@ function serve(backend: Backend, { store }: Fake): Promise<PageServer> {
   const { ui: config } = loadConfig({ text, file: 'config.yaml', env: {}, readFile: () => '', kinds });
   const ignore = () => undefined;
   const log = { info: ignore, warn: ignore, error: ignore };
-  return createPageServer({ backend, config, log, sessions: store.sessions(), randomBytes });
+  return createPageServer({ backend, config, log, sessions: store.sessions(), onGuesses: ignore, randomBytes });
 }
