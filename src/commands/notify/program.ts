@@ -8,9 +8,7 @@ const CODES = [...CONDITION_CODES, ...EVENT_CODES];
 
 /** Registers notify preview, notify retry and notify test. */
 export function notifyCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
-  const notify = program
-    .command('notify')
-    .description('Preview notifications, test channels, and resend events');
+  const notify = program.command('notify').description('Preview notifications, test channels, and resend events');
   notify
     .command('preview')
     .description('Print the messages of samples, without sending them')
