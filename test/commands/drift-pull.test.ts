@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EmulatorState } from '../../src/emulator/emulator.ts';
 import { runGit } from '../git/repository.ts';
 import { pickCases } from '../support/campaign.ts';
 import { FakeForge } from '../support/fake-forge.ts';
@@ -19,6 +20,32 @@ const SAML = `saml:
   editors: { label: Two, entityID: Editors }
 `;
 
+/** The initial state of every scene: a repository, a bare clone of it, and the platform after an apply. */
+interface Template extends AsyncDisposable {
+  readonly folder: string;
+  readonly state: EmulatorState;
+}
+
+let template: Template;
+beforeAll(async () => {
+  template = await createTemplate();
+});
+afterAll(() => template?.[Symbol.asyncDispose]());
+
+async function createTemplate(): Promise<Template> {
+  const work = await openWorkspace();
+  const { repository, folder } = work;
+  repository.write('manifests/saml.yaml', SAML);
+  repository.commit('Two providers');
+  runGit(folder, ['clone', '--quiet', '--bare', repository.directory, join(folder, 'bare.git')]);
+  expect(await work.inside(['apply', 'manifests', '--yes', '--record'])).toMatchObject({ code: 0 });
+  return {
+    folder,
+    state: work.emulator.state(),
+    [Symbol.asyncDispose]: () => work[Symbol.asyncDispose](),
+  };
+}
+
 /** A repository on a forge, whose manifests have been applied. */
 class Scene implements AsyncDisposable {
   readonly work: Workspace;
@@ -34,13 +61,10 @@ class Scene implements AsyncDisposable {
   }
 
   static async open(name: Name = 'github'): Promise<Scene> {
-    const work = await openWorkspace();
+    const work = await openWorkspace({ seed: template.state });
     const bare = join(work.folder, 'bare.git');
-    work.repository.write('manifests/saml.yaml', SAML);
-    work.repository.commit('Two providers');
-    runGit(work.folder, ['clone', '--quiet', '--bare', work.repository.directory, bare]);
+    cpSync(template.folder, work.folder, { recursive: true, preserveTimestamps: true });
     work.repository.git('remote', 'add', 'origin', bare);
-    expect(await work.inside(['apply', 'manifests', '--yes', '--record'])).toMatchObject({ code: 0 });
     const fake = await new { github: FakeGitHub, gitlab: FakeGitLab, gitea: FakeGitea }[name](bare).listen();
     return new Scene(work, fake, name, bare);
   }
