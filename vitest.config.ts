@@ -35,7 +35,7 @@ const SLOW = [
   'test/bench/bench.test.ts',
   'test/commands/@(completion-shells|drift-pull).test.ts',
   'test/crash/processes.test.ts',
-  'test/daemon/@(busy|large-files|lifecycle|stopping).test.ts',
+  'test/daemon/@(busy|large-files|lifecycle|site-context|stopping|two-replicas).test.ts',
   'test/docs/tour.test.ts',
   'test/e2e/*.test.ts',
   'test/fleet/@(database-faults|lease-faults|processes).test.ts',
