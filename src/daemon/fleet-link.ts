@@ -89,7 +89,7 @@ export class FleetLink {
   /** Writes the states of the organizations of this replica from now on. */
   start(backend: Backend): void {
     this.#backend = backend;
-    const { changes, context, stopping } = this.#options;
+    const { changes, context, stopping, configured } = this.#options;
     if (this.#shared === null) {
       return;
     }
@@ -103,7 +103,14 @@ export class FleetLink {
       }),
       signals.listen(({ kind, payload }) => {
         if (kind === 'change' && payload.from !== replica) {
-          this.#hear(String(payload.topic));
+          // Without a topic, messages were missed while the connection was interrupted.
+          const topics =
+            typeof payload.topic === 'string'
+              ? [payload.topic]
+              : [NOTIFICATIONS, CONFIGURATION, ...configured().map(({ id }) => id)];
+          for (const topic of topics) {
+            this.#hear(topic);
+          }
         }
       }),
     ];

@@ -57,6 +57,8 @@ const GIVE_UP = 24 * 3_600_000;
 /** Milliseconds before the first retry, doubled for each further one: of what may succeed now, and of what was refused. */
 const RETRY = { first: 2000, max: 300_000 } as const;
 const RETRY_REFUSED = { first: 60_000, max: 900_000 } as const;
+/** Milliseconds before the next attempt if the store failed, or the lease was too short to send. */
+const STORE_RETRY = 5000;
 /** Milliseconds to wait after a rate limit that names no time. */
 const RATE_LIMIT = 60_000;
 /** Milliseconds between checks without anything to do. */
@@ -89,7 +91,7 @@ export class StatusSender {
         if (!(error instanceof StoreError)) {
           throw error;
         }
-        return RETRY.max;
+        return STORE_RETRY;
       });
       await wake.wait(seen, wait ?? IDLE, clock, signal);
     }

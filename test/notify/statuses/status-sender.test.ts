@@ -6,6 +6,7 @@ import {
   LeaseLostError,
   RateLimitedError,
   RejectedError,
+  StoreError,
   TransientError,
 } from '../../../src/core/errors.ts';
 import { leaseRefusal } from '../../../src/daemon/fleet/sending-terms.ts';
@@ -99,6 +100,30 @@ describe('under a lease that may end', () => {
       expect(world.deployments.map(({ states }) => states)).toEqual([['in_progress'], ['in_progress']]);
     }
   });
+});
+
+test('a sender goes on within seconds after its lease was too short, or the database failed', async () => {
+  for (const error of [new LeaseLostError('organization/org_1', 'short'), new StoreError('the database is away')]) {
+    const world = new World();
+    const waits: number[] = [];
+    await world.want(1, 'success');
+    world.checkSend = () => {
+      if (waits.length < 3) {
+        throw error;
+      }
+    };
+    world.sleep = async (wait) => {
+      waits.push(wait);
+      world.now += wait;
+      if (world.shown.size > 0 || waits.length > 9) {
+        world.stopping.abort();
+      }
+    };
+    await world.sender.run();
+    expect(world.shown).toEqual(new Map([[commitOf(1), 'success']]));
+    expect(waits.slice(0, 3)).toEqual([5000, 5000, 5000]);
+    expect(world.reported.filter((request) => request.error !== null)).toEqual([]);
+  }
 });
 
 describe('a request that fails', () => {

@@ -24,6 +24,9 @@ export class World {
   fault: (name: string, isDone: boolean) => void = () => undefined;
   /** Called right before each request that changes something; may throw. */
   checkSend: () => void = () => undefined;
+  /** Called for each wait of a sender that runs. */
+  sleep: (milliseconds: number) => Promise<void> = () => Promise.resolve();
+  readonly stopping = new AbortController();
   records = this.#openRecords();
   sender = this.#open();
 
@@ -67,9 +70,9 @@ export class World {
   #open(): StatusSender {
     return new StatusSender({
       ...{ records: this.records, forge: this.#forge(), environment: 'docs', wake: new WakeUpSignal() },
-      clock: { now: () => this.now, monotonic: () => this.now, sleep: () => Promise.resolve() },
+      clock: { now: () => this.now, monotonic: () => this.now, sleep: (wait) => this.sleep(wait) },
       random: () => 0.5,
-      signal: new AbortController().signal,
+      signal: this.stopping.signal,
       onRequest: (request) => this.reported.push(request),
       checkSend: () => this.checkSend(),
     });
