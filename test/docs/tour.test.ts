@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findFreePort } from '../support/free-port.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Milliseconds without output after which the tour is aborted; the slowest of its commands takes 3 s. */
@@ -19,7 +19,7 @@ async function script(): Promise<string> {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
   const tour = /^## A tour$([\s\S]*?)^## /m.exec(readme)?.[1] ?? '';
   const blocks = [...tour.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => match[1] ?? '');
-  const [platform, daemon] = [await freePort(), await freePort()];
+  const [platform, daemon] = [await findFreePort(), await findFreePort()];
   const text = blocks
     .join('\n')
     .replaceAll('npx --no -- octavo', `"${process.execPath}" bin/octavo.js`)
@@ -27,15 +27,6 @@ async function script(): Promise<string> {
     .replaceAll('8471', String(platform))
     .replaceAll('8472', String(daemon));
   return `set -e -o pipefail\ntrap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n${text}`;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 beforeAll(async () => {

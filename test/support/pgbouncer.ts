@@ -6,8 +6,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { endWithParent } from './end-with-parent.ts';
+import { findFreePort } from './free-port.ts';
 import { eventually } from './octavo-process.ts';
-import { findFreePort, type PostgresCluster, systemUser } from './postgres.ts';
+import { type PostgresCluster, systemUser } from './postgres.ts';
 
 /** Path of Debian's PgBouncer. */
 const EXECUTABLE = '/usr/sbin/pgbouncer';

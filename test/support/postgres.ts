@@ -3,12 +3,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { endWithParent } from './end-with-parent.ts';
+import { findFreePort } from './free-port.ts';
 import { createData, findPrograms, giveTo, postgresProgram, type SystemUser, VERSIONS } from './postgres-data.ts';
 
 const START_LIMIT = 30_000;
@@ -196,14 +196,4 @@ export function systemUser(): SystemUser {
     throw new Error('there is no user "postgres", which runs PostgreSQL; install the package postgresql');
   }
   return { uid: Number(line[1]), gid: Number(line[2]) };
-}
-
-/** Returns a port of 127.0.0.1 that nobody listens on. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -3,10 +3,11 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { kinds } from '../../src/kinds/registry.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { openWorkspace } from '../support/workspace.ts';
 import { CookieBrowser } from './browser.ts';
 import { startIdentityProvider } from './oidc/identity-provider.ts';
-import { freePort, startPage } from './page-daemon.ts';
+import { startPage } from './page-daemon.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const TOKENS = {
@@ -166,7 +167,7 @@ test('a proxy can be known by a secret', async () => {
 
 test('people sign in with a provider, get roles by verified email and group, and sign out', async () => {
   await using work = await openWorkspace();
-  const port = await freePort();
+  const port = await findFreePort();
   const publicUrl = `http://127.0.0.1:${port}`;
   await using provider = await startIdentityProvider({ octavo: `${publicUrl}/oidc/callback` });
   await provider.setAccount('u-1', { email: 'ana@acme.example', email_verified: true, groups: ['docs'] });
@@ -214,7 +215,7 @@ test('people sign in with a provider, get roles by verified email and group, and
 
 test('a callback that this browser did not begin is refused', async () => {
   await using work = await openWorkspace();
-  const port = await freePort();
+  const port = await findFreePort();
   const publicUrl = `http://127.0.0.1:${port}`;
   await using provider = await startIdentityProvider({ octavo: `${publicUrl}/oidc/callback` });
   const oidc = { issuer: provider.issuer, clientId: 'octavo', clientSecret: 'secret-of-octavo' };

@@ -1,8 +1,5 @@
 /** Starts a daemon with its web page in the test process. */
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
@@ -88,14 +85,4 @@ export async function startPage(
       }),
     [Symbol.asyncDispose]: () => daemon.stop(),
   };
-}
-
-/** Returns a port that nothing listens on, for a page whose URL must be known before. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

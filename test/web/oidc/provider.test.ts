@@ -1,8 +1,8 @@
 /** Sign-in with a provider in a process of its own: codes that belong to somebody else, and a provider that is down. */
 import { expect, test } from 'vitest';
+import { findFreePort } from '../../support/free-port.ts';
 import { CookieBrowser } from '../browser.ts';
 import { openPageApp, type PageApp } from '../page-app.ts';
-import { freePort } from '../page-daemon.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
 
 interface Setup extends AsyncDisposable {
@@ -13,7 +13,7 @@ interface Setup extends AsyncDisposable {
 
 /** Starts a provider with one account, and a page that people sign in to with it. */
 async function setUp(): Promise<Setup> {
-  const port = await freePort();
+  const port = await findFreePort();
   const publicUrl = `http://127.0.0.1:${port}`;
   const provider = await startIdentityProvider({
     octavo: `${publicUrl}/oidc/callback`,
