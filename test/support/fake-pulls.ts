@@ -155,6 +155,56 @@ const shown = (url: string) => (pull: KeptPull) => ({
   base: { ref: pull.into },
 });
 
+/** Differences between the pull requests of GitHub and Gitea. */
+interface PullDialect {
+  /** Status if there is an open pull request of the branch. */
+  readonly taken: number;
+  /** Status after an update. */
+  readonly edited: number;
+  /** Query parameter with the size of a page. */
+  readonly limit: string;
+  /** Returns the pull requests that a list contains. */
+  readonly list: (all: readonly KeptPull[], query: URLSearchParams) => readonly KeptPull[];
+}
+
+/** Answers a request about pull requests as GitHub and Gitea do; null if it is about something else. */
+function answerPulls(pulls: KeptPulls, asked: Asked, url: string, dialect: PullDialect): Answer | null {
+  const { method, path, query, body } = asked;
+  const show = shown(url);
+  pulls.look();
+  const number = Number(/^\/repos\/acme\/docs\/(?:pulls|issues)\/(\d+)/.exec(path)?.[1] ?? 0);
+  if (path === '/repos/acme/docs/pulls' && method === 'POST') {
+    const input = { from: body.head, into: body.base, title: body.title, body: body.body };
+    const made = pulls.create(input, dialect.taken);
+    return isAnswer(made) ? made : { status: 201, body: show(made) };
+  }
+  if (path === '/repos/acme/docs/pulls') {
+    return page(dialect.list(pulls.all, query).map(show), asked, `${url}${path}`, dialect.limit);
+  }
+  if (pulls.find(number) !== undefined && path.endsWith('/comments') && method === 'POST') {
+    return pulls.say(number, body.body);
+  }
+  if (path === `/repos/acme/docs/pulls/${number}` && method === 'PATCH') {
+    const changed = pulls.edit(number, body, body.state === 'closed');
+    return changed === undefined ? UNKNOWN : { status: dialect.edited, body: show(changed) };
+  }
+  return null;
+}
+
+const withState = (all: readonly KeptPull[], query: URLSearchParams) =>
+  all.filter((pull) => isClosed(pull) === (query.get('state') === 'closed'));
+
+const GITHUB_PULLS: PullDialect = {
+  ...{ taken: 422, edited: 200, limit: 'per_page' },
+  list: (all, query) => {
+    const [owner, from] = (query.get('head') ?? '').split(/:(.*)/s);
+    const isAsked = ({ isForks, ...pull }: KeptPull) =>
+      (owner === 'acme') === !isForks && pull.from === from && pull.into === query.get('base');
+    return withState(all, query).filter(isAsked).toReversed();
+  },
+};
+const GITEA_PULLS: PullDialect = { taken: 409, edited: 201, limit: 'limit', list: withState };
+
 export class FakeGitHub extends FakeGitHubPull {
   readonly pulls: KeptPulls;
 
@@ -164,33 +214,7 @@ export class FakeGitHub extends FakeGitHubPull {
   }
 
   protected override handle(asked: Asked): Answer {
-    const { method, path, query, body } = asked;
-    const show = shown(this.url);
-    this.pulls.look();
-    const number = Number(/^\/repos\/acme\/docs\/(?:pulls|issues)\/(\d+)/.exec(path)?.[1] ?? 0);
-    if (path === '/repos/acme/docs/pulls' && method === 'POST') {
-      const made = this.pulls.create({ from: body.head, into: body.base, title: body.title, body: body.body }, 422);
-      return isAnswer(made) ? made : { status: 201, body: show(made) };
-    }
-    if (path === '/repos/acme/docs/pulls') {
-      const [owner, from] = (query.get('head') ?? '').split(/:(.*)/s);
-      const found = this.pulls.all.filter(
-        (pull) =>
-          isClosed(pull) === (query.get('state') === 'closed') &&
-          (owner === 'acme') === !pull.isForks &&
-          pull.from === from &&
-          pull.into === query.get('base'),
-      );
-      return page(found.toReversed().map(show), asked, `${this.url}${path}`, 'per_page');
-    }
-    if (this.pulls.find(number) !== undefined && path.endsWith('/comments') && method === 'POST') {
-      return this.pulls.say(number, body.body);
-    }
-    if (path === `/repos/acme/docs/pulls/${number}` && method === 'PATCH') {
-      const changed = this.pulls.edit(number, body, body.state === 'closed');
-      return changed === undefined ? UNKNOWN : { status: 200, body: show(changed) };
-    }
-    return super.handle(asked);
+    return answerPulls(this.pulls, asked, this.url, GITHUB_PULLS) ?? super.handle(asked);
   }
 }
 
@@ -203,26 +227,7 @@ export class FakeGitea extends FakeGiteaPull {
   }
 
   protected override handle(asked: Asked): Answer {
-    const { method, path, query, body } = asked;
-    const show = shown(this.url);
-    this.pulls.look();
-    const number = Number(/^\/repos\/acme\/docs\/(?:pulls|issues)\/(\d+)/.exec(path)?.[1] ?? 0);
-    if (path === '/repos/acme/docs/pulls' && method === 'POST') {
-      const made = this.pulls.create({ from: body.head, into: body.base, title: body.title, body: body.body }, 409);
-      return isAnswer(made) ? made : { status: 201, body: show(made) };
-    }
-    if (path === '/repos/acme/docs/pulls') {
-      const found = this.pulls.all.filter((pull) => isClosed(pull) === (query.get('state') === 'closed'));
-      return page(found.map(show), asked, `${this.url}${path}`, 'limit');
-    }
-    if (this.pulls.find(number) !== undefined && path.endsWith('/comments') && method === 'POST') {
-      return this.pulls.say(number, body.body);
-    }
-    if (path === `/repos/acme/docs/pulls/${number}` && method === 'PATCH') {
-      const changed = this.pulls.edit(number, body, body.state === 'closed');
-      return changed === undefined ? UNKNOWN : { status: 201, body: show(changed) };
-    }
-    return super.handle(asked);
+    return answerPulls(this.pulls, asked, this.url, GITEA_PULLS) ?? super.handle(asked);
   }
 }
 
