@@ -16,21 +16,15 @@ import { LeaseWatch } from '../../demo/fleet/lease-watch.ts';
 import { ReplicaProcess } from '../../demo/fleet/replica-process.ts';
 import { type Emulator, startEmulator } from '../../emulator/emulator.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { paintFor } from '../cli/terminal.ts';
+import { createDemoContext } from './demo-context.ts';
 
 /** Runs `octavo demo --fleet N`: N replicas on PostgreSQL and the embedded platform, until it is stopped. */
 export async function demoFleetCommand(
   flags: { readonly fleet: number; readonly once?: boolean },
   context: CommandContext,
 ): Promise<ExitCode> {
-  const { terminal, clock, signal } = context;
-  const demo: DemoContext = {
-    say: terminal.out,
-    paint: paintFor(terminal.isOutTerminal, terminal.env),
-    columns: terminal.columns - 4,
-    clock,
-    signal,
-  };
+  const { signal } = context;
+  const demo = createDemoContext(context, signal);
   // Everything that was started is stopped in reverse order, also if a later part fails to start.
   await using cleanup = new AsyncDisposableStack();
   const parts = await startFleet(flags.fleet, demo, context, cleanup);

@@ -19,21 +19,15 @@ import { openReader, openWriter } from '../../platform/client.ts';
 import { openConnection } from '../../platform/connection.ts';
 import { LogBuffer } from '../../views/model/log-buffer.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { paintFor } from '../cli/terminal.ts';
+import { createDemoContext } from './demo-context.ts';
 
 /** Runs `octavo demo`: demonstrates Octavo on the embedded platform, then keeps applying commits until it is stopped. */
 export async function demoCommand(flags: { readonly once?: boolean }, context: CommandContext): Promise<ExitCode> {
-  const { terminal, clock } = context;
+  const { terminal } = context;
   // Without --once, a closed standard output ends the command too.
   const ends = flags.once === true ? [] : [terminal.outputClosed].filter((end) => end !== undefined);
   const signal = AbortSignal.any([context.signal, ...ends]);
-  const demo: DemoContext = {
-    say: terminal.out,
-    paint: paintFor(terminal.isOutTerminal, terminal.env),
-    columns: terminal.columns - 4,
-    clock,
-    signal,
-  };
+  const demo = createDemoContext(context, signal);
   // Everything that was started is stopped in reverse order, also if a later part fails to start.
   await using cleanup = new AsyncDisposableStack();
   const parts = await startDemo(demo, context, cleanup);
