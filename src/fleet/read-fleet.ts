@@ -32,6 +32,12 @@ export async function readFleet({ table, replica, needed, monotonic }: FleetQuer
   return { replicas, records: await readLeases(table), readAt: monotonic() };
 }
 
+/** Returns the milliseconds until another replica can be evicted; infinite without one. */
+export function nextExpiry({ replicas }: ObservedFleet, own: string): number {
+  const others = replicas.filter(({ id }) => id !== own);
+  return others.reduce((earliest, { left }) => Math.min(earliest, Math.max(left, 0)), Number.POSITIVE_INFINITY);
+}
+
 async function readReplicas(table: LeaseTable, own: string): Promise<readonly Replica[]> {
   const replicas = await table.replicas();
   const hasExpired = replicas.some(({ left, id }) => left < 0 && id !== own);

@@ -1,15 +1,15 @@
-import type { Clock, Random } from '../core/clock.ts';
-import { endsWithin } from '../core/clock.ts';
+import { type Clock, endsWithin, type Random } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import { WakeUpSignal } from '../core/wake-up-signal.ts';
-import type { FleetStore, OwnReplica } from '../store/leases.ts';
+import { FLEET_LEASE, type FleetStore, type OwnReplica } from '../store/leases.ts';
 import type { FleetLeases, FleetOrganization, FleetStatus, LeaseHolder, LeaseWork } from './fleet-leases.ts';
 import type { HeldLease } from './held-lease.ts';
 import { type FleetSplit, groupLeases, groupNames, type LeaseGroup } from './lease-groups.ts';
 import { LeaseKeeper, renewalInterval } from './lease-keeper.ts';
+import { LeaseRetention } from './lease-retention.ts';
 import { LeaseRuns } from './lease-runs.ts';
 import { type FleetMoves, planMoves } from './policy.ts';
-import { type ObservedFleet, readFleet } from './read-fleet.ts';
+import { nextExpiry, type ObservedFleet, readFleet } from './read-fleet.ts';
 import { ReleaseQueue } from './release-queue.ts';
 
 export interface SharedLeasesOptions {
@@ -43,6 +43,7 @@ export class SharedLeases implements FleetLeases {
   readonly #options: SharedLeasesOptions;
   readonly #keeper: LeaseKeeper;
   readonly #runs: LeaseRuns;
+  readonly #retention: LeaseRetention;
   readonly #releases: ReleaseQueue<HeldLease>;
   readonly #wake = new WakeUpSignal();
   readonly #stopped = new AbortController();
@@ -63,6 +64,7 @@ export class SharedLeases implements FleetLeases {
     this.#groups = groupLeases([], options.split);
     this.#groupOf = groupNames(this.#groups);
     this.#runs = new LeaseRuns(options.work);
+    this.#retention = new LeaseRetention(store.leases, clock);
     this.#keeper = new LeaseKeeper({
       ...{ table: store.leases, clock, ttl },
       self: () => ({ ...replica, isDraining: this.#isDraining }),
@@ -203,18 +205,13 @@ export class SharedLeases implements FleetLeases {
     const claimed = moves.claim.length === 0 ? 0 : await this.#keeper.claim(moves.claim, moves.claim.length);
     await this.#claimWork();
     this.#giveAwayShards(moves);
+    await this.#retention.apply(this.#keeper.held.has(FLEET_LEASE));
     if (claimed < moves.claim.length) {
       return CONTENTION * (0.5 + random());
     }
     // The others are to claim what stays free, unless they fail, too.
-    return this.#nextExpiry(moves.claim.length < view.free.length ? renewalInterval(ttl) : ttl / 4);
-  }
-
-  /** Returns the milliseconds until another replica can be evicted, at most `limit`. */
-  #nextExpiry(limit: number): number {
-    return this.#state.replicas
-      .filter(({ id }) => id !== this.replica)
-      .reduce((earliest, { left }) => Math.min(earliest, Math.max(left, 0) + CONTENTION), limit);
+    const limit = moves.claim.length < view.free.length ? renewalInterval(ttl) : ttl / 4;
+    return Math.min(limit, nextExpiry(this.#state, this.replica) + CONTENTION);
   }
 
   #view() {
@@ -223,9 +220,7 @@ export class SharedLeases implements FleetLeases {
     this.#givenAwayAt = this.#givenAwayAt.filter((at) => at > now - MINUTE);
     const groups = [...this.#groups.values()];
     const shortest = ttl - MISSED_RENEWALS * renewalInterval(ttl);
-    const live = this.#state.replicas.filter(
-      ({ id, isDraining, left }) => !isDraining && id !== this.replica && left > shortest,
-    );
+    const live = this.#state.replicas.filter((each) => !each.isDraining && each.id !== this.replica);
     return {
       isDraining: this.#isDraining,
       own: this.#ownGroups().map((group) => ({
@@ -238,7 +233,7 @@ export class SharedLeases implements FleetLeases {
       }),
       total: groups.reduce((sum, { weight }) => sum + weight, 0),
       weight: replica.weight,
-      allWeights: live.reduce((sum, { weight }) => sum + weight, replica.weight),
+      allWeights: live.reduce((sum, { weight, left }) => sum + (left > shortest ? weight : 0), replica.weight),
       givenAway: this.#givenAwayAt.length,
       age: now - (this.#joinedAt ?? now),
       ttl,

@@ -85,6 +85,11 @@ export interface LeaseTable {
   release(replica: string, leases: readonly ClaimedLease[]): Promise<void>;
   /** Removes the replica, and gives all its leases away. */
   leave(replica: string): Promise<void>;
+  /**
+   * Removes leases that nobody has had for `age` milliseconds, and states of organizations without a lease. A lease that is
+   * added again continues with greater epochs.
+   */
+  removeUnused(age: number): Promise<void>;
   replicas(): Promise<readonly Replica[]>;
   leases(): Promise<readonly LeaseRecord[]>;
 }

@@ -37,6 +37,8 @@ export class LeaseTableModel {
   /** Number of claims and releases that changed something. */
   moves = 0;
   isGone = false;
+  /** Greatest epoch of the leases that were removed. */
+  #removedEpoch = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -61,6 +63,7 @@ export class LeaseTableModel {
       claim: (replica, names, limit) => call('claim', () => this.claim(replica, names, limit)),
       release: (replica, claimed) => call('release', () => this.#release(replica, claimed)),
       leave: (replica) => call('leave', () => this.remove(replica)),
+      removeUnused: (age) => call('removeUnused', () => this.#removeUnused(age)),
       replicas: () => call('replicas', () => this.#readReplicas()),
       leases: () => call('leases', () => this.#readLeases()),
     };
@@ -86,7 +89,7 @@ export class LeaseTableModel {
   define(names: readonly string[]): void {
     for (const name of names) {
       if (!this.leases.has(name)) {
-        this.leases.set(name, { holder: null, epoch: 0, since: this.#clock.monotonic() });
+        this.leases.set(name, { holder: null, epoch: this.#removedEpoch, since: this.#clock.monotonic() });
       }
     }
   }
@@ -144,6 +147,15 @@ export class LeaseTableModel {
       if (lease?.holder === replica && lease.epoch === epoch) {
         this.moves += 1;
         Object.assign(lease, { holder: null, since: this.#clock.monotonic() });
+      }
+    }
+  }
+
+  #removeUnused(age: number): void {
+    for (const [name, { holder, epoch, since }] of this.leases) {
+      if (holder === null && since < this.#clock.monotonic() - age) {
+        this.leases.delete(name);
+        this.#removedEpoch = Math.max(this.#removedEpoch, epoch);
       }
     }
   }

@@ -1,6 +1,7 @@
 // Replicas of a fleet: claims, take-overs, draining, changes of the configuration, and failures of the database.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { LEASE_RETENTION } from '../../src/fleet/lease-retention.ts';
 import { countCases, SEED } from '../support/campaign.ts';
 import { ModelFleet, type ModelReplica } from './model-fleet.ts';
 
@@ -182,6 +183,33 @@ describe('clocks of machines', () => {
     expect(replicas.map((replica) => organizationsOf(replica).length)).toEqual([10, 10, 10]);
     expect(replicas.flatMap(({ events }) => events).filter((event) => !event.startsWith('begin'))).toEqual([]);
   });
+});
+
+test('leases of removed organizations are kept for a week, and their epochs for ever', async () => {
+  const fleet = new ModelFleet([1, 1]);
+  await startFleet(fleet, ['a', 'b']);
+  const removed = ['organization/1-0', 'token/s1'];
+  const epoch = fleet.model.leases.get('organization/1-0')?.epoch ?? 0;
+  for (const { leases } of fleet.replicas) {
+    leases.setOrganizations(fleet.organizations.slice(0, 1));
+  }
+  await fleet.advance(1000);
+  const waitFor = async (age: number) => {
+    for (const lease of fleet.model.leases.values()) {
+      lease.since -= age;
+    }
+    await fleet.advance(3_700_000);
+  };
+  await waitFor(LEASE_RETENTION - 2 * 3_700_000);
+  expect([...fleet.model.leases.keys()]).toEqual(expect.arrayContaining(removed));
+  await waitFor(2 * 3_700_000);
+  expect([...fleet.model.leases.keys()].toSorted()).toEqual(['fleet', 'organization/0-0', 'token/s0']);
+  for (const { leases } of fleet.replicas) {
+    leases.setOrganizations(fleet.organizations);
+  }
+  await fleet.advance(TTL);
+  expect(fleet.model.leases.get('organization/1-0')?.holder).not.toBeNull();
+  expect(fleet.model.leases.get('organization/1-0')?.epoch).toBeGreaterThan(epoch);
 });
 
 describe('failures of the database', () => {

@@ -41,8 +41,6 @@ export interface OrganizationStates {
     organizations: readonly string[],
     parts: readonly string[],
   ): Promise<readonly (StatePart & { readonly organization: string })[]>;
-  /** Removes organizations whose part of this name was written before this time. */
-  removeBefore(part: string, time: number): Promise<void>;
 }
 
 /** Table of the states. `content` is the last column: lists do not load it. */
@@ -108,14 +106,6 @@ export function openOrganizationStates(database: SqlDatabase): OrganizationState
           content: String(row.content),
         })),
       ),
-    removeBefore: (part, time) =>
-      database.write('state', async (sql) => {
-        await sql.run(
-          `DELETE FROM organization_state
-          WHERE organization IN (SELECT old.organization FROM organization_state AS old WHERE old.part = ? AND old.at < ?)`,
-          ...[part, time],
-        );
-      }),
   };
 }
 

@@ -1,8 +1,8 @@
 /** Tables of replicas and leases. See docs/fleet.md#leases. */
 
 /**
- * A lease is valid while its holder's row in `replica` has not expired, so a renewal changes one row. Rows of leases are
- * never deleted: their epochs only grow.
+ * A lease is valid while its holder's row in `replica` has not expired, so a renewal changes one row. The
+ * epochs of a lease only grow, also when its row was removed and is added again.
  */
 export const LEASE_LAYOUT = `CREATE TABLE replica (
   id TEXT COLLATE "C" PRIMARY KEY, version TEXT COLLATE "C" NOT NULL, address TEXT COLLATE "C" NOT NULL,

@@ -8,6 +8,9 @@ const EPOCH = `LEAST(epoch, ${MAX_EPOCH}) AS epoch`;
 /** Items of a JSON list of names. */
 const NAMES = 'SELECT value FROM json_array_elements_text(?::json) AS item (value)';
 
+/** Row with the greatest epoch of the leases that were removed. Nobody claims it. */
+const REMOVED = 'removed';
+
 const IN_MILLISECONDS = "clock_timestamp() + ? * interval '1 millisecond'";
 
 /** Replicas and leases in PostgreSQL. Its clock alone decides what has expired. */
@@ -21,9 +24,10 @@ export class PostgresLeases implements LeaseTable {
   async define(names: readonly string[]): Promise<void> {
     await this.#database.write('leases', (sql) =>
       sql.run(
-        `INSERT INTO lease (name, holder, epoch, since) SELECT value, NULL, 0, clock_timestamp() FROM (${NAMES}) AS given
-         ON CONFLICT (name) DO NOTHING`,
-        JSON.stringify([...new Set(names)]),
+        `INSERT INTO lease (name, holder, epoch, since)
+         SELECT value, NULL, coalesce((SELECT epoch FROM lease WHERE name = ?), 0), clock_timestamp()
+         FROM (${NAMES}) AS given ON CONFLICT (name) DO NOTHING`,
+        ...[REMOVED, JSON.stringify([...new Set(names)])],
       ),
     );
   }
@@ -103,6 +107,24 @@ export class PostgresLeases implements LeaseTable {
     });
   }
 
+  async removeUnused(age: number): Promise<void> {
+    await this.#database.write('leases', async (sql) => {
+      await sql.run(
+        `WITH removed AS (
+           DELETE FROM lease WHERE holder IS NULL AND name <> ? AND since < clock_timestamp() - ? * interval '1 millisecond'
+           RETURNING epoch
+         )
+         INSERT INTO lease (name, holder, epoch, since)
+         SELECT ?, NULL, max(epoch), clock_timestamp() FROM removed HAVING count(*) > 0
+         ON CONFLICT (name) DO UPDATE SET epoch = greatest(lease.epoch, excluded.epoch), since = excluded.since`,
+        ...[REMOVED, age, REMOVED],
+      );
+      await sql.run(
+        "DELETE FROM organization_state WHERE NOT EXISTS (SELECT 1 FROM lease WHERE lease.name = 'organization/' || organization)",
+      );
+    });
+  }
+
   replicas(): Promise<readonly Replica[]> {
     return this.#database.read(async (sql) => {
       const rows = await sql.all(
@@ -117,7 +139,9 @@ export class PostgresLeases implements LeaseTable {
   leases(): Promise<readonly LeaseRecord[]> {
     return this.#database.read(async (sql) => {
       const rows = await sql.all(
-        `SELECT name, holder, ${EPOCH}, ${milliseconds('(clock_timestamp() - since)')} AS age FROM lease ORDER BY name`,
+        `SELECT name, holder, ${EPOCH}, ${milliseconds('(clock_timestamp() - since)')} AS age FROM lease
+         WHERE name <> ? ORDER BY name`,
+        REMOVED,
       );
       return rows.map(
         ({ name, holder, epoch, age }): LeaseRecord => ({

@@ -46,7 +46,4 @@ export const FLEET_OPERATIONS: Readonly<Record<string, Operation>> = {
   'states.read': operation(fc.tuple(few(organization, 2), few(part, 2)), ({ store }, [ids, parts]) =>
     store.organizationStates().read(ids, parts),
   ),
-  'states.removeBefore': operation(fc.tuple(part, time), ({ store }, [which, at]) =>
-    store.organizationStates().removeBefore(which, at),
-  ),
 };

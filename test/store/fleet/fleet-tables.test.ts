@@ -112,12 +112,3 @@ test('states are read by organization and part, and replaced or removed part by 
     { organization: 'acme', ...part('status', '1') },
   ]);
 });
-
-test('organizations that were not written for long are removed', async () => {
-  const { states } = openTables();
-  await states.write('acme', { epoch: 1, at: 1000, parts: [part('status', '1'), part('plan', '2')], removed: [] });
-  await states.write('globex', { epoch: 1, at: 3000, parts: [part('status', '1')], removed: [] });
-  await states.removeBefore('status', 2000);
-  expect(await states.versions('acme')).toEqual([]);
-  expect(await states.versions('globex')).toHaveLength(1);
-});

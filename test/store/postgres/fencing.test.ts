@@ -99,7 +99,6 @@ const states: Calls<OrganizationStates> = {
   versions: 'reads',
   allVersions: 'reads',
   read: 'reads',
-  removeBefore: (part) => part.removeBefore('p', 10),
 };
 const deposit = (key: string) => ({
   ...{ source: 's', at: 1, counts: { polled: 1 }, cursor: { value: 2, round: 0 } },

@@ -12,6 +12,7 @@ import {
   openPostgresPool,
   type PostgresDatabase,
 } from '../../../src/store/postgres/postgres-database.ts';
+import { openSqlStore } from '../../../src/store/sql-store.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
 import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
 
@@ -212,6 +213,59 @@ describe.runIf(hasPostgres)('claims', () => {
     expect(names(claimed)).toEqual(odd.toSorted());
     await leases.release('r', claimed);
     expect((await leases.leases()).map(({ holder }) => holder)).toEqual([null, null, null]);
+    await close();
+  });
+});
+
+describe.runIf(hasPostgres)('leases that nobody has', () => {
+  const DAY = 24 * 3_600_000;
+  const states = (database: PostgresDatabase) => openSqlStore(database, null).organizationStates();
+  const age = (database: PostgresDatabase, days: number) =>
+    run(database, `UPDATE lease SET since = clock_timestamp() - interval '${days} days'`);
+
+  test('are removed after a time, with the states of their organizations; later epochs are greater', async () => {
+    const { database, leases, close } = await open();
+    const organizations = ['organization/old', 'organization/held', 'organization/new'];
+    await leases.define([...organizations.slice(0, 2), 'token/old']);
+    await leases.renew(replica('a'), TTL);
+    for (let epoch = 1; epoch <= 3; epoch += 1) {
+      await leases.release('a', await leases.claim('a', ['organization/old'], 1));
+    }
+    await leases.claim('a', ['organization/held'], 1);
+    await age(database, 8);
+    await leases.define(['organization/new']);
+    const parts = [{ part: 'status', hash: '1', content: '{}' }];
+    for (const organization of ['old', 'held', 'new']) {
+      await states(database).write(organization, { epoch: 1, at: 1, parts, removed: [] });
+    }
+    await leases.removeUnused(9 * DAY);
+    expect(await leases.leases()).toHaveLength(4);
+    await leases.removeUnused(7 * DAY);
+    expect((await leases.leases()).map(({ name }) => name)).toEqual(['organization/held', 'organization/new']);
+    expect((await states(database).allVersions(['status'])).map(({ organization }) => organization)).toEqual([
+      ...['held', 'new'],
+    ]);
+    // Nothing else to remove: the greatest epoch stays known.
+    await leases.removeUnused(7 * DAY);
+    await leases.define(['organization/old']);
+    expect(await leases.claim('a', ['organization/old'], 1)).toEqual([{ name: 'organization/old', epoch: 4 }]);
+    await close();
+  });
+
+  test('are not removed while they are claimed', async () => {
+    const { database, blocking, leases, close } = await open();
+    await leases.define(['x']);
+    await leases.renew(replica('a'), TTL);
+    await age(database, 8);
+    let removal: Promise<void> | undefined;
+    await new PostgresLeases(blocking).claim('a', ['x'], 1);
+    await blocking.write('test', async (sql) => {
+      await sql.run("UPDATE lease SET since = clock_timestamp() WHERE name = 'x'");
+      removal = leases.removeUnused(7 * DAY);
+      await sql.all('SELECT pg_sleep(0.2)');
+    });
+    await removal;
+    expect((await leases.leases()).map(({ name, holder }) => [name, holder])).toEqual([['x', 'a']]);
     await close();
   });
 });
