@@ -9,7 +9,7 @@ import { openMemoryStore } from '../../../src/store/memory.ts';
 
 /** Returns a commit id. */
 export const commitOf = (number: number) => String(number).repeat(40).slice(0, 40);
-export const CONTEXT = 'octavo/org_1';
+const CONTEXT = 'octavo/org_1';
 
 /** Forge and state file that survive kills of the sender. */
 export class World {
