@@ -23,6 +23,8 @@ export interface FleetOptions {
   readonly limits?: RateLimits;
 }
 
+/** Seconds in which a daemon starts, also while several start on a busy machine. */
+const START_LIMIT = 120;
 /** Milliseconds of a lease, unless a test sets another one. */
 export const LEASE = 6000;
 
@@ -79,7 +81,7 @@ export class ProcessFleet implements AsyncDisposable {
     const run = new OctavoProcess(['run', '--config', config], { cwd: this.folder, env });
     const replica = new FleetReplica(run, proxy);
     this.#replicas.push(replica);
-    replica.address = String((await run.waitForLog('octavo is running')).address);
+    replica.address = String((await run.waitForLog('octavo is running', 1, '', START_LIMIT)).address);
     return replica;
   }
 

