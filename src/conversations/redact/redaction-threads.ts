@@ -30,8 +30,9 @@ const MAX_SIZE = 1024 * 1024;
 /** Messages to a thread at a time: the others wait while one is redacted, as this thread is often busy for 10 ms. */
 const MESSAGES = 4;
 /**
- * Text that is left to each thread, in UTF-16 units, and share that is left to all of them if there is less text. This
- * thread also reads, stores and sends, and the others would wait for it if it took more.
+ * Text of several calls that is left to each thread, in UTF-16 units, and share that is left to all of them if there is
+ * less text. Several calls mean that this thread also reads, stores and sends, and the others would wait for it if it took
+ * more.
  */
 const RESERVE = 768 * 1024;
 const RESERVED_SHARE = 3 / 4;
@@ -188,6 +189,9 @@ export class RedactionThreads {
   }
 
   #takeHere(): Chunk | null {
+    if (this.#calls.length < 2) {
+      return this.#take();
+    }
     const total = this.#calls.reduce((sum, { length }) => sum + length, 0);
     const left = this.#calls.reduce((sum, { missingLength }) => sum + missingLength, 0);
     return left > Math.min(RESERVED_SHARE * total, RESERVE * this.#handles.length) ? this.#take() : null;
