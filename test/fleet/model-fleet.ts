@@ -51,6 +51,10 @@ export class ModelReplica {
       onFailure: (reason) => this.failures.push(reason),
       work: {
         begin: (lease) => {
+          // The answer to a claim may arrive after the kill.
+          if (this.isDead) {
+            return;
+          }
           this.events.push(`begin ${lease.name}`);
           this.working.set(lease.name, lease);
         },
