@@ -123,7 +123,11 @@ class RunningDaemon implements Daemon {
       onFailure: (organization, error) =>
         log.error({ organization, reason: messageOf(error) }, 'cannot open the organization'),
     });
-    this.#shared = new SharedWork({ notifications: this.#notifications, reporters: () => this.#reporters(), log });
+    this.#shared = new SharedWork({
+      ...options,
+      notifications: this.#notifications,
+      reporters: () => this.#reporters(),
+    });
     this.#link = new FleetLink({
       ...{ context: this.#context, leases: this.#leases, changes, stopping: this.#stopping.signal },
       find: (id) => this.#organizations.find(id),

@@ -10,7 +10,7 @@ import type { DeliveryAttempt, Notifications } from '../store/notifications.ts';
 import type { DaemonContext } from './organization/feature.ts';
 
 export interface NotificationSenderOptions {
-  readonly context: Pick<DaemonContext, 'config' | 'clock' | 'random'>;
+  readonly context: Pick<DaemonContext, 'config' | 'clock' | 'random' | 'store'>;
   readonly lease: Lease;
   /** Notifications, fenced by the lease. */
   readonly notifications: Notifications;
@@ -39,6 +39,7 @@ export class NotificationSender {
     const abort = AbortSignal.any([this.#abort.signal, lease.lost]);
     const notifier = new Notifier({
       ...{ notifications, config: config.notifications, channels, clock, newId, changed, created, onFiring, onError },
+      isWoken: () => options.context.store.fleet()?.signals.isConnected ?? true,
     });
     const loops = channels.map(
       (channel) =>

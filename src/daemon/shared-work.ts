@@ -1,4 +1,5 @@
 /** Work that exists once in a fleet: notifications, weekly digests, and facts that belong to no organization. */
+import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import type { LeaseWork } from '../fleet/fleet-leases.ts';
 import type { Logger } from '../log.ts';
@@ -10,8 +11,12 @@ export interface SharedWorkOptions {
   readonly notifications: Pick<DaemonNotifications, 'start' | 'retain' | 'pause'>;
   /** Returns the names of the reporters of the configuration. */
   readonly reporters: () => readonly string[];
+  readonly clock: Clock;
   readonly log: Logger;
 }
+
+/** Milliseconds before work that could not be started is started again. */
+const RETRY = 5000;
 
 export class SharedWork implements LeaseWork {
   readonly #options: SharedWorkOptions;
@@ -32,9 +37,7 @@ export class SharedWork implements LeaseWork {
   begin(lease: Lease): void {
     this.#lease = lease;
     if (this.#hasStarted) {
-      this.#start(lease).catch((error: unknown) => {
-        this.#options.log.error({ reason: messageOf(error) }, 'notifications cannot be started');
-      });
+      void this.#startAlone(lease);
     }
   }
 
@@ -58,6 +61,20 @@ export class SharedWork implements LeaseWork {
     const { lease } = this;
     if (lease !== null) {
       await notifications.retain(lease, reporters());
+    }
+  }
+
+  /** Starts the work, again and again until it succeeds or the lease ends. Never rejects. */
+  async #startAlone(lease: Lease): Promise<void> {
+    const { clock, log } = this.#options;
+    while (this.#lease === lease && !lease.lost.aborted) {
+      try {
+        await this.#start(lease);
+        return;
+      } catch (error) {
+        log.error({ reason: messageOf(error), retryIn: RETRY }, 'notifications cannot be started; retrying');
+        await clock.sleep(RETRY, lease.lost).catch(() => undefined);
+      }
     }
   }
 

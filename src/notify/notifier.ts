@@ -18,6 +18,8 @@ export interface NotifierOptions {
   readonly newId: () => string;
   /** Wakes the notifier. */
   readonly changed: WakeUpSignal;
+  /** Returns false while changes by other replicas do not wake it. Default: true. */
+  readonly isWoken?: () => boolean;
   /** Notified when deliveries were created. */
   readonly created: WakeUpSignal;
   /** Called with all conditions that fire. */
@@ -30,6 +32,8 @@ export interface NotifierOptions {
 const SETTLE = 1000;
 /** Longest wait in milliseconds, because the wall clock may be set meanwhile. */
 const LONGEST_WAIT = 60_000;
+/** Longest wait while changes by other replicas do not wake it. */
+const CHECK_INTERVAL = 5000;
 const RETRY = 10_000;
 
 /** The notifier. What it does follows from the stored state alone, so that a restart loses and repeats nothing. */
@@ -76,10 +80,10 @@ export class Notifier {
 
   /** Works until the signal aborts. */
   async run(stopping: AbortSignal): Promise<void> {
-    const { clock, changed, onError } = this.#options;
+    const { clock, changed, onError, isWoken = () => true } = this.#options;
     while (!stopping.aborted) {
       const seen = changed.count;
-      let wait = LONGEST_WAIT;
+      let wait = isWoken() ? LONGEST_WAIT : CHECK_INTERVAL;
       try {
         const wakeAt = await this.advance();
         wait = wakeAt === null ? wait : Math.min(wait, Math.max(0, wakeAt - clock.now()));

@@ -106,6 +106,8 @@ export interface FleetSignal {
 
 /** Messages between the replicas of a fleet. */
 export interface FleetSignals {
+  /** False while messages do not arrive, for example because of PgBouncer in transaction mode. */
+  readonly isConnected: boolean;
   /**
    * Sends a message to all replicas, including this one. A payload of more than 7000 bytes is replaced by an empty one.
    * Never rejects.

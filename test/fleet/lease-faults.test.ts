@@ -34,7 +34,7 @@ const WAYS = {
 } as const;
 
 /** Every message is lost. */
-const NO_SIGNALS: FleetSignals = { send: async () => undefined, listen: () => () => undefined };
+const NO_SIGNALS: FleetSignals = { isConnected: false, send: async () => undefined, listen: () => () => undefined };
 
 beforeAll(() => {
   if (!hasPostgres) {

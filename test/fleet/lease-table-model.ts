@@ -70,6 +70,7 @@ export class LeaseTableModel {
     return {
       leases,
       signals: {
+        isConnected: true,
         send: (signal) =>
           call('send', () => {
             for (const listener of this.#listeners) {

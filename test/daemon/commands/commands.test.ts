@@ -19,6 +19,7 @@ const APPROVE = { subcommand: 'approve', checksum: 'sha256:1', reason: '' };
 
 /** Messages that arrive at once, unless they are lost. */
 class Bus implements FleetSignals {
+  readonly isConnected = true;
   isDeaf = false;
   readonly #listeners = new Set<(signal: FleetSignal) => void>();
 
