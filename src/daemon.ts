@@ -94,11 +94,7 @@ class RunningDaemon implements Daemon {
     const onEvent = notifyingBudget(observeQueue(metrics), () => changes.notify('budget'));
     this.#context = options;
     this.#config = options.config;
-    const onProblem = () => {
-      changes.notify('configuration');
-      void this.#problems.publish();
-      void this.#observeFacts();
-    };
+    const onProblem = () => this.#showProblem();
     const configure = async (changed: Config) => {
       this.#configure(changed);
       await this.#shared.forgetRemoved();
@@ -288,6 +284,12 @@ class RunningDaemon implements Daemon {
   async #observeFacts(): Promise<void> {
     await this.#problems.refresh();
     await this.#facts.observe();
+  }
+
+  #showProblem(): void {
+    this.#changes.notify('configuration');
+    void this.#problems.publish();
+    void this.#observeFacts();
   }
 
   #endPass(): void {
