@@ -26,6 +26,9 @@ const PATIENCE = 5;
 /** Milliseconds without an owner when replicas end in order. */
 const HAND_OVER = 5000;
 
+/** Seconds until the last work is done: connections without an answer are given up after 35 s. */
+const LAST_WORK = TAKE_OVER / 1000 + 45;
+
 /** Milliseconds of a test: starting processes takes long on a busy machine. */
 const WHOLE = 180_000;
 
@@ -133,7 +136,7 @@ describe.skipIf(!hasPostgres)('three daemons', () => {
       expect(fleet.receiver.repeated, story).toBeLessThanOrEqual(interrupted);
       expect(findWarnings(fleet), story).toEqual([]);
     },
-    120_000 + ROUNDS * 2 * TAKE_OVER,
+    240_000 + ROUNDS * 2 * TAKE_OVER,
   );
 
   test.concurrent(
@@ -191,7 +194,7 @@ function refused(fleet: ProcessFleet): readonly string[] {
 async function undelivered(fleet: ProcessFleet): Promise<readonly string[]> {
   const waiting = `SELECT id FROM octavo.notification_event WHERE channels IS NULL OR channels <> '[]'
     UNION ALL SELECT id FROM octavo.notification_delivery WHERE next_at IS NOT NULL`;
-  await eventually('all messages', async () => (await fleet.query(waiting)).length === 0);
+  await eventually('all messages', async () => (await fleet.query(waiting)).length === 0, LAST_WORK);
   const deliveries = await fleet.query('SELECT id, about FROM octavo.notification_delivery');
   const received = deliveries.filter(({ id }) => fleet.receiver.messages.has(String(id)));
   const events = received.flatMap(({ about }) => JSON.parse(String(about)) as string[]);
@@ -229,11 +232,11 @@ class Work implements AsyncDisposable {
   async finish(): Promise<void> {
     await this[Symbol.asyncDispose]();
     for (const [organization, titles] of this.#titles) {
-      await this.#fleet.untilTeams(organization, titles, TAKE_OVER / 1000 + 10);
+      await this.#fleet.untilTeams(organization, titles, LAST_WORK);
     }
     const missing = () =>
       [...this.#tickets].filter(([id, tickets]) => conversationsOf(this.#fleet, id) !== tickets.toSorted().join());
-    await eventually('all conversations', () => missing().length === 0, 20).catch((error: Error) => {
+    await eventually('all conversations', () => missing().length === 0, LAST_WORK).catch((error: Error) => {
       const first = missing()[0];
       throw new Error(
         `${error.message}: ${first?.[0]} has ${conversationsOf(this.#fleet, first?.[0] ?? '')} and not ${first?.[1].toSorted()}\n${logsOf(this.#fleet)}`,

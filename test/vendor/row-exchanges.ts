@@ -14,7 +14,8 @@ async function tables(): Promise<readonly Row[]> {
   const modules = await Promise.all(
     files.map((file) => import(new URL(file, folder).href) as Promise<Record<string, Rows>>),
   );
-  return modules.flatMap((module) => Object.values(module)).flatMap((rows) => Object.values(rows).flat());
+  const all = modules.flatMap((module) => Object.entries(module).filter(([name]) => name.endsWith('Rows')));
+  return all.flatMap(([, rows]) => Object.values(rows).flat());
 }
 
 /** Requests and answers of the embedded platform in its oldest and its latest version. */
