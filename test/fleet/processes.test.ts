@@ -190,17 +190,32 @@ function refused(fleet: ProcessFleet): readonly string[] {
   return fleet.emulator.requests.entries.filter(({ status }) => status === 429).map(({ path }) => path);
 }
 
-/** Waits until all messages are sent, and returns the events that the receiver did not get, or that it got twice. */
+/** Waits until all messages are sent. Returns the events and deliveries that wait or are missing, and events sent twice. */
 async function undelivered(fleet: ProcessFleet): Promise<readonly string[]> {
-  const waiting = `SELECT id FROM octavo.notification_event WHERE channels IS NULL OR channels <> '[]'
-    UNION ALL SELECT id FROM octavo.notification_delivery WHERE next_at IS NOT NULL`;
-  await eventually('all messages', async () => (await fleet.query(waiting)).length === 0, LAST_WORK);
+  let found: readonly string[] = [];
+  const isDelivered = async () => {
+    found = await findUndelivered(fleet);
+    return found.length === 0;
+  };
+  await eventually('all messages', isDelivered, LAST_WORK).catch(() => undefined);
+  return found;
+}
+
+async function findUndelivered(fleet: ProcessFleet): Promise<readonly string[]> {
+  const rows = await fleet.query(
+    `SELECT 'waits: ' || id AS id FROM octavo.notification_event WHERE channels IS NULL OR channels <> '[]'
+     UNION ALL SELECT 'waits: ' || id FROM octavo.notification_delivery WHERE next_at IS NOT NULL`,
+  );
+  const stored = (await fleet.query('SELECT id FROM octavo.notification_event')).map(({ id }) => String(id));
   const deliveries = await fleet.query('SELECT id, about FROM octavo.notification_delivery');
   const received = deliveries.filter(({ id }) => fleet.receiver.messages.has(String(id)));
   const events = received.flatMap(({ about }) => JSON.parse(String(about)) as string[]);
-  const stored = (await fleet.query('SELECT id FROM octavo.notification_event')).map(({ id }) => String(id));
   const twice = events.filter((event, index) => events.indexOf(event) !== index);
-  return [...stored.filter((id) => !events.includes(id)), ...twice];
+  return [
+    ...rows.map(({ id }) => String(id)),
+    ...stored.filter((id) => !events.includes(id)).map((id) => `not received: ${id}`),
+    ...twice.map((id) => `received twice: ${id}`),
+  ];
 }
 
 /** Returns output of the daemons that is not part of their log, such as warnings of Node.js. */
