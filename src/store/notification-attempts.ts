@@ -96,6 +96,13 @@ export class AttemptTables {
     }
   }
 
+  async cancelAll(channel: string, now: number): Promise<void> {
+    await this.#sql.run(
+      "UPDATE notification_delivery SET state = 'queued', next_at = ? WHERE channel = ? AND state = 'open'",
+      ...[Math.floor(now), channel],
+    );
+  }
+
   async dueAt(channel: string): Promise<number | null> {
     const row = await this.#sql.get(`SELECT MIN(next_at) AS at ${HEADS}`, channel);
     return row?.at == null ? null : Number(row.at);

@@ -212,6 +212,11 @@ export interface Notifications {
   begin(channel: string, now: number): Promise<DeliveryAttempt | null>;
   /** Ends an attempt, and replaces the facts of a reporter, in one transaction. */
   end(id: string, result: AttemptResult, report: FactReport): Promise<void>;
+  /**
+   * Lets the deliveries of a channel be sent again whose attempt has begun, as if nothing was sent: the answer to `begin`
+   * was lost. No attempt of the channel may be under way.
+   */
+  cancelAttempts(channel: string, now: number): Promise<void>;
   /** Returns when the next delivery of a channel is due; null if none waits. */
   dueAt(channel: string): Promise<number | null>;
   /** Makes all deliveries due that wait. Those whose attempt has not ended may have arrived. */

@@ -51,7 +51,7 @@ function plannerPart(
 function attemptPart(
   database: SqlDatabase,
   parse: Parse,
-): Pick<Notifications, 'begin' | 'end' | 'dueAt' | 'recover' | 'retryEvents'> {
+): Pick<Notifications, 'begin' | 'end' | 'cancelAttempts' | 'dueAt' | 'recover' | 'retryEvents'> {
   const attempts = (sql: Sql) => new AttemptTables(sql, parse);
   return {
     begin: (channel, now) =>
@@ -65,6 +65,7 @@ function attemptPart(
         await new PlanningTables(sql, parse).report(report);
       }),
     dueAt: (channel) => database.read((sql) => attempts(sql).dueAt(channel)),
+    cancelAttempts: (channel, now) => database.write(SCOPE, (sql) => attempts(sql).cancelAll(channel, now)),
     recover: (now) => database.write(SCOPE, (sql) => attempts(sql).recover(now)),
     retryEvents: (channel) => database.write(SCOPE, (sql) => attempts(sql).retryEvents(channel)),
   };

@@ -1,5 +1,6 @@
 /** Delivery loop of a channel: order, retries, the end of the daemon, and what it reports about the channel. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { StoreError } from '../../src/core/errors.ts';
 import { WakeUpSignal } from '../../src/core/wake-up-signal.ts';
 import { type Channel, ChannelError, type Outgoing } from '../../src/notify/channels/channel.ts';
 import type { Notification } from '../../src/notify/model/notification.ts';
@@ -193,6 +194,24 @@ describe('a delivery loop whose lease may end', () => {
     await clock.advance(30_000);
     expect(abortedAt).toBe(end - 2000);
     expect(await notifications.deliveries({ limit: 1 })).toMatchObject([{ id: 'd1', mayHaveArrived: true }]);
+  });
+
+  test('sends once what it has begun without knowing, because the answer of the database was lost', async () => {
+    await queue(['d1', 'd1'], ['d2', 'd1']);
+    const { begin } = notifications;
+    let losses = 2;
+    notifications.begin = async (...given) => {
+      const attempt = await begin.apply(notifications, given);
+      losses -= 1;
+      if (losses >= 0) {
+        throw new StoreError('did not confirm a commit');
+      }
+      return attempt;
+    };
+    void start();
+    await clock.advance(HOUR);
+    expect(ids()).toEqual(['d1', 'd2']);
+    expect(await states()).toEqual(['d2 sent', 'd1 sent']);
   });
 
   test('sends nothing if the lease became too short after the delivery was taken', async () => {

@@ -17,7 +17,7 @@ export interface DeliveryEvents {
 
 export interface DeliveryLoopOptions {
   readonly channel: Channel;
-  readonly notifications: Pick<Notifications, 'begin' | 'dueAt' | 'end'>;
+  readonly notifications: Pick<Notifications, 'begin' | 'cancelAttempts' | 'dueAt' | 'end'>;
   /** Writes the message of a delivery. */
   readonly render: (attempt: DeliveryAttempt) => Notification;
   readonly clock: Clock;
@@ -57,6 +57,8 @@ export class DeliveryLoop {
   #failingSince = 0;
   /** The channel as a whole is left alone until then. */
   #pausedUntil = 0;
+  /** True if an attempt may have begun whose answer was lost. */
+  #mayHaveBegun = false;
 
   constructor(options: DeliveryLoopOptions) {
     this.#options = options;
@@ -86,7 +88,7 @@ export class DeliveryLoop {
     const { channel, notifications, clock, ended } = this.#options;
     const now = clock.now();
     const maySend = now >= this.#pausedUntil && this.#sendLimit >= SEND_LIMIT.min;
-    const attempt = maySend ? await notifications.begin(channel.name, now) : null;
+    const attempt = maySend ? await this.#begin(now) : null;
     if (attempt === null) {
       return false;
     }
@@ -95,6 +97,18 @@ export class DeliveryLoop {
     await this.#store(() => notifications.end(attempt.delivery.id, result, report), stopping);
     ended.notify();
     return true;
+  }
+
+  /** Begins an attempt; null if nothing is due. Throws StoreError: then it may have begun, and the next call cancels it. */
+  async #begin(now: number): Promise<DeliveryAttempt | null> {
+    const { channel, notifications } = this.#options;
+    if (this.#mayHaveBegun) {
+      await notifications.cancelAttempts(channel.name, now);
+    }
+    this.#mayHaveBegun = true;
+    const attempt = await notifications.begin(channel.name, now);
+    this.#mayHaveBegun = false;
+    return attempt;
   }
 
   /** Milliseconds that an attempt may take now. */

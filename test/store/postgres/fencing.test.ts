@@ -73,6 +73,7 @@ const notifications: Calls<Notifications> = {
   advance: (part) =>
     part.advance(1, () => ({ conditions: [], removed: [], created: [], cancelled: [], notified: [], events: [] })),
   begin: (part) => part.begin('channel', 1),
+  cancelAttempts: (part) => part.cancelAttempts('channel', 1),
   end: (part) => part.end('d', { result: 'sent', receipt: null, at: 1 }, { reporter: 'c', facts: [fact] }),
   dueAt: 'reads',
   recover: (part) => part.recover(1),
