@@ -94,12 +94,11 @@ class RunningDaemon implements Daemon {
     const onEvent = notifyingBudget(observeQueue(metrics), () => changes.notify('budget'));
     this.#context = options;
     this.#config = options.config;
-    const onProblem = () => this.#showProblem();
     const configure = async (changed: Config) => {
       this.#configure(changed);
       await this.#shared.forgetRemoved();
     };
-    this.#configuration = openConfiguration(options, { configure, onProblem });
+    this.#configuration = openConfiguration(options, { configure, onProblem: () => this.#showProblem() });
     const work = { begin: (lease: Lease) => this.#begin(lease), end: (lease: Lease) => this.#end(lease) };
     this.#leases = openLeases(options, work);
     this.#problems = new ConfigurationProblems({
