@@ -84,7 +84,7 @@ function followed(path: string): Followed {
   return { ...found, isRefused: found.links.length > 0 && isRefusedFolder(path) };
 }
 
-/** Resolves a path and records its symbolic links. */
+/** Resolves a path and records its symbolic links. Never throws, because watchers call it while others change files. */
 export function followLinks(path: string): FollowedLinks {
   const links: string[] = [];
   const { root } = parse(path);
@@ -92,9 +92,10 @@ export function followLinks(path: string): FollowedLinks {
   let done = root;
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     const step = join(done, next);
-    if (links.length < 40 && lstatSync(step, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    const link = links.length < 40 ? linkTarget(step) : null;
+    if (link !== null) {
       links.push(step);
-      const target = resolve(dirname(step), readlinkSync(step));
+      const target = resolve(dirname(step), link);
       waiting = [...target.slice(parse(target).root.length).split(sep), ...waiting];
       done = parse(target).root;
     } else {
@@ -102,6 +103,15 @@ export function followLinks(path: string): FollowedLinks {
     }
   }
   return { real: done, links };
+}
+
+/** Returns the target of a symbolic link; null if the path is not a link, or cannot be read. */
+function linkTarget(path: string): string | null {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Returns true if a link leads to a directory, or is circular, as there is nothing to watch behind it. */

@@ -85,3 +85,11 @@ test('reports each swap of the link through which a volume of Kubernetes shows i
   await after(() => swap('..two'));
   await after(() => swap('..three'));
 });
+
+test('reports changes although a name is one that no file can have', async () => {
+  write('config.yaml', '1');
+  // A configuration may name one by mistake, such as a secret instead of its file.
+  const { after } = await start({ files: [path('config.yaml'), path('x'.repeat(300)), path('a\0b')], directories: [] });
+  await after(() => write('config.yaml', '22'));
+  await after(() => write('config.yaml', '333'));
+});
