@@ -1,12 +1,12 @@
 /** Database of PostgreSQL: a pool of connections. It works through PgBouncer in transaction mode. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Pool } from 'pg';
+import { type Clock, systemClock } from '../../core/clock.ts';
 import type { StoreError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import type { Sql, SqlDatabase } from '../sql/database.ts';
 import { connectionConfig, type PostgresOptions, readUrl, STATEMENT_TIMEOUT } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
-import { isBroken, isConflict, isUnanswered, PostgresErrors } from './errors.ts';
+import { isBroken, isConflict, PostgresErrors } from './errors.ts';
 import { FENCE } from './lease-layout.ts';
 import { migrate, SCHEMA } from './migrate.ts';
 import { PlaceholderCache } from './placeholders.ts';
@@ -30,8 +30,13 @@ export async function openPostgresDatabase(options: PostgresOptions): Promise<Po
 }
 
 /** Opens a database whose tables exist. Nothing is sent before it is used. */
-export async function openPostgresPool(options: PostgresOptions): Promise<PostgresDatabase> {
-  return new PostgresDatabase(await ConnectionPool.open(connectionConfig(options), options.pool), options);
+export async function openPostgresPool(
+  options: PostgresOptions,
+  clock: Clock = systemClock,
+): Promise<PostgresDatabase> {
+  const { pool: size, silenceLimit } = options;
+  const pool = await ConnectionPool.open(connectionConfig(options), { size, clock, silenceLimit });
+  return new PostgresDatabase(pool, options);
 }
 
 /** Returns the check of a lease without placeholders, which a message of several statements cannot have. */
@@ -136,7 +141,7 @@ export class PostgresDatabase implements SqlDatabase {
       throw new Error('a transaction cannot start another one; use its statements');
     }
     for (let attempt = 1; ; attempt += 1) {
-      const { transaction, pool } = await this.#begin(begin, lease);
+      const transaction = await this.#begin(begin, lease);
       try {
         const result = await this.#current.run(transaction, work, transaction);
         await end(transaction, result);
@@ -144,9 +149,6 @@ export class PostgresDatabase implements SqlDatabase {
       } catch (error) {
         const failure = transaction.failure;
         await transaction.rollBack();
-        if (isUnanswered(failure)) {
-          this.#pool.replace(pool);
-        }
         const isStale = attempt === 1 && !transaction.hasBegun && isBroken(failure);
         if (!isStale && !(isConflict(failure) && attempt < MAX_ATTEMPTS)) {
           throw error;
@@ -155,16 +157,13 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  async #begin(
-    begin: string,
-    lease: FencingLease | null,
-  ): Promise<{ readonly transaction: PostgresTransaction; readonly pool: Pool }> {
+  async #begin(begin: string, lease: FencingLease | null): Promise<PostgresTransaction> {
     if (this.#isClosed) {
       throw this.errors.create('is closed');
     }
     try {
-      const { client, pool } = await this.#pool.connect();
-      return { transaction: new PostgresTransaction(client, begin, lease, this.errors, this.#placeholders), pool };
+      const connection = await this.#pool.connect();
+      return new PostgresTransaction(connection, begin, lease, this.errors, this.#placeholders);
     } catch (error) {
       throw this.errors.convert(error);
     }

@@ -1,9 +1,10 @@
 /** Transaction on a connection of PostgreSQL. */
-import type { PoolClient, QueryResult } from 'pg';
+import type { QueryResult } from 'pg';
 import { LeaseLostError } from '../../core/errors.ts';
 import type { Sql, SqlRow, SqlValue } from '../sql/database.ts';
 import { isBroken, isUnanswered, type PostgresErrors } from './errors.ts';
 import type { PlaceholderCache } from './placeholders.ts';
+import type { PooledConnection } from './pooled-connection.ts';
 
 /**
  * Escapes in JSON that PostgreSQL cannot convert to text: NUL, and halves of surrogate pairs. Stored texts have U+FFFD in
@@ -22,7 +23,7 @@ export interface FencingLease {
  * Fails after the end, and after the first failure: the server refuses further statements then.
  */
 export class PostgresTransaction implements Sql {
-  readonly #client: PoolClient;
+  readonly #connection: PooledConnection;
   readonly #errors: PostgresErrors;
   readonly #placeholders: PlaceholderCache;
   readonly #begun: Promise<void>;
@@ -31,13 +32,13 @@ export class PostgresTransaction implements Sql {
   #failure: unknown = null;
 
   constructor(
-    client: PoolClient,
+    connection: PooledConnection,
     begin: string,
     lease: FencingLease | null,
     errors: PostgresErrors,
     placeholders: PlaceholderCache,
   ) {
-    this.#client = client;
+    this.#connection = connection;
     this.#errors = errors;
     this.#placeholders = placeholders;
     this.#begun = this.#begin(begin, lease);
@@ -84,7 +85,7 @@ export class PostgresTransaction implements Sql {
     await this.requireSuccess();
     this.#isOpen = false;
     try {
-      const { command } = await this.#client.query('COMMIT');
+      const { command } = await this.#connection.query('COMMIT');
       if (command !== 'COMMIT') {
         throw new Error('a statement failed that nobody waited for');
       }
@@ -94,7 +95,7 @@ export class PostgresTransaction implements Sql {
         ? this.#errors.create('did not confirm a commit; what was written may be stored or not')
         : this.#errors.convert(this.#failure);
     }
-    this.#client.release();
+    this.#connection.release();
   }
 
   /** Throws the first failure, also of a statement whose failure the work ignored. */
@@ -109,21 +110,24 @@ export class PostgresTransaction implements Sql {
   async rollBack(): Promise<void> {
     this.#isOpen = false;
     try {
+      if (isUnanswered(this.#failure)) {
+        this.#connection.replacePool();
+      }
       if (isBroken(this.#failure) || isUnanswered(this.#failure)) {
-        this.#client.release(true);
+        this.#connection.release(true);
       } else {
-        await this.#client.query('ROLLBACK');
-        this.#client.release();
+        await this.#connection.query('ROLLBACK');
+        this.#connection.release();
       }
     } catch {
-      this.#client.release(true);
+      this.#connection.release(true);
     }
   }
 
   async #begin(begin: string, lease: FencingLease | null): Promise<void> {
     try {
       // Several statements in a message have several results.
-      const results = (await this.#client.query(begin)) as unknown as readonly QueryResult[];
+      const results = (await this.#connection.query(begin)) as unknown as readonly QueryResult[];
       this.#hasBegun = true;
       if (lease !== null && results.at(-1)?.rowCount !== 1) {
         throw new LeaseLostError(lease.name);
@@ -139,7 +143,7 @@ export class PostgresTransaction implements Sql {
       throw new Error('the transaction of this statement has ended; await its statements');
     }
     try {
-      const answer = this.#client.query(this.#placeholders.convert(statement), values.map(toStored));
+      const answer = this.#connection.query(this.#placeholders.convert(statement), values.map(toStored));
       answer.catch(() => undefined);
       await this.#begun;
       return await answer;

@@ -10,6 +10,7 @@ import { PostgresErrors } from '../../../src/store/postgres/errors.ts';
 import { openPostgresDatabase } from '../../../src/store/postgres/postgres-database.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile-texts.ts';
 import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+import { TcpProxy } from '../../support/tcp-proxy.ts';
 
 const PASSWORD = 's3cret/p@ss word';
 const URL = `postgres://octavo:${encodeURIComponent(PASSWORD)}@db.example/octavo`;
@@ -135,6 +136,24 @@ describe.runIf(hasPostgres)('connections', () => {
     await expect(connect('localhost', 'verify-full')).rejects.toThrow(/certificate that is not trusted; set store.ca/);
     await expect(connect('localhost', 'verify-ca')).rejects.toThrow(/certificate that is not trusted/);
   });
+
+  test('that are encrypted are given up, too, when their answers are lost', async () => {
+    await using proxy = await TcpProxy.open({ port: cluster.port });
+    const url = new globalThis.URL(await cluster.createDatabase());
+    url.port = String(proxy.port);
+    url.searchParams.set('sslmode', 'require');
+    // The test fails by its own limit if a call waits for these.
+    const limits = { statementTimeout: 600_000, connectTimeout: 60_000, silenceLimit: 600 };
+    const database = await openPostgresDatabase({ url: String(url), pool: 1, ...limits });
+    const repeat = async (count: number) => {
+      const row = await database.read((sql) => sql.get("SELECT repeat('x', ?) AS text", count));
+      return String(row?.text).length;
+    };
+    expect(await repeat(1_000_000)).toBe(1_000_000);
+    proxy.abandon();
+    expect(await repeat(1)).toBe(1);
+    await database.close();
+  }, 60_000);
 
   test('have the address of the replica as their name', async () => {
     expect((await connect('127.0.0.1', 'disable'))?.application_name).toMatch(new RegExp(`^octavo .* ${process.pid}$`));

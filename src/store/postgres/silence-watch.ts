@@ -1,0 +1,112 @@
+/** Finds connections whose answers are lost, long before their statements time out. See docs/fleet.md#failures. */
+import type { Clock } from '../../core/clock.ts';
+
+/** Connection on which a statement waits for its answer. */
+export interface WaitingConnection {
+  /** Identifies its statements at the server. */
+  readonly tag: string;
+  readonly bytesRead: number;
+  /** Fails its statements and drops it. */
+  giveUp(): void;
+}
+
+export interface SilenceWatchOptions {
+  readonly clock: Clock;
+  /** Milliseconds without a byte after which the server is asked; default: 4 s. */
+  readonly limit?: number | undefined;
+  /** Returns the tags of the statements that the server is running; null if it cannot be asked. Never rejects. */
+  readonly askServer: () => Promise<ReadonlySet<string> | null>;
+}
+
+const LIMIT = 4000;
+/** Share of the limit between two checks, and between a suspicion and its consequence. */
+const STEP = 1 / 4;
+
+/** State of a connection since it last received something. */
+interface Silence {
+  bytesRead: number;
+  since: number;
+}
+
+/**
+ * A network can drop a connection without a reset. Then neither side notices, and a statement waits for its timeout. So
+ * the server is asked on a new connection. A statement that it is running is slow, and goes on. Otherwise its answer is
+ * lost, or the server never received it. If the server cannot be asked, nothing is given up.
+ */
+export class SilenceWatch {
+  readonly #options: Required<SilenceWatchOptions>;
+  readonly #waiting = new Map<WaitingConnection, Silence>();
+  readonly #stopped = new AbortController();
+  #isRunning = false;
+
+  constructor(options: SilenceWatchOptions) {
+    this.#options = { ...options, limit: options.limit ?? LIMIT };
+  }
+
+  /** Watches a connection from now on. A second call means that it has received an answer. */
+  watch(connection: WaitingConnection): void {
+    this.#waiting.set(connection, { bytesRead: connection.bytesRead, since: this.#options.clock.monotonic() });
+    if (!this.#isRunning && !this.#stopped.signal.aborted) {
+      this.#isRunning = true;
+      void this.#run();
+    }
+  }
+
+  /** Ends the watch of a connection that waits for nothing. */
+  unwatch(connection: WaitingConnection): void {
+    this.#waiting.delete(connection);
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  /** Checks regularly while a connection waits. Never rejects. */
+  async #run(): Promise<void> {
+    while (this.#waiting.size > 0 && (await this.#pause())) {
+      const silent = this.#findSilent();
+      if (silent.size > 0) {
+        await this.#check(silent);
+      }
+    }
+    this.#isRunning = false;
+  }
+
+  #findSilent(): ReadonlyMap<WaitingConnection, Silence> {
+    const { clock, limit } = this.#options;
+    const now = clock.monotonic();
+    for (const [connection, silence] of this.#waiting) {
+      if (connection.bytesRead !== silence.bytesRead) {
+        Object.assign(silence, { bytesRead: connection.bytesRead, since: now });
+      }
+    }
+    return new Map([...this.#waiting].filter(([, { since }]) => now - since >= limit));
+  }
+
+  async #check(silent: ReadonlyMap<WaitingConnection, Silence>): Promise<void> {
+    const { clock, askServer } = this.#options;
+    const running = await askServer();
+    const lost = running === null ? [] : [...silent].filter(([{ tag }]) => !running.has(tag));
+    const isSilent = ([connection, silence]: readonly [WaitingConnection, Silence]) =>
+      this.#waiting.get(connection) === silence && connection.bytesRead === silence.bytesRead;
+    // The answer may be on its way, or received by this process and not read yet.
+    if (lost.length > 0 && (await this.#pause())) {
+      for (const entry of lost.filter(isSilent)) {
+        entry[0].giveUp();
+      }
+    }
+    // Those that are running are checked again after the same time.
+    for (const silence of silent.values()) {
+      silence.since = clock.monotonic();
+    }
+  }
+
+  /** Returns false if the watch was stopped. */
+  #pause(): Promise<boolean> {
+    const { clock, limit } = this.#options;
+    return clock.sleep(limit * STEP, this.#stopped.signal).then(
+      () => true,
+      () => false,
+    );
+  }
+}

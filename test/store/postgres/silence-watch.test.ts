@@ -1,0 +1,133 @@
+// Connections whose answers are lost, and statements that are only slow.
+import { expect, test } from 'vitest';
+import { SilenceWatch, type WaitingConnection } from '../../../src/store/postgres/silence-watch.ts';
+import { createVirtualClock } from '../../queue/virtual-clock.ts';
+
+class FakeConnection implements WaitingConnection {
+  readonly tag: string;
+  bytesRead = 0;
+  givenUpAt: number | null = null;
+  readonly #now: () => number;
+
+  constructor(tag: string, now: () => number) {
+    this.tag = tag;
+    this.#now = now;
+  }
+
+  giveUp(): void {
+    this.givenUpAt = this.#now();
+  }
+}
+
+function openWatch(answer: () => ReadonlySet<string> | null | Promise<ReadonlySet<string> | null>) {
+  const clock = createVirtualClock();
+  const startedAt = clock.monotonic();
+  const now = () => clock.monotonic() - startedAt;
+  const questions: number[] = [];
+  const watch = new SilenceWatch({
+    clock,
+    askServer: async () => {
+      questions.push(now());
+      return answer();
+    },
+  });
+  return { clock, watch, questions, connect: (tag: string) => new FakeConnection(tag, now) };
+}
+
+test('a connection without an answer is given up after 5 s if the server does not run its statement', async () => {
+  const { clock, watch, questions, connect } = openWatch(() => new Set(['slow']));
+  const [lost, slow] = [connect('lost'), connect('slow')];
+  watch.watch(lost);
+  watch.watch(slow);
+  await clock.advance(4999);
+  expect([questions, lost.givenUpAt]).toEqual([[4000], null]);
+  await clock.advance(1);
+  watch.unwatch(lost);
+  expect(lost.givenUpAt).toBe(5000);
+  await clock.advance(60_000);
+  expect(slow.givenUpAt).toBeNull();
+});
+
+test('a statement that the server runs is checked again, and its connection given up once it does not', async () => {
+  let running = new Set(['x']);
+  const { clock, watch, questions, connect } = openWatch(() => running);
+  const connection = connect('x');
+  watch.watch(connection);
+  await clock.advance(14_000);
+  expect(connection.givenUpAt).toBeNull();
+  expect(questions).toEqual([4000, 8000, 12_000]);
+  running = new Set();
+  await clock.advance(4000);
+  expect(connection.givenUpAt).toBe(17_000);
+});
+
+test('nothing is given up while the server cannot be asked, and a lost connection soon after it can', async () => {
+  let answer: ReadonlySet<string> | null = null;
+  const { clock, watch, connect } = openWatch(() => answer);
+  const connection = connect('x');
+  watch.watch(connection);
+  await clock.advance(60_000);
+  expect(connection.givenUpAt).toBeNull();
+  answer = new Set();
+  await clock.advance(5000);
+  expect(connection.givenUpAt).toBe(65_000);
+});
+
+test.each([
+  ['before the server is asked', 3900],
+  ['while the server is asked', 4500],
+  ['after the server was asked', 5500],
+])('a connection that receives something %s is kept', async (_title, at) => {
+  const { clock, watch, connect } = openWatch(async () => {
+    await clock.sleep(1000);
+    return new Set<string>();
+  });
+  const connection = connect('x');
+  watch.watch(connection);
+  await clock.advance(at);
+  connection.bytesRead += 1;
+  await clock.advance(6000 - at);
+  expect(connection.givenUpAt).toBeNull();
+  // It is silent again.
+  await clock.advance(10_000);
+  expect(connection.givenUpAt).not.toBeNull();
+});
+
+test('a connection whose statement is answered while the server is asked, and that waits for another one, is kept', async () => {
+  const { clock, watch, connect } = openWatch(async () => {
+    await clock.sleep(1000);
+    return new Set<string>();
+  });
+  const connection = connect('x');
+  watch.watch(connection);
+  await clock.advance(4500);
+  watch.unwatch(connection);
+  watch.watch(connection);
+  await clock.advance(2000);
+  expect(connection.givenUpAt).toBeNull();
+});
+
+test('a connection that waits for nothing is not watched, and costs no timer', async () => {
+  const { clock, watch, questions, connect } = openWatch(() => new Set());
+  const connection = connect('x');
+  for (let count = 0; count < 20; count += 1) {
+    watch.watch(connection);
+    await clock.advance(900);
+    watch.unwatch(connection);
+    await clock.advance(30_000);
+  }
+  expect([questions, connection.givenUpAt]).toEqual([[], null]);
+  // No timer is left.
+  await expect(clock.run(new Promise(() => undefined))).rejects.toThrow('nothing is left');
+});
+
+test('stops at once', async () => {
+  const { clock, watch, questions, connect } = openWatch(() => new Set());
+  const connection = connect('x');
+  watch.watch(connection);
+  await clock.advance(500);
+  watch.stop();
+  watch.watch(connection);
+  await expect(clock.run(new Promise(() => undefined))).rejects.toThrow('nothing is left');
+  expect([questions, connection.givenUpAt]).toEqual([[], null]);
+});
