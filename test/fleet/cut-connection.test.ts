@@ -20,9 +20,16 @@ beforeAll(() => {
   }
 });
 
-test.runIf(hasPostgres)(
-  'the server keeps leases no longer than for a killed replica',
-  async () => {
+/** Faults by which answers are lost, also those of new connections. */
+const FAULTS: Readonly<Record<string, (proxy: TcpProxy) => void>> = {
+  'of all requests': (proxy) => proxy.stall(['to client']),
+  // Everything else arrives, so each renewal is stored.
+  'of commits': (proxy) => proxy.abandonAt('COMMIT', 'to client'),
+};
+
+test.runIf(hasPostgres).each(Object.entries(FAULTS))(
+  'when the answers %s are lost, the server keeps leases no longer than for a killed replica',
+  async (_answers, loseAnswers) => {
     await using cluster = await startPostgres();
     const url = new URL(await cluster.createDatabase());
     const name = url.pathname.slice(1);
@@ -61,7 +68,7 @@ test.runIf(hasPostgres)(
       async () => (await keeper.claim(['x'], 1).catch(() => 0)) === 1 || keeper.held.has('x'),
     );
     const cutAt = await read('clock_timestamp()');
-    proxy.stall(['to client']);
+    loseAnswers(proxy);
     let expiry = 0;
     await eventually('the eviction', async () => {
       expiry = Math.max(expiry, await read('expires_at'));

@@ -163,3 +163,23 @@ test('abandons the open connections for ever, and passes new ones', async () => 
   echo.proxy.reset();
   await eventually('the reset', () => client.error === 'ECONNRESET');
 });
+
+test('abandons connections that carry a text in one direction, also new ones, until everything passes', async () => {
+  await using echo = await Echo.open();
+  echo.proxy.abandonAt('LOST', 'to client');
+  for (const held of [0, 2]) {
+    const client = await echo.connect();
+    client.socket.write('a');
+    await client.until('A');
+    client.socket.write('lost');
+    await untilHeld(echo, held + 1);
+    client.socket.write('b');
+    await untilHeld(echo, held + 2);
+    expect(client.received).toBe('A');
+  }
+  echo.proxy.pass();
+  expect(echo.proxy.held).toBe(4);
+  const other = await echo.connect();
+  other.socket.write('lost');
+  await other.until('LOST');
+});

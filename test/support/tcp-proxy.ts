@@ -14,6 +14,8 @@ interface Faults {
   isStalled: boolean;
   /** Milliseconds that each piece of data is held back. */
   delay: number;
+  /** A connection is abandoned in this direction when it carries this text; null: none is. */
+  lastText: string | null;
 }
 
 /**
@@ -26,8 +28,8 @@ export class TcpProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #links = new Set<Link>();
   readonly #faults: Record<Direction, Faults> = {
-    'to server': { isStalled: false, delay: 0 },
-    'to client': { isStalled: false, delay: 0 },
+    'to server': { isStalled: false, delay: 0, lastText: null },
+    'to client': { isStalled: false, delay: 0, lastText: null },
   };
   #refuses = false;
 
@@ -98,6 +100,11 @@ export class TcpProxy implements AsyncDisposable {
     }
   }
 
+  /** Holds back for ever what a connection carries in this direction from the first piece of data with this text. */
+  abandonAt(text: string, direction: Direction): void {
+    this.#faults[direction].lastText = text;
+  }
+
   /** Resets new connections at once. */
   refuse(): void {
     this.#refuses = true;
@@ -107,7 +114,7 @@ export class TcpProxy implements AsyncDisposable {
   pass(): void {
     this.#refuses = false;
     for (const direction of BOTH) {
-      Object.assign(this.#faults[direction], { isStalled: false, delay: 0 });
+      Object.assign(this.#faults[direction], { isStalled: false, delay: 0, lastText: null });
     }
     for (const link of this.#links) {
       link.flush();
@@ -240,6 +247,8 @@ class Stream {
   }
 
   #hold(piece: Piece): void {
+    const { lastText } = this.#faults;
+    this.isAbandoned ||= lastText !== null && Buffer.isBuffer(piece) && piece.includes(lastText);
     this.#held.push({ piece, due: performance.now() + this.#faults.delay });
     this.flush();
   }
