@@ -11,7 +11,7 @@ import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createVirtualClock } from '../queue/virtual-clock.ts';
 import { countCases } from '../support/campaign.ts';
-import { ConversationSink, type SinkFault } from '../support/conversation-sink.ts';
+import { type Accepted, ConversationSink, type SinkFault } from '../support/conversation-sink.ts';
 import { CrashingOutbox, type OutboxDeath } from '../support/crashing-outbox.ts';
 import { Helpdesk, SECRET, type TicketState, testRedactor, testWebhook } from '../support/helpdesk.ts';
 
@@ -46,6 +46,7 @@ class World {
   #crashing: CrashingOutbox | null = null;
   #ingestion: Ingestion | null = null;
   #faults: SinkFault[] = [];
+  readonly #recorded = new Set<Accepted>();
   /** Writes until the final phase. */
   writes = 0;
   deaths = 0;
@@ -63,7 +64,7 @@ class World {
 
   start(death: OutboxDeath | null = null): void {
     const { clock, sink } = this;
-    const crashing = new CrashingOutbox(this.outbox, (write, when) => this.#died(write, when));
+    const crashing = new CrashingOutbox(this.#watch(this.outbox), () => this.#died());
     crashing.death = death;
     const connection = sink.connect(clock, () => crashing.isDead);
     const recordEvent = (event: unknown) => this.reportedEvents.push(event);
@@ -97,13 +98,36 @@ class World {
     this.#ingestion.start();
   }
 
-  #died(write: string, when: OutboxDeath['when']): void {
+  #died(): void {
     this.deaths += 1;
-    const last = this.sink.accepted.at(-1);
-    if (write === 'sent' && when === 'before' && last !== undefined) {
-      // The platform has answered, but the answer reaches nobody.
-      last.lost = true;
+    // The platform has answered, but nobody records the answers of several batches in flight.
+    for (const accepted of this.sink.accepted) {
+      accepted.lost ||= !this.#recorded.has(accepted);
     }
+  }
+
+  /** Remembers which accepted bodies are recorded as sent. */
+  #watch(outbox: Outbox): Outbox {
+    const batches = new Map<number, string>();
+    return {
+      ...outbox,
+      next: async (...given) => {
+        const batch = await outbox.next(...given);
+        if (batch !== null) {
+          batches.set(batch.id, batch.items.map(({ key }) => key).join());
+        }
+        return batch;
+      },
+      sent: async (batch, at) => {
+        await outbox.sent(batch, at);
+        const isOfBatch = ({ conversations }: Accepted) =>
+          conversations.map(({ id }) => id).join() === batches.get(batch);
+        const accepted = this.sink.accepted.findLast(isOfBatch);
+        if (accepted !== undefined) {
+          this.#recorded.add(accepted);
+        }
+      },
+    };
   }
 
   /** The dead process stops; another takes its place. */

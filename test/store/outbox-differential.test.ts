@@ -137,7 +137,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       (outbox) =>
         outbox.reset(name, 7),
   ),
-  fc.constant<Operation>((outbox, now) => outbox.setBack(40, now)),
+  fc.constant<Operation>((outbox, now) => outbox.correctTimes(now - 40)),
   fc.constant<Operation>((outbox) => outbox.recover()),
 );
 

@@ -74,8 +74,8 @@ describe.each(storeCases('tests of the outbox'))('an outbox in %s', (_name, open
     expect(await outbox.dueAt({ open: 1 })).toBe(701);
     await outbox.rest(id, 800.9);
     expect(await outbox.dueAt({ open: 1 })).toBe(801);
-    await outbox.setBack(300.4, 100);
-    expect([await outbox.dueAt({ open: 1 }), await outbox.recheckAt('desk')]).toEqual([501, 301]);
+    await outbox.correctTimes(300.4);
+    expect([await outbox.dueAt({ open: 1 }), await outbox.recheckAt('desk')]).toEqual([300, 301]);
   });
 
   test('stores processed items with the cursor of their round, and a reset clears them', async () => {
@@ -184,12 +184,38 @@ describe.each(storeCases('tests of the outbox'))('an outbox in %s', (_name, open
     expect((await next()).items.map(({ key }) => key)).toEqual(['a']);
   });
 
-  test('moves checks when the clock is set back', async () => {
-    await outbox.put(deposit([content('a', 1, { notBefore: 5000, recheck: '1' })]));
-    await outbox.setBack(1000, 200);
-    expect(await outbox.recheckAt('desk')).toBe(4000);
-    await outbox.setBack(9000, 300);
-    expect(await outbox.recheckAt('desk')).toBe(300);
+  test('corrects what a clock that was ahead has stored', async () => {
+    const ahead = 9_000_000;
+    const due = ahead + 700;
+    const delayed = content('b', 1, { notBefore: due, recheck: '1' });
+    await outbox.put(deposit([content('a'), content('d')], { at: 50 }));
+    const doubted = await next();
+    await outbox.doubt(doubted.id, ahead);
+    await outbox.put(deposit([content('c'), delayed], { at: ahead }));
+    await outbox.correctTimes(200);
+    await outbox.correctTimes(200);
+    expect(await outbox.next({ ...BATCH, inFlight: [doubted.id] }, 200)).toMatchObject({ items: [{ key: 'c' }] });
+    expect(await next(200)).toEqual({ ...doubted, doubts: 1 });
+    expect(await desk()).toMatchObject({ waiting: 1, waitingSince: 200 });
+    expect(await outbox.recheckAt('desk')).toBe(due);
+    await outbox.postponeRecheck('desk', 'b', 2 * ahead);
+    await outbox.correctTimes(1000);
+    expect(await outbox.recheckAt('desk')).toBe(due);
+  });
+
+  test('sends changed content at once, even if a clock that is ahead stored the change', async () => {
+    await outbox.put(deposit([content('a')]));
+    await outbox.put(deposit([content('a', 2)], { at: 9_000_000 }));
+    expect(payloads(await next(200))).toEqual(['{"key":"a","version":2}']);
+  });
+
+  test('keeps the delay of content when the clock is right', async () => {
+    await outbox.put(
+      deposit([content('a', 1, { notBefore: 5000, recheck: '1' }), content('b', 1, { notBefore: 700 })]),
+    );
+    await outbox.correctTimes(100);
+    await outbox.correctTimes(400);
+    expect([await outbox.recheckAt('desk'), await outbox.dueAt({ open: 1 })]).toEqual([5000, 700]);
   });
 
   test('does not send withdrawn content', async () => {

@@ -8,9 +8,9 @@ export interface OutboxDeath {
 }
 
 /** Operations that change the outbox. */
-const WRITES = [
-  ...['put', 'polled', 'reset', 'hint', 'recover', 'next', 'sent', 'doubt', 'rest', 'release', 'split', 'bury'],
-  ...['retry', 'dismiss', 'setBack', 'postponeRecheck'],
+const WRITES: readonly (keyof Outbox)[] = [
+  ...(['put', 'polled', 'reset', 'hint', 'recover', 'next', 'sent', 'doubt', 'rest', 'release', 'split'] as const),
+  ...(['bury', 'retry', 'drop', 'correctTimes', 'postponeRecheck'] as const),
 ];
 
 /** Outbox whose process dies at one of its writes; after that, it does nothing. */
@@ -21,15 +21,11 @@ export class CrashingOutbox {
   /** The next write to die at; null: none. */
   death: OutboxDeath | null = null;
 
-  /** `onDeath` receives the write at which it died, `onWrite` each write that was kept. */
-  constructor(
-    real: Outbox,
-    onDeath: (write: string, when: OutboxDeath['when']) => void,
-    onWrite: () => void = () => undefined,
-  ) {
-    const die = (name: string, when: OutboxDeath['when']) => {
+  /** `onDeath` is called at the write at which it dies, `onWrite` after each write that was kept. */
+  constructor(real: Outbox, onDeath: () => void, onWrite: () => void = () => undefined) {
+    const die = () => {
       this.isDead = true;
-      onDeath(name, when);
+      onDeath();
       throw new Error('killed');
     };
     const guarded = (name: string, work: (...given: unknown[]) => Promise<unknown>) => {
@@ -37,18 +33,18 @@ export class CrashingOutbox {
         if (this.isDead) {
           throw new Error('killed');
         }
-        if (!WRITES.includes(name)) {
+        if (!WRITES.includes(name as keyof Outbox)) {
           return work(...given);
         }
         this.writes += 1;
         const when = this.death?.write === this.writes ? this.death.when : null;
         if (when === 'before') {
-          die(name, when);
+          die();
         }
         const result = await work(...given);
         onWrite();
         if (when === 'after') {
-          die(name, when);
+          die();
         }
         return result;
       };

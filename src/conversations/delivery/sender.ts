@@ -174,12 +174,13 @@ export class ConversationSender {
     const { outbox, clock } = this.#options;
     if (!this.#isRecovered) {
       await outbox.recover();
-      this.#isRecovered = true;
     }
     const wall = clock.now() - clock.monotonic();
-    if (wall < this.#wall - CHECK_INTERVAL) {
-      await outbox.setBack(this.#wall - wall, clock.now());
+    // The previous owner of the outbox may have had a clock that was ahead.
+    if (!this.#isRecovered || wall < this.#wall - CHECK_INTERVAL) {
+      await outbox.correctTimes(clock.now());
     }
+    this.#isRecovered = true;
     this.#wall = wall;
   }
 

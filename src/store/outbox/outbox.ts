@@ -231,8 +231,11 @@ export interface Outbox {
   next(limits: BatchLimits, now: number): Promise<OutgoingBatch | null>;
   /** Returns the time of the next batch that `next` would return with these limits; null if there is nothing to send. */
   dueAt(limits: Pick<BatchLimits, 'open' | 'inFlight'>): Promise<number | null>;
-  /** Shortens delays after the wall clock was set back by this many milliseconds at `now`. */
-  setBack(by: number, now: number): Promise<void>;
+  /**
+   * Corrects times in the future of `now`, which a clock that was ahead has stored: waiting content is due unless its
+   * source delays it, batches in doubt are due, and content is checked again when it is due. May be repeated.
+   */
+  correctTimes(now: number): Promise<void>;
   /** Records that the platform accepted the batch. */
   sent(batch: number, at: number): Promise<void>;
   /** Records that the response was lost: the same batch is sent again, not before `until`. */

@@ -134,11 +134,22 @@ function toBatch(id: number, rows: readonly Readonly<Record<string, unknown>>[])
   };
 }
 
-export async function setClockBack({ sql, organization }: OutboxSql, by: number, now: number): Promise<void> {
-  const earlier = 'at = CASE WHEN at - ? > ? THEN at - ? ELSE ? END WHERE organization = ? AND at > ?';
-  const values = [by, now, by, now, organization, now];
-  await sql.run(`UPDATE content SET ${earlier} AND state IN ('waiting', 'sending')`, ...values);
-  await sql.run(`UPDATE recheck SET ${earlier}`, ...values);
+export async function correctTimes({ sql, organization }: OutboxSql, now: number): Promise<void> {
+  // Content that is due later than it was stored has a time that its source gave.
+  await sql.run(
+    `UPDATE content SET at = CASE WHEN at > since THEN at ELSE CAST(? AS BIGINT) END, since = ?
+     WHERE organization = ? AND state = 'waiting' AND since > ?`,
+    ...[now, now, organization, now],
+  );
+  await sql.run(
+    "UPDATE content SET at = ? WHERE organization = ? AND state = 'sending' AND at > ?",
+    ...[now, organization, now],
+  );
+  await sql.run(
+    `UPDATE recheck SET at = content.at FROM content
+     WHERE content.id = recheck.content AND recheck.organization = ? AND recheck.at > content.at AND recheck.at > ?`,
+    ...[organization, now],
+  );
 }
 
 export async function recordSent(context: OutboxSql, batch: number, at: number): Promise<void> {

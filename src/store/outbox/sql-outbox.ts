@@ -43,7 +43,7 @@ export function openOutbox(database: SqlDatabase, organization: string, limit: O
     recover: () => write(sending.recoverBatches),
     next: (limits, now) => write((context) => sending.nextBatch(context, limits, now)),
     dueAt: (limits) => read((context) => sending.nextBatchTime(context, limits)),
-    setBack: (by, now) => write((context) => sending.setClockBack(context, Math.round(by), now)),
+    correctTimes: (now) => write((context) => sending.correctTimes(context, Math.floor(now))),
     sent: (batch, at) => write((context) => sending.recordSent(context, batch, at)),
     doubt: (batch, until) => write((context) => sending.doubtBatch(context, batch, Math.ceil(until))),
     rest: (batch, until) => write((context) => sending.restBatch(context, batch, Math.ceil(until))),

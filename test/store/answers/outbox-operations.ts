@@ -133,9 +133,7 @@ export const OUTBOX_OPERATIONS: Readonly<Record<string, Operation>> = {
   'outbox.dueAt': operation(fc.tuple(organization, fc.integer({ min: 1, max: 3 })), (run, [id, most]) =>
     open(run, id).dueAt({ open: most }),
   ),
-  'outbox.setBack': operation(fc.tuple(organization, fc.constantFrom(1, 3_600_000), time), (run, [id, by, at]) =>
-    open(run, id).setBack(by, at),
-  ),
+  'outbox.correctTimes': operation(fc.tuple(organization, time), (run, [id, at]) => open(run, id).correctTimes(at)),
   'outbox.sent': onBatch((outbox, batch, at) => outbox.sent(batch, at)),
   'outbox.doubt': onBatch((outbox, batch, at) => outbox.doubt(batch, at + 0.5)),
   'outbox.rest': onBatch((outbox, batch, at) => outbox.rest(batch, at + 0.5)),

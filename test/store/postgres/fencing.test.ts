@@ -119,7 +119,7 @@ const outbox: Calls<Outbox> = {
   recover: (part) => part.recover(),
   next: (part) => part.next({ items: 1, bytes: 100, open: 5 }, 10),
   dueAt: 'reads',
-  setBack: (part) => part.setBack(1, 1),
+  correctTimes: (part) => part.correctTimes(1),
   sent: (part) => part.sent(1, 1),
   doubt: (part) => part.doubt(1, 9),
   rest: (part) => part.rest(1, 9),
