@@ -10,6 +10,15 @@ interface Observed extends BreakerState {
 export class BreakerWatch {
   readonly #observed = new Map<string, Observed>();
 
+  /** Forgets all but these tokens: another process uses them now, and this one may use them again later. */
+  retain(tokens: ReadonlySet<string>): void {
+    for (const token of this.#observed.keys()) {
+      if (!tokens.has(token)) {
+        this.#observed.delete(token);
+      }
+    }
+  }
+
   /** Adds an observation of a token, and returns its state. */
   observe(
     token: string,

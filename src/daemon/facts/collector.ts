@@ -112,21 +112,20 @@ export class FactCollector {
         await this.#addOrganization(reports, state, failures);
       }
       const now = backend.clock.now();
-      const breakers = this.#addTokens(reports, now);
+      this.#addTokens(reports, now);
       if (this.#options.writer(null) !== null) {
-        this.#addShared(reports, breakers, failures[0] ?? null);
+        this.#addShared(reports, failures[0] ?? null);
       }
       await this.#report(reports);
     }
   }
 
   /** Adds what belongs to no organization and no token. */
-  #addShared(reports: Reports, breakers: ReturnType<BreakerWatch['observe']>[], failure: string | null): void {
+  #addShared(reports: Reports, failure: string | null): void {
     const { backend, platform } = this.#options;
     const now = backend.clock.now();
     const add = (reporter: string, facts: readonly Fact[] | null) =>
       reports.set(reporter, { organization: null, facts });
-    add('platform', platformFacts({ organization: null, token: null, platform }, breakers));
     add('fleet', unownedFacts(backend.fleet(), platform, now));
     add('configuration', configurationFacts(backend.configurationProblems()));
     add('daemon', stateFileFacts(this.#passFailure() ?? failure, now));
@@ -204,11 +203,18 @@ export class FactCollector {
     }
   }
 
-  #addTokens(reports: Reports, now: number): ReturnType<BreakerWatch['observe']>[] {
+  /** Adds what belongs to a token. The replica with the shared work may have none, so the platform is part of it. */
+  #addTokens(reports: Reports, now: number): void {
+    const { platform } = this.#options;
     const tokens = Map.groupBy(this.#owned, ({ queue }) => queue.name);
-    return [...tokens].map(([name, members]) => {
+    this.#breakers.retain(new Set(tokens.keys()));
+    const observed = [...tokens].map(([name, members]) => {
       const [first] = members as [OrganizationState];
       const snapshot = first.queue.snapshot();
+      return { name, first, members, snapshot, breaker: this.#breakers.observe(name, snapshot, now) };
+    });
+    const breakers = observed.map(({ breaker }) => breaker);
+    for (const { name, first, members, snapshot, breaker } of observed) {
       const scope = this.#tokenScope(first);
       const ended = members.filter(({ reconciler }) => (reconciler?.lastEnd ?? null) !== null);
       const refusals = ended.flatMap(({ id, reconciler }) => {
@@ -220,8 +226,8 @@ export class FactCollector {
         reports.set(`${reporter}/${name}`, { organization: first.id, facts });
       add('token', ended.length === 0 ? null : refusalFacts(scope, refusals));
       add('budget', budgetFacts(scope, snapshot, now));
-      return this.#breakers.observe(name, snapshot, now);
-    });
+      add('platform', platformFacts({ organization: null, token: null, platform }, breaker, breakers));
+    }
   }
 
   #tokenScope({ queue }: OrganizationState): Scope {

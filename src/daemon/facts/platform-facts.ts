@@ -1,6 +1,6 @@
 /** Facts about tokens, the platform and the state file. */
 
-import { largest, smallest } from '../../core/lists.ts';
+import { smallest } from '../../core/lists.ts';
 import { spanWords } from '../../plan/render/words.ts';
 import type { QueueSnapshot } from '../../queue/model/snapshot.ts';
 import type { Fact, Scope } from '../../store/notifications.ts';
@@ -52,17 +52,19 @@ export interface BreakerState {
 }
 
 /**
- * Returns a fact if the platform answers nobody: at least one circuit breaker is open, and no token got an answer since.
- * Returns null if that is not known, because nothing was sent since the daemon started.
+ * Returns a fact if the platform answers nobody: the circuit breaker of this token is open, and no other token got an answer
+ * since. Returns null if that is not known, because nothing was sent since the daemon started.
  */
-export function platformFacts(scope: Scope, breakers: readonly BreakerState[]): readonly Fact[] | null {
-  const failing = breakers.flatMap(({ failingSince }) => failingSince ?? []);
-  if (failing.length === 0) {
-    return breakers.some(({ answeredAt }) => answeredAt !== null) ? [] : null;
+export function platformFacts(
+  scope: Scope,
+  own: BreakerState,
+  others: readonly BreakerState[],
+): readonly Fact[] | null {
+  const since = own.failingSince;
+  if (since === null) {
+    return own.answeredAt === null ? null : [];
   }
-  const since = smallest(failing);
-  const last = largest(failing);
-  const works = breakers.some(({ failingSince, answeredAt }) => failingSince === null && (answeredAt ?? 0) > last);
+  const works = others.some(({ failingSince, answeredAt }) => failingSince === null && (answeredAt ?? 0) > since);
   const summary = `The platform at ${scope.platform ?? ''} does not answer; Octavo continues as soon as it does`;
   return works ? [] : [newFact('platform-failing', scope, { summary, since, path: '/budget' })];
 }

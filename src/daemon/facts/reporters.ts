@@ -21,7 +21,7 @@ export function configuredReporters(
   const tokens = new Set(organizations.map(queueName));
   return [
     ...ofOrganizations,
-    ...[...tokens].flatMap((name) => [`token/${name}`, `budget/${name}`]),
-    ...['platform', 'configuration', 'daemon', 'fleet'],
+    ...[...tokens].flatMap((name) => [`token/${name}`, `budget/${name}`, `platform/${name}`]),
+    ...['configuration', 'daemon', 'fleet'],
   ];
 }

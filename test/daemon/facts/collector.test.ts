@@ -14,33 +14,41 @@ function openCollector(store = openMemoryStore(), error: string | null = 'no', n
   const notifications = store.notifications();
   const sources = [{ name: 'help', pollInterval: 1000 }];
   const outcomes = { answered: 0, rejected: 0, refused: 0, failed: 0, retried: 0, cancelled: 0 };
-  const queue = { snapshot: () => ({ ...someQueue(), outcomes }) };
-  const some = someOrganization('acme', { sources, queue, status: { sources: [someSource({ error })] } });
+  const token = { breaker: 'closed' as 'closed' | 'open', answered: 0 };
+  const snapshot = () => ({
+    ...someQueue(),
+    breaker: token.breaker,
+    outcomes: { ...outcomes, answered: token.answered },
+  });
+  const some = someOrganization('acme', { sources, queue: { snapshot }, status: { sources: [someSource({ error })] } });
   const acme = { ...some, config: { ...some.config, schedule: { drift: '*/5 * * * *' } } };
   const backend = someBackend([acme]);
   let woken = 0;
   const lease = { epoch: 1, isLost: false };
+  /** Which leases this replica has. */
+  const has = { acme: true, shared: true };
   const collector = new FactCollector({
     backend: { ...backend, clock: { ...backend.clock, now: () => now } },
     activity: new Map(),
     platform: 'https://api.example',
     notifications,
-    writer: () => ({
-      epoch: lease.epoch,
-      report: (report) => {
+    writer: (organization) => {
+      const isHeld = organization === null ? has.shared : has.acme;
+      const report = (each: FactReport) => {
         if (lease.isLost) {
           return Promise.reject(new LeaseLostError('organization/acme'));
         }
-        reports.push(report);
-        return notifications.report(report);
-      },
-    }),
+        reports.push(each);
+        return notifications.report(each);
+      };
+      return isHeld ? { epoch: lease.epoch, report } : null;
+    },
     log: { warn: () => undefined, debug: () => undefined } as never,
     onReported: () => {
       woken += 1;
     },
   });
-  return { collector, lease, backend, reports, notifications, woken: () => woken };
+  return { collector, lease, has, token, backend, reports, notifications, woken: () => woken };
 }
 
 test('facts are written once, and again only when they change', async () => {
@@ -67,7 +75,7 @@ test('a restart keeps the time since when something is true, and what is not kno
   await before.collector.collect();
   const scope = { organization: null, token: null, platform: 'https://api.example' };
   const platform = { code: 'platform-failing', scope, subject: '', since: NOW, details: [], path: null } as const;
-  await store.notifications().report({ reporter: 'platform', facts: [{ ...platform, summary: 'dead' }] });
+  await store.notifications().report({ reporter: 'platform/acme', facts: [{ ...platform, summary: 'dead' }] });
   const after = openCollector(store, 'no', NOW + 3_600_000);
   await after.collector.collect();
   const facts = await store.notifications().facts();
@@ -121,4 +129,48 @@ test('after the loss of a lease nothing is written, and the next owner corrects 
   first.collector.markChanged('acme');
   await first.collector.collect();
   expect(await codes()).toEqual(['connector-failing']);
+});
+
+test('the owner of a token reports that the platform fails, and the next one that it works again', async () => {
+  const store = openMemoryStore();
+  const [owner, other] = [openCollector(store), openCollector(store)];
+  Object.assign(owner.has, { shared: false });
+  Object.assign(other.has, { acme: false });
+  const codes = async () => (await store.notifications().facts()).map(({ code }) => code);
+  owner.token.breaker = 'open';
+  await owner.collector.collect();
+  await other.collector.collect();
+  expect(await codes()).toContain('platform-failing');
+
+  Object.assign(owner.has, { acme: false });
+  Object.assign(other.has, { acme: true });
+  other.lease.epoch = 2;
+  await other.collector.collect();
+  // The new owner has sent nothing yet.
+  expect(await codes()).toContain('platform-failing');
+  other.token.answered = 1;
+  await other.collector.collect();
+  expect(await codes()).not.toContain('platform-failing');
+});
+
+test('answers before another replica had the token do not count when it comes back', async () => {
+  const store = openMemoryStore();
+  const [first, second] = [openCollector(store), openCollector(store)];
+  const codes = async () => (await store.notifications().facts()).map(({ code }) => code);
+  first.token.answered = 9;
+  await first.collector.collect();
+  first.has.acme = false;
+  await first.collector.collect();
+  second.token.breaker = 'open';
+  await second.collector.collect();
+  expect(await codes()).toContain('platform-failing');
+
+  first.has.acme = true;
+  first.lease.epoch = 2;
+  first.token.answered = 0;
+  await first.collector.collect();
+  expect(await codes()).toContain('platform-failing');
+  first.token.answered = 1;
+  await first.collector.collect();
+  expect(await codes()).not.toContain('platform-failing');
 });

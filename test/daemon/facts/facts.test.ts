@@ -123,7 +123,7 @@ const CASES: readonly (readonly [ConditionCode, string, () => unknown])[] = [
   [
     'platform-failing',
     'no token gets an answer',
-    () => platformFacts(TOKEN, [{ failingSince: NOW, answeredAt: NOW - 1 }]),
+    () => platformFacts(TOKEN, { failingSince: NOW, answeredAt: NOW - 1 }, []),
   ],
   ['state-file-failing', 'the disk is full', () => stateFileFacts('disk full', NOW)],
   [
@@ -183,7 +183,7 @@ const UNKNOWN: readonly (readonly [string, () => unknown])[] = [
   ['of a plan before one was made', () => ofPlan({ checked: null })],
   ['of a plan if the last pass made none', () => ofPlan({ end: { plan: null, error: new Error('no') } })],
   ['of clusters before a run', () => clusterFacts('acme', SCOPE, null)],
-  ['of the platform before an answer', () => platformFacts(TOKEN, [{ failingSince: null, answeredAt: null }])],
+  ['of the platform before an answer', () => platformFacts(TOKEN, { failingSince: null, answeredAt: null }, [])],
 ];
 test.each(UNKNOWN)('nothing is known %s', async (_when, facts) => {
   expect(await facts()).toBeNull();
@@ -216,11 +216,7 @@ const NOTHING: readonly (readonly [string, () => unknown])[] = [
   ],
   [
     'another token gets answers',
-    () =>
-      platformFacts(TOKEN, [
-        { failingSince: NOW - 5, answeredAt: null },
-        { failingSince: null, answeredAt: NOW },
-      ]),
+    () => platformFacts(TOKEN, { failingSince: NOW - 5, answeredAt: null }, [{ failingSince: null, answeredAt: NOW }]),
   ],
   ['the state file works', () => stateFileFacts(null, NOW)],
   ['no token is refused', () => refusalFacts(TOKEN, [])],
