@@ -144,7 +144,8 @@ class Caller {
     }
     const { queue, terms } = this.#connection;
     const headers = terms?.userAgent === undefined ? {} : { headers: { 'user-agent': terms.userAgent } };
-    const request: HttpRequest = { method: operation.method, path, body, ...headers };
+    const refusal = operation.repeat === 'safe' ? undefined : terms?.writeRefusal;
+    const request: HttpRequest = { method: operation.method, path, body, refusal, ...headers };
     return queue.request({
       name: operation.name,
       class: operation.class,
@@ -152,7 +153,7 @@ class Caller {
       repeat: operation.repeat,
       key: operation.method === 'GET' ? path : null,
       signal: eitherSignal(this.#options.signal, call.signal),
-      refusal: operation.repeat === 'safe' ? terms?.readRefusal : terms?.writeRefusal,
+      refusal: operation.repeat === 'safe' ? terms?.readRefusal : refusal,
       attempt: (signal) => {
         this.#options.onRequest?.(operation);
         call.onAttempt?.();

@@ -446,6 +446,17 @@ describe('refusal', () => {
     expect(world.queue.snapshot().outcomes).toMatchObject({ answered: 1, cancelled: 1, failed: 0 });
   });
 
+  test('at the moment of sending costs nothing of the budget, and is no answer of the platform', async () => {
+    const world = setUp();
+    const headers = { limit: 10, remaining: 5, reset: 60 };
+    await world.clock.run(world.queue.request(requestOf(world, 'first', ['done'], { headers })));
+    const attempt = () => Promise.reject(lost);
+    await expect(world.clock.run(world.queue.request(requestOf(world, 'late', [], { attempt })))).rejects.toBe(lost);
+    const { budgets, outcomes } = world.queue.snapshot();
+    expect(budgets[0]).toMatchObject({ remaining: 5 });
+    expect(outcomes).toMatchObject({ answered: 1, rejected: 0, failed: 0, cancelled: 1 });
+  });
+
   test('of a retry keeps the error of the attempt before it', async () => {
     const world = setUp();
     let mayBeSent = true;

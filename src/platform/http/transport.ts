@@ -1,6 +1,6 @@
 // Makes single HTTP requests to one origin.
 import type { Clock } from '../../core/clock.ts';
-import { RejectedError } from '../../core/errors.ts';
+import { type AppError, RejectedError } from '../../core/errors.ts';
 import { withoutTrailingSlashes } from '../../core/trim.ts';
 import type { CancelSignal } from '../../queue/model/attempt-signal.ts';
 import type { WriteMethod } from '../operations/model/operation.ts';
@@ -17,6 +17,11 @@ export interface HttpRequest {
   readonly body: string | null;
   /** Additional headers, with names in lower case. They replace headers that the connection always sends. */
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Returns the error of a request that must not be sent any more; null if it may be sent. Called by `send` when the
+   * connection is open, which may take as long as its timeout.
+   */
+  readonly refusal?: (() => AppError | null) | undefined;
   /** Reads the response body as bytes: each byte is one character of the text (Latin-1). */
   readonly isBinary?: boolean;
 }
@@ -33,8 +38,8 @@ export interface HttpStream extends Omit<HttpAnswer, 'body'> {
 /** Makes single requests to one origin. */
 export interface Transport {
   /**
-   * Makes a request. Rejects with TransientError if there is no response, NotThePlatformError if it is not HTTP, and
-   * with the reason of the signal if it aborts.
+   * Makes a request. Rejects with TransientError if there is no response, NotThePlatformError if it is not HTTP, with its
+   * refusal, and with the reason of the signal if it aborts.
    */
   send(request: HttpRequest, signal: CancelSignal): Promise<HttpAnswer>;
   /**
@@ -95,9 +100,9 @@ export function openTransport(options: TransportOptions): Transport & { close():
     }
   };
   return {
-    send({ method, path, body, headers, isBinary }, signal) {
+    send({ method, path, body, headers, isBinary, refusal }, signal) {
       const encoding = isBinary === true ? 'latin1' : 'utf8';
-      const response = new WholeResponse({ origin, signal, encoding, token, now });
+      const response = new WholeResponse({ origin, signal, encoding, token, now, refusal });
       const usual = body === null ? whole : wholeWithBody;
       const all = headers === undefined ? usual : { ...usual, ...headers };
       dispatcher.dispatch({ origin, method, path: prefix + path, headers: all, body }, response);

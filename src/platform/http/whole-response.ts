@@ -1,6 +1,6 @@
 // Reads one response completely.
 import type { Dispatcher } from 'undici';
-import type { NotThePlatformError, TransientError } from '../../core/errors.ts';
+import type { AppError, NotThePlatformError, TransientError } from '../../core/errors.ts';
 import type { CancelSignal } from '../../queue/model/attempt-signal.ts';
 import { decodeBody, readError } from './body.ts';
 import { networkError } from './network-error.ts';
@@ -24,6 +24,8 @@ interface ResponseOptions {
   readonly token: string;
   /** Returns monotonic milliseconds. */
   readonly now: () => number;
+  /** Returns the error of a request that must not be sent any more. */
+  readonly refusal: (() => AppError | null) | undefined;
 }
 
 /** Headers of a response, and the time at which they arrived. */
@@ -63,8 +65,15 @@ export class WholeResponse implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#options.signal.aborted) {
-      controller.abort(this.#options.signal.reason);
+    const { signal, refusal } = this.#options;
+    if (signal.aborted) {
+      controller.abort(signal.reason);
+      return;
+    }
+    const refused = refusal?.() ?? null;
+    if (refused !== null) {
+      this.#settle(() => this.#reject(refused));
+      controller.abort(refused);
     }
   }
 

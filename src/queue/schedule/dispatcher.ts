@@ -1,6 +1,6 @@
 // Implements the request queue.
 import { type Clock, endsWithin } from '../../core/clock.ts';
-import { CancelledError, RateLimitedError, TransientError } from '../../core/errors.ts';
+import { CancelledError, RateLimitedError, type TransientError } from '../../core/errors.ts';
 import { estimateSeconds } from '../estimate/estimate.ts';
 import type { Work } from '../estimate/simulation.ts';
 import { AbortListeners } from '../model/abort-listeners.ts';
@@ -20,7 +20,7 @@ import { Pump } from './pump.ts';
 import type { QueueOptions, RequestQueue } from './request-queue.ts';
 import { canRetry, MAX_ATTEMPTS, RetryQuota, retryDelay } from './retry.ts';
 import { Sender } from './sender.ts';
-import { QueueStatistics } from './statistics.ts';
+import { outcomeOf, QueueStatistics } from './statistics.ts';
 import { addWaiter, isRefused, refuseWaiters, settleWaiters } from './waiters.ts';
 
 const DEADLINE = 600_000;
@@ -167,7 +167,7 @@ class Dispatcher implements RequestQueue {
       this.#retry(job, sentAt, error, retryDelay(job.attempts, this.#options.random()));
       return;
     }
-    this.#record(job, sentAt, error instanceof TransientError ? 'failed' : 'rejected');
+    this.#record(job, sentAt, outcomeOf(error));
     this.#settle(job, (waiter) => waiter.reject(error));
   }
 

@@ -1,4 +1,4 @@
-import { RateLimitedError, TransientError } from '../../core/errors.ts';
+import { LeaseLostError, RateLimitedError, TransientError } from '../../core/errors.ts';
 import type { Reply } from '../model/request.ts';
 import type { Permit } from '../rate-limit/permit.ts';
 import type { BudgetChange, RateLimiter } from '../rate-limit/rate-limiter.ts';
@@ -41,7 +41,7 @@ export class Sender {
     try {
       reply = await job.request.attempt(job.signal);
     } catch (error) {
-      if (error instanceof TransientError && !error.maybeDone) {
+      if ((error instanceof TransientError && !error.maybeDone) || error instanceof LeaseLostError) {
         this.#limiter.onUnsent(permit);
       } else {
         this.#limiter.onLost(permit);

@@ -1,3 +1,4 @@
+import { LeaseLostError, TransientError } from '../../core/errors.ts';
 import { Average } from '../model/average.ts';
 import type { Outcome, QueueEvent } from '../model/snapshot.ts';
 import type { Job } from './job.ts';
@@ -35,4 +36,11 @@ export class QueueStatistics {
   observe(took: number): void {
     this.#rtt.add(took);
   }
+}
+
+/** Returns how the error of an attempt that is not retried counts. */
+export function outcomeOf(error: unknown): Outcome {
+  // It was not sent, so it is no answer of the platform.
+  const isUnsent = error instanceof LeaseLostError;
+  return error instanceof TransientError ? 'failed' : isUnsent ? 'cancelled' : 'rejected';
 }
