@@ -1,4 +1,4 @@
-/** The daemon: opens the state file, creates the features of each organization, and runs them. */
+/** The daemon: opens the store, claims organizations, and runs their features. */
 import type { Config, OrganizationConfig } from './config/config.ts';
 import { endsWithin } from './core/clock.ts';
 import { messageOf } from './core/errors.ts';

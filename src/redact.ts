@@ -5,9 +5,9 @@ export const SECRET = '[secret]';
 const MIN_LENGTH = 4;
 
 /**
- * Returns a function that replaces secrets. A set of secrets may grow later. It replaces every known secret in a text by `[secret]`, also if secrets overlap, and secrets that are recognized by
- * their form: `Bearer …`, `Basic …`, and user info and tokens in URLs. Each long line of a multi-line secret is a
- * secret itself.
+ * Returns a function that replaces secrets in a text by `[secret]`: all known ones, also if they overlap, and those that are
+ * recognized by their form, which are `Bearer …`, `Basic …`, and user info and tokens in URLs. Each long line of a multi-line
+ * secret is a secret itself. A set of secrets may grow later.
  */
 export function createRedactor(secrets: Iterable<string>): (text: string) => string {
   const sizeNow = () => (secrets instanceof Set ? secrets.size : 0);

@@ -28,7 +28,7 @@ export const ALERTS: readonly Alert[] = [
     ...{ name: 'OctavoOrganizationsWithoutOwner', severity: 'critical', wait: '2m' },
     expression: 'max(octavo_leases_unowned) > 0',
     summary:
-      'No replica has {{ $value }} leases, so their organizations stand still; check the replicas and the database',
+      'No replica has {{ $value }} leases, so nothing works for their organizations; check the replicas and the database',
   },
   {
     ...{ name: 'OctavoLeaseRunsOut', severity: 'critical', wait: '1m', expression: 'octavo_lease_left_seconds < 20' },

@@ -82,7 +82,7 @@ export const CONDITION_RULES: Readonly<Record<ConditionCode, ConditionRule>> = {
 
 export const CONDITION_CODES = Object.keys(CONDITION_RULES) as readonly ConditionCode[];
 
-/** Events are told once and have no end. */
+/** Events are announced once and have no end. */
 export const EVENT_CODES = [
   'applied',
   'approved',

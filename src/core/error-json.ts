@@ -19,7 +19,7 @@ import {
 } from './errors.ts';
 import type { Json, JsonObject } from './json.ts';
 
-/** Error of another process that is of no class of Octavo's. */
+/** Error of another process whose class is not known here. */
 class ForeignError extends Error {}
 
 /** Creates an error of each class, from its message and its other members. */
@@ -69,7 +69,7 @@ function codeOf(error: AppError): string | null {
   return error instanceof TransientError ? 'transient' : error instanceof StoreError ? 'store' : null;
 }
 
-/** Creates the error that was described. A code of a newer version becomes an error of no class. */
+/** Creates the error that was described. A code of a newer version becomes an error without a code. */
 export function errorFromJson({ code, message, ...members }: JsonObject): Error {
   const text = String(message ?? '');
   const create = typeof code === 'string' && Object.hasOwn(CLASSES, code) ? CLASSES[code] : undefined;

@@ -172,7 +172,7 @@ export class SourceError extends AppError {
   readonly disposition = 'retry';
 }
 
-/** The state file cannot be used: it is locked by another process, of a newer version, or damaged. */
+/** The state file or the database cannot be used, such as one that is damaged, or that a newer version wrote. */
 export class StoreError extends AppError {
   readonly code: string = 'store';
   readonly disposition = 'stall';

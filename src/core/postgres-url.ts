@@ -6,7 +6,7 @@ import { plainLine } from './text/plain-line.ts';
 export const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 export type SslMode = (typeof SSL_MODES)[number];
 
-/** Place of a database, and the user that signs in. An absolute path as host is the folder of a Unix socket. */
+/** Place of a database, and the user that signs in. An absolute path as host is the directory of a Unix socket. */
 export interface PostgresUrl {
   readonly host: string;
   readonly port: number;
@@ -44,7 +44,7 @@ export function nameDatabase({ host, port, database }: PostgresUrl): string {
   return plainLine(`the PostgreSQL database "${database}" at ${host}:${port}`, MAX_NAME);
 }
 
-/** Parses a URL. Returns a text, without secrets, that says what is wrong and what to do. */
+/** Parses a URL. For one that cannot be used, returns the problem and what to do, without secrets. */
 export function parsePostgresUrl(text: string): PostgresUrl | string {
   // A user without a host is what libpq allows for Unix sockets.
   const url = URL.parse(text.replace('@/', '@localhost/'));

@@ -38,7 +38,7 @@ export interface BackendOptions {
 }
 
 /**
- * Tells listeners that something changed, here or at another replica. A topic is the id of an organization, or `budget`,
+ * Notifies listeners that something changed, here or at another replica. A topic is the id of an organization, or `budget`,
  * `configuration`, `log` or `notifications`.
  */
 export class ChangeNotifier {

@@ -160,12 +160,12 @@ export class FleetLink {
     };
   }
 
-  /** Tells the other replicas that notifications were stored. */
+  /** Notifies the other replicas that notifications were stored. */
   wakeNotifications(): void {
     this.#send(NOTIFICATIONS);
   }
 
-  /** Tells the other replicas that the configuration of this one has become invalid, or valid again. */
+  /** Notifies the other replicas that the configuration of this one has become invalid, or valid again. */
   announceConfiguration(): void {
     this.#send(CONFIGURATION);
   }
@@ -200,7 +200,7 @@ export class FleetLink {
     };
   }
 
-  /** Tells listeners of this replica what another one has changed. */
+  /** Notifies listeners of this replica of what another one has changed. */
   #hear(topic: string): void {
     const { changes, onNotifications, onConfiguration } = this.#options;
     if (topic === CONFIGURATION) {
@@ -218,14 +218,17 @@ export class FleetLink {
   #send(topic: string): void {
     const { replica, signals } = this.#shared ?? {};
     signals?.send({ kind: 'change', payload: { topic, from: replica ?? '' } }).catch((error: unknown) => {
-      this.#options.context.log.debug({ reason: messageOf(error) }, 'cannot tell other replicas of a change');
+      this.#options.context.log.debug({ reason: messageOf(error) }, 'cannot notify the other replicas of a change');
     });
   }
 
   /** The owner polls regularly, so that a lost command only delays. */
   #tell(organization: string, kind: CommandKind): void {
     this.#shared?.sender.notify(organization, kind).catch((error: unknown) => {
-      this.#options.context.log.warn({ organization, reason: messageOf(error) }, 'cannot tell the owner of a webhook');
+      this.#options.context.log.warn(
+        { organization, reason: messageOf(error) },
+        'cannot notify the owner of a webhook',
+      );
     });
   }
 }

@@ -6,7 +6,7 @@ import type { FleetOrganization } from './fleet-leases.ts';
 export interface LeaseGroup {
   /** Lease that is claimed first. */
   readonly name: string;
-  /** Leases whose work begins; the first lease itself, if it stands for its work. */
+  /** Leases whose work begins; may include the first lease. */
   readonly work: readonly string[];
   /** Number of organizations. */
   readonly weight: number;

@@ -88,7 +88,7 @@ export async function openControl(
 
 type App = ReturnType<typeof createApp>;
 
-/** Schema of requests, which are told apart by their subcommand. */
+/** Schema of requests, which differ by their subcommand. */
 type RequestSchema<T> = ZodType<T> & {
   readonly options: readonly { readonly shape: { readonly subcommand: { readonly value: string } } }[];
 };

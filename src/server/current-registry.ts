@@ -1,7 +1,7 @@
 /** Registry of metrics that exports only what this process has now. */
 import { Counter, Gauge, type Metric, Registry } from 'prom-client';
 
-/** Tells what this process has now. A label value that it does not have is not exported any more. */
+/** Work that this process has now. A label value that it does not have is not exported any more. */
 export interface MetricOwnership {
   /** Returns true if this process works for an organization. */
   readonly organization: (id: string) => boolean;

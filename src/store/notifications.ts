@@ -68,7 +68,7 @@ export interface NotificationDelivery {
   /** Stays the same for all attempts: receivers that know it drop repeated ones. */
   readonly id: string;
   readonly channel: string;
-  /** First delivery about the same conditions: further ones are told in its thread. */
+  /** First delivery about the same conditions: further ones follow in its thread. */
   readonly thread: string;
   readonly kind: DeliveryKind;
   /** Ids of conditions or events. */
@@ -86,9 +86,9 @@ export interface Notified {
   readonly condition: string;
   /** The delivery that announced it. */
   readonly thread: string;
-  /** Time of the last delivery about it that says that it fires. */
+  /** Time of the last delivery that reports that it fires. */
   readonly notifiedAt: number;
-  /** Delivery that says that it is resolved; null if there is none yet. */
+  /** Delivery that reports that it is resolved; null if there is none yet. */
   readonly resolved: string | null;
 }
 

@@ -109,7 +109,7 @@ export function databaseWarning(fleet: FleetState | null): string | null {
   return `This replica cannot use the database; ${rest}`;
 }
 
-/** Describes the worst of what is true of a fleet. */
+/** Returns a sentence about the most urgent problem of a fleet, or its size. */
 function sentenceOf(fleet: FleetState, unowned: number): string {
   const { replicas, notificationsUnowned } = fleet;
   const warning = databaseWarning(fleet);

@@ -8,6 +8,7 @@ const pages = repositoryPages().filter(({ path }) => TESTS.test(path) || !/^(?:t
 /** Phrases that a reader has to translate, each with the wording that an engineer would use instead. */
 const BANNED: Readonly<Record<string, RegExp>> = {
   'is told of: learns, receives': /\b(?:told|tells|telling) of\b/i,
+  'told: notified, reported': /(?<!`)\btold\b(?!`| him\b)/i,
   'so many: N, a number of': /\bso many\b/i,
   'whoever: anyone who, the person who': /\bwhoever\b/i,
   'anew: again': /\banew\b/i,

@@ -96,7 +96,7 @@ describe('renewal', () => {
     expect(claimed[0]?.lost.aborted).toBe(false);
   });
 
-  test('a lease is lost when its time is over, exactly then, and the database is told once it answers', async () => {
+  test('a lease is lost when its time is over, exactly then, and it is released once the database answers', async () => {
     const { clock, model, keeper, lost, claimed } = openKeeper();
     await startHolding(keeper, ['a', 'b']);
     model.isGone = true;

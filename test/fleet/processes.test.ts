@@ -32,7 +32,7 @@ const LAST_WORK = TAKE_OVER / 1000 + 45;
 /** Milliseconds of a test: starting processes takes long on a busy machine. */
 const WHOLE = 180_000;
 
-/** Milliseconds within which a daemon that was told to end has ended. */
+/** Milliseconds within which a daemon ends after SIGTERM. */
 const STOP_LIMIT = 15_000;
 
 /** Targets of a fault. */

@@ -224,7 +224,7 @@ const steps = fc.array(step, { minLength: 10, maxLength: 120, size: 'max' });
 describe('notifications, killed between any two steps', {
   timeout: countCases({ sample: 60, ci: 600, full: 3600 }) * 1000,
 }, () => {
-  test('lose nothing, repeat nothing whose answer arrived, and end what was told, in memory', async () => {
+  test('lose nothing, repeat nothing whose answer arrived, and end what was announced, in memory', async () => {
     const deaths = new Set<string>();
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {

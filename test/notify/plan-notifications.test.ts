@@ -1,4 +1,4 @@
-/** Invariants of notifications: nothing that fires is lost, and everything that was told gets its end. */
+/** Invariants of notifications: nothing that fires is lost, and everything that was announced gets its end. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ConditionCode } from '../../src/core/condition-codes.ts';
@@ -162,7 +162,7 @@ const CODES: readonly ConditionCode[] = [
 ];
 
 describe('notifications, with kills and failing channels', () => {
-  test('lose nothing that fires, and end everything that was told', () => {
+  test('lose nothing that fires, and end everything that was announced', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const world = new World([{}, { isPager: true, repeatInterval: 60 * MINUTE }]);

@@ -446,7 +446,7 @@ describe('refusal', () => {
     expect(world.queue.snapshot().outcomes).toMatchObject({ answered: 1, cancelled: 1, failed: 0 });
   });
 
-  test('at the moment of sending costs nothing of the budget, and is no answer of the platform', async () => {
+  test('at the moment of sending uses no budget, and does not count as an answer', async () => {
     const world = setUp();
     const headers = { limit: 10, remaining: 5, reset: 60 };
     await world.clock.run(world.queue.request(requestOf(world, 'first', ['done'], { headers })));

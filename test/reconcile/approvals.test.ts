@@ -75,7 +75,7 @@ describe('with approvals.notAuthor', () => {
     expect(() => checkApprover(actor, known, { ...rules, notAuthor: false })).not.toThrow();
   });
 
-  test('people are told if there are more commits than were checked', () => {
+  test('people learn if there are more commits than were checked', () => {
     expect(authorsNotice({ ...wrote, isComplete: false }, rules)).toContain('More than 1000 commits');
     expect(authorsNotice(wrote, rules)).toBe('');
     expect(authorsNotice({ ...wrote, isComplete: false }, { ...rules, notAuthor: false })).toBe('');

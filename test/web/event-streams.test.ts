@@ -49,7 +49,7 @@ async function serve(ids: readonly string[] = ['org_1', 'org_2'], roles: readonl
   return { app, clock, open, notify: (...topics: string[]) => topics.forEach((topic) => void changes.notify(topic)) };
 }
 
-test('a change is told at once, and changes of the next second together', async () => {
+test('a change is sent at once, and changes of the next second together', async () => {
   const { clock, open, notify } = await serve();
   const { events, topics } = await open('ana');
   notify('org_1', 'org_1', 'budget');

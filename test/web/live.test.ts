@@ -49,7 +49,7 @@ test('a pass rings, with the organization and nothing about it', async () => {
   await stream.close();
 });
 
-test('an action on the control socket is told at once, without the id of the only organization', async () => {
+test('an action on the control socket is shown at once, without the id of the only organization', async () => {
   await using work = await openWorkspace();
   await using page = await startPage(work);
   const stream = await openStream(page);

@@ -7,14 +7,17 @@ import type { CommandContext } from '../cli/context.ts';
 import { line, openViews, print, type ViewFlags } from './views.ts';
 
 /**
- * Prints the replicas, the organizations that none of them has, and invalid configurations. Returns 1 if there are some, or
- * the database fails.
+ * Prints the replicas, the organizations without one, and invalid configurations. Returns 1 if there are such organizations or
+ * configurations, or if the database fails.
  */
 export async function fleetStatusCommand(flags: ViewFlags, context: CommandContext): Promise<ExitCode> {
   const { load } = await openViews(flags, context);
   const view = (await load('/replicas')) as ReplicasView;
   print(view, flags, context, () => [
-    ...[view.sentence, ...replicaLines(view), ...unownedLines(view), ...configurationLines(view)],
+    view.sentence,
+    ...replicaLines(view),
+    ...unownedLines(view),
+    ...configurationLines(view),
   ]);
   const isFine = view.unownedTotal === 0 && view.database?.state !== 'failing' && view.configuration.length === 0;
   return isFine ? EXIT.done : EXIT.failed;
@@ -45,6 +48,6 @@ function unownedLines({ unowned, unownedTotal }: ReplicasView): readonly string[
     ...unowned.map(({ organization, seconds }) =>
       line([`${organization}: no replica`, seconds === null ? '' : `for ${spanWords(seconds * 1000)}`]),
     ),
-    ...(more === 0 ? [] : [`${more} more organizations without a replica are not shown`]),
+    ...(more === 0 ? [] : [`not shown: ${counted(more, 'more organization')} without a replica`]),
   ];
 }

@@ -61,7 +61,7 @@ export class CommandSender {
     }
   }
 
-  /** Tells the owner something that nobody waits for. An equal command that waits is enough. Throws StoreError. */
+  /** Sends a command without waiting for its answer. An equal command that waits is enough. Throws StoreError. */
   async notify(organization: string, kind: CommandKind): Promise<void> {
     await this.#add(organization, kind, {}, NOBODY, true);
   }

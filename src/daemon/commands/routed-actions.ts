@@ -59,17 +59,16 @@ export class RoutedActions implements ActionHandlers {
     return this.#options.isLocal(id) ? local.clusters(by, id, request) : this.#send(id, 'clusters', request, by);
   }
 
-  /** Silences belong to no replica. */
+  // Silences, deliveries and sessions belong to no replica.
+
   silences(by: Actor, request: SilenceRequest): Promise<JsonObject> {
     return this.#options.local.silences(by, request);
   }
 
-  /** Deliveries neither. */
   deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject> {
     return this.#options.local.deliveries(by, request);
   }
 
-  /** Nor do sessions. */
   sessions(by: Actor, request: SessionRequest): Promise<JsonObject> {
     return this.#options.local.sessions(by, request);
   }

@@ -31,7 +31,7 @@ export function writeQueue({ budgets, oldest, ...rest }: QueueSnapshot, now: num
   return JSON.stringify(kept);
 }
 
-/** Reads a queue. Returns a function that tells its state at a time. */
+/** Reads a queue. Returns a function that computes its state at a time. */
 export function readQueue(content: string): (now: number) => QueueSnapshot {
   const { budgets: kept, oldestAt, ...rest } = JSON.parse(content) as KeptQueue;
   const budgets = [...kept];

@@ -65,7 +65,7 @@ export class StatePublisher {
     this.changed(organization.id);
   }
 
-  /** Ends that; what was written stays, until the next owner writes. */
+  /** Stops publishing an organization. Its state stays until the next owner writes. */
   remove(organization: string): void {
     this.#published.delete(organization);
   }

@@ -87,7 +87,7 @@ export class StateReader {
     }
   }
 
-  /** Reads the parts that differ from those that the statuses name. Returns true if some do not exist any more. */
+  /** Reads the parts that differ from those that the statuses name. Returns true if an owner has written others meanwhile. */
   async #readParts(organizations: ReadonlySet<string>, complete: string | null): Promise<boolean> {
     const wanted = new Map<string, string[]>();
     for (const [organization, { status, parts }] of this.#known) {

@@ -48,7 +48,7 @@ export class StoredConversations {
     return this.#stored.dead(filter, limit);
   }
 
-  /** Stores the content of a webhook request. The owner has to be told. Throws StoreError. */
+  /** Stores the content of a webhook request. The caller notifies the owner. Throws StoreError. */
   async deliver(source: string, delivery: WebhookRequest): Promise<WebhookAnswer> {
     this.#accepting ??= this.#accept();
     const ingestion = await this.#accepting.catch((error: unknown) => {

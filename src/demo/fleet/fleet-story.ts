@@ -6,7 +6,7 @@ import { LEASE_SECONDS, ORGANIZATIONS } from './fleet-config.ts';
 import type { LeaseMove, LeaseWatch } from './lease-watch.ts';
 import type { ReplicaProcess } from './replica-process.ts';
 
-/** Milliseconds between two looks at the leases. */
+/** Milliseconds between two checks of the leases. */
 const INTERVAL = 100;
 /** Milliseconds between two changes of manifests. */
 const EDIT_INTERVAL = 2000;

@@ -21,7 +21,7 @@ export function planNotifications(input: NotificationInput): NotificationPlan {
   const deliveries = input.deliveries.map(
     (each): NotificationDelivery => (unneeded.has(each.id) ? { ...each, state: 'cancelled' } : each),
   );
-  const told = keepNotified({ ...input, deliveries });
+  const kept = keepNotified({ ...input, deliveries });
   const events = input.events.map(({ event, channels }) => ({
     event,
     before: channels,
@@ -29,14 +29,14 @@ export function planNotifications(input: NotificationInput): NotificationPlan {
   }));
   const plans = input.channels.map((channel) => {
     const waiting = events.filter(({ channels }) => channels.includes(channel.name)).map(({ event }) => event);
-    return planChannel({ ...input, deliveries }, { channel, told, waiting, timer });
+    return planChannel({ ...input, deliveries }, { channel, kept, waiting, timer });
   });
   const created = plans.flatMap((plan) => plan.created);
   const isCreated = new Set(created.flatMap(({ channel, about }) => about.map((id) => `${channel} ${id}`)));
   return {
     created,
     cancelled: [...unneeded],
-    notified: plans.flatMap(({ notified }) => notified).concat(told.filter(({ channel }) => !known.has(channel))),
+    notified: plans.flatMap(({ notified }) => notified).concat(kept.filter(({ channel }) => !known.has(channel))),
     events: events
       .map(({ event: { id }, before, channels }) => ({
         ...{ id, before, channels: channels.filter((name) => !isCreated.has(`${name} ${id}`)) },
@@ -90,14 +90,14 @@ function keepNotified({ notified, deliveries, conditions, now }: NotificationInp
 
 interface OneChannel {
   readonly channel: ChannelRules;
-  readonly told: readonly Notified[];
+  readonly kept: readonly Notified[];
   /** Events that wait for a delivery to this channel. */
   readonly waiting: Parameters<typeof announce>[1];
   readonly timer: WakeTimer;
 }
 
-function planChannel(all: NotificationInput, { channel, told, waiting, timer }: OneChannel): ChannelPlan {
-  const own = new Map(told.filter((each) => each.channel === channel.name).map((each) => [each.condition, each]));
+function planChannel(all: NotificationInput, { channel, kept, waiting, timer }: OneChannel): ChannelPlan {
+  const own = new Map(kept.filter((each) => each.channel === channel.name).map((each) => [each.condition, each]));
   const isQuiet = channel.quietUntil !== null && !channel.isPager;
   const input = { ...all, channel, own, timer };
   const now = isQuiet ? withoutHeld(input, channel.quietUntil ?? 0) : input;

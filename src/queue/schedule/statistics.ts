@@ -40,7 +40,7 @@ export class QueueStatistics {
 
 /** Returns how the error of an attempt that is not retried counts. */
 export function outcomeOf(error: unknown): Outcome {
-  // It was not sent, so it is no answer of the platform.
+  // It was not sent, so the platform did not answer it.
   const isUnsent = error instanceof LeaseLostError;
   return error instanceof TransientError ? 'failed' : isUnsent ? 'cancelled' : 'rejected';
 }

@@ -38,7 +38,7 @@ const COLLECT = 100;
 /** Least milliseconds between two events, and additional ones for each stream: writing to it takes about 12 µs. */
 const INTERVAL = 1000;
 const INTERVAL_PER_STREAM = 25;
-/** Maximum topics of an event. More are one, which stands for any organization. */
+/** Maximum topics of an event. More become one, for any organization. */
 const MAX_TOPICS = 50;
 const ANY_ORGANIZATION = '*';
 /** Milliseconds between comments that keep proxies from closing a stream. */

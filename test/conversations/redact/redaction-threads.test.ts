@@ -74,7 +74,7 @@ function fragile(word: string): Worker {
   return new Worker(source, { eval: true });
 }
 
-/** Thread that redacts a message only when it is told to. */
+/** Thread that redacts a message only when the test lets it. */
 class SlowWorker extends EventEmitter {
   readonly messages: (readonly Ticket[])[] = [];
 

@@ -45,7 +45,7 @@ test('a reminder is an answer in the thread, and leaves the first message as it 
   await channel.close();
 });
 
-test('a resolve updates the first message, and is told in its thread', async () => {
+test('a resolve updates the first message, and follows in its thread', async () => {
   const { slack, channel } = await openSlack();
   await using _ = slack;
   const receipt = await channel.send(outgoing(), signal);

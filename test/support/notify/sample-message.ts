@@ -48,7 +48,7 @@ export function channelContext(clock: Clock = systemClock): ChannelContext {
   return { name: 'ops', userAgent: 'octavo/0.0.0', clock };
 }
 
-/** Clock of the system whose timers end when they are told to. */
+/** Clock of the system whose timers a test ends. */
 export function manualClock(): Clock & { expire(): void } {
   const waiting = new Set<() => void>();
   return {
