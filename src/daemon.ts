@@ -1,6 +1,6 @@
 /** The daemon: opens the store, claims organizations, and runs their features. */
 import type { Config, OrganizationConfig } from './config/config.ts';
-import { endsWithin } from './core/clock.ts';
+import { endsWithin, repeatEvery } from './core/clock.ts';
 import { messageOf } from './core/errors.ts';
 import { ChangeNotifier } from './daemon/backend.ts';
 import { notifyingBudget } from './daemon/change-events.ts';
@@ -40,6 +40,8 @@ export type { Daemon };
 /** Milliseconds after which unfinished work is abandoned: less than 10 s, including closing. */
 const STOP_LIMIT = 8500;
 const CLOSE_LIMIT = 1000;
+/** Milliseconds between two updates of the metrics, and of what is saved regularly. */
+const OBSERVE_INTERVAL = 10_000;
 
 /** Creates the daemon. Throws ConfigError and StoreError before anything is started. */
 export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
@@ -86,7 +88,6 @@ class RunningDaemon implements Daemon {
   readonly #problems: ConfigurationProblems;
   #config: Config;
   #control: ControlServer | null = null;
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: DaemonParts) {
     const { metrics, clock, log } = options;
@@ -167,7 +168,7 @@ class RunningDaemon implements Daemon {
   }
 
   async start(): Promise<void> {
-    const { config, log } = this.#context;
+    const { config, clock, log } = this.#context;
     await this.#organizations.check();
     this.#facts.start(this.#page.backend, {
       organization: (id) => this.#organizations.find(id)?.lease ?? null,
@@ -181,8 +182,7 @@ class RunningDaemon implements Daemon {
     this.address = await this.#server.listen(config.server.listen);
     this.pageAddress = await this.#page.open();
     log.info({ address: this.address, organizations: this.#config.organizations.length }, 'octavo is running');
-    this.#timer = setInterval(() => this.#observe(), 10_000);
-    this.#timer.unref();
+    void repeatEvery(clock, OBSERVE_INTERVAL, this.#stopping.signal, () => this.#observe());
     await this.#organizations.start();
     await this.#configuration?.start();
   }
@@ -203,7 +203,6 @@ class RunningDaemon implements Daemon {
   async stop(): Promise<void> {
     const { clock, log, store } = this.#context;
     this.#stopping.abort();
-    clearInterval(this.#timer);
     this.#organizations.close();
     const hasEnded = await endsWithin(clock, STOP_LIMIT, [
       ...this.#connections.queues().map(([, queue]) => queue.drain(IN_FLIGHT)),

@@ -56,3 +56,18 @@ export async function endsWithin(
     done.abort();
   }
 }
+
+/** Calls `work` after each interval until the signal aborts, which also ends the last wait. Never rejects unless `work` throws. */
+export async function repeatEvery(
+  clock: Clock,
+  milliseconds: number,
+  signal: AbortSignal,
+  work: () => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(milliseconds, signal).catch(() => undefined);
+    if (!signal.aborted) {
+      work();
+    }
+  }
+}

@@ -83,7 +83,7 @@ export class DaemonOrganizationOpener implements OrganizationOpener {
       bindings: () => reconciliation?.reconciler.lastPlan?.bindings ?? null,
       events: combineListeners([
         changes.clusters,
-        facts.clusterEvents(id, context.store.notifications()),
+        facts.clusterEvents(id, context.store.notifications(), context.stopping),
         listeners.clusterEvents?.(id) ?? {},
       ]),
     });

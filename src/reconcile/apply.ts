@@ -28,6 +28,8 @@ export interface ApplyOptions {
   readonly onStart?: (change: Change) => void;
   readonly onWait?: (change: Change) => void;
   readonly onResult?: (result: ChangeResult) => void;
+  /** Called with a change that was applied, but could not be recorded; the apply then throws StoreError. */
+  readonly onUnrecorded?: (result: ChangeResult) => void;
 }
 
 /**
@@ -69,7 +71,14 @@ export async function apply(input: PlanningInput, planned: Planned, options: App
         report();
         return undefined;
       }
-      return stop.recording(change, () => recorder.changed(change, result.id, completion)).then(report);
+      return stop
+        .recording(change, () => recorder.changed(change, result.id, completion))
+        .then(report, (error: unknown) => {
+          if (result.status === 'applied') {
+            options.onUnrecorded?.(result);
+          }
+          throw error;
+        });
     },
   });
   stop.throwStoreError();

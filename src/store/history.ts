@@ -120,8 +120,13 @@ export interface History {
    * Records a pass; merges it into the last one if both wrote nothing and ended the same way. Removes what is older than
    * the retention, and the plans and changes of the oldest passes while all plans take more bytes than `RETENTION.plans`.
    * Adds the events of the pass in the same transaction; they may depend on its number. Returns the number of the record.
+   * `isRepeated`: an earlier call with this pass, the last one, may have stored it although it failed.
    */
-  addPass(pass: NewPass, events?: (number: number) => readonly NotificationEvent[]): Promise<number>;
+  addPass(
+    pass: NewPass,
+    events?: (number: number) => readonly NotificationEvent[],
+    isRepeated?: boolean,
+  ): Promise<number>;
   passes(query: HistoryQuery): Promise<readonly PassRecord[]>;
   /** Returns null if it does not exist any more. */
   pass(number: number): Promise<PassDetails | null>;

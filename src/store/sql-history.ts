@@ -25,9 +25,9 @@ export function openHistory(database: SqlDatabase, organization: string): Histor
   const write = <T>(work: (tables: HistoryTables, sql: Sql) => Promise<T>): Promise<T> =>
     database.write(organization, (sql) => work(new HistoryTables(sql, organization, parse), sql));
   return {
-    addPass: (pass, events) =>
+    addPass: (pass, events, isRepeated = false) =>
       write(async (tables, sql) => {
-        const number = await tables.addPass(pass);
+        const number = (isRepeated ? await tables.findLast(pass) : null) ?? (await tables.addPass(pass));
         await insertEvents(sql, events?.(number) ?? []);
         return number;
       }),
@@ -71,6 +71,13 @@ class HistoryTables {
     this.#sql = sql;
     this.#organization = organization;
     this.#parse = parse;
+  }
+
+  /** Returns the number of the last record if this pass is in it; null otherwise. */
+  async findLast({ trigger, endedAt, milliseconds }: NewPass): Promise<number | null> {
+    const [last] = await this.passes(MAX, 1);
+    const isLast = last?.endedAt === endedAt && last.trigger === trigger && last.milliseconds === milliseconds;
+    return isLast ? last.number : null;
   }
 
   async addPass(pass: NewPass): Promise<number> {

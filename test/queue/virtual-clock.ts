@@ -55,12 +55,17 @@ export function createVirtualClock(wallOffset = 1_750_000_000_000, quiet = async
           reject(signal.reason);
           return;
         }
-        const timer: Timer = { at: time + milliseconds, order: order++, fire: resolve, off: false };
-        timers.push(timer);
-        signal?.addEventListener('abort', () => {
+        const stop = () => {
           timer.off = true;
-          reject(signal.reason);
-        });
+          reject(signal?.reason);
+        };
+        const fire = () => {
+          signal?.removeEventListener('abort', stop);
+          resolve();
+        };
+        const timer: Timer = { at: time + milliseconds, order: order++, fire, off: false };
+        timers.push(timer);
+        signal?.addEventListener('abort', stop, { once: true });
       }),
     async run(promise) {
       let settled = false;

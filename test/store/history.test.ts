@@ -64,6 +64,27 @@ describe.each(storeCases('tests of the history'))('the history in %s', (_name, o
     ]);
   });
 
+  test('records a repeated pass once, whether it was merged or not', async () => {
+    const history = store.history('org_1');
+    const events: number[] = [];
+    const onNumber = (number: number) => {
+      events.push(number);
+      return [];
+    };
+    const add = (added: NewPass) => history.addPass(added, onNumber, true);
+    expect(await add(pass(10))).toBe(1);
+    expect(await add(pass(10))).toBe(1);
+    expect(await history.addPass(pass(20))).toBe(1);
+    expect(await add(pass(20))).toBe(1);
+    expect(await add(pass(20, { trigger: 'manual', writes: 1 }))).toBe(2);
+    expect(events).toEqual([1, 1, 1, 2]);
+    const passes = await history.passes({ limit: 10 });
+    expect(passes.map(({ number, times, endedAt }) => [number, times, endedAt])).toEqual([
+      [2, 1, 20],
+      [1, 2, 20],
+    ]);
+  });
+
   test.each([
     ['another commit', { commit: 'c2' }],
     ['another outcome', { outcome: 'held' as const }],

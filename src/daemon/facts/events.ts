@@ -12,7 +12,10 @@ import { firstLines, oneLine } from './fact.ts';
 export function appliedEvents(organization: string, pass: NewPass, number: number): readonly NotificationEvent[] {
   const { commit, subject, author, counts, changes, checksum, endedAt, outcome } = pass;
   const applied = counts.applied ?? 0;
-  if (outcome !== 'done' || applied === 0) {
+  const { create = 0, update = 0, move = 0, delete: deleted = 0 } = counts;
+  // A pass may fail after it has applied everything, for example because it could not be recorded.
+  const isComplete = outcome === 'done' || applied === create + update + move + deleted;
+  if (!isComplete || applied === 0) {
     return [];
   }
   const what = `${counted(applied, 'change')} ${applied === 1 ? 'was' : 'were'} applied`;

@@ -8,6 +8,7 @@ import type { PassEvents } from '../../reconcile/daemon/pass.ts';
 import { FLEET_LEASE, type Lease } from '../../store/leases.ts';
 import type { Notifications } from '../../store/notifications.ts';
 import type { Store } from '../../store/store.ts';
+import { untilStored } from '../../store/until-stored.ts';
 import type { Backend } from '../../views/model/backend.ts';
 import { FactCollector } from './collector.ts';
 import { changeRequestEvents } from './events.ts';
@@ -58,13 +59,24 @@ export class FactReporting {
     return activity.events();
   }
 
-  /** Returns the listener for the issue clusters of an organization. `notifications`: fenced by its lease. */
-  clusterEvents(organization: string, notifications: Pick<Notifications, 'addEvents'>): ClusterEvents {
+  /**
+   * Returns the listener for the issue clusters of an organization. `notifications`: fenced by its lease; `stopping` aborts
+   * when the organization stops.
+   */
+  clusterEvents(
+    organization: string,
+    notifications: Pick<Notifications, 'addEvents'>,
+    stopping: AbortSignal,
+  ): ClusterEvents {
     const { clock, log } = this.#context;
+    const report = (error: unknown, message: string) => log.warn({ organization, reason: messageOf(error) }, message);
     return changeRequestEvents(organization, clock, (event) => {
-      notifications.addEvents([event]).then(
+      untilStored(() => notifications.addEvents([event]), {
+        ...{ clock, signal: stopping },
+        onError: (error) => report(error, 'cannot store an event; retrying'),
+      }).then(
         () => this.#notifications.wake(),
-        (error: unknown) => log.warn({ organization, reason: messageOf(error) }, 'cannot store an event'),
+        (error: unknown) => report(error, 'cannot store an event'),
       );
     });
   }

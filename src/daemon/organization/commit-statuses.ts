@@ -58,10 +58,14 @@ export class OrganizationCommitStatuses implements Feature {
   readonly #sender: StatusSender;
   readonly #redact: (text: string) => string;
   readonly #stopping = new AbortController();
+  /** Aborts when a single round has to end, although the store fails. */
+  readonly #once = new AbortController();
   #sending: Promise<void> = Promise.resolve();
   #pass = newPass();
-  /** Latest passes before the first one of this process; null before that. */
-  #earlier: Promise<readonly PassRecord[]> | null = null;
+  /** Start of the first pass of this process, in milliseconds since the epoch; null before it. */
+  #startedAt: number | null = null;
+  /** Latest passes before that; null before they were read. */
+  #earlier: readonly PassRecord[] | null = null;
   #isSettled = false;
   /** Commit of the last manifests that were valid. */
   #commit: string | null = null;
@@ -75,15 +79,23 @@ export class OrganizationCommitStatuses implements Feature {
   }
 
   private constructor(context: OrganizationContext, statuses: OrganizationStatuses) {
-    const { organization, store, clock, random, stopping } = context;
+    const { organization, store, clock, random, stopping, log } = context;
     const wake = new WakeUpSignal();
     this.#context = context;
     this.#statuses = statuses;
     this.#redact = createRedactor(context.config.secrets);
-    this.#records = new StatusRecords(store.commitStatuses(organization.id), () => wake.notify());
+    const signal = AbortSignal.any([stopping, this.#stopping.signal]);
+    this.#records = new StatusRecords({
+      table: store.commitStatuses(organization.id),
+      onChange: () => wake.notify(),
+      repeat: {
+        ...{ clock, signal: AbortSignal.any([signal, this.#once.signal]) },
+        onError: (error) => log.warn({ reason: error.message }, 'cannot record the commit status; retrying'),
+      },
+    });
     this.#sender = new StatusSender({
       ...{ records: this.#records, forge: statuses.forge, environment: statuses.environment, wake, clock, random },
-      signal: AbortSignal.any([stopping, this.#stopping.signal]),
+      signal,
       onRequest: (request) => this.#report(request),
       checkSend: () => context.checkSend(statuses.timeout),
     });
@@ -94,7 +106,7 @@ export class OrganizationCommitStatuses implements Feature {
     return {
       onPassStart: () => {
         this.#pass = newPass();
-        this.#earlier ??= this.#history.passes({ limit: EARLIER }).catch(() => []);
+        this.#startedAt ??= this.#context.clock.now();
       },
       onSource: ({ commit }) => {
         this.#commit = isFullCommit(commit) ? commit : null;
@@ -150,7 +162,7 @@ export class OrganizationCommitStatuses implements Feature {
     this.#change(async (records) => {
       const record = this.#find(records, commit);
       const left = end.plan === null ? Number.POSITIVE_INFINITY : ownChanges(end.plan, pass.drift).length;
-      const before = Math.max(countBefore(record, left), countApplied((await this.#earlier) ?? [], commit ?? ''));
+      const before = Math.max(countBefore(record, left), countApplied(await this.#readEarlier(), commit ?? ''));
       const isStopped = this.#context.stopping.aborted;
       const result = passProgress({ ...end, drift: pass.drift, wait: pass.wait, isStopped }, before);
       const { invalid } = pass;
@@ -180,6 +192,7 @@ export class OrganizationCommitStatuses implements Feature {
 
   /** Sends what the passes have recorded. A forge that refuses it fails nothing. */
   async once(): Promise<boolean> {
+    this.#once.abort();
     try {
       await this.#sender.sendDue();
     } catch (error) {
@@ -197,6 +210,13 @@ export class OrganizationCommitStatuses implements Feature {
     return this.#context.store.history(this.#context.organization.id);
   }
 
+  /** Returns the latest passes of the process before. Throws StoreError. */
+  async #readEarlier(): Promise<readonly PassRecord[]> {
+    const startedAt = this.#startedAt ?? Number.POSITIVE_INFINITY;
+    this.#earlier ??= (await this.#history.passes({ limit: EARLIER })).filter(({ endedAt }) => endedAt < startedAt);
+    return this.#earlier;
+  }
+
   /** Shows the result of the last commit of the process before, if that died between recording it and its status. */
   #settle(current: string): void {
     if (this.#isSettled) {
@@ -204,7 +224,7 @@ export class OrganizationCommitStatuses implements Feature {
     }
     this.#isSettled = true;
     this.#change(async (records) => {
-      const passes = (await this.#earlier) ?? [];
+      const passes = await this.#readEarlier();
       const { commit = null, number = 0 } = passes.find((pass) => isFullCommit(pass.commit)) ?? {};
       const record = this.#find(records, commit);
       const isOpen = record === undefined || ['pending', 'running'].includes(record.wanted.state);

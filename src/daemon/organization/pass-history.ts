@@ -1,11 +1,13 @@
 /** Records the passes of an organization in its history. */
 import { type Change, type ChangeResult, changeId } from '../../core/change.ts';
+import type { Clock } from '../../core/clock.ts';
 import { DesiredStateError, messageOf, StoreError } from '../../core/errors.ts';
 import { maskUrlsIn } from '../../core/text/safe-url.ts';
 import type { Logger } from '../../log.ts';
 import type { PassEnd, PassEvents } from '../../reconcile/daemon/pass.ts';
 import type { Desired, SourceHead } from '../../reconcile/daemon/source.ts';
 import type { History, NewPass, NewResourceChange, PassCounts } from '../../store/history.ts';
+import { untilStored } from '../../store/until-stored.ts';
 import { appliedEvents } from '../facts/events.ts';
 import { excerptPlan } from './plan-excerpt.ts';
 
@@ -13,6 +15,9 @@ export interface PassHistoryOptions {
   readonly organization: string;
   readonly history: Pick<History, 'addPass'>;
   readonly log: Logger;
+  readonly clock: Pick<Clock, 'sleep'>;
+  /** Aborts when the organization stops: what cannot be recorded then is lost. */
+  readonly stopping: AbortSignal;
   /** Returns the number of refused requests (429) since the start. */
   readonly refusals: () => number;
   /** Called after a pass was recorded. */
@@ -21,17 +26,22 @@ export interface PassHistoryOptions {
 
 /** Maximum characters of an error. */
 const MAX_ERROR = 1000;
+/** Number of passes that wait to be recorded, after which those that applied nothing are not recorded any more. */
+const MAX_WAITING = 20;
 
 /** Listener that records every pass. */
 export interface PassRecorder {
   readonly events: PassEvents;
-  /** Resolves when all passes that have ended are recorded, or cannot be. */
+  /** Resolves when all passes that have ended are recorded, or cannot be recorded now. */
   idle(): Promise<void>;
+  /** Resolves when all passes that have ended are recorded, or are given up because the organization stops. */
+  close(): Promise<void>;
 }
 
-/** Returns a recorder. A pass that cannot be recorded is logged, and changes nothing else. */
-export function recordPasses({ organization, history, log, refusals, onRecorded }: PassHistoryOptions): PassRecorder {
-  let recording: Promise<void> = Promise.resolve();
+/** Returns a recorder. A pass that cannot be recorded is recorded when the store works again, and delays no other pass. */
+export function recordPasses(options: PassHistoryOptions): PassRecorder {
+  const { refusals } = options;
+  const queue = new RecordingQueue(options);
   let desired: Desired | null = null;
   /** Commit whose manifests are invalid. */
   let invalid: SourceHead | null = null;
@@ -56,17 +66,63 @@ export function recordPasses({ organization, history, log, refusals, onRecorded 
       const isOfLastValid = invalid === null || end.results.some(({ status }) => status === 'applied');
       const pass = toRecord(end, isOfLastValid ? desired : invalid, refusals() - before, drift);
       drift = new Set();
-      const added = history
-        .addPass(pass, (number) => appliedEvents(organization, pass, number))
-        .then(onRecorded, (error: unknown) => {
-          // A pass that could not use the state file has already been logged with the same reason.
-          const level = end.error instanceof StoreError ? 'debug' : 'warn';
-          log[level]({ reason: messageOf(error) }, 'cannot record the pass in the history');
-        });
-      recording = Promise.all([recording, added]).then(() => undefined);
+      // A pass that could not use the state file has already been logged with the same reason.
+      queue.add(pass, end.error instanceof StoreError ? 'debug' : 'warn');
     },
   };
-  return { events, idle: () => recording };
+  return { events, idle: () => queue.idle(), close: () => queue.close() };
+}
+
+/** Records passes one after the other, each until the store takes it. */
+class RecordingQueue {
+  readonly #options: PassHistoryOptions;
+  #last: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  /** Settles when the store fails while a pass is recorded. */
+  #failed = Promise.withResolvers<void>();
+
+  constructor(options: PassHistoryOptions) {
+    this.#options = options;
+  }
+
+  add(pass: NewPass, level: 'debug' | 'warn'): void {
+    if (this.#waiting >= MAX_WAITING && (pass.counts.applied ?? 0) === 0) {
+      return;
+    }
+    this.#waiting += 1;
+    this.#last = this.#last
+      .then(() => this.#record(pass, level))
+      .finally(() => {
+        this.#waiting -= 1;
+      });
+  }
+
+  async idle(): Promise<void> {
+    await Promise.race([this.#last, this.#failed.promise]);
+  }
+
+  async close(): Promise<void> {
+    await this.#last;
+  }
+
+  async #record(pass: NewPass, level: 'debug' | 'warn'): Promise<void> {
+    const { organization, history, clock, stopping, onRecorded } = this.#options;
+    const report = (error: unknown, message: string) => this.#options.log[level]({ reason: messageOf(error) }, message);
+    const events = (number: number) => appliedEvents(organization, pass, number);
+    try {
+      const number = await untilStored((isRepeated) => history.addPass(pass, events, isRepeated), {
+        ...{ clock, signal: stopping },
+        onError: (error) => {
+          report(error, 'cannot record the pass in the history; retrying');
+          this.#failed.resolve();
+        },
+      });
+      this.#failed = Promise.withResolvers();
+      onRecorded?.(number);
+    } catch (error) {
+      report(error, 'cannot record the pass in the history');
+    }
+  }
 }
 
 function toRecord(

@@ -54,6 +54,7 @@ export class Reconciliation implements Feature {
       organization: id,
       history: store.history(id),
       log,
+      ...{ clock, stopping },
       refusals: () => connection.queue.snapshot().outcomes.refused,
       onRecorded: options.onRecorded,
     });
@@ -116,7 +117,7 @@ export class Reconciliation implements Feature {
 
   async stop(): Promise<void> {
     await Promise.all([this.#schedule.stop(), this.reconciler.idle()]);
-    await this.#recorder.idle();
+    await this.#recorder.close();
   }
 
   #endPass(retryIn: number | null, onPassEnd: () => void): void {

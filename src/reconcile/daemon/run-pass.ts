@@ -35,10 +35,14 @@ export interface Check {
 
 type PassResult = Pick<PassEnd, 'outcome' | 'plan' | 'results' | 'error' | 'retryIn'>;
 
-/** Counter of the requests of one pass. */
-class PassRequests {
+/** Requests of one pass, and what is known of its result when it fails. */
+class PassProgress {
   reads = 0;
   writes = 0;
+  /** Null before it was made. */
+  plan: Plan | null = null;
+  /** Changes that have ended. */
+  readonly results: ChangeResult[] = [];
   readonly count = (method: string): void => {
     this[method === 'GET' ? 'reads' : 'writes'] += 1;
   };
@@ -79,13 +83,13 @@ export class PassRunner {
   async run(trigger: Trigger): Promise<PassEnd> {
     const { clock, events, signal } = this.#options;
     const started = clock.monotonic();
-    const requests = new PassRequests();
+    const progress = new PassProgress();
     events.onPassStart?.(trigger);
-    const result = await this.#steps(trigger, requests).catch((error: unknown) =>
+    const result = await this.#steps(trigger, progress).catch((error: unknown) =>
       // Work that was abandoned because the daemon is shutting down is not reported as an error.
-      this.#failed(signal.aborted ? null : toError(error)),
+      this.#failed(signal.aborted ? null : toError(error), progress),
     );
-    const { reads, writes } = requests;
+    const { reads, writes } = progress;
     return {
       ...result,
       trigger,
@@ -95,18 +99,18 @@ export class PassRunner {
     };
   }
 
-  async #steps(trigger: Trigger, requests: PassRequests): Promise<PassResult> {
+  async #steps(trigger: Trigger, progress: PassProgress): Promise<PassResult> {
     // 1. Read the manifests; if that fails, use the last valid ones.
     const { desired, error } = await this.#readManifests();
     if (desired === null) {
-      return this.#failed(error);
+      return this.#failed(error, progress);
     }
     // 2. Load the base, the approvals and the flapping fields.
     const { config, planAuthors } = this.#options;
     const authors = config.approvals.notAuthor ? await planAuthors.read(desired.commit) : null;
     const input = await this.#planningInput(desired, trigger, authors);
     // 3. Read the platform and plan.
-    const { planned, drift } = await this.#plan(input, trigger, requests, authors);
+    const { planned, drift } = await this.#plan(input, trigger, progress, authors);
     // 4. Apply the plan, unless it has to wait.
     const wait = planWait(planned.plan, this.#pauses, this.#options);
     if (wait === null) {
@@ -114,7 +118,7 @@ export class PassRunner {
     } else {
       this.#options.events.onWait?.(wait.reason, wait.until);
     }
-    const applied = wait === null ? await this.#apply(input, planned, requests) : null;
+    const applied = wait === null ? await this.#apply(input, planned, progress) : null;
     const results = applied?.results ?? [];
     // 5. Record which fields are flapping.
     const cooldown = await this.#recordFlapping(planned, drift, results);
@@ -133,8 +137,11 @@ export class PassRunner {
     return { outcome, plan: planned.plan, results, error, retryIn };
   }
 
-  #failed(error: Error | null): PassResult {
-    return { outcome: 'failed', plan: null, results: [], error, retryIn: this.#backoff.next() };
+  /** A pass that fails after it has applied something ends with what it applied. */
+  #failed(error: Error | null, { plan, results }: PassProgress): PassResult {
+    const hasApplied = results.some(({ status }) => status === 'applied');
+    const known = hasApplied ? { plan, results } : { plan: null, results: [] };
+    return { outcome: 'failed', ...known, error, retryIn: this.#backoff.next() };
   }
 
   async #readManifests(): Promise<{ readonly desired: Desired | null; readonly error: Error | null }> {
@@ -185,28 +192,29 @@ export class PassRunner {
   async #plan(
     input: PlanningInput,
     trigger: Trigger,
-    requests: PassRequests,
+    progress: PassProgress,
     authors: CommitAuthors | null,
   ): Promise<{ readonly planned: Planned; readonly drift: ReadonlySet<Change> }> {
-    const reader = this.#options.openReader(trigger === 'schedule' ? 'drift' : 'apply', requests.count);
+    const reader = this.#options.openReader(trigger === 'schedule' ? 'drift' : 'apply', progress.count);
     const planned = await makePlan(
       input,
-      platformSource(reader, () => requests.reads),
+      platformSource(reader, () => progress.reads),
     );
     const drift = driftOf(input.kinds, planned.plan.changes, input.base);
+    progress.plan = planned.plan;
     this.#lastCheck = { plan: planned.plan, drift, authors, at: this.#options.clock.now() };
     this.#options.events.onPlan?.(planned, [...drift]);
     return { planned, drift };
   }
 
-  async #apply(input: PlanningInput, planned: Planned, requests: PassRequests): Promise<ApplyResult | null> {
+  async #apply(input: PlanningInput, planned: Planned, progress: PassProgress): Promise<ApplyResult | null> {
     const { config, openWriter, clock, parallel, signal, abort, record, events } = this.#options;
     if (openWriter === null) {
       return null;
     }
     const byId = new Map(planned.plan.changes.map((change) => [changeId(change), change]));
     return apply(input, planned, {
-      writer: openWriter('apply', requests.count),
+      writer: openWriter('apply', progress.count),
       clock,
       parallel,
       signal,
@@ -216,7 +224,11 @@ export class PassRunner {
         const now = clock.now();
         return windowState(config.syncWindows, now).open && !this.#pauses.some((each) => isOfOrganization(each, now));
       },
-      onResult: (result) => events.onResult?.(result, byId.get(changeId(result))),
+      onResult: (result) => {
+        progress.results.push(result);
+        events.onResult?.(result, byId.get(changeId(result)));
+      },
+      onUnrecorded: (result) => void progress.results.push(result),
     });
   }
 

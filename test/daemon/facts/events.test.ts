@@ -29,6 +29,12 @@ test('a commit that was applied is one event, however many passes it needed', ()
   expect(second?.id).toBe(first?.id);
 });
 
+test('a commit whose pass failed after it had applied everything is an event, too', () => {
+  const complete = { ...applied, outcome: 'failed', counts: { create: 1, update: 1, applied: 2 }, error: 'x' } as const;
+  expect(appliedEvents('acme', passOf(null, complete), 7)).toMatchObject([{ id: `applied/acme/${COMMIT}` }]);
+  expect(appliedEvents('acme', passOf(null, { ...complete, counts: { create: 2, applied: 1 } }), 7)).toEqual([]);
+});
+
 test.each([
   ['failed', { ...applied, outcome: 'failed' }],
   ['waits for approval', { ...applied, outcome: 'held' }],

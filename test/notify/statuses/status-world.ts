@@ -64,7 +64,7 @@ export class World {
   }
 
   #openRecords(): StatusRecords {
-    return new StatusRecords(this.store.commitStatuses('org_1'), () => undefined);
+    return new StatusRecords({ table: this.store.commitStatuses('org_1'), onChange: () => undefined });
   }
 
   #open(): StatusSender {
