@@ -1,5 +1,5 @@
 /** The daemon: opens the store, claims organizations, and runs their features. */
-import type { Config, OrganizationConfig } from './config/config.ts';
+import type { Config } from './config/config.ts';
 import { endsWithin, repeatEvery } from './core/clock.ts';
 import { messageOf } from './core/errors.ts';
 import { ChangeNotifier } from './daemon/backend.ts';
@@ -126,9 +126,9 @@ class RunningDaemon implements Daemon {
     });
     this.#link = new FleetLink({
       ...{ context: this.#context, leases: this.#leases, changes, stopping: this.#stopping.signal },
+      connections: this.#connections,
       find: (id) => this.#organizations.find(id),
       configured: () => this.#config.organizations,
-      queueName: (organization) => this.#connections.queueName(organization),
       onNotifications: () => this.#notifications.wakeHere(),
       onConfiguration: () => {
         this.#problems.markChanged();
@@ -250,8 +250,7 @@ class RunningDaemon implements Daemon {
   }
 
   #reporters(): readonly string[] {
-    const name = (organization: OrganizationConfig) => this.#connections.queueName(organization);
-    return configuredReporters(this.#config.organizations, name, this.#context.dryRun);
+    return configuredReporters(this.#config.organizations, this.#context.dryRun);
   }
 
   #showOrganization(id: string): void {

@@ -34,3 +34,10 @@ export function enumerated(items: readonly string[], separator = ', '): string {
   const named = items.slice(0, NAMED).join(separator);
   return more > 0 ? `${named} and ${more} more` : named;
 }
+
+/** Returns at most `most` lines; of more, the first ones, and then the number of the rest: `and 1997 more`. */
+export function firstLines(lines: readonly string[], most: number): readonly string[] {
+  const shown = lines.length <= most ? lines : lines.slice(0, most - 1);
+  const rest = lines.length - shown.length;
+  return rest > 0 ? [...shown, `and ${rest} more`] : shown;
+}

@@ -149,6 +149,7 @@ function queueState({ queueName, sampler }: BackendOptions, { config, queue }: M
   const name = queueName(config);
   return {
     name,
+    isKnown: true,
     snapshot: () => queue.snapshot(),
     samples: async () => sampler?.of(name)?.read() ?? [],
   };

@@ -9,6 +9,7 @@ import type { ChangeNotifier } from './backend.ts';
 import { CommandRunner } from './commands/command-runner.ts';
 import { CommandSender } from './commands/command-sender.ts';
 import { RoutedActions } from './commands/routed-actions.ts';
+import type { TokenConnections } from './fleet/token-connections.ts';
 import type { HookedOrganization } from './hooks.ts';
 import type { DaemonContext } from './organization/feature.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
@@ -22,7 +23,7 @@ export interface FleetLinkOptions {
   readonly find: (organization: string) => ManagedOrganization | undefined;
   /** Returns the organizations of the configuration. */
   readonly configured: () => readonly OrganizationConfig[];
-  readonly queueName: (organization: OrganizationConfig) => string;
+  readonly connections: Pick<TokenConnections, 'queueName' | 'tokenUsers'>;
   readonly changes: ChangeNotifier;
   /** Aborts when the daemon stops: no further commands are begun. */
   readonly stopping: AbortSignal;
@@ -55,11 +56,12 @@ export class FleetLink {
   #backend: Backend | null = null;
 
   constructor(options: FleetLinkOptions) {
-    const { context, leases, queueName } = options;
+    const { context, leases, connections } = options;
     const { store, clock, random, version } = context;
     this.#options = options;
     this.remote = new RemoteOrganizations({
-      ...{ store, clock, random, version, leases, queueName },
+      ...{ store, clock, random, version, leases },
+      queueName: (organization) => connections.queueName(organization),
       onPush: (organization) => this.#tell(organization, 'push'),
     });
     this.#shared = this.#open();
@@ -128,6 +130,7 @@ export class FleetLink {
     const managed = this.#options.find(id);
     if (managed === undefined) {
       this.#shared?.publisher.remove(id);
+      this.#showQueue(id);
       return;
     }
     const { lease } = managed;
@@ -189,15 +192,29 @@ export class FleetLink {
 
   #read(managed: ManagedOrganization) {
     const { id, conversations } = managed;
-    const state = this.#backend?.organizations().find((each) => each.id === id);
-    const queue = state?.queue.name === id ? state.queue : null;
+    const hasQueue = this.#queueHolder(managed.config) === id;
+    const queue = hasQueue ? this.#backend?.organizations().find((each) => each.id === id)?.queue : null;
     return {
       reconciler: managed.reconciliation?.reconciler ?? null,
       statuses: managed.statuses,
       clusters: managed.clusters,
       ingestion: conversations.activity,
-      queue,
+      queue: queue ?? null,
     };
+  }
+
+  /** Returns the organization of this replica whose state has the queue of a token: the first one that uses it. */
+  #queueHolder(config: Pick<OrganizationConfig, 'id' | 'token'>): string | undefined {
+    return this.#options.connections.tokenUsers(config).find((id) => this.#options.find(id) !== undefined);
+  }
+
+  /** Writes the queue again that an organization used which this replica does not have any more. */
+  #showQueue(id: string): void {
+    const config = this.#shared === null ? undefined : this.#options.configured().find((each) => each.id === id);
+    const holder = config === undefined ? undefined : this.#queueHolder(config);
+    if (holder !== undefined) {
+      this.#shared?.publisher.changed(holder);
+    }
   }
 
   /** Notifies listeners of this replica of what another one has changed. */

@@ -13,6 +13,8 @@ export interface MetricOwnership {
 
 /** Metrics that the replica which receives a webhook writes, and not the owner of the organization. */
 const RECEIVED = /^octavo_(push_)?webhook_/;
+/** Metrics of the limit of a token, which replicas that divide its organizations share: its first organization's owner exports it. */
+const SHARED_LIMIT = /^octavo_budget_(limit|remaining)$/;
 const OWNED_LABELS: readonly string[] = ['organization', 'queue'];
 
 type Labels = Readonly<Partial<Record<string, string | number>>>;
@@ -57,7 +59,8 @@ async function removeOthers(metric: Metric, ownership: MetricOwnership): Promise
 
 function isOwned(metric: string, { organization, queue }: Labels, ownership: MetricOwnership): boolean {
   if (queue !== undefined) {
-    return ownership.queue(String(queue));
+    const name = String(queue);
+    return ownership.queue(name) && (!SHARED_LIMIT.test(metric) || ownership.organization(name));
   }
   const isCurrent = RECEIVED.test(metric) ? ownership.receiver : ownership.organization;
   return organization === undefined || isCurrent(String(organization));

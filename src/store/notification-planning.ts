@@ -1,6 +1,7 @@
 /** State and changes of the notifier, in SQL. */
 import { CONDITION_RULES, EVENT_CODES } from '../core/condition-codes.ts';
 import type { Json } from '../core/json.ts';
+import { firstLines } from '../core/lists.ts';
 import type { NotificationEvent } from './notification-events.ts';
 import { toCondition, toDelivery, toNotified, toSilence } from './notification-rows.ts';
 import {
@@ -8,6 +9,7 @@ import {
   type Fact,
   type FactReport,
   factKey,
+  MAX_DETAILS,
   NOTIFICATION_RETENTION,
   type NotificationDelivery,
   type Notified,
@@ -61,17 +63,21 @@ export class PlanningTables {
     );
   }
 
-  /** Returns what is true, once per key, with the earliest start. Codes of other versions are left out. */
+  /**
+   * Returns what is true, once per key: as it was reported first, with the details of all reporters. Codes of other versions
+   * are left out.
+   */
   async facts(): Promise<readonly Fact[]> {
-    const found = new Map<string, Fact>();
+    const found = new Map<string, Fact[]>();
     for (const row of await this.#sql.all('SELECT key, fact FROM fact ORDER BY key, reporter')) {
       const fact = this.#toFact(row.fact);
-      const other = found.get(String(row.key));
-      if (Object.hasOwn(CONDITION_RULES, fact.code) && (other === undefined || fact.since < other.since)) {
-        found.set(String(row.key), fact);
+      if (Object.hasOwn(CONDITION_RULES, fact.code)) {
+        const same = found.get(String(row.key));
+        same?.push(fact);
+        found.set(String(row.key), same ?? [fact]);
       }
     }
-    return [...found.values()];
+    return [...found.values()].map(joinFacts);
   }
 
   #toFact(text: unknown): Fact {
@@ -199,6 +205,15 @@ export class PlanningTables {
       ...[time, time - age, time, count - 1],
     );
   }
+}
+
+/** Joins the reports of one fact. */
+function joinFacts(facts: readonly Fact[]): Fact {
+  const first = facts.reduce((earliest, fact) => (fact.since < earliest.since ? fact : earliest));
+  if (facts.length === 1) {
+    return first;
+  }
+  return { ...first, details: firstLines([...new Set(facts.flatMap(({ details }) => details))], MAX_DETAILS) };
 }
 
 function round(time: number | null): number | null {

@@ -30,6 +30,9 @@ export interface Fact {
   readonly path: string | null;
 }
 
+/** Most details of a fact; the last one counts the rest. */
+export const MAX_DETAILS = 10;
+
 /** Returns the identity of a condition over all its episodes. */
 export function factKey({ code, scope, subject }: Pick<Fact, 'code' | 'scope' | 'subject'>): string {
   return JSON.stringify([code, scope.organization, scope.token, scope.platform, subject]);

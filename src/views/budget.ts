@@ -3,8 +3,9 @@ import { largest, smallest } from '../core/lists.ts';
 import { counted, spanWords } from '../plan/render/words.ts';
 import { PRIORITIES, type Priority } from '../queue/model/request.ts';
 import type { BudgetSnapshot, QueueSnapshot } from '../queue/model/snapshot.ts';
-import type { OrganizationState, QueueState } from './model/backend.ts';
+import type { OrganizationState } from './model/backend.ts';
 import { type BudgetSample, budgetName } from './model/budget-samples.ts';
+import { type QueueShare, queueShares, sumQueues } from './queue-shares.ts';
 
 /** State of a budget at one time, summed up over a part of the sampled period. */
 export interface BudgetPoint {
@@ -28,6 +29,16 @@ export interface BudgetView {
   readonly points: readonly BudgetPoint[];
 }
 
+/** Part of a token's requests that one replica sends. */
+export interface ShareView {
+  /** Host name and process id of the replica. */
+  readonly replica: string;
+  readonly waiting: number;
+  readonly inFlight: number;
+  /** In the sampled period. */
+  readonly refused: number;
+}
+
 export interface QueueView {
   readonly name: string;
   /** Organizations that use the token, of those that the viewer may see. */
@@ -42,6 +53,8 @@ export interface QueueView {
   /** Estimated seconds until nothing waits; null if it cannot be estimated. */
   readonly idleInSeconds: number | null;
   readonly budgets: readonly BudgetView[];
+  /** Shares of the replicas that divide the organizations of the token; empty if one has all of them. */
+  readonly replicas: readonly ShareView[];
 }
 
 export interface BudgetPageView {
@@ -56,18 +69,28 @@ export const QUEUES_PER_PAGE = 10;
 const MAX_POINTS = 90;
 
 /**
- * Returns the queues of these organizations, those with the most waiting requests first, from number `start`. Throws
- * StoreError.
+ * Returns the queues of the organizations that the viewer may see, those with the most waiting requests first, from number
+ * `start`. Throws StoreError.
  */
-export async function budgetView(organizations: readonly OrganizationState[], start: number): Promise<BudgetPageView> {
-  const groups = [...Map.groupBy(organizations, ({ queue }) => queue.name).values()];
+export async function budgetView(
+  organizations: readonly OrganizationState[],
+  start: number,
+  isVisible: (organization: string) => boolean = () => true,
+): Promise<BudgetPageView> {
+  const all = [...Map.groupBy(organizations, ({ queue }) => queue.name).values()];
+  const groups = all.filter((members) => members.some(({ id }) => isVisible(id)));
   const states = groups.map((members) => {
-    const { queue } = members[0] as OrganizationState;
-    return { queue, snapshot: queue.snapshot(), organizations: members.map(({ id }) => id) };
+    const shares = queueShares(members).map((share) => ({ ...share, snapshot: share.queue.snapshot() }));
+    const { name } = (members[0] as OrganizationState).queue;
+    const [first, ...others] = shares.map(({ snapshot }) => snapshot) as [QueueSnapshot, ...QueueSnapshot[]];
+    return {
+      name,
+      shares,
+      snapshot: sumQueues([first, ...others]),
+      organizations: members.map(({ id }) => id).filter(isVisible),
+    };
   });
-  const sorted = states.sort(
-    (a, b) => urgency(b.snapshot) - urgency(a.snapshot) || (a.queue.name < b.queue.name ? -1 : 1),
-  );
+  const sorted = states.sort((a, b) => urgency(b.snapshot) - urgency(a.snapshot) || (a.name < b.name ? -1 : 1));
   return {
     queues: await Promise.all(sorted.slice(start, start + QUEUES_PER_PAGE).map((each) => queueView(each))),
     start,
@@ -81,16 +104,19 @@ function urgency({ breaker, budgets, waiting }: QueueSnapshot): number {
 }
 
 interface QueueInput {
-  readonly queue: QueueState;
+  readonly name: string;
+  readonly shares: readonly (QueueShare & { readonly snapshot: QueueSnapshot })[];
+  /** Sum of the shares. */
   readonly snapshot: QueueSnapshot;
   readonly organizations: readonly string[];
 }
 
-async function queueView({ queue, snapshot, organizations }: QueueInput): Promise<QueueView> {
+async function queueView({ name, shares, snapshot, organizations }: QueueInput): Promise<QueueView> {
   const { breaker, waiting, inFlight, oldest, budgets } = snapshot;
-  const samples = await queue.samples();
+  const sampled = await Promise.all(shares.map(({ queue }) => queue.samples()));
+  const samples = sampled.flat().sort((a, b) => a.at - b.at);
   return {
-    name: queue.name,
+    name,
     organizations,
     sentence: sentenceOf(snapshot),
     breaker,
@@ -100,10 +126,20 @@ async function queueView({ queue, snapshot, organizations }: QueueInput): Promis
     >,
     inFlight,
     oldestSeconds: oldest === null ? null : Math.round(oldest / 1000),
-    refused: samples.reduce((total, { refused }) => total + refused, 0),
+    refused: refusedIn(samples),
     idleInSeconds: estimateIdle(snapshot),
     budgets: budgets.map((budget) => toBudget(budget, samples)),
+    replicas: shares.length === 1 ? [] : shares.map((share, index) => toShare(share, sampled[index] ?? [])),
   };
+}
+
+function toShare({ address, snapshot }: QueueInput['shares'][number], samples: readonly BudgetSample[]): ShareView {
+  const { waiting, inFlight } = snapshot;
+  return { replica: address ?? '', waiting: sum(waiting), inFlight, refused: refusedIn(samples) };
+}
+
+function refusedIn(samples: readonly BudgetSample[]): number {
+  return samples.reduce((total, { refused }) => total + refused, 0);
 }
 
 function sentenceOf(snapshot: QueueSnapshot): string {
@@ -169,7 +205,7 @@ function toPoints(name: string, samples: readonly BudgetSample[]): readonly Budg
     points.push({
       at: new Date((part[0] as BudgetSample).at).toISOString(),
       remaining: remaining.length === 0 ? null : smallest(remaining),
-      refused: part.reduce((total, { refused }) => total + refused, 0),
+      refused: refusedIn(part),
     });
   }
   return points;

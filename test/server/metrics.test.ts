@@ -90,6 +90,25 @@ describe('createMetrics', () => {
     );
   });
 
+  test('exports the limit of a token only at the owner of its first organization, and the rest for each replica', async () => {
+    const metrics = createMetrics();
+    const owned = new Set(['org_1']);
+    metrics.limitTo({ organization: (id) => owned.has(id), queue: () => true, receiver: () => true });
+    for (const queue of ['org_1', 'org_2']) {
+      const budgets = [{ class: 'read', limit: 100, remaining: 40, cooldownSeconds: 3 }];
+      metrics.queue({ queue, waiting: { apply: 4 }, oldestSeconds: 2, isCircuitOpen: false, budgets });
+    }
+    const namesOf = async (queue: string) =>
+      (await metrics.registry.metrics())
+        .split('\n')
+        .filter((line) => line.includes(`queue="${queue}"`))
+        .map((line) => line.split('{', 1)[0]);
+    const limits = ['octavo_budget_limit', 'octavo_budget_remaining'];
+    const all = await namesOf('org_1');
+    expect(all).toEqual(expect.arrayContaining([...limits, 'octavo_budget_cooldown_seconds', 'octavo_queue_waiting']));
+    expect(await namesOf('org_2')).toEqual(all.filter((name) => !limits.includes(name ?? '')));
+  });
+
   test('exports the attempts of a channel before the first one, so that Prometheus sees it as an increase', async () => {
     const metrics = createMetrics();
     metrics.channels(['ops']);

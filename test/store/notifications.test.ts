@@ -87,11 +87,15 @@ describe.each(storeCases('tests of notifications'))('notifications in %s', (_nam
     expect(await notifications.facts()).toEqual([fact('org_2')]);
   });
 
-  test('return a fact of several reporters once, with its earliest start', async () => {
+  test('return a fact of several reporters once, with its earliest start and all details', async () => {
     const dead = fact(null, { code: 'platform-failing' });
-    await store.notifications().report({ reporter: 'a', facts: [{ ...dead, since: 7 }] });
-    await store.notifications().report({ reporter: 'b', facts: [{ ...dead, since: 3 }] });
-    expect((await state()).facts).toEqual([{ ...dead, since: 3 }]);
+    await store.notifications().report({ reporter: 'a', facts: [{ ...dead, since: 7, details: ['x', 'a'] }] });
+    await store.notifications().report({ reporter: 'b', facts: [{ ...dead, since: 3, details: ['x', 'b'] }] });
+    expect((await state()).facts).toEqual([{ ...dead, since: 3, details: ['x', 'a', 'b'] }]);
+    const many = Array.from({ length: 9 }, (_, index) => `line ${index}`);
+    await store.notifications().report({ reporter: 'c', facts: [{ ...dead, since: 8, details: many }] });
+    const [joined] = await store.notifications().facts();
+    expect(joined?.details.slice(-2)).toEqual(['line 5', 'and 3 more']);
   });
 
   test('return everything that was written, in one transaction', async () => {

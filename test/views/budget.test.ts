@@ -38,6 +38,66 @@ test('organizations with the same token are one queue, and the busiest is first'
   expect(view.queues.map(({ organizations }) => organizations)).toEqual([['c'], ['a', 'b']]);
 });
 
+const replica = (id: string) => ({ owner: { kind: 'replica', id, address: `${id}:42` } }) as const;
+
+test('the shares of replicas that divide the organizations of a token are added up, and their limits are not', async () => {
+  const queue = (over: Parameters<typeof someQueue>[0], refused = 0) => ({
+    ...{ name: 'a', snapshot: () => someQueue(over) },
+    samples: async () => [{ at: NOW, waiting: 0, inFlight: 0, refused, budgets: [] }],
+  });
+  const current = { resetIn: 5000 };
+  const one = queue(
+    { waiting: { ...NONE, apply: 3 }, inFlight: 1, budgets: [someBudget({ remaining: 9, resetIn: 0 })] },
+    2,
+  );
+  const two = queue(
+    {
+      ...{ waiting: { ...NONE, drift: 4 }, inFlight: 2, oldest: 7000, breaker: 'open' },
+      budgets: [someBudget({ remaining: 30, ...current }), someBudget({ classes: ['write'], remaining: 5 })],
+    },
+    1,
+  );
+  const three = queue({
+    waiting: NONE,
+    inFlight: 0,
+    budgets: [someBudget({ remaining: 20, cooldown: 3000, ...current })],
+  });
+  const unknown = { name: 'a', isKnown: false, snapshot: () => someQueue({ waiting: { ...NONE, apply: 999 } }) };
+  const states = [
+    { ...someOrganization('a', { queue: one }), ...replica('r1') },
+    { ...someOrganization('b', { queue: unknown }), ...replica('r2') },
+    { ...someOrganization('c', { queue: two }), ...replica('r2') },
+    { ...someOrganization('d', { queue: three }), ...replica('r3') },
+    {
+      ...someOrganization('e', { queue: { ...unknown, isKnown: true } }),
+      owner: { kind: 'none', since: null } as const,
+    },
+  ];
+  const { queues } = await budgetView(states, 0, (id) => id !== 'c');
+  expect(queues).toHaveLength(1);
+  expect(queues[0]).toMatchObject({
+    ...{ organizations: ['a', 'b', 'd', 'e'], breaker: 'open', waiting: { ...NONE, apply: 3, drift: 4 } },
+    ...{ inFlight: 3, oldestSeconds: 7, refused: 3 },
+    budgets: [
+      { name: 'read', limit: 100, remaining: 20, resetInSeconds: 5, cooldownSeconds: 3 },
+      { name: 'write', limit: 100, remaining: 5 },
+    ],
+    replicas: [
+      { replica: 'r1:42', waiting: 3, inFlight: 1, refused: 2 },
+      { replica: 'r2:42', waiting: 4, inFlight: 2, refused: 1 },
+      { replica: 'r3:42', waiting: 0, inFlight: 0, refused: 0 },
+    ],
+  });
+});
+
+test('a queue of one replica has no shares, and is shown while nobody has its organizations', async () => {
+  const [owned] = (await budgetView([{ ...someOrganization('a'), ...replica('r1') }], 0)).queues;
+  expect(owned).toMatchObject({ inFlight: 2, replicas: [] });
+  const nobody = { ...someOrganization('a'), owner: { kind: 'none', since: null } as const };
+  expect((await budgetView([nobody], 0)).queues).toMatchObject([{ inFlight: 2, replicas: [] }]);
+  expect((await budgetView([nobody], 0, () => false)).queues).toEqual([]);
+});
+
 test('a chart has at most 90 points: the least remaining and the sum of refusals of each part', async () => {
   const samples: BudgetSample[] = Array.from({ length: 900 }, (_, index) => ({
     at: NOW + index * 10_000,

@@ -62,7 +62,7 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
     reconciler: null,
     record: store.organization(`${id} ${created}`),
     history: store.history(`${id} ${created}`),
-    queue: { name: id, snapshot: () => someQueue(), samples: async () => [], ...parts.queue },
+    queue: { name: id, isKnown: true, snapshot: () => someQueue(), samples: async () => [], ...parts.queue },
     conversations: {
       status: async () => ({
         inFlight: 0,

@@ -3,16 +3,16 @@ import { LeaseLostError, messageOf, StoreError } from '../../core/errors.ts';
 import { type Json, sameJson } from '../../core/json.ts';
 import type { Logger } from '../../log.ts';
 import type { Fact, FactReport, Notifications, Scope } from '../../store/notifications.ts';
-import type { Backend, OrganizationState } from '../../views/model/backend.ts';
+import type { Backend, OrganizationState, QueueState } from '../../views/model/backend.ts';
 import { checkTimes } from '../../views/model/checks.ts';
 import { BreakerWatch } from './breaker-watch.ts';
 import { keepSince } from './fact.ts';
 import { unownedFacts } from './fleet-facts.ts';
 import { clusterFacts, commitStatusFacts, conversationFacts, pauseFacts, staleFacts } from './organization-facts.ts';
 import type { PassActivity } from './pass-activity.ts';
-import { passFacts, tokenRefusal } from './pass-facts.ts';
+import { passFacts } from './pass-facts.ts';
 import { planFacts } from './plan-facts.ts';
-import { budgetFacts, configurationFacts, platformFacts, refusalFacts, stateFileFacts } from './platform-facts.ts';
+import { budgetFacts, configurationFacts, platformFacts, stateFileFacts } from './platform-facts.ts';
 
 export interface FactCollectorOptions {
   readonly backend: Backend;
@@ -108,11 +108,15 @@ export class FactCollector {
       const { backend } = this.#options;
       const reports: Reports = new Map();
       const failures = this.#failure === null ? [] : [this.#failure];
+      const queues = this.#queues();
       for (const state of this.#due()) {
         await this.#addOrganization(reports, state, failures);
+        if (!queues.has(state.id)) {
+          reports.set(`queue/${state.id}`, { organization: state.id, facts: [] });
+        }
       }
       const now = backend.clock.now();
-      this.#addTokens(reports, now);
+      this.#addTokens(reports, queues, now);
       if (this.#options.writer(null) !== null) {
         this.#addShared(reports, failures[0] ?? null);
       }
@@ -203,31 +207,32 @@ export class FactCollector {
     }
   }
 
-  /** Adds what belongs to a token. The replica with the shared work may have none, so the platform is part of it. */
-  #addTokens(reports: Reports, now: number): void {
-    const { platform } = this.#options;
-    const tokens = Map.groupBy(this.#owned, ({ queue }) => queue.name);
-    this.#breakers.retain(new Set(tokens.keys()));
-    const observed = [...tokens].map(([name, members]) => {
-      const [first] = members as [OrganizationState];
-      const snapshot = first.queue.snapshot();
-      return { name, first, members, snapshot, breaker: this.#breakers.observe(name, snapshot, now) };
+  /**
+   * Adds what belongs to a token, by its first organization here: other replicas may have other ones. The replica with the
+   * shared work may have none, so the platform is part of it.
+   */
+  #addTokens(reports: Reports, queues: ReadonlyMap<string, QueueState>, now: number): void {
+    const scope = { organization: null, platform: this.#options.platform };
+    this.#breakers.retain(new Set([...queues.values()].map(({ name }) => name)));
+    const observed = [...queues].map(([organization, queue]) => {
+      const { name } = queue;
+      const state = queue.snapshot();
+      return { organization, name, state, breaker: this.#breakers.observe(name, state, now) };
     });
     const breakers = observed.map(({ breaker }) => breaker);
-    for (const { name, first, members, snapshot, breaker } of observed) {
-      const scope = this.#tokenScope(first);
-      const ended = members.filter(({ reconciler }) => (reconciler?.lastEnd ?? null) !== null);
-      const refusals = ended.flatMap(({ id, reconciler }) => {
-        const refusal = reconciler === null ? null : tokenRefusal(reconciler);
-        return refusal === null ? [] : [{ organization: id, ...refusal }];
-      });
-      // Who has an organization of the token has all of them.
-      const add = (reporter: string, facts: readonly Fact[] | null) =>
-        reports.set(`${reporter}/${name}`, { organization: first.id, facts });
-      add('token', ended.length === 0 ? null : refusalFacts(scope, refusals));
-      add('budget', budgetFacts(scope, snapshot, now));
-      add('platform', platformFacts({ organization: null, token: null, platform }, breaker, breakers));
+    for (const { organization, name, state, breaker } of observed) {
+      const platform = platformFacts({ ...scope, token: null }, breaker, breakers);
+      const budget = budgetFacts({ ...scope, token: name }, state, now);
+      const facts = platform === null && budget.length === 0 ? null : [...(platform ?? []), ...budget];
+      reports.set(`queue/${organization}`, { organization, facts });
     }
+  }
+
+  /** Returns the queues of this replica, each by its first organization here. */
+  #queues(): ReadonlyMap<string, QueueState> {
+    const owned = this.#owned.toReversed();
+    const firsts = new Map(owned.map(({ id, queue }) => [queue.name, { id, queue }]));
+    return new Map([...firsts.values()].map(({ id, queue }) => [id, queue]));
   }
 
   #tokenScope({ queue }: OrganizationState): Scope {

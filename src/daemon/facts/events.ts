@@ -6,7 +6,7 @@ import type { NewAuditEntry, NewPass } from '../../store/history.ts';
 import type { NotificationEvent } from '../../store/notifications.ts';
 import { organizationPath, passPath, planPath } from '../../views/model/paths.ts';
 import { shortChecksum, shortCommit } from '../../views/model/words.ts';
-import { firstLines, oneLine } from './fact.ts';
+import { detailLines, oneLine } from './fact.ts';
 
 /** Returns the event of a commit that was applied completely; nothing for other passes. `number`: that of the pass. */
 export function appliedEvents(organization: string, pass: NewPass, number: number): readonly NotificationEvent[] {
@@ -31,7 +31,7 @@ export function appliedEvents(organization: string, pass: NewPass, number: numbe
         organization,
         at: endedAt,
         summary: oneLine(`${what}${of}${by}`),
-        details: firstLines(lines),
+        details: detailLines(lines),
       },
       path: passPath(organization, number),
     },

@@ -1,9 +1,9 @@
 /** Builds facts: sentences on one line without secrets, and at most a few details. */
 import type { ConditionCode } from '../../core/condition-codes.ts';
+import { firstLines } from '../../core/lists.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
-
 import { printable } from '../../plan/render/words.ts';
-import { type Fact, factKey, type Scope } from '../../store/notifications.ts';
+import { type Fact, factKey, MAX_DETAILS, type Scope } from '../../store/notifications.ts';
 
 /** Parts of a fact; `subject` and `details` may be empty. */
 export interface FactParts {
@@ -14,8 +14,6 @@ export interface FactParts {
   readonly path?: string | null;
 }
 
-/** Number of details of a fact; the last one counts the rest. */
-const MAX_DETAILS = 10;
 /** Longest line, in characters. */
 const LONGEST = 300;
 
@@ -24,15 +22,13 @@ export function newFact(code: ConditionCode, scope: Scope, parts: FactParts): Fa
   const { summary, since, subject = '', details = [], path = null } = parts;
   return {
     ...{ code, scope, subject, since, path, summary: oneLine(summary) },
-    details: firstLines(details),
+    details: detailLines(details),
   };
 }
 
 /** Returns lines without secrets: of many, the first ones and the number of the rest. */
-export function firstLines(lines: readonly string[]): readonly string[] {
-  const shown = lines.length <= MAX_DETAILS ? lines : lines.slice(0, MAX_DETAILS - 1);
-  const rest = lines.length - shown.length;
-  return [...shown.map(oneLine), ...(rest > 0 ? [`and ${rest} more`] : [])];
+export function detailLines(lines: readonly string[]): readonly string[] {
+  return firstLines(lines, MAX_DETAILS).map(oneLine);
 }
 
 /** Returns the first line of a text without passwords and control characters, cut to a length that fits a message. */

@@ -21,27 +21,33 @@ export function passFacts(
     return [];
   }
   const since = failingSince ?? endedAt;
+  return [failureFact(organization, scope, error, since), ...refusalFacts(organization, scope, error, since)];
+}
+
+function failureFact(organization: string, scope: Scope, error: unknown, since: number): Fact {
   if (error instanceof DesiredStateError) {
     const { problems } = error;
     const what = problems.length === 0 ? oneLine(error.message) : counted(problems.length, 'problem');
     const summary = `The manifests are invalid (${what}); the last valid ones stay in use until they are corrected`;
     const path = organizationPath(organization);
-    return [newFact('manifests-invalid', scope, { summary, since, details: problems.map(formatProblem), path })];
+    return newFact('manifests-invalid', scope, { summary, since, details: problems.map(formatProblem), path });
   }
   const path = organizationPath(organization, '/passes');
   const reason = oneLine(messageOf(error));
   return error instanceof SourceError
-    ? [newFact('source-unreadable', scope, { summary: `The manifests cannot be read: ${reason}`, since, path })]
-    : [newFact('pass-failing', scope, { summary: `Passes fail: ${reason}`, since, path })];
+    ? newFact('source-unreadable', scope, { summary: `The manifests cannot be read: ${reason}`, since, path })
+    : newFact('pass-failing', scope, { summary: `Passes fail: ${reason}`, since, path });
 }
 
-/** Returns the reason why the platform refused the token in the last pass, and since when; null if it did not. */
-export function tokenRefusal({ lastEnd, failingSince }: Pick<ReconcilerState, 'lastEnd' | 'failingSince'>): {
-  readonly reason: string;
-  readonly since: number;
-} | null {
-  const error = lastEnd?.error;
-  return lastEnd !== null && error instanceof AuthError && error.status === 401
-    ? { reason: messageOf(error), since: failingSince ?? lastEnd.endedAt }
-    : null;
+/**
+ * Returns a fact about the token if the platform refuses it. Each owner of an organization with this token reports the same
+ * fact, with its organization: the store shows it once, with all of them.
+ */
+function refusalFacts(organization: string, scope: Scope, error: unknown, since: number): readonly Fact[] {
+  if (!(error instanceof AuthError && error.status === 401)) {
+    return [];
+  }
+  const summary = `The platform refuses the token; replace it in the configuration: ${oneLine(messageOf(error))}`;
+  const ofToken = { ...scope, organization: null };
+  return [newFact('token-refused', ofToken, { summary, since, details: [organization], path: '/budget' })];
 }

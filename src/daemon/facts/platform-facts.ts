@@ -10,25 +10,6 @@ import { newFact, oneLine } from './fact.ts';
 /** A request that waits this long counts as waiting for the rate limit. */
 const LONG_WAIT = 5 * 60_000;
 
-/** Refusal of the token in the last pass of an organization. */
-export interface TokenRefusal {
-  readonly organization: string;
-  readonly reason: string;
-  readonly since: number;
-}
-
-/** Returns a fact if the platform refuses a token. */
-export function refusalFacts(scope: Scope, refusals: readonly TokenRefusal[]): readonly Fact[] {
-  const [first] = refusals;
-  if (first === undefined) {
-    return [];
-  }
-  const summary = `The platform refuses the token; replace it in the configuration: ${oneLine(first.reason)}`;
-  const since = smallest(refusals.map((each) => each.since));
-  const details = refusals.map(({ organization }) => organization);
-  return [newFact('token-refused', scope, { summary, since, details, path: '/budget' })];
-}
-
 /** Returns a fact if requests wait long, although the platform answers. */
 export function budgetFacts(
   scope: Scope,

@@ -51,6 +51,8 @@ export class TokenConnections {
   readonly #closing = new Map<string, Promise<void>>();
   /** Id of the first organization of each token in the configuration. */
   #names: ReadonlyMap<string, string> = new Map();
+  /** Ids of the organizations of the configuration by token, sorted. */
+  #configured: ReadonlyMap<string, readonly string[]> = new Map();
   /** The tokens by these names. */
   #tokens: ReadonlyMap<string, string> = new Map();
 
@@ -61,12 +63,19 @@ export class TokenConnections {
   /** Replaces the organizations of the configuration, by which queues are named. */
   setOrganizations(organizations: readonly Pick<OrganizationConfig, 'id' | 'token'>[]): void {
     this.#names = new Map(organizations.toReversed().map(({ id, token }) => [token, id]));
+    const users = Map.groupBy(organizations, ({ token }) => token);
+    this.#configured = new Map([...users].map(([token, some]) => [token, some.map(({ id }) => id).toSorted()]));
     this.#tokens = new Map([...this.#names].map(([token, name]) => [name, token]));
   }
 
   /** Returns the name of the queue of an organization: the id of the first organization with its token. */
   queueName({ id, token }: Pick<OrganizationConfig, 'id' | 'token'>): string {
     return this.#names.get(token) ?? id;
+  }
+
+  /** Returns the ids of all organizations of the configuration with the same token, sorted. */
+  tokenUsers({ token }: Pick<OrganizationConfig, 'id' | 'token'>): readonly string[] {
+    return this.#configured.get(token) ?? [];
   }
 
   /**

@@ -5,6 +5,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { PushReceiver } from '../../reconcile/daemon/push-receiver.ts';
 import type { Store } from '../../store/store.ts';
 import type { OrganizationOwner, OrganizationState } from '../../views/model/backend.ts';
+import { UNKNOWN_QUEUE } from './queue-content.ts';
 import { UNKNOWN_STATE } from './restored-state.ts';
 import type { StateReader } from './state-reader.ts';
 import type { StoredConversations } from './stored-conversations.ts';
@@ -19,7 +20,7 @@ interface RemoteOrganizationOptions {
   readonly pushes: PushReceiver | null;
   /** Returns the replica that has the organization. */
   readonly owner: () => OrganizationOwner;
-  /** Returns the id of the organization whose state has the queue. */
+  /** Returns the name of the queue. */
   readonly queueName: () => string;
 }
 
@@ -27,7 +28,7 @@ interface RemoteOrganizationOptions {
 export function remoteOrganization(options: RemoteOrganizationOptions): OrganizationState {
   const { config, store, clock, states, conversations, pushes } = options;
   const { id, source } = config;
-  const restored = (organization = id) => states.find(organization)?.state ?? UNKNOWN_STATE;
+  const restored = () => states.find(id)?.state ?? UNKNOWN_STATE;
   return {
     id,
     config,
@@ -43,8 +44,11 @@ export function remoteOrganization(options: RemoteOrganizationOptions): Organiza
       get name() {
         return options.queueName();
       },
-      snapshot: () => restored(options.queueName()).queue(clock.now()),
-      samples: () => states.samples(options.queueName()),
+      get isKnown() {
+        return restored().queue !== null;
+      },
+      snapshot: () => restored().queue?.(clock.now()) ?? UNKNOWN_QUEUE,
+      samples: () => states.samples(id),
     },
     conversations: {
       status: () => conversations.status(restored().ingestion),

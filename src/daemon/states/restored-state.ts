@@ -7,7 +7,7 @@ import type { Check } from '../../reconcile/daemon/run-pass.ts';
 import type { OrganizationState, ReconcilerState } from '../../views/model/backend.ts';
 import { joinMap } from './map-chunks.ts';
 import { readCheck } from './plan-content.ts';
-import { readQueue, UNKNOWN_QUEUE } from './queue-content.ts';
+import { readQueue } from './queue-content.ts';
 import type { EndContent, SummaryContent } from './state-content.ts';
 import { UnreadMap } from './unread-map.ts';
 
@@ -17,7 +17,8 @@ export interface RestoredState {
   readonly statuses: OrganizationState['statuses'];
   readonly overview: OrganizationState['clusters']['overview'];
   readonly ingestion: IngestionActivity;
-  readonly queue: (now: number) => QueueSnapshot;
+  /** Null if the state of another organization has the queue of its token. */
+  readonly queue: ((now: number) => QueueSnapshot) | null;
 }
 
 /** Texts of the parts that were read, with their hashes, by part. */
@@ -48,7 +49,7 @@ export const UNKNOWN_STATE: RestoredState = {
   statuses: { failure: null },
   overview: { lastRun: null, clusters: [], omitted: 0 },
   ingestion: { sender: { kind: 'stopped' }, inFlight: 0, errors: new Map() },
-  queue: () => UNKNOWN_QUEUE,
+  queue: null,
 };
 
 /** Restores a state. Bindings and declarations that were not read cannot be used; the number of declarations is known. */
@@ -62,7 +63,7 @@ export function restoreState(status: SummaryContent, contents: PartContents, rec
     statuses: status.statuses ?? UNKNOWN_STATE.statuses,
     overview: read('clusters', UNKNOWN_STATE.overview, (content) => JSON.parse(content) as RestoredState['overview']),
     ingestion: read('ingestion', UNKNOWN_STATE.ingestion, restoreIngestion),
-    queue: read('queue', UNKNOWN_STATE.queue, readQueue),
+    queue: read('queue', null, readQueue),
   };
 }
 

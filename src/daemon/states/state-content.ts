@@ -16,7 +16,7 @@ export const LISTED_PARTS = [SUMMARY_PART, 'end', 'plan', 'clusters', 'ingestion
 /** State of an organization that only its owner has. */
 export interface OwnedState extends Pick<OrganizationState, 'reconciler' | 'statuses' | 'clusters'> {
   readonly ingestion: IngestionActivity;
-  /** Null if another organization's state has the queue. */
+  /** Null if the state of another organization of this replica has the queue. */
   readonly queue: OrganizationState['queue'] | null;
 }
 

@@ -26,10 +26,12 @@ import type { FleetState } from './fleet-state.ts';
 import type { LogBuffer } from './log-buffer.ts';
 import type { NotificationReader } from './notification-reader.ts';
 
-/** The queue of a token, which organizations with the same token share. */
+/** The queue of a token in one replica, which the organizations with the same token share there. */
 export interface QueueState {
-  /** Id of the first organization that uses it. */
+  /** Name of the token: id of the first organization of the configuration that uses it. */
   readonly name: string;
+  /** False if the state of another organization of the same replica has it, or none. */
+  readonly isKnown: boolean;
   snapshot(): QueueSnapshot;
   /** Returns samples of the last hours, oldest first. Throws StoreError. */
   samples(): Promise<readonly BudgetSample[]>;

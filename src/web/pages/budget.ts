@@ -20,10 +20,8 @@ import { definePage, type Html } from '../page.ts';
 
 export const budgetPage = definePage<BudgetPageView>({
   path: '/budget',
-  load: async (backend, { viewer, query }) => {
-    const visible = backend.organizations().filter(({ id }) => viewer.role(id) !== null);
-    return budgetView(visible, wholeNumber(query.start, 0));
-  },
+  load: (backend, { viewer, query }) =>
+    budgetView(backend.organizations(), wholeNumber(query.start, 0), (id) => viewer.role(id) !== null),
   title: () => 'Budget',
   render: (view) => html`<h1>Budget</h1>
 <p>The platform limits the requests of each token. Organizations with the same token share its budget.</p>
@@ -54,6 +52,7 @@ function queueSection(queue: QueueView, index: number, known: number): Html {
 <p>Used by ${names}${more}. Circuit breaker ${stateBadge({ tone: tone, word: breaker })}, ${inFlight.toLocaleString('en')} in flight, ${refused.toLocaleString('en')} refused (429) in the last 6 hours.</p>
 ${limits(queue, index)}
 ${waitingTable(queue)}
+${sharesTable(queue)}
 </section>`;
 }
 
@@ -103,6 +102,18 @@ function waitingTable({ waiting, oldestSeconds }: QueueView): Html {
   const rows = PRIORITIES.map((priority) => [PRIORITY_WORDS[priority], waiting[priority].toLocaleString('en')]);
   return html`<h3>Waiting requests</h3>${table({ caption: 'Waiting requests', head: ['Priority, highest first', 'Waiting'], rows, empty: '' })}
 ${oldestSeconds === null ? '' : html`<p>The oldest request has waited for ${spanWords(oldestSeconds * 1000)}.</p>`}`;
+}
+
+function sharesTable({ replicas }: QueueView): Html | '' {
+  if (replicas.length === 0) {
+    return '';
+  }
+  const rows = replicas.map(({ replica, waiting, inFlight, refused }) => [
+    shown(replica),
+    ...[waiting, inFlight, refused].map((number) => number.toLocaleString('en')),
+  ]);
+  return html`<h3>Replicas</h3><p>These replicas divide the organizations of the token, and share its limits.</p>
+${table({ caption: 'Requests of each replica', head: ['Replica', 'Waiting', 'In flight', 'Refused (429)'], rows, empty: '' })}`;
 }
 
 const PRIORITY_WORDS = {

@@ -1,10 +1,10 @@
 /** Reports of facts: what is reported again, and what a restart keeps. */
 import { expect, test } from 'vitest';
-import { LeaseLostError } from '../../../src/core/errors.ts';
+import { AuthError, LeaseLostError } from '../../../src/core/errors.ts';
 import { FactCollector } from '../../../src/daemon/facts/collector.ts';
 import { configuredReporters } from '../../../src/daemon/facts/reporters.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
-import type { FactReport } from '../../../src/store/notifications.ts';
+import type { FactReport, Notifications } from '../../../src/store/notifications.ts';
 import type { OrganizationState } from '../../../src/views/model/backend.ts';
 import { someQueue } from '../../views/queue-samples.ts';
 import { NOW, someBackend, someOrganization, someSource } from '../../views/some-backend.ts';
@@ -64,8 +64,8 @@ test('facts are written once, and again only when they change', async () => {
 test('every report is by one of the reporters of the configuration', async () => {
   const { collector, reports, backend } = openCollector();
   await collector.collect();
-  const [{ config, queue }] = backend.organizations() as [OrganizationState];
-  const reporters = configuredReporters([config], () => queue.name, false);
+  const [{ config }] = backend.organizations() as [OrganizationState];
+  const reporters = configuredReporters([config], false);
   expect(reports.map(({ reporter }) => reporter).filter((each) => !reporters.includes(each))).toEqual([]);
 });
 
@@ -83,6 +83,58 @@ test('a restart keeps the time since when something is true, and what is not kno
     ['connector-failing', NOW],
     ['platform-failing', NOW],
   ]);
+});
+
+/** Opens the collector of a replica that has these organizations of three with one token. */
+function openReplica(notifications: Notifications, organizations: readonly OrganizationState[], owned: Set<string>) {
+  const collector = new FactCollector({
+    backend: someBackend(organizations),
+    activity: new Map(),
+    platform: 'https://api.example',
+    notifications,
+    writer: (id) => (id !== null && owned.has(id) ? { epoch: 1, report: (each) => notifications.report(each) } : null),
+    log: { warn: () => undefined, debug: () => undefined } as never,
+    onReported: () => undefined,
+  });
+  return async () => {
+    for (const { id } of organizations) {
+      collector.markChanged(id);
+    }
+    await collector.collect();
+  };
+}
+
+test('replicas that divide the organizations of a token report each fact about it together', async () => {
+  const notifications = openMemoryStore().notifications();
+  const waiting = { person: 1, apply: 0, clusters: 0, ingestion: 0, drift: 0 };
+  /** The organizations as a replica sees them, of whose queue the oldest request has waited for these minutes. */
+  const organizations = (minutes: number, refused: readonly string[]) =>
+    ['a', 'b', 'c'].map((id) => {
+      const queue = { name: 'a', snapshot: () => someQueue({ waiting, oldest: minutes * 60_000 }) };
+      const some = someOrganization(id, { queue });
+      const error = refused.includes(id) ? new AuthError('no', 401) : null;
+      const lastEnd = { outcome: 'failed' as const, plan: null, results: [], error, endedAt: NOW, retryIn: null };
+      const rest = { lastCheck: null, lastPlan: null, lastDesired: null, isRunning: false, failingSince: NOW };
+      const config = { ...some.config, schedule: { drift: '*/5 * * * *' } };
+      return { ...some, config, reconciler: { ...rest, lastEnd } };
+    });
+  const codes = async () =>
+    (await notifications.facts())
+      .filter(({ scope }) => scope.organization === null)
+      .map(({ code, details }) => [code, ...details])
+      .toSorted();
+  await openReplica(notifications, organizations(1, ['a']), new Set(['a']))();
+  await openReplica(notifications, organizations(9, ['b', 'c']), new Set(['b', 'c']))();
+  expect(await codes()).toEqual([['budget-starved'], ['token-refused', 'a', 'b', 'c']]);
+  // The first replica does not take back what the second one has reported.
+  await openReplica(notifications, organizations(1, []), new Set(['a']))();
+  expect(await codes()).toEqual([['budget-starved'], ['token-refused', 'b', 'c']]);
+  // The third one takes over b.
+  await openReplica(notifications, organizations(1, []), new Set(['b']))();
+  await openReplica(notifications, organizations(9, ['c']), new Set(['c']))();
+  expect(await codes()).toEqual([['budget-starved'], ['token-refused', 'c']]);
+  await openReplica(notifications, organizations(1, []), new Set(['c']))();
+  expect(await codes()).toEqual([]);
 });
 
 test('a fact that is over is withdrawn', async () => {

@@ -20,13 +20,12 @@ import {
   pauseFacts,
   staleFacts,
 } from '../../../src/daemon/facts/organization-facts.ts';
-import { passFacts, tokenRefusal } from '../../../src/daemon/facts/pass-facts.ts';
+import { passFacts } from '../../../src/daemon/facts/pass-facts.ts';
 import { planFacts } from '../../../src/daemon/facts/plan-facts.ts';
 import {
   budgetFacts,
   configurationFacts,
   platformFacts,
-  refusalFacts,
   stateFileFacts,
 } from '../../../src/daemon/facts/platform-facts.ts';
 import type { Revert } from '../../../src/plan/identity/flapping.ts';
@@ -109,11 +108,7 @@ const CASES: readonly (readonly [ConditionCode, string, () => unknown])[] = [
   ['dead-letters', 'the platform refused some', () => conversations({ sources: [someSource({ deadLetters: 2 })] })],
   ['outbox-full', 'the outbox is full', () => conversations({ outbox: { ...status({}).outbox, isFull: true } })],
   ['token-refused', 'conversations are refused', () => conversations({ sender: { kind: 'refused', reason: '401' } })],
-  [
-    'token-refused',
-    'passes are refused',
-    () => refusalFacts(TOKEN, [{ organization: 'acme', reason: '401', since: NOW }]),
-  ],
+  ['token-refused', 'passes are refused', () => ofPass(new AuthError('no', 401))?.slice(1) ?? []],
   ['clusters-failing', 'the last run failed', () => clusterFacts('acme', SCOPE, run({}))],
   [
     'budget-starved',
@@ -219,17 +214,20 @@ const NOTHING: readonly (readonly [string, () => unknown])[] = [
     () => platformFacts(TOKEN, { failingSince: NOW - 5, answeredAt: null }, [{ failingSince: null, answeredAt: NOW }]),
   ],
   ['the state file works', () => stateFileFacts(null, NOW)],
-  ['no token is refused', () => refusalFacts(TOKEN, [])],
 ];
 test.each(NOTHING)('nothing is wrong if %s', async (_when, facts) => {
   expect(await facts()).toEqual([]);
 });
 
 test('a token is refused by 401, and not by the refusal of one request', () => {
-  const refusal = (error: Error) => tokenRefusal({ lastEnd: passEnd(error), failingSince: NOW - MINUTE });
-  expect(refusal(new AuthError('no', 401))).toEqual({ reason: 'no', since: NOW - MINUTE });
-  expect(refusal(new AuthError('no', 403))).toBeNull();
-  expect(refusal(new RejectedError('no', 422))).toBeNull();
+  const codes = (error: Error) => ofPass(error)?.map(({ code }) => code);
+  expect(codes(new AuthError('no', 401))).toEqual(['pass-failing', 'token-refused']);
+  expect(codes(new AuthError('no', 403))).toEqual(['pass-failing']);
+  expect(codes(new RejectedError('no', 422))).toEqual(['pass-failing']);
+  expect(ofPass(new AuthError('no', 401))?.[1]).toMatchObject({
+    ...{ scope: TOKEN, since: NOW - MINUTE, details: ['acme'] },
+    summary: 'The platform refuses the token; replace it in the configuration: no',
+  });
 });
 
 test('a fact keeps the time at which it became true, from report to report', () => {

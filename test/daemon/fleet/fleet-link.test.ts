@@ -26,7 +26,7 @@ function openLink() {
     leases: { replica: 'a', holder: () => null },
     find: () => undefined,
     configured: () => [{ id: 'acme' }, { id: 'globex' }],
-    queueName: () => '',
+    connections: { queueName: () => '', tokenUsers: () => [] },
     ...{ changes, stopping },
     onNotifications: () => done.push('plan notifications'),
     onConfiguration: () => done.push('read configurations'),

@@ -166,7 +166,7 @@ async function ownState(given: Case) {
         : { ...state.reconciler, lastEnd: { ...end, results, plan: given.isOfPlan ? end.plan : null } },
     clusters: { overview, changeRequests: async () => [] },
     statuses: { failure: given.failure === null ? null : { since: NOW - 1000, reason: given.failure } },
-    queue: { name: 'org_1', snapshot: () => snapshot, samples: async () => samples },
+    queue: { name: 'org_1', isKnown: true, snapshot: () => snapshot, samples: async () => samples },
     conversations: {
       status: () => conversations.status(ingestion),
       outdated: () => conversations.outdated(),

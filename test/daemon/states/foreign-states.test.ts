@@ -50,7 +50,7 @@ test('content that Octavo did not write hides only its organization', async () =
         const reader = new StateReader(states);
         await reader.refresh(new Set(['bad', 'good']), 'bad');
         expect(reader.find('good')?.state.reconciler.isRunning).toBe(true);
-        reader.find('bad')?.state.queue(0);
+        reader.find('bad')?.state.queue?.(0);
       },
     ),
     { seed: SEED, numRuns: countCases({ sample: 300, ci: 600, full: 5000 }) },

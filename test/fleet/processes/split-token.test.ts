@@ -1,5 +1,8 @@
 /** Three daemons that divide the organizations of one token, and share its rate limit through the database. */
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { callControl } from '../../../src/server/control-client.ts';
+import type { BudgetPageView } from '../../../src/views/budget.ts';
 import { eventually } from '../../support/octavo-process.ts';
 import { hasPostgres, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
 import { OwnerSampler } from '../owner-sampler.ts';
@@ -34,8 +37,22 @@ async function untilTeams(fleet: ProcessFleet, titles: readonly string[]): Promi
   }
 }
 
+/** Returns the number of replicas whose shares of the token the page of a replica shows; throws unless it has one token. */
+async function sharesAt(fleet: ProcessFleet, index: number): Promise<number> {
+  const socket = join(fleet.folder, `replica-${index}`, 'octavo.sock');
+  const view = (await callControl(socket, { command: 'views', path: '/budget' })) as unknown as BudgetPageView;
+  expect(view.queues.map(({ organizations }) => organizations.length)).toEqual([ORGANIZATIONS]);
+  return view.queues[0]?.replicas.length ?? 0;
+}
+
+/** Returns true if the metrics of a replica have the limit of the token. */
+async function exportsLimit({ address }: FleetReplica): Promise<boolean> {
+  const response = await fetch(`${address}/metrics`);
+  return /^octavo_budget_limit\{/m.test(await response.text());
+}
+
 describe.skipIf(!hasPostgres)('three daemons with one token', () => {
-  test('share its limit, change everything once, and take over from one that is killed', async () => {
+  test('share its limit, show it once, change everything once, and take over from one that is killed', async () => {
     await using cluster = await startPostgres();
     await using fleet = await ProcessFleet.open({
       ...{ cluster, organizations: ORGANIZATIONS, tokens: 1, limits: LIMITS },
@@ -46,6 +63,14 @@ describe.skipIf(!hasPostgres)('three daemons with one token', () => {
     await eventually('owners of all organizations', () => owners.owned === ORGANIZATIONS);
     expect(owners.counts.size).toBeGreaterThan(1);
     await untilTeams(fleet, declare(fleet, ADDED));
+    for (const [index] of fleet.alive.entries()) {
+      const hasAll = async () => (await sharesAt(fleet, index)) === owners.counts.size;
+      await eventually(`the shares of all replicas on the page of replica ${index}`, hasAll);
+    }
+    await eventually('the limit in the metrics of one replica', async () => {
+      const exporters = await Promise.all(fleet.alive.map(exportsLimit));
+      return exporters.filter(Boolean).length === 1;
+    });
     const more = declare(fleet, 2 * ADDED);
     // In the middle of the second change.
     const half = 1.5 * ORGANIZATIONS * ADDED;
