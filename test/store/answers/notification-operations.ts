@@ -137,6 +137,10 @@ export const NOTIFICATION_OPERATIONS: Readonly<Record<string, Operation>> = {
   ),
   'notifications.dueAt': operation(channel, ({ store }, to) => store.notifications().dueAt(to)),
   'notifications.recover': operation(time, ({ store }, at) => store.notifications().recover(at)),
+  'notifications.cancelAttempts': operation(fc.tuple(channel, time), ({ store }, [to, at]) =>
+    store.notifications().cancelAttempts(to, at),
+  ),
+  'notifications.retryEvents': operation(orNull(channel), ({ store }, to) => store.notifications().retryEvents(to)),
   'notifications.conditions': operation(fc.nat(6), ({ store }, limit) => store.notifications().conditions(limit)),
   'notifications.facts': operation(fc.constant(null), ({ store }) => store.notifications().facts()),
   'notifications.deliveries': operation(
