@@ -21,7 +21,7 @@ export function openSqlStore(database: SqlDatabase, fleet: FleetStore | null): S
     notifications: () => openNotifications(database),
     commands: () => openCommands(database),
     organizationStates: () => openOrganizationStates(database),
-    outbox: (organization, limit) => openOutbox(database, organization, limit),
+    outbox: (organization, limit, onWritten) => openOutbox(database, organization, limit, onWritten),
     fenced: (lease) => openSqlStore(database.fenced(lease), fleet),
     fleet: () => fleet,
     close: async () => {

@@ -97,8 +97,11 @@ export interface Store {
   commands(): CommandTable;
   /** Returns the states of all organizations, for the pages of other replicas. */
   organizationStates(): OrganizationStates;
-  /** Returns the outbox of an organization; `limit` bounds the stored content. */
-  outbox(organization: string, limit: OutboxLimit): Outbox;
+  /**
+   * Returns the outbox of an organization; `limit` bounds the stored content. `onWritten` is called after each write
+   * through this outbox, also after one that failed, because it may be stored nevertheless.
+   */
+  outbox(organization: string, limit: OutboxLimit, onWritten?: () => void): Outbox;
   /**
    * Returns the same store, but its writes fail with LeaseLostError, and change nothing, once the lease is lost. A state
    * file has one owner, and returns itself.

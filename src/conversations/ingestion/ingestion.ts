@@ -6,7 +6,7 @@ import type { WebhookRequest } from '../../core/signature.ts';
 import { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import type { Writer } from '../../platform/client.ts';
 import { ConversationsProbe } from '../../platform/conversations-probe.ts';
-import type { DeadFilter, Outbox, SourceStatus } from '../../store/outbox/outbox.ts';
+import type { DeadFilter, Outbox, OutboxStatus, SourceStatus } from '../../store/outbox/outbox.ts';
 import { PlatformDestination } from '../delivery/destination.ts';
 import { ConversationSender } from '../delivery/sender.ts';
 import { Intake } from '../intake/intake.ts';
@@ -258,10 +258,16 @@ export class Ingestion {
   }
 
   /** Returns the status; `activity` is that of the process that polls and sends. Throws StoreError. */
-  async status({ errors, ...activity }: IngestionActivity = this.activity): Promise<IngestionStatus> {
-    const { outbox, clock } = this.#options;
-    const { sources, ...rest } = await outbox.status();
-    const now = clock.now();
+  async status(activity: IngestionActivity = this.activity): Promise<IngestionStatus> {
+    return this.describe(await this.#options.outbox.status(), activity);
+  }
+
+  /** Returns the status of an outbox that was read before, with ages as of now. */
+  describe(
+    { sources, ...rest }: OutboxStatus,
+    { errors, ...activity }: IngestionActivity = this.activity,
+  ): IngestionStatus {
+    const now = this.#options.clock.now();
     const seen = new Set(sources.map(({ source }) => source));
     const unseen = this.#options.sources.filter(({ name }) => !seen.has(name)).map(({ name }) => nothingOf(name));
     return {

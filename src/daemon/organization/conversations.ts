@@ -16,6 +16,7 @@ import { openWriter } from '../../platform/client.ts';
 import { logConversations } from '../../server/conversation-log.ts';
 import { combineListeners } from '../../server/listeners.ts';
 import type { DeadFilter, DeadLetter, Outbox } from '../../store/outbox/outbox.ts';
+import { RecentStatus } from '../../store/outbox/recent-status.ts';
 import { recordedId } from '../../store/recorded-id.ts';
 import type { Feature, OrganizationContext } from './feature.ts';
 
@@ -30,6 +31,7 @@ export class OrganizationConversations implements Feature {
   readonly stage = 1;
   readonly #context: OrganizationContext;
   readonly #outbox: Outbox;
+  readonly #recent: RecentStatus;
   readonly #ingestion: Ingestion;
   readonly #stopping = new AbortController();
 
@@ -46,7 +48,8 @@ export class OrganizationConversations implements Feature {
     const listeners = combineListeners([logConversations(log), metrics.conversations.events(organization.id), events]);
     const onUnavailable = listeners.onThreadsUnavailable;
     this.#context = context;
-    this.#outbox = store.outbox(organization.id, outboxLimit(conversations));
+    this.#outbox = store.outbox(organization.id, outboxLimit(conversations), () => this.#recent.markChanged());
+    this.#recent = new RecentStatus(this.#outbox, clock);
     this.#ingestion = new Ingestion({
       sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
       outbox: this.#outbox,
@@ -99,12 +102,21 @@ export class OrganizationConversations implements Feature {
 
   /** Follows hints and sends now: another replica has received something. */
   wake(): void {
+    this.#recent.markChanged();
     this.#ingestion.wake();
   }
 
   /** Throws StoreError. */
   status(): Promise<IngestionStatus> {
     return this.#ingestion.status();
+  }
+
+  /**
+   * Returns the status as of the last change by this process, or message from another one. What another process stored
+   * without a message is at most a minute late. Throws StoreError.
+   */
+  async recentStatus(): Promise<IngestionStatus> {
+    return this.#ingestion.describe(await this.#recent.read());
   }
 
   /** Returns the number of waiting conversations per source that were redacted with other settings. Throws StoreError. */
@@ -120,7 +132,7 @@ export class OrganizationConversations implements Feature {
   async observe(): Promise<void> {
     const { metrics, organization, log } = this.#context;
     try {
-      metrics.conversations.status(organization.id, await this.status());
+      metrics.conversations.status(organization.id, await this.recentStatus());
     } catch (error) {
       log.debug({ reason: messageOf(error) }, 'cannot read the state of conversations');
     }

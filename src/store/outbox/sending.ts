@@ -1,5 +1,6 @@
 /** Batches that are being sent to the platform. */
 import { append, largest, smallest } from '../../core/lists.ts';
+import type { SqlRow } from '../sql/database.ts';
 import type { BatchLimits, OutgoingBatch } from './outbox.ts';
 import { countRows, inNumbers, type OutboxSql, removeContent } from './tables.ts';
 
@@ -12,6 +13,8 @@ const READY = `FROM content AS own WHERE organization = ? AND state = 'waiting'
   AND NOT EXISTS (
   SELECT 1 FROM content AS older
   WHERE older.organization = own.organization AND older.key = own.key AND older.state = 'sending')`;
+const OPEN_BATCHES =
+  'SELECT batch, MAX(at) AS at FROM content WHERE organization = ? AND batch IS NOT NULL GROUP BY batch';
 const OF_BATCH = 'organization = ? AND batch = ?';
 const NOT_IN_BATCH = 'batch = NULL, position = NULL, doubts = 0';
 
@@ -45,21 +48,29 @@ export async function nextBatchTime(
   context: OutboxSql,
   limits: Pick<BatchLimits, 'open' | 'inFlight'>,
 ): Promise<number | null> {
-  const open = await openBatches(context);
+  const { sql, organization } = context;
+  // One statement is one round trip. A row without a batch is the next content that waits.
+  const rows = await sql.all(
+    `SELECT batch, at FROM (${OPEN_BATCHES}) AS open
+     UNION ALL SELECT NULL, at FROM (SELECT at ${READY} ORDER BY at, id LIMIT 1) AS ready`,
+    ...[organization, organization],
+  );
+  const open = toBatches(rows.filter(({ batch }) => batch !== null));
   const times = resting(open, limits.inFlight).map(({ at }) => at);
   if (open.length < limits.open) {
-    const ready = await context.sql.get(`SELECT at ${READY} ORDER BY at, id LIMIT 1`, context.organization);
-    append(times, ready === undefined ? [] : [Number(ready.at)]);
+    append(
+      times,
+      rows.flatMap(({ batch, at }) => (batch === null ? [Number(at)] : [])),
+    );
   }
   return times.length === 0 ? null : smallest(times);
 }
 
 async function openBatches({ sql, organization }: OutboxSql): Promise<OpenBatch[]> {
-  const rows = await sql.all(
-    `SELECT batch, MAX(at) AS at FROM content WHERE organization = ? AND batch IS NOT NULL
-     GROUP BY batch ORDER BY MAX(at), batch`,
-    organization,
-  );
+  return toBatches(await sql.all(`${OPEN_BATCHES} ORDER BY MAX(at), batch`, organization));
+}
+
+function toBatches(rows: readonly SqlRow[]): OpenBatch[] {
   return rows.map(({ batch, at }) => ({ id: Number(batch), at: Number(at) }));
 }
 

@@ -12,12 +12,17 @@ import { addCounts, type OutboxSql } from './tables.ts';
  * Outbox of one organization in a database that has its tables. Times are stored as whole milliseconds, because times
  * from a provider, a monotonic clock or random jitter may have fractions.
  */
-export function openOutbox(database: SqlDatabase, organization: string, limit: OutboxLimit): Outbox {
+export function openOutbox(
+  database: SqlDatabase,
+  organization: string,
+  limit: OutboxLimit,
+  onWritten: () => void = () => undefined,
+): Outbox {
   const parse = (text: unknown) => database.parse(text);
   const read = <T>(work: (context: OutboxSql) => Promise<T>) =>
     database.read((sql) => work({ sql, organization, parse }));
   const write = <T>(work: (context: OutboxSql) => Promise<T>, keeps?: (result: T) => boolean) =>
-    database.write(organization, (sql) => work({ sql, organization, parse }), keeps);
+    database.write(organization, (sql) => work({ sql, organization, parse }), keeps).finally(onWritten);
   return {
     put: (deposit) =>
       write(

@@ -45,6 +45,12 @@ function fenceOf({ name, epoch }: FencingLease): string {
   return FENCE.replaceAll('?', () => values.shift() ?? 'NULL');
 }
 
+/** Returns one statement that changes settings until the transaction ends. The search path is not trusted before that. */
+function localSettings(settings: Readonly<Record<string, string | number>>): string {
+  const calls = Object.entries(settings).map(([name, value]) => `pg_catalog.set_config('${name}', '${value}', true)`);
+  return `SELECT ${calls.join(', ')}`;
+}
+
 /** Returns a text as a literal of SQL, which does not depend on `standard_conforming_strings`. */
 function quote(text: string): string {
   return `E'${text.replaceAll('\0', '\ufffd').replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
@@ -63,9 +69,12 @@ export class PostgresDatabase implements SqlDatabase {
     this.#pool = pool;
     this.errors = new PostgresErrors(readUrl(options));
     const timeout = options.statementTimeout ?? STATEMENT_TIMEOUT;
-    this.#settings =
-      `SET LOCAL search_path TO ${SCHEMA};SET LOCAL standard_conforming_strings TO on;SET LOCAL statement_timeout TO ${timeout};` +
-      `SET LOCAL idle_in_transaction_session_timeout TO ${IDLE_TIMEOUT}`;
+    this.#settings = localSettings({
+      search_path: SCHEMA,
+      standard_conforming_strings: 'on',
+      statement_timeout: timeout,
+      idle_in_transaction_session_timeout: IDLE_TIMEOUT,
+    });
   }
 
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
