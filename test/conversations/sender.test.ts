@@ -528,6 +528,39 @@ test('does not delay requests when the wall clock is set back by a day', async (
   expect(taken()).toEqual(['ab', 'c', 'ab']);
 });
 
+test('reads an outbox without content once a minute, and writes nothing', async () => {
+  const calls: string[] = [];
+  const watched: Outbox = {
+    ...outbox,
+    next: (limits, now) => {
+      calls.push('next');
+      return outbox.next(limits, now);
+    },
+    dueAt: (limits) => {
+      calls.push('dueAt');
+      return outbox.dueAt(limits);
+    },
+  };
+  open(undefined, watched);
+  sender.start();
+  await clock.advance(1000);
+  calls.length = 0;
+  await clock.advance(5 * MINUTE);
+  expect(calls).toEqual(Array(5).fill('dueAt'));
+  expect(sender.state).toEqual({ kind: 'idle' });
+});
+
+test('finds what another process has stored without a notification within a minute', async () => {
+  sender.start();
+  await clock.advance(90_000);
+  const { notify } = work;
+  work.notify = () => undefined;
+  await put('a');
+  work.notify = notify;
+  await clock.advance(MINUTE);
+  expect(taken()).toEqual(['a']);
+});
+
 test('records a pending outcome before it sends anything else', async () => {
   let isBroken = true;
   const broken: Outbox = {

@@ -55,6 +55,13 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
     conversations: { sources },
     clusters: settingsOf(clusters),
   } as unknown as OrganizationState['config'];
+  const readStatus = async (): Promise<IngestionStatus> => ({
+    inFlight: 0,
+    sender: { kind: 'idle' },
+    outbox: { stored: { items: 0, bytes: 0 }, limit, isFull: false },
+    sources: [],
+    ...status,
+  });
   return {
     id,
     config,
@@ -64,13 +71,8 @@ export function someOrganization(id: string, parts: OrganizationParts = {}): Org
     history: store.history(`${id} ${created}`),
     queue: { name: id, isKnown: true, snapshot: () => someQueue(), samples: async () => [], ...parts.queue },
     conversations: {
-      status: async () => ({
-        inFlight: 0,
-        sender: { kind: 'idle' },
-        outbox: { stored: { items: 0, bytes: 0 }, limit, isFull: false },
-        sources: [],
-        ...status,
-      }),
+      status: readStatus,
+      recentStatus: readStatus,
       outdated: async () => outdated,
       deadLetters: async ({ key, source }, most) =>
         deadLetters

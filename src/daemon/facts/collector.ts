@@ -197,7 +197,9 @@ export class FactCollector {
       ];
     });
     if (config.conversations.sources.length > 0) {
-      await read('conversations', async () => conversationFacts(id, scope, await state.conversations.status(), now));
+      await read('conversations', async () =>
+        conversationFacts(id, scope, await state.conversations.recentStatus(), now),
+      );
     }
     if (statuses !== null) {
       add('statuses', commitStatusFacts(id, scope, statuses.failure));

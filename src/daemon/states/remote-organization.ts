@@ -52,6 +52,7 @@ export function remoteOrganization(options: RemoteOrganizationOptions): Organiza
     },
     conversations: {
       status: () => conversations.status(restored().ingestion),
+      recentStatus: () => conversations.status(restored().ingestion),
       outdated: () => conversations.outdated(),
       deadLetters: (filter, limit) => conversations.deadLetters(filter, limit),
     },

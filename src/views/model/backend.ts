@@ -40,6 +40,8 @@ export interface QueueState {
 /** Ingestion of conversations. Every method reads the state file only, and throws StoreError. */
 export interface ConversationState {
   status(): Promise<IngestionStatus>;
+  /** Returns the status since the last change that the owner has seen; at most a minute old. */
+  recentStatus(): Promise<IngestionStatus>;
   /** Returns the number of waiting conversations per source that were redacted with other settings. */
   outdated(): Promise<ReadonlyMap<string, number>>;
   /** Returns dead letters without their content, oldest first. */

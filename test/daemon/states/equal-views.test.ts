@@ -169,6 +169,7 @@ async function ownState(given: Case) {
     queue: { name: 'org_1', isKnown: true, snapshot: () => snapshot, samples: async () => samples },
     conversations: {
       status: () => conversations.status(ingestion),
+      recentStatus: () => conversations.status(ingestion),
       outdated: () => conversations.outdated(),
       deadLetters: (filter, limit) => conversations.deadLetters(filter, limit),
     },
