@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { Argument, Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Metric } from 'prom-client';
 import { createProgram } from '../src/commands/program.ts';
 import { systemClock } from '../src/core/clock.ts';
@@ -7,6 +7,7 @@ import { kinds } from '../src/kinds/registry.ts';
 import { manifestReference } from '../src/manifests/reference/reference-page.ts';
 import { createMetrics } from '../src/server/metrics.ts';
 import { apiPage } from './api-page.ts';
+import { cell, commandsPage } from './commands-page.ts';
 import { alertsTable } from './deployment/alerts.ts';
 import { deploymentFiles } from './deployment/files.ts';
 import { valuesTable } from './deployment/values.ts';
@@ -21,7 +22,7 @@ const NOTE = '<!-- Made from the source by "npm run docs"; change it there. -->'
 export function referencePages(): ReadonlyMap<string, string> {
   return new Map([
     ['docs/manifests.md', manifestsPage()],
-    ['docs/commands.md', commandsPage(commandLine())],
+    ['docs/commands.md', commandsPage(commandLine(), NOTE)],
     ['docs/configuration.md', configurationPage()],
     ['docs/metrics.md', metricsPage()],
     ['docs/api.md', apiPage(NOTE)],
@@ -58,72 +59,6 @@ function manifestsPage(): string {
     '\n\n',
     `\n\n${NOTE}\n\nThis page lists every section and field. [Concepts](concepts.md) explains keys, references and omitted fields.\n\n`,
   );
-}
-
-function commandsPage(program: Command): string {
-  const parts = [
-    '# Commands',
-    NOTE,
-    'Commands print results to standard output, and everything else to standard error. Output is colored on a terminal ' +
-      'only, unless `NO_COLOR` is set.',
-    EXIT_CODES,
-    WHERE,
-    ...program
-      .createHelp()
-      .visibleCommands(program)
-      .filter((command) => command.name() !== 'help')
-      .map(commandPart),
-  ];
-  return `${parts.join('\n\n')}\n`;
-}
-
-const EXIT_CODES = `| exit code | means |
-|---|---|
-| 0 | success; some changes may be paused, or some people pending |
-| 1 | failure |
-| 2 | the plan has changes, including held ones (\`plan --detailed-exitcode\` only) |
-| 3 | invalid input: manifests, configuration or command line |
-| 4 | a change was held, or the plan was refused: by a safety limit, because the plan file is stale or was altered, or because a checksum does not match |
-| 5 | all other changes were applied, but something is still pending after \`--wait\`, or the wait was interrupted (\`apply\`); changes are being applied (\`status\`) |
-| 130, 143 | interrupted by Ctrl-C or SIGTERM (\`api\`; other commands finish what they started and exit with one of the codes above) |
-
-Closing standard output early, as \`head\` does, changes neither the work of a command nor its exit code. \`api\` then
-requests no more pages.`;
-
-const WHERE = `Commands that need the platform read its address and token from the first of these that is set:
-
-1. the file given by \`--config\` or the variable \`OCTAVO_CONFIG\`
-2. the variables \`OCTAVO_TOKEN\`, \`OCTAVO_ORGANIZATION\` and \`OCTAVO_BASE_URL\` (default \`https://api.gitbook.com\`)
-3. \`config.yaml\` in the working directory
-
-See [Configuration file](configuration.md#configuration-file) for which configuration is trusted.`;
-
-function commandPart(command: Command): string {
-  const rows = [...command.registeredArguments.map(argumentRow), ...command.options.map(optionRow)];
-  return [
-    `## octavo ${command.name()}`,
-    `${capital(command.description())}.`,
-    `\`\`\`\noctavo ${command.name()} ${command.usage()}\n\`\`\``,
-    ...(rows.length === 0 ? [] : [`| | | default |\n|---|---|---|\n${rows.join('\n')}`]),
-  ].join('\n\n');
-}
-
-function argumentRow(argument: Argument): string {
-  const { required, description, defaultValue } = argument;
-  return row(required ? `<${argument.name()}>` : `[${argument.name()}]`, description, defaultValue);
-}
-
-function optionRow({ flags, long, description, defaultValue, defaultValueDescription, argChoices }: Option): string {
-  // `--without` takes the names that `--with` lists.
-  const choices =
-    argChoices === undefined || long === '--without'
-      ? ''
-      : `: ${argChoices.map((choice) => `\`${choice}\``).join(', ')}`;
-  return row(flags, `${description}${choices}`, defaultValueDescription ?? defaultValue);
-}
-
-function row(name: string, meaning: string, fallback: unknown): string {
-  return `| \`${name}\` | ${cell(capital(meaning))} | ${fallback === undefined ? '' : `\`${String(fallback)}\``} |`;
 }
 
 const TRUST = `## Configuration file
@@ -300,14 +235,6 @@ interface MetricWords {
 function described(metric: Metric | undefined, { name, help, type }: { name: string; help: string; type: unknown }) {
   const { labelNames = [] } = (metric ?? {}) as { labelNames?: readonly string[] };
   return { name, help, type: String(type), labels: labelNames } satisfies MetricWords;
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('<', '\\<').replaceAll('\n', ' ');
 }
 
 if (import.meta.main) {

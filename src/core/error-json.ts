@@ -17,7 +17,7 @@ import {
   StoreError,
   TransientError,
 } from './errors.ts';
-import type { Json, JsonObject } from './json.ts';
+import { isObject, type Json, type JsonObject } from './json.ts';
 
 /** Error of another process whose class is not known here. */
 class ForeignError extends Error {}
@@ -25,7 +25,7 @@ class ForeignError extends Error {}
 /** Creates an error of each class, from its message and its other members. */
 const CLASSES: Readonly<Record<string, (message: string, members: JsonObject) => AppError>> = {
   'invalid-manifests': (message, { problems }) => {
-    const error = new DesiredStateError(problems as unknown as readonly Problem[]);
+    const error = new DesiredStateError(Array.isArray(problems) ? problems.filter(isProblem) : []);
     return error.problems.length === 0 ? withMessage(error, message) : error;
   },
   'invalid-config': (message) => new ConfigError(message),
@@ -69,11 +69,19 @@ function codeOf(error: AppError): string | null {
   return error instanceof TransientError ? 'transient' : error instanceof StoreError ? 'store' : null;
 }
 
-/** Creates the error that was described. A code of a newer version becomes an error without a code. */
+/** Creates the error that was described, also by another version or another program. A code of a newer version becomes an error without a code. */
 export function errorFromJson({ code, message, ...members }: JsonObject): Error {
   const text = String(message ?? '');
   const create = typeof code === 'string' && Object.hasOwn(CLASSES, code) ? CLASSES[code] : undefined;
   return create === undefined ? withMessage(new ForeignError(text), text) : create(text, members);
+}
+
+function isProblem(value: unknown): value is Problem {
+  return (
+    isObject(value) &&
+    ['file', 'address', 'message'].every((name) => typeof value[name] === 'string') &&
+    ['line', 'column'].every((name) => typeof value[name] === 'number')
+  );
 }
 
 function withMessage<T extends Error>(error: T, message: string): T {

@@ -14,13 +14,13 @@ import type { AddressInfo } from 'node:net';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Forwarded, ForwardedAnswer, ListenerOptions } from './listener.ts';
 
-/** Milliseconds to wait for the main thread before the last response is repeatedPaths. */
+/** Milliseconds to wait for the main thread before the last response is repeated. */
 const REPEAT_AFTER = 60;
 /** Milliseconds between requests of this thread to the main thread, which detect that the main thread is busy. */
 const HEARTBEAT = 10_000;
 /** Maximum size of all request bodies that are being received or wait for the main thread, in bytes; more are refused. */
 const MAX_WAITING = 64 * 1024 * 1024;
-/** Size of a body that is received in any case, in bytes, so that slow senders of large ones do not block small ones. */
+/** Size of a small body in bytes. As much again is for small ones, so that slow senders of large ones do not block them. */
 const SMALL = 64 * 1024;
 
 interface Repeatable {
@@ -173,7 +173,7 @@ class RequestHandler {
     if (size > this.#options.largestBody) {
       return 413;
     }
-    return size > SMALL && this.#waitingBytes + more > MAX_WAITING ? 503 : null;
+    return this.#waitingBytes + more > (size > SMALL ? MAX_WAITING : 2 * MAX_WAITING) ? 503 : null;
   }
 
   #release(pieces: readonly Buffer[]): void {

@@ -57,4 +57,14 @@ test('other errors keep only their message, and unknown codes are accepted', () 
   expect(sent(new TypeError('x is undefined'))).toMatchObject({ message: 'x is undefined' });
   expect(sent('text').message).toBe('text');
   expect(errorFromJson({ code: 'of-a-newer-version', message: 'new' }).message).toBe('new');
+  expect(errorFromJson({ code: 'toString', message: 'x' }).message).toBe('x');
 });
+
+test.each([undefined, null, 7, 'x', {}, [null, 7, {}, { ...PROBLEM, line: 'x' }]])(
+  'problems of another form are ignored: %j',
+  (problems) => {
+    const error = errorFromJson({ code: 'invalid-manifests', message: 'two problems', problems: problems as never });
+    expect(error).toBeInstanceOf(DesiredStateError);
+    expect(error).toMatchObject({ message: 'two problems', problems: [] });
+  },
+);

@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
 import { type Listener, openListener } from '../../src/server/listener.ts';
@@ -155,7 +155,7 @@ test('forwards every other request to the main thread', async () => {
   expect(large.status).toBe(413);
 });
 
-test('bodies that do not end take no more than 64 MB, and block no small request', async () => {
+test('large bodies that do not end take no more than 64 MB, and block no small request', async () => {
   // The bodies must not time out before all of them are there.
   const address = await listen((app) => app.post('/hooks/acme', { bodyLimit: 5_000_000 }, async () => ({})), 120_000);
   const post = (size: number) => fetch(`${address}/hooks/acme`, { method: 'POST', body: ' '.repeat(size) });
@@ -174,4 +174,26 @@ test('bodies that do not end take no more than 64 MB, and block no small request
     socket.destroy();
   }
   await eventually('an answer', async () => (await post(4_500_000)).status === 200);
+});
+
+test('small bodies that do not end take no more than 128 MB, and block no request without a body', async () => {
+  const address = await listen((app) => app.post('/hooks/acme', async () => ({})), 120_000);
+  const post = () => fetch(`${address}/hooks/acme`, { method: 'POST', body: ' '.repeat(60_000) });
+  const head = 'POST /hooks/acme HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 65536\r\n\r\n';
+  const sockets: Socket[] = [];
+  // 2,112 of the bodies fit.
+  for (let batch = 0; batch < 22; batch += 1) {
+    const added = Array.from({ length: 100 }, async () => {
+      const socket = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => undefined);
+      sockets.push(socket);
+      await new Promise<void>((resolve) => socket.write(head + ' '.repeat(63_500), () => resolve()));
+    });
+    await Promise.all(added);
+  }
+  await eventually('a refusal', async () => (await post()).status === 503);
+  expect((await fetch(`${address}/healthz`)).status).toBe(200);
+  for (const socket of sockets) {
+    socket.destroy();
+  }
+  await eventually('an answer', async () => (await post()).status === 200);
 });

@@ -1,4 +1,5 @@
 /** Carries out the commands for the organizations of this replica. See docs/fleet.md#commands. */
+import type { ZodType } from 'zod';
 import { clusterRequest } from '../../clusters/run/control-api.ts';
 import { conversationRequest } from '../../conversations/ingestion/control-api.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -137,11 +138,11 @@ export class CommandRunner {
     }
     switch (kind) {
       case 'act':
-        return actions.act(by, id, actionRequest.parse(request));
+        return actions.act(by, id, read(actionRequest, request));
       case 'conversations':
-        return actions.conversations(by, id, conversationRequest.parse(request));
+        return actions.conversations(by, id, read(conversationRequest, request));
       case 'clusters':
-        return actions.clusters(by, id, clusterRequest.parse(request));
+        return actions.clusters(by, id, read(clusterRequest, request));
       case 'push':
         managed.reconciliation?.fetchNow();
         return {};
@@ -162,6 +163,18 @@ export class CommandRunner {
       await store.commands().removeBefore(clock.now() - KEPT);
     }
   }
+}
+
+/** Reads a request. Throws ConfigError for one that this version does not support. */
+function read<T>(schema: ZodType<T>, request: JsonObject): T {
+  const parsed = schema.safeParse(request);
+  if (parsed.success) {
+    return parsed.data;
+  }
+  const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(': '));
+  throw new ConfigError(
+    `the replica that has the organization does not support the request (${problems.join('; ')}); upgrade all replicas to one version`,
+  );
 }
 
 function keyOf({ organization, number }: OpenCommand): string {

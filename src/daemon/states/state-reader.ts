@@ -94,7 +94,9 @@ export class StateReader {
       if (organizations.has(organization)) {
         for (const [part, hash] of Object.entries(status.parts)) {
           if (isShown(part, organization === complete) && parts.get(part)?.hash !== hash) {
-            wanted.set(part, [...(wanted.get(part) ?? []), organization]);
+            const others = wanted.get(part) ?? [];
+            others.push(organization);
+            wanted.set(part, others);
           }
         }
       }

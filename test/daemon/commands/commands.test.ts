@@ -249,7 +249,11 @@ test('commands of another version or another program are refused, and the next o
   expect(await clock.run(approve())).toEqual({ checksum: 'sha256:1' });
   expect(done).toEqual(['approve']);
   await expect(newer).rejects.toThrow('does not support the command "rotate"; upgrade all replicas to one version');
+  expect(foreign).toHaveLength(4);
   for (const answer of foreign) {
     await expect(answer).rejects.toThrow('is not a JSON object');
   }
+  const unknown = asked('conversations');
+  await clock.advance(6000);
+  await expect(unknown).rejects.toThrow(/^the replica .* does not support the request \(subcommand: .*\); upgrade/);
 });

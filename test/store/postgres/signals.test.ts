@@ -46,8 +46,10 @@ describe.runIf(hasPostgres)('signals', () => {
     await a.signals.send(signal);
     await Promise.all([received(a, signal), received(b, signal)]);
     b.end();
-    await a.signals.send({ kind: 'answer', payload: {} });
-    await received(a, { kind: 'answer', payload: {} });
+    const last: FleetSignal = { kind: 'answer', payload: { number: 1 } };
+    await a.signals.send(last);
+    await received(a, last);
+    expect(b.received).not.toContainEqual(last);
     await Promise.all([a.signals.close(), b.signals.close()]);
   });
 
