@@ -46,7 +46,8 @@ export class ConnectionPool {
       class ClientWithSocket extends Client {
         constructor(settings: ClientConfig) {
           const socket = new Socket();
-          super({ ...settings, stream: () => socket });
+          // The pool hides the password from loops over its settings.
+          super({ ...settings, password: settings.password, stream: () => socket });
           const client = this as unknown as PoolClient;
           sockets.set(client, socket);
           socket.once('close', () => sockets.delete(client));
