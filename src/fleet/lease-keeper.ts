@@ -155,12 +155,15 @@ export class LeaseKeeper {
     this.#unanswered.add(answer);
     try {
       const leases = await answer;
-      this.#answeredSentAt = Math.max(this.#answeredSentAt ?? sentAt, sentAt);
       if (sequence > this.#answered && !this.#stopped.signal.aborted) {
         this.#answered = sequence;
-        this.#accept(leases, sequence, sentAt + extension * (1 - CLOCK_DRIFT));
+        const ended = this.#accept(leases, sequence, sentAt + extension * (1 - CLOCK_DRIFT));
+        const released = this.#releaseEnded(ended);
+        if (extension === ttl || ended.length === 0) {
+          this.#answeredSentAt = sentAt;
+        }
         if (extension < ttl) {
-          this.renewNow();
+          void released.then((isReleased) => isReleased && this.renewNow());
         }
       }
     } finally {
@@ -171,7 +174,7 @@ export class LeaseKeeper {
   /**
    * Returns the milliseconds by which a renewal extends the leases. The database keeps the leases of this replica at most
    * until one interval and `ttl` after the last renewal that was answered. Otherwise a replica that can send, but receives
-   * nothing, would keep others from leases that it has lost.
+   * nothing, would keep others from leases that it has lost. So after an interruption, those are released first.
    */
   #extension(now: number): number {
     const { ttl } = this.#options;
@@ -179,7 +182,8 @@ export class LeaseKeeper {
     return ttl - Math.min(Math.max(silence, 0), ttl);
   }
 
-  #accept(leases: readonly ClaimedLease[], sequence: number, validUntil: number): void {
+  /** Returns leases that have ended here, and that the database still has. */
+  #accept(leases: readonly ClaimedLease[], sequence: number, validUntil: number): readonly ClaimedLease[] {
     this.#expireIfDue();
     this.#validUntil = Math.max(this.#validUntil, validUntil);
     this.#report(null);
@@ -194,12 +198,9 @@ export class LeaseKeeper {
         this.#ended.delete(name);
       }
     }
-    const unwanted = leases.filter(({ name, epoch }) => this.#ended.get(name)?.epoch === epoch);
-    if (unwanted.length > 0) {
-      void this.#releaseEnded(unwanted);
-    }
     this.#adopt(leases);
     void this.#watchExpiry();
+    return leases.filter(({ name, epoch }) => this.#ended.get(name)?.epoch === epoch);
   }
 
   /** Holds claimed leases that are not held yet. */
@@ -220,12 +221,16 @@ export class LeaseKeeper {
     return added.length;
   }
 
-  async #releaseEnded(leases: readonly ClaimedLease[]): Promise<void> {
-    try {
-      await this.#options.table.release(this.#options.self().id, leases);
-    } catch {
-      // The next renewal returns them, and they are released again.
-    }
+  /** Returns false if it failed: the next renewal returns the leases, and they are released again. */
+  async #releaseEnded(leases: readonly ClaimedLease[]): Promise<boolean> {
+    const { table, self } = this.#options;
+    return (
+      leases.length === 0 ||
+      table.release(self().id, leases).then(
+        () => true,
+        () => false,
+      )
+    );
   }
 
   async #watchExpiry(): Promise<void> {

@@ -1,5 +1,6 @@
 /** Policy of a fleet: which leases a replica claims, and which ones it gives away. */
 import type { Random } from '../core/clock.ts';
+import { renewalInterval } from './lease-keeper.ts';
 
 /** Work that replicas divide between them: a token with its organizations, or one organization. */
 export interface Shard {
@@ -42,10 +43,14 @@ export interface FleetView {
 export interface FleetMoves {
   /** Names of free shards. Another replica may be faster. */
   readonly claim: readonly string[];
+  /** Largest number of shards to claim. */
+  readonly limit: number;
   /** Names of own shards. */
   readonly giveAway: readonly string[];
 }
 
+/** Intervals of renewals after which a free shard is overdue: every other replica has checked since. */
+const OVERDUE = 1.5;
 /** Part of its shards that a replica gives away within a minute, unless it is draining. */
 const PACE = 0.05;
 
@@ -57,34 +62,63 @@ const PACE = 0.05;
 export function planMoves(view: FleetView, random: Random): FleetMoves {
   const { isDraining, own, total, weight, allWeights } = view;
   if (isDraining) {
-    return { claim: [], giveAway: own.map(({ name }) => name) };
+    return { claim: [], limit: 0, giveAway: own.map(({ name }) => name) };
   }
   const share = Math.ceil((total * weight) / allWeights);
   const mine = sumWeights(own);
-  return { claim: planClaims(view, share - mine, random), giveAway: planReleases(view, mine - share) };
+  const chosen = planClaims(view, share - mine, random);
+  const claim = [...chosen, ...substitutesFor(chosen, view)].map(({ name }) => name);
+  return { claim, limit: chosen.length, giveAway: planReleases(view, mine - share) };
+}
+
+/**
+ * Returns the other free shards if all have the same weight. Then replicas that claim at the same time do not have to try
+ * again, because each takes others instead of those that another one was faster to claim.
+ */
+function substitutesFor(chosen: readonly FreeShard[], { free }: FleetView): readonly FreeShard[] {
+  const [first] = chosen;
+  if (first === undefined || free.some(({ weight }) => weight !== first.weight)) {
+    return [];
+  }
+  const names = new Set(chosen.map(({ name }) => name));
+  return free.filter(({ name }) => !names.has(name));
+}
+
+/**
+ * Returns the milliseconds until free shards that were not claimed are checked again, in case the others fail; infinite if
+ * there are none.
+ */
+export function nextFreeCheck(view: FleetView, isClaimed: (name: string) => boolean): number {
+  const others = view.free.filter(({ name }) => !isClaimed(name));
+  const latest = others.length === 0 ? Number.POSITIVE_INFINITY : renewalInterval(view.ttl);
+  return others.reduce((earliest, shard) => Math.min(earliest, overdueIn(view, shard)), latest);
+}
+
+/** Returns the milliseconds until the other replicas had time to claim a shard, and did not. */
+function overdueIn({ age, ttl }: FleetView, shard: FreeShard): number {
+  return OVERDUE * renewalInterval(ttl) - Math.min(age, shard.age);
 }
 
 /** Chooses heavy shards first, because light ones fill what is left. Replicas choose in different orders. */
-function planClaims({ free, age, ttl }: FleetView, room: number, random: Random): readonly string[] {
+function planClaims(view: FleetView, room: number, random: Random): readonly FreeShard[] {
+  const { free } = view;
   const candidates = free
     .map((shard) => ({ ...shard, order: random() }))
     .sort((a, b) => b.weight - a.weight || a.order - b.order);
-  const claims = new Set<string>();
+  const claims: FreeShard[] = [];
   const tooHeavy: FreeShard[] = [];
   let left = room;
-  // The others had time to claim it, and did not.
-  const isOverdue = (shard: FreeShard) => Math.min(age, shard.age) > ttl;
   for (const shard of candidates) {
-    if (shard.weight <= Math.max(left, 0) || isOverdue(shard)) {
+    if (shard.weight <= Math.max(left, 0) || overdueIn(view, shard) <= 0) {
       left -= shard.weight;
-      claims.add(shard.name);
+      claims.push(shard);
     } else {
       tooHeavy.push(shard);
     }
   }
   // The lightest shard that exceeds the share; without it nobody would claim a shard that is heavier than any share.
   const extra = left > 0 ? tooHeavy.at(-1) : undefined;
-  return [...claims, ...(extra === undefined ? [] : [extra.name])];
+  return extra === undefined ? claims : [...claims, extra];
 }
 
 /** Chooses the lightest shards, because others can be placed better, and none that was claimed recently. */

@@ -1,12 +1,18 @@
+import type { Clock } from '../core/clock.ts';
 import { append } from '../core/lists.ts';
 
-/** Releases leases in batches: while one statement runs, others wait for the next one. */
+/** Milliseconds for which releases are gathered: work of many leases ends at slightly different times. */
+const GATHER = 20;
+
+/** Releases leases in batches: those that are added within a moment, or while one statement runs, share the next one. */
 export class ReleaseQueue<T> {
+  readonly #clock: Pick<Clock, 'sleep'>;
   readonly #release: (items: readonly T[]) => Promise<void>;
   #waiting: T[] = [];
   #running: Promise<void> | null = null;
 
-  constructor(release: (items: readonly T[]) => Promise<void>) {
+  constructor(clock: Pick<Clock, 'sleep'>, release: (items: readonly T[]) => Promise<void>) {
+    this.#clock = clock;
     this.#release = release;
   }
 
@@ -18,9 +24,9 @@ export class ReleaseQueue<T> {
   }
 
   async #run(): Promise<void> {
-    await Promise.resolve();
     try {
       while (this.#waiting.length > 0) {
+        await this.#clock.sleep(GATHER);
         const batch = this.#waiting;
         this.#waiting = [];
         await this.#release(batch);

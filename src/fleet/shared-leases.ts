@@ -8,7 +8,7 @@ import { type FleetSplit, groupLeases, groupNames, type LeaseGroup } from './lea
 import { LeaseKeeper, renewalInterval } from './lease-keeper.ts';
 import { LeaseRetention } from './lease-retention.ts';
 import { LeaseRuns } from './lease-runs.ts';
-import { type FleetMoves, planMoves } from './policy.ts';
+import { type FleetMoves, nextFreeCheck, planMoves } from './policy.ts';
 import { nextExpiry, type ObservedFleet, readFleet } from './read-fleet.ts';
 import { ReleaseQueue } from './release-queue.ts';
 
@@ -75,7 +75,7 @@ export class SharedLeases implements FleetLeases {
         options.onFailure?.(reason);
       },
     });
-    this.#releases = new ReleaseQueue(async (leases) => {
+    this.#releases = new ReleaseQueue(clock, async (leases) => {
       await this.#keeper.release(leases);
       // Without the signal, the others find the free leases at their next check.
       await store.signals.send({ kind: 'leases', payload: {} }).catch(() => undefined);
@@ -90,8 +90,7 @@ export class SharedLeases implements FleetLeases {
     this.#stopped.signal.addEventListener('abort', end);
     await clock.sleep(Math.min(GRACE, ttl / 10), this.#stopped.signal).catch(() => undefined);
     this.#joinedAt = clock.monotonic();
-    const delay = await this.#check();
-    void this.#run(delay);
+    void this.#run(await this.#check());
   }
 
   setOrganizations(organizations: readonly FleetOrganization[]): void {
@@ -156,17 +155,17 @@ export class SharedLeases implements FleetLeases {
     }
   }
 
-  /** Checks until the end: regularly, when another replica expires, and when a message arrives. */
+  /** Checks until this replica drains: regularly, when another replica expires, and when a message arrives. */
   async #run(firstDelay: number): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#stopped;
     let delay = firstDelay;
     let seen = this.#wake.count;
-    while (!signal.aborted) {
+    while (!signal.aborted && !this.#isDraining) {
       await this.#wake.wait(seen, delay, clock, signal);
       await clock.sleep(SETTLE, signal).catch(() => undefined);
       seen = this.#wake.count;
-      if (!signal.aborted) {
+      if (!signal.aborted && !this.#isDraining) {
         delay = await this.#check();
       }
     }
@@ -202,16 +201,17 @@ export class SharedLeases implements FleetLeases {
     }
     const view = this.#view();
     const moves = planMoves(view, random);
-    const claimed = moves.claim.length === 0 ? 0 : await this.#keeper.claim(moves.claim, moves.claim.length);
+    const claimed = moves.limit === 0 ? 0 : await this.#keeper.claim(moves.claim, moves.limit);
     await this.#claimWork();
     this.#giveAwayShards(moves);
     await this.#retention.apply(this.#keeper.held.has(FLEET_LEASE));
-    if (claimed < moves.claim.length) {
+    if (claimed < moves.limit) {
       return CONTENTION * (0.5 + random());
     }
-    // The others are to claim what stays free, unless they fail, too.
-    const limit = moves.claim.length < view.free.length ? renewalInterval(ttl) : ttl / 4;
-    return Math.min(limit, nextExpiry(this.#state, this.replica) + CONTENTION);
+    // Without messages, replicas find only by their checks what others released.
+    const limit = store.signals.isConnected ? ttl / 4 : renewalInterval(ttl);
+    const due = nextFreeCheck(view, (name) => this.#keeper.held.has(name));
+    return Math.min(limit, Math.min(due, nextExpiry(this.#state, this.replica)) + CONTENTION);
   }
 
   #view() {

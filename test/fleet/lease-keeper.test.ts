@@ -174,6 +174,31 @@ describe('a replica that can send, but gets no answers', () => {
   });
 });
 
+test('leases that ended are released before a renewal extends them again', async () => {
+  let isCut = false;
+  let isReleaseLost = false;
+  const { clock, model, keeper, lost } = openKeeper((method) => {
+    const answer = isCut ? null : 0;
+    return { request: method === 'release' && isReleaseLost ? null : 0, answer };
+  });
+  await startHolding(keeper);
+  await clock.advance(INTERVAL);
+  const answeredAt = clock.monotonic();
+  isCut = true;
+  await clock.advance(CERTAIN);
+  expect(lost).toHaveLength(1);
+  // The connection works for one renewal, and is cut before the lease is released.
+  isReleaseLost = true;
+  isCut = false;
+  const seen = keeper.left();
+  while (keeper.left() === seen || keeper.left() <= 0) {
+    await clock.advance(100);
+  }
+  isCut = true;
+  await clock.advance(TTL);
+  expect(model.replicas.get('r1')?.expiresAt).toBeLessThanOrEqual(answeredAt + TTL + INTERVAL);
+});
+
 describe('a process that was suspended', () => {
   test('believes nothing before the next renewal, although no timer has run', async () => {
     const { model, keeper, claimed, freeze, lost, clock } = openKeeper();

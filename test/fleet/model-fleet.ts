@@ -7,8 +7,8 @@ import { type CallFate, LeaseTableModel } from './lease-table-model.ts';
 
 export interface ModelReplicaOptions {
   readonly weight?: number;
-  /** Milliseconds that work needs to end. */
-  readonly ending?: number;
+  /** Milliseconds that work needs to end, or a function that returns them for each work. */
+  readonly ending?: number | (() => number);
   /** Speed of its clock in comparison with that of the database. */
   readonly rate?: number;
   readonly fate?: (method: string) => CallFate;
@@ -61,7 +61,7 @@ export class ModelReplica {
         end: async (lease) => {
           this.events.push(`${lease.lost.aborted ? 'abort' : 'end'} ${lease.name}`);
           if (!lease.lost.aborted) {
-            await clock.sleep(options.ending ?? 0);
+            await clock.sleep(typeof options.ending === 'function' ? options.ending() : (options.ending ?? 0));
           }
           this.working.delete(lease.name);
         },

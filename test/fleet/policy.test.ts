@@ -4,7 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { planMoves } from '../../src/fleet/policy.ts';
 
 const TTL = 60_000;
-const STEP = 15_000;
+/** Milliseconds between checks while something is free. */
+const STEP = 4000;
+/** Milliseconds after which a free shard is overdue. */
+const OVERDUE = 6000;
 
 interface ModelShard {
   readonly name: string;
@@ -77,7 +80,7 @@ class ModelFleet {
   #check(replica: ModelReplica): void {
     const aged = (shard: ModelShard) => ({ ...shard, age: this.now - shard.since });
     replica.givenAwayAt = replica.givenAwayAt.filter((at) => at > this.now - 60_000);
-    const { claim, giveAway } = planMoves(
+    const { claim, limit, giveAway } = planMoves(
       {
         isDraining: replica.isDraining,
         own: this.shards.filter(({ holder }) => holder === replica.id).map(aged),
@@ -93,7 +96,7 @@ class ModelFleet {
       },
       this.#random,
     );
-    this.#move(replica, claim, replica.id);
+    this.#move(replica, claim.slice(0, limit), replica.id);
     this.#move(replica, giveAway, null);
   }
 
@@ -172,15 +175,18 @@ describe('claims', () => {
     );
   });
 
-  test('a shard that the others leave unowned for longer than a ttl is claimed beyond the share', () => {
+  test('a shard that the others leave unowned although they have checked is claimed beyond the share', () => {
     const view = { isDraining: false, total: 10, weight: 1, allWeights: 2, givenAway: 0, ttl: TTL };
     const own = [{ name: 'a', weight: 5, age: 0 }];
     const free = (age: number) => [{ name: 'b', weight: 5, age }];
-    const claims = (age: number, since: number) => planMoves({ ...view, own, free: free(since), age }, () => 0.5).claim;
-    expect(claims(10 * TTL, TTL + 1)).toEqual(['b']);
-    expect(claims(10 * TTL, TTL)).toEqual([]);
+    const claims = (age: number, since: number) => {
+      const { claim, limit } = planMoves({ ...view, own, free: free(since), age }, () => 0.5);
+      return claim.slice(0, limit);
+    };
+    expect(claims(10 * TTL, OVERDUE)).toEqual(['b']);
+    expect(claims(10 * TTL, OVERDUE - 1)).toEqual([]);
     // After an outage of the whole fleet, the others have just joined as well.
-    expect(claims(TTL, 10 * TTL)).toEqual([]);
+    expect(claims(OVERDUE - 1, 10 * TTL)).toEqual([]);
   });
 });
 

@@ -1,27 +1,41 @@
 // Releases in batches, also after one of them failed.
 import { expect, test } from 'vitest';
 import { ReleaseQueue } from '../../src/fleet/release-queue.ts';
+import { createVirtualClock } from '../queue/virtual-clock.ts';
 
-test('what is added while a release runs is released together, next', async () => {
+test('what is added within 20 ms, or while a release runs, is released together', async () => {
+  const clock = createVirtualClock();
   const batches: string[][] = [];
-  const queue = new ReleaseQueue<string>(async (items) => void batches.push([...items]));
-  await Promise.all([queue.add(['a']), queue.add(['b', 'c']), Promise.resolve().then(() => queue.add(['d']))]);
-  await queue.add(['e']);
-  expect(batches.flat()).toEqual(['a', 'b', 'c', 'd', 'e']);
-  expect(batches[0]).toEqual(['a', 'b', 'c']);
+  const queue = new ReleaseQueue<string>(clock, async (items) => {
+    batches.push([...items]);
+    await clock.sleep(50);
+  });
+  const added = [queue.add(['a'])];
+  for (const item of ['b', 'c', 'd', 'e', 'f', 'g']) {
+    await clock.advance(10);
+    added.push(queue.add([item]));
+  }
+  await clock.run(Promise.all(added));
+  expect(batches).toEqual([
+    ['a', 'b'],
+    ['c', 'd', 'e', 'f', 'g'],
+  ]);
+  await clock.run(queue.add(['h']));
+  expect(batches.at(-1)).toEqual(['h']);
 });
 
 test('a release that fails rejects for those who wait, and the next one is tried', async () => {
+  const clock = createVirtualClock();
   const released: string[] = [];
   let isGone = true;
-  const queue = new ReleaseQueue<string>(async (items) => {
+  const queue = new ReleaseQueue<string>(clock, async (items) => {
     if (isGone) {
       throw new Error('the database is gone');
     }
     released.push(...items);
   });
-  await expect(queue.add(['a'])).rejects.toThrow('the database is gone');
+  await expect(clock.run(queue.add(['a']))).rejects.toThrow('the database is gone');
   isGone = false;
-  await queue.add(['b']);
+  await clock.run(queue.add(['b']));
   expect(released).toEqual(['b']);
 });
