@@ -3,16 +3,17 @@ import { requestSubject } from '../conversations/ingestion/control-api.ts';
 import type { Address } from '../core/address.ts';
 import type { Plan } from '../core/change.ts';
 import type { Clock } from '../core/clock.ts';
-import { ConfigError, messageOf, RefusedPlanError } from '../core/errors.ts';
+import { ConfigError, RefusedPlanError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { DeliveryRequest } from '../notify/model/delivery-request.ts';
 import type { SilenceRequest } from '../notify/model/silence-request.ts';
 import type { ActionRequest } from '../reconcile/daemon/action-request.ts';
 import type { OrganizationReconciler } from '../reconcile/daemon/organization.ts';
 import type { ControlHandlers } from '../server/control.ts';
-import type { Actor, History } from '../store/history.ts';
+import type { Actor, History, NewAuditEntry } from '../store/history.ts';
 import type { SessionRequest } from '../store/session-request.ts';
 import type { Store } from '../store/store.ts';
+import type { AuditWriter } from './audit-writer.ts';
 import type { DeliveryActions } from './delivery-actions.ts';
 import { decisionEvents } from './facts/events.ts';
 import { chooseOrganization, heldChecksums } from './organization/held-plans.ts';
@@ -25,6 +26,7 @@ export interface ActionOptions {
   readonly organizations: () => readonly ManagedOrganization[];
   readonly store: Store;
   readonly clock: Clock;
+  readonly audit: AuditWriter;
   /** Called with the organization after every action, also after a refused one: it is in the audit. */
   readonly onAudited: (organization: string) => void;
   readonly silences: SilenceActions;
@@ -94,16 +96,9 @@ export class Actions implements ControlHandlers {
 
   async #audited(by: Actor, target: ManagedOrganization, about: AuditSubject, work: () => Promise<JsonObject>) {
     const { id } = target;
-    const history = this.#history(target);
-    const entry = { ...about, actor: by };
+    const action = { ...about, actor: by, events: (done: NewAuditEntry) => decisionEvents(id, done) };
     try {
-      const result = await work();
-      const done = { ...entry, at: this.#options.clock.now(), outcome: 'done', detail: '' } as const;
-      await history.addAudit(done, decisionEvents(id, done));
-      return result;
-    } catch (error) {
-      await history.addAudit({ ...entry, at: this.#options.clock.now(), outcome: 'refused', detail: messageOf(error) });
-      throw error;
+      return await this.#options.audit.carryOut(this.#history(target), action, work);
     } finally {
       this.#options.onAudited(id);
     }

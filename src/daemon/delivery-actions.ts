@@ -6,6 +6,7 @@ import { type DeliveryRequest, deliveryRequest } from '../notify/model/delivery-
 import { counted } from '../plan/render/words.ts';
 import { type Actor, DAEMON_HISTORY } from '../store/history.ts';
 import type { Store } from '../store/store.ts';
+import type { AuditWriter } from './audit-writer.ts';
 import type { DaemonNotifications } from './notifications.ts';
 
 export interface DeliveryActionOptions {
@@ -13,6 +14,7 @@ export interface DeliveryActionOptions {
   /** Names of the channels. */
   readonly channels: readonly string[];
   readonly clock: Pick<Clock, 'now'>;
+  readonly audit: AuditWriter;
   readonly notifications: Pick<DaemonNotifications, 'wake'>;
   /** Called after every action. */
   readonly onAudited: () => void;
@@ -28,7 +30,7 @@ export class DeliveryActions {
   /** Handles a request. Throws ConfigError and StoreError. */
   async handle(actor: Actor, request: DeliveryRequest): Promise<JsonObject> {
     const { channel } = deliveryRequest.parse(request);
-    const { store, channels, clock, notifications, onAudited } = this.#options;
+    const { store, channels, clock, audit, notifications, onAudited } = this.#options;
     if (channel !== null && !channels.includes(channel)) {
       throw new ConfigError(`no channel ${JSON.stringify(channel)} is configured; channels: ${channels.join(', ')}`);
     }
@@ -36,7 +38,7 @@ export class DeliveryActions {
     notifications.wake();
     const about = { action: 'notify retry', subject: channel ?? 'all channels', reason: '', actor };
     const detail = counted(events, 'event');
-    await store.history(DAEMON_HISTORY).addAudit({ ...about, at: clock.now(), outcome: 'done', detail });
+    await audit.write(store.history(DAEMON_HISTORY), { ...about, at: clock.now(), outcome: 'done', detail });
     onAudited();
     return { events };
   }

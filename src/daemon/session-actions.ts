@@ -7,10 +7,12 @@ import { type Actor, DAEMON_HISTORY } from '../store/history.ts';
 import { type SessionRequest, sessionRequest } from '../store/session-request.ts';
 import type { SessionRecord } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
+import type { AuditWriter } from './audit-writer.ts';
 
 export interface SessionActionOptions {
   readonly store: Store;
   readonly clock: Pick<Clock, 'now'>;
+  readonly audit: AuditWriter;
   /** Called after every action that is in the audit. */
   readonly onAudited: () => void;
 }
@@ -39,7 +41,7 @@ export class SessionActions {
     user: string | null,
     reason: string,
   ): Promise<JsonObject> {
-    const { store, clock, onAudited } = this.#options;
+    const { store, clock, audit, onAudited } = this.#options;
     const meant = sessions.filter(({ data }) => user === null || data.name === user);
     if (user !== null && meant.length === 0) {
       throw new ConfigError(
@@ -52,7 +54,7 @@ export class SessionActions {
     }
     const about = { action: 'sessions end', subject: user ?? 'everybody', reason, actor };
     const detail = counted(ended, 'session');
-    await store.history(DAEMON_HISTORY).addAudit({ ...about, at: clock.now(), outcome: 'done', detail });
+    await audit.write(store.history(DAEMON_HISTORY), { ...about, at: clock.now(), outcome: 'done', detail });
     onAudited();
     return { ended };
   }

@@ -1,11 +1,12 @@
 /** Actions of people on silences. Each of them is recorded in the audit. */
 import type { Clock } from '../core/clock.ts';
-import { ConfigError, messageOf } from '../core/errors.ts';
+import { ConfigError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import { type SilenceRequest, silenceRequest } from '../notify/model/silence-request.ts';
 import { type Actor, DAEMON_HISTORY } from '../store/history.ts';
 import type { Silence } from '../store/notifications.ts';
 import type { Store } from '../store/store.ts';
+import type { AuditWriter } from './audit-writer.ts';
 import type { DaemonNotifications } from './notifications.ts';
 
 export interface SilenceActionOptions {
@@ -13,6 +14,7 @@ export interface SilenceActionOptions {
   /** Returns the ids of the organizations of the configuration. */
   readonly organizations: () => readonly string[];
   readonly clock: Pick<Clock, 'now'>;
+  readonly audit: AuditWriter;
   readonly notifications: Pick<DaemonNotifications, 'silence' | 'endSilence'>;
   /** Called after every action, with the organization that it is about; null: all of them. */
   readonly onAudited: (organization: string | null) => void;
@@ -34,7 +36,7 @@ export class SilenceActions {
     const parsed = silenceRequest.parse(request);
     const ended = parsed.subcommand === 'end' ? await this.#find(parsed.id) : null;
     const { organization, code } = ended ?? (parsed as Extract<typeof parsed, { subcommand: 'add' }>);
-    const { store, clock, onAudited } = this.#options;
+    const { store, audit, onAudited } = this.#options;
     if (organization !== null && !this.#options.organizations().includes(organization)) {
       throw new ConfigError(
         `organization ${JSON.stringify(organization)} is not configured; name one that is, or none`,
@@ -43,13 +45,9 @@ export class SilenceActions {
     const history = store.history(organization ?? DAEMON_HISTORY);
     const reason = parsed.subcommand === 'add' ? parsed.reason : '';
     const entry = { action: `silence ${parsed.subcommand}`, subject: code ?? 'all conditions', reason, actor: by };
+    const work = () => (parsed.subcommand === 'add' ? this.#add(by, parsed) : this.#end(parsed.id));
     try {
-      const answer = parsed.subcommand === 'add' ? await this.#add(by, parsed) : await this.#end(parsed.id);
-      await history.addAudit({ ...entry, at: clock.now(), outcome: 'done', detail: String(answer.id) });
-      return answer;
-    } catch (error) {
-      await history.addAudit({ ...entry, at: clock.now(), outcome: 'refused', detail: messageOf(error) });
-      throw error;
+      return await audit.carryOut(history, { ...entry, detail: ({ id }) => String(id) }, work);
     } finally {
       onAudited(organization);
     }

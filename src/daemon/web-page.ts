@@ -7,6 +7,7 @@ import type { FleetState } from '../views/model/fleet-state.ts';
 import { LogBuffer } from '../views/model/log-buffer.ts';
 import type { PageServer } from '../web/server/page-server.ts';
 import { Actions } from './actions.ts';
+import { AuditWriter } from './audit-writer.ts';
 import { type BackendOptions, type ChangeNotifier, DaemonBackend } from './backend.ts';
 import { BudgetSampler } from './budget-sampler.ts';
 import { DeliveryActions } from './delivery-actions.ts';
@@ -39,6 +40,8 @@ export class WebPage {
   readonly backend: DaemonBackend;
   readonly #context: DaemonContext;
   readonly #changes: ChangeNotifier;
+  readonly #audit: AuditWriter;
+  readonly #stopping = new AbortController();
   /** Null if no page is served: nothing else shows the samples. */
   readonly #sampler: BudgetSampler | null;
   #server: PageServer | null = null;
@@ -61,21 +64,25 @@ export class WebPage {
     const { config, store, clock, version } = context;
     this.#context = context;
     this.#changes = changes;
+    this.#audit = new AuditWriter({ ...context, stopping: this.#stopping.signal });
     this.#sampler = config.ui.listen === undefined ? null : new BudgetSampler(() => connections.queues(), clock);
     const local = new Actions({
-      ...{ organizations, store, clock },
+      ...{ organizations, store, clock, audit: this.#audit },
       onAudited: (id) => {
         changes.notify(id);
         // An approval was stored with its event.
         notifications.wake();
       },
       deliveries: new DeliveryActions({
-        ...{ store, clock, notifications, channels: Object.keys(config.notifications.channels) },
+        ...{ store, clock, audit: this.#audit, notifications, channels: Object.keys(config.notifications.channels) },
         onAudited: () => changes.notify('notifications'),
       }),
-      sessions: new SessionActions({ store, clock, onAudited: () => changes.notify('notifications') }),
+      sessions: new SessionActions({
+        ...{ store, clock, audit: this.#audit },
+        onAudited: () => changes.notify('notifications'),
+      }),
       silences: new SilenceActions({
-        ...{ store, clock, notifications },
+        ...{ store, clock, audit: this.#audit, notifications },
         organizations: () => configured().map(({ id }) => id),
         onAudited: (id) => {
           changes.notify('notifications');
@@ -119,13 +126,10 @@ export class WebPage {
     const detail = `${attempts} wrong tokens within a minute; further ones are refused for a minute`;
     const about = { action: 'sign in', subject: peer ?? 'all addresses', reason: '', detail } as const;
     const entry = { ...about, at: clock.now(), actor: { name: '', method: 'token' }, outcome: 'refused' } as const;
-    store
-      .history(DAEMON_HISTORY)
-      .addAudit(entry)
-      .then(
-        () => this.#changes.notify('notifications'),
-        (error: unknown) => log.warn({ reason: messageOf(error) }, 'cannot record wrong tokens in the audit'),
-      );
+    this.#audit.write(store.history(DAEMON_HISTORY), entry).then(
+      () => this.#changes.notify('notifications'),
+      (error: unknown) => log.warn({ reason: messageOf(error) }, 'cannot record wrong tokens in the audit'),
+    );
   }
 
   /** Returns the view model of the page at a path, for a user of the machine, who may see everything; null: no such page. */
@@ -147,6 +151,7 @@ export class WebPage {
   }
 
   async close(): Promise<void> {
+    this.#stopping.abort();
     await this.#server?.close();
   }
 }

@@ -134,8 +134,11 @@ export interface History {
   passOfPlan(checksum: string): Promise<PassDetails | null>;
   /** Returns the changes of a resource, newest first. */
   changesOf(address: string, limit: number): Promise<readonly ResourceChange[]>;
-  /** Adds an entry, with its events in the same transaction. */
-  addAudit(entry: NewAuditEntry, events?: readonly NotificationEvent[]): Promise<void>;
+  /**
+   * Adds an entry, with its events in the same transaction. `isRepeated`: an earlier call with this entry may have stored
+   * it although it failed.
+   */
+  addAudit(entry: NewAuditEntry, events?: readonly NotificationEvent[], isRepeated?: boolean): Promise<void>;
   audit(query: AuditQuery): Promise<readonly AuditEntry[]>;
   /** Returns the pauses that have not ended at this time. */
   pauses(now: number): Promise<readonly ManualPause[]>;

@@ -35,10 +35,12 @@ export function openHistory(database: SqlDatabase, organization: string): Histor
     pass: (number) => read((tables) => tables.pass(number)),
     passOfPlan: (checksum) => read((tables) => tables.passOfPlan(checksum)),
     changesOf: (address, limit) => read((tables) => tables.changesOf(address, limit)),
-    addAudit: (entry, events) =>
+    addAudit: (entry, events, isRepeated = false) =>
       write(async (tables, sql) => {
-        await tables.addAudit(entry);
-        await insertEvents(sql, events ?? []);
+        if (!isRepeated || !(await tables.hasAudit(entry))) {
+          await tables.addAudit(entry);
+          await insertEvents(sql, events ?? []);
+        }
       }),
     audit: (query) => read((tables) => tables.audit(query)),
     pauses: (now) => read((tables) => tables.pauses(now)),
@@ -193,6 +195,15 @@ class HistoryTables {
       subject: String(row.subject),
       at: Number(row.first_at),
     }));
+  }
+
+  async hasAudit({ at, actor, action, subject, outcome }: NewAuditEntry): Promise<boolean> {
+    const row = await this.#sql.get(
+      `SELECT number FROM audit
+        WHERE organization = ? AND at = ? AND actor = ? AND action = ? AND subject = ? AND outcome = ? LIMIT 1`,
+      ...[this.#organization, at, actor.name, action, subject, outcome],
+    );
+    return row !== undefined;
   }
 
   async addAudit({ at, actor, action, subject, reason, outcome, detail }: NewAuditEntry): Promise<void> {

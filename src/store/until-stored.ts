@@ -12,17 +12,20 @@ export interface RepeatOptions {
 
 /** Milliseconds between two attempts. */
 const RETRY = 5000;
+/** Attempts within 24 hours, after which a write is given up: the store may refuse what it contains. */
+const MAX_ATTEMPTS = (24 * 3_600_000) / RETRY;
 
 /**
  * Runs work that can be repeated, until it succeeds. `isRepeated`: an earlier attempt may have stored it, because its answer
- * was lost. Throws LeaseLostError, every error that is not a StoreError, and StoreError after the signal has aborted.
+ * was lost. Throws LeaseLostError, every error that is not a StoreError, and StoreError after
+ * the signal has aborted or 24 hours.
  */
 export async function untilStored<T>(
   work: (isRepeated: boolean) => Promise<T>,
   { clock, signal, onError }: RepeatOptions,
 ): Promise<T> {
   for (let attempts = 0; ; attempts += 1) {
-    const isLast = signal.aborted;
+    const isLast = signal.aborted || attempts >= MAX_ATTEMPTS;
     try {
       return await work(attempts > 0);
     } catch (error) {

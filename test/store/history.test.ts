@@ -85,6 +85,18 @@ describe.each(storeCases('tests of the history'))('the history in %s', (_name, o
     ]);
   });
 
+  test('records a repeated entry of the audit once, with its events', async () => {
+    const history = store.history('org_1');
+    const entry: NewAuditEntry = {
+      ...{ at: 10, actor: { name: 'ana', method: 'socket' }, action: 'pause', subject: 'team/a', reason: 'a freeze' },
+      ...{ outcome: 'done', detail: '' },
+    };
+    await history.addAudit(entry, [], true);
+    await history.addAudit(entry, [], true);
+    await history.addAudit({ ...entry, at: 11 }, [], true);
+    expect((await history.audit({ limit: 10 })).map(({ at }) => at)).toEqual([11, 10]);
+  });
+
   test.each([
     ['another commit', { commit: 'c2' }],
     ['another outcome', { outcome: 'held' as const }],

@@ -44,6 +44,13 @@ describe('a write that is repeated', () => {
     expect(await run([FAILURE, error])).toMatchObject({ result: error, times: [0, 5000] });
   });
 
+  test('is given up after 24 hours', async () => {
+    const forever = Array.from({ length: 20_000 }, () => FAILURE);
+    const { result, times } = await run(forever, 48 * 3_600_000);
+    expect(result).toBe(FAILURE);
+    expect(times.at(-1)).toBe(24 * 3_600_000);
+  });
+
   test('is tried once more when the work stops', async () => {
     const forever = Array.from({ length: 100 }, () => FAILURE);
     expect(await run(forever, 7000)).toMatchObject({ result: FAILURE, times: [0, 5000, 7000] });

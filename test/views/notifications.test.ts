@@ -1,5 +1,7 @@
 /** Views of conditions, deliveries and silences, and the actions on silences. */
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { AuditWriter } from '../../src/daemon/audit-writer.ts';
 import { SilenceActions } from '../../src/daemon/silence-actions.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { conditionsView } from '../../src/views/conditions.ts';
@@ -105,8 +107,13 @@ test('a silence of another organization is not shown', async () => {
 function openActions() {
   const store = openMemoryStore();
   const notifications = store.notifications();
+  const writer = new AuditWriter({
+    clock: { ...systemClock, now: () => NOW },
+    log: { warn: () => undefined, error: () => undefined },
+    stopping: new AbortController().signal,
+  });
   const actions = new SilenceActions({
-    ...{ store, organizations: () => ['acme'], clock: { now: () => NOW }, onAudited: () => undefined },
+    ...{ store, organizations: () => ['acme'], clock: { now: () => NOW }, onAudited: () => undefined, audit: writer },
     notifications: {
       silence: async (silence) => {
         await notifications.silence('s1', silence);

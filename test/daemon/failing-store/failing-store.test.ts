@@ -1,5 +1,8 @@
 /** A daemon whose store fails: at one point, and at random. */
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openMemoryDatabase } from '../../../src/store/memory.ts';
+import { openSqliteDatabase } from '../../../src/store/sqlite.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
 import { CampaignRun } from './campaign-run.ts';
 import { FailingDaemon } from './failing-daemon.ts';
@@ -42,7 +45,9 @@ test(
   async () => {
     const wrong: string[] = [];
     for (let number = 0; number < COUNT; number += 1) {
-      await CampaignRun.run(SEED + number).catch((error: Error) => {
+      const isFile = number % 2 === 1;
+      const open = (folder: string) => (isFile ? openSqliteDatabase(join(folder, 'state.db')) : openMemoryDatabase());
+      await CampaignRun.run(SEED + number, open).catch((error: Error) => {
         wrong.push(error.message);
       });
     }
