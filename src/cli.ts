@@ -9,7 +9,7 @@ import { shownJson } from './core/json.ts';
 import { printableLines } from './plan/render/words.ts';
 import { createRedactor } from './redact.ts';
 
-/** The folder of the package; this file is one level below it, both in src and in dist. */
+/** The directory of the package; this file is one level below it, both in src and in dist. */
 const ROOT = new URL('../', import.meta.url);
 
 /**

@@ -2,6 +2,7 @@
 import type { Clock } from '../core/clock.ts';
 import { ConfigError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
+import { LAST_TIME } from '../core/last-time.ts';
 import { counted } from '../plan/render/words.ts';
 import { type Actor, DAEMON_HISTORY } from '../store/history.ts';
 import { type SessionRequest, sessionRequest } from '../store/session-request.ts';
@@ -63,5 +64,5 @@ export class SessionActions {
 /** Describes a session, without what could be used to sign in. */
 function describeSession({ data, expiresAt }: SessionRecord): JsonObject {
   const { name, method } = data;
-  return { name: name ?? null, method: method ?? null, until: new Date(expiresAt).toISOString() };
+  return { name: name ?? null, method: method ?? null, until: new Date(Math.min(expiresAt, LAST_TIME)).toISOString() };
 }

@@ -47,7 +47,7 @@ export function appliedRef(organization: string, scope = ROOT_SCOPE): string {
   return ref;
 }
 
-/** Opens the repository of a folder, with `origin` or its only remote. Throws SourceError. */
+/** Opens the repository of a directory, with `origin` or its only remote. Throws SourceError. */
 export async function openRefHost(directory: string): Promise<RefHost> {
   const remote = await findRemote(directory);
   return {

@@ -20,7 +20,7 @@ const APPLICATION = 0x4f637476;
 const TABLES = ['head', 'entry', 'approval'];
 
 /**
- * Opens the state file. Creates it and its folder if they do not exist. The file is locked by this process until
+ * Opens the state file. Creates it and its directory if they do not exist. The file is locked by this process until
  * `close`, and only its owner can read it. Acknowledged writes survive a killed process. Throws StoreError if the file
  * is locked by another process, was written by a newer Octavo or another program, is damaged, or cannot be read or
  * written; such a file is not changed. `onOpen` receives the open database, for tests that make it fail.

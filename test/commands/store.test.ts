@@ -84,6 +84,7 @@ describe('octavo store', () => {
     expect(await refused(['copy', String(one), String(two)])).toContain('one.db does not exist; name a state file');
     expect(await refused(['check', String(one)])).toContain('one.db does not exist');
     expect(await refused(['check', 'env:NOT_SET'])).toContain('the variable NOT_SET is not set');
+    expect(await refused(['check', ''])).toContain('the name of a store is empty; use the path of a state file');
     expect(await refused(['check', 'postgres://u:pass-word@h'])).toContain('the store must name a user and a database');
     const config = work.configure({ top: { store: { path: one } } });
     await work.inside(['run', '--once', '--config', config]);

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { ConfigError, EXIT, type ExitCode } from '../../core/errors.ts';
 import { largest } from '../../core/lists.ts';
-import { isPostgresUrl, isUrl, parsePostgresUrl } from '../../core/postgres-url.ts';
+import { databasePasswords, isPostgresUrl, isUrl, parsePostgresUrl } from '../../core/postgres-url.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { checkStore } from '../../store/copy/check-store.ts';
 import { copyStore } from '../../store/copy/copy-store.ts';
@@ -77,9 +77,10 @@ async function withDatabase<T>(
 /** Reads a place from the command line. Its password is a secret. */
 function readPlace(text: string, { terminal, secrets }: CommandContext): StorePlace {
   const [, variable] = /^env:(.*)$/.exec(text) ?? [];
-  const value = variable === undefined ? text : terminal.env[variable];
-  if (value === undefined || value.trim() === '') {
-    throw new ConfigError(`the variable ${variable ?? ''} is not set; set it to a path or the URL of a database`);
+  const value = variable === undefined ? text : (terminal.env[variable] ?? '');
+  if (value.trim() === '') {
+    const what = variable === undefined ? 'the name of a store is empty' : `the variable ${variable} is not set`;
+    throw new ConfigError(`${what}; use the path of a state file, or the URL of a database`);
   }
   if (isUrl(value) && !isPostgresUrl(value)) {
     throw new ConfigError('a store is the path of a state file, or a URL that starts with postgres://');
@@ -87,12 +88,12 @@ function readPlace(text: string, { terminal, secrets }: CommandContext): StorePl
   if (!isPostgresUrl(value)) {
     return { path: resolve(terminal.cwd, value) };
   }
+  for (const password of databasePasswords(value).filter((each) => each !== '')) {
+    secrets?.add(password);
+  }
   const url = parsePostgresUrl(value);
   if (typeof url === 'string') {
     throw new ConfigError(`the store ${url}`);
-  }
-  if (url.password !== '') {
-    secrets?.add(url.password).add(encodeURIComponent(url.password));
   }
   return { url: value, pool: POOL };
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
+import { LAST_TIME } from '../../core/last-time.ts';
 import type { FleetLeases } from '../../fleet/fleet-leases.ts';
 import type { Logger } from '../../log.ts';
 import type { Store } from '../../store/store.ts';
@@ -24,7 +25,8 @@ const TOPIC = 'configuration/problems';
 /** Milliseconds after which the problems of others are read again, in case a message was lost. */
 const MAX_AGE = 60_000;
 
-const stored = z.record(z.string(), z.object({ reason: z.string(), since: z.number(), usedSince: z.number() }));
+const time = z.number().min(0).max(LAST_TIME);
+const stored = z.record(z.string(), z.object({ reason: z.string(), since: time, usedSince: time }));
 /** Problems by the id of the replica. */
 type StoredProblems = z.output<typeof stored>;
 

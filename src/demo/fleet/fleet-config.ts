@@ -26,11 +26,11 @@ export function platformOptions(): Pick<EmulatorOptions, 'seed' | 'tokens'> {
 
 /** Writes the manifests of an organization; `edition` is part of the title of a team. */
 export async function writeManifests(directory: string, organization: string, edition: number): Promise<void> {
-  const folder = join(directory, organization);
-  await mkdir(folder, { recursive: true });
-  const next = join(folder, '.teams.yaml.next');
+  const own = join(directory, organization);
+  await mkdir(own, { recursive: true });
+  const next = join(own, '.teams.yaml.next');
   await writeFile(next, `teams:\n  writers: { title: Writers ${edition} }\n  reviewers: { title: Reviewers }\n`);
-  await rename(next, join(folder, 'teams.yaml'));
+  await rename(next, join(own, 'teams.yaml'));
 }
 
 /** Returns the configuration of one replica as JSON, which is YAML. */

@@ -1,4 +1,4 @@
-/** Starts PostgreSQL for the demonstration: a cluster of its own in a temporary folder. */
+/** Starts PostgreSQL for the demonstration: a cluster of its own in a temporary directory. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import type { Clock } from '../../core/clock.ts';
 import { ConfigError, messageOf } from '../../core/errors.ts';
 
-/** Folder of Debian's packages, one folder for each version; their programs are not in the path. */
+/** Directory of Debian's packages, one directory for each version; their programs are not in the path. */
 const DEBIAN = '/usr/lib/postgresql';
 const START_LIMIT = 20_000;
 const execute = promisify(execFile);
@@ -27,7 +27,7 @@ export interface TemporaryPostgres extends AsyncDisposable {
 }
 
 /**
- * Starts a server in a new temporary folder. It accepts connections of this machine only. Throws ConfigError if there are no
+ * Starts a server in a new temporary directory. It accepts connections of this machine only. Throws ConfigError if there are no
  * programs of PostgreSQL, or if they fail.
  */
 export async function startPostgres(
@@ -42,24 +42,24 @@ export async function startPostgres(
   }
   const user = findUser();
   await using cleanup = new AsyncDisposableStack();
-  // Not in the folder of the demonstration, which the user of the server may not enter.
-  const folder = await mkdtemp(join(tmpdir(), 'octavo-demo-postgres-'));
-  cleanup.defer(() => rm(folder, { recursive: true, force: true }));
+  // Not in the directory of the demonstration, which the user of the server may not enter.
+  const directory = await mkdtemp(join(tmpdir(), 'octavo-demo-postgres-'));
+  cleanup.defer(() => rm(directory, { recursive: true, force: true }));
   if (user.uid !== undefined && user.gid !== undefined) {
-    await chown(folder, user.uid, user.gid);
+    await chown(directory, user.uid, user.gid);
   }
-  const data = join(folder, 'data');
+  const data = join(directory, 'data');
   const init = ['-D', data, '-U', 'octavo', '--auth=trust', '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync'];
-  await execute(join(programs, 'initdb'), init, { ...user, cwd: folder }).catch((error: Error) => {
+  await execute(join(programs, 'initdb'), init, { ...user, cwd: directory }).catch((error: Error) => {
     throw new ConfigError(`PostgreSQL cannot be set up: ${messageOf(error)}; set DATABASE_URL to a server instead`, {
       cause: error,
     });
   });
   const port = await findFreePort();
-  const settings = ['fsync=off', 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`];
+  const settings = ['fsync=off', 'listen_addresses=127.0.0.1', `unix_socket_directories=${directory}`];
   const args = ['-D', data, '-p', String(port), ...settings.flatMap((each) => ['-c', each])];
   // Ctrl-C in the terminal ends the demonstration, which then ends the server.
-  const server = spawn(join(programs, 'postgres'), args, { ...user, cwd: folder, stdio: 'ignore', detached: true });
+  const server = spawn(join(programs, 'postgres'), args, { ...user, cwd: directory, stdio: 'ignore', detached: true });
   cleanup.defer(() => endServer(server));
   await untilReady(server, data, clock);
   const kept = cleanup.move();
@@ -69,11 +69,13 @@ export async function startPostgres(
   };
 }
 
-/** Returns the folder of PostgreSQL's programs: one of the path, otherwise that of Debian's newest version. */
+/** Returns the directory of PostgreSQL's programs: one of the path, otherwise that of Debian's newest version. */
 function findPrograms({ PATH = '' }: Readonly<Record<string, string | undefined>>): string | null {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted((a, b) => Number(b) - Number(a)) : [];
-  const folders = [...PATH.split(delimiter), ...versions.map((version) => join(DEBIAN, version, 'bin'))];
-  return folders.find((folder) => ['initdb', 'postgres'].every((name) => existsSync(join(folder, name)))) ?? null;
+  const directories = [...PATH.split(delimiter), ...versions.map((version) => join(DEBIAN, version, 'bin'))];
+  return (
+    directories.find((directory) => ['initdb', 'postgres'].every((name) => existsSync(join(directory, name)))) ?? null
+  );
 }
 
 /** Returns the user `postgres` if this process is root. */

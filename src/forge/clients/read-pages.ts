@@ -3,7 +3,7 @@ import { append } from '../../core/lists.ts';
 import { UnusableResponseError } from './bounded-fetch.ts';
 
 /** Maximum number of pages: a server that ignores the number of the page returns the same one without an end. */
-const MAX_PAGES = 500;
+export const MAX_PAGES = 500;
 
 interface ListPage<T> {
   readonly items: readonly T[];

@@ -8,7 +8,7 @@ import { BITBUCKET, bitbucketClient } from '../clients/bitbucket-client.ts';
 import { askGitea, giteaClient, readGiteaPages } from '../clients/gitea-client.ts';
 import { askGitHub, githubClient } from '../clients/github-client.ts';
 import { askGitLab, gitlabOptions } from '../clients/gitlab-client.ts';
-import { readPages, requireList } from '../clients/read-pages.ts';
+import { MAX_PAGES, readPages, requireList } from '../clients/read-pages.ts';
 import { withRetries } from '../publish.ts';
 import type { ForgeName } from '../pull-request.ts';
 
@@ -93,7 +93,7 @@ function gitlabHooks({ apiUrl, repository, token, url, secret }: HookSettings, s
   return {
     list: () =>
       askGitLab(LIST, async () => {
-        const all = requireList(await hooks.all(repository, { perPage: PAGE }));
+        const all = requireList(await hooks.all(repository, { perPage: PAGE, maxPages: MAX_PAGES }));
         return all.map(({ id, url }) => ({ id, url }));
       }),
     create: () => askGitLab(CREATE, () => hooks.add(repository, url, events)),

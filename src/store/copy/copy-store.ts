@@ -104,14 +104,14 @@ class RowCopy {
 
   /** Replaces what PostgreSQL cannot store. */
   #toText(row: SqlRow): SqlRow {
-    const hasOthers = Object.values(row).some((value) => typeof value === 'string' && isNoText(value));
+    const hasOthers = Object.values(row).some((value) => typeof value === 'string' && isUnstorable(value));
     return hasOthers
       ? Object.fromEntries(Object.entries(row).map(([column, value]) => [column, this.#replace(value)]))
       : row;
   }
 
   #replace(value: unknown): unknown {
-    if (typeof value !== 'string' || !isNoText(value)) {
+    if (typeof value !== 'string' || !isUnstorable(value)) {
       return value;
     }
     this.replaced += 1;
@@ -119,6 +119,6 @@ class RowCopy {
   }
 }
 
-function isNoText(value: string): boolean {
+function isUnstorable(value: string): boolean {
   return value.includes('\0') || !value.isWellFormed();
 }

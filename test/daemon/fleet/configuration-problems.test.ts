@@ -1,7 +1,10 @@
 /** Invalid configurations in a fleet: every page of every replica shows them, and so do its conditions and its status. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/core/clock.ts';
 import { ConfigError } from '../../../src/core/errors.ts';
 import type { ConfigurationFiles } from '../../../src/daemon/fleet/configuration.ts';
+import { ConfigurationProblems } from '../../../src/daemon/fleet/configuration-problems.ts';
+import { openMemoryStore } from '../../../src/store/memory.ts';
 import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
 import { openWorkspace, type Workspace } from '../../support/workspace.ts';
 import { type PageDaemon, startPage } from '../../web/page-daemon.ts';
@@ -91,4 +94,25 @@ describe.skipIf(!hasPostgres)('an invalid configuration of a replica', () => {
     await second.daemon.stop();
     await expect.poll(() => textOf(first, '/'), WAIT).not.toContain('cannot be used');
   });
+});
+
+test.each([
+  ['a time that no date can show', { other: { reason: 'x', since: 1e300, usedSince: 0 } }],
+  ['a time that is a text', { other: { reason: 'x', since: 'x', usedSince: 0 } }],
+  ['a list', []],
+])('problems that another program has stored are ignored: %s', async (_what, value) => {
+  const store = openMemoryStore();
+  const alive = { id: 'other', address: 'host-2 7', left: 1000 };
+  const problems = new ConfigurationProblems({
+    ...{ store, clock: systemClock, log: { debug: () => undefined } as never, own: () => null },
+    leases: { replica: 'own', status: () => ({ replicas: [alive] }) as never },
+    onStored: () => undefined,
+  });
+  await store.note('configuration/problems').write({ other: { reason: 'x', since: 1, usedSince: 0 } });
+  await problems.refresh();
+  expect(problems.list()).toEqual([{ reason: 'x', since: 1, usedSince: 0, replica: 'host-2 7' }]);
+  await store.note('configuration/problems').write(value as never);
+  problems.markChanged();
+  await problems.refresh();
+  expect(problems.list()).toEqual([]);
 });
