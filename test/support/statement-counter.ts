@@ -37,6 +37,11 @@ export class StatementCounter implements AsyncDisposable {
     this.#texts.clear();
   }
 
+  /** Texts of different messages, which pg_stat_statements counts separately unless they are queries. */
+  get texts(): readonly string[] {
+    return [...this.#texts.keys()];
+  }
+
   /** Returns the most frequent messages with the number of times that each was sent. */
   frequent(most = 12): string {
     const sorted = [...this.#texts].sort(([, a], [, b]) => b - a).slice(0, most);

@@ -28,6 +28,7 @@ export class ConnectionPool {
   readonly #id = randomBytes(6).toString('hex');
   #number = 0;
   #current: Generation;
+  readonly #tags = new WeakMap<PoolClient, string>();
   #isClosed = false;
 
   private constructor(create: () => Generation, config: ClientConfig, { clock, silenceLimit }: PoolOptions) {
@@ -72,7 +73,7 @@ export class ConnectionPool {
           ...{
             client,
             socket: generation.sockets.get(client) ?? new Socket(),
-            tag: this.#nextTag(),
+            tag: this.#findTag(client),
             watch: this.#watch,
           },
           replacePool: () => this.#replace(generation),
@@ -97,6 +98,13 @@ export class ConnectionPool {
       }
       void endAll(generation);
     }
+  }
+
+  /** Returns the tag of a connection. With one for each transaction, pg_stat_statements would be full of different texts. */
+  #findTag(client: PoolClient): string {
+    const tag = this.#tags.get(client) ?? this.#nextTag();
+    this.#tags.set(client, tag);
+    return tag;
   }
 
   #nextTag(): string {

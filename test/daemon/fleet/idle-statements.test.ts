@@ -11,6 +11,8 @@ import { startPage } from '../../web/page-daemon.ts';
 /** Statements per minute that an organization may cost. See docs/fleet.md#sizing. */
 const GOAL = 20;
 const MANY = 5;
+/** Connections of the store. */
+const POOL = 10;
 const MINUTES = 3;
 const SECRET = `whsec_${Buffer.from('a key for the tests of webhooks!').toString('base64')}`;
 
@@ -88,6 +90,8 @@ async function countIdle(count: number, settings: object): Promise<{ readonly ra
     await clock.advance(60_000);
     counter.reset();
     await clock.advance(MINUTES * 60_000);
+    const beginnings = counter.texts.filter((text) => text.includes('BEGIN ISOLATION LEVEL REPEATABLE READ'));
+    expect(beginnings.length, 'one text for each connection').toBeLessThanOrEqual(POOL);
     return { rate: counter.ended / MINUTES, texts: counter.frequent() };
   } finally {
     await inRealTime(clock, page[Symbol.asyncDispose]());
