@@ -157,9 +157,10 @@ export class FailingDaemon implements AsyncDisposable {
       'webhook-signature': new Webhook(KEY).sign(`message-${id}`, at, body),
     };
     const url = `${this.#daemon?.address}/hooks/${ORGANIZATION}/forms`;
-    const response = await fetch(url, { method: 'POST', headers, body });
-    await response.text();
-    return response.status === 202;
+    // A sender repeats a request whose connection breaks.
+    const response = await fetch(url, { method: 'POST', headers, body }).catch(() => null);
+    await response?.text();
+    return response?.status === 202;
   }
 
   /** Conversations at the platform: the ids, and how often each was sent in vain. */
