@@ -29,6 +29,8 @@ class UnownedTime {
   readonly #fleet: ModelFleet;
   readonly #ownedAt = new Map<string, number>();
   readonly #epochs = new Map<string, number>();
+  /** Ids of the replicas that were connected at the last sample. */
+  #connected: ReadonlySet<string> = new Set();
 
   constructor(fleet: ModelFleet) {
     this.#fleet = fleet;
@@ -65,14 +67,18 @@ class UnownedTime {
         this.#ownedAt.set(name, now);
       }
     }
+    this.#connected = new Set(connected.map(({ id }) => id));
   };
 
-  /** Returns true if a replica claimed a lease. If it fails before the answer arrives, that is as if it failed later. */
+  /**
+   * Returns true if a replica that was connected claimed a lease. If it is cut off before the answer arrives, that is as
+   * if it was cut off later.
+   */
   #wasClaimed(name: string): boolean {
-    const epoch = this.#fleet.model.leases.get(name)?.epoch ?? 0;
+    const { epoch = 0, holder = null } = this.#fleet.model.leases.get(name) ?? {};
     const last = this.#epochs.get(name);
     this.#epochs.set(name, epoch);
-    return epoch !== last;
+    return epoch !== last && this.#connected.has(holder ?? '');
   }
 
   #isCut(id: string): boolean {
