@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -79,6 +79,19 @@ describe.skipIf(!hasPostgres)('octavo demo --fleet', () => {
     expect(pids.map(isRunning)).toEqual([false, false]);
     expect(await names()).not.toContainEqual(expect.stringMatching(/^octavo_demo_/));
     expect(left()).toEqual([]);
+  }, 180_000);
+
+  test('leaves no process and no file behind when it is killed', async () => {
+    const running = demo(['2']);
+    await eventually('its turn', () => running.stdout.includes('Press Ctrl-C'), 60);
+    const replicas = [...running.stdout.matchAll(/process (\d+)/g)].map(([, pid]) => Number(pid));
+    const [server = ''] = left().filter((name) => name.startsWith('octavo-demo-postgres-'));
+    const [line = ''] = readFileSync(join(cwd, server, 'data', 'postmaster.pid'), 'utf8').split('\n', 1);
+    const pids = [...replicas, Number(line)];
+    expect(pids.map(isRunning)).toEqual([true, true, true]);
+    running.child.kill('SIGKILL');
+    await eventually('the end of all processes', () => !pids.some(isRunning), 60);
+    await eventually('the removal of all files', () => left().length === 0, 60);
   }, 180_000);
 
   test('says what to do without a server', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import type { DemoContext } from '../../demo/context.ts';
+import { ChildGuard } from '../../demo/fleet/child-guard.ts';
 import { openDemoDatabase } from '../../demo/fleet/database.ts';
 import {
   ORGANIZATIONS,
@@ -47,13 +48,15 @@ async function startFleet(
   { clock, root, terminal }: CommandContext,
   cleanup: AsyncDisposableStack,
 ): Promise<FleetParts> {
+  const guard = cleanup.use(new ChildGuard());
   const directory = await mkdtemp(join(tmpdir(), 'octavo-demo-'));
+  guard.removeLater(directory);
   cleanup.defer(() => rm(directory, { recursive: true, force: true }));
   const emulator = await startEmulator({ clock, latency: 20, ...platformOptions() });
   cleanup.defer(() => emulator.close());
   demo.say(`${demo.paint.strong('Octavo')}: a fleet of ${count} replicas on PostgreSQL.\n\n`);
   demo.say(`  Embedded platform with ${ORGANIZATIONS.length} organizations: ${emulator.url}\n`);
-  const database = cleanup.use(await openDemoDatabase(terminal.env, clock));
+  const database = cleanup.use(await openDemoDatabase(terminal.env, clock, guard));
   demo.say(`  Database: ${database.description}\n`);
   const manifests = join(directory, 'manifests');
   const editions = new Map<string, number>();
@@ -82,7 +85,7 @@ async function startFleet(
       runtime: join(directory, `runtime-${number}`),
     };
     await writeFile(config, replicaConfig(paths), { mode: 0o600 });
-    const options = { root, config, directory, env: terminal.env, onEnd };
+    const options = { root, config, directory, env: terminal.env, guard, onEnd };
     replicas.push(new ReplicaProcess(`replica ${number}`, options));
   }
   await Promise.all(replicas.map((replica) => replica.untilServed()));

@@ -5,6 +5,7 @@ import { nameDatabase, parsePostgresUrl } from '../../core/postgres-url.ts';
 import type { LeaseTable } from '../../store/leases.ts';
 import { PostgresLeases } from '../../store/postgres/leases.ts';
 import { openPostgresDatabase } from '../../store/postgres/postgres-database.ts';
+import type { ChildGuard } from './child-guard.ts';
 import { startPostgres } from './temporary-postgres.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -17,9 +18,9 @@ export interface DemoDatabase extends AsyncDisposable {
 }
 
 /** Opens an empty database, which is removed at the end. Throws ConfigError if there is no server. */
-export async function openDemoDatabase(env: Environment, clock: Clock): Promise<DemoDatabase> {
+export async function openDemoDatabase(env: Environment, clock: Clock, guard: ChildGuard): Promise<DemoDatabase> {
   await using cleanup = new AsyncDisposableStack();
-  const { url, description } = await openEmpty(env, clock, cleanup);
+  const { url, description } = await openEmpty({ env, clock, guard }, cleanup);
   const database = await openPostgresDatabase({ url, pool: 2 });
   cleanup.defer(() => database.close());
   const kept = cleanup.move();
@@ -32,14 +33,13 @@ export async function openDemoDatabase(env: Environment, clock: Clock): Promise<
 }
 
 async function openEmpty(
-  env: Environment,
-  clock: Clock,
+  { env, clock, guard }: { readonly env: Environment; readonly clock: Clock; readonly guard: ChildGuard },
   cleanup: AsyncDisposableStack,
 ): Promise<Pick<DemoDatabase, 'url' | 'description'>> {
   if (env.DATABASE_URL !== undefined && env.DATABASE_URL !== '') {
     return createDatabase(env.DATABASE_URL, cleanup);
   }
-  const server = cleanup.use(await startPostgres(env, clock));
+  const server = cleanup.use(await startPostgres(env, clock, guard));
   return { url: server.url, description: `a temporary PostgreSQL, ${server.url}` };
 }
 

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { AppError, EXIT } from '../../core/errors.ts';
+import type { ChildGuard } from './child-guard.ts';
 
 /** Most of its log that is kept for an error, in characters. */
 const TAIL = 2000;
@@ -20,6 +21,7 @@ interface ReplicaOptions {
   readonly config: string;
   readonly directory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly guard: ChildGuard;
   readonly onEnd: (replica: ReplicaProcess) => void;
 }
 
@@ -45,6 +47,7 @@ export class ReplicaProcess {
       // Ctrl-C in the terminal ends the demonstration, which then ends the replicas.
       detached: true,
     });
+    options.guard.watch(this.#child, 'SIGTERM');
     this.pid = this.#child.pid ?? 0;
     this.#ended = once(this.#child, 'close').then(() => options.onEnd(this));
   }

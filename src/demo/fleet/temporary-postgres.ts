@@ -9,6 +9,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Clock } from '../../core/clock.ts';
 import { ConfigError, messageOf } from '../../core/errors.ts';
+import type { ChildGuard } from './child-guard.ts';
 
 /** Directory of Debian's packages, one directory for each version; their programs are not in the path. */
 const DEBIAN = '/usr/lib/postgresql';
@@ -33,6 +34,7 @@ export interface TemporaryPostgres extends AsyncDisposable {
 export async function startPostgres(
   env: Readonly<Record<string, string | undefined>>,
   clock: Clock,
+  guard: ChildGuard,
 ): Promise<TemporaryPostgres> {
   const programs = findPrograms(env);
   if (programs === null) {
@@ -44,6 +46,7 @@ export async function startPostgres(
   await using cleanup = new AsyncDisposableStack();
   // Not in the directory of the demonstration, which the user of the server may not enter.
   const directory = await mkdtemp(join(tmpdir(), 'octavo-demo-postgres-'));
+  guard.removeLater(directory);
   cleanup.defer(() => rm(directory, { recursive: true, force: true }));
   if (user.uid !== undefined && user.gid !== undefined) {
     await chown(directory, user.uid, user.gid);
@@ -60,6 +63,7 @@ export async function startPostgres(
   const args = ['-D', data, '-p', String(port), ...settings.flatMap((each) => ['-c', each])];
   // Ctrl-C in the terminal ends the demonstration, which then ends the server.
   const server = spawn(join(programs, 'postgres'), args, { ...user, cwd: directory, stdio: 'ignore', detached: true });
+  guard.watch(server, 'SIGQUIT');
   cleanup.defer(() => endServer(server));
   await untilReady(server, data, clock);
   const kept = cleanup.move();
