@@ -26,7 +26,7 @@ import { WebPage } from './daemon/web-page.ts';
 import type { FleetLeases } from './fleet/fleet-leases.ts';
 import type { Channel } from './notify/channels/channel.ts';
 import type { OrganizationReconciler } from './reconcile/daemon/organization.ts';
-import { type ControlServer, openControl } from './server/control.ts';
+import { type ControlServer, openControl, type ViewLoader } from './server/control.ts';
 import { controlSocketPath } from './server/control-client.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
 import { observeQueue, queueObservation } from './server/pass-events.ts';
@@ -176,9 +176,9 @@ class RunningDaemon implements Daemon {
     });
     this.#link.start(this.#page.backend);
     await this.#shared.start();
-    this.#control = await openControl(controlSocketPath(config), this.#page.backend.actions, (by, path) =>
-      this.#page.view(by, path),
-    );
+    const view: ViewLoader = (by, path) => this.#page.view(by, path);
+    const { actions, version } = this.#page.backend;
+    this.#control = await openControl(controlSocketPath(config), actions, view, version);
     this.address = await this.#server.listen(config.server.listen);
     this.pageAddress = await this.#page.open();
     log.info({ address: this.address, organizations: this.#config.organizations.length }, 'octavo is running');

@@ -2,6 +2,7 @@
 import { connect } from 'node:net';
 import { basename, resolve } from 'node:path';
 import { Client, errors } from 'undici';
+import type { ZodType } from 'zod';
 import type { ClusterRequest } from '../clusters/run/control-api.ts';
 import type { ConversationRequest } from '../conversations/ingestion/control-api.ts';
 import { ConfigError, messageOf, RefusedPlanError, TransientError } from '../core/errors.ts';
@@ -55,13 +56,30 @@ export function isListening(path: string): Promise<boolean> {
   });
 }
 
+/** Response header with the version of the daemon. */
+export const VERSION_HEADER = 'x-octavo-version';
+
+/** Expected answer, and the version of the caller for messages. */
+export interface ExpectedAnswer<T> {
+  /** Schema of the members that the caller reads. */
+  readonly answer: ZodType<T>;
+  readonly version: string;
+}
+
+/** The daemon is of another version, and answered in a way that this version does not know. */
+export class UnknownAnswerError extends ConfigError {}
+
 /**
- * Sends a request to the daemon on a control socket. Throws TransientError if the daemon stops meanwhile or cannot
- * handle the request now, RefusedPlanError if it does not hold the plan to approve, and ConfigError if no daemon responds
- * or for any other refusal, with the message of the daemon.
+ * Sends a request to the daemon on a control socket. Returns the answer with all its members. Throws TransientError if the daemon stops meanwhile or cannot
+ * handle the request now, RefusedPlanError if it does not hold the plan to approve, UnknownAnswerError if the answer does
+ * not match the schema, and ConfigError if no daemon responds or for any other refusal, with the message of the daemon.
  */
-export async function callControl(path: string, request: ControlRequest): Promise<JsonObject> {
-  const { status, answer } = await send(path, request).catch((error: unknown) => {
+export async function callControl<T>(
+  path: string,
+  request: ControlRequest,
+  expected: ExpectedAnswer<T>,
+): Promise<T & JsonObject> {
+  const { status, answer, version } = await send(path, request).catch((error: unknown) => {
     if (error instanceof errors.SocketError) {
       throw new TransientError(
         `the daemon on ${path} stopped before it responded; run the command again: nothing is processed twice`,
@@ -74,14 +92,29 @@ export async function callControl(path: string, request: ControlRequest): Promis
       { cause: error },
     );
   });
+  const hint = versionHint(version, expected.version);
   if (status === 200) {
-    return answer;
+    const { error } = expected.answer.safeParse(answer);
+    if (error === undefined) {
+      return answer as T & JsonObject;
+    }
+    const [issue] = error.issues;
+    const where = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;
+    throw new UnknownAnswerError(`the daemon on ${path} answered in an unknown form${where}${hint}`);
   }
-  const message = `the daemon refused: ${String(answer.error)}`;
+  const message = `the daemon refused: ${String(answer.error)}${version === expected.version ? '' : hint}`;
   if (answer.code === 'refused-plan') {
     throw new RefusedPlanError(message);
   }
   throw TRANSIENT_CODES.has(String(answer.code)) ? new TransientError(message, true) : new ConfigError(message);
+}
+
+/** Returns what to do about a daemon of another version; older ones do not send theirs. */
+function versionHint(daemon: string | null, own: string): string {
+  const other = daemon === null ? 'does not report its version' : `has version ${daemon}`;
+  return daemon === own
+    ? '; restart the daemon, and report this if it happens again'
+    : `; the daemon ${other}, and this command ${own}: use the octavo command of the same version, or upgrade and restart the daemon`;
 }
 
 /** Codes of errors that the request did not cause. */
@@ -90,7 +123,10 @@ const TRANSIENT_CODES: ReadonlySet<string> = new Set([
   ...['transient', 'rate-limited', 'rejected', 'not-authorized', 'not-the-platform'],
 ]);
 
-async function send(path: string, request: ControlRequest): Promise<{ status: number; answer: JsonObject }> {
+async function send(
+  path: string,
+  request: ControlRequest,
+): Promise<{ status: number; answer: JsonObject; version: string | null }> {
   // A push has no time limit.
   const client = new Client('http://octavo', { socketPath: path, headersTimeout: 0, bodyTimeout: 0 });
   try {
@@ -101,7 +137,9 @@ async function send(path: string, request: ControlRequest): Promise<{ status: nu
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-    return { status: response.statusCode, answer: (await response.body.json()) as JsonObject };
+    const header = response.headers[VERSION_HEADER];
+    const answer = (await response.body.json()) as JsonObject;
+    return { status: response.statusCode, answer, version: typeof header === 'string' ? header : null };
   } finally {
     await client.close();
   }

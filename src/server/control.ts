@@ -13,7 +13,7 @@ import { type SilenceRequest, silenceRequest } from '../notify/model/silence-req
 import { type ActionRequest, actionRequest } from '../reconcile/daemon/action-request.ts';
 import type { Actor } from '../store/history.ts';
 import { type SessionRequest, sessionRequest } from '../store/session-request.ts';
-import { isListening } from './control-client.ts';
+import { isListening, VERSION_HEADER } from './control-client.ts';
 import { createApp, type FailureAnswer, statusOf } from './server.ts';
 
 /**
@@ -53,6 +53,7 @@ export async function openControl(
   path: string,
   handlers: ControlHandlers,
   loadView: ViewLoader,
+  version: string,
 ): Promise<ControlServer> {
   if (Buffer.byteLength(path) > MAX_PATH_LENGTH) {
     throw new StoreError(
@@ -64,6 +65,9 @@ export async function openControl(
   }
   makeRoom(path);
   const app = createApp(explainFully);
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header(VERSION_HEADER, version);
+  });
   addRequests(app, handlers);
   app.post('/views', async ({ body }, reply) => {
     const page = textOf(body, 'path') ?? '';

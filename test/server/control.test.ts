@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import type { ClusterRequest } from '../../src/clusters/run/control-api.ts';
 import type { ConversationRequest } from '../../src/conversations/ingestion/control-api.ts';
 import { CancelledError, ConfigError, RefusedPlanError, StoreError, TransientError } from '../../src/core/errors.ts';
@@ -10,7 +11,12 @@ import type { DeliveryRequest } from '../../src/notify/model/delivery-request.ts
 import type { SilenceRequest } from '../../src/notify/model/silence-request.ts';
 import type { ActionRequest } from '../../src/reconcile/daemon/action-request.ts';
 import { type ControlServer, openControl } from '../../src/server/control.ts';
-import { callControl, controlSocketPath } from '../../src/server/control-client.ts';
+import {
+  type ControlRequest,
+  callControl as callChecked,
+  controlSocketPath,
+  UnknownAnswerError,
+} from '../../src/server/control-client.ts';
 import type { Actor } from '../../src/store/history.ts';
 import type { SessionRequest } from '../../src/store/session-request.ts';
 
@@ -26,6 +32,10 @@ afterEach(async () => {
   control = undefined;
   rmSync(folder, { recursive: true });
 });
+
+/** Sends a request, and expects any answer. */
+const callControl = (socket: string, request: ControlRequest, version = '1.2.3') =>
+  callChecked(socket, request, { answer: z.object({}), version });
 
 const approval = (checksum: string) =>
   ({ command: 'actions', user: 'ana', request: { subcommand: 'approve', checksum } }) as const;
@@ -57,8 +67,29 @@ const handlers = {
 const loadView = async (by: Actor, path: string) => (path === '/audit' ? { path, by: { ...by } } : null);
 
 describe('the control socket', () => {
+  test('an answer of an unknown form names the member, both versions and what to do', async () => {
+    control = await openControl(path, handlers, loadView, '1.2.3');
+    const ask = (version: string) => {
+      const answer = z.object({ by: z.object({ name: z.number() }) });
+      return callChecked(path, { command: 'views', path: '/audit' }, { answer, version });
+    };
+    const start = `the daemon on ${path} answered in an unknown form at by.name; `;
+    await expect(ask('1.3.0')).rejects.toThrow(
+      `${start}the daemon has version 1.2.3, and this command 1.3.0: use the octavo command of the same version, or upgrade and restart the daemon`,
+    );
+    await expect(ask('1.2.3')).rejects.toThrow(`${start}restart the daemon, and report this if it happens again`);
+    await expect(ask('1.2.3')).rejects.toThrow(UnknownAnswerError);
+  });
+
+  test('a refusal by a daemon of another version names both versions', async () => {
+    control = await openControl(path, handlers, loadView, '1.2.3');
+    await expect(callControl(path, { command: 'views', path: '/nowhere' }, '1.3.0')).rejects.toThrow(
+      'the daemon refused: there is no page "/nowhere"; the daemon has version 1.2.3, and this command 1.3.0',
+    );
+  });
+
   test('returns the view model of a page for the user who asks, and refuses unknown pages', async () => {
-    control = await openControl(path, handlers, loadView);
+    control = await openControl(path, handlers, loadView, '1.2.3');
     expect(await callControl(path, { command: 'views', user: 'ana', path: '/audit' })).toEqual({
       path: '/audit',
       by: { name: 'ana', method: 'socket' },
@@ -69,7 +100,7 @@ describe('the control socket', () => {
   });
 
   test('handles approvals and subcommands', async () => {
-    control = await openControl(path, handlers, loadView);
+    control = await openControl(path, handlers, loadView, '1.2.3');
     expect(await callControl(path, APPROVAL)).toEqual(APPROVED);
     const request = { subcommand: 'resync', source: 'zendesk', since: 5 } as const;
     expect(await callControl(path, { command: 'conversations', organization: 'org_1', request })).toEqual({
@@ -92,14 +123,14 @@ describe('the control socket', () => {
   });
 
   test('is accessible only to its user, and removed by close', async () => {
-    control = await openControl(path, handlers, loadView);
+    control = await openControl(path, handlers, loadView, '1.2.3');
     expect(statSync(path).mode & 0o777).toBe(0o600);
     await control.close();
     expect(existsSync(path)).toBe(false);
   });
 
   test('returns the reason of a refusal', async () => {
-    control = await openControl(path, handlers, loadView);
+    control = await openControl(path, handlers, loadView, '1.2.3');
     await expect(callControl(path, approval('sha256:2'))).rejects.toThrow(
       new RefusedPlanError('the daemon refused: no held plan has the checksum sha256:2'),
     );
@@ -109,7 +140,7 @@ describe('the control socket', () => {
   });
 
   test('accepts a push of 5,000 files', async () => {
-    control = await openControl(path, handlers, loadView);
+    control = await openControl(path, handlers, loadView, '1.2.3');
     const files = Array.from({ length: 5000 }, (_, index) => `/exports/tickets-of-a-long-year-${index}.json`);
     const request = { subcommand: 'push', files, account: 'push' } as const;
     expect(await callControl(path, { command: 'conversations', request })).toMatchObject({ files });
@@ -118,7 +149,7 @@ describe('the control socket', () => {
   test('distinguishes temporary failures from invalid requests', async () => {
     const failing = (error: Error) => ({ ...handlers, act: () => Promise.reject(error) });
     const asked = async (error: Error) => {
-      control = await openControl(path, failing(error), loadView);
+      control = await openControl(path, failing(error), loadView, '1.2.3');
       const result = await callControl(path, APPROVAL).catch((reason: unknown) => reason);
       await control.close();
       return result;
@@ -150,17 +181,17 @@ describe('the control socket', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const dead = createServer().listen(path, resolve);
     await promise;
-    await expect(openControl(path, handlers, loadView)).rejects.toThrow(StoreError);
+    await expect(openControl(path, handlers, loadView, '1.2.3')).rejects.toThrow(StoreError);
     // Renamed away and back, the file outlives its server, as after a kill.
     renameSync(path, `${path}.kept`);
     await new Promise((done) => dead.close(done));
     renameSync(`${path}.kept`, path);
-    control = await openControl(path, handlers, loadView);
+    control = await openControl(path, handlers, loadView, '1.2.3');
     expect(await callControl(path, APPROVAL)).toEqual(APPROVED);
   });
 
   test('reports a path that is too long', async () => {
-    await expect(openControl(join(folder, 'x'.repeat(120)), handlers, loadView)).rejects.toThrow(
+    await expect(openControl(join(folder, 'x'.repeat(120)), handlers, loadView, '1.2.3')).rejects.toThrow(
       /too long for a socket/,
     );
   });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { callControl, controlSocketPath } from '../../src/server/control-client.ts';
 import { openWorkspace } from '../support/workspace.ts';
 import { type PageDaemon, startPage } from './page-daemon.ts';
@@ -57,10 +58,11 @@ test('an action on the control socket is shown at once, without the id of the on
     store: { path: 'octavo.db' },
     runtime: { directory: join(work.folder, 'state') },
   });
-  await callControl(socket, {
-    command: 'actions',
-    request: { subcommand: 'pause', reason: 'a freeze', until: null },
-  });
+  await callControl(
+    socket,
+    { command: 'actions', request: { subcommand: 'pause', reason: 'a freeze', until: null } },
+    { answer: z.object({ organization: z.string() }), version: '' },
+  );
   expect(await stream.until('org_acme')).toContain('"topics":["org_acme"]');
   await stream.close();
 });

@@ -1,7 +1,13 @@
 import { userInfo } from 'node:os';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { type ControlRequest, callControl, controlSocketPath, isListening } from '../../server/control-client.ts';
+import {
+  type ControlRequest,
+  callControl,
+  controlSocketPath,
+  type ExpectedAnswer,
+  isListening,
+} from '../../server/control-client.ts';
 import { chooseOrganization, readTrustedConfig } from './config.ts';
 import type { CommandContext } from './context.ts';
 
@@ -40,10 +46,15 @@ type OrganizationRequest =
 export async function callDaemon(
   { config, organization }: StateTarget,
   request: OrganizationRequest,
+  expected: ExpectedAnswer<unknown>,
 ): Promise<JsonObject | null> {
   const socket = controlSocketPath(config);
   return (await isListening(socket))
-    ? callControl(socket, { ...request, user: userName(), organization: organization.id })
+    ? ((await callControl(
+        socket,
+        { ...request, user: userName(), organization: organization.id },
+        expected,
+      )) as JsonObject)
     : null;
 }
 

@@ -14,6 +14,7 @@ import { openReader, openWriter } from '../../platform/client.ts';
 import type { Priority } from '../../queue/model/request.ts';
 import { oneLine } from '../../server/cluster-log.ts';
 import { recordedId } from '../../store/recorded-id.ts';
+import { CLUSTERS } from '../cli/answers.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { callDaemon, chooseState, type StateFlags } from '../cli/control-call.ts';
 import { openUnusedStore } from '../cli/open-state.ts';
@@ -121,7 +122,14 @@ async function callClusters(request: ClusterRequest, flags: StateFlags, context:
   const target = await chooseState(flags, context);
   const { config, organization } = target;
   return (
-    (await callDaemon(target, { command: 'clusters', request })) ??
+    (await callDaemon(
+      target,
+      { command: 'clusters', request },
+      {
+        answer: CLUSTERS[request.subcommand],
+        version: context.version,
+      },
+    )) ??
     withPlatform(config, organization, context, (session) =>
       answerAlone(organization, config.store, session, request, context),
     )

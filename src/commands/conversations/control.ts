@@ -12,6 +12,7 @@ import { createConversationRedactor } from '../../conversations/redact/redactor.
 import type { JsonObject } from '../../core/json.ts';
 import type { Writer } from '../../platform/client.ts';
 import { recordedId } from '../../store/recorded-id.ts';
+import { CONVERSATIONS } from '../cli/answers.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { callDaemon, chooseState, type StateFlags, type StateTarget } from '../cli/control-call.ts';
 import { openUnusedStore } from '../cli/open-state.ts';
@@ -25,7 +26,14 @@ export async function callConversations(
   context: CommandContext,
 ): Promise<JsonObject> {
   const target = await chooseState(flags, context);
-  const answer = await callDaemon(target, { command: 'conversations', request });
+  const answer = await callDaemon(
+    target,
+    { command: 'conversations', request },
+    {
+      answer: CONVERSATIONS[request.subcommand],
+      version: context.version,
+    },
+  );
   return answer ?? withIngestion(target, null, {}, context, (opened) => opened.answer(request));
 }
 

@@ -6,6 +6,7 @@ import { type JsonObject, shownJson } from '../../core/json.ts';
 import { printable } from '../../plan/render/words.ts';
 import { openWriter } from '../../platform/client.ts';
 import { senderWords } from '../../server/conversation-log.ts';
+import { CONVERSATIONS } from '../cli/answers.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { callDaemon, chooseState } from '../cli/control-call.ts';
 import { withPlatform } from '../cli/session.ts';
@@ -28,7 +29,14 @@ export async function pushCommand(
     account: flags.account,
     teamDomains: [...(flags.teamDomains ?? [])],
   };
-  const answer = await callDaemon(target, { command: 'conversations', request });
+  const answer = await callDaemon(
+    target,
+    { command: 'conversations', request },
+    {
+      answer: CONVERSATIONS.push,
+      version: context.version,
+    },
+  );
   if (answer !== null) {
     return tellPushed(answer, daemonWords(answer.sender as unknown as PushedSender), flags, context);
   }

@@ -3,6 +3,7 @@ import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
 import { configurationDetail, configurationHead } from '../../views/configuration.ts';
 import type { ReplicasView } from '../../views/replicas.ts';
+import { VIEWS } from '../cli/answers.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { line, openViews, print, type ViewFlags } from './views.ts';
 
@@ -12,7 +13,7 @@ import { line, openViews, print, type ViewFlags } from './views.ts';
  */
 export async function fleetStatusCommand(flags: ViewFlags, context: CommandContext): Promise<ExitCode> {
   const { load } = await openViews(flags, context);
-  const view = (await load('/replicas')) as ReplicasView;
+  const view = await load('/replicas', VIEWS.replicas);
   print(view, flags, context, () => [
     view.sentence,
     ...replicaLines(view),

@@ -3,8 +3,9 @@ import type { ConditionCode } from '../../core/condition-codes.ts';
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { counted } from '../../plan/render/words.ts';
 import { callControl } from '../../server/control-client.ts';
-import type { ConditionsView, ConditionView } from '../../views/conditions.ts';
-import type { SilencesView, SilenceView } from '../../views/silences.ts';
+import type { ConditionView } from '../../views/conditions.ts';
+import type { SilenceView } from '../../views/silences.ts';
+import { ACTIONS, VIEWS } from '../cli/answers.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { userName } from '../cli/control-call.ts';
 import { line, openViews, print, type ViewFlags } from './views.ts';
@@ -25,7 +26,7 @@ export async function conditionsCommand(flags: ViewFlags, context: CommandContex
   const { load } = await openViews(flags, context);
   const { organization } = flags;
   const query = organization === undefined ? '' : `?organization=${encodeURIComponent(organization)}`;
-  const view = (await load(`/conditions${query}`)) as ConditionsView;
+  const view = await load(`/conditions${query}`, VIEWS.conditions);
   print(view, flags, context, () => [
     ...view.firing.flatMap(conditionLines),
     ...view.pending.flatMap(conditionLines),
@@ -59,10 +60,14 @@ export async function silenceAddCommand(
   const until = context.clock.now() + (flags.for ?? DEFAULT_SILENCE);
   const subject = { code: code ?? null, organization: organization ?? null };
   const request = { subcommand: 'add', ...subject, reason, until } as const;
-  const answer = await callControl(socket, { command: 'silences', user: userName(), request });
+  const answer = await callControl(
+    socket,
+    { command: 'silences', user: userName(), request },
+    { answer: ACTIONS.silence, version: context.version },
+  );
   const about = `${code ?? 'all conditions'} of ${organization ?? 'all organizations'}`;
   context.terminal.out(
-    `${line([`Silenced ${about} until ${String(answer.until)}; end it with: octavo silence end ${String(answer.id)}`])}\n`,
+    `${line([`Silenced ${about} until ${answer.until}; end it with: octavo silence end ${answer.id}`])}\n`,
   );
   return EXIT.done;
 }
@@ -74,7 +79,11 @@ export async function silenceEndCommand(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { socket } = await openViews(flags, context);
-  await callControl(socket, { command: 'silences', user: userName(), request: { subcommand: 'end', id } });
+  await callControl(
+    socket,
+    { command: 'silences', user: userName(), request: { subcommand: 'end', id } },
+    { answer: ACTIONS.any, version: context.version },
+  );
   context.terminal.out(`${line([`Ended the silence ${id}`])}\n`);
   return EXIT.done;
 }
@@ -82,7 +91,7 @@ export async function silenceEndCommand(
 /** Prints the silences that have not ended. */
 export async function silenceListCommand(flags: ViewFlags, context: CommandContext): Promise<ExitCode> {
   const { load } = await openViews(flags, context);
-  const view = (await load('/silences')) as SilencesView;
+  const view = await load('/silences', VIEWS.silences);
   print(view, flags, context, () => [
     ...view.active.map(silenceLine),
     ...(view.active.length === 0 ? ['no silences'] : []),

@@ -2,13 +2,9 @@
 
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { append } from '../../core/lists.ts';
-import type { AuditView } from '../../views/audit.ts';
-import type { ClustersView } from '../../views/clusters.ts';
-import type { ConversationsView } from '../../views/conversations.ts';
 import type { OrganizationStatus } from '../../views/model/status.ts';
-import type { OrganizationView } from '../../views/organization.ts';
 import type { OrganizationsView } from '../../views/organizations.ts';
-import type { PassesView } from '../../views/passes.ts';
+import { VIEWS } from '../cli/answers.ts';
 import { chooseOrganization, readTrustedConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { line, openViews, print, type ViewFlags, type Views } from './views.ts';
@@ -44,7 +40,7 @@ export async function auditCommand(
   const { load } = await openViews(flags, context);
   const before = flags.before === undefined ? '' : `?before=${encodeURIComponent(flags.before)}`;
   const path = flags.organization === undefined ? '/audit' : `${pathOf(flags.organization)}/audit`;
-  const view = (await load(`${path}${before}`)) as AuditView;
+  const view = await load(`${path}${before}`, VIEWS.audit);
   print(view, flags, context, () => [
     ...view.entries.map(({ at, actor, organization, action, subject, outcome, detail, reason }) =>
       line([
@@ -73,7 +69,7 @@ export async function historyCommand(
   const { id } = chooseOrganization(config, flags.organization);
   const { load } = await openViews(flags, context);
   const before = flags.before === undefined ? '' : `?before=${flags.before}`;
-  const view = (await load(`${pathOf(id)}/passes${before}`)) as PassesView;
+  const view = await load(`${pathOf(id)}/passes${before}`, VIEWS.passes);
   const passes = view.commits.flatMap(({ passes }) => passes);
   print(view, flags, context, () => [
     ...passes.map(({ endedAt, number, outcome, times, commit, subject, summary, error }) => {
@@ -96,10 +92,10 @@ export async function historyCommand(
 }
 
 async function showAll({ load }: Views, flags: ViewFlags, context: CommandContext): Promise<ExitCode> {
-  const first = (await load('/')) as OrganizationsView;
+  const first = await load('/', VIEWS.organizations);
   const organizations = [...first.organizations];
   for (let { next } = first; next !== null; ) {
-    const page = (await load(`/?after=${encodeURIComponent(next)}`)) as OrganizationsView;
+    const page = await load(`/?after=${encodeURIComponent(next)}`, VIEWS.organizations);
     append(organizations, page.organizations);
     next = page.next;
   }
@@ -110,9 +106,9 @@ async function showAll({ load }: Views, flags: ViewFlags, context: CommandContex
 
 async function showOne({ load }: Views, id: string, flags: ViewFlags, context: CommandContext): Promise<ExitCode> {
   const view = {
-    organization: (await load(pathOf(id))) as OrganizationView,
-    conversations: (await load(`${pathOf(id)}/conversations`)) as ConversationsView,
-    clusters: (await load(`${pathOf(id)}/clusters`)) as ClustersView,
+    organization: await load(pathOf(id), VIEWS.organization),
+    conversations: await load(`${pathOf(id)}/conversations`, VIEWS.conversations),
+    clusters: await load(`${pathOf(id)}/clusters`, VIEWS.clusters),
   };
   const { organization, conversations, clusters } = view;
   print(view, flags, context, () => [

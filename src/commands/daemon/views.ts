@@ -1,3 +1,4 @@
+import type { ZodType } from 'zod';
 import { printable } from '../../plan/render/words.ts';
 import { callControl, controlSocketPath } from '../../server/control-client.ts';
 import { readTrustedConfig } from '../cli/config.ts';
@@ -16,8 +17,8 @@ export interface Views {
   readonly only: string | null;
   /** Path of the control socket. */
   readonly socket: string;
-  /** Returns the view model of a page. Throws ConfigError if no daemon runs. */
-  load(path: string): Promise<object>;
+  /** Returns the view model of a page. Throws ConfigError if no daemon runs, or if it answers in an unknown form. */
+  load<V>(path: string, answer: ZodType<V>): Promise<V>;
 }
 
 /** Finds the running daemon. Throws ConfigError. */
@@ -28,7 +29,8 @@ export async function openViews({ config: file }: Pick<ViewFlags, 'config'>, con
   return {
     only: first !== undefined && second === undefined ? first.id : null,
     socket,
-    load: (path) => callControl(socket, { command: 'views', user: userName(), path }),
+    load: (path, answer) =>
+      callControl(socket, { command: 'views', user: userName(), path }, { answer, version: context.version }),
   };
 }
 

@@ -24,7 +24,10 @@ export async function doctorCommand(flags: { readonly config?: string }, context
     terminal.out(`${paint.strong(`${organization.id} at ${config.platform.baseUrl}`)}\n`);
     const findings = [
       ...(await withPlatform(config, organization, context, (session) => runChecks(config, organization, session))),
-      ...(await webhookFinding(config, organization, flags.config !== undefined)),
+      ...(await webhookFinding(config, organization, {
+        isTrusted: flags.config !== undefined,
+        version: context.version,
+      })),
     ];
     for (const finding of findings) {
       terminal.out(`  ${label(finding, paint)} ${finding.what.padEnd(14)} ${finding.detail}\n`);

@@ -1,8 +1,8 @@
 /** Check of `octavo doctor` for the webhook of the repository. */
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { ConfigError, TransientError } from '../../core/errors.ts';
-import { callControl, controlSocketPath } from '../../server/control-client.ts';
-import type { OrganizationView } from '../../views/organization.ts';
+import { callControl, controlSocketPath, UnknownAnswerError } from '../../server/control-client.ts';
+import { VIEWS } from '../cli/answers.ts';
 import { userName } from '../cli/control-call.ts';
 import { type Finding, good, note } from './feature-checks.ts';
 
@@ -15,7 +15,7 @@ const WHAT = 'webhook';
 export async function webhookFinding(
   config: Config,
   { id, forge }: OrganizationConfig,
-  isTrusted: boolean,
+  { isTrusted, version }: { readonly isTrusted: boolean; readonly version: string },
 ): Promise<readonly Finding[]> {
   if (forge?.webhookSecret === undefined) {
     return [];
@@ -26,7 +26,8 @@ export async function webhookFinding(
   try {
     const path = `/o/${encodeURIComponent(id)}`;
     const request = { command: 'views', user: userName(), path } as const;
-    const { webhook } = (await callControl(controlSocketPath(config), request)) as unknown as OrganizationView;
+    const expected = { answer: VIEWS.organization, version };
+    const { webhook } = await callControl(controlSocketPath(config), request, expected);
     if (webhook === null) {
       return [note(WHAT, 'configured, but not in the running daemon; restart it')];
     }
@@ -34,6 +35,9 @@ export async function webhookFinding(
       ? [note(WHAT, `${webhook.sentence}; octavo webhook ${id} shows what to enter at the forge`)]
       : [good(WHAT, `last delivery at ${webhook.lastAt}: ${webhook.sentence}`)];
   } catch (error) {
+    if (error instanceof UnknownAnswerError) {
+      return [note(WHAT, error.message)];
+    }
     if (error instanceof ConfigError || error instanceof TransientError) {
       return [note(WHAT, 'configured; deliveries arrive while the daemon runs')];
     }

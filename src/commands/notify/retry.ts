@@ -2,6 +2,7 @@
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { counted } from '../../plan/render/words.ts';
 import { callControl, controlSocketPath } from '../../server/control-client.ts';
+import { ACTIONS } from '../cli/answers.ts';
 import { readTrustedConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { userName } from '../cli/control-call.ts';
@@ -19,9 +20,10 @@ export async function retryCommand(
   }
   const request = { subcommand: 'retry', channel: channel ?? null } as const;
   const socket = controlSocketPath(config);
-  const { events } = await callControl(socket, { command: 'deliveries', user: userName(), request });
+  const expected = { answer: ACTIONS.events, version: context.version };
+  const { events } = await callControl(socket, { command: 'deliveries', user: userName(), request }, expected);
   context.terminal.out(
-    events === 0 ? 'no delivery of an event was given up\n' : `resending ${counted(Number(events), 'event')}\n`,
+    events === 0 ? 'no delivery of an event was given up\n' : `resending ${counted(events, 'event')}\n`,
   );
   return EXIT.done;
 }

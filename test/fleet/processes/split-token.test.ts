@@ -1,6 +1,7 @@
 /** Three daemons that divide the organizations of one token, and share its rate limit through the database. */
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { callControl } from '../../../src/server/control-client.ts';
 import type { BudgetPageView } from '../../../src/views/budget.ts';
 import { eventually } from '../../support/octavo-process.ts';
@@ -40,7 +41,11 @@ async function untilTeams(fleet: ProcessFleet, titles: readonly string[]): Promi
 /** Returns the number of replicas whose shares of the token the page of a replica shows; throws unless it has one token. */
 async function sharesAt(fleet: ProcessFleet, index: number): Promise<number> {
   const socket = join(fleet.folder, `replica-${index}`, 'octavo.sock');
-  const view = (await callControl(socket, { command: 'views', path: '/budget' })) as unknown as BudgetPageView;
+  const view = (await callControl(
+    socket,
+    { command: 'views', path: '/budget' },
+    { answer: z.object({ queues: z.array(z.object({})) }), version: '' },
+  )) as unknown as BudgetPageView;
   expect(view.queues.map(({ organizations }) => organizations.length)).toEqual([ORGANIZATIONS]);
   return view.queues[0]?.replicas.length ?? 0;
 }
