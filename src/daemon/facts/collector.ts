@@ -282,6 +282,8 @@ export class FactCollector {
   async #write(writer: FactWriter, organization: string | null, report: FactReport): Promise<boolean> {
     const { reporter, facts } = report;
     try {
+      // Without an answer it is not known what is stored, so that the next report is written in any case.
+      this.#reported.delete(reporter);
       const hasChanged = await writer.report(report);
       this.#reported.set(reporter, { organization, facts, epoch: writer.epoch });
       return hasChanged;

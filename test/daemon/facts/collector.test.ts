@@ -1,6 +1,6 @@
 /** Reports of facts: what is reported again, and what a restart keeps. */
 import { expect, test } from 'vitest';
-import { AuthError, LeaseLostError } from '../../../src/core/errors.ts';
+import { AuthError, LeaseLostError, StoreError } from '../../../src/core/errors.ts';
 import { FactCollector } from '../../../src/daemon/facts/collector.ts';
 import { configuredReporters } from '../../../src/daemon/facts/reporters.ts';
 import { openMemoryStore } from '../../../src/store/memory.ts';
@@ -103,6 +103,31 @@ function openReplica(notifications: Notifications, organizations: readonly Organ
     await collector.collect();
   };
 }
+
+test('a fact that was stored without an answer ends when it is not true any more', async () => {
+  const real = openMemoryStore().notifications();
+  let isLost = false;
+  const report = async (each: FactReport) => {
+    const hasChanged = await real.report(each);
+    if (isLost) {
+      throw new StoreError('the state did not answer; wait');
+    }
+    return hasChanged;
+  };
+  const source = { ...someSource({ error: null }) } as { error: string | null };
+  const sources = [{ name: 'help', pollInterval: 1000 }];
+  const organization = someOrganization('acme', { sources, status: { sources: [source as never] } });
+  const collect = openReplica({ ...real, report }, [organization], new Set(['acme']));
+  const codes = async () => (await real.facts()).map(({ code }) => code);
+  await collect();
+  expect(await codes()).toEqual([]);
+  [source.error, isLost] = ['no', true];
+  await collect();
+  expect(await codes()).toEqual(['connector-failing']);
+  [source.error, isLost] = [null, false];
+  await collect();
+  expect(await codes()).toEqual([]);
+});
 
 test('replicas that divide the organizations of a token report each fact about it together', async () => {
   const notifications = openMemoryStore().notifications();
