@@ -1,28 +1,22 @@
 /** Checks the Helm chart and the Kustomize bases. Their text is checked against their source with the generated pages. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import { ALERTS } from '../../scripts/deployment/alerts.ts';
 import { deploymentFiles } from '../../scripts/deployment/files.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { faultOf } from '../docs/command-lines.ts';
+import { helm, type KubernetesObjects, kubectl, kustomize, readObjects } from './kubernetes.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CHART = join(ROOT, 'deploy/helm/octavo');
 const BASES = ['sqlite', 'postgres'] as const;
-
-interface KubernetesObject {
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly data?: Readonly<Record<string, string>>;
-  readonly spec?: Readonly<Record<string, unknown>>;
-}
 
 interface Pod {
   readonly containers: readonly [{ readonly args: readonly string[]; readonly volumeMounts: readonly Mount[] }];
@@ -36,10 +30,6 @@ interface Mount {
 
 const base = (name: string) => join(ROOT, 'deploy/kustomize', name);
 const load = (path: string) => parse(readFileSync(path, 'utf8'));
-const documents = (text: string) =>
-  parseAllDocuments(text)
-    .map((each) => each.toJS() as KubernetesObject | null)
-    .filter((each) => each !== null);
 
 describe('the folder deploy', () => {
   test('has no other files than those that are generated, and their page', () => {
@@ -157,22 +147,12 @@ describe('the schema of the values', () => {
   });
 });
 
-const find = (program: string) =>
-  (process.env.PATH ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, program))
-    .find(existsSync);
-const [helm = '', kubectl = ''] = ['helm', 'kubectl'].map(find);
 const hasPrograms = helm !== '' && kubectl !== '';
 
 /** Returns the objects of the chart by kind and name. */
-function render(...values: readonly string[]): ReadonlyMap<string, KubernetesObject> {
+function render(...values: readonly string[]): KubernetesObjects {
   const set = values.flatMap((value) => ['--set', value]);
-  return byName(execFileSync(helm, ['template', 'octavo', CHART, ...set], { encoding: 'utf8' }));
-}
-
-function byName(text: string): ReadonlyMap<string, KubernetesObject> {
-  return new Map(documents(text).map((each) => [`${each.kind}/${each.metadata.name}`, each]));
+  return readObjects(execFileSync(helm, ['template', 'octavo', CHART, ...set], { encoding: 'utf8' }));
 }
 
 /** Removes empty lists and objects, which Kubernetes treats like absent ones. */
@@ -194,14 +174,14 @@ describe.runIf(hasPrograms)('the Helm chart', () => {
     ['postgres', ['store=postgres', 'replicas=2']],
   ] as const)('has the same objects as the Kustomize base %s', (store, values) => {
     const rendered = render(...values);
-    const built = byName(execFileSync(kubectl, ['kustomize', base(store)], { encoding: 'utf8' }));
+    const built = kustomize(base(store));
     expect([...rendered.keys()].sort()).toEqual([...built.keys()].sort());
     for (const [name, object] of built) {
       if (object.kind !== 'ConfigMap') {
         expect(compact(rendered.get(name)), name).toEqual(compact(object));
       }
     }
-    const config = (objects: ReadonlyMap<string, KubernetesObject>) =>
+    const config = (objects: KubernetesObjects) =>
       parse(objects.get('ConfigMap/octavo-config')?.data?.['config.yaml'] ?? '');
     expect(config(rendered)).toEqual(config(built));
   });

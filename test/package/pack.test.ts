@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { copyInto, linkProductionModules, ROOT } from './pruned.ts';
 
@@ -54,10 +54,25 @@ describe('the npm package', () => {
         'examples/acme/teams.yaml',
         'examples/tickets/mailbox.mbox',
         'examples/tickets/zendesk-export.json',
-        'examples/kubernetes/deployment.yaml',
+        'examples/kubernetes/stateful-set.yaml',
+        'deploy/kustomize/sqlite/stateful-set.yaml',
       ]),
     );
     expect(paths.filter((path) => /^(src|test|bench|scripts)\/|\.ts$|\.db/.test(path))).toEqual([]);
+  });
+
+  test('contains the files that its pages for users refer to', () => {
+    const pages = packed.files.map(({ path }) => path).filter((path) => /^(docs|examples|deploy)\/.*\.md$/.test(path));
+    // Contributors read these pages in the repository.
+    const forUsers = pages.filter((path) => !/^docs\/(decisions\/|architecture\.md)/.test(path));
+    const missing = forUsers.flatMap((page) => {
+      const links = [...readFileSync(join(installed, page), 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)];
+      const paths = links.map(([, link = '']) => join(dirname(page), link));
+      return paths.filter((path) => !existsSync(join(installed, path))).map((path) => `${page}: ${path}`);
+    });
+    expect(forUsers.length).toBeGreaterThan(20);
+    // An image is built in a clone of the repository.
+    expect(missing.filter((each) => !each.endsWith(': Dockerfile'))).toEqual([]);
   });
 
   test('runs without the source', () => {
