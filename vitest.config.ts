@@ -1,21 +1,26 @@
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { SIZE } from './test/support/campaign.ts';
 import { SlowestFiles } from './test/support/slowest-files.ts';
 
 /**
- * Tests that start few processes: files of a group share processes, which load and compile each module once. Starting a
- * process from a large one is slow, so all other files have a process of their own. The groups are separate, because
- * nock, which only the first uses, may still intercept the connections of a process that used it.
+ * Files of a group share processes, which load and compile each module once. All other files have a process of their own:
+ * they measure memory or time, or start many processes, and starting one from a large process is slow. The groups are
+ * separate, because nock, which only the first uses, may still intercept the connections of a process that used it.
  */
 const GROUPS = {
   parts:
     'architecture|clusters|config|contract|conversations|core|emulator|forge|import|kinds|manifests|plan|platform|queue|reconcile|report|store',
   pages: 'server|vendor|views|web',
+  // These start git, which takes long from a process that has grown in a campaign of notifications.
+  commands: 'commands',
+  notify: 'notify',
 };
 
 /** Files in these directories that start processes, spy on a module of Node, or count the promises of their process. */
 const ALONE = [
+  'test/commands/@(api-interrupt|api-process|completion-shells|drift-pull|pasted-commands).test.ts',
   'test/conversations/context-records-platform.test.ts',
   'test/conversations/ingest-killed.test.ts',
   'test/manifests/ignore-rules.test.ts',
@@ -51,6 +56,9 @@ const SLOW = [
 /** True if the command names what to run: slow tests of it are run as well. */
 const isNamed = process.argv.slice(2).some((argument) => argument.startsWith('test/'));
 const skipped = SIZE === 'sample' && !isNamed ? SLOW : [];
+
+// Processes of tests and those that they start load compiled code instead of compiling the same modules each time.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
 
 /** File that CI reads the results from. */
 const RESULTS = process.env.TEST_RESULTS;
