@@ -9,7 +9,7 @@ import { configuredReporters } from './daemon/facts/reporters.ts';
 import { FactReporting } from './daemon/facts/reporting.ts';
 import { type Configuration, openConfiguration } from './daemon/fleet/configuration.ts';
 import { ConfigurationProblems } from './daemon/fleet/configuration-problems.ts';
-import { openLeases, sharedBudgets } from './daemon/fleet/open-leases.ts';
+import { openClock, openLeases, sharedBudgets } from './daemon/fleet/open-leases.ts';
 import { FleetOrganizations } from './daemon/fleet/organizations.ts';
 import { requireWork } from './daemon/fleet/require-work.ts';
 import { IN_FLIGHT } from './daemon/fleet/running-organization.ts';
@@ -51,8 +51,9 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   const times = new TransactionTimes(metrics);
   const store = await (options.openStore?.(config.store) ?? openStore(config.store, clock, random, times.listener));
   try {
-    const channels = await openChannels(config, version, clock);
-    const daemon = new RunningDaemon({ ...options, metrics, store, channels, times });
+    const shared = { ...options, clock: await openClock(options, store) };
+    const channels = await openChannels(config, version, shared.clock);
+    const daemon = new RunningDaemon({ ...shared, metrics, store, channels, times });
     await daemon.open();
     return daemon;
   } catch (error) {

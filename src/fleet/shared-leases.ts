@@ -13,7 +13,7 @@ import { nextExpiry, type ObservedFleet, readFleet } from './read-fleet.ts';
 import { ReleaseQueue } from './release-queue.ts';
 
 export interface SharedLeasesOptions {
-  readonly store: FleetStore;
+  readonly store: Pick<FleetStore, 'leases' | 'signals'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly replica: Omit<OwnReplica, 'isDraining'>;

@@ -126,5 +126,7 @@ export interface FleetStore {
   readonly signals: FleetSignals;
   /** Replaces shared state with the result of `change`, one replica after the other; null: nothing was stored. */
   update(topic: string, change: (value: Json) => Json): Promise<void>;
+  /** Returns the time of the database, in milliseconds since the epoch. */
+  time(): Promise<number>;
   close(): Promise<void>;
 }

@@ -166,8 +166,6 @@ class TestReplica implements AsyncDisposable {
       store: {
         leases: new PostgresLeases(database),
         signals: NO_SIGNALS,
-        update: async () => undefined,
-        close: async () => undefined,
       },
       clock: systemClock,
       random: Math.random,

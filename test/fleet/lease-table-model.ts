@@ -83,6 +83,7 @@ export class LeaseTableModel {
         },
       },
       update: async () => undefined,
+      time: () => call('time', () => this.#clock.now()),
       close: async () => undefined,
     };
   }

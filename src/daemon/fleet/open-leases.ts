@@ -1,10 +1,11 @@
-/** Opens the leases of this process: those of a fleet, or those of a state file. */
+/** Opens the leases and the clock of this process: those of a fleet, or those of a single process. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Config } from '../../config/config.ts';
 import { shortestLease } from '../../config/fleet/leases.ts';
 import type { Clock, Random } from '../../core/clock.ts';
 import { ConfigError } from '../../core/errors.ts';
+import { FleetClock } from '../../fleet/fleet-clock.ts';
 import type { FleetLeases, LeaseWork } from '../../fleet/fleet-leases.ts';
 import { LocalLeases } from '../../fleet/local-leases.ts';
 import { SharedLeases } from '../../fleet/shared-leases.ts';
@@ -42,6 +43,27 @@ export function openLeases({ config, store, clock, random, version, log }: Lease
       reason === null
         ? log.info('the database can be used again; leases are renewed')
         : log.warn({ reason }, 'leases cannot be renewed; requests that change something stop before they expire'),
+  });
+}
+
+/** Opens the clock that the replicas of a fleet share; a single process uses that of its machine. */
+export async function openClock(
+  { clock, log }: Pick<LeaseOptions, 'clock' | 'log'>,
+  store: LeaseOptions['store'],
+): Promise<Clock> {
+  const shared = store.fleet();
+  if (shared === null) {
+    return clock;
+  }
+  return FleetClock.open({
+    ...{ clock, store: shared },
+    onDifference: (ahead) =>
+      ahead === 0
+        ? log.info('the clock of this machine agrees with that of the database again')
+        : log.warn(
+            { seconds: Math.round(ahead / 1000) },
+            'the clock of this machine is wrong, or that of the database; its time is used. Synchronize both with NTP',
+          ),
   });
 }
 

@@ -3,7 +3,7 @@ import type { FleetStore } from '../leases.ts';
 import { updateNote } from '../record.ts';
 import { connectionConfig, type PostgresOptions } from './connection.ts';
 import { PostgresLeases } from './leases.ts';
-import { openPostgresPool } from './postgres-database.ts';
+import { openPostgresPool, type PostgresDatabase } from './postgres-database.ts';
 import { PostgresSignals } from './signals.ts';
 
 /** Connections for leases and shared budgets: renewals do not wait for other work, nor for a renewal that gets no answer. */
@@ -26,8 +26,14 @@ export async function openFleetStore(options: PostgresOptions, clock: Clock, ran
     leases: new PostgresLeases(database),
     signals,
     update: (topic, change) => updateNote(database, topic, change),
+    time: () => readTime(database),
     close: async () => {
       await Promise.all([signals.close(), database.close()]);
     },
   };
+}
+
+async function readTime(database: PostgresDatabase): Promise<number> {
+  const row = await database.read((sql) => sql.get('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS time'));
+  return Number(row?.time);
 }

@@ -42,7 +42,7 @@ describe.skipIf(!isPossible)('daemons whose clocks run 10 % apart, or are an hou
     await using fleet = await ProcessFleet.open({ cluster, organizations: ORGANIZATIONS });
     // The first one has organizations, however long the others take to start.
     const slow = await fleet.start(clock(CLOCKS.slow));
-    const [ahead] = await Promise.all([fleet.start(clock(CLOCKS.ahead)), fleet.start(clock(CLOCKS.fast))]);
+    const [ahead, fast] = await Promise.all([fleet.start(clock(CLOCKS.ahead)), fleet.start(clock(CLOCKS.fast))]);
     expect(Date.parse(String(ahead.run.log.at(-1)?.time)) - Date.now()).toBeGreaterThan(AHEAD / 2);
     await using owners = new OwnerSampler(fleet);
     await eventually('owners of all organizations', () => owners.owned === ORGANIZATIONS);
@@ -57,5 +57,10 @@ describe.skipIf(!isPossible)('daemons whose clocks run 10 % apart, or are an hou
     expect(fleet.emulator.requests.count('createTeam')).toBe(3 * ORGANIZATIONS);
     const ownerOf = ({ path }: { readonly path: string }) => /^\/v1\/orgs\/([^/]+)\/teams/.exec(path)?.[1] ?? null;
     expect(findEpochFaults(fleet.writes(), ownerOf)).toEqual([]);
+    // Alone, the one whose clock is ahead sends webhooks whose signature the receiver accepts.
+    await Promise.all([slow.drain(), fast.drain()]);
+    const received = fleet.receiver.messages.size;
+    await change(fleet, 'T1', 'T2', 'T3', 'T4');
+    await eventually('a notification', () => fleet.receiver.messages.size > received);
   }, 400_000);
 });
