@@ -8,7 +8,7 @@ import { describeFleet, metricOwnership, observeFleet, TransactionTimes } from '
 import { configuredReporters } from './daemon/facts/reporters.ts';
 import { FactReporting } from './daemon/facts/reporting.ts';
 import { type Configuration, openConfiguration } from './daemon/fleet/configuration.ts';
-import { ConfigurationProblems } from './daemon/fleet/configuration-problems.ts';
+import { FleetReports } from './daemon/fleet/fleet-reports.ts';
 import { openClock, openLeases, sharedBudgets } from './daemon/fleet/open-leases.ts';
 import { FleetOrganizations } from './daemon/fleet/organizations.ts';
 import { requireWork } from './daemon/fleet/require-work.ts';
@@ -86,7 +86,7 @@ class RunningDaemon implements Daemon {
   readonly #notifications: DaemonNotifications;
   readonly #facts: FactReporting;
   readonly #configuration: Configuration | null;
-  readonly #problems: ConfigurationProblems;
+  readonly #reports: FleetReports;
   #config: Config;
   #control: ControlServer | null = null;
 
@@ -103,9 +103,9 @@ class RunningDaemon implements Daemon {
     this.#configuration = openConfiguration(options, { configure, onProblem: () => this.#showProblem() });
     const work = { begin: (lease: Lease) => this.#begin(lease), end: (lease: Lease) => this.#end(lease) };
     this.#leases = openLeases(options, work);
-    this.#problems = new ConfigurationProblems({
-      ...{ ...options, leases: this.#leases, own: () => this.#configuration?.problem ?? null },
-      onStored: () => this.#link.announceConfiguration(),
+    this.#reports = new FleetReports({
+      ...{ ...options, leases: this.#leases, problem: () => this.#configuration?.problem ?? null },
+      onStored: () => this.#link.announceReports(),
     });
     const shared = sharedBudgets(options, this.#leases);
     this.#connections = new TokenConnections({ ...options, onEvent, shared });
@@ -131,15 +131,15 @@ class RunningDaemon implements Daemon {
       find: (id) => this.#organizations.find(id),
       configured: () => this.#config.organizations,
       onNotifications: () => this.#notifications.wakeHere(),
-      onConfiguration: () => {
-        this.#problems.markChanged();
+      onReports: () => {
+        this.#reports.markChanged();
         void this.#observeFacts();
       },
     });
     this.#page = new WebPage({
       ...{ context: this.#context, connections: this.#connections, notifications: this.#notifications, changes },
-      ...{ link: this.#link, problems: this.#problems },
-      fleet: () => describeFleet(this.#leases, this.#config.organizations, options.times.average),
+      ...{ link: this.#link, reports: this.#reports },
+      fleet: () => describeFleet(this.#leases, this.#config.organizations, this.#reports, options.times.average),
       organizations: () => this.#organizations.open,
       configured: () => this.#config.organizations,
       logBuffer: options.logBuffer,
@@ -272,7 +272,7 @@ class RunningDaemon implements Daemon {
     this.#endPass();
     observeFleet(this.#leases, this.#context.metrics);
     this.#changes.notify('replicas', true);
-    void this.#problems.publish();
+    void this.#reports.publish();
     this.#page.observe();
     // Saved regularly, because a killed process cannot save anything.
     void this.#connections.remember();
@@ -280,13 +280,13 @@ class RunningDaemon implements Daemon {
   }
 
   async #observeFacts(): Promise<void> {
-    await this.#problems.refresh();
+    await this.#reports.refresh();
     await this.#facts.observe();
   }
 
   #showProblem(): void {
     this.#changes.notify('configuration');
-    void this.#problems.publish();
+    void this.#reports.publish();
     void this.#observeFacts();
   }
 

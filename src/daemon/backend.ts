@@ -10,7 +10,7 @@ import type { FleetState } from '../views/model/fleet-state.ts';
 import type { LogBuffer } from '../views/model/log-buffer.ts';
 import type { NotificationReader } from '../views/model/notification-reader.ts';
 import type { BudgetSampler } from './budget-sampler.ts';
-import type { ConfigurationProblems } from './fleet/configuration-problems.ts';
+import type { FleetReports } from './fleet/fleet-reports.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
 import type { RemoteOrganizations } from './states/remote-organizations.ts';
 
@@ -23,7 +23,7 @@ export interface BackendOptions {
   /** Returns the organizations of the configuration. The list is another object after each change. */
   readonly configured: () => readonly OrganizationConfig[];
   readonly fleet: () => FleetState | null;
-  readonly problems: Pick<ConfigurationProblems, 'list' | 'refresh'>;
+  readonly reports: Pick<FleetReports, 'configurationProblems' | 'refresh'>;
   /** Organizations of the configuration that this replica does not have. */
   readonly remote: RemoteOrganizations;
   /** Returns the name of the queue of an organization. */
@@ -103,7 +103,7 @@ export class DaemonBackend implements Backend {
   async refresh(organization: string | null): Promise<void> {
     const own = new Set(this.#options.organizations().map(({ id }) => id));
     const others = this.#options.configured().filter(({ id }) => !own.has(id));
-    await this.#options.problems.refresh();
+    await this.#options.reports.refresh();
     await this.#options.remote.refresh(new Set(others.map(({ id }) => id)), organization);
   }
 
@@ -112,7 +112,7 @@ export class DaemonBackend implements Backend {
   }
 
   configurationProblems(): readonly ReplicaConfigurationProblem[] {
-    return this.#options.problems.list();
+    return this.#options.reports.configurationProblems();
   }
 
   onChange(listener: (topic: string) => void): () => void {

@@ -5,6 +5,7 @@ import type { FleetMetrics } from '../server/fleet-metrics.ts';
 import { FLEET_LEASE, organizationLease } from '../store/leases.ts';
 import type { TransactionListener } from '../store/sql/timed-database.ts';
 import type { FleetState } from '../views/model/fleet-state.ts';
+import type { FleetReports } from './fleet/fleet-reports.ts';
 import type { FleetOrganizations } from './fleet/organizations.ts';
 import type { TokenConnections } from './fleet/token-connections.ts';
 
@@ -49,10 +50,14 @@ export function metricOwnership(
   };
 }
 
-/** Returns the state of the fleet with these organizations; null if the state is in a file. */
+/**
+ * Returns the state of the fleet with these organizations; null if the state is in a file. Organizations that only other
+ * replicas have configured are in it while they have no owner. The leases alone cannot tell them from removed ones.
+ */
 export function describeFleet(
   leases: Pick<FleetLeases, 'replica' | 'holder' | 'status'>,
   organizations: readonly { readonly id: string }[],
+  reports: Pick<FleetReports, 'unowned'>,
   latency: number | null,
 ): FleetState | null {
   if (leases.replica === null) {
@@ -64,9 +69,17 @@ export function describeFleet(
   for (const { id } of organizations) {
     const holder = leases.holder(organizationLease(id));
     if (holder?.replica == null) {
-      unowned.push({ organization: id, age: holder?.age ?? null });
+      unowned.push({ organization: id, age: holder?.age ?? null, isConfigured: true });
     } else {
       counts.set(holder.replica.id, (counts.get(holder.replica.id) ?? 0) + 1);
+    }
+  }
+  const configured = new Set(organizations.map(({ id }) => id));
+  for (const id of [...reports.unowned()].filter((each) => !configured.has(each))) {
+    const holder = leases.holder(organizationLease(id));
+    // Since the report, a replica may have claimed it, or its lease may have been removed.
+    if (holder?.replica === null && holder.age !== null) {
+      unowned.push({ organization: id, age: holder.age, isConfigured: false });
     }
   }
   const shared = leases.holder(FLEET_LEASE);

@@ -29,13 +29,13 @@ export interface FleetLinkOptions {
   readonly stopping: AbortSignal;
   /** Called when another replica has stored notifications. */
   readonly onNotifications: () => void;
-  /** Called when the configuration of another replica has become invalid, or valid again. */
-  readonly onConfiguration: () => void;
+  /** Called when the reports of another replica have changed. */
+  readonly onReports: () => void;
 }
 
 /** Topic of changes of notifications. */
 const NOTIFICATIONS = 'notifications';
-/** Topic of invalid configurations. */
+/** Topic of the reports of replicas, such as invalid configurations. */
 const CONFIGURATION = 'configuration';
 
 /** Parts that only a fleet has. */
@@ -168,8 +168,8 @@ export class FleetLink {
     this.#send(NOTIFICATIONS);
   }
 
-  /** Notifies the other replicas that the configuration of this one has become invalid, or valid again. */
-  announceConfiguration(): void {
+  /** Notifies the other replicas that the reports of this one have changed. */
+  announceReports(): void {
     this.#send(CONFIGURATION);
   }
 
@@ -219,9 +219,9 @@ export class FleetLink {
 
   /** Notifies listeners of this replica of what another one has changed. */
   #hear(topic: string): void {
-    const { changes, onNotifications, onConfiguration } = this.#options;
+    const { changes, onNotifications, onReports } = this.#options;
     if (topic === CONFIGURATION) {
-      onConfiguration();
+      onReports();
     }
     changes.notify(topic, true);
     if (topic === NOTIFICATIONS) {

@@ -27,7 +27,7 @@ export interface WebPageOptions {
   readonly configured: () => readonly OrganizationConfig[];
   readonly link: FleetLink;
   readonly fleet: () => FleetState | null;
-  readonly problems: BackendOptions['problems'];
+  readonly reports: BackendOptions['reports'];
   readonly connections: Pick<TokenConnections, 'queues' | 'queueName'>;
   readonly changes: ChangeNotifier;
   readonly notifications: SilenceActionOptions['notifications'] & Pick<DaemonNotifications, 'wake'>;
@@ -55,7 +55,7 @@ export class WebPage {
       configured,
       link,
       fleet,
-      problems,
+      reports,
       connections,
       changes,
       notifications,
@@ -92,7 +92,7 @@ export class WebPage {
     });
     this.backend = new DaemonBackend({
       ...{ version, clock, store, changes, sampler: this.#sampler, log: logBuffer, organizations, configured, fleet },
-      ...{ remote: link.remote, problems },
+      ...{ remote: link.remote, reports },
       queueName: (organization) => connections.queueName(organization),
       channels: Object.keys(config.notifications.channels),
       actions: link.route(local, () => this.backend),

@@ -19,9 +19,16 @@ export interface Lease {
 /** Name of the lease for work that exists once in a fleet, such as sending notifications. */
 export const FLEET_LEASE = 'fleet';
 
+const ORGANIZATION = 'organization/';
+
 /** Returns the name of the lease that everything written for an organization needs. */
 export function organizationLease(id: string): string {
-  return `organization/${id}`;
+  return `${ORGANIZATION}${id}`;
+}
+
+/** Returns the id of the organization that a lease is for; null for other leases. */
+export function organizationOfLease(name: string): string | null {
+  return name.startsWith(ORGANIZATION) ? name.slice(ORGANIZATION.length) : null;
 }
 
 /** Returns the name of the lease for all organizations of a token, so that one replica counts its requests. */

@@ -23,7 +23,8 @@ export interface ReplicaView {
 
 export interface UnownedView {
   readonly organization: string;
-  readonly path: string;
+  /** Null if this replica has no page of it, because only other replicas have it configured. */
+  readonly path: string | null;
   /** Seconds since a replica had it; null if none has had it since the fleet began. */
   readonly seconds: number | null;
 }
@@ -70,9 +71,9 @@ export function replicasView(
     replicas: fleet.replicas
       .map((replica) => toReplica(replica, fleet.replica))
       .toSorted((a, b) => (a.address < b.address ? -1 : a.address > b.address ? 1 : a.id < b.id ? -1 : 1)),
-    unowned: visible.slice(0, SHOWN_UNOWNED).map(({ organization, age }) => ({
+    unowned: visible.slice(0, SHOWN_UNOWNED).map(({ organization, age, isConfigured }) => ({
       organization,
-      path: organizationPath(organization),
+      path: isConfigured ? organizationPath(organization) : null,
       seconds: age === null ? null : Math.floor(age / 1000),
     })),
     unownedTotal: visible.length,

@@ -52,9 +52,9 @@ test('replicas have a state, and the one that answers is named', async () => {
 
 test('organizations without a replica are listed, the longest first, if the person may see them', async () => {
   const unowned = [
-    { organization: 'acme', age: 5000 },
-    { organization: 'globex', age: null },
-    { organization: 'initech', age: 90_000 },
+    { organization: 'acme', age: 5000, isConfigured: true },
+    { organization: 'globex', age: null, isConfigured: true },
+    { organization: 'initech', age: 90_000, isConfigured: true },
   ];
   const visible = { seesAll: false, isVisible: (id: string) => id !== 'initech' };
   const view = replicasView(fleet({ unowned }), visible);
@@ -64,12 +64,31 @@ test('organizations without a replica are listed, the longest first, if the pers
     ['acme', 5],
   ]);
   expect(await page(fleet({ unowned }), visible.isVisible)).not.toContain('initech');
-  const many = Array.from({ length: 250 }, (_, index) => ({ organization: `o${index}`, age: index }));
+  const many = Array.from({ length: 250 }, (_, index) => ({
+    ...{ organization: `o${index}`, age: index, isConfigured: true },
+  }));
   expect(await page(fleet({ unowned: many }))).toContain('150 more are not shown.');
 });
 
+test('an organization that only other replicas have configured has no link, because this one has no page of it', async () => {
+  const unowned = [{ organization: 'acme', age: 5000, isConfigured: false }];
+  expect(replicasView(fleet({ unowned }), ALL)).toMatchObject({
+    ...{ sentence: 'No replica has 1 organization; 1 replica in the fleet', unownedTotal: 1 },
+    unowned: [{ organization: 'acme', path: null, seconds: 5 }],
+  });
+  const text = await page(fleet({ unowned }));
+  expect(text).toContain('configured only at other replicas');
+  expect(text).not.toContain('/o/acme');
+  const own = [{ organization: 'acme', age: 5000, isConfigured: true }];
+  expect(await page(fleet({ unowned: own }))).toContain('/o/acme');
+});
+
 test('a database that fails is said first, with what it means', () => {
-  const failing = fleet({ failure: 'connection refused', left: 30_000, unowned: [{ organization: 'acme', age: 1 }] });
+  const failing = fleet({
+    failure: 'connection refused',
+    left: 30_000,
+    unowned: [{ organization: 'acme', age: 1, isConfigured: true }],
+  });
   expect(replicasView(failing, ALL)).toMatchObject({
     sentence: 'This replica cannot use the database; its leases last for 30 seconds more',
     database: { state: 'failing', reason: 'connection refused', leaseSeconds: 30 },

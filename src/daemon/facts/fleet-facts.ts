@@ -9,7 +9,7 @@ const MAX_ORGANIZATIONS = 100;
 
 /** Returns a fact for each organization that no replica has. `platform`: origin of the platform. */
 export function unownedFacts(
-  fleet: Pick<FleetState, 'unowned'> | null,
+  fleet: { readonly unowned: readonly Pick<FleetState['unowned'][number], 'organization' | 'age'>[] } | null,
   platform: string,
   now: number,
 ): readonly Fact[] {

@@ -16,7 +16,12 @@ export interface FleetState {
   /** Average milliseconds of a transaction; recent ones count most. Null before the first one. */
   readonly latency: number | null;
   /** Organizations that no replica has, with milliseconds since when; null: not known. */
-  readonly unowned: readonly { readonly organization: string; readonly age: number | null }[];
+  readonly unowned: readonly {
+    readonly organization: string;
+    readonly age: number | null;
+    /** False if only other replicas have it configured. */
+    readonly isConfigured: boolean;
+  }[];
   /** Milliseconds for which nobody sends notifications; null if a replica does. */
   readonly notificationsUnowned: number | null;
 }

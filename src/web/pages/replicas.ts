@@ -75,5 +75,7 @@ function replicaRow(replica: ReplicaView, now: number) {
 }
 
 function unownedRow({ organization, path, seconds }: UnownedView) {
-  return [link(path, shown(organization)), seconds === null ? 'always' : spanWords(seconds * 1000)];
+  const name = shown(organization);
+  const here = html`${name} <span class="faint">configured only at other replicas</span>`;
+  return [path === null ? here : link(path, name), seconds === null ? 'always' : spanWords(seconds * 1000)];
 }

@@ -29,7 +29,7 @@ function openLink() {
     connections: { queueName: () => '', tokenUsers: () => [] },
     ...{ changes, stopping },
     onNotifications: () => done.push('plan notifications'),
-    onConfiguration: () => done.push('read configurations'),
+    onReports: () => done.push('read configurations'),
   } as unknown as FleetLinkOptions);
   link.start({} as Backend);
   changes.listen((topic) => done.push(topic));

@@ -31,7 +31,9 @@ const LARGE_FLEET: FleetState = {
     ...{ startedAt: NOW - 3_600_000, seenAt: NOW - 1000, left: index % 5 === 0 ? -1 : 60_000, organizations: index },
   })),
   ...{ left: 20_000, failure: LONG, latency: 12.5, notificationsUnowned: 90_000 },
-  unowned: Array.from({ length: 300 }, (_, index) => ({ organization: `org_${index}`, age: index * 1000 })),
+  unowned: Array.from({ length: 300 }, (_, index) => ({
+    ...{ organization: `org_${index}`, age: index * 1000, isConfigured: index % 2 === 0 },
+  })),
 };
 
 /** Returns the parts of a backend with very many conditions, deliveries, silences and replicas. */
