@@ -153,7 +153,10 @@ source: { git: { url: https://git.example/acme/docs.git } }
 Files whose names end in \`.yaml\` or \`.yml\` are read, except hidden ones. A symbolic link must point to a file in the
 directory. Relative paths in them start at the directory of
 the configuration file, as in the list. \`list\` next to \`directory\` adds organizations that have no file of their own. Two
-organizations with the same id are reported as a problem of both.
+organizations with the same id are reported as a problem of both files, or of the file if the other is in the list.
+
+[The daemon](daemon.md#changes-of-the-configuration) uses the valid files while others are invalid. It does not start if no
+file is valid. \`octavo run --once\` and the commands that plan, apply and validate refuse a configuration with an invalid file.
 `;
 }
 

@@ -102,7 +102,7 @@ class RunningDaemon implements Daemon {
     };
     this.#configuration = openConfiguration(options, { configure, onProblem: () => this.#showProblem() });
     const work = { begin: (lease: Lease) => this.#begin(lease), end: (lease: Lease) => this.#end(lease) };
-    this.#leases = openLeases(options, work);
+    this.#leases = openLeases({ ...options, isComplete: () => this.#config.invalidFiles.length === 0 }, work);
     this.#reports = new FleetReports({
       ...{ ...options, leases: this.#leases, problem: () => this.#configuration?.problem ?? null },
       onStored: () => this.#link.announceReports(),
@@ -250,8 +250,9 @@ class RunningDaemon implements Daemon {
     });
   }
 
-  #reporters(): readonly string[] {
-    return configuredReporters(this.#config.organizations, this.#context.dryRun);
+  #reporters(): readonly string[] | null {
+    const { organizations, invalidFiles } = this.#config;
+    return invalidFiles.length > 0 ? null : configuredReporters(organizations, this.#context.dryRun);
   }
 
   #showOrganization(id: string): void {

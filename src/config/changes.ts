@@ -19,6 +19,25 @@ export const RESTART_SECTIONS = [
   ...['platform', 'queue', 'store', 'runtime', 'fleet', 'server', 'ui', 'notifications', 'log'],
 ] as const satisfies readonly (keyof Config)[];
 
+/**
+ * Returns the configuration `after` with the organizations of `before` whose files are invalid now: they keep the last
+ * valid settings.
+ */
+export function keepLastValid(before: Config, after: Config): Config {
+  const valid = new Set(after.organizations.map(({ id }) => id));
+  const invalid = new Set(after.invalidFiles.flatMap(({ file, id }) => [file, ...(id === null ? [] : [id])]));
+  const kept = before.organizations.filter(({ id }) => {
+    const file = before.organizationFiles.get(id);
+    return !valid.has(id) && file !== undefined && (invalid.has(file) || invalid.has(id));
+  });
+  const files = kept.flatMap(({ id }) => [[id, before.organizationFiles.get(id) ?? ''] as const]);
+  const organizationFiles = new Map([...after.organizationFiles, ...files]);
+  const fileOf = ({ id }: OrganizationConfig) => organizationFiles.get(id) ?? '';
+  const byFile = (a: OrganizationConfig, b: OrganizationConfig) =>
+    fileOf(a) === fileOf(b) ? 0 : fileOf(a) < fileOf(b) ? -1 : 1;
+  return { ...after, organizations: [...after.organizations, ...kept].toSorted(byFile), organizationFiles };
+}
+
 /** Returns the differences. Positions in files do not count. */
 export function compareConfigs(before: Config, after: Config): ConfigChanges {
   const known = new Map(before.organizations.map((organization) => [organization.id, organization]));

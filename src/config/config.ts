@@ -1,6 +1,7 @@
 /** Validated configuration that the rest of the program uses. */
 import { ConfigError } from '../core/errors.ts';
 import { type ClusterExtras, type ClustersConfig, completeClusters } from './clusters.ts';
+import type { InvalidFile } from './file/invalid-files.ts';
 import { runtimeDirectory, type StoreConfig } from './fleet/store.ts';
 import type { ForgeConfig } from './forge.ts';
 import { isPlainHttp, PLAIN_HTTP } from './model/plain-http.ts';
@@ -71,6 +72,10 @@ export interface Config {
     readonly insecure: boolean;
   };
   readonly organizations: readonly OrganizationConfig[];
+  /** Paths of the files of organizations that have a file of their own, by id. */
+  readonly organizationFiles: ReadonlyMap<string, string>;
+  /** Empty unless the configuration was loaded with `skipInvalidFiles`. */
+  readonly invalidFiles: readonly InvalidFile[];
   readonly queue: Readonly<ParsedConfig['queue']>;
   readonly store: StoreConfig;
   readonly fleet: Readonly<ParsedConfig['fleet']>;
@@ -96,12 +101,13 @@ export interface EnvironmentOptions {
 
 /**
  * Returns the frozen configuration of a file that has passed the schema and all other checks. `clusters` contains the
- * data of each organization that comes from the file directly.
+ * data of each organization that comes from the file directly, and `files` the organizations with files of their own.
  */
 export function freezeConfig(
   parsed: ParsedConfig,
   secrets: ReadonlySet<string>,
   clusters: readonly ClusterExtras[] = [],
+  files: Pick<Config, 'organizationFiles' | 'invalidFiles'> = { organizationFiles: new Map(), invalidFiles: [] },
 ): Config {
   const { token: platformToken, user, ...platform } = parsed.platform;
   const settings = {
@@ -117,7 +123,7 @@ export function freezeConfig(
       clusters: completeClusters(organization.clusters, clusters[index]),
     })),
   };
-  return Object.freeze({ ...deepFreeze(settings), secrets });
+  return Object.freeze({ ...deepFreeze({ ...settings, ...files }), secrets });
 }
 
 function toSource(source: ParsedSource): ManifestSource | null {

@@ -7,6 +7,7 @@ import { append } from '../core/lists.ts';
 import { didYouMean } from '../core/text/suggest.ts';
 import { type ConfigFiles, examineClusters } from './clusters.ts';
 import { type Config, freezeConfig } from './config.ts';
+import { usablePart } from './file/invalid-files.ts';
 import {
   mergeOrganizations,
   type OrganizationFileOptions,
@@ -42,6 +43,8 @@ export interface LoadConfigOptions {
   readonly trust?: ConfigTrust;
   /** Sections that count as not set, because placeholders replace their secrets. Default: none. */
   readonly omit?: readonly string[];
+  /** Leaves out organizations whose files have problems, unless no file is valid. Default: any problem is an error. */
+  readonly skipInvalidFiles?: boolean;
 }
 
 /** Compiling a schema, which is the default, takes longer than reading one value with it. */
@@ -80,10 +83,16 @@ export function loadConfig(options: LoadConfigOptions): Config {
       clusters.flatMap((examined) => examined.problems),
     );
   }
-  if (!parsed.success || problems.length > 0) {
-    throw new ConfigError(listOnce(problems, secrets, file));
+  const format = (found: readonly Problem[], first: string) => listOnce(found, secrets, first);
+  const usable =
+    options.skipInvalidFiles || problems.length === 0 ? usablePart(document, problems, file, format) : null;
+  const result = usable === null || problems.length === 0 ? parsed : schema.safeParse(usable.values, READ_ONCE);
+  if (usable === null || !result.success) {
+    throw new ConfigError(format(problems, file));
   }
-  return freezeConfig(parsed.data, secrets, clusters);
+  const extras = usable.indexes.flatMap((index) => clusters[index] ?? []);
+  const { organizationFiles, invalidFiles } = usable;
+  return freezeConfig(result.data, secrets, extras, { organizationFiles, invalidFiles });
 }
 
 function noDirectories(): never {
@@ -245,7 +254,7 @@ function crossChecks(document: OrganizationsDocument, main: string): readonly Pr
     });
 }
 
-/** Returns the problem of a second organization with an id; if one of them has a file of its own, both are problems. */
+/** Returns the problem of a second organization with an id; if both have files of their own, both are problems. */
 function duplicateProblems(
   document: ConfigDocument,
   main: string,
@@ -258,8 +267,9 @@ function duplicateProblems(
     return file === main ? address.replace(/\.id$/, '') : file;
   };
   const listed = (index: number) => `${JSON.stringify(id)} is already listed as ${nameOf(index)}; list it once`;
-  const isInList = [first, second].every((index) => at(index, '').file === main);
-  return [...(isInList ? [] : [at(first, listed(second))]), at(second, listed(first))];
+  // The list comes first, and is not a problem: a file must not keep other organizations from running.
+  const isListed = at(first, '').file === main;
+  return [...(isListed ? [] : [at(first, listed(second))]), at(second, listed(first))];
 }
 
 function windowChecks(document: ConfigDocument, at: Path, windows: unknown): readonly Problem[] {

@@ -4,7 +4,8 @@ import type { Problem } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { readSigningKey } from '../core/standard-signature.ts';
 import { didYouMean } from '../core/text/suggest.ts';
-import type { ConfigDocument, Path } from './model/document.ts';
+import type { OrganizationsDocument } from './file/organization-files.ts';
+import type { Path } from './model/document.ts';
 import { isPlainHttp, PLAIN_HTTP } from './model/plain-http.ts';
 import { readFlag } from './model/values.ts';
 import { notificationTemplateProblems } from './notification-template.ts';
@@ -19,7 +20,7 @@ type Raw = Readonly<Record<string, unknown>>;
 type ReportProblem = (path: Path, message: string, key?: string) => void;
 
 /** Returns the problems of the settings of notifications, each with its solution. */
-export function notificationProblems(document: ConfigDocument): readonly Problem[] {
+export function notificationProblems(document: OrganizationsDocument): readonly Problem[] {
   const root = asMapping(document.values);
   const notifications = asMapping(root.notifications);
   const channels = asMapping(notifications.channels);
@@ -30,7 +31,7 @@ export function notificationProblems(document: ConfigDocument): readonly Problem
   for (const [name, channel] of Object.entries(channels)) {
     checkChannel(name, asMapping(channel), isInsecure, report);
   }
-  checkNames(notifications, channels, organizationIds(root), report);
+  checkNames(notifications, channels, organizationIds(root, document), report);
   checkRouted(notifications, Object.keys(channels), report);
   checkTemplates(asMapping(notifications.templates), report);
   return problems;
@@ -74,13 +75,18 @@ function checkMail({ server, user, password }: Raw, at: Path, report: ReportProb
 }
 
 /** Checks that routes and quiet hours name channels and organizations that exist. */
-function checkNames(notifications: Raw, channels: Raw, organizations: readonly string[], report: ReportProblem): void {
+function checkNames(
+  notifications: Raw,
+  channels: Raw,
+  organizations: readonly string[] | null,
+  report: ReportProblem,
+): void {
   const known = Object.keys(channels);
   for (const [at, name] of namesIn(notifications, 'routes', 'channels')) {
     checkKnown(name, known, 'configured channel', at, report);
   }
   for (const [at, name] of namesIn(notifications, 'routes', 'organizations')) {
-    checkKnown(name, organizations, 'configured organization', at, report);
+    checkKnown(name, organizations ?? [name], 'configured organization', at, report);
   }
   for (const [at, name] of namesIn(notifications, 'quietHours', 'channels')) {
     checkKnown(name, known, 'configured channel', at, report);
@@ -127,7 +133,11 @@ function namesIn(settings: Raw, list: string, member: string): readonly (readonl
   );
 }
 
-function organizationIds(root: Raw): readonly string[] {
+/** Returns the ids of all organizations; null if the file of one cannot be read, so that its id may be unknown. */
+function organizationIds(root: Raw, { files }: OrganizationsDocument): readonly string[] | null {
+  if ([...files.values()].some(({ index }) => index === null)) {
+    return null;
+  }
   return listOf(root.organizations).flatMap((each) => {
     const { id } = asMapping(each);
     return typeof id === 'string' ? [id] : [];

@@ -43,7 +43,7 @@ export class DaemonNotifications {
   }
 
   /** Starts to send under a lease, until `pause`. Forgets what all but these reporters and the channels have reported. */
-  async start(lease: Lease, reporters: readonly string[]): Promise<void> {
+  async start(lease: Lease, reporters: readonly string[] | null): Promise<void> {
     const { store, clock, dryRun, config } = this.#context;
     const notifications = store.fenced(lease).notifications();
     await this.#retain(notifications, reporters);
@@ -63,7 +63,7 @@ export class DaemonNotifications {
   }
 
   /** Forgets what all but these reporters and the channels have reported, after organizations were removed. */
-  async retain(lease: Lease, reporters: readonly string[]): Promise<void> {
+  async retain(lease: Lease, reporters: readonly string[] | null): Promise<void> {
     await this.#retain(this.#context.store.fenced(lease).notifications(), reporters).catch((error: unknown) =>
       this.#onError(error),
     );
@@ -111,7 +111,11 @@ export class DaemonNotifications {
     await Promise.all(this.#channels.map((channel) => channel.close()));
   }
 
-  async #retain(notifications: Notifications, reporters: readonly string[]): Promise<void> {
+  /** `reporters`: null if not all are known, so that none is forgotten. */
+  async #retain(notifications: Notifications, reporters: readonly string[] | null): Promise<void> {
+    if (reporters === null) {
+      return;
+    }
     const channels = this.#channels.map(({ name }) => channelReporter(name));
     await notifications.retainReporters([...reporters, ...channels]);
   }

@@ -9,8 +9,8 @@ import type { DaemonNotifications } from './notifications.ts';
 
 export interface SharedWorkOptions {
   readonly notifications: Pick<DaemonNotifications, 'start' | 'retain' | 'pause'>;
-  /** Returns the names of the reporters of the configuration. */
-  readonly reporters: () => readonly string[];
+  /** Returns the names of the reporters of the configuration; null if not all are known. */
+  readonly reporters: () => readonly string[] | null;
   readonly clock: Clock;
   readonly log: Logger;
 }

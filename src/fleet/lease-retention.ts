@@ -7,6 +7,11 @@ export const LEASE_RETENTION = 7 * 24 * 3_600_000;
 /** Milliseconds between removals. */
 const INTERVAL = 3_600_000;
 
+export interface RetentionOptions {
+  /** Returns false while the configuration may have organizations that are not known. Default: it has none. */
+  readonly isComplete?: (() => boolean) | undefined;
+}
+
 /**
  * Replicas claim within minutes what their configuration needs. So what nobody had for days is in no configuration, or no
  * replica was running; then the rows are added again.
@@ -14,17 +19,28 @@ const INTERVAL = 3_600_000;
 export class LeaseRetention {
   readonly #table: Pick<LeaseTable, 'removeUnused'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #isComplete: () => boolean;
   #removedAt: number;
 
   /** Removes nothing within the first interval: the other replicas claim what they need first. */
-  constructor(table: Pick<LeaseTable, 'removeUnused'>, clock: Pick<Clock, 'monotonic'>) {
+  constructor(
+    table: Pick<LeaseTable, 'removeUnused'>,
+    clock: Pick<Clock, 'monotonic'>,
+    { isComplete = () => true }: RetentionOptions,
+  ) {
     this.#table = table;
     this.#clock = clock;
+    this.#isComplete = isComplete;
     this.#removedAt = clock.monotonic();
   }
 
   /** Removes what is due, if this replica has the lease for work that exists once. Throws StoreError. */
   async apply(isResponsible: boolean): Promise<void> {
+    if (!this.#isComplete()) {
+      // After that, the replicas have an interval again to claim what they need.
+      this.#removedAt = this.#clock.monotonic();
+      return;
+    }
     if (isResponsible && this.#clock.monotonic() - this.#removedAt >= INTERVAL) {
       await this.#table.removeUnused(LEASE_RETENTION);
       this.#removedAt = this.#clock.monotonic();

@@ -6,13 +6,13 @@ import type { FleetLeases, FleetOrganization, FleetStatus, LeaseHolder, LeaseWor
 import type { HeldLease } from './held-lease.ts';
 import { type FleetSplit, groupLeases, groupNames, type LeaseGroup } from './lease-groups.ts';
 import { LeaseKeeper, renewalInterval } from './lease-keeper.ts';
-import { LeaseRetention } from './lease-retention.ts';
+import { LeaseRetention, type RetentionOptions } from './lease-retention.ts';
 import { LeaseRuns } from './lease-runs.ts';
 import { type FleetMoves, nextFreeCheck, planMoves } from './policy.ts';
 import { nextExpiry, type ObservedFleet, readFleet } from './read-fleet.ts';
 import { ReleaseQueue } from './release-queue.ts';
 
-export interface SharedLeasesOptions {
+export interface SharedLeasesOptions extends RetentionOptions {
   readonly store: Pick<FleetStore, 'leases' | 'signals'>;
   readonly clock: Clock;
   readonly random: Random;
@@ -64,7 +64,7 @@ export class SharedLeases implements FleetLeases {
     this.#groups = groupLeases([], options.split);
     this.#groupOf = groupNames(this.#groups);
     this.#runs = new LeaseRuns(options.work);
-    this.#retention = new LeaseRetention(store.leases, clock);
+    this.#retention = new LeaseRetention(store.leases, clock, options);
     this.#keeper = new LeaseKeeper({
       ...{ table: store.leases, clock, ttl },
       self: () => ({ ...replica, isDraining: this.#isDraining }),

@@ -15,6 +15,8 @@ export interface ConfigurationView {
   readonly since: string;
   /** Time at which the configuration in use was read. */
   readonly usedSince: string;
+  /** True if only organization files are invalid, and everything else is in use. */
+  readonly isPartial: boolean;
 }
 
 /** Describes the problems; replicas with the same problems are described together. */
@@ -32,18 +34,23 @@ export function configurationViews(
       more: others.length,
       since: isoTime(smallest(members.map(({ since }) => since))),
       usedSince: isoTime(smallest(members.map(({ usedSince }) => usedSince))),
+      isPartial: members.every(({ isPartial }) => isPartial),
     };
   });
 }
 
-/** Describes what a configuration is: `The new configuration of host-1 42 cannot be used`. */
-export function configurationHead({ replicas }: ConfigurationView): string {
+/** Describes what cannot be used: `The new configuration of host-1 42 cannot be used`. */
+export function configurationHead({ replicas, isPartial }: ConfigurationView): string {
   const [first = '', ...others] = replicas;
   const of = others.length === 0 ? first : `${first} and ${counted(others.length, 'more replica')}`;
-  return `The new configuration${of === '' ? '' : ` of ${of}`} cannot be used`;
+  const what = isPartial ? 'The files of some organizations' : 'The new configuration';
+  return `${what}${of === '' ? '' : ` of ${of}`} cannot be used`;
 }
 
 /** Describes the first problem and the number of others; empty if the person may not see them. */
 export function configurationDetail({ problem, more }: ConfigurationView): string {
   return problem === null ? '' : `${problem}${more === 0 ? '' : `, and ${counted(more, 'more problem')}`}`;
 }
+
+/** Describes what runs while organization files are invalid. */
+export const PARTIAL_EFFECT = 'these organizations keep their last valid settings; without any, they do not run';

@@ -12,6 +12,7 @@ const problem = (replica: string | null, reason: string, since = NOW) => ({
   reason,
   since,
   usedSince: since - 60_000,
+  isPartial: false,
 });
 
 test('replicas with the same problems are described together, with the earliest times', () => {
@@ -24,6 +25,7 @@ test('replicas with the same problems are described together, with the earliest 
     {
       ...{ replicas: ['host-1 42', 'host-2 7'], problem: 'config.yaml:3:8: prune: no', more: 1 },
       ...{ since: new Date(NOW - 5000).toISOString(), usedSince: new Date(NOW - 65_000).toISOString() },
+      isPartial: false,
     },
     expect.objectContaining({ replicas: ['host-3 7'], problem: 'config.yaml:1:1: no', more: 0 }),
   ]);

@@ -82,7 +82,10 @@ export const VIEWS = {
     unowned: z.array(z.object({ organization: text, seconds: count.nullable() })),
     unownedTotal: count,
     configuration: z.array(
-      z.object({ replicas: z.array(text), problem: optionalText, more: count, since: text, usedSince: text }),
+      z.object({
+        ...{ replicas: z.array(text), problem: optionalText, more: count, since: text, usedSince: text },
+        isPartial: z.boolean().default(false),
+      }),
     ),
     database: z.object({ state: text }).nullable(),
   }),

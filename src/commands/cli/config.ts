@@ -5,7 +5,7 @@ import { ConfigError } from '../../core/errors.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { type ChosenConfig, chooseConfig, DEFAULT_CONFIG } from './config-source.ts';
 import type { CommandContext } from './context.ts';
-import { loadChosenConfig, type NamedFiles, PLACEHOLDER } from './load-chosen.ts';
+import { type LoadChosenSettings, loadChosenConfig, type NamedFiles, PLACEHOLDER } from './load-chosen.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -28,15 +28,22 @@ function withSecrets(config: Config, secrets: Set<string> | undefined): Config {
   return config;
 }
 
+interface TrustedSettings {
+  /** Called with the files that the configuration names. */
+  readonly onNamed?: ((named: NamedFiles) => void) | undefined;
+  /** Refuses a configuration with an invalid organization file. Default: false. */
+  readonly isStrict?: boolean;
+}
+
 /**
  * Reads the configuration of a command that opens the paths and addresses in it, such as the daemon. A `config.yaml`
- * that was found, but not named, is refused. `onNamed` is called with the files that it names, also if it is invalid.
- * Throws ConfigError.
+ * that was found, but not named, is refused. Invalid organization files are left out if others are valid, unless
+ * `isStrict`. `onNamed` is called with the files that it names, also if it is invalid. Throws ConfigError.
  */
 export async function readTrustedConfig(
   file: string | undefined,
   { terminal, secrets }: CommandContext,
-  onNamed?: (named: NamedFiles) => void,
+  { onNamed, isStrict = false }: TrustedSettings = {},
 ): Promise<Config> {
   const chosen = await choose(file, terminal);
   if (chosen.source?.trust === 'found') {
@@ -44,7 +51,7 @@ export async function readTrustedConfig(
       `this command does not read ${DEFAULT_CONFIG} by default, because it opens the files and addresses in it; pass --config ${DEFAULT_CONFIG} or set OCTAVO_CONFIG`,
     );
   }
-  return withSecrets(await loadChosen(chosen, file, terminal, { onNamed }), secrets);
+  return withSecrets(await loadChosen(chosen, file, terminal, { onNamed, skipInvalidFiles: !isStrict }), secrets);
 }
 
 /**
@@ -82,7 +89,7 @@ async function loadChosen(
   { source, ignored }: ChosenConfig,
   file: string | undefined,
   { cwd, env }: Terminal,
-  settings: { readonly omit?: readonly string[]; readonly onNamed?: ((named: NamedFiles) => void) | undefined } = {},
+  settings: Pick<LoadChosenSettings, 'omit' | 'onNamed' | 'skipInvalidFiles'> = {},
 ): Promise<Config> {
   if (source === null) {
     return resolvePaths(configFromEnvironment({ env, kinds, ...(ignored ? { ignored } : {}) }), cwd);
@@ -107,9 +114,15 @@ function resolvePaths(config: Config, folder: string): Config {
   });
 }
 
-/** Returns the organization with this id, or without an id the only one. Throws ConfigError. */
+/** Returns the organization with this id, or without an id the only one, also among invalid files. Throws ConfigError. */
 export function chooseOrganization(config: Config, id: string | undefined): OrganizationConfig {
   const known = config.organizations.map((organization) => organization.id).join(', ');
+  const { invalidFiles } = config;
+  const invalid = invalidFiles.filter((each) => each.id === null || id === undefined || each.id === id);
+  const chosenIsValid = id !== undefined && config.organizations.some((organization) => organization.id === id);
+  if (invalid.length > 0 && !chosenIsValid) {
+    throw new ConfigError(invalid.flatMap(({ problems }) => problems).join('\n'));
+  }
   if (id !== undefined) {
     const chosen = config.organizations.find((organization) => organization.id === id);
     if (chosen === undefined) {

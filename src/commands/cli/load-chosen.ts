@@ -14,7 +14,8 @@ export interface NamedFiles {
 /** Replaces values that are not read; valid as a text, as a secret and as an address that never resolves. */
 export const PLACEHOLDER = 'https://not-read.invalid';
 
-interface Settings extends Pick<LoadConfigOptions, 'file' | 'env' | 'omit'> {
+/** Settings of `loadChosenConfig`. */
+export interface LoadChosenSettings extends Pick<LoadConfigOptions, 'file' | 'env' | 'omit' | 'skipInvalidFiles'> {
   /** Called before the configuration is checked. */
   readonly onNamed?: ((named: NamedFiles) => void) | undefined;
 }
@@ -67,7 +68,10 @@ class Contents<T> {
  * Loads a configuration. Loading asks for files synchronously, so it is repeated with those that were missing until none
  * is: first the directories, then what their files name. Throws ConfigError.
  */
-export async function loadChosenConfig(source: ConfigSource, { onNamed, ...settings }: Settings): Promise<Config> {
+export async function loadChosenConfig(
+  source: ConfigSource,
+  { onNamed, ...settings }: LoadChosenSettings,
+): Promise<Config> {
   const { text, folder, trust } = source;
   const files = new Contents<string>(source.read, PLACEHOLDER);
   const directories = new Contents<ReadonlyMap<string, string | Error>>(source.readDirectory, new Map());

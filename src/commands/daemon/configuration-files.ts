@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import type { ConfigurationFiles } from '../../daemon/fleet/configuration.ts';
+import { skipIdleFiles } from '../../daemon/fleet/require-work.ts';
 import { FileWatch } from '../../git/watch-files.ts';
 import { readTrustedConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
@@ -13,22 +14,30 @@ const SETTLE = 300;
 export class DiskConfiguration implements ConfigurationFiles {
   readonly #file: string | undefined;
   readonly #context: CommandContext;
+  readonly #isStrict: boolean;
   /** Secrets of all configurations that were read. */
   readonly #secrets = new Set<string>();
   #named: NamedFiles = { files: [], directories: [] };
   #watch: FileWatch | null = null;
 
-  /** `file` undefined: the configuration is in the environment, which does not change. */
-  constructor(file: string | undefined, context: CommandContext) {
+  /**
+   * `file` undefined: the configuration is in the environment, which does not change. `isStrict`: one invalid
+   * organization file is an error.
+   */
+  constructor(file: string | undefined, context: CommandContext, { isStrict = false } = {}) {
+    this.#isStrict = isStrict;
     this.#file = file;
     this.#context = context;
   }
 
   async read(): Promise<Config> {
     try {
-      const config = await readTrustedConfig(this.#file, this.#context, (named) => {
+      const onNamed = (named: NamedFiles) => {
         this.#named = named;
-      });
+      };
+      const isStrict = this.#isStrict;
+      const trusted = await readTrustedConfig(this.#file, this.#context, { onNamed, isStrict });
+      const config = isStrict ? trusted : skipIdleFiles(trusted);
       for (const secret of config.secrets) {
         this.#secrets.add(secret);
       }

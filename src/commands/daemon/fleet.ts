@@ -1,7 +1,7 @@
 /** Command about the fleet of the running daemon. */
 import { EXIT, type ExitCode } from '../../core/errors.ts';
 import { counted, spanWords } from '../../plan/render/words.ts';
-import { configurationDetail, configurationHead } from '../../views/configuration.ts';
+import { configurationDetail, configurationHead, PARTIAL_EFFECT } from '../../views/configuration.ts';
 import type { ReplicasView } from '../../views/replicas.ts';
 import { VIEWS } from '../cli/answers.ts';
 import type { CommandContext } from '../cli/context.ts';
@@ -29,7 +29,7 @@ function configurationLines({ configuration }: ReplicasView): readonly string[] 
     line([
       `${configurationHead(each)} since ${each.since}:`,
       `${configurationDetail(each)};`,
-      `still running with the configuration of ${each.usedSince}`,
+      each.isPartial ? PARTIAL_EFFECT : `still running with the configuration of ${each.usedSince}`,
     ]),
   );
 }

@@ -16,7 +16,7 @@ export interface RunFlags {
 
 /** Runs the daemon until the process is stopped; with `--once`, one pass of each organization and one poll of its sources. */
 export async function runCommand(flags: RunFlags, context: CommandContext): Promise<ExitCode> {
-  const configuration = new DiskConfiguration(flags.config, context);
+  const configuration = new DiskConfiguration(flags.config, context, { isStrict: flags.once === true });
   const config = await configuration.read();
   if (config.organizations.some(({ conversations }) => conversations.sources.length > 0)) {
     keepHeapSmall();

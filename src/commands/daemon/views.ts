@@ -27,7 +27,7 @@ export async function openViews({ config: file }: Pick<ViewFlags, 'config'>, con
   const socket = controlSocketPath(config);
   const [first, second] = config.organizations;
   return {
-    only: first !== undefined && second === undefined ? first.id : null,
+    only: first !== undefined && second === undefined && config.invalidFiles.length === 0 ? first.id : null,
     socket,
     load: (path, answer) =>
       callControl(socket, { command: 'views', user: userName(), path }, { answer, version: context.version }),

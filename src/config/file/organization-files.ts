@@ -30,7 +30,18 @@ export function isOrganizationFile(name: string): boolean {
 /** Document whose organizations are a list, with the directory of the others; null: there is none. */
 export interface OrganizationsDocument extends ConfigDocument {
   readonly directory: string | null;
+  /** Files of the directory, by path, with the index of their organization; null if none can be read. */
+  readonly files: ReadonlyMap<string, OrganizationFile>;
 }
+
+export interface OrganizationFile {
+  readonly index: number | null;
+  /** Id of the organization, also if the file is not valid YAML; null if it cannot be read. */
+  readonly id: string | null;
+}
+
+/** Id at the start of a line of a file that is not valid YAML. */
+const ID = /^id:[ \t]*["']?([^\s"'#$]+)/m;
 
 /**
  * Returns the document with all organizations in one list, `organizations`. A problem of an organization in a file of its
@@ -39,13 +50,19 @@ export interface OrganizationsDocument extends ConfigDocument {
 export function mergeOrganizations(document: ConfigDocument, options: OrganizationFileOptions): OrganizationsDocument {
   const organizations = isObject(document.values) ? document.values.organizations : undefined;
   if (!isObject(organizations)) {
-    return { ...document, directory: null };
+    return { ...document, directory: null, files: new Map() };
   }
   const { directory, list = [] } = organizations;
   const problems = [...settingProblems(document, organizations)];
   const listed: readonly unknown[] = Array.isArray(list) ? list : [];
   const named = typeof directory === 'string' && directory.trim() !== '' ? directory : null;
-  const files = named === null ? [] : readFiles(named, document, options, problems);
+  const entries = new Map<string, OrganizationFile>();
+  const files: ConfigDocument[] = [];
+  const read = named === null ? [] : readFiles(named, document, options, problems);
+  for (const { path, content, found } of read) {
+    const index = found === null ? null : listed.length + files.push(found) - 1;
+    entries.set(path, { index, id: idOf(found?.values) ?? ID.exec(content)?.[1] ?? null });
+  }
   const substituted = document.substituted.map((each) => ({ ...each, path: mergedPath(each.path) }));
   for (const [index, found] of files.entries()) {
     append(problems, found.problems);
@@ -63,6 +80,7 @@ export function mergeOrganizations(document: ConfigDocument, options: Organizati
     problems: [...document.problems, ...problems],
     substituted,
     directory: named,
+    files: entries,
     problemAt: (path, message, key) => {
       const [section, index, ...rest] = path;
       if (section !== 'organizations' || typeof index !== 'number') {
@@ -96,12 +114,23 @@ function settingProblems(document: ConfigDocument, organizations: Readonly<Recor
   ];
 }
 
+/** A file of the directory; `found` is null if it has no organization. */
+interface ReadFile {
+  readonly path: string;
+  readonly content: string;
+  readonly found: ConfigDocument | null;
+}
+
+function idOf(values: unknown): string | null {
+  return isObject(values) && typeof values.id === 'string' ? values.id : null;
+}
+
 function readFiles(
   directory: string,
   document: ConfigDocument,
   { file, context, readDirectory }: OrganizationFileOptions,
   problems: Problem[],
-): readonly ConfigDocument[] {
+): readonly ReadFile[] {
   const at: Path = ['organizations', 'directory'];
   let contents: ReadonlyMap<string, string | Error>;
   try {
@@ -112,22 +141,22 @@ function readFiles(
   }
   return [...contents]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([name, content]) => {
+    .map(([name, content]) => {
       const shown = plainLine(name, MAX_NAME);
       const path = join(dirname(file), directory, shown);
       if (typeof content !== 'string' || shown !== name) {
         const reason = typeof content === 'string' ? 'its name is too long or not plain text' : content.message;
         const message = `cannot be read: ${reason}; correct or remove the file`;
         problems.push({ file: path, line: 1, column: 1, address: '', message });
-        return [];
+        return { path, content: '', found: null };
       }
       const found = readDocument(content, path, context);
       if (isObject(found.values)) {
-        return [found];
+        return { path, content, found };
       }
       const what = 'is not an organization; write the settings of one organization, such as id: org_1';
       append(problems, found.problems.length > 0 ? found.problems : [found.problemAt([], what)]);
-      return [];
+      return { path, content, found: null };
     });
 }
 

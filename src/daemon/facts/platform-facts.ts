@@ -61,10 +61,13 @@ export function configurationFacts(problems: readonly ReplicaConfigurationProble
   }
   const replicas = problems.flatMap(({ replica }) => replica ?? []).toSorted();
   const of = replicas.length === 0 ? '' : ` of ${replicas.join(', ')}`;
+  const what = problems.every(({ isPartial }) => isPartial)
+    ? `The files of some organizations${of} cannot be used, so these organizations keep their last valid settings or do not run`
+    : `The new configuration${of} cannot be used, so the earlier one stays in use`;
   const lines = new Set(problems.flatMap(({ reason }) => reason.split('\n')));
   return [
     newFact('configuration-invalid', scope, {
-      summary: oneLine(`The new configuration${of} cannot be used, so the earlier one stays in use`),
+      summary: oneLine(what),
       details: [...lines].slice(0, LISTED_PROBLEMS).map(oneLine),
       since: smallest(problems.map(({ since }) => since)),
     }),

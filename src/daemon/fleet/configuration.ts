@@ -1,6 +1,7 @@
 /** Reads the configuration again while the daemon runs, when its files change or somebody asks for it. */
-import { compareConfigs } from '../../config/changes.ts';
+import { compareConfigs, keepLastValid } from '../../config/changes.ts';
 import type { Config } from '../../config/config.ts';
+import type { InvalidFile } from '../../config/file/invalid-files.ts';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../log.ts';
@@ -44,6 +45,7 @@ export class Configuration {
     this.#options = options;
     this.#config = options.config;
     this.#usedSince = options.clock.now();
+    this.#problem = this.#describe(reasonOf(options.config.invalidFiles), true);
   }
 
   get problem(): ConfigurationProblem | null {
@@ -52,7 +54,11 @@ export class Configuration {
 
   /** Watches the files, until `close`. */
   async start(): Promise<void> {
-    const { files, log } = this.#options;
+    const { files, log, onProblem } = this.#options;
+    if (this.#problem !== null) {
+      this.#logProblem(this.#problem);
+      onProblem();
+    }
     await files.watch(
       () => void this.reload(),
       (error) => log.warn({ reason: error.message }, 'changes of the configuration are not noticed; send SIGHUP'),
@@ -77,20 +83,24 @@ export class Configuration {
     while (this.#isWanted && !this.#isClosed) {
       this.#isWanted = false;
       try {
-        await this.#apply(await files.read());
+        const config = await files.read();
+        await this.#apply(config);
         this.#usedSince = this.#options.clock.now();
-        this.#report(null);
+        this.#report(reasonOf(config.invalidFiles), true);
       } catch (error) {
-        this.#report(messageOf(error));
+        this.#report(messageOf(error), false);
       }
     }
     this.#running = null;
   }
 
   /** Uses what has changed. Throws ConfigError. */
-  async #apply(config: Config): Promise<void> {
+  async #apply(read: Config): Promise<void> {
     const { log, configure } = this.#options;
-    requireWork(config);
+    requireWork(read);
+    const config = keepLastValid(this.#config, read);
+    const { organizationFiles, invalidFiles } = config;
+    const isComplete = invalidFiles.length === 0 && this.#config.invalidFiles.length > 0;
     const { organizations, added, removed, changed, needRestart } = compareConfigs(this.#config, config);
     if (needRestart.join() !== this.#needRestart) {
       this.#needRestart = needRestart.join();
@@ -100,26 +110,43 @@ export class Configuration {
     }
     if (added.length + removed.length + changed.length > 0) {
       log.info({ added, removed, changed }, 'the organizations of the configuration have changed');
-      this.#config = { ...this.#config, organizations };
+    }
+    const hasChanged = added.length + removed.length + changed.length > 0 || isComplete;
+    this.#config = { ...this.#config, organizations, organizationFiles, invalidFiles };
+    if (hasChanged) {
       await configure(this.#config);
     }
   }
 
-  #report(reason: string | null): void {
-    const { log, clock, onProblem } = this.#options;
+  #report(reason: string | null, isPartial: boolean): void {
     const before = this.#problem;
-    if (reason === (before?.reason ?? null)) {
+    if (reason === (before?.reason ?? null) && (reason === null || isPartial === before?.isPartial)) {
       return;
     }
-    this.#problem =
-      reason === null ? null : { reason, since: before?.since ?? clock.now(), usedSince: this.#usedSince };
-    if (reason === null) {
-      log.info('the configuration can be used again');
+    this.#problem = this.#describe(reason, isPartial);
+    if (this.#problem === null) {
+      this.#options.log.info('the configuration can be used again');
     } else {
-      log.error({ problems: reason.split('\n') }, 'the new configuration cannot be used; the earlier one stays in use');
+      this.#logProblem(this.#problem);
     }
-    onProblem();
+    this.#options.onProblem();
   }
+
+  #describe(reason: string | null, isPartial: boolean): ConfigurationProblem | null {
+    const since = this.#problem?.since ?? this.#options.clock.now();
+    return reason === null ? null : { reason, since, usedSince: this.#usedSince, isPartial };
+  }
+
+  #logProblem({ reason, isPartial }: ConfigurationProblem): void {
+    const message = isPartial
+      ? 'organization files cannot be used; their organizations keep the last valid settings, or do not run without any'
+      : 'the new configuration cannot be used; the earlier one stays in use';
+    this.#options.log.error({ problems: reason.split('\n') }, message);
+  }
+}
+
+function reasonOf(files: readonly InvalidFile[]): string | null {
+  return files.length === 0 ? null : files.flatMap(({ problems }) => problems).join('\n');
 }
 
 /** Opens the configuration of a daemon; null if it is not read again. */

@@ -16,17 +16,19 @@ export interface FleetReportsOptions extends Omit<ReplicaReportsOptions<never>, 
 const MAX_UNOWNED = 100;
 
 const time = z.number().min(0).max(LAST_TIME);
+/** Replicas of earlier versions do not write `isPartial`. */
+const stored = z.object({ reason: z.string(), since: time, usedSince: time, isPartial: z.boolean().default(false) });
 
 export class FleetReports {
   readonly #options: FleetReportsOptions;
-  readonly #problems: ReplicaReports<{ reason: string; since: number; usedSince: number }>;
+  readonly #problems: ReplicaReports<z.output<typeof stored>>;
   readonly #unowned: ReplicaReports<string[]>;
 
   constructor(options: FleetReportsOptions) {
     this.#options = options;
     this.#problems = new ReplicaReports({
       ...{ ...options, topic: 'configuration/problems' },
-      schema: z.object({ reason: z.string(), since: time, usedSince: time }),
+      schema: stored,
       own: () => {
         const problem = options.problem();
         return problem === null ? null : { ...problem };

@@ -7,13 +7,14 @@ import type { Clock, Random } from '../../core/clock.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { FleetClock } from '../../fleet/fleet-clock.ts';
 import type { FleetLeases, LeaseWork } from '../../fleet/fleet-leases.ts';
+import type { RetentionOptions } from '../../fleet/lease-retention.ts';
 import { LocalLeases } from '../../fleet/local-leases.ts';
 import { SharedLeases } from '../../fleet/shared-leases.ts';
 import type { Logger } from '../../log.ts';
 import type { SharedState } from '../../queue/shared/shared-state.ts';
 import type { Store } from '../../store/store.ts';
 
-export interface LeaseOptions {
+export interface LeaseOptions extends RetentionOptions {
   readonly config: Pick<Config, 'fleet' | 'platform'>;
   readonly store: Pick<Store, 'fleet'>;
   readonly clock: Clock;
@@ -23,7 +24,8 @@ export interface LeaseOptions {
 }
 
 /** Opens the leases. Throws ConfigError if they are too short for the timeout of requests. */
-export function openLeases({ config, store, clock, random, version, log }: LeaseOptions, work: LeaseWork): FleetLeases {
+export function openLeases(options: LeaseOptions, work: LeaseWork): FleetLeases {
+  const { config, store, clock, random, version, log, isComplete } = options;
   const shared = store.fleet();
   if (shared === null) {
     return new LocalLeases(clock, work);
@@ -37,7 +39,7 @@ export function openLeases({ config, store, clock, random, version, log }: Lease
   }
   const host = hostname();
   return new SharedLeases({
-    ...{ store: shared, clock, random, ttl, split, work },
+    ...{ store: shared, clock, random, ttl, split, work, isComplete },
     replica: { id: `${host}-${randomBytes(4).toString('hex')}`, version, address: `${host} ${process.pid}`, weight },
     onFailure: (reason) =>
       reason === null

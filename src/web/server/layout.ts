@@ -1,6 +1,11 @@
 /** Frame of every page: navigation, the content, and the places for notices. */
 import { html } from 'hono/html';
-import { type ConfigurationView, configurationDetail, configurationHead } from '../../views/configuration.ts';
+import {
+  type ConfigurationView,
+  configurationDetail,
+  configurationHead,
+  PARTIAL_EFFECT,
+} from '../../views/configuration.ts';
 import { age } from '../html/age.ts';
 import { link, pathTo } from '../html/link.ts';
 import { shown } from '../html/text.ts';
@@ -101,7 +106,10 @@ function configurationNotices({ configuration = [], now = 0 }: FrameOptions): Ht
   const notices = configuration.map((each) => {
     const detail = configurationDetail(each);
     const shownDetail = detail === '' ? '' : html`: <code>${shown(detail, LONGEST_PROBLEM)}</code>`;
-    return html`<p class="notice" role="alert">${shown(configurationHead(each))} (since ${age(each.since, now)})${shownDetail}. Still running with the configuration of ${age(each.usedSince, now)}.</p>
+    const effect = each.isPartial
+      ? html`; ${PARTIAL_EFFECT}`
+      : html`. Still running with the configuration of ${age(each.usedSince, now)}`;
+    return html`<p class="notice" role="alert">${shown(configurationHead(each))} (since ${age(each.since, now)})${shownDetail}${effect}.</p>
 `;
   });
   return html`${notices}`;

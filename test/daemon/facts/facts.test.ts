@@ -129,7 +129,8 @@ const CASES: readonly (readonly [ConditionCode, string, () => unknown])[] = [
   [
     'configuration-invalid',
     'a file is invalid',
-    () => configurationFacts([{ reason: 'a.yaml:1:1: no', since: NOW, usedSince: NOW, replica: null }]),
+    () =>
+      configurationFacts([{ reason: 'a.yaml:1:1: no', since: NOW, usedSince: NOW, replica: null, isPartial: false }]),
   ],
   ['waiting-for-approval', 'changes are held', () => ofPlan(held)],
   ['drift', 'somebody changed the platform', () => ofPlan({ plan: { manifests: TEAM }, drift: () => true })],

@@ -63,6 +63,11 @@ export class DirectoryWorld implements AsyncDisposable {
     return ((await answer.json()) as { items: { title: string }[] }).items.map(({ title }) => title);
   }
 
+  /** Context of a command in the folder. `out` receives what it prints. */
+  context(out: (text: string) => void = () => undefined): CommandContext {
+    return { terminal: { cwd: this.folder, env: {}, out }, version: '1.2.3' } as unknown as CommandContext;
+  }
+
   async start(clock: Clock = systemClock): Promise<DirectoryDaemon> {
     const log: LogLine[] = [];
     const destination = new Writable({
@@ -71,7 +76,7 @@ export class DirectoryWorld implements AsyncDisposable {
         done();
       },
     });
-    const context = { terminal: { cwd: this.folder, env: {} } } as unknown as CommandContext;
+    const context = this.context();
     const configuration = new DiskConfiguration('config.yaml', context);
     const config = await configuration.read();
     const openings: string[] = [];

@@ -238,7 +238,9 @@ test.each([
   const reports = openReports('own', store, { replicas: [replicaOf('other')] });
   await store.note('configuration/problems').write({ other: { reason: 'x', since: 1, usedSince: 0 } });
   await reports.refresh();
-  expect(reports.configurationProblems()).toEqual([{ reason: 'x', since: 1, usedSince: 0, replica: 'host-other 7' }]);
+  expect(reports.configurationProblems()).toEqual([
+    { reason: 'x', since: 1, usedSince: 0, isPartial: false, replica: 'host-other 7' },
+  ]);
   await store.note('configuration/problems').write(value as never);
   reports.markChanged();
   await reports.refresh();

@@ -25,23 +25,24 @@ test('an organization is added, changed and removed, and the others go on', asyn
   expect(log.filter(({ level }) => level >= 40)).toEqual([]);
 });
 
-test('an invalid configuration is reported with its position, and the earlier one stays', async () => {
+test('an invalid configuration file is reported with its position, and the earlier configuration stays', async () => {
   await using world = await DirectoryWorld.open(['org_a', 'org_b']);
   world.configure();
   world.addOrganization('org_a');
   const { daemon, openings, ended, log } = await world.start();
   await eventually('the first pass', () => ended.length > 0);
-  world.addOrganization('org_b', 'prune: some\n');
+  world.configure({ queue: { deadline: 'soon' } });
+  world.addOrganization('org_b');
   await eventually('an error', () => log.some(({ level }) => level === 50));
   expect(log.filter(({ level }) => level === 50)).toMatchObject([
     {
       msg: 'the new configuration cannot be used; the earlier one stays in use',
-      problems: [expect.stringMatching(/^organizations\/org_b\.yaml:3:8: prune: "some" is not valid/)],
+      problems: [expect.stringMatching(/^config\.yaml:1:\d+: queue\.deadline: "soon" is not valid/)],
     },
   ]);
   await daemon.reload();
   expect(log.filter(({ level }) => level === 50)).toHaveLength(1);
-  world.addOrganization('org_b');
+  world.configure();
   await eventually('the corrected one', () => ended.includes('org_b done'));
   expect(openings).toEqual(['org_a', 'org_b']);
 });
