@@ -16,6 +16,8 @@ export interface PostgresOptions {
   readonly connectTimeout?: number | undefined;
   /** Longest time of a statement; default: 30 s. */
   readonly statementTimeout?: number | undefined;
+  /** Longest time that a transaction waits for its own process; default: 4 s. */
+  readonly idleTimeout?: number | undefined;
   /** Longest silence of a connection until the server is asked whether it runs the statement; default: 4 s. */
   readonly silenceLimit?: number | undefined;
 }

@@ -10,6 +10,8 @@ import { PostgresSignals } from './signals.ts';
 const POOL = 4;
 /** Milliseconds of a statement on leases. */
 const STATEMENT_TIMEOUT = 10_000;
+/** Milliseconds that a transaction on leases waits for its own process, and keeps the others from an eviction. */
+const IDLE_TIMEOUT = 2000;
 
 /**
  * Opens the leases and messages of a database whose tables exist, on connections of their own. Nothing is sent before
@@ -17,7 +19,7 @@ const STATEMENT_TIMEOUT = 10_000;
  */
 export async function openFleetStore(options: PostgresOptions, clock: Clock, random: Random): Promise<FleetStore> {
   const { Client } = await import('pg');
-  const leasing = { ...options, pool: POOL, statementTimeout: STATEMENT_TIMEOUT };
+  const leasing = { ...options, pool: POOL, statementTimeout: STATEMENT_TIMEOUT, idleTimeout: IDLE_TIMEOUT };
   const database = await openPostgresPool(leasing);
   // Messages are sent without waiting for the answers to earlier ones.
   const createClient = () => new Client({ ...connectionConfig(leasing), pipeline: true });

@@ -11,6 +11,8 @@ const NAMES = 'SELECT value FROM json_array_elements_text(?::json) AS item (valu
 /** Row with the greatest epoch of the leases that were removed. Nobody claims it. */
 const REMOVED = 'removed';
 
+/** Milliseconds that a renewal waits for an eviction or another renewal of the same replica. */
+const LOCK_TIMEOUT = 1000;
 const IN_MILLISECONDS = "clock_timestamp() + ? * interval '1 millisecond'";
 
 /** Replicas and leases in PostgreSQL. Its clock alone decides what has expired. */
@@ -37,10 +39,12 @@ export class PostgresLeases implements LeaseTable {
     return this.#database.write(`replica/${id}`, async (sql) => {
       if (extension > 0) {
         // Waits for an eviction under way. The next statement sees what it did. A renewal that arrives late does not
-        // shorten a later one; a clock that was set back does.
+        // shorten a later one; a clock that was set back does. Renewals whose answers are lost hold the lock until the
+        // server ends them, one after the other, so they wait only for a short time.
         await sql.run(
           `INSERT INTO replica (id, version, address, weight, is_draining, started_at, expires_at, seen_at)
-           VALUES (?, ?, ?, ?, ?, clock_timestamp(), ${IN_MILLISECONDS}, clock_timestamp())
+           VALUES (?, ?, ?, ?, ?, (SELECT clock_timestamp() FROM set_config('lock_timeout', '${LOCK_TIMEOUT}', true)),
+             ${IN_MILLISECONDS}, clock_timestamp())
            ON CONFLICT (id) DO UPDATE SET weight = excluded.weight, is_draining = excluded.is_draining,
            expires_at = greatest(${IN_MILLISECONDS}, least(replica.expires_at, ${IN_MILLISECONDS})),
            seen_at = clock_timestamp()`,

@@ -73,7 +73,7 @@ export class PostgresDatabase implements SqlDatabase {
       search_path: SCHEMA,
       standard_conforming_strings: 'on',
       statement_timeout: timeout,
-      idle_in_transaction_session_timeout: IDLE_TIMEOUT,
+      idle_in_transaction_session_timeout: options.idleTimeout ?? IDLE_TIMEOUT,
     });
   }
 

@@ -98,6 +98,26 @@ describe.runIf(hasPostgres)('replicas', () => {
     await close();
   });
 
+  test('a renewal gives up when another transaction of its replica keeps the lock', async () => {
+    const { database, blocking, leases, close } = await open();
+    await leases.renew(replica('a'), TTL);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise: isLocked, resolve: onLocked } = Promise.withResolvers<void>();
+    const lost = blocking.write('test', async (sql) => {
+      await sql.run("UPDATE replica SET weight = 2 WHERE id = 'a'");
+      onLocked();
+      await promise;
+    });
+    await isLocked;
+    await expect(leases.renew(replica('a'), TTL)).rejects.toThrow(/lock timeout/);
+    // Its own timeout belongs to the renewal: other transactions wait.
+    const waiting = run(database, "UPDATE replica SET weight = 3 WHERE id = 'a'");
+    resolve();
+    await Promise.all([lost, waiting]);
+    expect(await leases.replicas()).toMatchObject([{ id: 'a', weight: 3 }]);
+    await close();
+  });
+
   test('a shorter extension neither shortens the membership nor joins without time', async () => {
     const { database, leases, close } = await open();
     const left = async () => (await leases.replicas())[0]?.left ?? null;
