@@ -70,9 +70,10 @@ export interface ExpectedAnswer<T> {
 export class UnknownAnswerError extends ConfigError {}
 
 /**
- * Sends a request to the daemon on a control socket. Returns the answer with all its members. Throws TransientError if the daemon stops meanwhile or cannot
- * handle the request now, RefusedPlanError if it does not hold the plan to approve, UnknownAnswerError if the answer does
- * not match the schema, and ConfigError if no daemon responds or for any other refusal, with the message of the daemon.
+ * Sends a request to the daemon on a control socket. Returns the answer with all its members. Throws TransientError if
+ * the daemon stops meanwhile or cannot handle the request now, RefusedPlanError if it does not hold the plan to approve,
+ * UnknownAnswerError if the answer does not match the schema, and ConfigError if no daemon responds or for any other
+ * refusal, with the message of the daemon.
  */
 export async function callControl<T>(
   path: string,

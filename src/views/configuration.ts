@@ -53,4 +53,4 @@ export function configurationDetail({ problem, more }: ConfigurationView): strin
 }
 
 /** Describes what runs while organization files are invalid. */
-export const PARTIAL_EFFECT = 'these organizations keep their last valid settings; without any, they do not run';
+export const PARTIAL_EFFECT = 'these organizations keep their last valid settings; those that have none do not run';

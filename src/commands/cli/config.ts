@@ -116,25 +116,25 @@ function resolvePaths(config: Config, folder: string): Config {
 
 /** Returns the organization with this id, or without an id the only one, also among invalid files. Throws ConfigError. */
 export function chooseOrganization(config: Config, id: string | undefined): OrganizationConfig {
-  const known = config.organizations.map((organization) => organization.id).join(', ');
-  const { invalidFiles } = config;
-  const invalid = invalidFiles.filter((each) => each.id === null || id === undefined || each.id === id);
-  const chosenIsValid = id !== undefined && config.organizations.some((organization) => organization.id === id);
-  if (invalid.length > 0 && !chosenIsValid) {
-    throw new ConfigError(invalid.flatMap(({ problems }) => problems).join('\n'));
-  }
-  if (id !== undefined) {
-    const chosen = config.organizations.find((organization) => organization.id === id);
-    if (chosen === undefined) {
-      throw new ConfigError(`no organization ${JSON.stringify(id)} is configured; configured organizations: ${known}`);
-    }
+  const { organizations, invalidFiles } = config;
+  const chosen = organizations.find((organization) => organization.id === id);
+  if (chosen !== undefined) {
     return chosen;
   }
-  const [only, second] = config.organizations;
-  if (config.organizations.length === 0) {
+  // The organization that is meant may be in a file that has problems.
+  const invalid = invalidFiles.filter((each) => each.id === null || id === undefined || each.id === id);
+  if (invalid.length > 0) {
+    throw new ConfigError(invalid.flatMap(({ problems }) => problems).join('\n'));
+  }
+  const known = organizations.map((organization) => organization.id).join(', ');
+  if (id !== undefined) {
+    throw new ConfigError(`no organization ${JSON.stringify(id)} is configured; configured organizations: ${known}`);
+  }
+  const [only, second] = organizations;
+  if (only === undefined) {
     throw new ConfigError('no organization is configured; add one to organizations');
   }
-  if (only === undefined || second !== undefined) {
+  if (second !== undefined) {
     throw new ConfigError(`several organizations are configured; pass --organization with one of ${known}`);
   }
   return only;

@@ -139,7 +139,7 @@ export class Configuration {
 
   #logProblem({ reason, isPartial }: ConfigurationProblem): void {
     const message = isPartial
-      ? 'organization files cannot be used; their organizations keep the last valid settings, or do not run without any'
+      ? 'organization files cannot be used; their organizations keep their last valid settings; those that have none do not run'
       : 'the new configuration cannot be used; the earlier one stays in use';
     this.#options.log.error({ problems: reason.split('\n') }, message);
   }

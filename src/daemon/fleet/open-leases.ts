@@ -64,7 +64,7 @@ export async function openClock(
         ? log.info('the clock of this machine agrees with that of the database again')
         : log.warn(
             { seconds: Math.round(ahead / 1000) },
-            'the clock of this machine is wrong, or that of the database; its time is used. Synchronize both with NTP',
+            'the clocks of this machine and of the database differ; the time of the database is used. Synchronize both with NTP',
           ),
   });
 }

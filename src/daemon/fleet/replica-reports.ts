@@ -1,8 +1,8 @@
 /** Reports that each replica stores for the others, such as the problem of its configuration. */
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
-import type { Json } from '../../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { FleetLeases } from '../../fleet/fleet-leases.ts';
 import type { Logger } from '../../log.ts';
 import type { Store } from '../../store/store.ts';
@@ -26,7 +26,6 @@ const MAX_AGE = 60_000;
 
 export class ReplicaReports<T extends Json> {
   readonly #options: ReplicaReportsOptions<T>;
-  readonly #schema: z.ZodType<Record<string, T>>;
   /** Reports by the id of the replica. */
   #others: Readonly<Record<string, T>> = {};
   /** Report of this replica as it was stored last, in JSON; a new replica has none. */
@@ -37,7 +36,6 @@ export class ReplicaReports<T extends Json> {
 
   constructor(options: ReplicaReportsOptions<T>) {
     this.#options = options;
-    this.#schema = z.record(z.string(), options.schema);
   }
 
   /** Returns the reports of the replicas that are alive, as they were read last. */
@@ -61,7 +59,8 @@ export class ReplicaReports<T extends Json> {
     try {
       const alive = new Set(this.#alive().map((replica) => replica.id));
       await fleet.update(topic, (value) => {
-        const others = Object.entries(this.#parse(value)).filter(([each]) => each !== id && alive.has(each));
+        // Reports of other versions stay, also if this one cannot read them.
+        const others = entriesOf(value).filter(([each]) => each !== id && alive.has(each));
         return Object.fromEntries(report === null ? others : [...others, [id, report]]);
       });
       this.#published = text;
@@ -99,8 +98,16 @@ export class ReplicaReports<T extends Json> {
     return replicas.filter(({ left, id }) => left > 0 || id === this.#options.leases.replica);
   }
 
+  /** Returns the reports that this version can read. */
   #parse(value: Json): Readonly<Record<string, T>> {
-    const parsed = this.#schema.safeParse(value);
-    return parsed.success ? parsed.data : {};
+    const entries = entriesOf(value).flatMap(([id, report]) => {
+      const { data } = this.#options.schema.safeParse(report);
+      return data === undefined ? [] : [[id, data] as const];
+    });
+    return Object.fromEntries(entries);
   }
+}
+
+function entriesOf(value: Json): [string, Json | undefined][] {
+  return isObject(value) ? Object.entries(value as JsonObject) : [];
 }

@@ -262,3 +262,17 @@ test.each([
   await reports.refresh();
   expect([...reports.unowned()]).toEqual([]);
 });
+
+test('a report of another version, which this one cannot read, hides no other and stays', async () => {
+  const store = openMemoryStore();
+  const replicas = ['old', 'new', 'own'].map(replicaOf);
+  await store.note('fleet/unowned').write({ old: ['waits'], new: { organizations: ['waits'] } });
+  const reports = openReports('own', store, { replicas, unowned: [{ name: 'organization/other', age: 2 * LEASE }] });
+  await reports.refresh();
+  expect([...reports.unowned()].toSorted()).toEqual(['other', 'waits']);
+  await reports.publish();
+  expect(await store.note('fleet/unowned').read()).toEqual({
+    ...{ old: ['waits'], new: { organizations: ['waits'] } },
+    own: ['other'],
+  });
+});

@@ -5,7 +5,7 @@ import { eventually } from '../../support/octavo-process.ts';
 import { type DirectoryDaemon, DirectoryWorld } from './directory-daemon.ts';
 
 const MESSAGE =
-  'organization files cannot be used; their organizations keep the last valid settings, or do not run without any';
+  'organization files cannot be used; their organizations keep their last valid settings; those that have none do not run';
 const errors = ({ log }: DirectoryDaemon) => log.filter(({ level }) => level === 50);
 const running = ({ daemon }: DirectoryDaemon) => daemon.organizations.map(({ id }) => id);
 
