@@ -188,15 +188,8 @@ afterAll(async () => {
 
 /** Returns the content of all tables. */
 async function dump(): Promise<string> {
-  const tables = await cluster.query(
-    "SELECT tablename FROM pg_tables WHERE schemaname = 'octavo' ORDER BY 1",
-    database,
-  );
-  const texts = tables.map(async ({ tablename }) => {
-    const rows = await cluster.query(`SELECT t::text AS row FROM octavo.${tablename} AS t ORDER BY 1`, database);
-    return `${tablename}: ${rows.map(({ row }) => row).join('\n')}`;
-  });
-  return (await Promise.all(texts)).join('\n');
+  const [row] = await cluster.query("SELECT schema_to_xml('octavo', true, false, '')::text AS content", database);
+  return String(row?.content);
 }
 
 describe.runIf(hasPostgres)('a write under a lease', () => {
