@@ -7,7 +7,7 @@ import type { ForgeConfig } from './forge.ts';
 import { isPlainHttp, PLAIN_HTTP } from './model/plain-http.ts';
 import { PUBLIC_API, readBaseUrl, readFlag, readToken } from './model/values.ts';
 import type { NotificationsConfig } from './notifications.ts';
-import { type ConfigKind, configSchema, type ParsedConfig, type Prune } from './schema.ts';
+import { type ConfigKind, configSchema, type ParsedConfig, type Prune, READ_SELDOM } from './schema.ts';
 import type { UiConfig } from './ui.ts';
 
 export type { Prune } from './schema.ts';
@@ -179,9 +179,10 @@ export function configFromEnvironment({ env, kinds, ignored }: EnvironmentOption
   if (token === undefined) {
     throw new ConfigError('OCTAVO_TOKEN is not valid: it has a line break, a space or a non-ASCII character');
   }
-  const parsed = configSchema(kinds).parse({
+  const settings = {
     platform: { baseUrl: address, token, insecure: readFlag(env.OCTAVO_INSECURE) ?? false },
     organizations: [{ id: env.OCTAVO_ORGANIZATION, source: {} }],
-  });
+  };
+  const parsed = configSchema(kinds).parse(settings, READ_SELDOM);
   return freezeConfig(parsed, new Set([token]));
 }

@@ -20,7 +20,7 @@ import { forgeProblems } from './forge-problems.ts';
 import { type ConfigDocument, type Path, readDocument } from './model/document.ts';
 import { plainHttpProblems } from './model/plain-http.ts';
 import { notificationProblems } from './notification-checks.ts';
-import { type ConfigKind, configSchema } from './schema.ts';
+import { type ConfigKind, configSchema, READ_SELDOM } from './schema.ts';
 import { uiProblems } from './ui.ts';
 import { webhookProblems } from './webhook-problems.ts';
 
@@ -47,9 +47,6 @@ export interface LoadConfigOptions {
   readonly skipInvalidFiles?: boolean;
 }
 
-/** Compiling a schema, which is the default, takes longer than reading one value with it. */
-const READ_ONCE = { jitless: true };
-
 /**
  * Loads a configuration. Throws one ConfigError with all problems, one per line: `file:line:column: path: problem;
  * solution`. Its message contains no secrets.
@@ -64,7 +61,7 @@ export function loadConfig(options: LoadConfigOptions): Config {
   const document = mergeOrganizations(main, { file, context, readDirectory });
   const secrets = collectSecrets(document);
   const schema = configSchema(kinds);
-  const parsed = schema.safeParse(document.values ?? {}, READ_ONCE);
+  const parsed = schema.safeParse(document.values ?? {}, READ_SELDOM);
   const clusters = examineEach(document, files);
   const problems = [...document.problems, ...(limits?.examine(document) ?? [])];
   if (document.values !== undefined || problems.length === 0) {
@@ -86,7 +83,7 @@ export function loadConfig(options: LoadConfigOptions): Config {
   const format = (found: readonly Problem[], first: string) => listOnce(found, secrets, first);
   const usable =
     options.skipInvalidFiles || problems.length === 0 ? usablePart(document, problems, file, format) : null;
-  const result = usable === null || problems.length === 0 ? parsed : schema.safeParse(usable.values, READ_ONCE);
+  const result = usable === null || problems.length === 0 ? parsed : schema.safeParse(usable.values, READ_SELDOM);
   if (usable === null || !result.success) {
     throw new ConfigError(format(problems, file));
   }

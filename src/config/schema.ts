@@ -106,11 +106,23 @@ function organizationSchema(known: readonly ConfigKind[]) {
   });
 }
 
+/** Schemas by their kinds: creating one takes longer than reading a file with it. */
+const SCHEMAS = new WeakMap<readonly ConfigKind[], ReturnType<typeof createSchema>>();
+
 /**
  * Schema of `config.yaml`: checks, types and defaults in one place. `kinds` are the resource kinds of the registry.
  * See docs/configuration.md#all-settings.
  */
 export function configSchema(kinds: readonly ConfigKind[]) {
+  const schema = SCHEMAS.get(kinds) ?? createSchema(kinds);
+  SCHEMAS.set(kinds, schema);
+  return schema;
+}
+
+/** Compiling a schema, which is the default of zod, takes longer than reading a few files with it. */
+export const READ_SELDOM = { jitless: true };
+
+function createSchema(kinds: readonly ConfigKind[]) {
   return z.strictObject({
     platform: z
       .strictObject({
