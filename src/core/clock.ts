@@ -36,6 +36,12 @@ export const systemClock: Clock = {
     }),
 };
 
+/**
+ * Reason for ending a sleep whose result is no longer needed: `abort()` without a reason creates an error with a stack,
+ * which takes longer than the sleep itself.
+ */
+export const SLEEP_ENDED = new Error('the sleep is no longer needed');
+
 /** Returns numbers from 0 (inclusive) to 1 (exclusive). Passed in, so that tests can repeat jitter. */
 export type Random = () => number;
 
@@ -53,7 +59,7 @@ export async function endsWithin(
   try {
     return await Promise.race([Promise.all(work).then(() => true), late]);
   } finally {
-    done.abort();
+    done.abort(SLEEP_ENDED);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import { type Clock, SLEEP_ENDED } from './clock.ts';
 
 /** Wakes the loops that wait for a change. A notification between a check and the wait is not missed. */
 export class WakeUpSignal {
@@ -27,7 +27,7 @@ export class WakeUpSignal {
     try {
       await Promise.race([notified, slept]);
     } finally {
-      done.abort();
+      done.abort(SLEEP_ENDED);
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Keeps the leases of this replica: renews them, and ends them when they may have been claimed by another one. */
-import { CLOCK_DRIFT, type Clock } from '../core/clock.ts';
+import { CLOCK_DRIFT, type Clock, SLEEP_ENDED } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import { WakeUpSignal } from '../core/wake-up-signal.ts';
 import type { ClaimedLease, LeaseTable, OwnReplica } from '../store/leases.ts';
@@ -137,7 +137,7 @@ export class LeaseKeeper {
     );
     const renewal = this.#renew().then(() => null, messageOf);
     const failure = await Promise.race([renewal, late]);
-    done.abort();
+    done.abort(SLEEP_ENDED);
     if (failure !== null) {
       this.#report(failure);
     }

@@ -1,5 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, SLEEP_ENDED } from '../../core/clock.ts';
 import { CancelledError } from '../../core/errors.ts';
 import type { Redactor } from '../model/conversation.ts';
 import type { Ticket } from '../model/ticket.ts';
@@ -76,7 +76,7 @@ export class RedactionThreads {
     if (!this.#isWorthIt(tickets)) {
       return null;
     }
-    this.#idle.abort();
+    this.#idle.abort(SLEEP_ENDED);
     const call = new RedactionCall(tickets);
     this.#calls.push(call);
     this.#feed();
@@ -98,7 +98,7 @@ export class RedactionThreads {
   /** Ends the threads. What they are redacting fails. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#idle.abort();
+    this.#idle.abort(SLEEP_ENDED);
     for (const call of this.#calls) {
       call.fail(new CancelledError('redaction was stopped'));
     }

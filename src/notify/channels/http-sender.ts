@@ -1,6 +1,6 @@
 /** Sends messages over HTTP, and tells apart what was taken, refused and lost. */
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, SLEEP_ENDED } from '../../core/clock.ts';
 import { TransientError } from '../../core/errors.ts';
 import { openDispatcher } from '../../platform/http/dispatcher.ts';
 import { networkError } from '../../platform/http/network-error.ts';
@@ -99,7 +99,7 @@ export async function withTimeout<T>(
   try {
     return await work(AbortSignal.any([signal, late.signal]));
   } finally {
-    done.abort();
+    done.abort(SLEEP_ENDED);
   }
 }
 

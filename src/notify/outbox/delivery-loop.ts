@@ -1,6 +1,6 @@
 /** Sends the deliveries of one channel: one after the other, with retries that survive a restart. */
 import { backoffDelay } from '../../core/backoff.ts';
-import type { Clock, Random } from '../../core/clock.ts';
+import { type Clock, type Random, SLEEP_ENDED } from '../../core/clock.ts';
 import type { WakeUpSignal } from '../../core/wake-up-signal.ts';
 import type { AttemptResult, DeliveryAttempt, Fact, Notifications, StoredReceipt } from '../../store/notifications.ts';
 import { type Channel, ChannelError } from '../channels/channel.ts';
@@ -178,7 +178,7 @@ export class DeliveryLoop {
       return await Promise.race([channel.send(outgoing, AbortSignal.any([abort, late.signal])), limit]);
     } finally {
       limit.catch(() => {});
-      done.abort();
+      done.abort(SLEEP_ENDED);
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, SLEEP_ENDED } from '../../core/clock.ts';
 
 /** Single timer that fires at the earliest of the requested times. */
 export class Timer {
@@ -17,7 +17,7 @@ export class Timer {
     if (at >= this.#at) {
       return;
     }
-    this.#sleep?.abort();
+    this.#sleep?.abort(SLEEP_ENDED);
     this.#at = at;
     const sleep = new AbortController();
     this.#sleep = sleep;
@@ -36,7 +36,7 @@ export class Timer {
   }
 
   clear(): void {
-    this.#sleep?.abort();
+    this.#sleep?.abort(SLEEP_ENDED);
     this.#sleep = null;
     this.#at = Number.POSITIVE_INFINITY;
   }
