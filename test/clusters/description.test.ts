@@ -9,6 +9,7 @@ import { TEMPLATE_NAMES } from '../../src/config/cluster-template.ts';
 import { toDocument, toMarkdown } from '../../src/platform/rich-text/document.ts';
 import { textOf } from '../../src/platform/rich-text/leaves.ts';
 import type { RichDocument } from '../../src/platform/rich-text/node.ts';
+import { codePoint } from '../support/code-points.ts';
 import { violationsOf } from '../support/rich-document-check.ts';
 import { NOW, someCluster, someIssue, someRequest } from './samples.ts';
 
@@ -215,7 +216,7 @@ const hostile = fc
         'c_evil',
       ),
       fc.constantFrom('\n', '\n\n', '\r', '\u2028', '\u0000', '  ', '\t', '\ud800', 'שלום', '\u202e', '👩‍👩‍👧', 'x'),
-      fc.string({ maxLength: 5, unit: 'binary' }),
+      fc.string({ maxLength: 5, unit: codePoint }),
     ),
     { maxLength: 12 },
   )

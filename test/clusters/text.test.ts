@@ -4,6 +4,7 @@ import { cut, oneLine, webUrl } from '../../src/clusters/model/text-sanitizing.t
 import { describeTrend } from '../../src/clusters/model/trend.ts';
 import { templateValues } from '../../src/clusters/write/description.ts';
 import { buildSubject } from '../../src/clusters/write/subject.ts';
+import { codePoint } from '../support/code-points.ts';
 import { NO_REDACTION } from './run-daemon.ts';
 import { someCluster } from './samples.ts';
 
@@ -53,7 +54,7 @@ describe('buildSubject', () => {
       'שלום',
     );
     const label = fc.oneof(
-      fc.string({ maxLength: 300, unit: 'binary' }),
+      fc.string({ maxLength: 300, unit: codePoint }),
       fc.array(odd, { maxLength: 300 }).map((parts) => parts.join('')),
     );
     fc.assert(

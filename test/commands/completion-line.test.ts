@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readLine } from '../../src/commands/completion/line.ts';
+import { codePoint } from '../support/code-points.ts';
 
 const BREAKS = ' \t\n"\'><=;|&(:';
 
@@ -59,7 +60,7 @@ describe('an unfinished command line', () => {
 
   test('parses any line without an error', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.constantFrom('bash', 'zsh', 'fish'), (text, shell) => {
+      fc.property(fc.string({ unit: codePoint }), fc.constantFrom('bash', 'zsh', 'fish'), (text, shell) => {
         const { words, insert } = readLine(`octavo ${text}`, shell, BREAKS);
         expect(words.length).toBeGreaterThan(0);
         insert(`${words.at(-1)}x`);

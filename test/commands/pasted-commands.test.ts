@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pathArgument, shellCommand, shellWord } from '../../src/core/text/shell.ts';
 import { FORGES } from '../forge/samples.ts';
+import { codePoint } from '../support/code-points.ts';
 import { FakeForge } from '../support/fake-forge.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { eventually } from '../support/octavo-process.ts';
@@ -23,7 +24,7 @@ describe('a quoted shell argument', () => {
   }
   const word = fc
     .oneof(
-      fc.string({ unit: 'binary', minLength: 1 }),
+      fc.string({ unit: codePoint, minLength: 1 }),
       fc.string({ unit: fc.constantFrom(...'$`"\'\\!*?[]{}()<>|&;#~=%^- \t\n\r\u202e\u00a0\u200bé'), minLength: 1 }),
       fc.constantFrom(...HOSTILE_TEXTS),
     )

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { plainLine } from '../../src/core/text/plain-line.ts';
 import { SEED } from '../support/campaign.ts';
+import { codePoint } from '../support/code-points.ts';
 
 test.each([
   ['two\r\nlines\u2028and\tmore', 'two lines and more'],
@@ -26,7 +27,7 @@ test('cuts between code points, and counts the ellipsis', () => {
 
 test('every result is one well-formed, visible line within its limit, and stays as it is', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 30 }), (text, most) => {
+    fc.property(fc.string({ unit: codePoint }), fc.integer({ min: 1, max: 30 }), (text, most) => {
       const line = plainLine(text, most);
       expect(line.isWellFormed()).toBe(true);
       expect(line).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\u2060\ufeff]|^\s|\s$|\s\s/u);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { failureComment, failureStatus, planComment, planStatus } from '../../src/forge/comment.ts';
 import { compareRuns, readMarker, writeMarker } from '../../src/forge/marker.ts';
+import { codePoint } from '../support/code-points.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { codeIn, markdownSkeleton } from '../support/markdown-skeleton.ts';
 import { actual, planOf } from '../support/planning.ts';
@@ -16,7 +17,7 @@ const COMMIT = 'b'.repeat(40);
 const ACTIVE =
   /[\p{Cs}\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\u2028\u2029\ufeff]|[^\P{Cc}\n]|##\w*\[|^\s*::|^\//mu;
 const hostile = fc.array(
-  fc.oneof(fc.constantFrom(...HOSTILE_TEXTS, '/close', '```', '::error::', '\n'), fc.string({ unit: 'binary' })),
+  fc.oneof(fc.constantFrom(...HOSTILE_TEXTS, '/close', '```', '::error::', '\n'), fc.string({ unit: codePoint })),
   {
     minLength: 1,
     maxLength: 5,
@@ -51,7 +52,7 @@ async function hostilePlan(text: string) {
 describe('the marker', () => {
   test('can be read back for any organization name, and is one invisible line', () => {
     const number = fc.nat();
-    const text = fc.string({ unit: 'binary' });
+    const text = fc.string({ unit: codePoint });
     const scopes = fc.oneof(
       fc.constant('.'),
       text.filter((scope) => scope !== ''),

@@ -9,13 +9,14 @@ import {
   isDriftCommit,
 } from '../../src/forge/drift-text.ts';
 import { checkRefName } from '../../src/git/safe-names.ts';
+import { codePoint } from '../support/code-points.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { codeIn, markdownSkeleton } from '../support/markdown-skeleton.ts';
 
 const TREE = 'c'.repeat(40);
 const text = fc.oneof(
   fc.constantFrom(...HOSTILE_TEXTS, '/close', '```', '~~~~', '\n', 'Fixes #1', '@acme/team', '[skip ci]'),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: codePoint }),
 );
 
 function reportOf(hostile: string): DriftReport {

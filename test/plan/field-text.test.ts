@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/core/json.ts';
 import { sameJson } from '../../src/core/json.ts';
 import { differingTexts, fieldLines, valueText } from '../../src/plan/render/field-text.ts';
+import { codePoint } from '../support/code-points.ts';
 
 const x = (count: number) => 'x'.repeat(count);
 
@@ -62,7 +63,7 @@ describe('a changed field', () => {
   // Long common beginnings, look-alikes, escapes and line breaks: cases in which both sides of an arrow were equal.
   const piece = fc.oneof(
     fc.constantFrom('a', ' ', '  ', '\u00a0', '\u200b', '\\u200b', 'é', 'e\u0301', 'ﬁ', 'fi', '"', "'", '…', x(80)),
-    fc.string({ unit: 'binary', maxLength: 3 }),
+    fc.string({ unit: codePoint, maxLength: 3 }),
   );
   const text = fc.array(piece, { maxLength: 6 }).map((parts) => parts.join(''));
   const value: fc.Arbitrary<Json> = fc.oneof(

@@ -5,6 +5,7 @@ import { planToJson } from '../../src/plan/render/json.ts';
 import { renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';
 import { printable, printableLines } from '../../src/plan/render/words.ts';
+import { codePoint } from '../support/code-points.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { actual, planOf } from '../support/planning.ts';
 
@@ -39,7 +40,7 @@ test.each(HOSTILE_TEXTS)(
 );
 
 test('shows any JSON unchanged, without control characters', () => {
-  const text = fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: 'binary' }));
+  const text = fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: codePoint }));
   fc.assert(
     fc.property(fc.dictionary(text, fc.array(text), { noNullPrototype: true }), (value) => {
       const shown = shownJson(value);
@@ -61,7 +62,7 @@ test.each([
 });
 
 test('keeps the number of lines, all of them printable', () => {
-  const line = fc.array(fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: 'binary' })));
+  const line = fc.array(fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: codePoint })));
   fc.assert(
     fc.property(line, (parts) => {
       const text = parts.join(' ');

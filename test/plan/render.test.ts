@@ -5,6 +5,7 @@ import { planToJson } from '../../src/plan/render/json.ts';
 import { renderPlanMarkdown } from '../../src/plan/render/markdown.ts';
 import { costWords, renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';
+import { codePoint } from '../support/code-points.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { codeIn, markdownSkeleton } from '../support/markdown-skeleton.ts';
 import { actual, type PlanCase, planOf } from '../support/planning.ts';
@@ -134,7 +135,7 @@ describe('Markdown', () => {
     const harmless = markdownSkeleton(await withTitle('Acme'));
     const part = fc.oneof(
       fc.constantFrom(...HOSTILE_TEXTS, '`', '``', '```', ' ', '~~~', '\n'),
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: codePoint }),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 6 }), async (parts) => {

@@ -5,6 +5,7 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { describe, expect, test } from 'vitest';
 import { toDocument } from '../../src/platform/rich-text/document.ts';
+import { codePoint } from '../support/code-points.ts';
 import { nodesIn, textIn, violationsOf } from '../support/rich-document-check.ts';
 
 interface Node {
@@ -350,11 +351,11 @@ const piece = fc.oneof(
     ),
   },
   { weight: 1, arbitrary: fc.constantFrom('\0', '\u0085', '\u00a0', '\u200d', '\u2028', '\ufeff', '\ud800') },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 4 }) },
+  { weight: 1, arbitrary: fc.string({ unit: codePoint, maxLength: 4 }) },
 );
 const anything = fc.oneof(
   fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join('')),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: codePoint }),
 );
 
 describe('any input', () => {

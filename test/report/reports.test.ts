@@ -6,6 +6,7 @@ import { toGitHub } from '../../src/report/github.ts';
 import { toJUnit } from '../../src/report/junit.ts';
 import type { Report, Tool } from '../../src/report/report.ts';
 import { toSarif } from '../../src/report/sarif.ts';
+import { codePoint } from '../support/code-points.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { readXml } from './strict-xml.ts';
 
@@ -13,7 +14,7 @@ const TOOL: Tool = { version: '1.2.3', rules: [{ id: 'team', description: 'Teams
 
 const text = fc.oneof(
   fc.constantFrom(...HOSTILE_TEXTS),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: codePoint }),
   fc.array(fc.constantFrom(...HOSTILE_TEXTS, ' ', '\n'), { maxLength: 5 }).map((parts) => parts.join('')),
 );
 const count = fc.integer({ min: 1, max: 100_000 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type PushWebhook, readPush } from '../../../src/forge/webhooks/read-push.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
+import { codePoint } from '../../support/code-points.ts';
 import { gitlabSigned, PUSHES, type PushDelivery, type PushOptions } from '../../support/push-deliveries.ts';
 
 const AT = Date.parse('2026-03-01T12:00:00Z');
@@ -29,7 +30,7 @@ const forged = (genuine: string) =>
       ...[undefined, '', ' ', 'sha256=', 'v1,', 'null', genuine.toUpperCase(), `${genuine}0`, genuine.slice(0, -1)],
       ...[` ${genuine}`, `${genuine}, ${genuine}`, `sha1=${genuine}`, [genuine, genuine], []],
     ),
-    fc.string({ maxLength: 100, unit: 'binary' }),
+    fc.string({ maxLength: 100, unit: codePoint }),
     fc.nat({ max: genuine.length - 1 }).map((at) => `${genuine.slice(0, at)}!${genuine.slice(at + 1)}`),
   );
 const settings = { seed: SEED, numRuns: countCases({ sample: 200, ci: 1000, full: 20_000 }) };
@@ -54,7 +55,10 @@ describe.each(FORGES)('%s', (_name, webhook, deliver, signature) => {
 
   test('headers that are not signed neither crash nor lead to another repository', () => {
     const others = Object.keys(headers).filter((each) => !proofs.includes(each));
-    const value = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom<string[] | undefined>(undefined, ['a', 'b']));
+    const value = fc.oneof(
+      fc.string({ unit: codePoint }),
+      fc.constantFrom<string[] | undefined>(undefined, ['a', 'b']),
+    );
     const changes = fc.dictionary(fc.constantFrom(...others, 'x-github-event', '__proto__'), value, { maxKeys: 3 });
     fc.assert(
       fc.property(changes, (changed) => {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { ChannelError, type Receipt } from '../../../src/notify/channels/channel.ts';
 import { openChannel } from '../../../src/notify/channels/open-channel.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
+import { codePoint } from '../../support/code-points.ts';
 import { HTTP_CHANNELS } from '../../support/notify/http-channels.ts';
 import { channelContext, outgoing, resolvedMessage } from '../../support/notify/sample-message.ts';
 
@@ -18,7 +19,7 @@ const slackLike = fc.record(
 const body = fc.oneof(
   slackLike.map((answer) => JSON.stringify(answer)),
   fc.json({ maxDepth: 2 }),
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: codePoint, maxLength: 40 }),
 );
 const answer = fc.record({
   status: fc.constantFrom(200, 200, 200, 201, 202, 204, 301, 307, 400, 408, 418, 425, 429, 500, 503, 599),

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { StoreError } from '../../../src/core/errors.ts';
 import type { Hint } from '../../../src/store/outbox/outbox.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { codePoint } from '../../support/code-points.ts';
 
 /** A store under test, with an earlier answer that later operations use. */
 export interface StoreRun {
@@ -36,14 +37,14 @@ export const time = fc
   .map(([step, more]) => 1_800_000_000_000 + step + more);
 export const text = fc.oneof(
   name,
-  fc.string({ unit: 'binary', maxLength: 5 }).map((value) => value.replaceAll('\0', '')),
+  fc.string({ unit: codePoint, maxLength: 5 }).map((value) => value.replaceAll('\0', '')),
 );
 /** Mostly after everything else. */
 export const now = fc.oneof({ weight: 1, arbitrary: time }, { weight: 4, arbitrary: fc.constant(1_900_000_000_000) });
 /** JSON may have any characters: it escapes those that a database cannot store. */
 export const json = fc.dictionary(
   fc.string({ maxLength: 2 }),
-  fc.oneof(fc.string({ unit: 'binary', maxLength: 3 }), fc.nat()),
+  fc.oneof(fc.string({ unit: codePoint, maxLength: 3 }), fc.nat()),
   {
     maxKeys: 2,
     noNullPrototype: true,

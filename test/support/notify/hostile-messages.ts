@@ -1,5 +1,6 @@
 /** Texts that somebody may put into a message to do something else than be read. */
 import fc from 'fast-check';
+import { codePoint } from '../code-points.ts';
 import { HOSTILE_TEXTS } from '../hostile-texts.ts';
 
 const CHAT_TEXTS: readonly string[] = [
@@ -36,7 +37,7 @@ const CHAT_TEXTS: readonly string[] = [
 
 const fragment = fc.oneof(
   fc.constantFrom(...HOSTILE_TEXTS, ...CHAT_TEXTS),
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: codePoint, maxLength: 40 }),
   fc.string({ unit: fc.constantFrom(...'<>&*_~`[](){}|!@#:=?"\'\\\r\n\u202e\u200b\ud800\udfff') }),
 );
 
