@@ -2,6 +2,7 @@
 import { SourceError } from '../core/errors.ts';
 import { encodeScope, ROOT_SCOPE, scopeSuffix } from '../core/scope.ts';
 import { findRemote, OWN_RECEIVE_PACK, OWN_UPLOAD_PACK } from './commit-info.ts';
+import { readObjects } from './objects.ts';
 import { requireRepository } from './repository.ts';
 import { type Git, type GitOptions, gitFailure, openGit, openRemoteGit } from './run.ts';
 import { checkRefName, isCommitId } from './safe-names.ts';
@@ -17,16 +18,21 @@ const IDENTITY = ['user.name=Octavo', 'user.email=octavo@localhost'];
 /** Milliseconds without output after which git is stopped. */
 const TIMEOUT = 60_000;
 
+/** Remote of a repository. */
+export interface RemoteName {
+  readonly name: string;
+  /** Name in messages. */
+  readonly label: string;
+}
+
 /** Repository with the refs, and the remote that shares them. */
 export interface RefHost {
   /** Opens git in the repository, without access to the remote. */
   git(options?: Pick<GitOptions, 'input' | 'config'>): Git;
   /** Opens git with access to the remote. Throws SourceError. */
   remoteGit(): Promise<Git>;
-  /** Name of the remote; null if there is none. */
-  readonly remote: string | null;
-  /** Name of the remote in messages. */
-  readonly label: string;
+  /** Returns the name of the remote, and its name in messages; null if there is none. Throws SourceError. */
+  remote(): Promise<RemoteName | null>;
   fail(error: unknown, tried: string): SourceError;
 }
 
@@ -47,14 +53,16 @@ export function appliedRef(organization: string, scope = ROOT_SCOPE): string {
   return ref;
 }
 
-/** Opens the repository of a directory, with `origin` or its only remote. Throws SourceError. */
-export async function openRefHost(directory: string): Promise<RefHost> {
-  const remote = await findRemote(directory);
+/** Opens the repository of a directory, with `origin` or its only remote. */
+export function openRefHost(directory: string): RefHost {
+  let remote: Promise<RemoteName | null> | null = null;
   return {
     git: (options = {}) => openGit({ repository: requireRepository(directory), timeout: TIMEOUT, ...options }),
     remoteGit: () => openRemoteGit({ repository: requireRepository(directory), timeout: TIMEOUT }),
-    remote,
-    label: remote ?? '',
+    remote: () => {
+      remote ??= findRemote(directory).then((name) => (name === null ? null : { name, label: name }));
+      return remote;
+    },
     fail: (error, tried) => gitFailure(`cannot ${tried}`, error),
   };
 }
@@ -87,13 +95,18 @@ export class AppliedRefs {
     }
   }
 
-  /**
-   * Fetches the refs from the remote, if there is one. Throws SourceError if it does not respond, because an
-   * unreachable base must not look like a missing one.
-   */
+  /** Reads the refs of this repository and fetches those of the remote, as `readLocal` and `update` do. */
   async fetch(): Promise<void> {
     await this.readLocal();
-    const { remote } = this.#host;
+    await this.update();
+  }
+
+  /**
+   * Fetches the refs from the remote, if there is one, that differ from those of the last `readLocal`. Throws SourceError
+   * if it does not respond, because an unreachable base must not look like a missing one.
+   */
+  async update(): Promise<void> {
+    const remote = await this.#host.remote();
     if (remote === null) {
       return;
     }
@@ -103,9 +116,17 @@ export class AppliedRefs {
       const refs = stale.map(([id]) => this.#refOf(id)).map((ref) => `+${ref}:${ref}`);
       try {
         const git = await this.#host.remoteGit();
-        await git.raw(['fetch', '--quiet', '--no-tags', '--no-write-fetch-head', OWN_UPLOAD_PACK, remote, ...refs]);
+        await git.raw([
+          'fetch',
+          '--quiet',
+          '--no-tags',
+          '--no-write-fetch-head',
+          OWN_UPLOAD_PACK,
+          remote.name,
+          ...refs,
+        ]);
       } catch (error) {
-        throw this.#host.fail(error, `fetch ${this.#refOf(stale[0]?.[0] ?? '')} from ${this.#host.label}`);
+        throw this.#host.fail(error, `fetch ${this.#refOf(stale[0]?.[0] ?? '')} from ${remote.label}`);
       }
       // The fetched refs may be newer than the listed ones; a move is then refused, and nothing is lost.
       await this.readLocal();
@@ -129,28 +150,27 @@ export class AppliedRefs {
   /** Reads the record of a tip. `ref` is used in messages. Throws SourceError. */
   async read(tip: string, ref: string): Promise<AppliedTip> {
     try {
-      const commit = (
-        await this.#host.git().raw(['rev-parse', '--verify', '--end-of-options', `${tip}^{commit}`])
-      ).trim();
-      const blob = await this.#recordOf(commit, ref);
-      if (blob === null) {
-        return { tip, commit, record: null };
+      const blob = await this.#recordOf(tip, ref);
+      const names = [`${tip}^{commit}`, ...(blob === null ? [] : [blob])];
+      const [commit, record] = await readObjects(this.#host.git, names);
+      if (commit === undefined || record === undefined) {
+        return { tip, commit: commit?.id ?? tip, record: null };
       }
-      const header = (await this.#host.git().raw(['cat-file', 'commit', commit])).split('\n\n', 1)[0] ?? '';
+      const header = commit.content.toString('utf8').split('\n\n', 1)[0] ?? '';
       const parents = [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, id = '']) => id);
       const [parent] = parents;
       if (parent === undefined || parents.length > 1 || !isCommitId(parent)) {
         throw new SourceError(`${ref} is damaged: its record has ${parents.length} parents instead of one`);
       }
-      return { tip, commit: parent, record: await this.#host.git().raw(['cat-file', 'blob', blob]) };
+      return { tip, commit: parent, record: record.content.toString('utf8') };
     } catch (error) {
       throw this.#host.fail(error, `read ${ref}`);
     }
   }
 
   /** Returns the id of the record's blob; null if the commit is not a record. */
-  async #recordOf(commit: string, ref: string): Promise<string | null> {
-    const listed = await this.#host.git().raw(['ls-tree', '-z', '-l', '--full-tree', commit]);
+  async #recordOf(tip: string, ref: string): Promise<string | null> {
+    const listed = await this.#host.git().raw(['ls-tree', '-z', '-l', '--full-tree', `${tip}^{commit}`]);
     const [, id, size] = /^100644 blob ([0-9a-f]+) +(\d+)\t\.octavo-applied\.json\0$/.exec(listed) ?? [];
     if (id !== undefined && Number(size) > MAX_RECORD_SIZE) {
       throw new SourceError(
@@ -180,7 +200,7 @@ export class AppliedRefs {
   async move(scope: string, to: string): Promise<{ readonly pushed: boolean }> {
     const ref = appliedRef(this.#organization, scope);
     const id = idOf(scope);
-    const { remote } = this.#host;
+    const remote = await this.#host.remote();
     if (remote === null) {
       await this.#moveLocal(ref, to, this.#local.get(id) ?? '');
     } else {
@@ -213,11 +233,11 @@ export class AppliedRefs {
     }
   }
 
-  async #push(remote: string, ref: string, to: string, from: string): Promise<void> {
+  async #push(remote: RemoteName, ref: string, to: string, from: string): Promise<void> {
     const options = ['--quiet', '--no-verify', '--no-recurse-submodules', `--force-with-lease=${ref}:${from}`];
     try {
       const git = await this.#host.remoteGit();
-      await git.raw(['push', ...options, OWN_RECEIVE_PACK, remote, `${to}:${ref}`]);
+      await git.raw(['push', ...options, OWN_RECEIVE_PACK, remote.name, `${to}:${ref}`]);
     } catch (error) {
       // The push may have succeeded and only its response was lost.
       const now = (await this.#ask(remote).catch(() => null))?.get(this.#idIn(ref) ?? '');
@@ -226,17 +246,17 @@ export class AppliedRefs {
       }
       throw now !== undefined && now !== from
         ? movedSince(ref, now)
-        : this.#host.fail(error, `move ${ref} in ${this.#host.label}`);
+        : this.#host.fail(error, `move ${ref} in ${remote.label}`);
     }
   }
 
-  async #ask(remote: string): Promise<ReadonlyMap<string, string>> {
+  async #ask(remote: RemoteName): Promise<ReadonlyMap<string, string>> {
     const pattern = `refs/octavo/${this.#organization}/*`;
     try {
       const git = await this.#host.remoteGit();
-      return this.#tipsIn(await git.raw(['ls-remote', '--quiet', OWN_UPLOAD_PACK, remote, pattern]));
+      return this.#tipsIn(await git.raw(['ls-remote', '--quiet', OWN_UPLOAD_PACK, remote.name, pattern]));
     } catch (error) {
-      throw this.#host.fail(error, `ask ${this.#host.label} for ${pattern}`);
+      throw this.#host.fail(error, `ask ${remote.label} for ${pattern}`);
     }
   }
 

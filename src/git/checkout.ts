@@ -5,7 +5,10 @@ import { join, posix, resolve } from 'node:path';
 import { messageOf, SourceError } from '../core/errors.ts';
 import type { RefHost } from './applied-refs.ts';
 import { type CommitAuthors, type CommitRange, readCommitAuthors } from './commit-authors.ts';
+import { describeCommit } from './commit-info.ts';
 import { type FetchLimit, limitFetch } from './fetch-size.ts';
+import { readHeadCommit } from './head-commit.ts';
+import { findObjects } from './objects.ts';
 import { type Repository, repositoryIn } from './repository.ts';
 import { type Git, type GitOptions, gitFailure, openGit } from './run.ts';
 import { checkRefName, isCommitId, readRemote } from './safe-names.ts';
@@ -112,21 +115,19 @@ export function openCheckout(options: CheckoutOptions): Checkout {
         ],
       }),
   };
-  let clean = false;
+  let last: SyncResult | null = null;
   return {
     root: join(tree, options.path),
     repository: tree,
     sync: async () => {
-      const result = await sync(context, clean);
-      clean = true;
-      return result;
+      last = await sync(context, last);
+      return last;
     },
     authors: (range) => readCommitAuthors(context.local(), range),
     refs: {
-      remote: REMOTE,
+      remote: async () => ({ name: REMOTE, label: remote.label }),
       git: (more) => context.local(more),
       remoteGit: async () => context.remote(),
-      label: remote.label,
       fail: (error, tried) => gitFailure(`cannot ${tried}`, error, secrets),
     },
   };
@@ -146,13 +147,14 @@ interface Context {
   limited(fetch: (signal: AbortSignal) => Promise<unknown>): Promise<void>;
 }
 
-/** Syncs the copy. `clean`: this process checked out the files, so an unchanged commit needs no work. */
-async function sync(context: Context, clean: boolean): Promise<SyncResult> {
+/** Syncs the copy. `last`: result of this process, which checked out the files; an unchanged commit needs no work. */
+async function sync(context: Context, last: SyncResult | null): Promise<SyncResult> {
   claim(context);
-  const before = await readHead(context);
+  const isKept = last !== null && readHeadCommit(repositoryIn(context.tree)) === last.commit;
+  const before = isKept ? last.commit : await readHead(context);
   const remoteRef = await findRemoteRef(context, before);
-  if (clean && before !== null && remoteRef.commit === before) {
-    return { commit: before, ...(await describeCommit(context, before)), changed: false, forced: false };
+  if (last !== null && before === last.commit && remoteRef.commit === before) {
+    return { ...last, changed: false, forced: false };
   }
   let commit: string;
   try {
@@ -171,7 +173,7 @@ async function sync(context: Context, clean: boolean): Promise<SyncResult> {
     });
   }
   const forced = before !== null && before !== commit && !(await isAncestor(context, before, commit));
-  return { commit, ...(await describeCommit(context, commit)), changed: before !== commit, forced };
+  return { commit, ...(await describeCommit(context.local(), commit)), changed: before !== commit, forced };
 }
 
 /** Marks the directory as Octavo's; refuses one that contains other files. */
@@ -258,27 +260,33 @@ async function update(context: Context, remoteRef: RemoteRef, before: string | n
   await context.limited((signal) =>
     context.remote(undefined, signal).raw(['fetch', '--progress', '--no-tags', '--force', REMOTE, source]),
   );
+  const commit = await readFetched(context);
   const git = context.local();
-  const commit = (await git.raw(['rev-parse', '--verify', `${FETCHED}^{commit}`])).trim();
-  await requireFolder(context, git, commit);
   await checkTreeSize(git, commit);
   // Not quiet, because simple-git waits a while for the output of a silent git.
   await git.raw(['checkout', '--force', '--detach', commit]);
-  await git.raw(['clean', '-ffdxq']);
+  if (before !== null) {
+    await git.raw(['clean', '-ffdxq']);
+  }
   return commit;
 }
 
 /**
- * Checks the directory of the manifests before anything is checked out, so that the files of the last good commit are
- * kept. It must be a real directory: a symbolic link could turn any directory of this machine into manifests.
+ * Returns the fetched commit. Checks the directory of the manifests before anything is checked out, so that the files of
+ * the last good commit are kept. It must be a real directory: a symbolic link could turn any directory of this machine
+ * into manifests.
  */
-async function requireFolder(context: Context, git: Git, commit: string): Promise<void> {
+async function readFetched(context: Context): Promise<string> {
   const folder = posix.normalize(context.path).replace(/\/$/, '');
-  const name = folder === '.' ? `${commit}^{tree}` : `${commit}:${folder}`;
-  const type = await git.raw(['cat-file', '-t', name]).catch(() => '');
-  if (type.trim() !== 'tree') {
-    throw context.fail(new Error(`commit ${commit.slice(0, 7)} has no directory "${context.path}"`), 'use');
+  const names = [`${FETCHED}^{commit}`, folder === '.' ? `${FETCHED}^{tree}` : `${FETCHED}^{commit}:${folder}`];
+  const [commit, tree] = await findObjects(context.local, names);
+  if (!commit) {
+    throw new Error(`"${context.ref}" is not a commit`);
   }
+  if (tree?.type !== 'tree') {
+    throw context.fail(new Error(`commit ${commit.id.slice(0, 7)} has no directory "${context.path}"`), 'use');
+  }
+  return commit.id;
 }
 
 async function isAncestor(context: Context, old: string, commit: string): Promise<boolean> {
@@ -288,10 +296,4 @@ async function isAncestor(context: Context, old: string, commit: string): Promis
     // Git fails without a common ancestor, or if the old commit no longer exists.
     return false;
   }
-}
-
-async function describeCommit(context: Context, commit: string): Promise<Pick<SyncResult, 'subject' | 'author'>> {
-  const text = await context.local().raw(['show', '--no-patch', '--format=%ae%x00%s', commit]);
-  const [author = '', ...subject] = text.trimEnd().split('\0');
-  return { subject: subject.join(' ').trim(), author: author === '' ? null : author };
 }

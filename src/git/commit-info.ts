@@ -69,6 +69,16 @@ function gitIn(directory: string): Git {
   return openGit({ repository: requireRepository(directory), timeout: TIMEOUT });
 }
 
+/** Returns the first line of a commit's message, and the email of its author as the commit claims it, or null. */
+export async function describeCommit(
+  git: Git,
+  commit: string,
+): Promise<{ readonly subject: string; readonly author: string | null }> {
+  const text = await git.raw(['show', '--no-patch', '--format=%ae%x00%s', commit]);
+  const [author = '', ...subject] = text.trimEnd().split('\0');
+  return { subject: subject.join(' ').trim(), author: author === '' ? null : author };
+}
+
 /** Resolves a branch, tag, full ref, commit or expression such as `HEAD~1` to a commit; null if there is none. */
 export async function resolveRef(directory: string, ref: string): Promise<string | null> {
   try {

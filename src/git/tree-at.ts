@@ -3,6 +3,7 @@ import { posix } from 'node:path';
 import { SourceError } from '../core/errors.ts';
 import type { FileEntry, FileTree } from '../core/files/file-tree.ts';
 import { MAX_FILE_BYTES } from '../core/files/regular-file.ts';
+import { readObjects } from './objects.ts';
 import { requireRepository } from './repository.ts';
 import { gitFailure, openGit } from './run.ts';
 import { MAX_LISTING_SIZE } from './tree-size.ts';
@@ -27,8 +28,7 @@ interface Blob {
  * thousand files. Throws SourceError if the ref does not exist.
  */
 export async function readTreeAt(repository: string, ref: string, path: string): Promise<FileTree> {
-  const commit = await resolveCommit(repository, ref);
-  const { blobs, links, linkBlobs } = await listBlobs(repository, commit, normalize(path));
+  const { blobs, links, linkBlobs } = await listBlobs(repository, ref, normalize(path));
   const read = openReader(repository, [...blobs.values()]);
   const locate = (name: string): Blob => {
     const blob = blobs.get(followLinks(name, links));
@@ -58,15 +58,6 @@ function normalize(path: string): string {
   return folder === '.' ? '' : folder;
 }
 
-async function resolveCommit(repository: string, ref: string): Promise<string> {
-  try {
-    const git = openGit({ repository: requireRepository(repository), timeout: TIMEOUT });
-    return (await git.raw(['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`])).trim();
-  } catch (error) {
-    throw gitFailure(`cannot read ${JSON.stringify(ref)} in ${repository}`, error);
-  }
-}
-
 interface Listing {
   /** Blobs by path. */
   readonly blobs: ReadonlyMap<string, Blob>;
@@ -75,16 +66,13 @@ interface Listing {
   readonly linkBlobs: readonly Blob[];
 }
 
-async function listBlobs(repository: string, commit: string, folder: string): Promise<Listing> {
+async function listBlobs(repository: string, ref: string, folder: string): Promise<Listing> {
   const git = openGit({ repository: requireRepository(repository), timeout: TIMEOUT });
-  const lines = await git
-    .raw(
-      ['ls-tree', '-r', '-z', '-l', '--full-tree', commit, ...(folder === '' ? [] : ['--', `${folder}/`])],
-      MAX_LISTING_SIZE,
-    )
-    .catch((error) => {
-      throw gitFailure(`cannot list ${commit.slice(0, 7)} in ${repository}`, error);
-    });
+  const below = folder === '' ? [] : ['--', `${folder}/`];
+  const options = ['-r', '-z', '-l', '--full-tree', '--end-of-options'];
+  const lines = await git.raw(['ls-tree', ...options, `${ref}^{commit}`, ...below], MAX_LISTING_SIZE).catch((error) => {
+    throw gitFailure(`cannot read ${JSON.stringify(ref)} in ${repository}`, error);
+  });
   const blobs = new Map<string, Blob>();
   const linkBlobs: Blob[] = [];
   const seen = new Set<string>();
@@ -96,9 +84,7 @@ async function listBlobs(repository: string, commit: string, folder: string): Pr
     const path = folder === '' ? full : full.slice(folder.length + 1);
     const blob = { path, id, size: Number(size) };
     if (seen.has(path)) {
-      throw new SourceError(
-        `commit ${commit.slice(0, 7)} has ${path} twice; the commit is malformed (check with git fsck)`,
-      );
+      throw new SourceError(`${ref} has ${path} twice; the commit is malformed (check with git fsck)`);
     }
     seen.add(path);
     if (mode === '120000' && blob.size <= MAX_TARGET_LENGTH) {
@@ -213,25 +199,15 @@ function withFollowing(
 
 /** Reads blobs with one `git cat-file --batch`; returns their contents by id. */
 async function readBlobs(repository: string, blobs: readonly Blob[]): Promise<ReadonlyMap<string, Uint8Array>> {
-  const contents = new Map<string, Uint8Array>();
   if (blobs.length === 0) {
-    return contents;
+    return new Map();
   }
-  const input = `${blobs.map(({ id }) => id).join('\n')}\n`;
-  const git = openGit({ repository: requireRepository(repository), timeout: TIMEOUT, input });
-  const output = await git.bytes(['--batch']).catch((error) => {
+  const open = ({ input = '' }) => openGit({ repository: requireRepository(repository), timeout: TIMEOUT, input });
+  const names = blobs.map(({ id }) => id);
+  const objects = await readObjects(open, names).catch((error) => {
     throw gitFailure(`cannot read files in ${repository}`, error);
   });
-  for (let offset = 0; offset < output.length; ) {
-    const end = output.indexOf(10, offset);
-    const [id = '', type, size] = output.toString('latin1', offset, end).split(' ');
-    if (type !== 'blob') {
-      throw new SourceError(`cannot read ${id} in ${repository}: the object is missing`);
-    }
-    contents.set(id, output.subarray(end + 1, end + 1 + Number(size)));
-    offset = end + 1 + Number(size) + 1;
-  }
-  return contents;
+  return new Map(objects.map(({ id, content }) => [id, content]));
 }
 
 /** Maximum links in a row, as in Linux. */

@@ -32,19 +32,9 @@ export async function hasChanges(
   known: KnownFiles = new Map(),
 ): Promise<boolean> {
   const git = openGit({ repository, timeout: TIMEOUT });
-  const [index, others] = await Promise.all([
-    git.raw(['ls-files', '--stage', '-t', '-z', ...below(inside)]),
-    git.raw([
-      'ls-files',
-      '--others',
-      '--exclude-standard',
-      '--directory',
-      '--no-empty-directory',
-      '-z',
-      ...below(inside),
-    ]),
-  ]);
-  if (others !== '') {
+  const options = ['--exclude-standard', '--directory', '--no-empty-directory'];
+  const index = await git.raw(['ls-files', '--stage', '--others', '-t', ...options, '-z', ...below(inside)]);
+  if (index.startsWith(NEW_FILE) || index.includes(`\0${NEW_FILE}`)) {
     return true;
   }
   const staged = readIndex(index);
@@ -71,6 +61,8 @@ export async function hasChanges(
 
 /** Bytes by which the listing of a commit may exceed that of the index; a larger commit differs. */
 const SLACK = 65_536;
+/** Start of the line of a file that is not tracked. */
+const NEW_FILE = '? ';
 const SUBMODULE = '160000';
 const LINK = '120000';
 

@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 async function refsIn(directory: string): Promise<AppliedRefs> {
-  const refs = new AppliedRefs(await openRefHost(directory), 'org_1');
+  const refs = new AppliedRefs(openRefHost(directory), 'org_1');
   await refs.fetch();
   return refs;
 }

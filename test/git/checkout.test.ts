@@ -94,6 +94,29 @@ describe('a checkout', () => {
     expect(readdirSync(checkout.root)).toEqual(['teams.yaml']);
   });
 
+  test('starts git once while the branch does not move', async () => {
+    const first = origin.commit('First');
+    const checkout = open();
+    const result = await checkout.sync();
+    const log = join(folder, 'log');
+    const program = `#!/bin/sh\necho run >> ${log}\nPATH=${process.env.PATH} exec git "$@"\n`;
+    writeFileSync(join(folder, 'git'), program, { mode: 0o755 });
+    vi.stubEnv('PATH', `${folder}:${process.env.PATH}`);
+    expect(await checkout.sync()).toEqual({ ...result, commit: first, changed: false });
+    expect(readFileSync(log, 'utf8')).toBe('run\n');
+  });
+
+  test('reverts another commit that was checked out in its directory', async () => {
+    const first = origin.commit('First');
+    origin.write('manifests/teams.yaml', 'teams: { a: {} }\n');
+    const second = origin.commit('Second');
+    const checkout = open();
+    await checkout.sync();
+    runGit(checkout.repository, ['checkout', '--quiet', '--detach', first]);
+    expect(await checkout.sync()).toMatchObject({ commit: second, subject: 'Second' });
+    expect(read(checkout, 'manifests/teams.yaml')).toBe('teams: { a: {} }\n');
+  });
+
   test.each([
     ['incomplete', (tree: string) => rmSync(join(tree, '.git', 'HEAD'))],
     ['without objects', (tree: string) => rmSync(join(tree, '.git', 'objects'), { recursive: true })],

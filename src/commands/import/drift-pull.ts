@@ -80,7 +80,7 @@ async function appliedBase(
   organization: string,
   scope: string,
 ): Promise<'applied' | undefined> {
-  const refs = new AppliedRefs(await openRefHost(directory), organization);
+  const refs = new AppliedRefs(openRefHost(directory), organization);
   await refs.fetch();
   const place = { organization, scope, directory: defaultScope(folder), repository: directory };
   return (await hasApplied(refs, place)) ? 'applied' : undefined;

@@ -153,13 +153,13 @@ export async function openRefs(
   { organization, scope, repository }: ScopedDirectory,
   { base, fetch, warn }: Pick<BaseOptions, 'base' | 'fetch' | 'warn'>,
 ): Promise<AppliedRefs> {
-  const refs = new AppliedRefs(await openRefHost(repository), organization);
+  const refs = new AppliedRefs(openRefHost(repository), organization);
   await refs.readLocal();
   // Refs of an earlier fetch are good enough to plan with; without any, the remote is needed.
   if (fetch === 'always' || (base === 'applied' && refs.tipOf(scope) === null)) {
-    await refs.fetch();
+    await refs.update();
   } else if (fetch === 'if-possible') {
-    await refs.fetch().catch((error: unknown) => {
+    await refs.update().catch((error: unknown) => {
       warn(`Other scopes were not checked: ${messageOf(error)}.\n`);
     });
   }
