@@ -21,7 +21,7 @@ import { leftover, scenarioOf } from './scenario.ts';
 
 /** Passes that may be needed after a death: background processing of the platform is finished by the next pass. */
 const PASSES = 4;
-const STRIDE = Number(process.env.CRASH_STRIDE ?? countCases({ sample: 24, ci: 6, full: 1 }));
+const STRIDE = Number(process.env.CRASH_STRIDE ?? countCases({ sample: 24, ci: 12, full: 1 }));
 const FROM = Number(process.env.CRASH_FROM ?? 1 + (SEED % STRIDE));
 
 describe.each(sampleVersions)('platform %s', (version) => {

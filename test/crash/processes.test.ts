@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countCases, pickCases } from '../support/campaign.ts';
+import { pickCases } from '../support/campaign.ts';
 import type { Death } from '../support/crashing-pass.ts';
 import { OLDEST } from '../support/kind-samples.ts';
 import type { Model } from '../support/model.ts';
@@ -7,11 +7,11 @@ import { ApplyVictim, DaemonVictim, machine, type Victim } from './process-matri
 import { scenarioOf } from './scenario.ts';
 
 /*
- * Real processes, killed with SIGKILL. The campaign kills before and after every write; CI at every 48th, and `npm
- * test` one program once: deaths within one process are in in-process.test.ts.
+ * Real processes, killed with SIGKILL. The campaign kills before and after every write; CI before and after
+ * one write, which changes with the commit: deaths within one process are in in-process.test.ts.
  */
 
-const STRIDE = Number(process.env.CRASH_STRIDE ?? countCases({ sample: 1, ci: 48, full: 1 }));
+const STRIDE = Number(process.env.CRASH_STRIDE ?? 1);
 /** First write to test, to repeat a single death. */
 const FROM = Number(process.env.CRASH_FROM ?? 1);
 const WHOLE = 1_800_000;
@@ -29,17 +29,12 @@ const WAYS: Readonly<Record<string, readonly Model[]>> = {
   'from one declaration to the next': [first, second],
 };
 
-/** Every STRIDE-th death of a program. */
+/** Deaths before and after every STRIDE-th write of a program; a sample has one of each. */
 function deathsOf(writes: number): readonly Death[] {
-  const all: Death[] = [];
-  for (let write = 1; write <= writes; write += 1) {
-    all.push({ write, when: 'before' }, { write, when: 'after' });
-  }
-  // Deaths before and after a write are both tried, whatever the stride.
-  const some = all.filter(
-    (death, index) => death.write >= FROM && (index % STRIDE === 0 || index % (2 * STRIDE) === STRIDE + 1),
+  const all = Array.from({ length: writes }, (_, index) => index + 1).filter(
+    (write) => write >= FROM && (write - FROM) % STRIDE === 0,
   );
-  return pickCases(some, 1);
+  return (['before', 'after'] as const).flatMap((when) => pickCases(all, 1, 1).map((write) => ({ write, when })));
 }
 
 for (const [program, open] of pickCases(Object.entries(PROGRAMS), 1)) {

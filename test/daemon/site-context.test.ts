@@ -49,7 +49,7 @@ const requests = (work: Workspace) =>
   (work.emulator.state().changeRequests ?? []).map(({ subject, status }) => `${status}: ${subject}`);
 const records = (work: Workspace) => (work.emulator.state().conversations ?? []).filter(({ site }) => site);
 
-test.each(pickCases(['0.167', '0.201'] as const, 1))(
+test.each(pickCases(['0.167', '0.201'] as const, 1, 1))(
   '%s: turns tickets into context records and each topic into one change request, despite kills',
   async (platform) => {
     const { work, settings, say } = await open(platform);

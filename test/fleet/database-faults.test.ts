@@ -12,7 +12,7 @@ import { causeFaults, createDice } from './fault-schedule.ts';
  * transaction adds one item and counts it, so an item that is lost, doubled or half written is seen.
  */
 
-const FAULTS = countCases({ sample: 4, ci: 10, full: 200 });
+const FAULTS = countCases({ sample: 4, ci: 5, full: 200 });
 /** Milliseconds of the longest fault. */
 const LONGEST = 700;
 const CLIENTS = 3;

@@ -17,7 +17,7 @@ import { causeFaults, createDice } from './fault-schedule.ts';
  * in the same lease at the same time are seen, and the order of what they wrote shows writes after the loss of a lease.
  */
 
-const FAULTS = countCases({ sample: 2, ci: 5, full: 200 });
+const FAULTS = countCases({ sample: 2, ci: 3, full: 200 });
 /** Milliseconds of the longest fault: longer than a lease. */
 const LONGEST = 3000;
 /** Milliseconds of a lease. */

@@ -1,6 +1,7 @@
 /** Fleet of daemons for tests: real processes on one PostgreSQL server and one platform, each behind a proxy of its own. */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import { createState, type Emulator, type RateLimits, startEmulator } from '../../src/emulator/emulator.ts';
 import type { RequestEntry } from '../../src/emulator/http/request-log.ts';
 import { makeFolder } from '../git/repository.ts';
@@ -38,6 +39,8 @@ export class ProcessFleet implements AsyncDisposable {
   readonly database: string;
   readonly #options: FleetOptions;
   readonly #replicas: FleetReplica[] = [];
+  /** Connection past the proxies; null before the first statement, and after it failed. */
+  #client: pg.Client | null = null;
 
   private constructor(options: FleetOptions, emulator: Emulator, organizations: readonly string[], database: string) {
     this.#options = options;
@@ -128,9 +131,36 @@ export class ProcessFleet implements AsyncDisposable {
     return this.emulator.requests.entries.filter(({ method }) => method !== 'GET');
   }
 
-  /** Runs a statement on a connection of its own, past the proxies. Tables are in the schema `octavo`. */
-  query(statement: string): Promise<readonly Record<string, unknown>[]> {
-    return this.#options.cluster.query(statement, new URL(this.database).pathname.slice(1));
+  /**
+   * Reads from the database, past the proxies. Tables are in the schema `octavo`. Keeps its connection, and reads once
+   * more on another one if it fails.
+   */
+  async query(statement: string): Promise<readonly Record<string, unknown>[]> {
+    const kept = this.#client;
+    if (kept !== null) {
+      try {
+        return (await kept.query(statement)).rows;
+      } catch {
+        await this.#disconnect(kept);
+      }
+    }
+    const client = new pg.Client({ connectionString: this.database });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      const { rows } = await client.query(statement);
+      this.#client ??= client;
+      return rows;
+    } finally {
+      if (this.#client !== client) {
+        await client.end().catch(() => undefined);
+      }
+    }
+  }
+
+  async #disconnect(client: pg.Client | null): Promise<void> {
+    this.#client = this.#client === client ? null : this.#client;
+    await client?.end().catch(() => undefined);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -141,6 +171,7 @@ export class ProcessFleet implements AsyncDisposable {
         await replica.proxy[Symbol.asyncDispose]();
       }),
     );
+    await this.#disconnect(this.#client);
     await this.emulator.close();
     await this.receiver[Symbol.asyncDispose]();
     rmSync(this.folder, { recursive: true, force: true });

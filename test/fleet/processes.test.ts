@@ -15,7 +15,7 @@ import { findEpochFaults } from './stamps.ts';
  * request.
  */
 
-const ROUNDS = countCases({ sample: 1, ci: 3, full: 40 });
+const ROUNDS = countCases({ sample: 1, ci: 2, full: 40 });
 const ORGANIZATIONS = 9;
 /** Rate limit of each token. */
 const LIMITS = { all: { kind: 'fixed', limit: 40, window: 2000 } } as const;
@@ -273,7 +273,7 @@ class Work implements AsyncDisposable {
       const tickets = [`a${step}`, `b${step}`];
       this.#tickets.set(id, [...(this.#tickets.get(id) ?? []), ...tickets]);
       this.#fleet.drop(id, ...tickets);
-      await pause(200);
+      await pause(400);
     }
   }
 }

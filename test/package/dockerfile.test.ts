@@ -88,21 +88,20 @@ describe('Dockerfile', () => {
     }
   });
 
-  test('copies everything that the build reads', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'octavo-docker-build-'));
-    try {
-      const build = stages.find(({ name }) => name === 'build');
-      for (const { value } of (build?.instructions ?? []).filter(({ name }) => name === 'COPY')) {
-        for (const source of value.split(/\s+/).slice(0, -1)) {
-          cpSync(join(ROOT, source), join(folder, source), { recursive: true });
-        }
-      }
-      symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-      execFileSync(process.execPath, ['scripts/build.ts'], { cwd: folder, stdio: 'pipe' });
-      expect(existsSync(join(folder, 'dist/cli.js'))).toBe(true);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+  test('copies nothing into the image that the npm package does not have, so the demonstration also runs from there', () => {
+    const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: readonly string[] };
+    const packed = [...files, 'package.json', 'LICENSE'];
+    const copied = (final?.instructions ?? [])
+      .filter(({ name, value }) => name === 'COPY' && !value.startsWith('--from=production'))
+      .flatMap(({ value }) =>
+        value
+          .replace(/^--from=\S+ \/build\//, '')
+          .split(/\s+/)
+          .slice(0, -1),
+      );
+    expect(copied).toContain('dist');
+    const isPacked = (path: string) => packed.some((each) => path === each || path.startsWith(`${each}/`));
+    expect(copied.filter((path) => !isPacked(path))).toEqual([]);
   });
 
   test('uses the slim image of Node 24 in every stage', () => {
@@ -130,6 +129,23 @@ describe('Dockerfile', () => {
   });
 });
 
+/** Runs the build on what the Dockerfile copies for it, and moves the result. */
+function buildInto(image: string): void {
+  const folder = mkdtempSync(join(tmpdir(), 'octavo-docker-build-'));
+  try {
+    const build = stages.find(({ name }) => name === 'build');
+    for (const { value } of (build?.instructions ?? []).filter(({ name }) => name === 'COPY')) {
+      for (const source of value.split(/\s+/).slice(0, -1)) {
+        cpSync(join(ROOT, source), join(folder, source), { recursive: true });
+      }
+    }
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    execFileSync(process.execPath, ['scripts/build.ts', join(image, 'dist')], { cwd: folder, stdio: 'pipe' });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 describe('the contents of the image', () => {
   let folder: string;
 
@@ -141,8 +157,7 @@ describe('the contents of the image', () => {
         .filter(({ from, source }) => from === null && !/^(src|tsconfig)|lock/.test(source))
         .map(({ source }) => source),
     );
-    const build = ['run', '--silent', 'build', '--', join(folder, 'dist')];
-    execFileSync('npm', build, { cwd: ROOT, stdio: 'pipe' });
+    buildInto(folder);
     linkProductionModules(folder);
   });
 
@@ -150,6 +165,10 @@ describe('the contents of the image', () => {
 
   const run = (...args: readonly string[]) =>
     execFileSync(process.execPath, [join(folder, 'bin/octavo.js'), ...args], { cwd: folder, encoding: 'utf8' });
+
+  test('are built from what the Dockerfile copies', () => {
+    expect(existsSync(join(folder, 'dist/cli.js'))).toBe(true);
+  });
 
   test('prints its version', () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };

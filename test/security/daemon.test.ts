@@ -85,14 +85,14 @@ async function checkAttacks(
 test('a daemon with hostile directories runs no command, reveals no secret and stays healthy', async () => {
   // A directory source needs no git, so a file counts as part of the folder whether or not it is committed.
   await checkAttacks(
-    pickCases([...throughGit, ...textAttacks], 16),
+    pickCases([...throughGit, ...textAttacks], 16, 40),
     (root, folder) => ({ directory: join(root, folder) }),
     ['untracked'],
   );
 }, 150_000);
 
 test('a daemon with hostile repositories runs no command, reveals no secret and stays healthy', async () => {
-  await checkAttacks(pickCases(throughGit, 12), (root, folder) => ({
+  await checkAttacks(pickCases(throughGit, 12, 24), (root, folder) => ({
     git: { url: root, path: folder, pollInterval: '1h' },
   }));
 }, 150_000);

@@ -30,7 +30,7 @@ test('plain git runs the planted commands, so the traps work', () => {
 
 // Concurrent: most of the time of a command is spent waiting for git.
 describe.concurrent('runs no command and reveals no secret for a hostile git repository', () => {
-  test.each(pickCases([...gitAttacks, ...treeAttacks], 6).map((attack) => [attack.name, attack] as const))(
+  test.each(pickCases([...gitAttacks, ...treeAttacks], 6, 24).map((attack) => [attack.name, attack] as const))(
     '%s',
     async (_name, attack) => {
       await target.checkAttack(attack);

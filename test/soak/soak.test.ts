@@ -11,7 +11,7 @@ import { soak } from './soak.ts';
  */
 
 const ALL = 300;
-const SEEDS = Number(process.env.SOAK_SEEDS ?? countCases({ sample: 2, ci: 25, full: ALL }));
+const SEEDS = Number(process.env.SOAK_SEEDS ?? countCases({ sample: 2, ci: 10, full: ALL }));
 const FROM = Number(process.env.SOAK_FROM ?? 1 + (SEED % (ALL - SEEDS + 1)));
 
 let start: EmulatorState;

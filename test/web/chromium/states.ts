@@ -1,6 +1,7 @@
 /** Servers whose organizations have every kind of resource, nothing at all, or very much. */
 import { StoreError } from '../../../src/core/errors.ts';
 import type { Backend, OrganizationState } from '../../../src/views/model/backend.ts';
+import { pickCases } from '../../support/campaign.ts';
 import { samples } from '../../support/kind-samples.ts';
 import { type Fake, fakeDaemon, NOW, type OrganizationCase, passOf } from '../../views/backend.ts';
 import { someOrganization } from '../../views/some-backend.ts';
@@ -47,16 +48,17 @@ async function serve(
   return { ...page, paths, url: await page.server.listen() };
 }
 
-/** Organizations whose plans have each kind of resource, with its differences. */
+/** Organizations whose plans have a kind of resource each, with its differences. The campaign has every kind. */
 export async function everyKind(): Promise<StatePage> {
-  const cases = samples.map(
+  const picked = pickCases(samples, 4, 12);
+  const cases = picked.map(
     ({ kind, steps }): OrganizationCase => ({
       id: `org_${kind}`,
       plan: { manifests: steps.updated ?? '', base: steps.created ?? '' },
     }),
   );
   const fake = await fakeDaemon(...cases);
-  const paths = samples.flatMap(({ kind, address }, index) => [
+  const paths = picked.flatMap(({ kind, address }, index) => [
     [`plan of ${kind}`, `/o/org_${kind}/plans/${encodeURIComponent(fake.plans[index]?.checksum ?? '')}`] as const,
     [`resource ${kind}`, `/o/org_${kind}/r/${address}`] as const,
   ]);
