@@ -8,7 +8,7 @@ import { scenarioOf } from './scenario.ts';
 
 /*
  * Real processes, killed with SIGKILL. The campaign kills before and after every write; CI before and after
- * one write, which changes with the commit: deaths within one process are in in-process.test.ts.
+ * one write of each program, which changes with the commit: deaths within one process are in in-process.test.ts.
  */
 
 const STRIDE = Number(process.env.CRASH_STRIDE ?? 1);
@@ -38,7 +38,7 @@ function deathsOf(writes: number): readonly Death[] {
 }
 
 for (const [program, open] of pickCases(Object.entries(PROGRAMS), 1)) {
-  for (const [way, models] of pickCases(Object.entries(WAYS), 1)) {
+  for (const [way, models] of pickCases(Object.entries(WAYS), 1, 1)) {
     test.concurrent(
       `${program}, ${way}`,
       async () => {

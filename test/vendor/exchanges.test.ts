@@ -16,7 +16,7 @@ import { rowExchanges } from './row-exchanges.ts';
  * differences.
  */
 
-const versions = pickCases(VERSIONS, 1);
+const versions = pickCases(VERSIONS, 1, 1);
 const judges = Object.fromEntries(versions.map((version) => [version, new Judge(openDocument(version))]));
 const found = new Map<Version, readonly Disagreement[]>();
 let exchanges: readonly Exchange[];
