@@ -15,14 +15,36 @@ export function isObject(value: unknown): value is Record<string, unknown> {
  * equal text. An undefined value, or an undefined item of an array, becomes null.
  */
 export function canonicalJson(value: unknown): string {
+  // Most values are in order already, and V8 formats a whole value much faster than its members one by one.
+  return hasSortedKeys(value) ? (JSON.stringify(value) ?? 'null') : sortedJson(value);
+}
+
+function hasSortedKeys(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) {
+    return true;
+  }
   if (Array.isArray(value)) {
-    return `[${value.map((item) => canonicalJson(item)).join(',')}]`;
+    return value.every(hasSortedKeys);
+  }
+  let before = '';
+  for (const [key, member] of Object.entries(value)) {
+    if (key < before || !hasSortedKeys(member)) {
+      return false;
+    }
+    before = key;
+  }
+  return true;
+}
+
+function sortedJson(value: unknown): string {
+  if (Array.isArray(value)) {
+    return `[${value.map((item) => sortedJson(item)).join(',')}]`;
   }
   if (isObject(value)) {
     const members = Object.keys(value)
       .filter((key) => value[key] !== undefined)
       .sort()
-      .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
+      .map((key) => `${JSON.stringify(key)}:${sortedJson(value[key])}`);
     return `{${members.join(',')}}`;
   }
   return value === undefined ? 'null' : JSON.stringify(value);

@@ -1,30 +1,37 @@
 import { type AccessChange, type Change, WHOLE_ORGANIZATION } from '../core/change.ts';
 import { isObject, type Json } from '../core/json.ts';
+import { append } from '../core/lists.ts';
 import { PeopleAddresses } from './model/people.ts';
 import type { KindRules } from './model/rules.ts';
 
 /** Lists who gains or loses access, person by person, with the change that causes it. */
 export function accessChanges(kinds: readonly KindRules[], changes: readonly Change[]): readonly AccessChange[] {
-  const rules = new Map(kinds.map((kind) => [kind.name, kind]));
+  const memberships = new Map(kinds.map((kind) => [kind.name, membershipFields(kind)]));
   const people = new PeopleAddresses(kinds);
-  return changes.flatMap((change) => {
-    const kind = rules.get(change.kind);
-    return kind === undefined ? [] : [...membershipChanges(kind, change), ...roleChanges(change, people)];
-  });
+  const found: AccessChange[] = [];
+  for (const change of changes) {
+    append(found, membershipChanges(memberships.get(change.kind) ?? [], change));
+    append(found, roleChanges(change, people));
+  }
+  return found;
 }
 
-function membershipChanges(kind: KindRules, change: Change): readonly AccessChange[] {
+function membershipFields({ fields }: KindRules): readonly string[] {
+  return Object.keys(fields).filter((path) => fields[path]?.shape === 'people');
+}
+
+function membershipChanges(paths: readonly string[], change: Change): readonly AccessChange[] {
   const found: AccessChange[] = [];
-  for (const [path, rules] of Object.entries(kind.fields)) {
-    if (rules.shape !== 'people') {
+  for (const path of paths) {
+    const field = change.fields.find((each) => each.path === path);
+    if (field === undefined && change.action !== 'delete') {
       continue;
     }
-    const field = change.fields.find((each) => each.path === path);
     const before = peopleIn(change.action === 'delete' ? change.actual[path] : field?.from);
     const after = peopleIn(change.action === 'delete' ? undefined : field?.to);
     for (const person of [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()) {
       const [was, is] = [before[person], after[person]];
-      if (was !== is && (field !== undefined || change.action === 'delete')) {
+      if (was !== is) {
         found.push({
           person,
           from: was === undefined ? null : change.address,

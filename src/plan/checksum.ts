@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Change, Plan } from '../core/change.ts';
+import type { Change, FieldChange, Plan } from '../core/change.ts';
 import { canonicalJson } from '../core/json.ts';
 import { ROOT_SCOPE } from '../core/scope.ts';
 
@@ -8,7 +8,7 @@ import { ROOT_SCOPE } from '../core/scope.ts';
  * changes approves nothing else: it stays the same when the rest of the plan grows.
  */
 export function heldChecksum(organization: string, scope: string, held: readonly Change[]): string {
-  return digestOf({ part: 'held', organization, scope, changes: contentOf(held) });
+  return digestOf({ changes: contentOf(held), organization, part: 'held', scope });
 }
 
 /**
@@ -16,7 +16,7 @@ export function heldChecksum(organization: string, scope: string, held: readonly
  * in files are not part of it, so the same content has the same checksum wherever it is planned.
  */
 export function planChecksum(organization: string, scope: string, changes: readonly Change[]): string {
-  return digestOf({ organization, ...(scope === ROOT_SCOPE ? {} : { scope }), changes: contentOf(changes) });
+  return digestOf({ changes: contentOf(changes), organization, ...(scope === ROOT_SCOPE ? {} : { scope }) });
 }
 
 /**
@@ -34,10 +34,19 @@ export function approvalsOf(
   return [...new Set([checksum, planChecksum(organization, scope, left)])];
 }
 
+/** Members are in alphabetical order, which canonical JSON formats fastest. */
 function contentOf(changes: readonly Change[]) {
   return changes
-    .map(({ action, address, id, fields }) => ({ action, address, id, fields }))
-    .toSorted((a, b) => (`${a.address} ${a.action}` < `${b.address} ${b.action}` ? -1 : 1));
+    .map(({ action, address, fields, id }) => ({ action, address, fields: fields.map(sortedField), id }))
+    .toSorted((a, b) => compare(a.address, b.address) || compare(a.action, b.action));
+}
+
+function sortedField({ from, path, to }: FieldChange): FieldChange {
+  return from === undefined ? { path, to } : { from, path, to };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function digestOf(content: unknown): string {

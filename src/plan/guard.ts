@@ -43,7 +43,7 @@ export function holdChanges(changes: readonly Change[], context: GuardContext): 
       return { ...change, paused: pause, held: 'drift is only reported (selfHeal: false)', approvable: true };
     }
     if (change.action !== 'delete' || change.held !== null) {
-      return { ...change, paused: pause };
+      return pause === change.paused ? change : { ...change, paused: pause };
     }
     const reason = lost.get(change.address);
     if (reason !== undefined) {

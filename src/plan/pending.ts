@@ -105,12 +105,16 @@ export class PendingResources {
   }
 
   #referenceReason(kind: KindRules, resource: Declared): string | null {
-    for (const [name, rules] of Object.entries(kind.fields)) {
+    for (const name of Object.keys(kind.fields)) {
       const value = resource.fields[name];
-      if (value === undefined || value === null || rules.afterChildren === true || rules.optionalRef === true) {
+      const rules = kind.fields[name];
+      if (value === undefined || value === null || rules?.references === undefined) {
         continue;
       }
-      for (const address of rules.references?.(value) ?? []) {
+      if (rules.afterChildren === true || rules.optionalRef === true) {
+        continue;
+      }
+      for (const address of rules.references(value)) {
         const reason = this.#options.people.isPerson(address) ? null : this.#unusableReason(address);
         if (reason !== null) {
           return reason;

@@ -80,21 +80,18 @@ function writtenSchema({ schema, required }: Field): z.ZodType | undefined {
   return schema === undefined || required === true || schema instanceof z.ZodDefault ? schema : schema.optional();
 }
 
-/** Returns the declared value of a field with its name; nothing for a field that is not written in entries. */
+/** Returns the declared value of a field. */
 function declaredField<Item>(
   { name, field, kinds }: NamedField<Item>,
   written: Described,
   path: EntryPath,
   key: string,
-): readonly (readonly [string, unknown])[] {
+): unknown {
   const value = written[name];
-  if (field.schema === undefined) {
-    return [];
-  }
   if (kinds.length > 0 && typeof value === 'string') {
-    return [[name, new Reference(kinds, value, [...path, name], field.isRelative ? `${key}/` : '')]];
+    return new Reference(kinds, value, [...path, name], field.isRelative ? `${key}/` : '');
   }
-  return [[name, field.fromEntry && value !== undefined ? field.fromEntry(value) : value]];
+  return field.fromEntry && value !== undefined ? field.fromEntry(value) : value;
 }
 
 /** Derives everything from a field table. */
@@ -113,8 +110,15 @@ export function fieldTable<Item>(fields: FieldTable<Item>): Table<Item> {
         return schema === undefined ? [] : [[name, schema]];
       }),
     ),
-    declare: (written, path, key) =>
-      Object.fromEntries(list.flatMap((each) => declaredField(each, written, path, key))),
+    declare: (written, path, key) => {
+      const fields: Record<string, unknown> = {};
+      for (const each of list) {
+        if (each.field.schema !== undefined) {
+          fields[each.name] = declaredField(each, written, path, key);
+        }
+      }
+      return fields;
+    },
     describe: (actual, context, relativeKey) =>
       Object.fromEntries(
         list.flatMap(({ name, field, kinds }) => {

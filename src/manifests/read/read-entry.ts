@@ -1,4 +1,5 @@
 import { type Address, addressOf } from '../../core/address.ts';
+import { append } from '../../core/lists.ts';
 import type { Declared, Source } from '../../core/resource.ts';
 import { didYouMean, quote } from '../../core/text/suggest.ts';
 import { type EntryPath, Reference, type WrittenFields, type WrittenResource } from '../../kinds/model/manifest.ts';
@@ -91,17 +92,16 @@ function declare(input: EntryInput, key: string, entry: unknown, address: Addres
     problem: (path, message) => void problems.push({ path, message }),
   });
   for (const resource of written) {
-    for (const problem of unknownIgnored(input.kinds, resource)) {
-      problems.push(problem);
-    }
+    append(problems, unknownIgnored(input.kinds, resource));
   }
-  const owners = new Map(
-    problems.length === 0 ? [] : written.map((resource) => [JSON.stringify(resource.path), resource]),
-  );
+  if (problems.length === 0) {
+    return written.map((resource) => place(input, resource));
+  }
+  const owners = new Map(written.map((resource) => [JSON.stringify(resource.path), resource]));
   for (const { path, message } of problems) {
     input.report(input.locator.offsetOfValue(input.pair, path), message, ownerOf(owners, path) ?? address);
   }
-  return problems.length > 0 ? null : written.map((resource) => place(input, resource));
+  return null;
 }
 
 /** Returns the address of the innermost resource that contains a path. `owners` maps paths as JSON to resources. */
@@ -116,8 +116,12 @@ function ownerOf(owners: ReadonlyMap<string, WrittenResource>, path: EntryPath):
 }
 
 function unknownIgnored(kinds: KindIndex, resource: WrittenResource) {
+  const { ignore } = resource.common;
+  if (ignore === undefined) {
+    return [];
+  }
   const fields = Object.keys(kinds.byName.get(resource.kind)?.fields ?? {});
-  return (resource.common.ignore ?? []).flatMap((name, index) =>
+  return ignore.flatMap((name, index) =>
     fields.includes(name)
       ? []
       : [

@@ -14,6 +14,9 @@ export function findReusedKeys(
   kinds: ReadonlyMap<string, KindRules>,
   changes: readonly Change[],
 ): readonly ReusedKey[] {
+  if (!changes.some(({ action }) => action === 'update' || action === 'delete')) {
+    return [];
+  }
   const freed = new Map<string, Change>();
   const taken: { readonly slot: string; readonly by: string; readonly taker: Change }[] = [];
   for (const change of changes) {

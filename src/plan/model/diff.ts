@@ -66,7 +66,11 @@ export function applicableFields(
       wanted[name] = Object.fromEntries(joined) as Json;
       continue;
     }
-    const refers = rules?.references?.(value) ?? [];
+    if (rules?.references === undefined) {
+      wanted[name] = value;
+      continue;
+    }
+    const refers = rules.references(value);
     const strangers = refers.filter((address) => isStranger(address, context));
     append(
       missing,
@@ -140,9 +144,10 @@ export function referencesOf(
   fields: Fields,
 ): { readonly address: Address; readonly field: string; readonly rules: FieldRules }[] {
   const found: { address: Address; field: string; rules: FieldRules }[] = [];
-  for (const [field, rules] of Object.entries(kind.fields)) {
+  for (const field of Object.keys(kind.fields)) {
     const value = fields[field];
-    if (value === undefined || value === null || rules.references === undefined) {
+    const rules = kind.fields[field];
+    if (value === undefined || value === null || rules?.references === undefined) {
       continue;
     }
     for (const address of rules.references(value)) {

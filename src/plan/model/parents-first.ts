@@ -2,6 +2,9 @@ import type { Declared } from '../../core/resource.ts';
 
 /** Orders the resources of one kind with parents first, so that a parent can decide between equal matches. */
 export function parentsFirst(declared: readonly Declared[]): readonly Declared[] {
+  if (!declared.some(({ fields: { parent } }) => typeof parent === 'string')) {
+    return declared;
+  }
   const byAddress = new Map(declared.map((resource) => [resource.address, resource]));
   const ordered = new Set<Declared>();
   const parentOf = ({ fields: { parent } }: Declared) =>

@@ -98,16 +98,25 @@ class ChangeOrder {
       .sequence()
       .map((id) => byId.get(id))
       .filter((change) => change !== undefined)
-      .map((change) => ({
-        ...change,
-        dependsOn: this.#dependencies(change, byId),
-        ...(this.#aside.has(changeId(change)) ? { needsTemporaryKey: true } : {}),
-      }));
+      .map((change) => this.#ordered(change, byId));
     return { sequence, hard: this.#graph.hard, soft: this.#graph.soft, late: this.#late, barriers: barriers.names };
   }
 
-  #dependencies(change: Change, byId: ReadonlyMap<string, Change>): readonly Address[] {
-    const addresses = (this.#graph.hard.get(changeId(change)) ?? [])
+  #ordered(change: Change, byId: ReadonlyMap<string, Change>): Change {
+    const id = changeId(change);
+    const hard = this.#graph.hard.get(id) ?? [];
+    if (hard.length === 0 && !this.#aside.has(id)) {
+      return change;
+    }
+    return {
+      ...change,
+      dependsOn: this.#dependencies(hard, byId),
+      ...(this.#aside.has(id) ? { needsTemporaryKey: true } : {}),
+    };
+  }
+
+  #dependencies(hard: readonly string[], byId: ReadonlyMap<string, Change>): readonly Address[] {
+    const addresses = hard
       .flatMap((id) => (byId.has(id) ? [id] : (this.#graph.hard.get(id) ?? []).slice(0, NAMED_OF_BARRIER)))
       .map((id) => byId.get(id)?.address ?? '');
     return [...new Set(addresses)].toSorted(compare);

@@ -142,10 +142,14 @@ function inertTexts<T>(value: T): T {
 function inertMembers<T extends object>(value: T, except: ReadonlySet<string> = NOTHING): T {
   let shown = value;
   for (const key of Object.keys(value) as (keyof T & string)[]) {
-    const member = except.has(key) ? value[key] : inertTexts(value[key]);
-    if (member !== value[key]) {
+    const member = value[key];
+    if (member === null || (typeof member !== 'string' && typeof member !== 'object') || except.has(key)) {
+      continue;
+    }
+    const safe = inertTexts(member);
+    if (safe !== member) {
       shown = shown === value ? { ...value } : shown;
-      shown[key] = member;
+      shown[key] = safe;
     }
   }
   return shown;

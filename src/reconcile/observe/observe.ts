@@ -171,9 +171,11 @@ function namesStranger(
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   const addresses = new PeopleAddresses(kinds);
   for (const resource of declared.values()) {
-    for (const [field, rules] of Object.entries(byName.get(resource.kind)?.fields ?? {})) {
+    const known = byName.get(resource.kind)?.fields ?? {};
+    for (const field of Object.keys(resource.fields)) {
       const value = resource.fields[field];
-      if (value === undefined || value === null || isIdRef(value)) {
+      const rules = known[field];
+      if (rules === undefined || value === undefined || value === null || isIdRef(value)) {
         continue;
       }
       const emails =
