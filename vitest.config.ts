@@ -33,22 +33,35 @@ const ALONE = [
 ];
 
 /**
- * Tests that `npm test` leaves to `.ci/run`: whole programs in many processes, in a browser or over a long time, and the
- * whole interface of the platform. Their parts have tests of their own.
+ * Tests that `npm test` leaves to `.ci/run`: whole programs in many processes, in a browser or over a long time, servers
+ * of other programs, the campaigns that take long, and the whole interface of the platform. Their parts have tests of
+ * their own.
  */
 const SLOW = [
   'test/bench/bench.test.ts',
-  'test/commands/@(completion-shells|drift-pull).test.ts',
-  'test/crash/processes.test.ts',
-  'test/daemon/@(busy|large-files|lifecycle|site-context|stopping|two-replicas).test.ts',
+  'test/clusters/@(run-interleaving|run-recovery).test.ts',
+  'test/commands/@(completion-shells|drift-pull|pasted-commands).test.ts',
+  'test/conversations/@(corpus-nowhere|ingest-killed|mail-threads|sender-interleaving).test.ts',
+  'test/conversations/redact/@(generated|redaction-threads).test.ts',
+  'test/crash/*.test.ts',
+  'test/daemon/@(busy|large-files|lifecycle|lost-state|site-context|state-faults|stopping|two-replicas).test.ts',
+  'test/daemon/failing-store/*.test.ts',
+  'test/daemon/fleet/@(fleet-reports|idle-statements|metrics).test.ts',
   'test/docs/tour.test.ts',
   'test/e2e/*.test.ts',
-  'test/fleet/@(database-faults|lease-faults|processes).test.ts',
+  'test/fleet/@(cut-connection|database-faults|lease-faults|processes|silent-connections).test.ts',
   'test/fleet/processes/*.test.ts',
+  'test/git/fetch-size.test.ts',
   'test/growth/@(emulator|growth).test.ts',
+  'test/notify/kills.test.ts',
   'test/package/@(dockerfile|heap-size|pack|pull-request-jobs).test.ts',
+  'test/queue/@(limit-inference|limit-scenarios).test.ts',
+  'test/reconcile/@(cost|partial-changes).test.ts',
   'test/security/@(daemon|processes).test.ts',
   'test/soak/*.test.ts',
+  'test/store/outbox-differential.test.ts',
+  'test/store/copy/*.test.ts',
+  'test/store/postgres/@(fencing|leases|migrate).test.ts',
   'test/vendor/exchanges.test.ts',
   'test/web/chromium/*.test.ts',
 ];
