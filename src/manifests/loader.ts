@@ -4,7 +4,7 @@ import type { FileEntry, FileTree } from '../core/files/file-tree.ts';
 import type { Declared } from '../core/resource.ts';
 import { Suggestions } from '../core/text/suggest.ts';
 import type { Kind } from '../kinds/model/kind.ts';
-import { FileReader, type ManifestLimits } from './files/file-reader.ts';
+import { FileReader, type ManifestLimits, type OnSections } from './files/file-reader.ts';
 import { type CachedManifest, ManifestCache } from './files/manifest-cache.ts';
 import { findManifestFiles } from './files/manifest-files.ts';
 import { indexKinds, type KindIndex } from './read/kind-index.ts';
@@ -30,6 +30,8 @@ export interface ManifestLoadOptions {
   readonly root?: string;
   /** The daemon's own config file, relative to the tree. It is not a manifest. */
   readonly config?: string;
+  /** Called if there is much to parse. The names are found without parsing, so some may be missing or wrong. */
+  readonly onSections?: OnSections;
 }
 
 /** Loads manifests, and caches unchanged files from one load to the next. */
@@ -40,7 +42,7 @@ export interface ManifestLoader {
   survey(tree: FileTree, options?: ManifestLoadOptions): Promise<readonly Address[]>;
 }
 
-export type { ManifestLimits } from './files/file-reader.ts';
+export type { ManifestLimits, OnSections } from './files/file-reader.ts';
 
 const DEFAULT_LIMITS: ManifestLimits = {
   manifestBytes: 10 * 1_048_576,
@@ -66,7 +68,7 @@ export function createManifestLoader(
   const cache = new ManifestCache();
   const parts = { kinds: index, limits: { ...DEFAULT_LIMITS, ...options.limits }, cache, parse: createYamlReader() };
   let last: { readonly manifests: readonly ReadManifest[]; readonly state: DesiredState } | null = null;
-  const read = async (tree: FileTree, { root = '', config }: ManifestLoadOptions): Promise<ReadFiles> => {
+  const read = async (tree: FileTree, { root = '', config, onSections }: ManifestLoadOptions): Promise<ReadFiles> => {
     const entries = await tree.list();
     const files = await findManifestFiles(tree, entries, config ?? null, root);
     const listed = {
@@ -75,7 +77,7 @@ export function createManifestLoader(
       suggestions: new Suggestions(),
     };
     cache.begin();
-    return readManifests(new FileReader(parts, listed, root), files);
+    return readManifests(new FileReader(parts, listed, root, onSections), files);
   };
   return {
     survey: async (tree, options = {}) => addressesOf((await read(tree, options)).manifests, index),

@@ -51,9 +51,9 @@ export function holdLastRequiredPart(
   }: { readonly kinds: readonly KindRules[]; readonly observation: Observation; readonly identity: Identity },
 ): readonly Change[] {
   const kept = new Map<Change, string>();
-  for (const { name, keepsOne, deletedWith } of kinds) {
+  for (const { name, deletedWith } of kinds.filter(({ keepsOne }) => keepsOne === true)) {
     const deletions = changes.filter((change) => change.kind === name && change.action === 'delete');
-    if (keepsOne !== true || deletions.length === 0) {
+    if (deletions.length === 0) {
       continue;
     }
     const going = new Set(deletions.map((deletion) => deletion.id));

@@ -1,5 +1,5 @@
-/** Reads of details of many resources: how many are open at a time, and what an error stops. */
-import { expect, test } from 'vitest';
+/** Reads of many resources: how many are open at a time, what an error stops, and lists that were begun early. */
+import { describe, expect, test } from 'vitest';
 import type { Actual } from '../../src/core/resource.ts';
 import type { Kind } from '../../src/kinds/model/kind.ts';
 import type { Reader } from '../../src/platform/client.ts';
@@ -46,4 +46,46 @@ test('after an error nothing more is read, and the error is thrown once the othe
   await expect(readAll(kind)).rejects.toThrow('refused');
   expect(ended).toBe(started);
   expect(started).toBeLessThan(1100);
+});
+
+describe('a list that was begun early', () => {
+  function listedKind(list: () => Promise<void>): { kind: Kind; lists: () => number } {
+    let lists = 0;
+    const kind = {
+      observe: async ({ add }: { add(actual: Actual): void }) => {
+        lists += 1;
+        await list();
+        add({ id: 'a', fields: {} } as Actual);
+      },
+    } as unknown as Kind;
+    return { kind, lists: () => lists };
+  }
+
+  test('is used by one read, and only the next read lists again', async () => {
+    const { kind, lists } = listedKind(async () => {});
+    const source = platformSource({} as Reader);
+    source.begin([kind]);
+    source.begin([kind]);
+    expect(lists()).toBe(1);
+    expect((await source.read([kind], ALL)).actuals).toHaveLength(1);
+    expect(lists()).toBe(1);
+    await source.read([kind], ALL);
+    expect(lists()).toBe(2);
+  });
+
+  test('reports its error to the read, and to nobody if nothing reads it', async () => {
+    const { kind } = listedKind(async () => {
+      throw new Error('refused');
+    });
+    const source = platformSource({} as Reader);
+    source.begin([kind]);
+    await new Promise((resolve) => setImmediate(resolve));
+    await expect(source.read([kind], ALL)).rejects.toThrow('refused');
+    source.begin([kind]);
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  test('does not exist for a kind without a list', () => {
+    platformSource({} as Reader).begin([{ observe: null } as Kind]);
+  });
 });

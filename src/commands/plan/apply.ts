@@ -10,21 +10,20 @@ import { isAncestor } from '../../git/make-commit.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';
 import { counted, printable } from '../../plan/render/words.ts';
-import type { Connection } from '../../platform/connection.ts';
 import { inferredLimits } from '../../queue/estimate/inferred-limits.ts';
 import { idsOf, readOtherScopes, recordApplied, type ScopedDirectory } from '../../reconcile/applied.ts';
 import type { ApplyResult } from '../../reconcile/change-scheduler.ts';
-import { applyParallel, type PlanningInput } from '../../reconcile/planning.ts';
+import { applyParallel, type Planned, type PlanningInput } from '../../reconcile/planning.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { withPlatform } from '../cli/session.ts';
+import { type PlatformSession, withPlatform } from '../cli/session.ts';
 import { runApply } from './apply-run.ts';
 import { isAwaited } from './apply-summary.ts';
 import { openRefs } from './desired.ts';
 import { approvalFor } from './next-command.ts';
 import { renderPlan } from './plan.ts';
 import { findDifferences, type PlanFile, readPlanFile } from './plan-file.ts';
-import { type CommandInput, type PlanningFlags, planAgainstPlatform, planningInput, policyOf } from './planning.ts';
+import { type CommandInput, type PlanningFlags, planAgainstPlatform, planFolder, policyOf } from './planning.ts';
 
 export interface ApplyFlags extends PlanningFlags {
   readonly organization?: string;
@@ -41,11 +40,10 @@ export async function applyCommand(target: string, flags: ApplyFlags, context: C
   const organization = chooseOrganization(config, flags.organization ?? file?.organization);
   return withPlatform(config, organization, context, async (session) => {
     const { connection } = session;
-    const input =
+    const { input, planned } =
       file === null
-        ? await planningInput({ folder: target, config, organization, queue: connection.queue }, flags, context)
-        : await inputFromFile(file, target, { config, organization, connection }, flags, context);
-    const planned = await planAgainstPlatform(input, session, context.terminal);
+        ? await planFolder({ folder: target, config, organization, queue: connection.queue }, flags, session, context)
+        : await planFile(file, target, { config, organization, session }, flags, context);
     refuseStalePlan(file, planned.plan, input.policy);
     checkApproval(flags, planned.plan);
     const record = flags.record === true ? await openRecord(input, file !== null, context) : null;
@@ -84,13 +82,13 @@ async function planFileAt(path: string, name: string): Promise<PlanFile | null> 
 /** Size limit of a plan file, in bytes. */
 const MAX_PLAN_SIZE = 256 * 1_048_576;
 
-async function inputFromFile(
+async function planFile(
   file: PlanFile,
   target: string,
-  { config, organization, connection }: FileContext,
+  { config, organization, session }: FileContext,
   flags: ApplyFlags,
   context: CommandContext,
-): Promise<CommandInput> {
+): Promise<{ readonly input: CommandInput; readonly planned: Planned }> {
   const known = [flags.base === undefined ? null : '--base', flags.scope === undefined ? null : '--scope'];
   const [given] = known.filter((flag) => flag !== null);
   if (given !== undefined) {
@@ -101,20 +99,22 @@ async function inputFromFile(
   if (file.organization !== organization.id) {
     throw new RefusedPlanError(`the plan file is for organization ${file.organization}, not ${organization.id}`);
   }
-  return {
+  const { queue } = session.connection;
+  const input: CommandInput = {
     ...file,
     ...(await readRecorded(file, target, flags, context)),
     kinds,
     policy: policyOf(config, organization, flags, context),
-    estimate: (work) => connection.queue.estimate(work, applyParallel(config.queue.concurrency)),
-    inferredLimits: () => inferredLimits(connection.queue.snapshot().budgets),
+    estimate: (work) => queue.estimate(work, applyParallel(config.queue.concurrency)),
+    inferredLimits: () => inferredLimits(queue.snapshot().budgets),
   };
+  return { input, planned: await planAgainstPlatform(input, session, context.terminal) };
 }
 
 interface FileContext {
   readonly config: Config;
   readonly organization: OrganizationConfig;
-  readonly connection: Connection;
+  readonly session: PlatformSession;
 }
 
 /** Reads the applied refs from the repository of the plan file, or else of the working directory. */

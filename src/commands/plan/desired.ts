@@ -11,7 +11,7 @@ import { findRepositoryRoot, type Head, listTrackedFiles, readHead, resolveRef }
 import { resolveManifestFolder } from '../../git/repository.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { type FileSelection, openDiskTree } from '../../manifests/files/disk-tree.ts';
-import { createManifestLoader, type DesiredState } from '../../manifests/loader.ts';
+import { createManifestLoader, type DesiredState, type OnSections } from '../../manifests/loader.ts';
 import type { OtherScopes } from '../../plan/identity/other-scopes.ts';
 import { readAppliedBase, readOtherScopes, readRecordedBase, type ScopedDirectory } from '../../reconcile/applied.ts';
 import { baseAt } from '../../reconcile/base-at.ts';
@@ -26,11 +26,16 @@ export interface LoadedFolder {
 }
 
 /** Reads the manifests of a folder and its commit. Throws DesiredStateError with every problem. */
-export async function loadFolder(cwd: string, folder: string, config?: string): Promise<LoadedFolder> {
+export async function loadFolder(
+  cwd: string,
+  folder: string,
+  config?: string,
+  onSections?: OnSections,
+): Promise<LoadedFolder> {
   const path = await folderAt(cwd, folder);
   // Runs git concurrently with reading the files.
   const reading = readHead(path);
-  const state = await loadPath(path, cwd, config);
+  const state = await loadPath(path, cwd, config, onSections);
   const head = await reading;
   return { state, commit: head === null || head.dirty ? null : head.commit, head };
 }
@@ -40,9 +45,15 @@ export async function loadManifests(cwd: string, folder: string, config?: string
   return loadPath(await folderAt(cwd, folder), cwd, config);
 }
 
-async function loadPath(path: string, cwd: string, config: string | undefined): Promise<DesiredState> {
-  const own = config === undefined ? undefined : relative(path, resolve(cwd, config));
-  return loadTree(openFolder(path), relative(cwd, path), own);
+async function loadPath(
+  path: string,
+  cwd: string,
+  config: string | undefined,
+  onSections?: OnSections,
+): Promise<DesiredState> {
+  const own = config === undefined ? {} : { config: relative(path, resolve(cwd, config)) };
+  const options = { root: relative(cwd, path), ...own, ...(onSections === undefined ? {} : { onSections }) };
+  return createManifestLoader(kinds).load(openFolder(path), options);
 }
 
 /** Returns the addresses that the manifests of a folder declare, even if the manifests have errors. */
@@ -65,10 +76,6 @@ async function folderAt(cwd: string, folder: string): Promise<string> {
   }
   resolveManifestFolder(path);
   return path;
-}
-
-async function loadTree(tree: FileTree, root: string, config?: string): Promise<DesiredState> {
-  return createManifestLoader(kinds).load(tree, { root, ...(config === undefined ? {} : { config }) });
 }
 
 /** The base of a plan, and when to fetch the applied refs. */

@@ -15,7 +15,7 @@ import { withPlatform } from '../cli/session.ts';
 import { paintFor } from '../cli/terminal.ts';
 import { type ApprovalFlags, approvalFor, nextCommand } from './next-command.ts';
 import { writePlanFile } from './plan-file.ts';
-import { type CommandInput, type PlanningFlags, planAgainstPlatform, planningInput } from './planning.ts';
+import { type CommandInput, type PlanningFlags, planFolder } from './planning.ts';
 import { planOverSnapshot } from './snapshot.ts';
 
 export type PlanFormat = 'text' | 'markdown' | 'json';
@@ -97,13 +97,9 @@ async function planOverPlatform(folder: string, flags: PlanFlags, context: Comma
   const config = await readConfig(flags.config, context, folder);
   const organization = chooseOrganization(config, flags.organization);
   return withPlatform(config, organization, context, async (session) => {
-    const input = await planningInput(
-      { folder, config, organization, queue: session.connection.queue },
-      flags,
-      context,
-    );
-    const { plan } = await planAgainstPlatform(input, session, context.terminal);
-    return { input, plan };
+    const target = { folder, config, organization, queue: session.connection.queue };
+    const { input, planned } = await planFolder(target, flags, session, context);
+    return { input, plan: planned.plan };
   });
 }
 

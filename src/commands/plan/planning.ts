@@ -1,9 +1,12 @@
 /** Builds the planning input of a command from its folder, flags and configuration. */
+import { setImmediate } from 'node:timers/promises';
 import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { ConfigError } from '../../core/errors.ts';
 import { isScope } from '../../core/scope.ts';
 import { kinds } from '../../kinds/registry.ts';
+import type { OnSections } from '../../manifests/loader.ts';
 import { DEFAULT_POLICY } from '../../plan/policy.ts';
+import type { Reader } from '../../platform/client.ts';
 import type { Connection } from '../../platform/connection.ts';
 import { inferredLimits } from '../../queue/estimate/inferred-limits.ts';
 import type { QueueSnapshot } from '../../queue/model/snapshot.ts';
@@ -44,16 +47,18 @@ export interface PlanningTarget {
   readonly queue: Pick<Connection['queue'], 'estimate'> & { snapshot(): Pick<QueueSnapshot, 'budgets'> };
   /** Manifests that were already read; read from the folder if absent. */
   readonly loaded?: LoadedFolder;
+  /** Called with the sections of large manifests before they are parsed. */
+  readonly onSections?: OnSections;
 }
 
-/** Reads a folder and its base. Throws DesiredStateError before any request to the platform. */
+/** Reads a folder and its base. Throws DesiredStateError with every problem of the manifests. */
 export async function planningInput(
-  { folder, config, organization, queue, loaded }: PlanningTarget,
+  { folder, config, organization, queue, loaded, onSections }: PlanningTarget,
   flags: PlanningFlags,
   context: CommandContext,
 ): Promise<CommandInput> {
   const { cwd, err } = context.terminal;
-  const { state, commit, head } = loaded ?? (await loadFolder(cwd, folder, flags.config));
+  const { state, commit, head } = loaded ?? (await loadFolder(cwd, folder, flags.config, onSections));
   const base = await loadBase(cwd, folder, head, {
     organization: organization.id,
     base: flags.base,
@@ -116,6 +121,40 @@ export function policyOf(
     allowDeletes: flags.allowDeletes ?? 0,
     approved: flags.approve === undefined ? [] : [flags.approve],
   };
+}
+
+/** Turns of the event loop in which a connection to this machine opens and a request is sent. Others open later. */
+const TURNS_TO_SEND = 5;
+
+/**
+ * Reads a folder and plans it against the platform, with a client that cannot write. If there is much to parse, the
+ * platform lists the kinds in it meanwhile. Throws DesiredStateError; then, what was requested is cancelled.
+ */
+export function planFolder(
+  target: PlanningTarget,
+  flags: PlanningFlags,
+  session: PlatformSession,
+  context: CommandContext,
+): Promise<{ readonly input: CommandInput; readonly planned: Planned }> {
+  const failed = new AbortController();
+  const signal = AbortSignal.any([session.signal, failed.signal]);
+  const work = async (reader: Reader, requests: () => number) => {
+    const source = platformSource(reader, requests);
+    const onSections: OnSections = async (names) => {
+      source.begin(kinds.filter(({ manifest }) => manifest !== null && names.has(manifest.section)));
+      for (let turn = 0; turn < TURNS_TO_SEND; turn += 1) {
+        await setImmediate();
+      }
+    };
+    try {
+      const input = await planningInput({ ...target, onSections }, flags, context);
+      return { input, planned: await makePlan(input, source) };
+    } catch (error) {
+      failed.abort(error);
+      throw error;
+    }
+  };
+  return readWithProgress(target.organization.id, { ...session, signal }, context.terminal, work);
 }
 
 /** Plans against the platform, with a client that cannot write. */

@@ -20,6 +20,12 @@ export interface ManifestLimits {
   readonly aliasedValues: number;
 }
 
+/** Called with the names of sections before the manifest that contains them is parsed, which blocks the process. */
+export type OnSections = (names: ReadonlySet<string>) => Promise<void>;
+
+/** Characters of manifests from which {@link OnSections} is called: less is parsed in a moment. */
+const MUCH = 8192;
+
 interface ReaderParts {
   readonly kinds: KindIndex;
   readonly limits: ManifestLimits;
@@ -32,11 +38,15 @@ export class FileReader {
   private readonly parts: ReaderParts;
   private readonly listed: ListedTree;
   private readonly root: string;
+  private readonly onSections: OnSections | null;
+  private readonly announced = new Set<string>();
+  private characters = 0;
 
-  constructor(parts: ReaderParts, listed: ListedTree, root: string) {
+  constructor(parts: ReaderParts, listed: ListedTree, root: string, onSections: OnSections | null = null) {
     this.parts = parts;
     this.listed = listed;
     this.root = root;
+    this.onSections = onSections;
   }
 
   /** Returns the cached result without reading the file; null if the file must be read. */
@@ -74,6 +84,7 @@ export class FileReader {
     const { kinds, limits, parse } = this.parts;
     const shown = this.shown(entry.path);
     const reader = new ManifestReader({ shown, text, kinds, maxAliased: limits.aliasedValues });
+    await this.announce(text);
     reader.begin(parse(text));
     const dependencies: NamedDependency[] = [];
     for (const { file, offset, put } of reader.files) {
@@ -88,6 +99,21 @@ export class FileReader {
     }
     const names = dependencies.flatMap(({ path, resolved }) => (path === resolved ? [path] : [path, resolved]));
     return { text, manifest: reader.finish(), dependencies, names };
+  }
+
+  private async announce(text: string): Promise<void> {
+    this.characters += text.length;
+    if (this.onSections === null || this.characters < MUCH) {
+      return;
+    }
+    const names = new Set(Array.from(text.matchAll(/^\w+(?=:)/gm), ([name]) => name));
+    const added = names.difference(this.announced);
+    if (added.size > 0) {
+      for (const name of added) {
+        this.announced.add(name);
+      }
+      await this.onSections(added);
+    }
   }
 
   /** Returns the bytes, or an error message for a link that is broken or leads to a file that is not in the tree. */

@@ -139,6 +139,9 @@ function bindByKeys(
   availability: Availability,
   adopts: boolean,
 ): void {
+  if (!state.hasActuals) {
+    return;
+  }
   const keys = new Map([...state.waiting].map((resource) => [resource, keysOf(resource)]));
   const most = [...keys.values()].reduce((max, { length }) => Math.max(max, length), 0);
   for (let rank = 0; rank < most; rank += 1) {

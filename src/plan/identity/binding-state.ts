@@ -39,6 +39,8 @@ export class BindingState {
   readonly kind: KindRules;
   readonly declared: readonly Declared[];
   readonly dropped: readonly BaseEntry[];
+  /** False if the platform has no resource of the kind. */
+  readonly hasActuals: boolean;
   /** Declared resources that no rule has bound yet, parents first. */
   readonly waiting: Set<Declared>;
   readonly tables: BindingTables;
@@ -50,6 +52,7 @@ export class BindingState {
     this.kind = kind;
     this.declared = declared;
     this.dropped = dropped;
+    this.hasActuals = actuals.length > 0;
     this.waiting = new Set(parentsFirst(declared));
     this.tables = tables;
     this.#base = base;

@@ -32,6 +32,12 @@ export interface ActualSource {
   ownUser?(members: readonly Actual[]): Promise<string | null>;
 }
 
+/** The platform as a source. */
+export interface PlatformSource extends ActualSource {
+  /** Requests the lists of some kinds early. The next `read` of each kind uses them, and reports their errors. */
+  begin(kinds: readonly Kind[]): void;
+}
+
 /** Returns true if a key requires what a detail request of a resource returns. */
 export function isRequired({ fields, parts }: DetailRequest, actual: Actual, required: RequiredDetails): boolean {
   return (
@@ -55,17 +61,35 @@ export function combineResources(found: readonly ActualResources[]): ActualResou
 }
 
 /** Opens the platform as a source; `requests` returns the number of requests that the reader has made. */
-export function platformSource(reader: Reader, requests: () => number = () => 0): ActualSource {
+export function platformSource(reader: Reader, requests: () => number = () => 0): PlatformSource {
+  const begun = new Map<Kind, Promise<ActualResources>>();
+  const listOnce = (kind: Kind) => {
+    const listing = begun.get(kind) ?? list(kind, reader);
+    begun.delete(kind);
+    return listing;
+  };
   return {
+    begin(kinds) {
+      for (const kind of kinds.filter((each) => each.observe !== null && !begun.has(each))) {
+        const listing = list(kind, reader);
+        listing.catch(() => {});
+        begun.set(kind, listing);
+      }
+    },
     read: async (kinds, required) =>
-      combineResources(await settleAll(kinds.map((kind) => readKind(kind, required, reader)))),
+      combineResources(await settleAll(kinds.map((kind) => readKind(kind, listOnce(kind), required, reader)))),
     requests,
     ownUser: (members) => ownUser(reader, members),
   };
 }
 
-async function readKind(kind: Kind, required: RequiredDetails, reader: Reader): Promise<ActualResources> {
-  const { actuals, people } = await list(kind, reader);
+async function readKind(
+  kind: Kind,
+  listing: Promise<ActualResources>,
+  required: RequiredDetails,
+  reader: Reader,
+): Promise<ActualResources> {
+  const { actuals, people } = await listing;
   const resources = await readEach(actuals, async (actual) =>
     withDetails(actual, await readDetails(kind.details ?? [], actual, required, reader)),
   );
