@@ -27,8 +27,8 @@ function hasSortedKeys(value: unknown): boolean {
     return value.every(hasSortedKeys);
   }
   let before = '';
-  for (const [key, member] of Object.entries(value)) {
-    if (key < before || !hasSortedKeys(member)) {
+  for (const key of Object.keys(value)) {
+    if (key < before || !hasSortedKeys((value as JsonObject)[key])) {
       return false;
     }
     before = key;

@@ -123,8 +123,11 @@ function withAccessFields(change: Change, kinds: ReadonlyMap<string, KindRules>)
 
 function summarize(changes: readonly Change[], identity: Identity): PlanSummary {
   const changed = new Set(changes.map((change) => change.address));
-  const due = changes.filter((change) => change.held === null && change.paused === null);
-  const count = (action: Change['action']) => due.filter((change) => change.action === action).length;
+  const due = Map.groupBy(
+    changes.filter((change) => change.held === null && change.paused === null),
+    (change) => change.action,
+  );
+  const count = (action: Change['action']) => due.get(action)?.length ?? 0;
   return {
     create: count('create'),
     update: count('update'),

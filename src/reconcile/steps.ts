@@ -24,23 +24,29 @@ export function planSteps(ordering: Ordering, writesOf: (change: Change) => Writ
   for (const change of ordering.sequence) {
     const id = changeId(change);
     const writes = writesOf(change);
-    const hard = ordering.hard.get(id) ?? [];
-    steps.set(id, { id, change, writes, half: 'first', ...waits(hard, ordering.soft.get(id) ?? []) });
-    if ((writes.late ?? []).length > 0) {
+    const requires = ordering.hard.get(id) ?? NONE;
+    const waitsFor = union(requires, ordering.soft.get(id) ?? NONE);
+    steps.set(id, { id, change, writes, half: 'first', requires, waitsFor });
+    if ((writes.late ?? NONE).length > 0) {
       const late = ordering.late.get(id);
-      const after = waits([id, ...(late?.hard ?? [])], late?.soft ?? []);
-      steps.set(lateId(id), { id: lateId(id), change, writes, half: 'late', ...after });
+      const needed = [id, ...(late?.hard ?? NONE)];
+      const after = union(needed, late?.soft ?? NONE);
+      steps.set(lateId(id), { id: lateId(id), change, writes, half: 'late', requires: needed, waitsFor: after });
     }
   }
   for (const id of ordering.barriers) {
-    const after = waits(ordering.hard.get(id) ?? [], ordering.soft.get(id) ?? []);
-    steps.set(id, { id, change: null, writes: { first: [] }, half: 'first', ...after });
+    const requires = ordering.hard.get(id) ?? NONE;
+    const waitsFor = union(requires, ordering.soft.get(id) ?? NONE);
+    steps.set(id, { id, change: null, writes: { first: [] }, half: 'first', requires, waitsFor });
   }
   return steps;
 }
 
-function waits(hard: readonly string[], soft: readonly string[]): Pick<Step, 'waitsFor' | 'requires'> {
-  return { requires: hard, waitsFor: hard.length + soft.length === 0 ? hard : [...new Set([...hard, ...soft])] };
+/** Most changes wait for nothing. */
+const NONE: readonly string[] = [];
+
+function union(hard: readonly string[], soft: readonly string[]): readonly string[] {
+  return hard.length + soft.length === 0 ? NONE : [...new Set([...hard, ...soft])];
 }
 
 function lateId(id: string): string {
