@@ -12,6 +12,7 @@ import {
   resolveReplacements,
 } from '../../src/plan/identity/binding-rules.ts';
 import { BindingState } from '../../src/plan/identity/binding-state.ts';
+import { refuseTakenKeys } from '../../src/plan/identity/taken-keys.ts';
 import type { KindRules } from '../../src/plan/model/rules.ts';
 import { baseOfManifests } from '../../src/reconcile/record.ts';
 import { actual } from '../support/planning.ts';
@@ -67,6 +68,7 @@ test('the rules run in the documented order', () => {
     bindByOwnId,
     bindByRecordedId,
     bindDropped,
+    refuseTakenKeys,
     bindByBaseKey,
     resolveReplacements,
     bindByDeclaredKey,
@@ -120,5 +122,45 @@ describe('each rule on its own', () => {
     resolveReplacements(state);
     expect(idsIn(state.tables.bound)).toEqual({ 'team/a': 't1' });
     expect(idsIn(state.tables.replaced)).toEqual({});
+  });
+});
+
+// Team t1 is called A, and team t2 is called B.
+describe('a renamed key whose old title a new key takes', () => {
+  const TAKEN = 'teams: { a: { title: B }, b: { title: A } }';
+
+  test('is refused over a base without ids, which does not tell whether the rename was applied', async () => {
+    const state = await stateOf({ manifests: TAKEN, base: A });
+    refuseTakenKeys(state);
+    expect(state.tables.problems).toMatchObject([
+      {
+        address: 'team/a',
+        message:
+          'may be t1, whose title the base has, or t2, whose title is declared now, because team/b takes over the title; set id to choose one',
+      },
+    ]);
+    expect([...state.waiting].map(({ address }) => address)).toEqual(['team/b']);
+  });
+
+  test.each<[string, Situation]>([
+    ['a recorded id', { manifests: TAKEN, base: A, recorded: { id: 't1' } }],
+    ['no resource with the new title', { manifests: 'teams: { a: { title: C }, b: { title: A } }', base: A }],
+    [
+      'no resource with the old title',
+      { manifests: 'teams: { a: { title: B }, b: { title: C } }', base: 'teams: { a: { title: C } }' },
+    ],
+    ['titles that are exchanged', { manifests: TAKEN, base: 'teams: { a: { title: A }, b: { title: B } }' }],
+    [
+      'a new title that the base knows from a dropped key',
+      { manifests: TAKEN, base: 'teams: { a: { title: A }, c: { title: B } }' },
+    ],
+    ['no new key', { manifests: 'teams: { a: { title: B } }', base: A }],
+    ['no base', { manifests: TAKEN }],
+  ])('is not refused with %s', async (_, situation) => {
+    const state = await stateOf(situation);
+    const waiting = state.waiting.size;
+    refuseTakenKeys(state);
+    expect(state.tables.problems).toEqual([]);
+    expect(state.waiting.size).toBe(waiting);
   });
 });

@@ -5,6 +5,7 @@ import type { NaturalKey } from '../model/rules.ts';
 import type { BindingState } from './binding-state.ts';
 import type { Availability } from './candidates.ts';
 import { describeMatches } from './natural-key.ts';
+import { refuseTakenKeys } from './taken-keys.ts';
 
 type BindingRule = (state: BindingState) => void;
 
@@ -17,6 +18,7 @@ export const BINDING_RULES: readonly BindingRule[] = [
   bindByOwnId,
   bindByRecordedId,
   bindDropped,
+  refuseTakenKeys,
   bindByBaseKey,
   resolveReplacements,
   bindByDeclaredKey,
