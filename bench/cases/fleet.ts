@@ -118,6 +118,8 @@ async function measureIdle(context: CaseContext): Promise<void> {
   // The rest of the log is not needed, but the daemon must be able to write it.
   daemon.child.stderr?.resume();
   const pid = daemon.child.pid ?? 0;
+  // The first minute has the work of the start.
+  await sleep(60_000, undefined, { signal: context.signal });
   const [before, cpu] = [await statementsOf(cluster, url), cpuSeconds(pid)];
   for (let second = 0; second < MEASURED_SECONDS; second += POLL_SECONDS) {
     commitTo(busy, second);
