@@ -26,7 +26,7 @@ export const UNREAD_FILE: FileContent = Object.freeze(new FileContent('', '', 'u
 
 /** Validates an entry against its kind's schema, and returns problems that name the field. */
 export function checkEntry(schema: z.ZodType, value: unknown): CheckedEntry {
-  const result = schema.safeParse(value, { error: carryFields });
+  const result = schema.safeParse(value, CARRYING_FIELDS);
   if (result.success) {
     return { entry: result.data, problems: null };
   }
@@ -45,6 +45,8 @@ function carryFields(issue: z.core.$ZodRawIssue): string {
   const definition = issue.inst?._zod.def as { readonly shape?: object } | undefined;
   return FIELDS + Object.keys(definition?.shape ?? {}).join(',');
 }
+
+const CARRYING_FIELDS = { error: carryFields };
 
 interface Explained extends EntryProblem {
   /** Field that was probably meant, so that it is not also reported as missing. */

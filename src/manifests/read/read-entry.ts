@@ -39,7 +39,8 @@ export interface ReadEntry {
   readonly resources: readonly ReadResource[];
 }
 
-interface EntryInput {
+/** Entry to read, and what reading it needs. */
+export interface EntryInput {
   readonly kind: SectionKind;
   readonly writtenKey: string;
   readonly pair: NodePair;
@@ -80,11 +81,16 @@ export function readEntry(input: EntryInput): ReadEntry {
   if (!keyFits || checked.problems !== null) {
     return broken;
   }
-  const resources = declare(input, key, checked.entry, address);
+  const resources = declare(input, key, checked.entry, broken);
   return resources === null ? broken : { ...broken, broken: false, resources };
 }
 
-function declare(input: EntryInput, key: string, entry: unknown, address: Address): ReadResource[] | null {
+function declare(
+  input: EntryInput,
+  key: string,
+  entry: unknown,
+  { address, source }: Pick<ReadEntry, 'address' | 'source'>,
+): ReadResource[] | null {
   const written: WrittenResource[] = [];
   const problems: { readonly path: EntryPath; readonly message: string }[] = [];
   input.kind.manifest.declare(key, entry, {
@@ -95,7 +101,9 @@ function declare(input: EntryInput, key: string, entry: unknown, address: Addres
     append(problems, unknownIgnored(input.kinds, resource));
   }
   if (problems.length === 0) {
-    return written.map((resource) => place(input, resource));
+    return written.map((resource) =>
+      place(input, resource, resource.path.length === 0 ? source : sourceAt(input, resource.path)),
+    );
   }
   const owners = new Map(written.map((resource) => [JSON.stringify(resource.path), resource]));
   for (const { path, message } of problems) {
@@ -133,8 +141,7 @@ function unknownIgnored(kinds: KindIndex, resource: WrittenResource) {
   );
 }
 
-function place(input: EntryInput, written: WrittenResource): ReadResource {
-  const source = sourceAt(input, written.path);
+function place(input: EntryInput, written: WrittenResource, source: Source): ReadResource {
   const address = addressOf(written.kind, written.key);
   const found: Reference[] = [];
   collectReferences(written.fields, found);

@@ -9,7 +9,7 @@ import { Lines, lastAtMost, type Position } from './lines.ts';
 import { Locator } from './locate.ts';
 import { keyText, type NodePair, offsetOf, type YamlNode } from './nodes.ts';
 import type { YamlFile } from './parse-yaml.ts';
-import { type ReadEntry, readEntry } from './read-entry.ts';
+import { type EntryInput, type ReadEntry, readEntry } from './read-entry.ts';
 
 /** Declarations of one file, before they are merged with those of other files. */
 export interface ReadManifest {
@@ -106,16 +106,13 @@ export class ManifestReader {
 
   /** Second step: validates every entry and lets its kind read it. */
   finish(): ReadManifest {
-    const entries = this.pending.map((pending) =>
-      readEntry({
-        ...pending,
-        value: pending.value(),
-        kinds: this.kinds,
-        shown: this.shown,
-        positionOf: (offset) => this.positionOf(offset),
-        report: (offset, message, address) => this.report(offset, message, address),
-      }),
-    );
+    const common: Pick<EntryInput, 'kinds' | 'shown' | 'positionOf' | 'report'> = {
+      kinds: this.kinds,
+      shown: this.shown,
+      positionOf: (offset) => this.positionOf(offset),
+      report: (offset, message, address) => this.report(offset, message, address),
+    };
+    const entries = this.pending.map((pending) => readEntry({ ...pending, ...common, value: pending.value() }));
     const { shown, problems, sections, unread } = this;
     return { shown, problems, sections: [...sections], entries, unread: unread ? this.text : null };
   }
