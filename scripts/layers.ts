@@ -17,9 +17,6 @@ export interface Layer {
   readonly folders?: Readonly<Record<string, string>>;
 }
 
-/** The most files directly in a folder. */
-const MAX_FILES = 20;
-
 /** An import of a source file; `specifier` is null where it is not a literal. */
 export interface Import {
   readonly specifier: string | null;
@@ -138,15 +135,10 @@ export function findTableProblems(sources: SourceImports, layers: readonly Layer
 }
 
 /**
- * Mistakes in the folders inside of layers, one message each: folders without a purpose, purposes without a folder,
- * folders with too many files, and folders that import each other in a cycle. `exceptions` names folders to leave out
- * of the last two.
+ * Mistakes in the folders inside of layers, one message each: folders without a purpose, purposes without a folder, and
+ * folders that import each other in a cycle.
  */
-export function findFolderProblems(
-  sources: SourceImports,
-  layers: readonly Layer[],
-  exceptions: { readonly large: readonly string[]; readonly cyclic: readonly string[] },
-): readonly string[] {
+export function findFolderProblems(sources: SourceImports, layers: readonly Layer[]): readonly string[] {
   const files = Map.groupBy(sources.keys(), (path) => posix.dirname(path));
   const listed = layers.flatMap(({ name, folders = {} }) => [
     name,
@@ -163,11 +155,8 @@ export function findFolderProblems(
       .filter((folder) => folder !== '.' && !listed.includes(folder))
       .map((each) => `src/${each}: has no purpose in architecture.json`),
     ...listed.filter((each) => each.includes('/') && !files.has(each)).map((each) => `${each}: has no files`),
-    ...[...files]
-      .filter(([folder, paths]) => paths.length > MAX_FILES && !exceptions.large.includes(folder))
-      .map(([folder, paths]) => `src/${folder}: has ${paths.length} files, more than ${MAX_FILES}`),
     ...[...files.keys()]
-      .filter((folder) => folder !== '.' && !exceptions.cyclic.includes(folder) && reaches(arrows, folder, folder))
+      .filter((folder) => folder !== '.' && reaches(arrows, folder, folder))
       .map((folder) => `src/${folder}: imports itself by way of other folders`),
   ];
 }

@@ -27,8 +27,8 @@ describe('architecture.json', () => {
     expect(findTableProblems(sources, layers)).toEqual([]);
   });
 
-  test('gives every folder a purpose, at most 20 files, and no cycle', () => {
-    expect(findFolderProblems(sources, layers, { large: [], cyclic: [] })).toEqual([]);
+  test('gives every folder a purpose, and no cycle', () => {
+    expect(findFolderProblems(sources, layers)).toEqual([]);
   });
 
   test('allows nothing that is not needed', () => {
@@ -58,21 +58,15 @@ describe('findFolderProblems', () => {
     ['a/x/one.ts', [{ specifier: '../y/two.ts', line: 1 }]],
     ['a/y/two.ts', [{ specifier: '../x/one.ts', line: 1 }]],
   ]);
-  const none = { large: [], cyclic: [] };
 
   test('reports a cycle of folders, a folder without a purpose, and a purpose without a folder', () => {
     const layers = [{ ...layer('a'), folders: { x: 'Does x.', z: 'Does z.' } }];
-    expect(findFolderProblems(sources, layers, none)).toEqual([
+    expect(findFolderProblems(sources, layers)).toEqual([
       'src/a/y: has no purpose in architecture.json',
       'a/z: has no files',
       'src/a/x: imports itself by way of other folders',
       'src/a/y: imports itself by way of other folders',
     ]);
-  });
-
-  test('reports more than 20 files in a folder', () => {
-    const many = new Map(Array.from({ length: 21 }, (_, index) => [`a/f${index}.ts`, []]));
-    expect(findFolderProblems(many, [layer('a')], none)).toEqual(['src/a: has 21 files, more than 20']);
   });
 });
 
