@@ -55,7 +55,6 @@ const SLOW = [
   'test/growth/@(emulator|growth).test.ts',
   'test/notify/kills.test.ts',
   'test/package/@(dockerfile|heap-size|pack|pull-request-jobs).test.ts',
-  'test/queue/@(limit-inference|limit-scenarios).test.ts',
   'test/reconcile/@(cost|partial-changes).test.ts',
   'test/security/@(daemon|processes).test.ts',
   'test/soak/*.test.ts',

@@ -9,8 +9,6 @@ import type { Case, CaseContext } from '../runner.ts';
 const WINDOW = 2000;
 const LIMIT = 60;
 const CALLS = 600;
-/** Half a window less: a few requests that learning the limit has cost must not count as a whole window. */
-const HEADERLESS_CALLS = 570;
 /** Requests per window of another client with the same token. */
 const NEIGHBOR = 20;
 /** Operation that only the other client calls. */
@@ -21,61 +19,41 @@ type Windows = 'fixed' | 'first-call';
 export const RATE_LIMIT_CASES: readonly Case[] = [
   limited('limit-aligned', 'fixed', { goal: 1.03, refused: 0 }),
   limited('limit-first-call', 'first-call', { goal: 1.15, refused: 0 }),
-  limited('limit-aligned-no-headers', 'fixed', { headers: false, goal: 1.05, refused: 5 }),
-  limited('limit-first-call-no-headers', 'first-call', { headers: false, goal: 1.05, refused: 5 }),
   limited('limit-neighbor', 'fixed', { neighbor: true, goal: 1.15, refused: CALLS / LIMIT }),
 ];
 
 interface LimitedOptions {
-  /** Without rate-limit headers, the ratio is that from the second window on: the first one teaches the limit. */
-  readonly headers?: boolean;
   readonly neighbor?: boolean;
   readonly goal: number;
   readonly refused: number;
 }
 
-function limited(
-  name: string,
-  kind: Windows,
-  { headers = true, neighbor = false, goal, refused }: LimitedOptions,
-): Case {
+function limited(name: string, kind: Windows, { neighbor = false, goal, refused }: LimitedOptions): Case {
   const windows = kind === 'fixed' ? 'windows by the clock' : 'windows from the first request on';
   const share = neighbor ? LIMIT - NEIGHBOR : LIMIT;
-  const calls = headers ? (CALLS * share) / LIMIT : HEADERLESS_CALLS;
+  const calls = (CALLS * share) / LIMIT;
   return {
     name,
     title:
       `${calls} requests, ${LIMIT} per ${WINDOW / 1000} s, ${windows}` +
-      `${headers ? '' : ', no rate-limit headers'}${neighbor ? `, ${NEIGHBOR} of each window used by another client` : ''}`,
+      `${neighbor ? `, ${NEIGHBOR} of each window used by another client` : ''}`,
     async measure(context) {
       const platform = await startPlatform(context);
       const clients = { octavo: octavo(context, platform, calls - 1), ...peers(context, platform, name, calls - 1) };
       for (const [who, client] of Object.entries(clients)) {
         await startOfWindow();
-        await platform.limit({ all: { kind, limit: LIMIT, window: WINDOW, headers } });
+        await platform.limit({ all: { kind, limit: LIMIT, window: WINDOW } });
         await platform.reset();
         const stop = neighbor ? startNeighbor(context, platform) : () => {};
         await client();
         stop();
         const { entries } = await platform.requests();
         const own = entries.filter(({ operation }) => operation !== NEIGHBOR_OPERATION);
-        const ratio = overFloor(own, kind, { share, fromSecond: !headers });
+        const ratio = overFloor(own, kind, share);
         const isOurs = who === 'octavo';
         const prefix = isOurs ? '' : `${who}: `;
-        const what = headers ? 'time over floor' : 'time over floor, second window on';
-        context.record(`${prefix}${what}`, 'time ratio', ratio, isOurs ? goal : null);
-        const all = `${prefix}refused (429)`;
-        if (headers) {
-          context.record(all, 'varying count', countRefused(own), isOurs ? refused : null);
-        } else {
-          context.record(all, 'varying count', countRefused(own));
-          context.record(
-            'refused (429), sent after the first 429 arrived',
-            'varying count',
-            countForeseen(own),
-            refused,
-          );
-        }
+        context.record(`${prefix}time over floor`, 'time ratio', ratio, isOurs ? goal : null);
+        context.record(`${prefix}refused (429)`, 'varying count', countRefused(own), isOurs ? refused : null);
         if (neighbor) {
           const accepted = entries.length - own.length - countRefused(entries) + countRefused(own);
           context.record('other client: accepted', 'varying count', accepted);
@@ -116,26 +94,14 @@ function startNeighbor({ signal }: CaseContext, { url, token }: Platform): () =>
   return stop;
 }
 
-/** Returns the time from the first request, or from the second window, to the last answer over the least possible. */
-function overFloor(
-  entries: readonly RequestEntry[],
-  kind: Windows,
-  { share, fromSecond }: { readonly share: number; readonly fromSecond: boolean },
-): number {
+/** Returns the time from the first request to the last answer over the least possible. */
+function overFloor(entries: readonly RequestEntry[], kind: Windows, share: number): number {
   const accepted = entries.filter(({ status }) => status !== 429);
   const [first = 0, last = 0] = [entries[0]?.at, accepted.at(-1)?.at];
   const opened = kind === 'fixed' ? Math.floor(first / WINDOW) * WINDOW : first;
-  const start = fromSecond ? opened + WINDOW : first;
-  const counted = accepted.filter(({ at }) => at >= start).length;
-  const windows = Math.ceil(counted / share);
-  const least = (fromSecond ? start : opened) + (windows - 1) * WINDOW + LATENCY - start;
-  return (last + LATENCY - start) / least;
-}
-
-/** Returns the 429s to requests that were not in flight when the first 429 arrived. */
-function countForeseen(entries: readonly RequestEntry[]): number {
-  const first = entries.find(({ status }) => status === 429)?.at ?? 0;
-  return countRefused(entries.filter(({ at }) => at > first + LATENCY));
+  const windows = Math.ceil(accepted.length / share);
+  const least = opened + (windows - 1) * WINDOW + LATENCY - first;
+  return (last + LATENCY - first) / least;
 }
 
 function countRefused(entries: readonly RequestEntry[]): number {

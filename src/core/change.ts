@@ -72,16 +72,6 @@ export interface Cost {
   readonly requests: { readonly reads: number; readonly writes: number };
   /** Estimated time under the known rate limits. */
   readonly seconds: number;
-  /** Rate limits that were inferred from 429s, because the platform does not report them. */
-  readonly inferredLimits?: readonly InferredRate[];
-}
-
-/** Rate limit that was inferred from 429s. Times are in milliseconds. */
-export interface InferredRate {
-  readonly limit: number;
-  readonly window: number;
-  /** Time since the last 429 that confirmed it. */
-  readonly age: number;
 }
 
 export interface PlanSummary {

@@ -1,6 +1,6 @@
 /** Makes plans: reads the actual state, computes the changes, and estimates what they cost. */
 import type { Address } from '../core/address.ts';
-import type { Change, Cost, InferredRate } from '../core/change.ts';
+import type { Change, Cost } from '../core/change.ts';
 import type { Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/model/kind.ts';
 import type { Writes } from '../kinds/model/request.ts';
@@ -30,7 +30,6 @@ export interface PlanningInput extends Omit<PlanInput, 'kinds' | 'observation' |
   /** Ordered so that each kind comes after those it refers to. */
   readonly kinds: readonly Kind[];
   readonly estimate: Estimate;
-  readonly inferredLimits?: (() => readonly InferredRate[]) | undefined;
 }
 
 /** A plan, the actual state it was made from, and the requests that apply it. */
@@ -74,9 +73,7 @@ export function planFrom(input: PlanningInput, observation: Observation, reads: 
   const cost = (ordering: Ordering): Cost => {
     const created = ordering.sequence.filter((change) => change.action === 'create');
     creations = new Map(created.map((change) => [change.address, change]));
-    const inferredLimits = input.inferredLimits?.() ?? [];
-    const total = costOf(ordering, reads, writesOf, input.estimate);
-    return inferredLimits.length === 0 ? total : { ...total, inferredLimits };
+    return costOf(ordering, reads, writesOf, input.estimate);
   };
   return { ...computePlan({ ...input, observation, cost }), observation, writesOf };
 }

@@ -59,7 +59,6 @@ const budget = z.strictObject({
   rtt: milliseconds.nullable(),
   otherClientsRate: z.number(),
   rate: z.number().nullable(),
-  inferredAge: milliseconds.optional(),
 });
 
 const snapshot = z.strictObject({

@@ -145,7 +145,6 @@ function requestRateOf({ rtt, budgets }: QueueSnapshot): RequestRate {
       rtt: whole(budget.rtt),
       otherClientsRate: 0,
       rate: budget.rate,
-      ...(budget.inferredAge === undefined ? {} : { inferredAge: Math.round(budget.inferredAge) }),
     })),
   };
 }

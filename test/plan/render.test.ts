@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
 import { planToJson } from '../../src/plan/render/json.ts';
 import { renderPlanMarkdown } from '../../src/plan/render/markdown.ts';
-import { costWords, renderPlanText } from '../../src/plan/render/text.ts';
+import { renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';
 import { codePoint } from '../support/code-points.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
@@ -93,16 +93,6 @@ describe('text', () => {
       expect.stringContaining('- team/a 1 member'),
     ]);
   });
-});
-
-test('the cost names a rate limit that was inferred, and its age', () => {
-  const cost = { requests: { reads: 4, writes: 70 }, seconds: 3 };
-  const limits = { inferredLimits: [{ limit: 60, window: 2000, age: 190_000 }] };
-  expect(costWords({ cost })).toBe('70 requests, about 3 s (4 requests made to read)');
-  expect(costWords({ cost: { ...cost, ...limits } })).toBe(
-    '70 requests, about 3 s (4 requests made to read); ' +
-      'limit: about 60 requests per 2 s, inferred from 429s, the last about 3 min ago',
-  );
 });
 
 describe('Markdown', () => {

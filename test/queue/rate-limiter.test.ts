@@ -152,7 +152,7 @@ describe('a 429', () => {
     expect(limiter.decide(read, 2000, 1, true).kind).toBe('send');
   });
 
-  test('without headers waits ever longer, up to the hour that the longest window may have', () => {
+  test('without headers waits ever longer, up to a minute', () => {
     const limiter = createRateLimiter(createServerClock(OFFSET));
     let now = 1000;
     const waits = Array.from({ length: 10 }, () => {
@@ -165,8 +165,8 @@ describe('a 429', () => {
     });
     expect(waits[0]).toBeLessThanOrEqual(2000);
     expect(Math.min(...waits)).toBeGreaterThan(0);
-    expect(Math.max(...waits)).toBeGreaterThan(60_000);
-    expect(Math.max(...waits)).toBeLessThanOrEqual(3_600_000);
+    expect(waits.at(-1)).toBeGreaterThanOrEqual(30_000);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(60_000);
   });
 });
 

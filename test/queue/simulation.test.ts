@@ -127,7 +127,7 @@ describe('a limit shared with other clients', () => {
   });
 });
 
-describe('limits are inferred from incomplete headers', () => {
+describe('without complete headers, 429s limit the rate', () => {
   test('only Retry-After', async () => {
     const { worst, refused } = await simulateAll(() => ({
       limits: perMinute(60),

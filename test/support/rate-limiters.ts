@@ -113,54 +113,6 @@ export function tokenBucket(rate: number, burst: number): Limiter {
   };
 }
 
-/** At most `limit` calls in any time of this length. */
-export function slidingLog(limit: number, length: number): Limiter {
-  const taken: number[] = [];
-  let first = 0;
-  return {
-    take(now) {
-      while ((taken[first] ?? now) <= now - length) {
-        first += 1;
-      }
-      const used = taken.length - first;
-      const accepted = used < limit;
-      if (accepted) {
-        taken.push(now);
-      }
-      const reset = (taken[first] ?? now) + length;
-      return { accepted, limit, remaining: Math.max(0, limit - used - 1), reset };
-    },
-    opening: (calls, start, others) => openingByWindows(calls, start, () => limit - others * length, length),
-    resetAfter: (refusedAt) => refusedAt,
-  };
-}
-
-/** Windows by the clock; the calls of the previous window count by the share of it that the length still covers. */
-export function slidingCounter(limit: number, length: number): Limiter {
-  let window = 0;
-  let used = 0;
-  let before = 0;
-  return {
-    take(now) {
-      const current = Math.floor(now / length);
-      if (current !== window) {
-        before = current === window + 1 ? used : 0;
-        window = current;
-        used = 0;
-      }
-      const weighted = before * (1 - (now % length) / length) + used;
-      const accepted = weighted < limit;
-      used += accepted ? 1 : 0;
-      return { accepted, limit, remaining: Math.max(0, Math.floor(limit - weighted) - 1), reset: now + length / limit };
-    },
-    opening: (calls, start, others) => {
-      const waits = Math.max(0, calls - limit) / (limit / length - others);
-      return { at: start + waits, last: waits > 0 ? 1 : calls };
-    },
-    resetAfter: (refusedAt) => refusedAt,
-  };
-}
-
 function openingByWindows(calls: number, start: number, room: Amount, length: number): Opening {
   let at = start;
   let left = calls;

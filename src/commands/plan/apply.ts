@@ -10,7 +10,6 @@ import { isAncestor } from '../../git/make-commit.ts';
 import { kinds } from '../../kinds/registry.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';
 import { counted, printable } from '../../plan/render/words.ts';
-import { inferredLimits } from '../../queue/estimate/inferred-limits.ts';
 import { idsOf, readOtherScopes, recordApplied, type ScopedDirectory } from '../../reconcile/applied.ts';
 import type { ApplyResult } from '../../reconcile/change-scheduler.ts';
 import { applyParallel, type Planned, type PlanningInput } from '../../reconcile/planning.ts';
@@ -106,7 +105,6 @@ async function planFile(
     kinds,
     policy: policyOf(config, organization, flags, context),
     estimate: (work) => queue.estimate(work, applyParallel(config.queue.concurrency)),
-    inferredLimits: () => inferredLimits(queue.snapshot().budgets),
   };
   return { input, planned: await planAgainstPlatform(input, session, context.terminal) };
 }

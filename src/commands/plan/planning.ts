@@ -8,8 +8,6 @@ import type { OnSections } from '../../manifests/loader.ts';
 import { DEFAULT_POLICY } from '../../plan/policy.ts';
 import type { Reader } from '../../platform/client.ts';
 import type { Connection } from '../../platform/connection.ts';
-import { inferredLimits } from '../../queue/estimate/inferred-limits.ts';
-import type { QueueSnapshot } from '../../queue/model/snapshot.ts';
 import { platformSource } from '../../reconcile/observe/actual-source.ts';
 import { applyParallel, makePlan, type Planned, type PlanningInput } from '../../reconcile/planning.ts';
 import type { CommandContext } from '../cli/context.ts';
@@ -44,7 +42,7 @@ export interface PlanningTarget {
   readonly folder: string;
   readonly config: Config;
   readonly organization: OrganizationConfig;
-  readonly queue: Pick<Connection['queue'], 'estimate'> & { snapshot(): Pick<QueueSnapshot, 'budgets'> };
+  readonly queue: Pick<Connection['queue'], 'estimate'>;
   /** Manifests that were already read; read from the folder if absent. */
   readonly loaded?: LoadedFolder;
   /** Called with the sections of large manifests before they are parsed. */
@@ -79,7 +77,6 @@ export async function planningInput(
     baseCommit: base.commit,
     policy: policyOf(config, organization, flags, context),
     estimate: (work) => queue.estimate(work, applyParallel(config.queue.concurrency)),
-    inferredLimits: () => inferredLimits(queue.snapshot().budgets),
   };
 }
 

@@ -75,16 +75,12 @@ export async function planOverSnapshot(
   const config = await readConfigWithoutSecrets(flags.config, snapshot.organization, context, folder);
   const organization = organizationOf(snapshot, config, flags);
   const age = clock.now() - Date.parse(snapshot.takenAt);
-  const budgets = snapshot.requestRate.budgets.map((budget) =>
-    budget.inferredAge === undefined ? budget : { ...budget, inferredAge: budget.inferredAge + age },
-  );
   const estimate = estimateAtRate(
     snapshot.requestRate,
     config.queue.concurrency,
     applyParallel(config.queue.concurrency),
   );
-  const queue = { estimate, snapshot: () => ({ budgets }) };
-  const input = await planningInput({ folder, config, organization, queue }, flags, context);
+  const input = await planningInput({ folder, config, organization, queue: { estimate } }, flags, context);
   const { plan } = await makePlan(input, new SnapshotSource(snapshot));
   terminal.err(`Planned from the snapshot of ${snapshot.takenAt}${ageWords(age)}\n`);
   return { input, plan };

@@ -4,7 +4,6 @@ import { kinds } from '../../kinds/registry.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';
 import { openReader, openWriter } from '../../platform/client.ts';
 import type { Connection } from '../../platform/connection.ts';
-import { inferredLimits } from '../../queue/estimate/inferred-limits.ts';
 import type { Priority } from '../../queue/model/request.ts';
 import { FlappingFields } from '../../reconcile/daemon/flapping-fields.ts';
 import { OrganizationReconciler } from '../../reconcile/daemon/organization.ts';
@@ -143,7 +142,6 @@ function openClients({ organization, config, connection, dryRun, abort }: Organi
       ? null
       : (priority: Priority, count: (method: string) => void) => openWriter(connection, client(count, priority)),
     estimate: (work: Parameters<Connection['queue']['estimate']>[0]) => connection.queue.estimate(work, parallel),
-    inferredLimits: () => inferredLimits(connection.queue.snapshot().budgets),
     parallel,
   };
 }

@@ -5,10 +5,9 @@ import type { BudgetSample } from '../../views/model/budget-samples.ts';
 import type { MapChunk } from './map-chunks.ts';
 
 /** Times in milliseconds since the epoch, of what was a duration; null if there is none. */
-interface KeptBudget extends Omit<BudgetSnapshot, 'resetIn' | 'cooldown' | 'inferredAge'> {
+interface KeptBudget extends Omit<BudgetSnapshot, 'resetIn' | 'cooldown'> {
   readonly resetAt: number | null;
   readonly cooldownUntil: number | null;
-  readonly inferredAt: number | null;
 }
 
 interface KeptQueue extends Omit<QueueSnapshot, 'budgets' | 'oldest'> {
@@ -20,11 +19,10 @@ interface KeptQueue extends Omit<QueueSnapshot, 'budgets' | 'oldest'> {
 export function writeQueue({ budgets, oldest, ...rest }: QueueSnapshot, now: number): string {
   const kept: KeptQueue = {
     ...rest,
-    budgets: budgets.map(({ resetIn, cooldown, inferredAge, ...budget }) => ({
+    budgets: budgets.map(({ resetIn, cooldown, ...budget }) => ({
       ...budget,
       resetAt: resetIn === null ? null : resetIn <= 0 ? 0 : now + resetIn,
       cooldownUntil: cooldown <= 0 ? null : now + cooldown,
-      inferredAt: inferredAge === undefined ? null : now - inferredAge,
     })),
     oldestAt: oldest === null ? null : now - oldest,
   };
@@ -37,11 +35,10 @@ export function readQueue(content: string): (now: number) => QueueSnapshot {
   const budgets = [...kept];
   return (now) => ({
     ...rest,
-    budgets: budgets.map(({ resetAt, cooldownUntil, inferredAt, ...budget }) => ({
+    budgets: budgets.map(({ resetAt, cooldownUntil, ...budget }) => ({
       ...budget,
       resetIn: resetAt === null ? null : Math.max(0, resetAt - now),
       cooldown: cooldownUntil === null ? 0 : Math.max(0, cooldownUntil - now),
-      ...(inferredAt === null ? {} : { inferredAge: Math.max(0, now - inferredAt) }),
     })),
     oldest: oldestAt === null ? null : Math.max(0, now - oldestAt),
   });

@@ -1,6 +1,6 @@
 /** Renders a plan as text for terminals, pipes and pull request comments. */
 
-import { type AccessChange, type InferredRate, type Plan, WHOLE_ORGANIZATION } from '../../core/change.ts';
+import { type AccessChange, type Plan, WHOLE_ORGANIZATION } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
 import { ROOT_SCOPE } from '../../core/scope.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
@@ -281,16 +281,9 @@ function unmanagedWords(plan: Pick<Plan, 'unmanaged'>): string {
   return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
 }
 
-/** `5 requests, about 2 s (4 requests made to read)`, and the limits that were inferred. */
+/** `5 requests, about 2 s (4 requests made to read)` */
 export function costWords({ cost }: Pick<Plan, 'cost'>): string {
   const { reads, writes } = cost.requests;
   const read = `${counted(reads, 'request')} made to read`;
-  const limits = (cost.inferredLimits ?? []).map((each) => `; ${inferredWords(each)}`).join('');
-  return writes === 0 ? read : `${counted(writes, 'request')}, ${durationWords(cost.seconds)} (${read})${limits}`;
-}
-
-/** `limit: about 60 requests per 2 s, inferred from 429s, the last under 1 s ago`. */
-function inferredWords({ limit, window, age }: InferredRate): string {
-  const last = durationWords(age / 1000);
-  return `limit: about ${counted(limit, 'request')} per ${window / 1000} s, inferred from 429s, the last ${last} ago`;
+  return writes === 0 ? read : `${counted(writes, 'request')}, ${durationWords(cost.seconds)} (${read})`;
 }

@@ -5,12 +5,9 @@ const MIN_WEIGHT = 0.02;
 export class Average {
   /** Null before the first sample. */
   value: number | null = null;
-  /** Smallest sample; 0 before the first. */
-  min = 0;
   #count = 0;
 
   add(sample: number): void {
-    this.min = this.#count === 0 ? sample : Math.min(this.min, sample);
     this.#count += 1;
     this.value = (this.value ?? 0) + Math.max(MIN_WEIGHT, 1 / this.#count) * (sample - (this.value ?? 0));
   }

@@ -25,8 +25,6 @@ export interface BudgetSnapshot {
   readonly otherClientsRate: number;
   /** Requests per second that the limit allows; null while unknown. */
   readonly rate: number | null;
-  /** Milliseconds since the last 429 that confirmed an inferred limit; absent if headers report the limit. */
-  readonly inferredAge?: number | undefined;
 }
 
 /** Result of an attempt or of a request. */

@@ -72,13 +72,13 @@ export class Budget {
     if (decision !== null) {
       return decision;
     }
-    return this.#learned.isUnlimited && this.#cooldown.refusals === 0 ? SEND : this.#probe.decide(now, rtt);
+    return this.#learned.isUnreported && this.#cooldown.refusals === 0 ? SEND : this.#probe.decide(now, rtt);
   }
 
   /** Records a request; call it right before sending. */
   onSent(permit: Permit): Permit {
     this.#inFlight += 1;
-    this.#learned.onSent(permit.sentAt);
+    this.#learned.onSent();
     if (permit.probe) {
       this.#probe.onSent(permit.sentAt);
     }
@@ -94,7 +94,6 @@ export class Budget {
     this.#learned.onResponse(permit, headers, receivedAt, {
       inFlight: this.#inFlight,
       rtt: this.#rtt.value ?? 0,
-      minRtt: this.#rtt.min,
     });
   }
 
@@ -104,15 +103,6 @@ export class Budget {
     const isNew = this.#cooldown.onRefused(permit.sentAt, receivedAt);
     const resetAt = this.#clock.resetOf(headers, receivedAt);
     const isConcurrencyLimit = headers.remaining !== null && headers.remaining > 0;
-    const { retryAfter } = headers;
-    const refusal = { sentAt: permit.sentAt, receivedAt, retryAfter, isNew };
-    const traffic = { inFlight: this.#inFlight, rtt: this.#rtt.value ?? 0 };
-    const isBare = headers.remaining === null && resetAt === null;
-    if (isBare && this.#learned.onBareRefusal({ ...refusal, ...traffic })) {
-      // Nothing is sent before `Retry-After`, whatever is inferred.
-      this.#cooldown.close(receivedAt + (retryAfter ?? 0));
-      return;
-    }
     if (isNew && (isConcurrencyLimit || resetAt === null)) {
       this.#cap.halve(this.#inFlight + 1);
     }
@@ -198,7 +188,7 @@ export class Budget {
       classes: [...this.classes],
       operations: this.limitKeys.flatMap((key) => key.split(' ')[1] ?? []),
       ...this.#learned.snapshot(now, this.#inFlight),
-      cooldown: Math.max(0, this.#cooldown.until - now, this.#learned.closedUntil - now),
+      cooldown: Math.max(0, this.#cooldown.until - now),
       rtt: this.rtt,
     };
   }
@@ -237,7 +227,10 @@ class Probe {
 /** Successful responses, per allowed request in flight, after which the cap grows by one. */
 const GROWTH_RUN = 10;
 
-/** Limit on requests in flight, after a 429 that the budget does not explain: halved on each 429, then grown by one. */
+/**
+ * Limit on requests in flight, after a 429 that the budget does not explain: halved on each 429, then grown by one with
+ * each run of successes. One more with each success was measured to get a 429 for every request that is accepted.
+ */
 class InFlightCap {
   max = Number.POSITIVE_INFINITY;
   #successes = 0;

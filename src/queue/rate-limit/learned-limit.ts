@@ -1,8 +1,5 @@
 import type { RateHeaders } from '../model/rate-headers.ts';
 import type { BudgetSnapshot } from '../model/snapshot.ts';
-import { acceptHeaderless, decideHeaderless, type HeaderlessRefusal, refuseHeaderless } from './headerless-limit.ts';
-import { type Acceptance, describeInferred } from './limit-inference.ts';
-import { type Counted, isCounted, isHeaderless, isInferred, type LimitState } from './limit-state.ts';
 import type { RememberedBudget } from './memory.ts';
 import { OtherClients } from './other-clients.ts';
 import { AFTER_RESPONSE, type Decision, isUnreserved, type Pacing, release, SEND } from './pacing.ts';
@@ -11,16 +8,46 @@ import { FLOOR_BIAS, RateWindow } from './rate-window.ts';
 import { RefillRate } from './refill-rate.ts';
 import { isRelativeReset, type ServerClock } from './server-clock.ts';
 
-/** Own traffic under the limit. */
-interface Traffic {
-  readonly inFlight: number;
-  /** Average and shortest round trip in milliseconds. */
-  readonly rtt: number;
-  readonly minRtt: number;
+/** State with a remaining count. Times are monotonic milliseconds. */
+interface Counted {
+  readonly kind: 'window' | 'bucket';
+  limit: number;
+  /** Requests remaining after the last response. */
+  remaining: number;
+  /** Time of the last response. */
+  answeredAt: number;
+}
+
+/**
+ * State of a rate limit. A cooldown after a 429 comes on top of every state.
+ *
+ * | state | known | next request |
+ * |---|---|---|
+ * | `unknown` | nothing, or no more than the limit and the reset of a 429 | a probe |
+ * | `unreported` | responses have no rate-limit headers | sent, up to the cap on requests in flight |
+ * | `window` | limit, and the count that remains until the window ends | paced over the window; a probe once it is over |
+ * | `bucket` | limit, remaining count and refill rate of a token bucket | paced by the refill; a probe once the reset passed |
+ *
+ * | from | event | to |
+ * |---|---|---|
+ * | `unknown` | response without headers, before any reset was seen | `unreported` |
+ * | `unknown`, `unreported` | response with headers that starts a window or answers a probe | `window` or `bucket` |
+ * | `unreported` | any other response with headers | `unknown` |
+ * | `window` | reset that moved before it was reached, several times in a row | `bucket` |
+ * | `window`, `bucket` | 429 with a reset and without requests remaining | `unknown` |
+ * | any | state restored from another process | `window` or `bucket` |
+ */
+type LimitState = { readonly kind: 'unknown' | 'unreported'; readonly limit: number | null } | Counted;
+
+function isCounted(state: LimitState): state is Counted {
+  return state.kind === 'window' || state.kind === 'bucket';
 }
 
 /** Own traffic, and the next request. */
-interface Demand extends Omit<Traffic, 'minRtt'> {
+interface Demand {
+  readonly inFlight: number;
+  /** Average round trip in milliseconds. */
+  readonly rtt: number;
   /** Waiting requests that share the limit. */
   readonly waiting: number;
   /** True if the request may use the reserve. */
@@ -58,12 +85,9 @@ export class LearnedLimit {
   get remaining(): number | null {
     return isCounted(this.#state) ? this.#state.remaining : null;
   }
-  get isUnlimited(): boolean {
-    return this.#state.kind === 'unlimited' || this.#state.kind === 'unpredictable';
-  }
-  /** End of the cooldown after a 429 without rate-limit headers. */
-  get closedUntil(): number {
-    return this.#state.kind === 'exhausted' ? this.#state.probeAt : Number.NEGATIVE_INFINITY;
+  /** True if responses have no rate-limit headers. */
+  get isUnreported(): boolean {
+    return this.#state.kind === 'unreported';
   }
   /** True if the limit is a token bucket, even while its remaining count is unknown. */
   get isBucket(): boolean {
@@ -77,9 +101,6 @@ export class LearnedLimit {
   /** Decides about the next request; null if the remaining count is unknown, or the window is over. */
   decide(now: number, { waiting, inFlight, isUrgent, rtt }: Demand): Decision | null {
     const state = this.#state;
-    if (isHeaderless(state)) {
-      return decideHeaderless(state, now, { waiting, isUrgent, inFlight, rtt });
-    }
     if (!isCounted(state) || now >= this.window.end) {
       return null;
     }
@@ -115,22 +136,28 @@ export class LearnedLimit {
   }
 
   /** Records a request that is sent now. */
-  onSent(now: number): void {
+  onSent(): void {
     this.otherClients.count(1);
-    if (this.#state.kind === 'unpredictable') {
-      this.#state.pace?.onSent(now);
-    }
   }
 
   /** Records any response other than 429; `inFlight` and `rtt` include it. */
-  onResponse(permit: Permit, headers: RateHeaders, receivedAt: number, traffic: Traffic): void {
+  onResponse(
+    permit: Permit,
+    headers: RateHeaders,
+    receivedAt: number,
+    traffic: { readonly inFlight: number; readonly rtt: number },
+  ): void {
     if (isCounted(this.#state)) {
       this.#state.answeredAt = receivedAt;
     }
     const resetAt = this.#clock.resetOf(headers, receivedAt);
     const { remaining } = headers;
     if (remaining === null || resetAt === null) {
-      this.#onMissingHeaders({ sentAt: permit.sentAt, receivedAt, rtt: traffic.rtt, minRtt: traffic.minRtt });
+      if (this.window.resetAt === null) {
+        this.#state = { kind: 'unreported', limit: this.limit };
+      } else {
+        this.onUncounted();
+      }
       return;
     }
     const report: Report = { permit, headers, remaining, resetAt, receivedAt };
@@ -140,21 +167,6 @@ export class LearnedLimit {
       this.#update(report, traffic.rtt);
     }
     this.#refillRate.onResponse(remaining, this.#state.limit ?? 0, receivedAt);
-  }
-
-  #onMissingHeaders(answer: Acceptance): void {
-    if (this.window.resetAt === null) {
-      this.#state = acceptHeaderless(this.#state, answer, this.#clock);
-    } else {
-      this.onUncounted();
-    }
-  }
-
-  /** Records a 429 without a reset. Returns false if it shows nothing but its `Retry-After`. */
-  onBareRefusal(refusal: HeaderlessRefusal): boolean {
-    const next = this.window.resetAt === null ? refuseHeaderless(this.#state, refusal, this.#clock) : null;
-    this.#state = next ?? this.#state;
-    return next !== null;
   }
 
   /** Records a request that probably counts, although no response reported it. */
@@ -197,7 +209,7 @@ export class LearnedLimit {
   /** Updates the count of the current window. */
   #update({ headers, remaining, resetAt, receivedAt }: Report, rtt: number): void {
     const state = this.#state;
-    if (state.kind === 'unlimited' || state.kind === 'unpredictable') {
+    if (state.kind === 'unreported') {
       this.#state = { kind: 'unknown', limit: state.limit };
     } else if (isCounted(state) && resetAt >= (this.window.resetAt ?? resetAt) - tolerance(headers)) {
       state.limit = headers.limit ?? state.limit;
@@ -214,9 +226,8 @@ export class LearnedLimit {
   /** Records a 429 with a reset and without requests remaining. */
   onUsedUp(limit: number | null, resetAt: number, receivedAt: number): void {
     this.window.extend(resetAt, receivedAt);
-    const known = limit ?? this.#state.limit;
-    this.#state =
-      this.#state.kind === 'unlimited' ? { ...this.#state, limit: known } : { kind: 'unknown', limit: known };
+    const kind = this.#state.kind === 'unreported' ? 'unreported' : 'unknown';
+    this.#state = { kind, limit: limit ?? this.#state.limit };
   }
 
   /** Takes over the remaining count of the same limit, if it is lower. */
@@ -257,7 +268,6 @@ export class LearnedLimit {
     const { limit } = this.#state;
     const remaining = now < end ? this.#remainingAt(now) : null;
     const window = length > 0 ? this.#refillRate.period(length) : null;
-    const inferred = isInferred(this.#state) ? describeInferred(this.#state, now, inFlight) : {};
     return {
       limit,
       remaining: remaining === null ? null : Math.max(0, remaining - inFlight),
@@ -266,7 +276,6 @@ export class LearnedLimit {
       refillRate: this.#refillRate.refill,
       otherClientsRate: this.otherClients.rate * 1000,
       rate: this.#refillRate.refill ?? (limit === null || window === null ? null : (limit / window) * 1000),
-      ...inferred,
     };
   }
 

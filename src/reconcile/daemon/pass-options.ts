@@ -6,7 +6,7 @@ import type { Reader, Writer } from '../../platform/client.ts';
 import type { Priority } from '../../queue/model/request.ts';
 import type { History } from '../../store/history.ts';
 import type { OrganizationRecord } from '../../store/store.ts';
-import type { Estimate, PlanningInput } from '../planning.ts';
+import type { Estimate } from '../planning.ts';
 import type { FlappingFields } from './flapping-fields.ts';
 import type { PassEvents } from './pass.ts';
 import type { PlanAuthors } from './plan-authors.ts';
@@ -29,7 +29,6 @@ export interface PassOptions {
   /** Opens a client that can write; null in a dry run, which therefore cannot write. */
   readonly openWriter: ((priority: Priority, count: (method: string) => void) => Writer) | null;
   readonly estimate: Estimate;
-  readonly inferredLimits?: PlanningInput['inferredLimits'];
   readonly parallel: number;
   /** Starts nothing new once it aborts. */
   readonly signal: AbortSignal;

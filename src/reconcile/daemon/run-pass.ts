@@ -158,7 +158,7 @@ export class PassRunner {
   }
 
   async #planningInput(desired: Desired, trigger: Trigger, authors: CommitAuthors | null): Promise<PlanningInput> {
-    const { config, record, clock, kinds, estimate, inferredLimits, flappingFields, source, user } = this.#options;
+    const { config, record, clock, kinds, estimate, flappingFields, source, user } = this.#options;
     const { base, commit } = await this.#baseStore.read();
     await this.readPauses();
     const policy: Policy = {
@@ -185,7 +185,6 @@ export class PassRunner {
       baseCommit: commit,
       policy,
       estimate,
-      inferredLimits,
     };
   }
 
