@@ -1,7 +1,7 @@
 import { describeFields, type FieldDescription } from '../src/commands/api/describe.ts';
 import { operations } from '../src/platform/operations/index.ts';
 import type { Operation } from '../src/platform/operations/model/operation.ts';
-import type { Repeat } from '../src/queue/model/request.ts';
+import type { Repeat } from '../src/queue/request.ts';
 
 /** Renders `docs/api.md`: how to use `octavo api`, and every operation with its fields. */
 export function apiPage(note: string): string {

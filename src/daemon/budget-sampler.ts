@@ -1,6 +1,6 @@
 /** Samples the budgets of all queues, for the page of the budgets. */
 import type { Clock } from '../core/clock.ts';
-import type { RequestQueue } from '../queue/schedule/request-queue.ts';
+import type { RequestQueue } from '../queue/dispatcher.ts';
 import { BudgetSamples, sampleInterval } from '../views/model/budget-samples.ts';
 
 /** Samples of the queues, by name. */

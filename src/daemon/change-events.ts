@@ -1,7 +1,7 @@
 /** Listeners that report changes of an organization to the web page. */
 import type { ClusterEvents } from '../clusters/run/events.ts';
 import type { ConversationEvents } from '../conversations/model/events.ts';
-import type { QueueEvent } from '../queue/model/snapshot.ts';
+import type { QueueEvent } from '../queue/snapshot.ts';
 import type { PassEvents } from '../reconcile/daemon/pass.ts';
 
 /** Returns listeners that call `notify` when pages show something else. */

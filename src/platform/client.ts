@@ -1,9 +1,14 @@
 // Reads and writes one organization through the queue.
 import type { ZodError } from 'zod';
 import { CancelledError, NotThePlatformError, RejectedError } from '../core/errors.ts';
-import { type AttemptSignal, toAbortSignal } from '../queue/model/attempt-signal.ts';
-import { type RateHeaders, readRateHeaders } from '../queue/model/rate-headers.ts';
-import type { Priority, Reply } from '../queue/model/request.ts';
+import {
+  type AttemptSignal,
+  type Priority,
+  type RateHeaders,
+  type Reply,
+  readRateHeaders,
+  toAbortSignal,
+} from '../queue/request.ts';
 import type { Connection } from './connection.ts';
 import { notEvents, notJson, type RequestSubject, responseError } from './http/errors.ts';
 import { readEvents } from './http/event-stream.ts';

@@ -1,8 +1,7 @@
 import type { Clock, Random } from '../core/clock.ts';
 import { type AppError, ConfigError } from '../core/errors.ts';
 import { withoutTrailingSlashes } from '../core/trim.ts';
-import { createRequestQueue } from '../queue/schedule/dispatcher.ts';
-import type { RequestQueue } from '../queue/schedule/request-queue.ts';
+import { createRequestQueue, type RequestQueue } from '../queue/dispatcher.ts';
 import { openTransport, type Timeouts, type Transport } from './http/transport.ts';
 
 /** Conditions under which requests are sent, and how they are marked. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
-import type { RateHeaders } from '../queue/model/rate-headers.ts';
-import { createServerClock, type ServerClock } from '../queue/rate-limit/server-clock.ts';
+import type { RateHeaders } from '../queue/request.ts';
+import { createServerClock, type ServerClock } from '../queue/server-clock.ts';
 
 /** Difference between response times and the timestamps of records, which may be corrected later. */
 export interface TimestampSkew {

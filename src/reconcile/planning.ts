@@ -8,7 +8,7 @@ import { pruneOf } from '../plan/changes.ts';
 import { PeopleAddresses } from '../plan/model/people.ts';
 import type { Ordering } from '../plan/order/order.ts';
 import { computePlan, type PlanInput, type PlannedChanges } from '../plan/plan.ts';
-import type { Work } from '../queue/estimate/simulation.ts';
+import type { Work } from '../queue/estimate.ts';
 import type { ActualSource } from './observe/actual-source.ts';
 import { observe } from './observe/observe.ts';
 import { couldLockOut } from './observe/own-user.ts';

@@ -1,7 +1,7 @@
 import { DependencyNotReadyError } from '../core/errors.ts';
 import type { Actual } from '../core/resource.ts';
 import type { Detail, DetailRequest, Kind } from '../kinds/model/kind.ts';
-import { estimateSeconds } from '../queue/estimate/estimate.ts';
+import { estimateSeconds } from '../queue/estimate.ts';
 import {
   type ActualResources,
   type ActualSource,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ConfigError } from '../core/errors.ts';
 import { isObject, type Json, type JsonObject, shownJson } from '../core/json.ts';
 import type { Kind } from '../kinds/model/kind.ts';
-import { REQUEST_CLASSES } from '../queue/model/request.ts';
+import { REQUEST_CLASSES } from '../queue/request.ts';
 
 const FORMAT = 'octavo.snapshot/2';
 

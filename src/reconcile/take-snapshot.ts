@@ -4,7 +4,7 @@ import { maskUrlsIn } from '../core/text/safe-url.ts';
 import type { Detail, DetailRequest, Kind } from '../kinds/model/kind.ts';
 import { normalizeValue } from '../plan/model/diff.ts';
 import type { Reader } from '../platform/client.ts';
-import type { QueueSnapshot } from '../queue/model/snapshot.ts';
+import type { QueueSnapshot } from '../queue/snapshot.ts';
 import { list, settleAll } from './observe/actual-source.ts';
 import type { KindSnapshot, RequestRate, Snapshot } from './snapshot.ts';
 

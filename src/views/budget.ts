@@ -1,8 +1,8 @@
 /** View of the rate limits of each token over time, and of the requests that wait for them. */
 import { largest, smallest } from '../core/lists.ts';
 import { counted, spanWords } from '../plan/render/words.ts';
-import { PRIORITIES, type Priority } from '../queue/model/request.ts';
-import type { BudgetSnapshot, QueueSnapshot } from '../queue/model/snapshot.ts';
+import { PRIORITIES, type Priority } from '../queue/request.ts';
+import type { BudgetSnapshot, QueueSnapshot } from '../queue/snapshot.ts';
 import type { OrganizationState } from './model/backend.ts';
 import { type BudgetSample, budgetName } from './model/budget-samples.ts';
 import { type QueueShare, queueShares, sumQueues } from './queue-shares.ts';

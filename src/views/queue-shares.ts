@@ -1,7 +1,7 @@
 /** Queues of one token in several replicas, each with its share of the requests, as one queue. */
 import { largest } from '../core/lists.ts';
-import { PRIORITIES } from '../queue/model/request.ts';
-import type { BudgetSnapshot, Outcome, QueueSnapshot } from '../queue/model/snapshot.ts';
+import { PRIORITIES } from '../queue/request.ts';
+import type { BudgetSnapshot, Outcome, QueueSnapshot } from '../queue/snapshot.ts';
 import type { OrganizationState, QueueState } from './model/backend.ts';
 import { budgetName } from './model/budget-samples.ts';
 

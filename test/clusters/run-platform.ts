@@ -13,7 +13,7 @@ import { defaultState } from '../../src/emulator/organizations/seed.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import type { HttpRequest } from '../../src/platform/http/transport.ts';
 import type { HttpAnswer } from '../../src/platform/http/whole-response.ts';
-import { AttemptSignal } from '../../src/queue/model/attempt-signal.ts';
+import { AttemptSignal } from '../../src/queue/request.ts';
 import { noStreams } from '../support/no-streams.ts';
 import { NOW } from './samples.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openProviderClient, type ProviderClient } from '../../src/conversations/polling/provider-client.ts';
 import { AuthError, RejectedError, TransientError } from '../../src/core/errors.ts';
-import { readRateHeaders } from '../../src/queue/model/rate-headers.ts';
+import { readRateHeaders } from '../../src/queue/request.ts';
 import { createSocketClock, FakeProvider, type ProviderReply } from '../support/fake-provider.ts';
 
 const TOKEN = 'p-T0ken';

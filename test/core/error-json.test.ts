@@ -16,7 +16,7 @@ import {
   TransientError,
 } from '../../src/core/errors.ts';
 import type { JsonObject } from '../../src/core/json.ts';
-import { TimeoutError } from '../../src/queue/model/errors.ts';
+import { TimeoutError } from '../../src/queue/request.ts';
 
 const PROBLEM = { file: 'a.yaml', line: 2, column: 3, address: 'team/a', message: 'is missing' };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { changeEvents, notifyingBudget } from '../../src/daemon/change-events.ts';
-import type { QueueEvent } from '../../src/queue/model/snapshot.ts';
+import type { QueueEvent } from '../../src/queue/snapshot.ts';
 
 test.each([
   ['passes', ['onPassStart', 'onPlan', 'onPassEnd']],

@@ -21,7 +21,7 @@ describe('citations', () => {
   test('are found in code and pages', () => {
     const citing = pages.filter((page) => citationsIn(page).length > 0).map(({ path }) => path);
     expect(citing).toEqual(
-      expect.arrayContaining(['src/queue/model/rate-headers.ts', 'test/vendor/judge.ts', 'docs/clusters.md']),
+      expect.arrayContaining(['src/queue/request.ts', 'test/vendor/judge.ts', 'docs/clusters.md']),
     );
     expect(pages.filter(({ path }) => path.startsWith('src/')).flatMap(citationsIn).length).toBeGreaterThan(300);
   });

@@ -14,7 +14,7 @@ import { type CallOptions, openWriter, type Writer } from '../../src/platform/cl
 import { type Connection, openConnection } from '../../src/platform/connection.ts';
 import { readOnly } from '../../src/platform/http/transport.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';
+import { createRequestQueue } from '../../src/queue/dispatcher.ts';
 
 /* Event streams over real sockets: answers that begin, continue, pause and break off. */
 

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { AttemptSignal, toAbortSignal } from '../../src/queue/model/attempt-signal.ts';
+import { AttemptSignal, toAbortSignal } from '../../src/queue/request.ts';
 
 const reason = new Error('enough');
 

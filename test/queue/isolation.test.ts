@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { type AppError, TransientError } from '../../src/core/errors.ts';
-import { type AttemptSignal, toAbortSignal } from '../../src/queue/model/attempt-signal.ts';
-import { NO_RATE_HEADERS } from '../../src/queue/model/rate-headers.ts';
-import type { QueuedRequest, Reply } from '../../src/queue/model/request.ts';
-import type { RequestQueue } from '../../src/queue/schedule/request-queue.ts';
+import type { RequestQueue } from '../../src/queue/dispatcher.ts';
+import {
+  type AttemptSignal,
+  NO_RATE_HEADERS,
+  type QueuedRequest,
+  type Reply,
+  toAbortSignal,
+} from '../../src/queue/request.ts';
 import { fixedWindow } from '../support/rate-limiters.ts';
 import { SimulatedServer } from '../support/rate-simulator.ts';
 

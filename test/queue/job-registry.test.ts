@@ -3,8 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { createJob } from '../../src/queue/schedule/job.ts';
-import { JobRegistry } from '../../src/queue/schedule/job-registry.ts';
+import { createJob, JobRegistry } from '../../src/queue/jobs.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isWorthSaving, type QueueMemory } from '../../src/queue/rate-limit/memory.ts';
-import type { RequestQueue } from '../../src/queue/schedule/request-queue.ts';
+import type { RequestQueue } from '../../src/queue/dispatcher.ts';
+import { isWorthSaving, type QueueMemory } from '../../src/queue/memory.ts';
 import { fixedWindow, type Limiter, tokenBucket } from '../support/rate-limiters.ts';
 import { SimulatedServer } from '../support/rate-simulator.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { NO_RATE_HEADERS } from '../../src/queue/model/rate-headers.ts';
-import { PerOperationLimits } from '../../src/queue/rate-limit/per-operation-limits.ts';
+import { PerOperationLimits } from '../../src/queue/limiter.ts';
+import { NO_RATE_HEADERS } from '../../src/queue/request.ts';
 
 /** Returns the number of responses (operation, limit, remaining) after which separate limits are detected. */
 function detectedAfter(answers: readonly (readonly [string, number, number])[]): number | null {

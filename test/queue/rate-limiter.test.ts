@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { NO_RATE_HEADERS, type RateHeaders, readRateHeaders } from '../../src/queue/model/rate-headers.ts';
-import type { Permit } from '../../src/queue/rate-limit/permit.ts';
-import { createRateLimiter, type RateLimiter } from '../../src/queue/rate-limit/rate-limiter.ts';
-import { createServerClock } from '../../src/queue/rate-limit/server-clock.ts';
+import { createRateLimiter, type Permit, type RateLimiter } from '../../src/queue/limiter.ts';
+import { NO_RATE_HEADERS, type RateHeaders, readRateHeaders } from '../../src/queue/request.ts';
+import { createServerClock } from '../../src/queue/server-clock.ts';
 
 /** Server clock minus local clock: the server reads 2_000_000_000 s when the local clock reads 0. */
 const OFFSET = 2_000_000_000_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { RateWindow } from '../../src/queue/rate-limit/rate-window.ts';
-import { createServerClock } from '../../src/queue/rate-limit/server-clock.ts';
+import { RateWindow } from '../../src/queue/pacing.ts';
+import { createServerClock } from '../../src/queue/server-clock.ts';
 
 /** Creates a window with a server clock equal to the local one. */
 const rateWindow = () => new RateWindow(createServerClock(0));

@@ -7,12 +7,15 @@ import {
   RejectedError,
   TransientError,
 } from '../../src/core/errors.ts';
-import { toAbortSignal } from '../../src/queue/model/attempt-signal.ts';
-import { TimeoutError } from '../../src/queue/model/errors.ts';
-import { NO_RATE_HEADERS, type RateHeaders } from '../../src/queue/model/rate-headers.ts';
-import type { QueuedRequest, Reply } from '../../src/queue/model/request.ts';
-import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';
-import type { QueueOptions } from '../../src/queue/schedule/request-queue.ts';
+import { createRequestQueue, type QueueOptions } from '../../src/queue/dispatcher.ts';
+import {
+  NO_RATE_HEADERS,
+  type QueuedRequest,
+  type RateHeaders,
+  type Reply,
+  TimeoutError,
+  toAbortSignal,
+} from '../../src/queue/request.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 function setUp(options: Partial<QueueOptions> = {}) {

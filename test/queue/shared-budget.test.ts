@@ -2,10 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/core/json.ts';
-import type { RequestQueue } from '../../src/queue/schedule/request-queue.ts';
-import { EMPTY_LEDGER, exchange, type Ledger } from '../../src/queue/shared/ledger.ts';
-import { exchangeKeys } from '../../src/queue/shared/ledgers.ts';
-import type { SharedState } from '../../src/queue/shared/shared-state.ts';
+import type { RequestQueue } from '../../src/queue/dispatcher.ts';
+import { EMPTY_LEDGER, exchange, exchangeKeys, type Ledger, type SharedState } from '../../src/queue/shared-limiter.ts';
 import { pickCases, SEED } from '../support/campaign.ts';
 import { firstCallWindow, fixedWindow, type Limiter } from '../support/rate-limiters.ts';
 import { SimulatedServer } from '../support/rate-simulator.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PRIORITIES, type Priority } from '../../src/queue/model/request.ts';
+import { PRIORITIES, type Priority } from '../../src/queue/request.ts';
 import { pickCases } from '../support/campaign.ts';
 import { firstCallWindow, fixedWindow, type Limiter, steps, tokenBucket } from '../support/rate-limiters.ts';
 import { type Report, type Scenario, SimulatedServer, START, simulate } from '../support/rate-simulator.ts';

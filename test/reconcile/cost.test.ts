@@ -8,7 +8,7 @@ import { DEFAULT_POLICY, type Policy } from '../../src/plan/policy.ts';
 import { openReader, openWriter } from '../../src/platform/client.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import { operations } from '../../src/platform/operations/index.ts';
-import type { Work } from '../../src/queue/estimate/simulation.ts';
+import type { Work } from '../../src/queue/estimate.ts';
 import { apply } from '../../src/reconcile/apply.ts';
 import { platformSource } from '../../src/reconcile/observe/actual-source.ts';
 import { makePlan, type Planned } from '../../src/reconcile/planning.ts';

@@ -4,8 +4,8 @@ import { type Emulator, type EmulatorState, startEmulator } from '../../src/emul
 import { seededRandom } from '../../src/emulator/http/faults.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import { openTransport, type Transport } from '../../src/platform/http/transport.ts';
-import { toAbortSignal } from '../../src/queue/model/attempt-signal.ts';
-import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';
+import { createRequestQueue } from '../../src/queue/dispatcher.ts';
+import { toAbortSignal } from '../../src/queue/request.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import { noStreams } from '../support/no-streams.ts';
 

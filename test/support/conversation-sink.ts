@@ -6,8 +6,8 @@ import type { Conversation } from '../../src/conversations/model/conversation.ts
 import { TransientError } from '../../src/core/errors.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import type { HttpAnswer } from '../../src/platform/http/whole-response.ts';
-import { toAbortSignal } from '../../src/queue/model/attempt-signal.ts';
-import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';
+import { createRequestQueue } from '../../src/queue/dispatcher.ts';
+import { toAbortSignal } from '../../src/queue/request.ts';
 import type { VirtualClock } from '../queue/virtual-clock.ts';
 import { noStreams } from './no-streams.ts';
 

@@ -1,9 +1,13 @@
 /** Simulates a rate-limited server and its clients. */
 import { RateLimitedError, TransientError } from '../../src/core/errors.ts';
-import { NO_RATE_HEADERS, type RateHeaders } from '../../src/queue/model/rate-headers.ts';
-import type { QueuedRequest, Reply, RequestClass } from '../../src/queue/model/request.ts';
-import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';
-import type { QueueOptions, RequestQueue } from '../../src/queue/schedule/request-queue.ts';
+import { createRequestQueue, type QueueOptions, type RequestQueue } from '../../src/queue/dispatcher.ts';
+import {
+  NO_RATE_HEADERS,
+  type QueuedRequest,
+  type RateHeaders,
+  type Reply,
+  type RequestClass,
+} from '../../src/queue/request.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import type { Limiter, Verdict } from './rate-limiters.ts';
 

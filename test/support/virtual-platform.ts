@@ -13,8 +13,7 @@ import { defaultState } from '../../src/emulator/organizations/seed.ts';
 import type { Connection } from '../../src/platform/connection.ts';
 import type { HttpRequest } from '../../src/platform/http/transport.ts';
 import type { HttpAnswer } from '../../src/platform/http/whole-response.ts';
-import { createRequestQueue } from '../../src/queue/schedule/dispatcher.ts';
-import type { QueueOptions } from '../../src/queue/schedule/request-queue.ts';
+import { createRequestQueue, type QueueOptions } from '../../src/queue/dispatcher.ts';
 import { createVirtualClock, type VirtualClock } from '../queue/virtual-clock.ts';
 import { noStreams } from './no-streams.ts';
 

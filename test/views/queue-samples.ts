@@ -1,5 +1,5 @@
 /** Sample budgets and queues. */
-import type { BudgetSnapshot, QueueSnapshot } from '../../src/queue/model/snapshot.ts';
+import type { BudgetSnapshot, QueueSnapshot } from '../../src/queue/snapshot.ts';
 
 export function someBudget(over: Partial<BudgetSnapshot> = {}): BudgetSnapshot {
   const unknown = { resetIn: null, window: null, refillRate: null, rtt: null, rate: null };

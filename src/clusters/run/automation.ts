@@ -3,7 +3,7 @@ import type { Clock, Random } from '../../core/clock.ts';
 import { ConfigError, messageOf, NotThePlatformError } from '../../core/errors.ts';
 import type { Reader, Writer } from '../../platform/client.ts';
 import { ConversationsProbe, isMissingOperation } from '../../platform/conversations-probe.ts';
-import type { Priority } from '../../queue/model/request.ts';
+import type { Priority } from '../../queue/request.ts';
 import type { Note } from '../../store/store.ts';
 import type { Spaces } from '../decide/route.ts';
 import { memoizeRedaction, type Redaction, redactError } from '../model/redaction.ts';

@@ -1,6 +1,6 @@
 /** Lists the fields of an operation as `-f` names them, from the schemas that check them. */
 import type { Operation } from '../../platform/operations/model/operation.ts';
-import type { Repeat } from '../../queue/model/request.ts';
+import type { Repeat } from '../../queue/request.ts';
 import {
   alternativesOf,
   describeMember,

@@ -4,7 +4,7 @@ import { ConfigError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { quote } from '../../core/text/suggest.ts';
 import type { Operation } from '../../platform/operations/model/operation.ts';
-import type { Repeat, RequestClass } from '../../queue/model/request.ts';
+import type { Repeat, RequestClass } from '../../queue/request.ts';
 import { findProblems } from './check.ts';
 import {
   type FieldArgument,

@@ -5,9 +5,7 @@ import { notEvents, notJson, responseError } from '../../platform/http/errors.ts
 import { readEvents } from '../../platform/http/event-stream.ts';
 import type { HttpRequest, HttpStream } from '../../platform/http/transport.ts';
 import type { HttpAnswer } from '../../platform/http/whole-response.ts';
-import { type AttemptSignal, toAbortSignal } from '../../queue/model/attempt-signal.ts';
-import { readRateHeaders } from '../../queue/model/rate-headers.ts';
-import type { Reply } from '../../queue/model/request.ts';
+import { type AttemptSignal, type Reply, readRateHeaders, toAbortSignal } from '../../queue/request.ts';
 import type { PlatformSession } from '../cli/session.ts';
 import type { PreparedRequest } from './prepare.ts';
 

@@ -3,9 +3,9 @@ import type { Config, OrganizationConfig } from '../../config/config.ts';
 import { type AppError, CancelledError, messageOf, TransientError } from '../../core/errors.ts';
 import type { ClientOptions } from '../../platform/client.ts';
 import { type Connection, openConnection } from '../../platform/connection.ts';
-import type { CancelSignal } from '../../queue/model/attempt-signal.ts';
-import type { QueueEvent } from '../../queue/model/snapshot.ts';
-import { createRequestQueue } from '../../queue/schedule/dispatcher.ts';
+import { createRequestQueue } from '../../queue/dispatcher.ts';
+import type { CancelSignal } from '../../queue/request.ts';
+import type { QueueEvent } from '../../queue/snapshot.ts';
 import type { CommandContext } from './context.ts';
 import type { Terminal } from './terminal.ts';
 

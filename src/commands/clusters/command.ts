@@ -11,7 +11,7 @@ import { kinds } from '../../kinds/registry.ts';
 import { openDiskTree } from '../../manifests/files/disk-tree.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';
 import { openReader, openWriter } from '../../platform/client.ts';
-import type { Priority } from '../../queue/model/request.ts';
+import type { Priority } from '../../queue/request.ts';
 import { oneLine } from '../../server/cluster-log.ts';
 import { recordedId } from '../../store/recorded-id.ts';
 import { CLUSTERS } from '../cli/answers.ts';

@@ -5,7 +5,7 @@ import type { Paint } from '../../plan/render/text-layout.ts';
 import { openReader, type Reader } from '../../platform/client.ts';
 import { ConversationsProbe, isMissingOperation } from '../../platform/conversations-probe.ts';
 import { operations } from '../../platform/operations/index.ts';
-import type { BudgetSnapshot } from '../../queue/model/snapshot.ts';
+import type { BudgetSnapshot } from '../../queue/snapshot.ts';
 import { ownUser } from '../../reconcile/observe/own-user.ts';
 import { readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';

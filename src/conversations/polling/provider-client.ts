@@ -4,10 +4,8 @@ import { AuthError, NotThePlatformError, RateLimitedError, RejectedError, Transi
 import { withoutTrailingSlashes } from '../../core/trim.ts';
 import { openDispatcher } from '../../platform/http/dispatcher.ts';
 import { networkError } from '../../platform/http/network-error.ts';
-import { toAbortSignal } from '../../queue/model/attempt-signal.ts';
-import type { RateHeaders } from '../../queue/model/rate-headers.ts';
-import type { Priority, Reply, RequestClass } from '../../queue/model/request.ts';
-import { createRequestQueue } from '../../queue/schedule/dispatcher.ts';
+import { createRequestQueue } from '../../queue/dispatcher.ts';
+import { type Priority, type RateHeaders, type Reply, type RequestClass, toAbortSignal } from '../../queue/request.ts';
 
 type HeaderRecord = Readonly<Record<string, string | string[] | undefined>>;
 

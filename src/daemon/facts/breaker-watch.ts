@@ -1,5 +1,5 @@
 /** Observes the circuit breakers of all tokens, to find out whether the platform answers anybody. */
-import type { QueueSnapshot } from '../../queue/model/snapshot.ts';
+import type { QueueSnapshot } from '../../queue/snapshot.ts';
 import type { BreakerState } from './platform-facts.ts';
 
 interface Observed extends BreakerState {

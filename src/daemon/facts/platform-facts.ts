@@ -2,7 +2,7 @@
 
 import { smallest } from '../../core/lists.ts';
 import { spanWords } from '../../plan/render/words.ts';
-import type { QueueSnapshot } from '../../queue/model/snapshot.ts';
+import type { QueueSnapshot } from '../../queue/snapshot.ts';
 import type { Fact, Scope } from '../../store/notifications.ts';
 import type { ReplicaConfigurationProblem } from '../../views/model/configuration-problem.ts';
 import { newFact, oneLine } from './fact.ts';

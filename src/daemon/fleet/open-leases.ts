@@ -11,7 +11,7 @@ import type { RetentionOptions } from '../../fleet/lease-retention.ts';
 import { LocalLeases } from '../../fleet/local-leases.ts';
 import { SharedLeases } from '../../fleet/shared-leases.ts';
 import type { Logger } from '../../log.ts';
-import type { SharedState } from '../../queue/shared/shared-state.ts';
+import type { SharedState } from '../../queue/shared-limiter.ts';
 import type { Store } from '../../store/store.ts';
 
 export interface LeaseOptions extends RetentionOptions {

@@ -5,11 +5,10 @@ import { messageOf } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import type { Logger } from '../../log.ts';
 import { type Connection, openConnection } from '../../platform/connection.ts';
-import type { QueueEvent } from '../../queue/model/snapshot.ts';
-import { isWorthSaving, type QueueMemory } from '../../queue/rate-limit/memory.ts';
-import { createRequestQueue } from '../../queue/schedule/dispatcher.ts';
-import type { RequestQueue } from '../../queue/schedule/request-queue.ts';
-import type { SharedState } from '../../queue/shared/shared-state.ts';
+import { createRequestQueue, type RequestQueue } from '../../queue/dispatcher.ts';
+import { isWorthSaving, type QueueMemory } from '../../queue/memory.ts';
+import type { SharedState } from '../../queue/shared-limiter.ts';
+import type { QueueEvent } from '../../queue/snapshot.ts';
 import type { Note, Store } from '../../store/store.ts';
 
 export interface TokenConnectionsOptions {

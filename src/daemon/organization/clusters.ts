@@ -10,7 +10,7 @@ import { endsWithin } from '../../core/clock.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { openReader, openWriter } from '../../platform/client.ts';
-import type { Priority } from '../../queue/model/request.ts';
+import type { Priority } from '../../queue/request.ts';
 import { runOnCron } from '../../reconcile/daemon/schedule.ts';
 import type { DesiredSource } from '../../reconcile/daemon/source.ts';
 import { logClusters } from '../../server/cluster-log.ts';

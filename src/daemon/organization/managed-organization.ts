@@ -1,5 +1,5 @@
 import type { OrganizationConfig } from '../../config/config.ts';
-import type { RequestQueue } from '../../queue/schedule/request-queue.ts';
+import type { RequestQueue } from '../../queue/dispatcher.ts';
 import type { Lease } from '../../store/leases.ts';
 import type { OrganizationClusters } from './clusters.ts';
 import type { OrganizationCommitStatuses } from './commit-statuses.ts';

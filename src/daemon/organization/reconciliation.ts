@@ -4,7 +4,7 @@ import { kinds } from '../../kinds/registry.ts';
 import { createManifestLoader } from '../../manifests/loader.ts';
 import { openReader, openWriter } from '../../platform/client.ts';
 import type { Connection } from '../../platform/connection.ts';
-import type { Priority } from '../../queue/model/request.ts';
+import type { Priority } from '../../queue/request.ts';
 import { FlappingFields } from '../../reconcile/daemon/flapping-fields.ts';
 import { OrganizationReconciler } from '../../reconcile/daemon/organization.ts';
 import type { PassEvents } from '../../reconcile/daemon/pass.ts';

@@ -1,6 +1,6 @@
 /** Queues and their samples for the pages of other replicas. Durations become times, which stay true. */
-import { PRIORITIES } from '../../queue/model/request.ts';
-import type { BudgetSnapshot, QueueSnapshot } from '../../queue/model/snapshot.ts';
+import { PRIORITIES } from '../../queue/request.ts';
+import type { BudgetSnapshot, QueueSnapshot } from '../../queue/snapshot.ts';
 import type { BudgetSample } from '../../views/model/budget-samples.ts';
 import type { MapChunk } from './map-chunks.ts';
 

@@ -2,7 +2,7 @@
 import type { IngestionActivity } from '../../conversations/ingestion/ingestion-status.ts';
 import { errorFromJson } from '../../core/error-json.ts';
 import type { Declared } from '../../core/resource.ts';
-import type { QueueSnapshot } from '../../queue/model/snapshot.ts';
+import type { QueueSnapshot } from '../../queue/snapshot.ts';
 import type { Check } from '../../reconcile/daemon/run-pass.ts';
 import type { OrganizationState, ReconcilerState } from '../../views/model/backend.ts';
 import { joinMap } from './map-chunks.ts';

@@ -4,7 +4,7 @@ import { type Clock, SLEEP_ENDED } from '../../core/clock.ts';
 import { TransientError } from '../../core/errors.ts';
 import { openDispatcher } from '../../platform/http/dispatcher.ts';
 import { networkError } from '../../platform/http/network-error.ts';
-import { readRateHeaders } from '../../queue/model/rate-headers.ts';
+import { readRateHeaders } from '../../queue/request.ts';
 import { ChannelError, type SendFailure } from './channel.ts';
 
 /** Dependencies of every channel. */

@@ -1,5 +1,5 @@
 import { messageOf, NotThePlatformError, TransientError } from '../../core/errors.ts';
-import { TimeoutError } from '../../queue/model/errors.ts';
+import { TimeoutError } from '../../queue/request.ts';
 
 /** Messages for failed connections, where nothing was sent. */
 const UNREACHED: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { type AppError, RejectedError } from '../../core/errors.ts';
 import { withoutTrailingSlashes } from '../../core/trim.ts';
-import type { CancelSignal } from '../../queue/model/attempt-signal.ts';
+import type { CancelSignal } from '../../queue/request.ts';
 import type { WriteMethod } from '../operations/model/operation.ts';
 import { MAX_BODY_SIZE, readBody, readChunks } from './body.ts';
 import { openDispatcher } from './dispatcher.ts';

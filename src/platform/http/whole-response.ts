@@ -1,7 +1,7 @@
 // Reads one response completely.
 import type { Dispatcher } from 'undici';
 import type { AppError, NotThePlatformError, TransientError } from '../../core/errors.ts';
-import type { CancelSignal } from '../../queue/model/attempt-signal.ts';
+import type { CancelSignal } from '../../queue/request.ts';
 import { decodeBody, readError } from './body.ts';
 import { networkError } from './network-error.ts';
 

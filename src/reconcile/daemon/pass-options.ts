@@ -3,7 +3,7 @@ import type { OrganizationConfig } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Kind } from '../../kinds/model/kind.ts';
 import type { Reader, Writer } from '../../platform/client.ts';
-import type { Priority } from '../../queue/model/request.ts';
+import type { Priority } from '../../queue/request.ts';
 import type { History } from '../../store/history.ts';
 import type { OrganizationRecord } from '../../store/store.ts';
 import type { Estimate } from '../planning.ts';

@@ -10,7 +10,7 @@ import type { JsonObject } from '../../core/json.ts';
 import type { DeliveryRequest } from '../../notify/model/delivery-request.ts';
 import type { SilenceRequest } from '../../notify/model/silence-request.ts';
 import type { StatusFailure } from '../../notify/statuses/status-sender.ts';
-import type { QueueSnapshot } from '../../queue/model/snapshot.ts';
+import type { QueueSnapshot } from '../../queue/snapshot.ts';
 import type { ActionRequest } from '../../reconcile/daemon/action-request.ts';
 import type { OrganizationReconciler } from '../../reconcile/daemon/organization.ts';
 import type { PassEnd } from '../../reconcile/daemon/pass.ts';

@@ -1,5 +1,5 @@
 /** Samples of a queue over time, for the page of the budgets. */
-import type { BudgetSnapshot, QueueSnapshot } from '../../queue/model/snapshot.ts';
+import type { BudgetSnapshot, QueueSnapshot } from '../../queue/snapshot.ts';
 
 /** State of a queue at one time. */
 export interface BudgetSample {

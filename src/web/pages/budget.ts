@@ -1,7 +1,7 @@
 /** Page of the rate limits of each token over time, and of the requests that wait for them. */
 import { html } from 'hono/html';
 import { counted, spanWords } from '../../plan/render/words.ts';
-import { PRIORITIES } from '../../queue/model/request.ts';
+import { PRIORITIES } from '../../queue/request.ts';
 import {
   type BudgetPageView,
   type BudgetView,

@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CancelledError, LeaseLostError } from '../../../src/core/errors.ts';
 import { sendingTerms, userAgent } from '../../../src/daemon/fleet/sending-terms.ts';
-import { NO_RATE_HEADERS } from '../../../src/queue/model/rate-headers.ts';
-import type { QueuedRequest } from '../../../src/queue/model/request.ts';
-import { createRequestQueue } from '../../../src/queue/schedule/dispatcher.ts';
+import { createRequestQueue } from '../../../src/queue/dispatcher.ts';
+import { NO_RATE_HEADERS, type QueuedRequest } from '../../../src/queue/request.ts';
 import { createVirtualClock } from '../../queue/virtual-clock.ts';
 import { SEED } from '../../support/campaign.ts';
 

@@ -1,4 +1,4 @@
-import { type RateHeaders, readRateHeaders } from '../../../queue/model/rate-headers.ts';
+import { type RateHeaders, readRateHeaders } from '../../../queue/request.ts';
 
 /**
  * Length of a window, in seconds. Freshdesk does not report when a window ends, so a whole minute is assumed, which is

@@ -2,7 +2,7 @@ import type { Clock, Random } from '../../../core/clock.ts';
 import { TransientError } from '../../../core/errors.ts';
 import { isObject } from '../../../core/json.ts';
 import { append } from '../../../core/lists.ts';
-import { readRateHeaders } from '../../../queue/model/rate-headers.ts';
+import { readRateHeaders } from '../../../queue/request.ts';
 import { orRejected, readAll, readAnswer, readRecord } from '../../model/answers.ts';
 import type { Batch, PollingSource, PollOptions } from '../../model/source.ts';
 import type { SourceRecord } from '../../model/ticket.ts';

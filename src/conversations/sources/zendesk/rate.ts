@@ -1,4 +1,4 @@
-import { type RateHeaders, readRateHeaders } from '../../../queue/model/rate-headers.ts';
+import { type RateHeaders, readRateHeaders } from '../../../queue/request.ts';
 
 type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>;
 

@@ -1,6 +1,6 @@
 // Declares operations of the platform as data.
 import * as z from 'zod';
-import type { Repeat, RequestClass } from '../../../queue/model/request.ts';
+import type { Repeat, RequestClass } from '../../../queue/request.ts';
 import { type Page, pageOf } from './shapes.ts';
 
 export type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -1,9 +1,9 @@
+// Orders the waiting jobs, and picks the one to send now.
 import TinyQueue from 'tinyqueue';
-import type { Priority } from '../model/request.ts';
-import type { Call, RateLimiter } from '../rate-limit/rate-limiter.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
-import type { InFlight } from './in-flight.ts';
-import { isUrgent, type Job, virtualDeadline } from './job.ts';
+import { type InFlight, isUrgent, type Job, virtualDeadline } from './jobs.ts';
+import type { Call, RateLimiter } from './limiter.ts';
+import type { Priority } from './request.ts';
 
 interface Entry {
   readonly job: Job;
@@ -51,25 +51,16 @@ export class PriorityQueue {
   readonly #limiter: RateLimiter;
   readonly #breaker: CircuitBreaker;
   readonly #inFlight: InFlight;
-  readonly #now: () => number;
-  readonly #wakeAt: (time: number) => void;
+  /** Time from which the last `take` could have returned another job; Infinity: after a response, or none waits. */
+  wakeAt = Number.POSITIVE_INFINITY;
   readonly #subQueues = new Map<string, SubQueue>();
   /** Current entry of each waiting job; other entries in the heaps are stale. */
   readonly #entries = new Map<Job, Entry>();
 
-  /** `wakeAt` requests another call of `take` at a monotonic time. */
-  constructor(
-    limiter: RateLimiter,
-    breaker: CircuitBreaker,
-    inFlight: InFlight,
-    now: () => number,
-    wakeAt: (time: number) => void,
-  ) {
+  constructor(limiter: RateLimiter, breaker: CircuitBreaker, inFlight: InFlight) {
     this.#limiter = limiter;
     this.#breaker = breaker;
     this.#inFlight = inFlight;
-    this.#now = now;
-    this.#wakeAt = wakeAt;
   }
 
   add(job: Job): void {
@@ -77,9 +68,10 @@ export class PriorityQueue {
     this.#put(job);
   }
 
-  /** Removes and returns the job to send now; null if every job has to wait. */
-  take(): NextJob | null {
-    const pick = this.#pick();
+  /** Removes and returns the job to send now; null if every job has to wait. `now` is monotonic milliseconds. */
+  take(now: number): NextJob | null {
+    this.wakeAt = Number.POSITIVE_INFINITY;
+    const pick = this.#pick(now);
     if (pick === null) {
       return null;
     }
@@ -154,8 +146,7 @@ export class PriorityQueue {
     return subQueue;
   }
 
-  #pick(): Pick | null {
-    const now = this.#now();
+  #pick(now: number): Pick | null {
     const nextAttemptAt = this.#breaker.nextAttemptAt();
     let best: Pick | null = null;
     for (const subQueue of this.#subQueues.values()) {
@@ -218,9 +209,7 @@ export class PriorityQueue {
 
   #wait(subQueue: SubQueue, until: number, reason: string): void {
     subQueue.waitReason = reason;
-    if (until !== Number.POSITIVE_INFINITY) {
-      this.#wakeAt(until);
-    }
+    this.wakeAt = Math.min(this.wakeAt, until);
   }
 
   /** Returns the first entry of a heap after removing the stale ones before it. */

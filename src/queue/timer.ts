@@ -1,4 +1,4 @@
-import { type Clock, SLEEP_ENDED } from '../../core/clock.ts';
+import { type Clock, SLEEP_ENDED } from '../core/clock.ts';
 
 /** Single timer that fires at the earliest of the requested times. */
 export class Timer {

@@ -1,6 +1,5 @@
-// Wraps the circuit breaker of cockatiel with an injected clock.
 import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleType } from 'cockatiel';
-import { TransientError } from '../../core/errors.ts';
+import { TransientError } from '../core/errors.ts';
 
 /** Consecutive failures after which the circuit breaker opens. */
 const FAILURE_THRESHOLD = 10;

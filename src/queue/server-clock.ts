@@ -1,5 +1,5 @@
 // Converts between the server's clock and the local monotonic clock.
-import type { RateHeaders } from '../model/rate-headers.ts';
+import type { RateHeaders } from './request.ts';
 
 /**
  * Boundary between a reset in seconds from now (below) and one in seconds since the epoch.

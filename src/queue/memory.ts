@@ -1,6 +1,6 @@
 // Defines the rate-limit state that is saved across restarts, and validates it.
 import { z } from 'zod';
-import { REQUEST_CLASSES, type RequestClass } from '../model/request.ts';
+import { REQUEST_CLASSES, type RequestClass } from './request.ts';
 
 const time = z.number().nonnegative();
 const amount = z.number().int().nonnegative();
