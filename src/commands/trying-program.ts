@@ -1,5 +1,5 @@
 import { type Command, Help, Option } from 'commander';
-import { between, count, type SetExitCode, upTo } from './cli/arguments.ts';
+import { count, type SetExitCode, upTo } from './cli/arguments.ts';
 import type { CommandContext } from './cli/context.ts';
 import { FEATURE_NAMES, PLATFORM_NAMES } from './cli/feature-names.ts';
 
@@ -34,14 +34,8 @@ export function tryingCommands(program: Command, context: CommandContext, setExi
   program
     .command('demo')
     .description('Demonstrate Octavo on the embedded platform')
-    .option('--fleet <replicas>', 'Demonstrate a fleet of 2 to 9 replicas on PostgreSQL', between(2, 9))
     .option('--once', 'Exit when the demonstration is complete')
     .action(async (options) => {
-      if (options.fleet !== undefined) {
-        const { demoFleetCommand } = await import('./daemon/demo-fleet.ts');
-        setExitCode(await demoFleetCommand(options, context));
-        return;
-      }
       const { demoCommand } = await import('./daemon/demo.ts');
       setExitCode(await demoCommand(options, context));
     });

@@ -39,7 +39,7 @@ export function upTo(most: number): (text: string) => number {
 }
 
 /** Returns a parser of whole numbers from `least` to `most`. */
-export function between(least: number, most: number): (text: string) => number {
+function between(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = upTo(most)(text);
     if (value < least) {

@@ -19,7 +19,7 @@ import { openReader, openWriter } from '../../platform/client.ts';
 import { openConnection } from '../../platform/connection.ts';
 import { LogBuffer } from '../../views/model/log-buffer.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { createDemoContext } from './demo-context.ts';
+import { paintFor } from '../cli/terminal.ts';
 
 /** Runs `octavo demo`: demonstrates Octavo on the embedded platform, then keeps applying commits until it is stopped. */
 export async function demoCommand(flags: { readonly once?: boolean }, context: CommandContext): Promise<ExitCode> {
@@ -27,7 +27,13 @@ export async function demoCommand(flags: { readonly once?: boolean }, context: C
   // Without --once, a closed standard output ends the command too.
   const ends = flags.once === true ? [] : [terminal.outputClosed].filter((end) => end !== undefined);
   const signal = AbortSignal.any([context.signal, ...ends]);
-  const demo = createDemoContext(context, signal);
+  const demo: DemoContext = {
+    say: terminal.out,
+    paint: paintFor(terminal.isOutTerminal, terminal.env),
+    columns: terminal.columns - 4,
+    clock: context.clock,
+    signal,
+  };
   // Everything that was started is stopped in reverse order, also if a later part fails to start.
   await using cleanup = new AsyncDisposableStack();
   const parts = await startDemo(demo, context, cleanup);
