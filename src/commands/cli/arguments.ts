@@ -38,17 +38,6 @@ export function upTo(most: number): (text: string) => number {
   };
 }
 
-/** Returns a parser of whole numbers from `least` to `most`. */
-function between(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = upTo(most)(text);
-    if (value < least) {
-      throw new InvalidArgumentError(`It must be at least ${least}.`);
-    }
-    return value;
-  };
-}
-
 /** Parses a duration such as 30s, or 0, to milliseconds. */
 export function durationOrZero(text: string): number {
   return text === '0' ? 0 : duration(text);
