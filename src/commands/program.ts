@@ -4,7 +4,7 @@ import { CONFIG, count, durationOrZero, ORGANIZATION, SCOPE, type SetExitCode } 
 import type { CommandContext } from './cli/context.ts';
 import { clusterCommands } from './clusters/program.ts';
 import { conversationCommands } from './conversations/program.ts';
-import { actionCommands, sessionCommands, silenceCommands, viewCommands, webhookCommands } from './daemon/program.ts';
+import { actionCommands, conditionCommands, sessionCommands, viewCommands, webhookCommands } from './daemon/program.ts';
 import { notifyCommands } from './notify/program.ts';
 import { storeCommands } from './store/program.ts';
 import { tryingCommands } from './trying-program.ts';
@@ -32,7 +32,7 @@ export function createProgram(context: CommandContext, setExitCode: SetExitCode)
   daemonCommands(program, context, setExitCode);
   viewCommands(program, context, setExitCode);
   actionCommands(program, context, setExitCode);
-  silenceCommands(program, context, setExitCode);
+  conditionCommands(program, context, setExitCode);
   sessionCommands(program, context, setExitCode);
   webhookCommands(program, context, setExitCode);
   conversationCommands(program, context, setExitCode);

@@ -13,7 +13,7 @@ import {
   type OrganizationFileOptions,
   type OrganizationsDocument,
 } from './file/organization-files.ts';
-import { currentName } from './file/renamed.ts';
+import { formerSetting } from './file/renamed.ts';
 import { collectSecrets, isSecretSetting } from './file/secrets.ts';
 import { type ConfigTrust, foundLimits } from './file/trust.ts';
 import { forgeProblems } from './forge-problems.ts';
@@ -138,8 +138,7 @@ function describeIssue(issue: Issue, document: ConfigDocument, schema: z.ZodType
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(schema, issue.path, document.values);
     return issue.keys.map((key) => {
-      const current = currentName(issue.path, key);
-      const message = current === undefined ? `unknown setting${hint(key, known)}` : `was renamed; use ${current}`;
+      const message = formerSetting(issue.path, key) ?? `unknown setting${hint(key, known)}`;
       return document.problemAt(issue.path, message, key);
     });
   }

@@ -86,11 +86,8 @@ export function notificationsSchema() {
       for: perCode(CONDITION_CODES, duration('how long it has to last, such as 5m')).prefault({}),
       groupWait: duration('how long a message waits for others of its kind, such as 30s').prefault('30s'),
       groupInterval: positive('the time between two messages of a thread, such as 5m').prefault('5m'),
-      repeatInterval: positive('the time between reminders of what pages people, such as 24h').prefault('24h'),
       quietHours: z.array(quietHours).prefault([]),
       templates: perCode(CODES, text('a text with placeholders such as {{organization}}')).prefault({}),
-      digest: cron().default('0 8 * * 1'),
-      timezone: setting('a time zone such as Europe/Berlin', readTimezone).prefault('UTC'),
     })
     .prefault({});
 }

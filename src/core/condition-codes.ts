@@ -49,7 +49,7 @@ export type ConditionCode =
   | 'unowned-organization'
   | 'configuration-invalid';
 
-/** All conditions. The list is closed: routes, silences and templates name these codes. */
+/** All conditions. The list is closed: routes and templates name these codes. */
 export const CONDITION_RULES: Readonly<Record<ConditionCode, ConditionRule>> = {
   'source-unreadable': rule('warning', 5, 'The manifests cannot be read'),
   'manifests-invalid': rule('warning', 0, 'The manifests are invalid'),
@@ -89,6 +89,5 @@ export const EVENT_CODES = [
   'rejected',
   'change-request-opened',
   'change-request-merged',
-  'weekly-digest',
 ] as const;
 export type EventCode = (typeof EVENT_CODES)[number];

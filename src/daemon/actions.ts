@@ -6,7 +6,6 @@ import type { Clock } from '../core/clock.ts';
 import { ConfigError, RefusedPlanError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { DeliveryRequest } from '../notify/model/delivery-request.ts';
-import type { SilenceRequest } from '../notify/model/silence-request.ts';
 import type { ActionRequest } from '../reconcile/daemon/action-request.ts';
 import type { OrganizationReconciler } from '../reconcile/daemon/organization.ts';
 import type { ControlHandlers } from '../server/control.ts';
@@ -19,7 +18,6 @@ import { decisionEvents } from './facts/events.ts';
 import { chooseOrganization, heldChecksums } from './organization/held-plans.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
 import type { SessionActions } from './session-actions.ts';
-import type { SilenceActions } from './silence-actions.ts';
 
 export interface ActionOptions {
   /** Returns the organizations of this replica. */
@@ -29,7 +27,6 @@ export interface ActionOptions {
   readonly audit: AuditWriter;
   /** Called with the organization after every action, also after a refused one: it is in the audit. */
   readonly onAudited: (organization: string) => void;
-  readonly silences: SilenceActions;
   readonly deliveries: DeliveryActions;
   readonly sessions: SessionActions;
 }
@@ -80,10 +77,6 @@ export class Actions implements ControlHandlers {
     const work = () => target.clusters.handle(request);
     const isRead = READS.has(request.subcommand) || ('dryRun' in request && request.dryRun);
     return isRead ? work() : this.#audited(by, target, { action: `clusters ${verb}`, subject, reason: '' }, work);
-  }
-
-  silences(by: Actor, request: SilenceRequest): Promise<JsonObject> {
-    return this.#options.silences.handle(by, request);
   }
 
   deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject> {

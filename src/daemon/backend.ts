@@ -161,6 +161,5 @@ function notificationState(notifications: Notifications, channels: readonly stri
     conditions: (limit) => notifications.conditions(limit),
     deliveries: (query) => notifications.deliveries(query),
     lastSent: () => notifications.lastSent(),
-    silences: (limit) => notifications.silences(limit),
   };
 }

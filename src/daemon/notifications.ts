@@ -10,7 +10,7 @@ import { buildNotification } from '../notify/messages/build-notification.ts';
 import { channelReporter, type DeliveryEvents } from '../notify/outbox/delivery-loop.ts';
 import { createRedactor } from '../redact.ts';
 import type { Lease } from '../store/leases.ts';
-import type { Condition, NewSilence, Notifications } from '../store/notifications.ts';
+import type { Condition, Notifications } from '../store/notifications.ts';
 import { NotificationSender } from './notification-sender.ts';
 import type { DaemonContext } from './organization/feature.ts';
 
@@ -89,21 +89,6 @@ export class DaemonNotifications {
   /** Plans deliveries of what was stored, if this replica sends. */
   wakeHere(): void {
     this.#changed.notify();
-  }
-
-  /** Adds a silence, and returns its id. */
-  async silence(silence: NewSilence): Promise<string> {
-    const id = newId();
-    await this.#notifications.silence(id, silence);
-    this.wake();
-    return id;
-  }
-
-  /** Ends a silence. Returns false if there is none that lasts. */
-  async endSilence(id: string): Promise<boolean> {
-    const isEnded = await this.#notifications.endSilence(id, this.#context.clock.now());
-    this.wake();
-    return isEnded;
   }
 
   /** Closes the channels, after `pause`. */

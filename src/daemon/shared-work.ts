@@ -1,4 +1,4 @@
-/** Work that exists once in a fleet: notifications, weekly digests, and facts that belong to no organization. */
+/** Work that exists once in a fleet: notifications, and facts that belong to no organization. */
 import type { Clock } from '../core/clock.ts';
 import { messageOf } from '../core/errors.ts';
 import type { LeaseWork } from '../fleet/fleet-leases.ts';

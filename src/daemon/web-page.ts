@@ -17,7 +17,6 @@ import type { DaemonNotifications } from './notifications.ts';
 import type { DaemonContext } from './organization/feature.ts';
 import type { ManagedOrganization } from './organization/managed-organization.ts';
 import { SessionActions } from './session-actions.ts';
-import { type SilenceActionOptions, SilenceActions } from './silence-actions.ts';
 
 export interface WebPageOptions {
   readonly context: DaemonContext;
@@ -30,7 +29,7 @@ export interface WebPageOptions {
   readonly reports: BackendOptions['reports'];
   readonly connections: Pick<TokenConnections, 'queues' | 'queueName'>;
   readonly changes: ChangeNotifier;
-  readonly notifications: SilenceActionOptions['notifications'] & Pick<DaemonNotifications, 'wake'>;
+  readonly notifications: Pick<DaemonNotifications, 'wake'>;
   /** Latest records of the log; undefined: none. */
   readonly logBuffer: LogBuffer | undefined;
 }
@@ -80,14 +79,6 @@ export class WebPage {
       sessions: new SessionActions({
         ...{ store, clock, audit: this.#audit },
         onAudited: () => changes.notify('notifications'),
-      }),
-      silences: new SilenceActions({
-        ...{ store, clock, audit: this.#audit, notifications },
-        organizations: () => configured().map(({ id }) => id),
-        onAudited: (id) => {
-          changes.notify('notifications');
-          changes.notify(id ?? 'notifications');
-        },
       }),
     });
     this.backend = new DaemonBackend({

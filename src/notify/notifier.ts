@@ -9,10 +9,7 @@ import { channelRules } from './routes.ts';
 
 export interface NotifierOptions {
   readonly notifications: Notifications;
-  readonly config: Pick<
-    NotificationsConfig,
-    'for' | 'groupInterval' | 'groupWait' | 'quietHours' | 'repeatInterval' | 'routes'
-  >;
+  readonly config: Pick<NotificationsConfig, 'for' | 'groupInterval' | 'groupWait' | 'quietHours' | 'routes'>;
   readonly channels: readonly Pick<Channel, 'name' | 'isPager'>[];
   readonly clock: Clock;
   readonly newId: () => string;

@@ -12,14 +12,14 @@ type Route = NotificationsConfig['routes'][number];
 
 /** Returns the rules of channels at a time. */
 export function channelRules(
-  config: Pick<NotificationsConfig, 'routes' | 'quietHours' | 'repeatInterval'>,
+  config: Pick<NotificationsConfig, 'routes' | 'quietHours'>,
   channels: readonly Pick<Channel, 'name' | 'isPager'>[],
   now: number,
 ): readonly ChannelRules[] {
   return channels.map(({ name, isPager }) => {
     const routes = config.routes.filter((route) => route.channels.includes(name));
     return {
-      ...{ name, isPager, repeatInterval: config.repeatInterval },
+      ...{ name, isPager },
       // A channel that fails cannot say so itself.
       wants: ({ fact }) => !isOwnFailure(fact, name) && routes.some((route) => leads(route, fact)),
       wantsEvent: ({ code, organization }) =>

@@ -8,7 +8,6 @@ import type { ConversationRequest } from '../conversations/ingestion/control-api
 import { ConfigError, messageOf, RefusedPlanError, TransientError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { DeliveryRequest } from '../notify/model/delivery-request.ts';
-import type { SilenceRequest } from '../notify/model/silence-request.ts';
 import type { ActionRequest } from '../reconcile/daemon/action-request.ts';
 import type { SessionRequest } from '../store/session-request.ts';
 
@@ -27,7 +26,6 @@ type ControlCommand =
       readonly request: ConversationRequest;
     }
   | { readonly command: 'clusters'; readonly organization?: string | undefined; readonly request: ClusterRequest }
-  | { readonly command: 'silences'; readonly request: SilenceRequest }
   | { readonly command: 'deliveries'; readonly request: DeliveryRequest }
   | { readonly command: 'sessions'; readonly request: SessionRequest }
   /** `path` of a page, with its query. */

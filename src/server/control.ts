@@ -9,7 +9,6 @@ import { type ConversationRequest, conversationRequest } from '../conversations/
 import { AppError, messageOf, StoreError } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { type DeliveryRequest, deliveryRequest } from '../notify/model/delivery-request.ts';
-import { type SilenceRequest, silenceRequest } from '../notify/model/silence-request.ts';
 import { type ActionRequest, actionRequest } from '../reconcile/daemon/action-request.ts';
 import type { Actor } from '../store/history.ts';
 import { type SessionRequest, sessionRequest } from '../store/session-request.ts';
@@ -24,7 +23,6 @@ export interface ControlHandlers {
   act(by: Actor, organization: string | null, request: ActionRequest): Promise<JsonObject>;
   conversations(by: Actor, organization: string | null, request: ConversationRequest): Promise<JsonObject>;
   clusters(by: Actor, organization: string | null, request: ClusterRequest): Promise<JsonObject>;
-  silences(by: Actor, request: SilenceRequest): Promise<JsonObject>;
   deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject>;
   sessions(by: Actor, request: SessionRequest): Promise<JsonObject>;
 }
@@ -108,7 +106,6 @@ function addRequests(app: App, handlers: ControlHandlers): void {
     MAX_REQUEST_SIZE,
   );
   addRequest(app, '/clusters', clusterRequest, (...given) => handlers.clusters(...given));
-  addRequest(app, '/silences', silenceRequest, (by, _, request) => handlers.silences(by, request));
   addRequest(app, '/deliveries', deliveryRequest, (by, _, request) => handlers.deliveries(by, request));
   addRequest(app, '/sessions', sessionRequest, (by, _, request) => handlers.sessions(by, request));
 }

@@ -3,7 +3,7 @@ import { CONDITION_RULES, EVENT_CODES } from '../core/condition-codes.ts';
 import type { Json } from '../core/json.ts';
 import { firstLines } from '../core/lists.ts';
 import type { NotificationEvent } from './notification-events.ts';
-import { toCondition, toDelivery, toNotified, toSilence } from './notification-rows.ts';
+import { toCondition, toDelivery, toNotified } from './notification-rows.ts';
 import {
   type Condition,
   type Fact,
@@ -97,10 +97,6 @@ export class PlanningTables {
       "SELECT event, channels FROM notification_event WHERE channels IS NULL OR channels <> '[]' ORDER BY at, id",
     );
     const notified = await this.#sql.all('SELECT * FROM notified ORDER BY told_at, channel, condition');
-    const silences = await this.#sql.all(
-      'SELECT * FROM silence WHERE ended_at IS NULL AND until > ? ORDER BY number',
-      Math.floor(now),
-    );
     return {
       facts: await this.facts(),
       conditions: conditions
@@ -114,7 +110,6 @@ export class PlanningTables {
           channels: row.channels == null ? null : (this.#parse(row.channels) as readonly string[]),
         }))
         .filter(({ event }) => EVENT_CODES.includes(event.code)),
-      silences: silences.map(toSilence),
     };
   }
 
@@ -199,11 +194,6 @@ export class PlanningTables {
     const isNoThread = 'thread NOT IN (SELECT thread FROM notified)';
     await remove('notification_delivery', 'ended_at', 'ended_at IS NOT NULL', isNoThread);
     await remove('notification_event', 'at', "channels = '[]'", `id NOT IN (${waiting})`);
-    await this.#sql.run(
-      `DELETE FROM silence WHERE until <= ? AND (until < ? OR until <
-        (SELECT until FROM silence WHERE until <= ? ORDER BY until DESC LIMIT 1 OFFSET ?))`,
-      ...[time, time - age, time, count - 1],
-    );
   }
 }
 

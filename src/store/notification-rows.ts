@@ -1,13 +1,12 @@
 /** Converts rows of the tables of notifications. */
 import type { Json } from '../core/json.ts';
-import { textOrNull, toActor } from './history-rows.ts';
+import { textOrNull } from './history-rows.ts';
 import type {
   Condition,
   DeliveryRecord,
   Fact,
   NotificationDelivery,
   Notified,
-  Silence,
   StoredReceipt,
 } from './notifications.ts';
 import type { SqlRow } from './sql/database.ts';
@@ -62,19 +61,6 @@ export function toNotified(row: SqlRow): Notified {
     thread: String(row.thread),
     notifiedAt: Number(row.told_at),
     resolved: textOrNull(row.resolved),
-  };
-}
-
-export function toSilence(row: SqlRow): Silence {
-  return {
-    id: String(row.id),
-    code: textOrNull(row.code) as Silence['code'],
-    organization: textOrNull(row.organization),
-    reason: String(row.reason),
-    by: toActor(row),
-    since: Number(row.since),
-    until: Number(row.until),
-    endedAt: numberOrNull(row.ended_at),
   };
 }
 

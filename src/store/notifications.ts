@@ -1,6 +1,5 @@
-/** Conditions, deliveries and silences that survive a restart. See docs/notifications.md. */
+/** Conditions and deliveries that survive a restart. See docs/notifications.md. */
 import type { ConditionCode } from '../core/condition-codes.ts';
-import type { Actor } from './history.ts';
 import type { NotificationEvent } from './notification-events.ts';
 
 export type { NotificationEvent };
@@ -114,24 +113,6 @@ export interface WaitingEvent {
   readonly channels: readonly string[] | null;
 }
 
-export interface NewSilence {
-  /** Null: all codes. */
-  readonly code: ConditionCode | null;
-  /** Null: all organizations. */
-  readonly organization: string | null;
-  readonly reason: string;
-  readonly by: Actor;
-  readonly since: number;
-  readonly until: number;
-}
-
-/** While it lasts, matching conditions are not announced and nobody is reminded of them. */
-export interface Silence extends NewSilence {
-  readonly id: string;
-  /** Time at which a person ended it; null if nobody did. */
-  readonly endedAt: number | null;
-}
-
 /** State that the notifier plans with. */
 export interface NotifierState {
   /** Everything that is true now, once per key. */
@@ -143,8 +124,6 @@ export interface NotifierState {
   readonly notified: readonly Notified[];
   /** Oldest first. */
   readonly events: readonly WaitingEvent[];
-  /** Those that have not ended. */
-  readonly silences: readonly Silence[];
 }
 
 /** Changes of the notifier. Conditions and events that are not named stay as they are. */
@@ -237,13 +216,7 @@ export interface Notifications {
   deliveries(query: DeliveryQuery): Promise<readonly DeliveryRecord[]>;
   /** Returns the time of the last delivery that each channel took, by channel. */
   lastSent(): Promise<ReadonlyMap<string, number>>;
-  /** Returns silences, newest first, including those that have ended. */
-  silences(limit: number): Promise<readonly Silence[]>;
-  /** Adds a silence. */
-  silence(id: string, silence: NewSilence): Promise<void>;
-  /** Ends a silence. Returns false if there is none that lasts. */
-  endSilence(id: string, at: number): Promise<boolean>;
 }
 
-/** Number and age in milliseconds of the conditions, events, deliveries and silences that are kept after their end. */
+/** Number and age in milliseconds of the conditions, events and deliveries that are kept after their end. */
 export const NOTIFICATION_RETENTION = { count: 10_000, age: 90 * 24 * 3_600_000 } as const;

@@ -3,7 +3,7 @@ import type { Json } from '../core/json.ts';
 import { AttemptTables } from './notification-attempts.ts';
 import { insertEvents } from './notification-events.ts';
 import { PlanningTables } from './notification-planning.ts';
-import { toCondition, toDeliveryRecord, toSilence } from './notification-rows.ts';
+import { toCondition, toDeliveryRecord } from './notification-rows.ts';
 import type { Notifications } from './notifications.ts';
 import type { Sql, SqlDatabase } from './sql/database.ts';
 
@@ -21,7 +21,7 @@ type Parse = (text: unknown) => Json;
 function plannerPart(
   database: SqlDatabase,
   parse: Parse,
-): Pick<Notifications, 'report' | 'retainReporters' | 'addEvents' | 'advance' | 'facts' | 'silence' | 'endSilence'> {
+): Pick<Notifications, 'report' | 'retainReporters' | 'addEvents' | 'advance' | 'facts'> {
   const planning = (sql: Sql) => new PlanningTables(sql, parse);
   return {
     report: (report) => database.write(`facts/${report.reporter}`, (sql) => planning(sql).report(report)),
@@ -33,18 +33,6 @@ function plannerPart(
         await tables.apply(plan(await tables.state(now)), now);
       }),
     facts: () => database.read((sql) => planning(sql).facts()),
-    silence: (id, { code, organization, reason, by, since, until }) =>
-      database.write(SCOPE, async (sql) => {
-        await sql.run(
-          `INSERT INTO silence (id, code, organization, reason, actor, method, since, until) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-          ...[id, code, organization, reason, by.name, by.method, Math.round(since), Math.round(until)],
-        );
-      }),
-    endSilence: (id, at) =>
-      database.write(SCOPE, async (sql) => {
-        const statement = 'UPDATE silence SET ended_at = ? WHERE id = ? AND ended_at IS NULL AND until > ?';
-        return (await sql.run(statement, Math.round(at), id, Math.round(at))) > 0;
-      }),
   };
 }
 
@@ -71,10 +59,7 @@ function attemptPart(
   };
 }
 
-function listPart(
-  database: SqlDatabase,
-  parse: Parse,
-): Pick<Notifications, 'conditions' | 'deliveries' | 'lastSent' | 'silences'> {
+function listPart(database: SqlDatabase, parse: Parse): Pick<Notifications, 'conditions' | 'deliveries' | 'lastSent'> {
   return {
     conditions: (limit) =>
       database.read(async (sql) => {
@@ -106,9 +91,5 @@ function listPart(
         );
         return new Map(rows.map((row) => [String(row.channel), Number(row.at)]));
       }),
-    silences: (limit) =>
-      database.read(async (sql) =>
-        (await sql.all('SELECT * FROM silence ORDER BY number DESC LIMIT ?', limit)).map(toSilence),
-      ),
   };
 }

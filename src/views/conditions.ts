@@ -1,10 +1,9 @@
 /** View of the conditions: those that fire, those that may fire soon, and those that were resolved lately. */
 
 import { CONDITION_RULES, type ConditionCode, type Severity } from '../core/condition-codes.ts';
-import { largest } from '../core/lists.ts';
 import { inhibited, isFlapping } from '../notify/model/condition.ts';
-import type { Condition, ConditionState, Fact, Silence } from '../store/notifications.ts';
-import { canSee, isActive, type NotificationReader, type Visibility } from './model/notification-reader.ts';
+import type { Condition, ConditionState, Fact } from '../store/notifications.ts';
+import { canSee, type NotificationReader, type Visibility } from './model/notification-reader.ts';
 import { isoTime } from './model/words.ts';
 
 /** Condition that another one explains, so that nobody is notified of it. */
@@ -28,8 +27,6 @@ export interface ConditionView extends InhibitedView {
   readonly firedAt: string | null;
   readonly resolvedAt: string | null;
   readonly isFlapping: boolean;
-  /** End of the silence that holds its messages; null if none does. */
-  readonly silencedUntil: string | null;
   /** Number of conditions that it explains, and the first of them. */
   readonly inhibits: number;
   readonly inhibited: readonly InhibitedView[];
@@ -51,7 +48,6 @@ export interface ConditionsView {
 const READ = 5000;
 const SHOWN = 200;
 const SHOWN_INHIBITED = 10;
-const SILENCES = 1000;
 /** Milliseconds for which a resolved condition is shown. */
 const LATELY = 24 * 3_600_000;
 const SEVERITIES: readonly Severity[] = ['page', 'warning', 'info'];
@@ -61,20 +57,19 @@ const SEVERITIES: readonly Severity[] = ['page', 'warning', 'info'];
  * them. Throws StoreError.
  */
 export async function conditionsView(
-  notifications: Pick<NotificationReader, 'conditions' | 'silences'>,
+  notifications: Pick<NotificationReader, 'conditions'>,
   visibility: Visibility,
   now: number,
   organization: string | null = null,
 ): Promise<ConditionsView> {
   const all = await notifications.conditions(READ);
-  const silences = (await notifications.silences(SILENCES)).filter((each) => isActive(each, now));
   const present = all.filter(({ state, clearSince }) => state !== 'resolved' && clearSince === null);
   const causes = inhibited(present.map(({ fact }) => fact));
   const visible = all
     .filter(({ fact }) => canSee(visibility, fact.scope.organization))
     .filter(({ fact }) => organization === null || isAbout(organization, fact, causes));
   const isVisible = new Set(visible.map(({ fact }) => fact));
-  const toView = (condition: Condition) => conditionView(condition, { causes, isVisible, silences });
+  const toView = (condition: Condition) => conditionView(condition, { causes, isVisible });
   // Somebody who may not see the cause still sees what it causes.
   const isHeldBack = ({ state, fact }: Condition) => {
     const cause = causes.get(fact);
@@ -104,17 +99,14 @@ interface ConditionContext {
   readonly causes: ReadonlyMap<Fact, Fact>;
   /** Facts that the person may see. */
   readonly isVisible: ReadonlySet<Fact>;
-  /** Those that have not ended. */
-  readonly silences: readonly Silence[];
 }
 
 function conditionView(
   { id, fact, state, starts, ...times }: Condition,
-  { causes, isVisible, silences }: ConditionContext,
+  { causes, isVisible }: ConditionContext,
 ): ConditionView {
   const { code, subject, details, path } = fact;
   const caused = [...causes].filter(([each, cause]) => cause === fact && isVisible.has(each)).map(([each]) => each);
-  const ends = silences.filter((silence) => isSilenced(silence, fact)).map(({ until }) => until);
   return {
     ...shortView(fact),
     ...{ id, state, subject, details, path, severity: CONDITION_RULES[code].severity },
@@ -122,7 +114,6 @@ function conditionView(
     firedAt: isoTime(times.firedAt),
     resolvedAt: isoTime(times.resolvedAt),
     isFlapping: state === 'firing' && isFlapping({ starts }),
-    silencedUntil: ends.length === 0 ? null : isoTime(largest(ends)),
     inhibits: caused.length,
     inhibited: caused.slice(0, SHOWN_INHIBITED).map(shortView),
   };
@@ -130,10 +121,6 @@ function conditionView(
 
 function shortView({ code, scope, summary }: Fact): InhibitedView {
   return { code, title: CONDITION_RULES[code].title, organization: scope.organization, summary };
-}
-
-function isSilenced({ code, organization }: Silence, fact: Fact): boolean {
-  return (code === null || code === fact.code) && (organization === null || organization === fact.scope.organization);
 }
 
 function bySeverity(a: Condition, b: Condition): number {

@@ -22,8 +22,6 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['history'],
   ['conditions'],
   ['fleet', 'status'],
-  ['silence', 'list'],
-  ['silence', 'add', '--reason', 'x'],
   ['sessions', 'list'],
   ['sessions', 'end', '--user', 'ana@acme.example'],
   ['notify', 'retry'],

@@ -47,3 +47,12 @@ describe('a setting with an earlier name', () => {
     expect(message).not.toContain(`.${current}: was renamed`);
   });
 });
+
+test.each(['repeatInterval', 'digest', 'timezone'])(
+  'notifications.%s is an error that says what to do without it',
+  (name) => {
+    expect(messageOf(`notifications:\n  ${name}: 1\n`)).toMatch(
+      new RegExp(`config.yaml:2:3: notifications.${name}: was removed; .*\\b(?:no longer|instead)\\b`),
+    );
+  },
+);

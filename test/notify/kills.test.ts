@@ -25,7 +25,6 @@ type Step =
   | { readonly kind: 'time'; readonly minutes: number }
   | { readonly kind: 'advance' }
   | { readonly kind: 'send'; readonly channel: number; readonly outcome: Outcome }
-  | { readonly kind: 'silence'; readonly code: number; readonly minutes: number }
   | { readonly kind: 'kill'; readonly after: number };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -54,10 +53,6 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       outcome: fc.constantFrom(...OUTCOMES),
     }),
   },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('silence' as const), code: fc.nat(6), minutes: fc.nat(60) }),
-  },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('kill' as const), after: fc.integer({ min: 1, max: 12 }) }) },
 );
 
@@ -77,8 +72,6 @@ class Campaign {
   readonly machine: KilledNotifier;
   readonly #store: Store;
   readonly #events = new Set<string>();
-  #silences = 0;
-  readonly #ana = { name: 'ana', method: 'socket' } as const;
 
   constructor(store: Store) {
     this.#store = store;
@@ -133,12 +126,6 @@ class Campaign {
         machine.outcomes = [each.outcome];
         await machine.send(each.channel);
         return;
-      case 'silence':
-        this.#silences += 1;
-        return machine.disk.silence(`silence ${this.#silences}`, {
-          ...{ code: CODES[each.code] ?? null, organization: null, reason: 'move', by: this.#ana },
-          ...{ since: machine.now, until: machine.now + each.minutes * MINUTE },
-        });
       case 'kill':
         machine.killAfter(each.after);
     }

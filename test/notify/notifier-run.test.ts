@@ -11,7 +11,7 @@ async function countChecks(isWoken?: () => boolean): Promise<number> {
   let checks = 0;
   const notifier = new Notifier({
     notifications: openMemoryStore().notifications(),
-    config: { for: {}, groupWait: 0, groupInterval: 0, repeatInterval: 0, quietHours: [], routes: [] },
+    config: { for: {}, groupWait: 0, groupInterval: 0, quietHours: [], routes: [] },
     channels: [],
     ...{ clock, changed: new WakeUpSignal(), created: new WakeUpSignal(), newId: () => '' },
     ...(isWoken === undefined ? {} : { isWoken }),

@@ -1,4 +1,4 @@
-/** Rules of the notifier: routes, groups, silences, quiet hours and reminders, with the stored state. */
+/** Rules of the notifier: routes, groups, quiet hours and reminders, with the stored state. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { NotificationsConfig } from '../../src/config/notifications.ts';
 import type { ConditionCode } from '../../src/core/condition-codes.ts';
@@ -10,11 +10,7 @@ import type { Condition, DeliveryRecord, Fact, Notifications } from '../../src/s
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const NOON = Date.UTC(2026, 10, 23, 12);
-const ANA = { name: 'ana', method: 'socket' } as const;
-type Config = Pick<
-  NotificationsConfig,
-  'for' | 'groupInterval' | 'groupWait' | 'quietHours' | 'repeatInterval' | 'routes'
->;
+type Config = Pick<NotificationsConfig, 'for' | 'groupInterval' | 'groupWait' | 'quietHours' | 'routes'>;
 
 let now: number;
 let ids = 0;
@@ -34,7 +30,7 @@ const event = (id: string, organization = 'org_1') =>
   ({ id, code: 'applied', organization, at: now, summary: id, details: [], path: null }) as const;
 
 function open(config: Partial<Config> = {}, pagers: readonly string[] = []): Notifier {
-  const rest = { for: {}, groupWait: 30_000, groupInterval: 5 * MINUTE, repeatInterval: 24 * HOUR, quietHours: [] };
+  const rest = { for: {}, groupWait: 30_000, groupInterval: 5 * MINUTE, quietHours: [] };
   const names = [...new Set((config.routes ?? [{ channels: ['ops'] }]).flatMap(({ channels }) => channels))];
   return new Notifier({
     notifications,
@@ -188,29 +184,6 @@ describe('the notifier', () => {
     expect([await kinds('ops'), await kinds('team')]).toEqual([[], ['event 2']]);
   });
 
-  test('announces what a silence has held when the silence ends, and not what is over by then', async () => {
-    const notifier = open();
-    const silence = { code: null, organization: 'org_1', reason: 'move', by: ANA, since: now, until: now + HOUR };
-    await notifications.silence('s1', silence);
-    await report(notifier, fact('paused'), fact('paused', 'org_2'), fact('dead-letters'));
-    await until(notifier, now + MINUTE);
-    expect(await kinds()).toEqual(['firing 1']);
-    await report(notifier, fact('paused'), fact('paused', 'org_2'));
-    await until(notifier, NOON + HOUR + MINUTE);
-    expect(await kinds()).toEqual(['firing 1', 'firing 1']);
-  });
-
-  test('sends the end of what was announced before a silence', async () => {
-    const notifier = open();
-    await report(notifier, fact('paused'));
-    await until(notifier, now + MINUTE);
-    const silence = { code: 'paused', organization: null, reason: 'move', by: ANA, since: now, until: now + HOUR };
-    await notifications.silence('s1', silence as Parameters<Notifications['silence']>[1]);
-    await report(notifier);
-    await until(notifier, now + MINUTE);
-    expect(await kinds()).toEqual(['firing 1', 'resolved 1']);
-  });
-
   test('holds chats in quiet hours and ends them in one digest, but never holds a pager', async () => {
     now = Date.UTC(2026, 10, 23, 23);
     const quiet = { cron: '0 22 * * *', duration: 8 * HOUR, timezone: 'UTC', channels: ['ops', 'pager'] };
@@ -241,13 +214,6 @@ describe('the notifier', () => {
     expect(await kinds()).toEqual(['firing 1', 'resolved 1']);
     await until(notifier, Date.UTC(2026, 10, 24, 9));
     expect(await kinds()).toEqual(['firing 1', 'resolved 1', 'firing 1']);
-  });
-
-  test('repeats what pages people, until it is over', async () => {
-    const notifier = open({ repeatInterval: 4 * HOUR });
-    await report(notifier, fact('pass-failing'), fact('paused'));
-    await until(notifier, now + 9 * HOUR);
-    expect(await kinds()).toEqual(['firing 1', 'firing 1', 'reminder 1', 'reminder 1']);
   });
 
   test('announces a flapping condition once, and its end after half an hour without it', async () => {
@@ -341,7 +307,7 @@ describe('the notifier', () => {
   });
 
   test('reminds nobody before the announcement has arrived', async () => {
-    const notifier = open({ repeatInterval: HOUR });
+    const notifier = open();
     await report(notifier, fact('token-refused'));
     await notifier.advance();
     now += MINUTE;

@@ -42,7 +42,7 @@ let ids = 0;
 const notifier = new Notifier({
   ...{ notifications, clock, changed, created, channels: [channel], onFiring: () => {}, onError: fail },
   config: {
-    ...{ for: {}, groupWait: 0, groupInterval: 1, repeatInterval: 86_400_000, quietHours: [] },
+    ...{ for: {}, groupWait: 0, groupInterval: 1, quietHours: [] },
     routes: [{ channels: ['bot'] }],
   },
   newId: () => {

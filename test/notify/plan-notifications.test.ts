@@ -50,7 +50,6 @@ class World {
     this.channels = channels.map((rules, index) => ({
       name: `c${index}`,
       wants: () => true,
-      repeatInterval: null,
       isPager: false,
       quietUntil: null,
       quietEndedAt: null,
@@ -68,7 +67,6 @@ class World {
     const plan = planNotifications({
       ...this,
       ...{ conditions, newId, events: [], groupWait: 30_000, groupInterval: 5 * MINUTE },
-      isSilenced: () => false,
     });
     this.conditions = conditions;
     this.notified = plan.notified;
@@ -165,7 +163,7 @@ describe('notifications, with kills and failing channels', () => {
   test('lose nothing that fires, and end everything that was announced', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const world = new World([{}, { isPager: true, repeatInterval: 60 * MINUTE }]);
+        const world = new World([{}, { isPager: true }]);
         for (const each of steps) {
           if (each.kind === 'facts') {
             const before = new Map(world.facts.map((fact) => [factKey(fact), fact]));
@@ -233,7 +231,7 @@ test('an event of a replica whose clock is an hour ahead is announced like other
   const plan = (at: number) =>
     planNotifications({
       ...{ now: 1000, conditions: [], deliveries: [], notified: [], channels: [channel] },
-      ...{ newId: () => 'id', groupWait: 30_000, groupInterval: 5 * MINUTE, isSilenced: () => false },
+      ...{ newId: () => 'id', groupWait: 30_000, groupInterval: 5 * MINUTE },
       events: [
         {
           event: { id: 'e', code: 'applied', organization: 'a', at, summary: '', details: [], path: null },

@@ -8,7 +8,6 @@ import type { ClusterRequest } from '../../src/clusters/run/control-api.ts';
 import type { ConversationRequest } from '../../src/conversations/ingestion/control-api.ts';
 import { CancelledError, ConfigError, RefusedPlanError, StoreError, TransientError } from '../../src/core/errors.ts';
 import type { DeliveryRequest } from '../../src/notify/model/delivery-request.ts';
-import type { SilenceRequest } from '../../src/notify/model/silence-request.ts';
 import type { ActionRequest } from '../../src/reconcile/daemon/action-request.ts';
 import { type ControlServer, openControl } from '../../src/server/control.ts';
 import {
@@ -59,7 +58,6 @@ const handlers = {
     ...request,
   }),
   clusters: async (_by: Actor, organization: string | null, request: ClusterRequest) => ({ organization, ...request }),
-  silences: async (by: Actor, request: SilenceRequest) => ({ by: { ...by }, ...request }),
   deliveries: async (by: Actor, request: DeliveryRequest) => ({ by: { ...by }, ...request }),
   sessions: async (by: Actor, request: SessionRequest) => ({ by: { ...by }, ...request }),
 };

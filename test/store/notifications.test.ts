@@ -296,23 +296,6 @@ describe.each(storeCases('tests of notifications'))('notifications in %s', (_nam
     expect(await history.passes({ limit: 5 })).toHaveLength(1);
   });
 
-  test('keep silences after their end', async () => {
-    const notifications = store.notifications();
-    const silence = { code: 'drift', organization: null, reason: 'move', by: ana, since: 10, until: 500 } as const;
-    await notifications.silence('s1', silence);
-    await notifications.silence('s2', { ...silence, code: null, organization: 'org_1' });
-    expect((await state(499)).silences.map(({ id }) => id)).toEqual(['s1', 's2']);
-    expect(await notifications.endSilence('s1', 100)).toBe(true);
-    expect(await notifications.endSilence('s1', 101)).toBe(false);
-    expect(await notifications.endSilence('s2', 500)).toBe(false);
-    expect((await state(499)).silences.map(({ id }) => id)).toEqual(['s2']);
-    expect((await state(500)).silences).toEqual([]);
-    expect(await notifications.silences(5)).toEqual([
-      { ...silence, id: 's2', code: null, organization: 'org_1', endedAt: null },
-      { ...silence, id: 's1', endedAt: 100 },
-    ]);
-  });
-
   test('remove what is old, but not what a resolve or a waiting delivery needs', async () => {
     const notifications = store.notifications();
     const resolved = { state: 'resolved', resolvedAt: 100 } as const;

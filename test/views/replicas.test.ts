@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { FleetState } from '../../src/views/model/fleet-state.ts';
 import { replicasView } from '../../src/views/replicas.ts';
+import { conditionsPage } from '../../src/web/pages/conditions.ts';
 import { replicasPage } from '../../src/web/pages/replicas.ts';
-import { silencesPage } from '../../src/web/pages/silences.ts';
 import { loadAssets } from '../../src/web/server/assets.ts';
 import { renderPage } from '../../src/web/server/respond.ts';
 import { NOW, someBackend, someOrganization, someRequest } from './some-backend.ts';
@@ -117,7 +117,7 @@ test.each([
   async (over, warning, hasLink) => {
     const backend = { ...someBackend([]), fleet: () => (over === null ? null : fleet(over)) };
     const context = { backend, assets: await loadAssets() };
-    const { body } = await renderPage(silencesPage, context, someRequest(), { path: '/', isJson: false, done: '' });
+    const { body } = await renderPage(conditionsPage, context, someRequest(), { path: '/', isJson: false, done: '' });
     expect(/<p class="notice" role="alert">(.*?)<\/p>/.exec(body)?.[1] ?? null).toBe(warning);
     expect(body.includes('href="/replicas"')).toBe(hasLink);
   },

@@ -119,7 +119,6 @@ export function someBackend(
     configurationProblems: () => [],
     actions: {
       ...{ act: handle('act'), conversations: handle('conversations'), clusters: handle('clusters') },
-      silences: (by, request) => handle('silences')(by, null, request),
       deliveries: (by, request) => handle('deliveries')(by, null, request),
       sessions: (by, request) => handle('sessions')(by, null, request),
     },

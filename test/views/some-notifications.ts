@@ -51,6 +51,5 @@ export function someNotifications(
     conditions: (limit) => from.conditions(limit),
     deliveries: (query) => from.deliveries(query),
     lastSent: () => from.lastSent(),
-    silences: (limit) => from.silences(limit),
   };
 }

@@ -9,7 +9,6 @@ import type { OrganizationView } from '../../views/organization.ts';
 import type { OrganizationsView } from '../../views/organizations.ts';
 import type { PassesView } from '../../views/passes.ts';
 import type { ReplicasView } from '../../views/replicas.ts';
-import type { SilencesView } from '../../views/silences.ts';
 
 const text = z.string();
 const count = z.number();
@@ -66,11 +65,6 @@ export const VIEWS = {
     next: count.nullable(),
   }),
   conditions: view<ConditionsView>({ firing: conditions(), pending: conditions(), notShown: count }),
-  silences: view<SilencesView>({
-    active: z.array(
-      z.object({ id: text, code: optionalText, organization: optionalText, until: text, by: text, reason: text }),
-    ),
-  }),
   replicas: view<ReplicasView>({
     sentence: text,
     replicas: z.array(
@@ -95,7 +89,7 @@ function conditions() {
   return z.array(
     z.object({
       ...{ since: text, state: text, severity: text, code: text, organization: optionalText },
-      ...{ summary: text, details: z.array(text), inhibits: count, silencedUntil: optionalText },
+      ...{ summary: text, details: z.array(text), inhibits: count },
     }),
   );
 }
@@ -105,7 +99,6 @@ export const ACTIONS = {
   approve: z.object({ organization: text, approved: z.array(text), isComplete: z.boolean() }),
   organization: z.object({ organization: text }),
   pause: z.object({ organization: text, until: optionalText }),
-  silence: z.object({ id: text, until: text }),
   any: z.object({}),
   events: z.object({ events: count }),
   ended: z.object({ ended: count }),

@@ -1,54 +1,21 @@
 /** Registers the commands that ask the running daemon. */
-import { Argument, type Command, Option } from 'commander';
-import { CONDITION_CODES } from '../../core/condition-codes.ts';
+import { type Command, Option } from 'commander';
 import { CONFIG, count, duration, ORGANIZATION, type SetExitCode } from '../cli/arguments.ts';
 import type { CommandContext } from '../cli/context.ts';
 
 const REASON = ['--reason <text>', 'Reason, for the audit and for others'] as const;
 
-/** Registers conditions and silence. */
-export function silenceCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
-  const format = () => new Option('--format <format>', 'Output format').choices(['text', 'json']).default('text');
+/** Registers conditions. */
+export function conditionCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('conditions')
     .description('Show the current conditions: what is wrong now')
     .option(...CONFIG)
     .option('--organization <id>', 'Organization to show (default: all)')
-    .addOption(format())
+    .addOption(new Option('--format <format>', 'Output format').choices(['text', 'json']).default('text'))
     .action(async (options) => {
-      const { conditionsCommand } = await import('./silences.ts');
+      const { conditionsCommand } = await import('./conditions.ts');
       setExitCode(await conditionsCommand(options, context));
-    });
-  const silence = program.command('silence').description('Manage silences, which hold back notifications');
-  silence
-    .command('add')
-    .description('Silence one condition, or all conditions, for a limited time')
-    .addArgument(new Argument('[code]', 'Code of the condition (default: all)').choices(CONDITION_CODES))
-    .requiredOption(...REASON)
-    .option('--for <duration>', 'Length of the silence, such as 2h (default: 4h)', duration)
-    .option(...CONFIG)
-    .option('--organization <id>', 'Organization whose conditions are silenced (default: all)')
-    .action(async (code, options) => {
-      const { silenceAddCommand } = await import('./silences.ts');
-      setExitCode(await silenceAddCommand(code, options, context));
-    });
-  silence
-    .command('list')
-    .description('Show the silences that have not ended')
-    .option(...CONFIG)
-    .addOption(format())
-    .action(async (options) => {
-      const { silenceListCommand } = await import('./silences.ts');
-      setExitCode(await silenceListCommand(options, context));
-    });
-  silence
-    .command('end')
-    .description('End a silence')
-    .argument('<id>', 'Id of the silence, from octavo silence list')
-    .option(...CONFIG)
-    .action(async (id, options) => {
-      const { silenceEndCommand } = await import('./silences.ts');
-      setExitCode(await silenceEndCommand(id, options, context));
     });
 }
 

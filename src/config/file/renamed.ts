@@ -1,4 +1,4 @@
-/** Former names of settings. Using one is an error that names the current setting. */
+/** Former settings. Using one is an error that names the current setting, or says what to do without it. */
 import type { Path } from '../model/document.ts';
 
 /** Old names mapped to current names, by the path of the parent (`*` for each entry of a list). */
@@ -31,9 +31,25 @@ export const RENAMED: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
 };
 
-/** Returns the current name of a setting; undefined if it was not renamed. */
-export function currentName(path: Path, key: string): string | undefined {
+/** What to do without settings that were removed, by the path of the parent. */
+const REMOVED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  notifications: {
+    repeatInterval: 'Octavo no longer repeats messages; alert on the metric octavo_conditions_firing instead',
+    digest: 'Octavo no longer sends digests; octavo history shows what was applied',
+    timezone: 'it was the time zone of digests, which Octavo no longer sends',
+  },
+};
+
+/** Says what to do about a former setting; undefined if there was none of this name. */
+export function formerSetting(path: Path, key: string): string | undefined {
   const parent = path.map((part) => (typeof part === 'number' ? '*' : String(part))).join('.');
-  const names = Object.hasOwn(RENAMED, parent) ? RENAMED[parent] : undefined;
-  return names !== undefined && Object.hasOwn(names, key) ? names[key] : undefined;
+  const find = (all: typeof REMOVED) =>
+    Object.hasOwn(all, parent) ? new Map(Object.entries(all[parent] ?? {})) : null;
+  const current = find(RENAMED)?.get(key);
+  const removed = find(REMOVED)?.get(key);
+  return current !== undefined
+    ? `was renamed; use ${current}`
+    : removed === undefined
+      ? undefined
+      : `was removed; ${removed}`;
 }

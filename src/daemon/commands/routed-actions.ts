@@ -4,7 +4,6 @@ import type { ConversationRequest } from '../../conversations/ingestion/control-
 import { ConfigError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { DeliveryRequest } from '../../notify/model/delivery-request.ts';
-import type { SilenceRequest } from '../../notify/model/silence-request.ts';
 import type { ActionRequest } from '../../reconcile/daemon/action-request.ts';
 import type { CommandKind } from '../../store/fleet/commands.ts';
 import type { Actor } from '../../store/history.ts';
@@ -59,11 +58,7 @@ export class RoutedActions implements ActionHandlers {
     return this.#options.isLocal(id) ? local.clusters(by, id, request) : this.#send(id, 'clusters', request, by);
   }
 
-  // Silences, deliveries and sessions belong to no replica.
-
-  silences(by: Actor, request: SilenceRequest): Promise<JsonObject> {
-    return this.#options.local.silences(by, request);
-  }
+  // Deliveries and sessions belong to no replica.
 
   deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject> {
     return this.#options.local.deliveries(by, request);

@@ -2,10 +2,10 @@
 import type { ClusterEvents } from '../../clusters/run/events.ts';
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
-import { LeaseLostError, messageOf } from '../../core/errors.ts';
+import { messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../log.ts';
 import type { PassEvents } from '../../reconcile/daemon/pass.ts';
-import { FLEET_LEASE, type Lease } from '../../store/leases.ts';
+import type { Lease } from '../../store/leases.ts';
 import type { Notifications } from '../../store/notifications.ts';
 import type { Store } from '../../store/store.ts';
 import { untilStored } from '../../store/until-stored.ts';
@@ -13,11 +13,10 @@ import type { Backend } from '../../views/model/backend.ts';
 import { FactCollector } from './collector.ts';
 import { changeRequestEvents } from './events.ts';
 import { PassActivity } from './pass-activity.ts';
-import { WeeklyDigests } from './weekly-digest.ts';
 
 /** Parts of the daemon that the reports need. */
 interface ReportingContext {
-  readonly config: Pick<Config, 'platform' | 'notifications'>;
+  readonly config: Pick<Config, 'platform'>;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
@@ -42,9 +41,6 @@ export class FactReporting {
   readonly #notifications: ReportReceiver;
   readonly #activity = new Map<string, PassActivity>();
   #collector: FactCollector | null = null;
-  #digests: WeeklyDigests | null = null;
-  /** Null before `start`. */
-  #leases: ReportLeases | null = null;
   #stopListening: () => void = () => undefined;
 
   constructor(context: ReportingContext, notifications: ReportReceiver) {
@@ -97,19 +93,6 @@ export class FactReporting {
       platform: new URL(config.platform.baseUrl).origin,
     });
     this.#collector = collector;
-    this.#leases = leases;
-    this.#digests = new WeeklyDigests({
-      ...{ backend, config: config.notifications },
-      note: {
-        read: () => store.note('digest').read(),
-        write: (value) => this.#sharedStore().note('digest').write(value),
-      },
-      // A digest that cannot be stored is written again.
-      addEvents: async (events) => {
-        await this.#sharedStore().notifications().addEvents(events);
-        this.#notifications.wake();
-      },
-    });
     this.#stopListening = backend.onChange((topic) => collector.markChanged(topic));
   }
 
@@ -118,15 +101,9 @@ export class FactReporting {
     this.#collector?.forget(organization);
   }
 
-  /** Reports what has changed. The replica with the lease of shared work also writes the digests. */
+  /** Reports what has changed. */
   async observe(): Promise<void> {
     await this.#collector?.collect();
-    try {
-      const isShared = this.#leases !== null && this.#leases.shared() !== null;
-      await (isShared ? this.#digests : null)?.write(this.#context.clock.now());
-    } catch (error) {
-      this.#context.log.debug({ reason: messageOf(error) }, 'cannot write the weekly digests');
-    }
   }
 
   /** Stops. What the shutdown interrupts is not reported. */
@@ -134,16 +111,6 @@ export class FactReporting {
     this.#stopListening();
     const collector = this.#collector;
     this.#collector = null;
-    this.#digests = null;
     await collector?.idle();
-  }
-
-  /** Returns the store, fenced by the lease of shared work. */
-  #sharedStore(): Store {
-    const lease = this.#leases?.shared() ?? null;
-    if (lease === null) {
-      throw new LeaseLostError(FLEET_LEASE);
-    }
-    return this.#context.store.fenced(lease);
   }
 }

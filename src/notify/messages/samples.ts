@@ -57,13 +57,6 @@ const EVENTS: Readonly<Record<EventCode, Text>> = {
   rejected: ['ana@acme.example rejected the plan 3f2a91c: the space is still in use'],
   'change-request-opened': ['A change request was opened for the issue cluster "Single sign-on fails"'],
   'change-request-merged': ['The change request for the issue cluster "Single sign-on fails" was merged'],
-  'weekly-digest': [
-    '12 changes were applied in 5 commits',
-    'By ana@acme.example and 2 others',
-    '1 manual change was reverted',
-    '240 conversations were sent',
-    '2 issue clusters were closed',
-  ],
 };
 
 /** Conditions about the daemon, the platform or a channel. */

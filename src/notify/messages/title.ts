@@ -9,7 +9,6 @@ const EVENT_TITLES: Readonly<Record<EventCode, string>> = {
   rejected: 'Plan rejected',
   'change-request-opened': 'Change request opened',
   'change-request-merged': 'Change request merged',
-  'weekly-digest': 'Weekly digest',
 };
 
 /** Words before the title of a delivery. */

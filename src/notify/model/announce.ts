@@ -11,10 +11,8 @@ interface Group {
 
 /** Plans one message for each code, and one for all that quiet hours have held. */
 export function announce(input: ChannelInput, events: readonly NotificationEvent[]): ChannelPlan {
-  const { conditions, own, channel, isSilenced, newId, now } = input;
-  const fresh = conditions.filter(
-    (each) => each.state === 'firing' && !own.has(each.id) && channel.wants(each) && !isSilenced(each),
-  );
+  const { conditions, own, channel, newId, now } = input;
+  const fresh = conditions.filter((each) => each.state === 'firing' && !own.has(each.id) && channel.wants(each));
   const created = groups(input, fresh, events).map((group) => {
     const id = newId();
     const about = [...group.conditions, ...group.events].map((each) => each.id);

@@ -1,9 +1,6 @@
-/** Follow-ups in the threads of announcements: resolved conditions, and reminders. */
-
-import { CONDITION_RULES } from '../../core/condition-codes.ts';
+/** Follow-ups in the threads of announcements: resolved conditions, and announcements that may not have arrived. */
 import { append, smallest } from '../../core/lists.ts';
 import type { NotificationDelivery, Notified } from '../../store/notifications.ts';
-import { inhibited, isFlapping } from './condition.ts';
 import { hasArrived, isQueued } from './delivery.ts';
 import { type ChannelInput, type ChannelPlan, newDelivery } from './plan.ts';
 
@@ -40,25 +37,16 @@ function isAnnounced(announcement: NotificationDelivery | undefined): boolean {
   return announcement === undefined || (hasArrived(announcement) && announcement.state !== 'open');
 }
 
-/** Plans reminders of what people are paged for, and of announcements that may not have arrived. */
+/** Plans reminders: announcements whose delivery was given up without knowing whether they arrived, once more. */
 export function remind(input: ChannelInput): ChannelPlan {
-  const { conditions, own, now, newId, isSilenced, timer, channel } = input;
-  const { repeatInterval } = channel;
-  const firing = conditions.filter(({ state }) => state === 'firing');
-  const causes = inhibited(firing.map(({ fact }) => fact));
+  const { conditions, own, now, newId } = input;
   const uncertain = uncertainConditions(input);
   const deliveries = new Map(input.deliveries.map((each) => [each.id, each]));
-  const due = firing.filter((condition) => {
-    const notice = own.get(condition.id);
-    if (notice === undefined || isSilenced(condition) || !isAnnounced(deliveries.get(notice.thread))) {
-      return false;
-    }
-    const isRepeated =
-      repeatInterval !== null &&
-      CONDITION_RULES[condition.fact.code].severity === 'page' &&
-      !causes.has(condition.fact) &&
-      !isFlapping(condition);
-    return uncertain.has(condition.id) || (isRepeated && timer.isDue(notice.notifiedAt + repeatInterval));
+  const due = conditions.filter(({ id, state }) => {
+    const notice = own.get(id);
+    return (
+      state === 'firing' && uncertain.has(id) && notice !== undefined && isAnnounced(deliveries.get(notice.thread))
+    );
   });
   const created = [...Map.groupBy(due, ({ id }) => own.get(id)?.thread ?? id)].map(([thread, group]) =>
     newDelivery({ id: newId(), thread, kind: 'reminder', about: group.map(({ id }) => id) }, input),

@@ -1,11 +1,5 @@
 /** Plans one step of the notifier: from the stored state to the changes of it. */
-import {
-  type Condition,
-  factKey,
-  type NotifierChange,
-  type NotifierState,
-  type Silence,
-} from '../../store/notifications.ts';
+import { type Condition, factKey, type NotifierChange, type NotifierState } from '../../store/notifications.ts';
 import { advanceConditions, type ConditionInput } from './condition.ts';
 import type { ChannelRules, NotificationPlan } from './plan.ts';
 import { planNotifications } from './plan-notifications.ts';
@@ -41,17 +35,11 @@ export function planChange(
     ...{ ...settings, now, newId },
     ...{ deliveries: state.deliveries, notified: state.notified, events: state.events },
     conditions: [...earlier, ...advanced.conditions],
-    isSilenced: ({ fact }) => state.silences.some((silence) => silences(silence, fact.code, fact.scope.organization)),
   });
-  const times = [advanced.wakeAt, plan.wakeAt, ...state.silences.map(({ until }) => until)];
+  const times = [advanced.wakeAt, plan.wakeAt];
   const wakeAt = times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.min(a, b)), null);
   const firing = advanced.conditions.filter((each) => each.state === 'firing');
   return { change: { ...changesOf(state, advanced.conditions, plan), removed }, wakeAt, firing };
-}
-
-/** Returns true if a silence matches a condition. */
-function silences({ code, organization }: Silence, ofCode: string, ofOrganization: string | null): boolean {
-  return (code === null || code === ofCode) && (organization === null || organization === ofOrganization);
 }
 
 /** Returns the last episode of each condition. */

@@ -14,8 +14,6 @@ export interface ChannelRules {
   readonly wants: (condition: Condition) => boolean;
   /** Returns true if a route lists the code of the event. */
   readonly wantsEvent: (event: NotificationEvent) => boolean;
-  /** Milliseconds between reminders of what still fires; null: none. */
-  readonly repeatInterval: number | null;
   /** True: one incident with one end, which quiet hours never hold. */
   readonly isPager: boolean;
   /** End of the quiet hours that hold its messages now; null outside quiet hours. */
@@ -38,7 +36,6 @@ export interface NotificationInput extends NotificationState {
   readonly groupWait: number;
   /** Milliseconds between two messages about the same code, and for which resolved conditions wait for each other. */
   readonly groupInterval: number;
-  readonly isSilenced: (condition: Condition) => boolean;
   readonly now: number;
   readonly newId: () => string;
 }

@@ -32,7 +32,6 @@ export const STORED_TABLES: readonly StoredTable[] = [
   { name: 'notification_event', key: ['id'], json: ['event', 'channels'] },
   { name: 'notification_delivery', key: ['number'], json: ['about'], isNumbered: true },
   { name: 'notified', key: ['channel', 'condition'] },
-  { name: 'silence', key: ['number'], isNumbered: true },
   { name: 'content', key: ['id'], isNumbered: true },
   { name: 'conversation', key: of('key') },
   { name: 'outbox', key: of() },

@@ -24,8 +24,4 @@ CREATE INDEX notification_delivery_end ON notification_delivery (ended_at) WHERE
 CREATE TABLE notified (
   channel TEXT NOT NULL, condition TEXT NOT NULL, thread TEXT NOT NULL, told_at INTEGER NOT NULL, resolved TEXT,
   PRIMARY KEY (channel, condition)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE silence (
-  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, code TEXT, organization TEXT, reason TEXT NOT NULL,
-  actor TEXT NOT NULL, method TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER NOT NULL, ended_at INTEGER
-) STRICT;`;
+) STRICT, WITHOUT ROWID;`;

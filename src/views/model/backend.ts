@@ -8,7 +8,6 @@ import type { IngestionStatus } from '../../conversations/ingestion/ingestion-st
 import type { Clock } from '../../core/clock.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { DeliveryRequest } from '../../notify/model/delivery-request.ts';
-import type { SilenceRequest } from '../../notify/model/silence-request.ts';
 import type { StatusFailure } from '../../notify/statuses/status-sender.ts';
 import type { QueueSnapshot } from '../../queue/snapshot.ts';
 import type { ActionRequest } from '../../reconcile/daemon/action-request.ts';
@@ -98,7 +97,6 @@ export interface ActionHandlers {
   act(by: Actor, organization: string | null, request: ActionRequest): Promise<JsonObject>;
   conversations(by: Actor, organization: string | null, request: ConversationRequest): Promise<JsonObject>;
   clusters(by: Actor, organization: string | null, request: ClusterRequest): Promise<JsonObject>;
-  silences(by: Actor, request: SilenceRequest): Promise<JsonObject>;
   deliveries(by: Actor, request: DeliveryRequest): Promise<JsonObject>;
   sessions(by: Actor, request: SessionRequest): Promise<JsonObject>;
 }

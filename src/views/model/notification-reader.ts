@@ -1,7 +1,7 @@
 /** Notifications of the daemon, as views read them. */
-import type { Notifications, Silence } from '../../store/notifications.ts';
+import type { Notifications } from '../../store/notifications.ts';
 
-export interface NotificationReader extends Pick<Notifications, 'conditions' | 'deliveries' | 'lastSent' | 'silences'> {
+export interface NotificationReader extends Pick<Notifications, 'conditions' | 'deliveries' | 'lastSent'> {
   /** Names of the channels in the configuration. */
   readonly channels: readonly string[];
 }
@@ -15,9 +15,4 @@ export interface Visibility {
 /** Returns true if a person may see something of an organization, or of the daemon itself (null). */
 export function canSee({ seesAll, isVisible }: Visibility, organization: string | null): boolean {
   return organization === null ? seesAll : isVisible(organization);
-}
-
-/** Returns true if a silence has not ended. */
-export function isActive({ endedAt, until, since }: Silence, now: number): boolean {
-  return endedAt === null && since <= now && now < until;
 }

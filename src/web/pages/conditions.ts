@@ -4,7 +4,7 @@ import type { Severity } from '../../core/condition-codes.ts';
 import { counted } from '../../plan/render/words.ts';
 import { type ConditionsView, type ConditionView, conditionsView } from '../../views/conditions.ts';
 import { age } from '../html/age.ts';
-import { link, pathTo, queryOf } from '../html/link.ts';
+import { link, pathTo } from '../html/link.ts';
 import { type StateLabel, stateBadge } from '../html/state.ts';
 import { table } from '../html/table.ts';
 import { shown } from '../html/text.ts';
@@ -23,7 +23,7 @@ export const conditionsPage = definePage<ConditionsView>({
   title: () => 'Conditions',
   render: (view, { now }) => html`<h1>Conditions</h1>
 <p class="sentence">${view.sentence}</p>
-<p>${link('/deliveries', 'Messages about conditions')} · ${link('/silences', 'Silences')}</p>
+<p>${link('/deliveries', 'Messages about conditions')}</p>
 ${section('Firing', 'Conditions that fire, the most severe first', view.firing, now)}
 ${section('Pending', 'Conditions that fire unless they end soon', view.pending, now)}
 ${view.notShown === 0 ? '' : html`<p>${view.notShown.toLocaleString('en')} more are not shown.</p>`}
@@ -52,7 +52,7 @@ function toRow(condition: ConditionView, now: number): readonly Html[] {
     stateBadge(label),
     organization === null ? html`<span class="faint">all</span>` : organizationLink(organization),
     html`${age(since, now)}${resolvedAt === null ? '' : html`, resolved ${age(resolvedAt, now)}`}`,
-    html`${shown(condition.summary, LONGEST_SUMMARY)}${notes(condition, now)}${details(condition)}${silence(condition)}`,
+    html`${shown(condition.summary, LONGEST_SUMMARY)}${notes(condition)}${details(condition)}`,
   ];
 }
 
@@ -62,10 +62,8 @@ function organizationLink(organization: string): Html {
   return link(pathTo(['o', organization]), shown(organization));
 }
 
-function notes({ isFlapping, silencedUntil }: ConditionView, now: number): Html {
-  return html`${isFlapping ? html` <span class="faint">It starts and ends again and again.</span>` : ''}${
-    silencedUntil === null ? '' : html` <span class="faint">Silenced, ends ${age(silencedUntil, now)}.</span>`
-  }`;
+function notes({ isFlapping }: ConditionView): Html {
+  return isFlapping ? html` <span class="faint">It starts and ends again and again.</span>` : html``;
 }
 
 function details({ id, details: lines, inhibits, inhibited }: ConditionView): Html {
@@ -83,11 +81,4 @@ function details({ id, details: lines, inhibits, inhibited }: ConditionView): Ht
     : html`<details id="c-${id}"><summary>${summary}</summary><ul>${lines.map((line) => html`<li>${shown(line)}</li>`)}${explained}${
         rest === 0 ? '' : html`<li>${rest.toLocaleString('en')} more</li>`
       }</ul></details>`;
-}
-
-/** Returns a link to the form, filled in for this condition. */
-function silence({ state, code, organization, silencedUntil, title }: ConditionView): Html {
-  return state === 'resolved' || silencedUntil !== null
-    ? html``
-    : html`<p>${link(`/silences${queryOf({ code, organization })}#silence`, 'Silence', { label: `Silence ${title}` })}</p>`;
 }

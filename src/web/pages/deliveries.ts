@@ -24,7 +24,7 @@ export const deliveriesPage = definePage<DeliveriesPageView>({
   title: () => 'Deliveries',
   render: (view, { now }) => html`<h1>Deliveries</h1>
 <p class="sentence">${view.sentence}.</p>
-<p>${link('/conditions', 'Conditions')} · ${link('/silences', 'Silences')}</p>
+<p>${link('/conditions', 'Conditions')}</p>
 ${view.isAllowed ? content(view, now) : ''}`,
   topics: () => ['notifications'],
 });

@@ -15,7 +15,6 @@ import { passesPage } from './passes.ts';
 import { planFile, planPage } from './plan.ts';
 import { replicasPage } from './replicas.ts';
 import { resourcePage } from './resource.ts';
-import { silencesPage } from './silences.ts';
 
 export const pages: readonly PageDefinition[] = [
   organizationsPage,
@@ -31,7 +30,6 @@ export const pages: readonly PageDefinition[] = [
   clustersPage,
   conditionsPage,
   deliveriesPage,
-  silencesPage,
   budgetPage,
   replicasPage,
   auditPage,

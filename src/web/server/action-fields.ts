@@ -107,7 +107,7 @@ function endOf(length: string | undefined, now: number): number | null {
 }
 
 /** Parses a request by its schema. Throws PageError (422). */
-export function parseRequest<Request>(schema: Schema<Request>, value: object): Request {
+function parseRequest<Request>(schema: Schema<Request>, value: object): Request {
   const parsed = schema.safeParse(value);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);

@@ -14,7 +14,6 @@ import {
 } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Logger } from '../../log.ts';
-import type { SilenceRequest } from '../../notify/model/silence-request.ts';
 import type { Actor } from '../../store/history.ts';
 import type { Backend, OrganizationState } from '../../views/model/backend.ts';
 import { planPath } from '../../views/model/paths.ts';
@@ -29,7 +28,6 @@ import { type FormFields, type RequestedAction, readAction, readDeliveryAction }
 import { RepeatedActions } from './repeated-actions.ts';
 import { checkOrigin } from './request-checks.ts';
 import { formOf, notFound, wantsJson } from './respond.ts';
-import { readSilence } from './silence-fields.ts';
 
 export interface ActionRouteOptions {
   readonly backend: Backend;
@@ -41,8 +39,6 @@ export interface ActionRouteOptions {
 
 /** Number of entries of the audit that are searched for an approval that was already given. */
 const SEARCHED = 100;
-/** Number of silences among which the one to end is searched. */
-const SILENCES = 10_000;
 
 /** An action that belongs to no single organization. */
 interface GlobalAction {
@@ -64,7 +60,6 @@ export class ActionRoute {
 
   addTo(app: FastifyInstance): void {
     app.post('/o/:organization/actions', (request, reply) => this.#handle(request, reply));
-    app.post('/silences', (request, reply) => this.#handleSilence(request, reply));
     app.post('/deliveries', (request, reply) => this.#handleDeliveries(request, reply));
   }
 
@@ -87,17 +82,6 @@ export class ActionRoute {
     const { actor } = identity;
     const result = await this.#repeated.once(actor, id, fields, () => this.#run(actor, state, fields, action));
     return wantsJson(request) ? reply.send(result) : reply.redirect(backOf(fields, pathTo(['o', id])), 303);
-  }
-
-  /** Adds or ends a silence, which may be about all organizations. */
-  async #handleSilence(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { backend } = this.#options;
-    const identity = await this.#person(request);
-    const fields = formOf(request);
-    const silence = readSilence(fields, backend.clock.now());
-    this.#requireOperator(identity, fields, await silencedOrganization(backend, silence), 'the silence is about');
-    const run = () => backend.actions.silences(identity.actor, silence);
-    return this.#answer(request, reply, { identity, fields, path: '/silences', run });
   }
 
   /** Sends events again whose delivery was given up. Deliveries are about all organizations. */
@@ -159,18 +143,6 @@ export class ActionRoute {
       throw isDecision && !isPresent(state, checksum) ? await moved(state, checksum) : toPageError(error);
     }
   }
-}
-
-/** Returns the organization of the silence that a request adds or ends; null: all of them. Throws PageError (422). */
-async function silencedOrganization({ notifications }: Backend, request: SilenceRequest): Promise<string | null> {
-  if (request.subcommand === 'add') {
-    return request.organization ?? null;
-  }
-  const silence = (await notifications.silences(SILENCES)).find(({ id }) => id === request.id);
-  if (silence === undefined) {
-    throw new PageError(422, 'There is no such silence.');
-  }
-  return silence.organization;
 }
 
 /** Returns true if the present plan has this checksum, or its held changes have. */

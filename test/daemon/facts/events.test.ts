@@ -1,14 +1,10 @@
-/** Events of passes, decisions, change requests and weeks. */
+/** Events of passes, decisions and change requests. */
 import { expect, test } from 'vitest';
 import { appliedEvents, changeRequestEvents, decisionEvents } from '../../../src/daemon/facts/events.ts';
-import { WeeklyDigests } from '../../../src/daemon/facts/weekly-digest.ts';
 import type { NewAuditEntry } from '../../../src/store/history.ts';
-import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { NotificationEvent } from '../../../src/store/notifications.ts';
 import { COMMIT, NOW, passOf } from '../../views/backend.ts';
-import { someBackend, someOrganization } from '../../views/some-backend.ts';
 
-const DAY = 24 * 3_600_000;
 const applied = {
   outcome: 'done',
   ...{ counts: { applied: 2 }, endedAt: NOW },
@@ -74,58 +70,4 @@ test('a change request is one event when it is opened, and one when it is merged
     ['change-request-opened/acme/cr_1', 'A change request was opened for the issue cluster Export: 12 issues'],
     ['change-request-merged/acme/cr_1', 'The change request for the issue cluster Export was merged'],
   ]);
-});
-
-/** Digests of an organization with a route for them, each Monday at 8. */
-function openDigests(codes: readonly string[] = ['weekly-digest']) {
-  const events: NotificationEvent[] = [];
-  const store = openMemoryStore();
-  const acme = someOrganization('acme');
-  const open = () =>
-    new WeeklyDigests({
-      backend: someBackend([acme]),
-      config: { digest: '0 8 * * 1', timezone: 'UTC', routes: [{ channels: ['ops'], codes: codes as never }] },
-      note: store.note('digest'),
-      addEvents: async (added) => void events.push(...added),
-    });
-  return { events, open, history: acme.history };
-}
-
-const MONDAY = Date.parse('2026-06-01T08:00:00Z');
-
-test('the digest of a week counts what was applied and reverted, by its authors, once', async () => {
-  const { events, open, history } = openDigests();
-  await open().write(MONDAY);
-  expect(events).toEqual([]);
-  const pass = { ...applied, writes: 1 };
-  await history.addPass(passOf(null, { ...pass, counts: { applied: 3 }, endedAt: MONDAY + DAY }));
-  const drift = { ...pass, counts: { applied: 2, reverted: 2 }, author: 'ben@acme.example', endedAt: MONDAY + 2 * DAY };
-  await history.addPass(passOf(null, drift));
-  const digests = open();
-  await digests.write(MONDAY + 6 * DAY);
-  expect(events).toEqual([]);
-  await digests.write(MONDAY + 7 * DAY);
-  await digests.write(MONDAY + 7 * DAY + 10_000);
-  await open().write(MONDAY + 7 * DAY + 20_000);
-  expect(events).toHaveLength(1);
-  const [{ id, summary, details }] = events as [NotificationEvent];
-  expect(id).toBe('weekly-digest/acme/2026-06-08T08:00:00.000Z');
-  expect([summary, ...details].join('\n')).toContain('3 changes were applied in 1 commit');
-  expect(details.join('\n')).toContain('2 manual changes were reverted');
-  expect(details.join('\n')).toContain('ana@acme.example');
-  expect(details.join('\n')).not.toContain('ben@');
-});
-
-test('a digest that was due while the daemon was stopped is written when it starts', async () => {
-  const { events, open } = openDigests();
-  await open().write(MONDAY + DAY);
-  await open().write(MONDAY + 9 * DAY);
-  expect(events.map(({ at }) => at)).toEqual([MONDAY + 7 * DAY]);
-});
-
-test('no digest is written unless a route asks for it', async () => {
-  const { events, open } = openDigests(['applied']);
-  await open().write(MONDAY);
-  await open().write(MONDAY + 7 * DAY);
-  expect(events).toEqual([]);
 });

@@ -7,7 +7,7 @@ import {
   type NotifierChange,
   type NotifierState,
 } from '../../../src/store/notifications.ts';
-import { actor, few, name, now, type Operation, operation, orNull, text, time } from './operation.ts';
+import { few, name, now, type Operation, operation, orNull, text, time } from './operation.ts';
 
 const code = fc.constantFrom('pass-failing' as const, 'drift' as const);
 const channel = fc.constantFrom('ops', 'docs');
@@ -94,15 +94,6 @@ const result = fc.oneof(
   fc.record({ result: fc.constant('failed' as const), mayHaveArrived: fc.boolean(), reason: text, at: time }),
 );
 
-const silence = fc.record({
-  code: orNull(code),
-  organization: orNull(name),
-  reason: text,
-  by: actor,
-  since: time,
-  until: time,
-});
-
 export const NOTIFICATION_OPERATIONS: Readonly<Record<string, Operation>> = {
   'notifications.report': operation(report, ({ store }, input) => store.notifications().report(input), 4),
   'notifications.retainReporters': operation(few(name, 7), ({ store }, input) =>
@@ -148,11 +139,4 @@ export const NOTIFICATION_OPERATIONS: Readonly<Record<string, Operation>> = {
     ({ store }, query) => store.notifications().deliveries(query),
   ),
   'notifications.lastSent': operation(fc.constant(null), ({ store }) => store.notifications().lastSent()),
-  'notifications.silences': operation(fc.nat(6), ({ store }, limit) => store.notifications().silences(limit)),
-  'notifications.silence': operation(fc.tuple(name, silence), ({ store }, [id, added]) =>
-    store.notifications().silence(id, added),
-  ),
-  'notifications.endSilence': operation(fc.tuple(name, time), ({ store }, [id, at]) =>
-    store.notifications().endSilence(id, at),
-  ),
 };

@@ -82,9 +82,6 @@ const notifications: Calls<Notifications> = {
   facts: 'reads',
   deliveries: 'reads',
   lastSent: 'reads',
-  silences: 'reads',
-  silence: (part) => part.silence('n', { code: null, organization: null, reason: '', by, since: 1, until: 9 }),
-  endSilence: (part) => part.endSilence('silence', 2),
 };
 const commands: Calls<CommandTable> = {
   add: (part) => part.add({ organization: 'acme', kind: 'push', request: {}, by, at: 1 }, false),

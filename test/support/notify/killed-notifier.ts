@@ -27,14 +27,10 @@ export interface Received {
 }
 
 /** Rules of the campaign: two chats, one of them with quiet hours, and a pager. */
-const CONFIG: Pick<
-  NotificationsConfig,
-  'for' | 'groupInterval' | 'groupWait' | 'quietHours' | 'repeatInterval' | 'routes'
-> = {
+const CONFIG: Pick<NotificationsConfig, 'for' | 'groupInterval' | 'groupWait' | 'quietHours' | 'routes'> = {
   for: {},
   groupWait: 30_000,
   groupInterval: 300_000,
-  repeatInterval: 4 * 3_600_000,
   quietHours: [{ cron: '0 22 * * *', duration: 8 * 3_600_000, timezone: 'UTC', channels: ['night', 'pager'] }],
   routes: [
     { channels: ['chat', 'night'] },

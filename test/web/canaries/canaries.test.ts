@@ -24,7 +24,7 @@ async function samplesOf({ daemon, get }: PageDaemon): Promise<ReadonlyMap<strin
   return new Map([
     ...[
       ...['/', '/sign-in', '/sign-out', '/audit', '/budget', '/log'],
-      ...['/conditions', '/deliveries', '/silences', '/replicas'],
+      ...['/conditions', '/deliveries', '/replicas'],
     ].map((path) => [path, path] as const),
     ['/oidc/start', '/oidc/start?back=/o/org_acme'],
     [

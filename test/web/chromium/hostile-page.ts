@@ -69,7 +69,6 @@ export async function startHostilePage(): Promise<HostilePage> {
       ['audit', '/audit'],
       ['conditions', '/conditions'],
       ['deliveries', '/deliveries'],
-      ['silences', '/silences'],
       ['budget', '/budget'],
       ['log', '/log'],
       ['page that does not exist', `/${encodeURIComponent('<script>evil()</script>')}`],
@@ -170,7 +169,7 @@ function withFeatures(state: OrganizationState): OrganizationState {
   };
 }
 
-/** Conditions, silences and deliveries with each of the texts. */
+/** Conditions and deliveries with each of the texts. */
 async function hostileNotifications(): Promise<NotificationReader> {
   const notifications = openMemoryStore().notifications();
   const facts = TEXTS.map((text, index) =>
@@ -190,11 +189,6 @@ async function hostileNotifications(): Promise<NotificationReader> {
     ],
     TEXTS.map((text, index) => someDelivery(`d${index}`, { channel: text, about: [`c${index}`], createdAt: NOW })),
   );
-  for (const [index, text] of TEXTS.entries()) {
-    const by = { name: text, method: 'token' } as const;
-    const silence = { code: null, organization: text, reason: text, by, since: NOW - 1000, until: NOW + 3_600_000 };
-    await notifications.silence(`s${index}`, silence);
-  }
   return someNotifications(notifications, TEXTS);
 }
 
@@ -215,7 +209,7 @@ async function hostileBackend(organizations: readonly OrganizationState[]): Prom
     configurationProblems: () => [],
     actions: {
       ...{ act: handle, conversations: handle, clusters: handle },
-      ...{ silences: handle, deliveries: handle, sessions: handle },
+      ...{ deliveries: handle, sessions: handle },
     },
     log,
     notifications: await hostileNotifications(),

@@ -1,4 +1,4 @@
-/** Conditions, deliveries, silences and replicas of the pages: none, and very many with long texts. */
+/** Conditions, deliveries and replicas of the pages: none, and very many with long texts. */
 import { openMemoryStore } from '../../../src/store/memory.ts';
 import type { Backend } from '../../../src/views/model/backend.ts';
 import type { FleetState } from '../../../src/views/model/fleet-state.ts';
@@ -12,7 +12,7 @@ import {
 } from '../../views/some-notifications.ts';
 
 /** Pages that show them. */
-export const MONITORING_PAGES = ['/conditions', '/deliveries', '/silences', '/replicas'];
+export const MONITORING_PAGES = ['/conditions', '/deliveries', '/replicas'];
 
 const LONG = 'a reason without an end, '.repeat(60);
 const WORD = 'x'.repeat(300);
@@ -36,7 +36,7 @@ const LARGE_FLEET: FleetState = {
   })),
 };
 
-/** Returns the parts of a backend with very many conditions, deliveries, silences and replicas. */
+/** Returns the parts of a backend with very many conditions, deliveries and replicas. */
 export async function largeMonitoring(): Promise<Pick<Backend, 'notifications' | 'fleet'>> {
   const notifications = openMemoryStore().notifications();
   const conditions = Array.from({ length: 300 }, (_, index) => {
@@ -54,11 +54,5 @@ export async function largeMonitoring(): Promise<Pick<Backend, 'notifications' |
     }),
   );
   await addNotifications(notifications, NOW, conditions, deliveries);
-  for (let index = 0; index < 120; index += 1) {
-    const by = { name: `${WORD}@acme.example`, method: 'oidc' } as const;
-    const until = NOW + (index + 1) * 60_000;
-    const silence = { code: null, organization: `org_${index}`, reason: LONG, by, since: NOW - 1000, until };
-    await notifications.silence(`s${index}`, silence);
-  }
   return { notifications: someNotifications(notifications, ['ops', WORD]), fleet: () => LARGE_FLEET };
 }
