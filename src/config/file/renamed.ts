@@ -31,7 +31,7 @@ export const RENAMED: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
 };
 
-/** What to do without settings that were removed, by the path of the parent. */
+/** Advice for settings that were removed, by the path of the parent. */
 const REMOVED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   notifications: {
     repeatInterval: 'Octavo no longer repeats messages; alert on the metric octavo_conditions_firing instead',
