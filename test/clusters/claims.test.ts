@@ -112,6 +112,30 @@ describe('decideClaims', () => {
       ['limit reached: 1 opened within 24 hours'],
     ],
     [
+      'counts the draft of a cluster whose last change request was merged without an edit',
+      [
+        { id: 'm', cluster: 'c_1', status: 'merged', isEmptyMerge: true, createdAt: NOW - 1 },
+        draft('a', 'c_1'),
+        draft('b', 'c_2'),
+      ],
+      ['a', 'b'],
+      { maxPerDay: 2 },
+      ['a'],
+      ['limit reached: 2 opened within 24 hours'],
+    ],
+    [
+      'counts the draft of a cluster whose issues have grown since the merge',
+      [
+        { id: 'merged', cluster: 'c_1', status: 'merged', createdAt: NOW - 1 },
+        draft('a', 'c_1'),
+        draft('b', 'c_2'),
+      ],
+      ['b'],
+      { maxPerDay: 2 },
+      [],
+      ['limit reached: 2 opened within 24 hours'],
+    ],
+    [
       'does not count change requests that are older than a day',
       [{ id: 'm', cluster: 'c_9', status: 'merged', createdAt: NOW - DAY }, draft('a', 'c_1')],
       ['a'],
@@ -166,7 +190,7 @@ test('counts planned change requests against the limits', () => {
 /** One step: a daemon continues or dies, or a person merges or archives an open change request. */
 interface Step {
   readonly who: number;
-  readonly what: 'go' | 'go' | 'die' | 'merge' | 'archive';
+  readonly what: 'go' | 'die' | 'merge' | 'merge without an edit' | 'archive';
   readonly wait: number;
   readonly pick: number;
   readonly drafts: readonly { readonly cluster: number; readonly space: number }[];
@@ -174,7 +198,7 @@ interface Step {
 
 const step: fc.Arbitrary<Step> = fc.record({
   who: fc.nat(2),
-  what: fc.constantFrom('go', 'go', 'go', 'go', 'go', 'go', 'go', 'die', 'merge', 'archive'),
+  what: fc.constantFrom('go', 'go', 'go', 'go', 'go', 'go', 'go', 'die', 'merge', 'merge without an edit', 'archive'),
   wait: fc.constantFrom(0, 0, 1, 300, SETTLE_DELAY, 3_600_000, DAY / 2),
   pick: fc.nat(20),
   drafts: fc.array(fc.record({ cluster: fc.nat(4), space: fc.nat(1) }), { minLength: 1, maxLength: 4 }),
@@ -209,8 +233,9 @@ class World {
     const open = this.requests.filter(({ status }) => status === 'open');
     const picked = open[pick % Math.max(1, open.length)];
     const daemon = this.#daemons[who];
-    if ((what === 'merge' || what === 'archive') && picked !== undefined) {
-      Object.assign(picked, { status: what === 'merge' ? 'merged' : 'archived', updatedAt: this.now });
+    if (what !== 'go' && what !== 'die' && picked !== undefined) {
+      const isEmptyMerge = what === 'merge without an edit';
+      Object.assign(picked, { status: what === 'archive' ? 'archived' : 'merged', isEmptyMerge, updatedAt: this.now });
     }
     if (daemon === undefined) {
       return;

@@ -97,29 +97,25 @@ export function describeReachedLimit(
   limits: Limits,
 ): string | null {
   const live = list.filter(isActive);
+  const ofSpace = live.filter((other) => other.space === space);
   const ofDay = list.filter((other) => !other.superseded && other.createdAt > createdAt - DAY);
-  const reached = (what: string, counted: readonly ClusterChangeRequest[], limit: number) =>
-    countOf(counted) >= limit ? [`limit reached: ${limit} ${what}`] : [];
-  return (
-    [
-      ...reached('open at the same time', live, limits.maxOpen),
-      ...reached(
-        'open at the same time in this space',
-        live.filter((other) => other.space === space),
-        limits.maxOpenPerSpace,
-      ),
-      ...reached('opened within 24 hours', ofDay, limits.maxPerDay),
-    ][0] ?? null
-  );
+  if (countClusters(live) >= limits.maxOpen) {
+    return `limit reached: ${limits.maxOpen} open at the same time`;
+  }
+  if (countClusters(ofSpace) >= limits.maxOpenPerSpace) {
+    return `limit reached: ${limits.maxOpenPerSpace} open at the same time in this space`;
+  }
+  // Every draft counts: while it waits, an earlier change request of its cluster can be merged, so that both are opened.
+  return ofDay.length >= limits.maxPerDay ? `limit reached: ${limits.maxPerDay} opened within 24 hours` : null;
 }
 
 /**
- * Counts change requests. Several drafts of a cluster count once, and not at all if the cluster has another change
- * request, because at most one of them is opened.
+ * Counts change requests that can be open at the same time. Drafts of a cluster count once, and not at all if it has an
+ * open change request, because at most one of them is open.
  */
-function countOf(requests: readonly ClusterChangeRequest[]): number {
-  const others = requests.filter(({ status }) => status !== 'draft');
-  const clusters = new Set(others.map(({ cluster }) => cluster));
-  const drafts = requests.filter(({ status, cluster }) => status === 'draft' && !clusters.has(cluster));
-  return others.length + new Set(drafts.map(({ cluster }) => cluster)).size;
+function countClusters(live: readonly ClusterChangeRequest[]): number {
+  const open = live.filter(({ status }) => status !== 'draft');
+  const clusters = new Set(open.map(({ cluster }) => cluster));
+  const drafts = live.filter(({ status, cluster }) => status === 'draft' && !clusters.has(cluster));
+  return open.length + new Set(drafts.map(({ cluster }) => cluster)).size;
 }
