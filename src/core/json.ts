@@ -1,4 +1,5 @@
-/** JSON: its types, a canonical form, and a form that is safe to print. */
+/** JSON: its types, parsing within limits, a canonical form, and a form that is safe to print. */
+import { NotThePlatformError } from './errors.ts';
 
 /** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
@@ -8,6 +9,77 @@ export type JsonObject = { readonly [key: string]: Json | undefined };
 /** Returns true for an object that is neither null nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Maximum number of values in a text from another machine. Values take up to a hundred times the memory of their text:
+ * a million take up to 250 MB.
+ */
+const MAX_VALUES = 1_000_000;
+/** Maximum depth of such a text: code that walks a value calls itself for each level. */
+const MAX_DEPTH = 500;
+
+/**
+ * Parses JSON from another machine. Throws SyntaxError if it is not JSON, and NotThePlatformError without parsing it if
+ * it has more than a million values or 500 levels; `what` names it, such as "GitHub: list issues: the response".
+ */
+export function parseBounded(text: string, what: string): unknown {
+  const reason = findExceededLimit(text);
+  if (reason !== null) {
+    throw new NotThePlatformError(`${what} ${reason}, and is not read`);
+  }
+  return JSON.parse(text);
+}
+
+/**
+ * Counts values and levels, of text that need not be JSON. Returns the limit of `parseBounded` that it exceeds, such as
+ * "has more than 1000000 values", or null.
+ */
+export function findExceededLimit(text: string): string | null {
+  if (text.length <= MAX_DEPTH) {
+    return null;
+  }
+  let values = 0;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = endOfString(text, at);
+    } else if (code === COMMA) {
+      values += 1;
+    } else if (code === OPENING_BRACKET || code === OPENING_BRACE) {
+      values += 1;
+      depth += 1;
+    } else if (code === CLOSING_BRACKET || code === CLOSING_BRACE) {
+      depth -= 1;
+    }
+    if (values > MAX_VALUES || depth > MAX_DEPTH) {
+      return depth > MAX_DEPTH ? `is nested more than ${MAX_DEPTH} levels deep` : `has more than ${MAX_VALUES} values`;
+    }
+  }
+  return null;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+
+/** Returns the index of the quote that ends a string, or the length of the text. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let before = at;
+    while (text.charCodeAt(before - 1) === BACKSLASH) {
+      before -= 1;
+    }
+    if ((at - before) % 2 === 0) {
+      return at;
+    }
+  }
+  return text.length;
 }
 
 /**

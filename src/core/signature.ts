@@ -1,5 +1,6 @@
 /** Shared checks of webhook requests: headers, content type, signature and body. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { parseBounded } from './json.ts';
 
 /** A webhook request as it was received. Header names are in lower case. */
 export interface WebhookRequest {
@@ -47,10 +48,10 @@ export function isSignedBy(
     .includes(true);
 }
 
-/** Parses the body of a request; undefined if it is not JSON or not UTF-8. */
+/** Parses the body of a request; undefined if it is not JSON within the limits or not UTF-8. */
 export function jsonOfBody(body: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return parseBounded(new TextDecoder('utf-8', { fatal: true }).decode(body), 'the body');
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import { link } from './ci-variables.ts';
-import { askGitHub, GITHUB, githubClient } from './clients/github-client.ts';
+import { askGitHub, GITHUB, githubClient, readGitHubPages } from './clients/github-client.ts';
 import { GITHUB_MAX_LENGTH } from './github.ts';
 import type { PullBranches, Pulls } from './pulls.ts';
 import type { ForgeRepository } from './repository.ts';
@@ -58,7 +58,7 @@ async function listPulls(
 ) {
   const [owner = '', repo = ''] = repository.split('/');
   const filter = { owner, repo, state, head: `${owner}:${from}`, base: into, per_page: 100 };
-  const all = await octokit.paginate('GET /repos/{owner}/{repo}/pulls', filter);
+  const all = await readGitHubPages((page) => octokit.request('GET /repos/{owner}/{repo}/pulls', { ...filter, page }));
   // GitHub ignores a filter that it does not understand.
   return all.filter(
     ({ head, base }) =>

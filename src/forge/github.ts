@@ -1,5 +1,5 @@
 import { ignoreNotFound } from './clients/forge-error.ts';
-import { askGitHub, GITHUB, githubClient } from './clients/github-client.ts';
+import { askGitHub, GITHUB, githubClient, readGitHubPages } from './clients/github-client.ts';
 import type { Forge } from './forge.ts';
 import type { PullRequest } from './pull-request.ts';
 import { openGitHubStatuses } from './statuses/github-statuses.ts';
@@ -25,8 +25,8 @@ export function openGitHub(pull: PullRequest, token: string, signal: AbortSignal
       askGitHub('list the comments', async () => {
         // The token of a workflow cannot read its user from the REST API.
         const { viewer } = await octokit.graphql<{ viewer: { databaseId: number } }>('{ viewer { databaseId } }');
-        const filter = { ...comments, per_page: PAGE };
-        const all = await octokit.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', filter);
+        const path = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
+        const all = await readGitHubPages((page) => octokit.request(path, { ...comments, per_page: PAGE, page }));
         return all
           .filter(({ user }) => user?.id === viewer.databaseId)
           .map(({ id, body }) => ({ id: Number(id), body: body ?? '' }))

@@ -1,6 +1,6 @@
 import { MergeRequestNotes, MergeRequests } from '@gitbeaker/rest';
 import { link } from './ci-variables.ts';
-import { askGitLab, GITLAB, gitlabOptions } from './clients/gitlab-client.ts';
+import { askGitLab, GITLAB, gitlabOptions, readGitLabPages } from './clients/gitlab-client.ts';
 import { GITLAB_MAX_LENGTH } from './gitlab.ts';
 import type { Pulls } from './pulls.ts';
 import type { ForgeRepository } from './repository.ts';
@@ -12,8 +12,13 @@ export function openGitLabPulls(at: ForgeRepository, token: string, signal: Abor
   const notes = new MergeRequestNotes(options);
   const project = at.repository;
   const list = async (from: string, into: string, state: 'opened' | 'closed' | 'merged') => {
-    const wanted = { projectId: project, state, sourceBranch: from, targetBranch: into, perPage: 100 };
-    const all = await requests.all(wanted);
+    const wanted = {
+      projectId: project,
+      state,
+      sourceBranch: from,
+      targetBranch: into,
+    };
+    const all = await readGitLabPages((page) => requests.all({ ...wanted, ...page }));
     return all.filter(
       (each) =>
         each.source_branch === from &&

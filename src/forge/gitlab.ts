@@ -1,13 +1,12 @@
 import { MergeRequestNotes, Users } from '@gitbeaker/rest';
 import { ignoreNotFound } from './clients/forge-error.ts';
-import { askGitLab, GITLAB, gitlabOptions } from './clients/gitlab-client.ts';
+import { askGitLab, GITLAB, gitlabOptions, readGitLabPages } from './clients/gitlab-client.ts';
 import type { Forge } from './forge.ts';
 import type { PullRequest } from './pull-request.ts';
 import { openGitLabStatuses } from './statuses/gitlab-statuses.ts';
 
 /** GitLab instance limits: size of comments and descriptions, in characters. */
 export const GITLAB_MAX_LENGTH = 1_000_000;
-const PAGE = 100;
 
 /** Opens a merge request at GitLab with its notes. */
 export function openGitLab(pull: PullRequest, token: string, signal: AbortSignal): Forge {
@@ -22,7 +21,9 @@ export function openGitLab(pull: PullRequest, token: string, signal: AbortSignal
     listOwn: () =>
       askGitLab('list the comments', async () => {
         const self = await users.showCurrentUser();
-        const all = await notes.all(project, number, { perPage: PAGE, sort: 'asc', orderBy: 'created_at' });
+        const all = await readGitLabPages((page) =>
+          notes.all(project, number, { ...page, sort: 'asc', orderBy: 'created_at' }),
+        );
         return all
           .filter(({ author, system }) => author.id === self.id && !system)
           .map(({ id, body }) => ({ id, body }))

@@ -1,6 +1,7 @@
 // Reads and writes one organization through the queue.
 import type { ZodError } from 'zod';
 import { CancelledError, NotThePlatformError, RejectedError } from '../core/errors.ts';
+import { parseBounded } from '../core/json.ts';
 import {
   type AttemptSignal,
   type Priority,
@@ -14,6 +15,7 @@ import { notEvents, notJson, type RequestSubject, responseError } from './http/e
 import { readEvents } from './http/event-stream.ts';
 import { type HttpRequest, type HttpStream, readOnly, type Transport } from './http/transport.ts';
 import type { HttpAnswer } from './http/whole-response.ts';
+import { ListProgress } from './list-progress.ts';
 import type {
   Answer,
   AnyInput,
@@ -49,7 +51,7 @@ export interface Reader {
   readonly organization: string;
   /** Makes one request. A paginated operation returns the requested page. Throws AppError. */
   get<O extends ReadOperation>(operation: O, ...call: CallArguments<O>): Promise<Answer<O>>;
-  /** Returns all items, in pages of 1000. Throws AppError, also if a cursor repeats. */
+  /** Returns all items, in pages of 1000. Throws AppError, also for a list that does not end. */
   pages<O extends PaginatedOperation>(operation: O, ...call: CallArguments<O>): AsyncIterable<Item<O>>;
 }
 
@@ -168,7 +170,7 @@ class Caller {
   }
 
   async *pages<O extends PaginatedOperation>(operation: O, input: AnyInput, call?: CallOptions) {
-    const seen = new Set<string>();
+    const progress = new ListProgress(operation.name);
     let page: string | null | undefined;
     do {
       const paging = page ? { page, limit: PAGE_SIZE } : { limit: PAGE_SIZE };
@@ -176,10 +178,7 @@ class Caller {
       const answer = (await this.call(operation, { ...input, query }, call)) as Page<Item<O>>;
       yield* answer.items;
       page = answer.next?.page;
-      if (page && seen.has(page)) {
-        throw new NotThePlatformError(`${operation.name}: the platform names the same next page twice`);
-      }
-      seen.add(page ?? '');
+      progress.add(answer.items.length, page);
     } while (page);
   }
 
@@ -262,9 +261,10 @@ function readAnswer(operation: Operation, answer: HttpAnswer, body: string, orig
   try {
     // Some gateways return no body for writes.
     // Source: docs/platform-notes.md#answers-without-a-body
-    json = isEmpty && answer.status === 204 ? undefined : JSON.parse(body);
-  } catch {
-    return { ok: false, error: notJson(operation.name, answer, origin) };
+    json = isEmpty && answer.status === 204 ? undefined : parseBounded(body, `${operation.name}: the answer`);
+  } catch (error) {
+    const isTooMuch = error instanceof NotThePlatformError;
+    return { ok: false, error: isTooMuch ? error : notJson(operation.name, answer, origin) };
   }
   if (operation.answer === null) {
     return { ok: true, value: undefined };

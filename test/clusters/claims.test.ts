@@ -125,11 +125,7 @@ describe('decideClaims', () => {
     ],
     [
       'counts the draft of a cluster whose issues have grown since the merge',
-      [
-        { id: 'merged', cluster: 'c_1', status: 'merged', createdAt: NOW - 1 },
-        draft('a', 'c_1'),
-        draft('b', 'c_2'),
-      ],
+      [{ id: 'merged', cluster: 'c_1', status: 'merged', createdAt: NOW - 1 }, draft('a', 'c_1'), draft('b', 'c_2')],
       ['b'],
       { maxPerDay: 2 },
       [],

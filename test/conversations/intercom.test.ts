@@ -76,6 +76,24 @@ function closed(text = 'How do I export?', more: Partial<FakeConversation> = {})
 const keyOf = ({ id }: { id: string }) => `intercom/ab12cd/${id}`;
 const wait = (milliseconds = 2000) => running().advance(milliseconds);
 
+test('a search whose pages stay empty, and a list of deletions that does not end, are errors', async () => {
+  let pages = 0;
+  helpdesk.fault = ({ path }) => {
+    pages += 1;
+    const next = { starting_after: btoa(JSON.stringify([pages])) };
+    return SEARCH.test(path) ? { body: { conversations: [], pages: { next } } } : null;
+  };
+  await expect(poll()).rejects.toThrow('Intercom: search conversations: the list does not end: its pages are empty');
+  expect(helpdesk.count(SEARCH)).toBe(3);
+  await open({ lists: true });
+  helpdesk.fault = ({ path }) =>
+    DELETED.test(path)
+      ? { body: { conversations: [{ id: '1', deleted_at: START / 1000 }], pages: { total_pages: 1e9 } } }
+      : null;
+  await expect(poll()).rejects.toThrow('Intercom: list deleted conversations: the list does not end');
+  expect(helpdesk.count(DELETED)).toBe(1000);
+});
+
 describe('a conversation', () => {
   test('contains texts with authors, people and its URL, and no personal attributes', async () => {
     const conversation = helpdesk.begin(customer, 'How do I export?', {

@@ -66,6 +66,29 @@ function solvedTicket(subject = 'Export', text = 'How do I export?') {
 
 const minute = () => clock.advance(61_000);
 
+test('an export whose pages stay empty, and comments that do not end, are errors', async () => {
+  let pages = 0;
+  helpdesk.fault = ({ path }) => {
+    pages += 1;
+    return EXPORT.test(path)
+      ? { body: { tickets: [], users: [], after_cursor: `c${pages}`, end_of_stream: false } }
+      : null;
+  };
+  await expect(poll()).rejects.toThrow('Zendesk: export tickets: the export does not end: its pages are empty');
+  expect(pages).toBe(3);
+  await open();
+  solvedTicket();
+  await minute();
+  helpdesk.fault = ({ path }) => {
+    pages += 1;
+    return COMMENTS.test(path)
+      ? { body: { comments: [], users: [], meta: { has_more: true, after_cursor: `c${pages}` } } }
+      : null;
+  };
+  await expect(poll()).rejects.toThrow('Zendesk: list comments: the list does not end');
+  expect(helpdesk.count(COMMENTS)).toBe(1000);
+});
+
 describe('a ticket', () => {
   test('contains customer, team, people and URL, and no personal attributes', async () => {
     const ticket = helpdesk.addTicket(customer, 'Export', 'How do I export?', {

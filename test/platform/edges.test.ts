@@ -332,7 +332,37 @@ describe('pages', () => {
     });
     const error = await failure(ids());
     expect(error).toBeInstanceOf(NotThePlatformError);
-    expect(error.message).toBe('listSpaces: the platform names the same next page twice');
+    expect(error.message).toBe('listSpaces: the list does not end: the platform names the same next page twice');
+  });
+
+  test('are an error if they stay empty, with ever new cursors', async () => {
+    let count = 0;
+    nock(BASE)
+      .persist()
+      .get('/v1/orgs/org_1/spaces')
+      .query(true)
+      .reply(200, () => {
+        count += 1;
+        return { items: [], next: { page: `p${count}` } };
+      });
+    const error = await failure(ids());
+    nock.cleanAll();
+    expect(error).toBeInstanceOf(NotThePlatformError);
+    expect(error.message).toBe('listSpaces: the list does not end: 3 empty pages in a row name a next page');
+    expect(count).toBe(3);
+  });
+
+  test.each([
+    ['nested arrays', '['.repeat(1_000_000) + ']'.repeat(1_000_000), 'the answer is nested more than 500 levels deep'],
+    ['too many values', `{"items":[${'0,'.repeat(1_000_000)}0]}`, 'the answer has more than 1000000 values'],
+    ['a page with invalid items', `{"items":[${'0,'.repeat(900_000)}0]}`, 'items: Too big'],
+  ])('with %s are an error in little memory', async (_, body, message) => {
+    nock(BASE).get('/v1/orgs/org_1/spaces').query(true).reply(200, body, JSON_TYPE);
+    const before = process.memoryUsage().heapUsed;
+    const error = await failure(ids());
+    expect(error).toBeInstanceOf(NotThePlatformError);
+    expect(error.message).toContain(message);
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(60e6);
   });
 
   test('are retried after a failure, without duplicate items', async () => {

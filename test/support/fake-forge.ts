@@ -107,7 +107,8 @@ export abstract class FakeForge implements AsyncDisposable {
     const next = new URLSearchParams(query);
     next.set('page', String(page + 1));
     const link = `<${this.listUrl}?${next}>; rel="next"`;
-    return { status: 200, body: shown.map(show), ...(page * most < this.comments.length ? { headers: { link } } : {}) };
+    const headers = { link, 'x-next-page': String(page + 1) };
+    return { status: 200, body: shown.map(show), ...(page * most < this.comments.length ? { headers } : {}) };
   }
 
   protected abstract readonly listUrl: string;

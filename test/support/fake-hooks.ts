@@ -168,7 +168,9 @@ export class FakeHooks implements AsyncDisposable {
     const shown = this.hooks.slice((page - 1) * PAGE, page * PAGE).map(this.#api.show);
     const isLast = page * PAGE >= this.hooks.length;
     const next = `${this.apiUrl}${this.#api.path.slice(this.#api.path.search(/\/(?:repos|projects)\//))}?page=${page + 1}`;
-    const headers: Record<string, string> = isLast ? {} : { link: `<${next}>; rel="next"` };
+    const headers: Record<string, string> = isLast
+      ? {}
+      : { link: `<${next}>; rel="next"`, 'x-next-page': String(page + 1) };
     return [200, this.#api.list?.(shown, isLast) ?? shown, headers];
   }
 }

@@ -21,8 +21,8 @@ export interface ProviderReply {
   readonly body?: unknown;
 }
 
-/** Fault of an answer: another status, a truncated body, no answer, or an HTML page. */
-export type Fault = number | 'truncated' | 'dropped' | 'html';
+/** Fault of an answer: another status, a truncated body, no answer, an HTML page, or another body. */
+export type Fault = number | 'truncated' | 'dropped' | 'html' | { readonly body: unknown };
 
 /** Applies a fault to the first answer of each path only. */
 export function oncePerPath(fault: Fault): (request: SeenRequest) => Fault | null {
@@ -150,10 +150,13 @@ export abstract class FakeProvider implements AsyncDisposable {
     const admitted = this.admit(seen);
     const reply = admitted.status === 200 ? this.#handle(seen) : admitted;
     const fault = admitted.status === 200 ? this.fault(seen) : null;
-    const status = typeof fault === 'number' ? fault : reply.status;
+    const isReplaced = fault !== null && typeof fault === 'object';
+    const status = typeof fault === 'number' ? fault : isReplaced ? 200 : reply.status;
     this.requests.push({ ...seen, status });
     const body = Buffer.from(
-      fault === 'html' ? '<html><body>Back soon</body></html>' : JSON.stringify(reply.body ?? {}),
+      fault === 'html'
+        ? '<html><body>Back soon</body></html>'
+        : JSON.stringify((isReplaced ? fault.body : reply.body) ?? {}),
     );
     const headers = { ...admitted.headers, ...reply.headers, date: new Date(this.clock.now()).toUTCString() };
     if (fault === 'dropped') {

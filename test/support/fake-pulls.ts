@@ -135,7 +135,7 @@ function page(all: readonly unknown[], { query }: Asked, url: string, limit: str
   next.set('page', String(at + 1));
   const body = all.slice((at - 1) * most, at * most);
   return at * most < all.length
-    ? { status: 200, body, headers: { link: `<${url}?${next}>; rel="next"` } }
+    ? { status: 200, body, headers: { link: `<${url}?${next}>; rel="next"`, 'x-next-page': String(at + 1) } }
     : { status: 200, body };
 }
 

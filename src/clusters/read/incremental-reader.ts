@@ -1,5 +1,5 @@
-import { NotThePlatformError } from '../../core/errors.ts';
 import { largest } from '../../core/lists.ts';
+import { ListProgress } from '../../platform/list-progress.ts';
 import { evaluateCluster, type SelectionRule, type SelectionVerdict } from '../decide/select.ts';
 import type { IssueCluster } from '../model/cluster.ts';
 import type { ClusterPage, ClusterSource } from '../model/source.ts';
@@ -188,7 +188,7 @@ export async function readClusters(
     return null;
   }
   const reader = new IncrementalReader(rule, before, now());
-  const seen = new Set<string>();
+  const progress = new ListProgress('listConversationClusters');
   let page: string | null = null;
   do {
     answer ??= await source.page(page);
@@ -196,10 +196,7 @@ export async function readClusters(
       return null;
     }
     page = reader.addPage(answer.clusters, answer.next === null) ? answer.next : null;
-    if (page !== null && seen.has(page)) {
-      throw new NotThePlatformError('listConversationClusters: the platform names the same next page twice');
-    }
-    seen.add(page ?? '');
+    progress.add(answer.clusters.length, page);
     answer = null;
   } while (page !== null);
   for (const id of reader.idsToFetch) {

@@ -1,10 +1,11 @@
 /** Sends requests of `octavo api` through the queue and reads their responses. */
 import { type AppError, CancelledError, NotThePlatformError, RateLimitedError } from '../../core/errors.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject, parseBounded } from '../../core/json.ts';
 import { notEvents, notJson, responseError } from '../../platform/http/errors.ts';
 import { readEvents } from '../../platform/http/event-stream.ts';
 import type { HttpRequest, HttpStream } from '../../platform/http/transport.ts';
 import type { HttpAnswer } from '../../platform/http/whole-response.ts';
+import { ListProgress } from '../../platform/list-progress.ts';
 import { type AttemptSignal, type Reply, readRateHeaders, toAbortSignal } from '../../queue/request.ts';
 import type { PlatformSession } from '../cli/session.ts';
 import type { PreparedRequest } from './prepare.ts';
@@ -115,28 +116,39 @@ function readAnswer(
   if (typeof body !== 'string') {
     return { ok: false, error: body };
   }
-  const payload = isApiRequest(request) ? jsonPayload(body) : anyPayload(body);
+  let payload: Payload | null;
+  try {
+    payload = isApiRequest(request) ? jsonPayload(request.name, body) : anyPayload(request.name, body);
+  } catch (error) {
+    if (error instanceof NotThePlatformError) {
+      return { ok: false, error };
+    }
+    throw error;
+  }
   return payload === null
     ? { ok: false, error: notJson(request.name, answer, origin) }
     : { ok: true, value: { answer, payload } };
 }
 
-/** Returns null for text that is not JSON. */
-function jsonPayload(text: string): Payload | null {
+/** Returns null for text that is not JSON. Throws NotThePlatformError for JSON beyond the limits. */
+function jsonPayload(name: string, text: string): Payload | null {
   if (text.trim() === '') {
     return { kind: 'empty' };
   }
   try {
-    return { kind: 'json', json: JSON.parse(text) };
-  } catch {
+    return { kind: 'json', json: parseBounded(text, `${name}: the answer`) };
+  } catch (error) {
+    if (error instanceof NotThePlatformError) {
+      throw error;
+    }
     return null;
   }
 }
 
 /** Reads a body of any type; each character of `body` is one byte. */
-function anyPayload(body: string): Payload {
+function anyPayload(name: string, body: string): Payload {
   const bytes = Buffer.from(body, 'latin1');
-  return jsonPayload(bytes.toString('utf8')) ?? { kind: 'bytes', bytes };
+  return jsonPayload(name, bytes.toString('utf8')) ?? { kind: 'bytes', bytes };
 }
 
 /** One page of a list. */
@@ -150,7 +162,7 @@ export interface ResultPage {
 const PAGE_SIZE = '1000';
 
 /** Fetches a list page by page; each page only after the previous one is consumed. Throws AppError, also for a
- * repeated cursor. */
+ * list that does not end. */
 export async function* sendPages(
   request: PreparedRequest,
   session: PlatformSession,
@@ -161,7 +173,7 @@ export async function* sendPages(
   if (!query.has('limit')) {
     query.set('limit', PAGE_SIZE);
   }
-  const seen = new Set<string>();
+  const progress = new ListProgress(request.name);
   for (;;) {
     const { payload } = await send({ ...request, path: `${path}?${query}` }, session, listener);
     const page = readPage(request, payload.kind === 'json' ? payload.json : undefined);
@@ -169,10 +181,7 @@ export async function* sendPages(
     if (page.next === null) {
       return;
     }
-    if (seen.has(page.next)) {
-      throw new NotThePlatformError(`${request.name}: the platform returned the same next page twice`);
-    }
-    seen.add(page.next);
+    progress.add(page.items.length, page.next);
     query.set('page', page.next);
   }
 }

@@ -1,6 +1,7 @@
 import { type Dispatcher, errors } from 'undici';
 import type { Clock, Random } from '../../core/clock.ts';
 import { AuthError, NotThePlatformError, RateLimitedError, RejectedError, TransientError } from '../../core/errors.ts';
+import { parseBounded } from '../../core/json.ts';
 import { withoutTrailingSlashes } from '../../core/trim.ts';
 import { openDispatcher } from '../../platform/http/dispatcher.ts';
 import { networkError } from '../../platform/http/network-error.ts';
@@ -144,10 +145,14 @@ async function attempt(
   if (typeof text !== 'string') {
     return fail(text);
   }
-  const body = text === '' ? null : parse(text);
-  return body === undefined
-    ? fail(new TransientError(`${label}: ${request.name}: the response is not JSON`, false))
-    : { headers, receivedAt, result: { ok: true, value: { status, headers: answer.headers, body } } };
+  try {
+    const what = `${label}: ${request.name}: the response`;
+    const body = text === '' ? null : parseBounded(text.replace(/^\uFEFF/, ''), what);
+    return { headers, receivedAt, result: { ok: true, value: { status, headers: answer.headers, body } } };
+  } catch (error) {
+    const isTooMuch = error instanceof NotThePlatformError;
+    return fail(isTooMuch ? error : new TransientError(`${label}: ${request.name}: the response is not JSON`, false));
+  }
 }
 
 function errorOf(label: string, name: string, status: number) {
@@ -171,13 +176,5 @@ async function bodyText(answer: Dispatcher.ResponseData, label: string, origin: 
     return error instanceof errors.ResponseExceededMaxSizeError
       ? new NotThePlatformError(`${label} sent a response larger than ${MAX_SIZE / 2 ** 20} MiB`, { cause: error })
       : networkError(error, origin, true);
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch {
-    return undefined;
   }
 }

@@ -1,5 +1,6 @@
 /** `fetch` with a timeout and a maximum size of responses, whose requests never leave the forge. */
 import { NotThePlatformError } from '../../core/errors.ts';
+import { findExceededLimit } from '../../core/json.ts';
 
 /** Timeout of a request to a forge, in milliseconds. */
 export const FORGE_TIMEOUT = 30_000;
@@ -65,8 +66,14 @@ async function readWhole(response: Response): Promise<Response> {
     }
     chunks.push(chunk);
   }
+  const bytes = Buffer.concat(chunks);
+  // The clients parse any response that looks like JSON. Its syntax is ASCII.
+  const reason = findExceededLimit(bytes.toString('latin1'));
+  if (reason !== null) {
+    throw new UnusableResponseError(`the response ${reason}, and is not read`);
+  }
   const { status, statusText, headers, url } = response;
-  return Object.defineProperty(new Response(Buffer.concat(chunks), { status, statusText, headers }), 'url', {
+  return Object.defineProperty(new Response(bytes, { status, statusText, headers }), 'url', {
     value: url,
   });
 }

@@ -1,20 +1,30 @@
 /** Client of GitHub's API. */
 import { Octokit } from '@octokit/core';
-import { paginateRest } from '@octokit/plugin-paginate-rest';
 import { boundedFetch } from './bounded-fetch.ts';
 import { noAnswerError, refusalError } from './forge-error.ts';
+import { readPages } from './read-pages.ts';
 
 export const GITHUB = 'GitHub';
 const silent = () => undefined;
 
 /** Creates a client of GitHub's API that does not log. */
 export function githubClient(apiUrl: string, token: string, signal: AbortSignal, userAgent: string) {
-  return new (Octokit.plugin(paginateRest))({
+  return new Octokit({
     auth: token,
     baseUrl: apiUrl,
     userAgent,
     request: { fetch: boundedFetch(apiUrl, signal) },
     log: { debug: silent, info: silent, warn: silent, error: silent },
+  });
+}
+
+/** Returns the items of all pages. Every page but the last has a link to the next one. */
+export function readGitHubPages<T>(
+  read: (page: number) => Promise<{ readonly headers: { readonly link?: string | undefined }; readonly data: T[] }>,
+): Promise<T[]> {
+  return readPages(async (page) => {
+    const { headers, data } = await read(page);
+    return { items: data, isLast: !/\brel="next"/.test(headers.link ?? '') };
   });
 }
 

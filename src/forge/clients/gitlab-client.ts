@@ -3,8 +3,10 @@ import { createRequesterFn, type RequestOptions } from '@gitbeaker/requester-uti
 import { GitbeakerRequestError } from '@gitbeaker/rest';
 import { boundedFetch } from './bounded-fetch.ts';
 import { noAnswerError, refusalError } from './forge-error.ts';
+import { readPages } from './read-pages.ts';
 
 export const GITLAB = 'GitLab';
+const PAGE = 100;
 
 /** Options of every GitLab client. Requests end with `signal`. */
 export function gitlabOptions(apiUrl: string, token: string, signal: AbortSignal) {
@@ -42,6 +44,22 @@ function singleRequester(send: typeof fetch) {
       return { status: response.status, headers: Object.fromEntries(response.headers), body: content };
     },
   );
+}
+
+/**
+ * Returns the items of all pages. The client itself would follow links without an end: its own limit counts items, of
+ * which a page may have none.
+ */
+export function readGitLabPages<T>(
+  read: (page: { readonly page: number; readonly perPage: number; readonly showExpanded: true }) => Promise<{
+    readonly data: readonly T[];
+    readonly paginationInfo: { readonly next: number | null };
+  }>,
+): Promise<T[]> {
+  return readPages(async (page) => {
+    const { data, paginationInfo } = await read({ page, perPage: PAGE, showExpanded: true });
+    return { items: data, isLast: paginationInfo?.next == null };
+  });
 }
 
 /** Runs a request to GitLab and classifies its errors. */

@@ -3,7 +3,9 @@ import { append } from '../../core/lists.ts';
 import { UnusableResponseError } from './bounded-fetch.ts';
 
 /** Maximum number of pages: a server that ignores the number of the page returns the same one without an end. */
-export const MAX_PAGES = 500;
+const MAX_PAGES = 500;
+/** Maximum number of items: a page has at most 100. */
+const MAX_ITEMS = 50_000;
 
 interface ListPage<T> {
   readonly items: readonly T[];
@@ -22,12 +24,15 @@ export async function readPages<T>(read: (page: number) => Promise<ListPage<T>>)
     if (isLast) {
       return all;
     }
+    if (all.length > MAX_ITEMS) {
+      throw new UnusableResponseError(`the list has more than ${MAX_ITEMS} items`);
+    }
   }
   throw new UnusableResponseError(`the list has more than ${MAX_PAGES} pages`);
 }
 
 /** Returns a value if it is a list: the types of the clients are not checked. Throws UnusableResponseError. */
-export function requireList<T>(items: readonly T[]): readonly T[] {
+function requireList<T>(items: readonly T[]): readonly T[] {
   if (!Array.isArray(items)) {
     throw new UnusableResponseError('the response is not a list');
   }

@@ -6,9 +6,9 @@ import type { Clock } from '../../core/clock.ts';
 import { NotThePlatformError } from '../../core/errors.ts';
 import { BITBUCKET, bitbucketClient } from '../clients/bitbucket-client.ts';
 import { askGitea, giteaClient, readGiteaPages } from '../clients/gitea-client.ts';
-import { askGitHub, githubClient } from '../clients/github-client.ts';
-import { askGitLab, gitlabOptions } from '../clients/gitlab-client.ts';
-import { MAX_PAGES, readPages, requireList } from '../clients/read-pages.ts';
+import { askGitHub, githubClient, readGitHubPages } from '../clients/github-client.ts';
+import { askGitLab, gitlabOptions, readGitLabPages } from '../clients/gitlab-client.ts';
+import { readPages } from '../clients/read-pages.ts';
 import { withRetries } from '../publish.ts';
 import type { ForgeName } from '../pull-request.ts';
 
@@ -73,7 +73,9 @@ function githubHooks({ apiUrl, repository, token, url, secret }: HookSettings, s
   return {
     list: () =>
       askGitHub(LIST, async () => {
-        const all = await octokit.paginate('GET /repos/{owner}/{repo}/hooks', { owner, repo, per_page: PAGE });
+        const filter = { owner, repo, per_page: PAGE };
+        const path = 'GET /repos/{owner}/{repo}/hooks';
+        const all = await readGitHubPages((page) => octokit.request(path, { ...filter, page }));
         return all.map(({ id, config }) => ({ id, url: config.url }));
       }),
     create: () =>
@@ -93,7 +95,7 @@ function gitlabHooks({ apiUrl, repository, token, url, secret }: HookSettings, s
   return {
     list: () =>
       askGitLab(LIST, async () => {
-        const all = requireList(await hooks.all(repository, { perPage: PAGE, maxPages: MAX_PAGES }));
+        const all = await readGitLabPages((page) => hooks.all(repository, page));
         return all.map(({ id, url }) => ({ id, url }));
       }),
     create: () => askGitLab(CREATE, () => hooks.add(repository, url, events)),

@@ -6,7 +6,7 @@ import {
   RejectedError,
   TransientError,
 } from '../../core/errors.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject, parseBounded } from '../../core/json.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
 import type { HttpAnswer } from './whole-response.ts';
 
@@ -108,7 +108,7 @@ function wordsOf(answer: HttpAnswer): string {
   }
   let body: unknown;
   try {
-    body = JSON.parse(answer.body);
+    body = parseBounded(answer.body, 'the answer');
   } catch {
     return '';
   }

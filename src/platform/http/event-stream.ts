@@ -1,5 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { NotThePlatformError, TransientError } from '../../core/errors.ts';
+import { parseBounded } from '../../core/json.ts';
 
 /** Data of the last event. Source: docs/platform-notes.md#ask */
 const END = 'done';
@@ -40,8 +41,11 @@ function linesOf(data: string): string[] {
 
 function parseEvent(name: string, text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBounded(text, `${name}: an event`);
   } catch (error) {
+    if (error instanceof NotThePlatformError) {
+      throw error;
+    }
     throw new NotThePlatformError(`${name}: the platform sent an event that is not JSON`, { cause: error });
   }
 }

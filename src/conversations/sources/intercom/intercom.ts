@@ -32,6 +32,10 @@ export interface IntercomOptions {
 const VERSION = '2.16';
 const PAGE = 50;
 const DELETED_PAGE = 60;
+/** Maximum number of pages with deleted conversations. */
+const MAX_DELETED_PAGES = 1000;
+/** Maximum number of consecutive empty pages of a search. */
+const MAX_EMPTY = 3;
 /** Statuses for an expired cursor. */
 const EXPIRED_CURSOR = [400, 404, 422];
 
@@ -104,6 +108,7 @@ class Intercom implements PollingSource {
     this.#hasDeletionList = deleted !== null;
     let pending: readonly SourceRecord[] = deleted ?? [];
     let position: Window | null = window;
+    let empty = 0;
     while (position !== null) {
       const { from, until }: Window = position;
       const { items, next } = await this.#search(position, signal);
@@ -111,6 +116,10 @@ class Intercom implements PollingSource {
       const cursor = next === null ? { account, bookmark: until } : { account, from, until, after: next };
       yield { found: [...pending, ...found], cursor };
       pending = [];
+      empty = items.length === 0 ? empty + 1 : 0;
+      if (next !== null && empty >= MAX_EMPTY) {
+        throw new TransientError('Intercom: search conversations: the list does not end: its pages are empty', false);
+      }
       position = next === null ? null : { from, until, after: next };
     }
   }
@@ -187,7 +196,7 @@ class Intercom implements PollingSource {
    */
   async #deleted(since: number, signal: AbortSignal): Promise<SourceRecord[] | null> {
     const found: SourceRecord[] = [];
-    for (let page = 1; ; page += 1) {
+    for (let page = 1; page <= MAX_DELETED_PAGES; page += 1) {
       const query = new URLSearchParams({ page: String(page), per_page: String(DELETED_PAGE), order: 'desc' });
       const answer = await this.#client.request({
         name: 'list deleted conversations',
@@ -209,5 +218,6 @@ class Intercom implements PollingSource {
         return found;
       }
     }
+    throw new TransientError('Intercom: list deleted conversations: the list does not end', false);
   }
 }

@@ -49,6 +49,10 @@ interface Position {
  */
 const PAGE = 100;
 const CHILDREN = 100;
+/** Maximum number of pages with comments of one ticket. */
+const MAX_CHILD_PAGES = 1000;
+/** Maximum number of consecutive empty pages of the export. */
+const MAX_EMPTY = 3;
 const SIDE_LOADS = 'users,metric_sets,comment_count';
 /**
  * Minimum age of the start time of an export, in seconds. Zendesk requires one minute; the local clock may be ahead.
@@ -119,6 +123,7 @@ class Zendesk implements PollingSource {
 
   async *poll({ cursor, since, signal }: PollOptions): AsyncIterable<Batch> {
     let position = this.#positionOf(cursor, since);
+    let empty = 0;
     for (let ends = false; !ends; ) {
       const asked = await this.#page(position, signal);
       const { tickets, users, after_cursor: after, end_of_stream: isLast } = asked.page;
@@ -131,6 +136,10 @@ class Zendesk implements PollingSource {
           'Zendesk: export tickets: the page has no new cursor and is not the end of the stream',
           false,
         );
+      }
+      empty = tickets.length === 0 ? empty + 1 : 0;
+      if (!isLast && empty >= MAX_EMPTY) {
+        throw new TransientError('Zendesk: export tickets: the export does not end: its pages are empty', false);
       }
       position = next;
       ends = isLast;
@@ -255,6 +264,9 @@ class Zendesk implements PollingSource {
       }
       if (next === null || next === after) {
         throw new TransientError(`Zendesk: list ${what}: the page announces more results but has no new cursor`, false);
+      }
+      if (pages.length >= MAX_CHILD_PAGES) {
+        throw new TransientError(`Zendesk: list ${what}: the list does not end`, false);
       }
       after = next;
     }

@@ -167,10 +167,14 @@ const stats = z
 
 const next = z.looseObject({ page: optionalText }).nullish();
 
+/** Maximum number of items in a page; at most 1000 are requested. */
+const MAX_ITEMS = 10_000;
+
 /** Creates the schema of an envelope with these items. */
 export function pageOf<I extends z.ZodType>(item: I): z.ZodType<Page<z.output<I>>> {
   return z.looseObject({
-    items: z.array(item),
+    // The length is checked first: a million invalid items are a million errors, of 800 bytes each.
+    items: z.array(z.unknown()).max(MAX_ITEMS).pipe(z.array(item)),
     next,
     count: optionalNumber,
     stats,
