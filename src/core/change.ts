@@ -56,8 +56,9 @@ export function changeId(change: { readonly action: Action; readonly address: Ad
 /** The organization as a whole, in an {@link AccessChange}. */
 export const WHOLE_ORGANIZATION = 'organization';
 
-/** Access that a person gains or loses, and the change that causes it. */
+/** Access that a person or a group of people gains or loses, and the change that causes it. */
 export interface AccessChange {
+  /** Email address, or a group such as `everyone on the internet`. */
   readonly person: string;
   /** The address gained, or {@link WHOLE_ORGANIZATION}; null if nothing is gained. */
   readonly to: Address | null;
@@ -66,6 +67,8 @@ export interface AccessChange {
   /** Role that is gained or lost; `a → b` for a change. */
   readonly role: string;
   readonly change: Address;
+  /** Field that gives the access to a group; absent for the membership or the role of a person. */
+  readonly field?: string;
 }
 
 export interface Cost {

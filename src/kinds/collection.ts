@@ -1,5 +1,5 @@
 import { resourceOperations } from '../platform/operations/resources.ts';
-import { defaultLevel, titleField } from './model/fields.ts';
+import { defaultLevel, parentAccess, titleField } from './model/fields.ts';
 import { listedKind } from './model/listed-kind.ts';
 import { key, text } from './model/schema.ts';
 
@@ -31,7 +31,7 @@ export const collection = listedKind({
       schema: key('A key of `collections`; `null` means the top level.', 'collection').nullable(),
       move: true,
       parentRef: true,
-      access: true,
+      access: parentAccess('parent'),
       read: ({ parent }) => parent || null,
     },
     defaultLevel,

@@ -1,22 +1,27 @@
 import { z } from 'zod';
-import type { Change } from '../core/change.ts';
+import { keyOf } from '../core/address.ts';
+import { type Change, WHOLE_ORGANIZATION } from '../core/change.ts';
 import type { LockOutContext } from '../plan/model/rules.ts';
 import type { Item } from '../platform/operations/model/operation.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
 import { entrySchema, fieldTable } from './model/field-table.ts';
-import { roleField } from './model/fields.ts';
+import { listedElsewhere, ofExisting, roleField } from './model/fields.ts';
 import { collect, type Kind } from './model/kind.ts';
 import { commonFields, manifestRules } from './model/manifest.ts';
 import { ref, request } from './model/request.ts';
 import { emailKey, ROLES, role } from './model/schema.ts';
 
 const table = fieldTable<Item<typeof resourceOperations.listMembers>>({
-  role: roleField('The role in the organization; `null` makes the person a guest.'),
+  role: roleField('The role in the organization; `null` makes the person a guest.', listedElsewhere),
   sso: {
     schema: z
       .literal(true, { error: 'must be true, because this setting cannot be undone; omit the field instead' })
       .describe('The person signs in through single sign-on. This cannot be undone.'),
-    access: true,
+    access: ofExisting(({ address, fields }) =>
+      fields.sso === true
+        ? []
+        : [{ who: keyOf(address), role: 'sign in without single sign-on', to: WHOLE_ORGANIZATION }],
+    ),
     read: ({ sso }) => sso === true,
     toEntry: (value) => (value === true ? true : undefined),
   },

@@ -44,7 +44,10 @@ export const openapi = listedKind({
       toEntry: (_value, _context, { fields }) => (isSafeUrl(fields.sourceURL) ? { url: fields.sourceURL } : undefined),
     },
     sourceURL: { redacted: true, manifestName: 'source' },
-    visibility: access(z.enum(['private', 'public']).describe('`public` lets anyone with the link read it.')),
+    visibility: access(
+      z.enum(['private', 'public']).describe('`public` lets anyone with the link read it.'),
+      ({ fields }) => (fields.visibility === 'public' ? [{ who: 'everyone with the link', role: 'read' }] : []),
+    ),
   },
   complete: ({ source: given, visibility }) =>
     isObject(given) && typeof given.url === 'string'

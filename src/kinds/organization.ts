@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { WHOLE_ORGANIZATION } from '../core/change.ts';
 import type { Fields } from '../core/resource.ts';
 import type { LockOutContext } from '../plan/model/rules.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
@@ -32,14 +33,19 @@ export const organization = singleKind({
         .array(domain)
         .meta({ examples: [['acme.example']] })
         .describe('People with an email address in these domains can join.'),
-      access: true,
+      access: ({ fields: { emailDomains, defaultRole: given } }) =>
+        (Array.isArray(emailDomains) ? emailDomains : []).map((name) => ({
+          who: `people of ${name}`,
+          role: `can join as ${given ?? 'guest'}`,
+          to: WHOLE_ORGANIZATION,
+        })),
       normalize: (value) => (Array.isArray(value) ? [...new Set(value as string[])].sort() : value),
       read: ({ emailDomains }) => [...(emailDomains ?? [])],
     },
     hostname: text({ ...HOSTNAME, min: 3, max: 32, example: 'acme' }).describe(
       'The default host name of public content.',
     ),
-    defaultRole,
+    defaultRole: defaultRole(() => 'everyone who joins'),
     defaultContent: {
       schema: z
         .strictObject({ site: key('A key of `sites`.', 'site') })
@@ -62,9 +68,15 @@ export const organization = singleKind({
       compare: 'base',
       noBaseNote: 'logo was not compared: the platform does not return it, and there is no base',
     },
-    sso: access(z.boolean().describe('Whether everyone must sign in through single sign-on.')),
+    sso: access(z.boolean().describe('Whether everyone must sign in through single sign-on.'), ({ fields }) =>
+      fields.sso === true ? [] : [{ who: 'people without single sign-on', role: 'sign in', to: WHOLE_ORGANIZATION }],
+    ),
     ai: z.boolean().describe('Whether AI features are enabled.'),
-    inviteLinks: access(z.boolean().describe('Whether people can be invited by link.')),
+    inviteLinks: access(z.boolean().describe('Whether people can be invited by link.'), ({ fields }) =>
+      fields.inviteLinks === true
+        ? [{ who: 'everyone with an invite link', role: 'can join', to: WHOLE_ORGANIZATION }]
+        : [],
+    ),
     mergeRules: mergeRulesField(
       ['none', 'rules'],
       'Conditions for merging a change request, unless a space overrides them.',

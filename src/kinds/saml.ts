@@ -1,6 +1,6 @@
 import { resourceOperations } from '../platform/operations/resources.ts';
 import { certificateField } from './model/certificate.ts';
-import { access, defaultRole } from './model/fields.ts';
+import { access, defaultRole, signsIn, trusts } from './model/fields.ts';
 import { listedKind } from './model/listed-kind.ts';
 import { key, text, url } from './model/schema.ts';
 
@@ -25,13 +25,21 @@ export const saml = listedKind({
     label: text({ min: 1, max: 30, example: 'Okta' }).describe('The name that people see when they sign in.'),
     entityID: access(
       text({ max: 1024, example: 'https://okta.example/entity' }).describe('The entity ID of the identity provider.'),
+      trusts('entityID'),
     ),
-    ssoURL: access(url('https://okta.example/sso').describe('The sign-in URL of the identity provider.')),
+    ssoURL: access(
+      url('https://okta.example/sso').describe('The sign-in URL of the identity provider.'),
+      trusts('ssoURL'),
+    ),
     certificate: certificateField(
       'The certificate of the identity provider (PEM), usually `{ file: certs/okta.pem }`.',
     ),
-    defaultTeam: access(key('A key of `teams`: the team that new members join. It cannot be cleared.', 'team')),
-    defaultRole,
+    defaultTeam: access(
+      key('A key of `teams`: the team that new members join. It cannot be cleared.', 'team'),
+      ({ address, fields: { defaultTeam } }) =>
+        typeof defaultTeam === 'string' ? [{ who: signsIn(address), role: 'member', to: defaultTeam }] : [],
+    ),
+    defaultRole: defaultRole(signsIn),
   },
   facts: ({ status }) => ({ status: status ?? null }),
   impact: ({ facts }) => ({ weight: 20, text: facts?.status === 'active' ? 'people sign in through it' : '' }),

@@ -3,7 +3,7 @@ import type { Change } from '../core/change.ts';
 import { isEmoji } from '../core/text/emoji.ts';
 import { counted } from '../plan/render/words.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
-import { access, defaultLevel, titleField } from './model/fields.ts';
+import { access, defaultLevel, ofExisting, parentAccess, titleField } from './model/fields.ts';
 import type { Kind } from './model/kind.ts';
 import { listedKind } from './model/listed-kind.ts';
 import { mergeRulesField } from './model/merge-rules.ts';
@@ -38,17 +38,26 @@ const listed = listedKind({
       schema: key('A key of `collections`; `null` means the top level.', 'collection').nullable(),
       move: true,
       parentRef: true,
-      access: true,
+      access: parentAccess('collection'),
       read: ({ parent }) => parent || null,
       parameter: 'parent',
     },
     language: z.enum(LANGUAGES).describe('The language of the content.'),
-    editMode: access(z.enum(['live', 'locked']).describe('`locked` prevents direct edits.')),
+    editMode: access(
+      z.enum(['live', 'locked']).describe('`locked` prevents direct edits.'),
+      ofExisting(({ fields }) =>
+        fields.editMode === 'live' ? [{ who: 'everyone who can edit', role: 'edit without a change request' }] : [],
+      ),
+    ),
     defaultLevel,
     mergeRules: mergeRulesField(['inherit', 'none', 'rules']),
     duplicateOf: {
       schema: key('A key of `spaces`. A new space is created as a copy of that space.', 'space'),
       fixed: 'create',
+      access: ({ address, fields }) =>
+        typeof fields.duplicateOf === 'string'
+          ? [{ who: `everyone who has access to ${address}`, role: 'read its copy', to: fields.duplicateOf }]
+          : [],
     },
   },
   isHidden: ({ deletedAt }) => Boolean(deletedAt),

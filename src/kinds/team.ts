@@ -5,6 +5,7 @@ import type { Actual } from '../core/resource.ts';
 import { counted } from '../plan/render/words.ts';
 import type { Reader } from '../platform/client.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
+import { listedElsewhere } from './model/fields.ts';
 import { collect, type Detail } from './model/kind.ts';
 import { listedKind } from './model/listed-kind.ts';
 import type { DescribeContext } from './model/manifest.ts';
@@ -46,7 +47,7 @@ export const team = listedKind({
         .meta({ examples: [{ 'ana@acme.example': 'owner', 'bo@acme.example': 'member' }] })
         .describe('Email addresses, each with `owner` (can manage the team) or `member`.'),
       shape: 'people',
-      access: true,
+      access: listedElsewhere,
       isListed: false,
       keepsOthers: ({ membership }) => membership === 'additive',
       fromEntry: (value) =>

@@ -1,30 +1,138 @@
+/** Lists who gains or loses access by a plan: persons, and groups such as everyone on the internet. */
+import type { Address } from '../core/address.ts';
 import { type AccessChange, type Change, WHOLE_ORGANIZATION } from '../core/change.ts';
 import { isObject, type Json } from '../core/json.ts';
 import { append } from '../core/lists.ts';
+import type { Fields } from '../core/resource.ts';
+import type { Identity } from './identity/identity.ts';
 import { PeopleAddresses } from './model/people.ts';
-import type { KindRules } from './model/rules.ts';
+import type { AccessRule, AccessState, Grant, KindRules } from './model/rules.ts';
 
-/** Lists who gains or loses access, person by person, with the change that causes it. */
-export function accessChanges(kinds: readonly KindRules[], changes: readonly Change[]): readonly AccessChange[] {
-  const memberships = new Map(kinds.map((kind) => [kind.name, membershipFields(kind)]));
+/** Lists who gains or loses access, with the change that causes it. */
+export function accessChanges(
+  kinds: readonly KindRules[],
+  changes: readonly Change[],
+  identity: Identity,
+): readonly AccessChange[] {
+  const rules = new Map(kinds.map((kind) => [kind.name, kind]));
   const people = new PeopleAddresses(kinds);
+  const states = new ResourceStates(changes, identity);
   const found: AccessChange[] = [];
+  const ofGroups: AccessChange[] = [];
   for (const change of changes) {
-    append(found, membershipChanges(memberships.get(change.kind) ?? [], change));
+    const kind = rules.get(change.kind);
+    if (kind === undefined) {
+      continue;
+    }
+    append(found, membershipChanges(kind, change));
     append(found, roleChanges(change, people));
+    append(ofGroups, groupChanges(kind, change, states));
   }
+  append(found, withoutCancelled(ofGroups));
   return found;
 }
 
-function membershipFields({ fields }: KindRules): readonly string[] {
-  return Object.keys(fields).filter((path) => fields[path]?.shape === 'people');
+/** Leaves out the access that one resource takes and another gives: a replacement, or a space that moves on a site. */
+function withoutCancelled(changes: readonly AccessChange[]): readonly AccessChange[] {
+  const idOf = ({ person, from, to, role, field }: AccessChange) => JSON.stringify([person, from ?? to, role, field]);
+  const gains = new Set(changes.filter(({ from }) => from === null).map(idOf));
+  const losses = new Set(changes.filter(({ to }) => to === null).map(idOf));
+  return changes.filter((each) => !(gains.has(idOf(each)) && losses.has(idOf(each))));
 }
 
-function membershipChanges(paths: readonly string[], change: Change): readonly AccessChange[] {
+function groupChanges(kind: KindRules, change: Change, states: ResourceStates): readonly AccessChange[] {
+  const changed = change.fields.map(({ path }) => path);
+  const isWhole = change.action === 'create' || change.action === 'delete';
+  if (!isWhole && changed.every((path) => kind.fields[path]?.access === undefined)) {
+    return [];
+  }
+  const before = change.action === 'create' ? {} : change.actual;
+  const after = change.action === 'delete' ? {} : { ...before, ...wantedFields(change) };
+  const common = { action: change.action, address: change.address, within: change.within, before: states.before };
+  const was: AccessState = { ...common, fields: before, otherFields: after, now: states.before };
+  const is: AccessState = { ...common, fields: after, otherFields: before, now: states.after };
+  return Object.entries(kind.fields).flatMap(([field, { access }]) =>
+    access === undefined ? [] : differences(access, was, is).map((each) => ({ ...each, field })),
+  );
+}
+
+function wantedFields({ fields }: Change): Fields {
+  return Object.fromEntries(fields.map(({ path, to }) => [path, to ?? null]));
+}
+
+function differences(rule: AccessRule, was: AccessState, is: AccessState): readonly AccessChange[] {
+  const [had, has] = [rule(was), rule(is)];
+  const change = is.address;
+  const placeOf = ({ to = change }: Grant) => to;
+  const isSame = (a: Grant) => (b: Grant) => a.who === b.who && placeOf(a) === placeOf(b);
+  const includes = (a: Grant, b: Grant) =>
+    placeOf(a) === placeOf(b) && a.who !== b.who && (a.includes === 'all' || a.includes?.includes(b.who) === true);
+  const words = (grant: Grant, others: readonly Grant[], word: string) => {
+    const some = others.filter((each) => includes(grant, each)).map(({ who }) => who);
+    return some.length === 0 ? grant.role : `${grant.role}; ${word} only ${some.join(', ')}`;
+  };
+  return [
+    ...has.flatMap((grant): readonly AccessChange[] => {
+      const [person, place, old] = [grant.who, placeOf(grant), had.find(isSame(grant))];
+      if (old !== undefined) {
+        const role = `${old.role} → ${grant.role}`;
+        return old.role === grant.role ? [] : [{ person, from: place, to: place, role, change }];
+      }
+      return had.some((each) => includes(each, grant))
+        ? []
+        : [{ person, from: null, to: place, role: words(grant, had, 'before'), change }];
+    }),
+    ...had.flatMap((grant): readonly AccessChange[] =>
+      has.some((each) => isSame(grant)(each) || includes(each, grant))
+        ? []
+        : [{ person: grant.who, from: placeOf(grant), to: null, role: words(grant, has, 'now'), change }],
+    ),
+  ];
+}
+
+/** Fields of resources before and after the plan is applied. A site has many parts, so they are remembered. */
+class ResourceStates {
+  readonly #identity: Identity;
+  readonly #changes: ReadonlyMap<Address, readonly Change[]>;
+  readonly #before = new Map<Address, Fields | null>();
+  readonly #after = new Map<Address, Fields | null>();
+
+  constructor(changes: readonly Change[], identity: Identity) {
+    this.#identity = identity;
+    this.#changes = Map.groupBy(changes, ({ address }) => address);
+  }
+
+  readonly before = (address: Address): Fields | null => {
+    const { bound, owned, fieldsOf } = this.#identity;
+    const actual = bound.get(address) ?? owned.get(address);
+    const known = this.#before.get(address);
+    const fields = known !== undefined || actual === undefined ? (known ?? null) : fieldsOf(actual);
+    this.#before.set(address, fields);
+    return fields;
+  };
+
+  readonly after = (address: Address): Fields | null => {
+    const known = this.#after.get(address);
+    const fields = known === undefined ? this.#fieldsAfter(address) : known;
+    this.#after.set(address, fields);
+    return fields;
+  };
+
+  #fieldsAfter(address: Address): Fields | null {
+    const changes = this.#changes.get(address) ?? [];
+    const isNew = changes.some(({ action }) => action === 'create');
+    const isGone = !isNew && changes.some(({ action }) => action === 'delete');
+    const before = isNew ? {} : this.before(address);
+    const kept = changes.filter(({ action }) => action !== 'delete');
+    return before === null || isGone ? null : Object.assign({ ...before }, ...kept.map(wantedFields));
+  }
+}
+
+function membershipChanges(kind: KindRules, change: Change): readonly AccessChange[] {
   const found: AccessChange[] = [];
-  for (const path of paths) {
+  for (const [path, { shape }] of Object.entries(kind.fields)) {
     const field = change.fields.find((each) => each.path === path);
-    if (field === undefined && change.action !== 'delete') {
+    if (shape !== 'people' || (field === undefined && change.action !== 'delete')) {
       continue;
     }
     const before = peopleIn(change.action === 'delete' ? change.actual[path] : field?.from);

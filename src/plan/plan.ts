@@ -97,7 +97,7 @@ export function computePlan(input: PlanInput): PlannedChanges {
     unmanaged: identity.unmanaged.map(({ kind, id, title }) => ({ kind, id, title })).toSorted(byKindAndTitle),
     pending: draft.pending.toSorted((a, b) => (a.address < b.address ? -1 : 1)),
     notes: [...identity.notes, ...draft.notes].toSorted((a, b) => (a.address < b.address ? -1 : 1)),
-    access: accessChanges(kinds, changes),
+    access: accessChanges(kinds, changes, identity),
     summary: summarize(changes, identity),
     cost: input.cost({ ...ordering, sequence: changes }),
     verdict,
@@ -117,7 +117,7 @@ function released(change: Change, approved: boolean): Change {
 
 function withAccessFields(change: Change, kinds: ReadonlyMap<string, KindRules>): Change {
   const fields = kinds.get(change.kind)?.fields ?? {};
-  const accessFields = change.fields.flatMap(({ path }) => (fields[path]?.access === true ? [path] : []));
+  const accessFields = change.fields.flatMap(({ path }) => (fields[path]?.access !== undefined ? [path] : []));
   return accessFields.length === 0 ? change : { ...change, accessFields };
 }
 

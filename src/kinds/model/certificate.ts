@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Json } from '../../core/json.ts';
 import type { Field } from './field-table.ts';
+import { trusts } from './fields.ts';
 import { textOrFile } from './schema.ts';
 
 /** Longest certificate, in characters. Source: docs/platform-notes.md#limits */
@@ -12,7 +13,7 @@ const PEM = '-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----';
 export function certificateField(description: string): Field<{ readonly certificate?: string | null | undefined }> {
   return {
     schema: textOrFile({ max: MAX_CERTIFICATE_LENGTH, example: PEM }).describe(description),
-    access: true,
+    access: trusts('certificate'),
     normalize: digestOf,
     redacted: true,
     read: ({ certificate }) => certificate?.trim(),

@@ -3,6 +3,7 @@ import type { Address } from '../../core/address.ts';
 import { isObject, type Json } from '../../core/json.ts';
 import { type Actual, idRef } from '../../core/resource.ts';
 import type { Field } from './field-table.ts';
+import { ofExisting } from './fields.ts';
 import type { DescribeContext } from './manifest.ts';
 import { type Ref, ref } from './request.ts';
 import { emailKey, type SchemaNotes, text } from './schema.ts';
@@ -164,6 +165,25 @@ function writtenMergeRules<Bare extends 'inherit' | 'none' = 'inherit' | 'none'>
   };
 }
 
+/** `merge if require_agent_review`. */
+function conditionsOf(rules: Json | undefined): string {
+  if (!isObject(rules) || rules.type === 'none') {
+    return 'merge without conditions';
+  }
+  if (!Array.isArray(rules.rules)) {
+    return 'merge as the organization allows';
+  }
+  const words = (rules.rules as readonly { rule: string; users?: readonly string[]; expression?: string }[]).map(
+    ({ rule: name, users = [], expression }) =>
+      [
+        name,
+        ...users.map((user) => user.slice(user.indexOf('/') + 1)),
+        ...(expression === undefined ? [] : [expression]),
+      ].join(' '),
+  );
+  return words.length === 0 ? 'merge without conditions' : `merge under ${words.join(' and ')}`;
+}
+
 /** Defines the field `mergeRules` of a space or an organization, with the types that the resource supports. */
 export function mergeRulesField(
   types: readonly [Types, ...Types[]],
@@ -171,7 +191,9 @@ export function mergeRulesField(
 ): Field<{ readonly mergeRules?: ReadRules | null }> {
   return {
     schema: mergeRules(types).describe(description),
-    access: true,
+    access: ofExisting(({ fields }) => [
+      { who: 'everyone who merges change requests', role: conditionsOf(fields.mergeRules) },
+    ]),
     references: peopleIn,
     normalize: normalizeMergeRules,
     read: (item) => actualMergeRules(item.mergeRules),

@@ -11,6 +11,7 @@ import { type ItemOperations, itemWrites, titleRules } from '../model/listed-kin
 import type { DescribeContext } from '../model/manifest.ts';
 import { type PlannedRequest, ref, request } from '../model/request.ts';
 import { KEY_PATTERN, KEY_WORDS, text } from '../model/schema.ts';
+import { conditionAccess } from './readers.ts';
 
 /** The part of a kind in the structure of a site. */
 export interface StructurePart {
@@ -144,6 +145,7 @@ export const condition = access(
   text({ max: 1024, example: 'visitor.claims.locale == "fr"' })
     .nullable()
     .describe('Expression that decides who can see it; `null` means everyone.'),
+  conditionAccess,
 );
 
 /** Schema of an icon, which several parts have. */

@@ -9,6 +9,7 @@ import { titleField } from '../model/fields.ts';
 import { type Alternative, hasMembers, type PlannedRequest, present, ref, request } from '../model/request.ts';
 import { key, text } from '../model/schema.ts';
 import { condition, icon, pathAside, sortRequests, structurePart } from './part.ts';
+import { sectionAccess } from './readers.ts';
 import { REST_SAMPLE, siteSample } from './sample.ts';
 import { sectionsSlot, seedOf, siteSlot, spacesOf } from './section-rules.ts';
 
@@ -55,7 +56,7 @@ export const section = structurePart<Section>({
         .describe('The description; `null` removes it.'),
       read: ({ description }) => description || null,
     },
-    condition,
+    condition: { ...condition, access: sectionAccess },
     // The space of the creation becomes the default. The platform replaces a deleted default.
     default: {
       schema: key('The key of the space that is shown first.', 'site-space'),

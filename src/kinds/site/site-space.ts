@@ -2,9 +2,11 @@ import { z } from 'zod';
 import { RejectedError } from '../../core/errors.ts';
 import { resourceOperations, type SiteSpace } from '../../platform/operations/resources.ts';
 import { writtenFields } from '../model/field-table.ts';
+import { ofExisting } from '../model/fields.ts';
 import { hasMembers, present, ref, request } from '../model/request.ts';
 import { key, text } from '../model/schema.ts';
 import { condition, pathAside, sortRequests, structurePart } from './part.ts';
+import { spaceAccess } from './readers.ts';
 import { siteSample } from './sample.ts';
 import { sectionsSlot, seedOf, siteSlot, spaceRef } from './section-rules.ts';
 
@@ -42,12 +44,15 @@ export const siteSpace = structurePart<SiteSpace>({
         'translation',
       ),
       required: true,
+      access: spaceAccess,
     },
     path: text({ min: 1, max: 100, example: 'guides' }).describe('The path on the site.'),
     condition,
     hidden: {
       schema: z.boolean().describe('Hides it from navigation; requires platform 0.167 or later.'),
-      access: true,
+      access: ofExisting(({ fields }) =>
+        fields.hidden === true ? [] : [{ who: 'visitors', role: 'shown in navigation' }],
+      ),
       toEntry: (value) => (value === true ? true : undefined),
     },
     section: { refersTo: ['section'], isListed: false, fixed: 'replace', placement: true },

@@ -1,17 +1,19 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { RejectedError } from '../../core/errors.ts';
-import { type Json, shownJson } from '../../core/json.ts';
+import { canonicalJson, type Json, shownJson } from '../../core/json.ts';
 import type { Actual } from '../../core/resource.ts';
 import type { Reader } from '../../platform/client.ts';
 import { resourceOperations, type Site } from '../../platform/operations/resources.ts';
 import { type FieldTable, fieldTable } from '../model/field-table.ts';
-import { access, titleField } from '../model/fields.ts';
+import { access, listedElsewhere, ofExisting, titleField } from '../model/fields.ts';
 import type { Detail, DetailRequest, Kind, KindSample } from '../model/kind.ts';
 import { checkTitle, listedKind } from '../model/listed-kind.ts';
 import { type CommonFields, commonFields, type DescribeContext, type Described, Reference } from '../model/manifest.ts';
 import { commonShape, key, objectOrFile, text } from '../model/schema.ts';
 import { adaptiveSchema } from './adaptive-schema.ts';
 import type { StructurePart } from './part.ts';
+import { readersOf } from './readers.ts';
 import { SPACES_SAMPLE } from './sample.ts';
 import { siteWrites } from './site-writes.ts';
 import { observeStructure, StructureDescriber } from './structure-actual.ts';
@@ -34,9 +36,21 @@ const fields: FieldTable<Site> = {
       .describe(
         'Who can read the site: anyone (`public`); anyone, but not indexed by search engines (`unlisted`); visitors with a secret link (`share-link`); visitors with a token (`visitor-auth`).',
       ),
-    access: true,
+    access: ({ fields, otherFields }) => {
+      const reader = readersOf(fields);
+      if (fields.published === true) {
+        return [reader];
+      }
+      return fields.visibility === undefined || otherFields.published === true
+        ? []
+        : [{ ...reader, role: `${reader.role}, once it is published` }];
+    },
   },
-  published: { ...access(z.boolean().describe('Whether the site is live.')), afterChildren: true },
+  published: {
+    // The rule of `visibility` says who can read a published site.
+    ...access(z.boolean().describe('Whether the site is live.'), listedElsewhere),
+    afterChildren: true,
+  },
   basename: {
     schema: text({ min: 1, max: 100, example: 'help' }).describe('A short name for the path of the site.'),
   },
@@ -59,13 +73,19 @@ const fields: FieldTable<Site> = {
       'agentsContext was not compared: this version of the platform has no such setting (removed in 0.167)',
     // Every platform version that has this setting returns it. Source: docs/platform-notes.md#sites
     read: ({ agentsContext }) => agentsContext || undefined,
+    access: ({ fields }) => (fields.agentsContext === 'included' ? [{ who: 'the agent', role: 'read' }] : []),
     toEntry: (value) => (value === 'included' ? undefined : (value ?? undefined)),
   },
   adaptiveContent: {
     schema: z
       .strictObject({ enabled: z.boolean().describe('Whether content adapts to the visitor.') })
       .describe('Adaptive content.'),
-    access: true,
+    access: ofExisting(({ fields }) => [
+      {
+        who: 'visitors whom a condition excludes',
+        role: fields.adaptiveContent === true ? 'conditions apply' : 'conditions do not apply',
+      },
+    ]),
     read: ({ adaptiveContent }) => adaptiveContent?.enabled ?? false,
     fromEntry: (value) => (value as { readonly enabled: boolean }).enabled,
     toEntry: (value, { includeDefaults }) =>
@@ -75,7 +95,15 @@ const fields: FieldTable<Site> = {
     schema: objectOrFile(adaptiveSchema).describe(
       'The schema of visitor claims, usually `{ file: schemas/visitor.json }`: each claim has a type and a description, and each object has `additionalProperties: false`.',
     ),
-    access: true,
+    access: ofExisting(({ fields }) => [
+      {
+        who: 'visitors, by their claims',
+        role:
+          fields.adaptiveSchema == null
+            ? 'no schema'
+            : `schema ${createHash('sha256').update(canonicalJson(fields.adaptiveSchema)).digest('hex').slice(0, 12)}`,
+      },
+    ]),
     isListed: false,
     toEntry: (value, context) => (value ? context.file('schemas', 'json', `${shownJson(value)}\n`) : undefined),
   },

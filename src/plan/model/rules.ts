@@ -1,7 +1,37 @@
 import type { Address } from '../../core/address.ts';
-import type { Change } from '../../core/change.ts';
+import type { Action, Change } from '../../core/change.ts';
 import type { Json } from '../../core/json.ts';
 import type { Actual, BaseEntry, Declared, Fields } from '../../core/resource.ts';
+
+/** Access of a group of people, as a plan words it. */
+export interface Grant {
+  /** `everyone on the internet`. */
+  readonly who: string;
+  /** Right or role, such as `read`. */
+  readonly role: string;
+  /** Resource that they gain; the one that has the field by default. */
+  readonly to?: string;
+  /** Groups that are part of this one. */
+  readonly includes?: 'all' | readonly string[];
+}
+
+/** A resource before or after a change that affects access. */
+export interface AccessState {
+  readonly action: Action;
+  readonly address: Address;
+  readonly within: Address | null;
+  /** Empty before a creation and after a deletion. */
+  readonly fields: Fields;
+  /** The fields after the change, or before it if `fields` are those after it. */
+  readonly otherFields: Fields;
+  /** Fields of another resource before the plan is applied; null if it does not exist. */
+  before(address: Address): Fields | null;
+  /** Fields of another resource at the same time as `fields`. */
+  now(address: Address): Fields | null;
+}
+
+/** Returns the groups that have access because of a field. A field that another rule reads returns none. */
+export type AccessRule = (state: AccessState) => readonly Grant[];
 
 /** Rules of one field of a kind for the planner. */
 export interface FieldRules {
@@ -40,8 +70,8 @@ export interface FieldRules {
   readonly declarationOnly?: boolean;
   /** Name of the member in a manifest, if it differs from the name of the field. */
   readonly manifestName?: string;
-  /** It grants access: plans list it early and with full values. */
-  readonly access?: boolean;
+  /** It grants access: plans list it early and with full values, and say who gains or loses access. */
+  readonly access?: AccessRule;
   /** A reference that the platform removes when its resource is deleted; the deletion does not have to wait. */
   readonly optionalRef?: boolean;
 }

@@ -257,16 +257,22 @@ function verdictRows(plan: Plan, { approval = PLAIN_APPROVAL }: PlanTextOptions)
   ];
 }
 
-/** `ana@acme.example joins team/writers (member)`. */
+/** `ana@acme.example joins team/writers (member)`, `everyone on the internet gains access to site/help (read)`. */
 export function accessWords(change: AccessChange): string {
-  const verb = change.from === null ? 'joins' : change.to === null ? 'leaves' : 'changes role in';
-  return `${printable(change.person)} ${verb} ${accessPlace(change)}`;
+  const [gains, loses, changes] =
+    change.field === undefined
+      ? ['joins', 'leaves', 'changes role in']
+      : /^(people|visitors)\b/.test(change.person)
+        ? ['gain access to', 'lose access to', 'have other access to']
+        : ['gains access to', 'loses access to', 'has other access to'];
+  const verb = change.from === null ? gains : change.to === null ? loses : changes;
+  return `${printable(maskUrls(change.person))} ${verb} ${accessPlace(change)}`;
 }
 
 /** `team/writers (member → owner)`. */
 export function accessPlace({ from, to, role }: AccessChange): string {
   const place = to ?? from;
-  return `${place === WHOLE_ORGANIZATION ? 'the organization' : place} (${role})`;
+  return `${place === WHOLE_ORGANIZATION ? 'the organization' : place} (${printable(maskUrls(role))})`;
 }
 
 function adoptedWords(plan: Pick<Plan, 'adopted'>): string {

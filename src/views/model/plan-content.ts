@@ -14,7 +14,7 @@ export interface SourceView {
   readonly url: string | null;
 }
 
-/** Person who gains or loses access. */
+/** Person or group of people that gains or loses access. */
 export interface AccessView {
   readonly effect: 'gains' | 'loses' | 'changes';
   readonly person: string;

@@ -74,7 +74,7 @@ function verdictBadge({ verdict, approval, isCurrent }: PlanView): Html {
 const EFFECTS = {
   gains: { tone: 'wait', word: 'gains access' },
   loses: { tone: 'bad', word: 'loses access' },
-  changes: { tone: 'busy', word: 'changes role' },
+  changes: { tone: 'busy', word: 'changes' },
 } as const;
 
 function accessSection({ access, accessTotal }: PlanView): Html {
@@ -83,7 +83,7 @@ function accessSection({ access, accessTotal }: PlanView): Html {
   }
   const more = accessTotal - access.length;
   return html`<section aria-labelledby="access"><h2 id="access">Who gains or loses access (${accessTotal})</h2>
-<ul class="access">${access.map((each: AccessView) => html`<li>${shown(each.person)} ${stateBadge(EFFECTS[each.effect])} in ${shown(each.place)}</li>`)}</ul>
+<ul class="access">${access.map((each: AccessView) => html`<li>${shown(each.person)} ${stateBadge(EFFECTS[each.effect])} ${each.effect === 'changes' ? 'in' : 'to'} ${shown(each.place)}</li>`)}</ul>
 ${more === 0 ? '' : html`<p>${more} more are on the other pages of this plan.</p>`}</section>`;
 }
 
