@@ -1,6 +1,7 @@
 /** The demonstration: its steps, and the output of the daemon. */
 import type { ChangeResult, Plan } from '../core/change.ts';
 import { renderPlanText } from '../plan/render/text.ts';
+import type { Approval } from '../plan/render/text-layout.ts';
 import { counted, printable } from '../plan/render/words.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import { operations } from '../platform/operations/index.ts';
@@ -13,12 +14,14 @@ import { ingestTickets, type TicketParts } from './tickets.ts';
 /** Prints the passes of the daemon and waits for them. */
 export class PassReporter {
   readonly #demo: DemoContext;
+  readonly #approval: Approval;
   readonly #waiter: EventWaiter<PassEnd>;
   #printed = '';
   #lastError = '';
 
-  constructor(demo: DemoContext) {
+  constructor(demo: DemoContext, approval: Approval) {
     this.#demo = demo;
+    this.#approval = approval;
     this.#waiter = new EventWaiter(demo);
   }
 
@@ -60,7 +63,7 @@ export class PassReporter {
       say(paint.warn(`\nThe platform was changed outside of the repository (${counted(drift, 'change')}):\n`));
     }
     say(
-      `\n${renderPlanText(plan, { columns, paint })
+      `\n${renderPlanText(plan, { columns, paint, approval: this.#approval })
         .replaceAll(/^(?=.)/gm, '  ')
         .trimEnd()}\n`,
     );

@@ -4,7 +4,7 @@ import type { Plan } from '../core/change.ts';
 import { approvalsOf } from '../plan/checksum.ts';
 import { planToJson } from '../plan/render/json.ts';
 import { counted } from '../plan/render/words.ts';
-import { authorsNotice, countApprovers, refusalOf } from '../reconcile/daemon/approvals.ts';
+import { approvedChecksums, authorsNotice, countApprovers, refusalOf } from '../reconcile/daemon/approvals.ts';
 import type { Actor } from '../store/history.ts';
 import type { Backend, OrganizationState } from './model/backend.ts';
 import { checkTimes } from './model/checks.ts';
@@ -34,6 +34,8 @@ export interface ApprovalView {
   /** People who have to approve, and those who have. */
   readonly needed: number;
   readonly given: number;
+  /** True if enough people have approved and nobody has rejected it: the next pass applies it, unless it is paused. */
+  readonly isComplete: boolean;
   /** Why this person cannot approve; null if they can, as far as the plan is concerned. */
   readonly refusal: string | null;
   /** Sentence on what the check of the authors could not cover; empty if it covers everything. */
@@ -139,6 +141,7 @@ async function currentPlan(
             changes,
             needed: config.approvals.count,
             given: countApprovers(unique, config.approvals, authors),
+            isComplete: approvedChecksums(decisions, config.approvals, authors).includes(approvedChecksum(plan)),
             refusal: refusalOf(viewer, authors, config.approvals),
             notice: authorsNotice(authors, config.approvals),
           },

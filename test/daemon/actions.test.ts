@@ -35,6 +35,23 @@ test('a rejected plan is not applied until it is approved again', async () => {
   await daemon.run.waitForLog('change applied', 1, '"action":"delete"');
 });
 
+test('a plan that is refused cannot be approved', async () => {
+  await using work = await openWorkspace();
+  work.repository.write('a.yaml', BOTH);
+  work.repository.commit('Two');
+  const daemon = await startDaemon(work);
+  await daemon.run.waitForLog('change applied', 2, '"action":"create"');
+  work.repository.write('a.yaml', `${ONE}organization: { sso: true }\n`);
+  work.repository.commit('Lock out');
+  await daemon.run.waitForLog('plan refused');
+  const checksum = String(daemon.run.logged('plan created').at(-1)?.checksum);
+  const { code, stderr } = await run(work, 'approve', checksum);
+  expect(stderr).toContain('refused, and cannot be approved: it would leave single sign-on enforced');
+  expect(code).toBe(4);
+  await daemon.pass();
+  expect(work.emulator.requests.count('deleteCollection')).toBe(0);
+});
+
 test('a plan that needs two people is not applied after one approval', async () => {
   await using work = await openWorkspace();
   const { daemon, checksum } = await holding(work, { approvals: { count: 2 } });

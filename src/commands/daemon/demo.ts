@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -20,6 +20,7 @@ import { openConnection } from '../../platform/connection.ts';
 import { LogBuffer } from '../../views/model/log-buffer.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { paintFor } from '../cli/terminal.ts';
+import { nextCommand } from '../plan/next-command.ts';
 
 /** Runs `octavo demo`: demonstrates Octavo on the embedded platform, then keeps applying commits until it is stopped. */
 export async function demoCommand(flags: { readonly once?: boolean }, context: CommandContext): Promise<ExitCode> {
@@ -71,14 +72,22 @@ async function startDemo(
   cleanup.defer(() => connection.close());
   const repository = await makeAcmeRepository(new URL('examples/acme/', root), join(directory, 'acme'));
   const dropBox = await makeDemoDropFolder(new URL('examples/tickets/', root), join(directory, 'drop'));
-  const passes = new PassReporter(demo);
+  // Written to a file, so that commands such as `octavo approve` find the daemon.
+  const configFile = join(directory, 'config.yaml');
+  const command = (checksum: string) => nextCommand(['approve', checksum], { config: configFile });
+  const passes = new PassReporter(demo, { when: '', command });
   const intake = new IntakeReporter(demo);
   const openings = new ClusterReporter(demo);
-  const config = demoConfig(emulator, {
+  const text = demoSettings(emulator, {
     repository: repository.directory,
     drop: dropBox.directory,
     store: join(directory, 'state', 'octavo.db'),
   });
+  await writeFile(configFile, text, { mode: 0o600 });
+  const readFile = () => {
+    throw new Error('the configuration of the demo cannot read files');
+  };
+  const config = loadConfig({ text, file: configFile, env: {}, readFile, kinds });
   const logBuffer = new LogBuffer();
   // The log is shown on the web page only.
   const destination = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -163,9 +172,9 @@ interface DemoPaths {
   readonly store: string;
 }
 
-/** The configuration of the daemon: it polls every second and checks for drift every 3 seconds. */
-function demoConfig(emulator: Emulator, { repository, drop, store }: DemoPaths) {
-  const text = JSON.stringify({
+/** The configuration file of the daemon: it polls every second and checks for drift every 3 seconds. */
+function demoSettings(emulator: Emulator, { repository, drop, store }: DemoPaths): string {
+  return JSON.stringify({
     platform: { baseUrl: emulator.url, token: emulator.token, user: 'ana@acme.example' },
     organizations: [
       {
@@ -194,8 +203,4 @@ function demoConfig(emulator: Emulator, { repository, drop, store }: DemoPaths) 
       roles: [{ role: 'approver', people: ['*'] }],
     },
   });
-  const readFile = () => {
-    throw new Error('the configuration of the demo cannot read files');
-  };
-  return loadConfig({ text, file: 'demo', env: {}, readFile, kinds });
 }

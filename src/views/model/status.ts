@@ -140,8 +140,11 @@ function approval({ lastCheck, isRunning, lastEnd }: ReconcilerState): Described
   };
 }
 
-/** Returns the number of changes that wait for approval: all of them if the whole plan is held. */
+/** Returns the number of changes that wait for approval: all if the whole plan is held, none if it is refused. */
 export function heldChanges(plan: Plan): number {
+  if (plan.verdict.state === 'refused') {
+    return 0;
+  }
   if (plan.verdict.state === 'held') {
     return plan.changes.length;
   }

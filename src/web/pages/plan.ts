@@ -66,9 +66,12 @@ function verdictBadge({ verdict, approval, isCurrent }: PlanView): Html {
   if (verdict.state === 'refused') {
     return stateBadge({ tone: 'bad', word: 'refused' });
   }
-  return approval === null
-    ? stateBadge({ tone: 'ok', word: 'needs no approval' })
-    : stateBadge({ tone: 'wait', word: 'needs approval' });
+  if (approval === null) {
+    return stateBadge({ tone: 'ok', word: 'needs no approval' });
+  }
+  return approval.isComplete
+    ? stateBadge({ tone: 'busy', word: 'approved, not applied yet' })
+    : stateBadge({ tone: 'wait', word: approval.given === 0 ? 'needs approval' : 'needs more approvals' });
 }
 
 const EFFECTS = {
@@ -135,7 +138,10 @@ ${decisionForms(view, approval, request)}`
 }</section>`;
 }
 
-function approvalWords({ needed, given }: ApprovalView): string {
+function approvalWords({ needed, given, isComplete }: ApprovalView): string {
+  if (isComplete) {
+    return 'Approved. The next pass applies it.';
+  }
   return needed === 1 ? 'One approval is needed.' : `${needed} approvals are needed; ${given} given so far.`;
 }
 
@@ -165,15 +171,17 @@ function decisionForms(
   return html`${partial}
 ${approval.notice === '' ? '' : html`<p class="notice">${approval.notice}</p>`}
 ${
-  approval.refusal === null
-    ? actionForm({
-        ...common,
-        action: 'approve',
-        button: `Approve ${count}`,
-        class: 'primary',
-        fields: reasonField('approve-reason', false),
-      })
-    : html`<p class="notice">You cannot approve this plan: ${shown(approval.refusal, 400)}.</p>`
+  approval.isComplete
+    ? ''
+    : approval.refusal === null
+      ? actionForm({
+          ...common,
+          action: 'approve',
+          button: `Approve ${count}`,
+          class: 'primary',
+          fields: reasonField('approve-reason', false),
+        })
+      : html`<p class="notice">You cannot approve this plan: ${shown(approval.refusal, 400)}.</p>`
 }
 <details class="ask" id="reject"><summary>Reject</summary>
 <p>Removes the approvals of the plan. It stays held until somebody approves it again.</p>

@@ -203,6 +203,38 @@ describe('the form of a plan', () => {
     }
   });
 
+  test('is missing once enough people have approved, unless somebody has rejected the plan', async () => {
+    const fake = await fakeDaemon(DELETION);
+    const [plan] = fake.plans;
+    const decide = (name: string, verdict: 'approved' | 'rejected') =>
+      fake.store.organization('org_1').decide({
+        ...{ checksum: plan?.heldChecksum ?? '', verdict, reason: '', at: NOW },
+        by: { name, method: 'oidc' },
+      });
+    const page = () => render(planPage, fake, request({ checksum: plan?.checksum ?? '' }));
+    expect(await page()).toContain('>needs approval<');
+    await decide('ana@acme.example', 'approved');
+    const approved = await page();
+    expect(approved).not.toContain('>needs approval<');
+    expect(approved).toContain('approved, not applied yet');
+    expect(approved).not.toContain('Approve 1 change<');
+    await decide('bo@acme.example', 'rejected');
+    const rejected = await page();
+    expect(rejected).not.toContain('not applied yet');
+    expect(rejected).toContain('Approve 1 change<');
+  });
+
+  test('is missing on a plan that is refused', async () => {
+    const fake = await fakeDaemon({
+      ...DELETION,
+      edit: (plan, declared) => [{ ...plan, verdict: { state: 'refused', reasons: ['it locks out'] } }, declared],
+    });
+    const shown = await render(planPage, fake, request({ checksum: fake.plans[0]?.checksum ?? '' }));
+    expect(shown).toContain('it locks out');
+    expect(shown).not.toContain('<form');
+    expect(await render(organizationPage, fake, request({}))).not.toContain('for approval');
+  });
+
   test('is missing on a plan of the history', async () => {
     const fake = await fakeDaemon(DELETION);
     const before = await fakeDaemon({ plan: { ...DELETION.plan, manifests: 'teams: {}' } });
