@@ -8,7 +8,7 @@ import { FileReader, type ManifestLimits, type OnSections } from './files/file-r
 import { type CachedManifest, ManifestCache } from './files/manifest-cache.ts';
 import { findManifestFiles } from './files/manifest-files.ts';
 import { indexKinds, type KindIndex } from './read/kind-index.ts';
-import { compareSources, mergeManifests } from './read/merge.ts';
+import { mergeManifests } from './read/merge.ts';
 import { createYamlReader } from './read/parse-yaml.ts';
 import type { ReadManifest } from './read/read-manifest.ts';
 import { type Settled, settleManifests } from './read/settle.ts';
@@ -160,14 +160,10 @@ async function readAll(
 }
 
 function stateOf(manifests: readonly ReadManifest[], others: readonly Problem[], kinds: KindIndex): DesiredState {
-  const { declared, sections, problems } = mergeManifests(manifests, kinds);
-  const all = [...problems, ...others];
+  const { declared, sections, problems } = mergeManifests(manifests, others, kinds);
   const paths = manifests.map(({ shown }) => shown);
-  if (all.length > 0) {
-    throw new DesiredStateError(
-      all.sort((a, b) => compareSources(a, b) || (a.message < b.message ? -1 : 1)).map(bounded),
-      paths,
-    );
+  if (problems.length > 0) {
+    throw new DesiredStateError(problems.map(bounded), paths);
   }
   return { declared, files: manifests.length, paths, sections };
 }

@@ -45,7 +45,9 @@ export interface OrganizationView extends OrganizationSummary {
   readonly webhook: WebhookView | null;
   readonly waiting: readonly WaitingItem[];
   readonly pauses: readonly PauseView[];
-  /** Problems of the manifests; of many, the first ones. */
+  /** Pass of the first commit whose manifests were invalid; null if they are valid, or have no commit. */
+  readonly brokenBy: Pick<PassRow, 'commit' | 'commitUrl' | 'author' | 'subject'> | null;
+  /** Problems of the manifests, causes first; of many, the first ones. */
   readonly problems: readonly ProblemView[];
   readonly plan: { readonly checksum: string; readonly path: string; readonly changes: number } | null;
   /** Null before the manifests were read. */
@@ -82,6 +84,7 @@ export async function organizationView(
     ...(await waitingElsewhere(state)),
     ...pauses.map((pause) => pauseItem(id, pause, now)),
   ];
+  const rows = passes.map((pass) => passRow(id, pass, links));
   return {
     ...summary,
     commitUrl: summary.commit === null ? null : links.commit(summary.commit),
@@ -89,6 +92,7 @@ export async function organizationView(
     webhook: state.webhook === null ? null : webhookView(await state.webhook.status()),
     waiting,
     pauses: pauses.map((pause) => pauseView(pause, now)),
+    brokenBy: brokenBy(state, rows),
     problems: problemsOf(state),
     plan:
       plan === null || plan.changes.length === 0
@@ -103,7 +107,7 @@ export async function organizationView(
             resourceStates(reconciler, summary.freshness.isStale),
             filter,
           ),
-    passes: passes.map((pass) => passRow(id, pass, links)),
+    passes: rows,
   };
 }
 
@@ -157,6 +161,20 @@ function pauseItem(id: string, pause: ManualPause, now: number): WaitingItem {
   const about = address === '' ? '' : `${address}: `;
   const path = address === '' ? organizationPath(id) : resourcePath(id, address);
   return { kind: 'pause', text: `${about}${pauseSentence(pause, now)}`, path };
+}
+
+/** A pass that applied something in spite of the problems is recorded with the last valid commit. */
+function brokenBy({ reconciler }: OrganizationState, newestFirst: readonly PassRow[]): OrganizationView['brokenBy'] {
+  if (!(reconciler?.lastEnd?.error instanceof DesiredStateError)) {
+    return null;
+  }
+  const lastGood = newestFirst.findIndex(({ error }) => error === null);
+  const failing = lastGood === -1 ? newestFirst : newestFirst.slice(0, lastGood);
+  const valid = reconciler.lastDesired?.commit ?? null;
+  const pass = failing.findLast(({ commit }) => commit !== null && commit !== valid);
+  return pass === undefined
+    ? null
+    : { commit: pass.commit, commitUrl: pass.commitUrl, author: pass.author, subject: pass.subject };
 }
 
 function problemsOf({ reconciler }: OrganizationState): readonly ProblemView[] {

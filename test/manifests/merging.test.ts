@@ -76,8 +76,24 @@ describe('merging', () => {
         'b.yaml': 'teams:\n  t: "unclosed\n',
       }),
     ).toEqual([
-      'a.yaml:3:8: folder/y: unknown field "titel"; did you mean "title"?',
       'b.yaml:3:1: a closing " is missing',
+      'a.yaml:3:8: folder/y: unknown field "titel"; did you mean "title"?',
+    ]);
+  });
+
+  it('lists causes before their consequences, whatever the names of the files', async () => {
+    expect(
+      await problemsOf({
+        'a.yaml': 'folders:\n  x: { title: Xx, parent: none, owners: [t] }\n',
+        'm.yaml': 'folders:\n  y: { titel: Yy }\n  z: { title: Zz, parent: z }\n',
+        'z.yaml': 'team:\n  t: {}\n',
+      }),
+    ).toEqual([
+      'z.yaml:1:1: unknown section "team"; did you mean "teams"?',
+      'm.yaml:2:8: folder/y: unknown field "titel"; did you mean "title"?',
+      'a.yaml:2:27: folder/x: no folder "none"',
+      'a.yaml:2:42: folder/x: no team or member "t"',
+      'm.yaml:3:27: folder/z: is part of a reference cycle: folder/z → folder/z; remove one of these references',
     ]);
   });
 

@@ -180,8 +180,8 @@ describe('on disk', () => {
       'teams:\n  x: { note: { file: n.txt } }\n  y: { note: { file: untracked.txt } }\n',
     );
     expect(await problemsIn(openDiskTree(tree, tracked))).toEqual([
-      'a.yaml:3:22: team/y: cannot read "untracked.txt": untracked.txt is not tracked by git; stage or commit it (git add)',
       'b.yaml:1:1: b.yaml is not tracked by git; stage or commit it (git add)',
+      'a.yaml:3:22: team/y: cannot read "untracked.txt": untracked.txt is not tracked by git; stage or commit it (git add)',
     ]);
   });
 });

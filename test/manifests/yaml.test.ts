@@ -99,7 +99,7 @@ describe('broken YAML', () => {
     expect(tree.reads).toEqual(['b.yaml']);
   });
 
-  it('reports the problems of all files, sorted', async () => {
+  it('reports the problems of all files: of files, then of entries, each sorted', async () => {
     const tree = memoryTree({
       'b.yaml': 'teams:\n\tx',
       'a.yaml': 'team: {}\nteams:\n  a: { size: 9 }\n',
@@ -107,9 +107,9 @@ describe('broken YAML', () => {
     });
     expect(await problemsIn(tree)).toEqual([
       'a.yaml:1:1: unknown section "team"; did you mean "teams"?',
-      'a.yaml:3:14: team/a: size is 9, must be at most 5',
       'b.yaml:2:1: tabs are not allowed for indentation; use spaces',
       'c.yaml:1:1: unknown section "x"; valid sections: organization, members, teams, folders, books (list files that are not manifests in .octavoignore)',
+      'a.yaml:3:14: team/a: size is 9, must be at most 5',
     ]);
   });
 

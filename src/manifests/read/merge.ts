@@ -13,19 +13,39 @@ import { ReferenceIndex } from './resolve-reference.ts';
 export interface Merged {
   readonly declared: ReadonlyMap<Address, Declared>;
   readonly sections: ReadonlySet<string>;
+  /** Causes first: what cannot be read, then entries that are wrong, then references to what could not be read. */
   readonly problems: readonly Problem[];
 }
 
-/** Merges the declarations of all files. The result does not depend on their order. */
-export function mergeManifests(manifests: readonly ReadManifest[], kinds: KindIndex): Merged {
-  const problems: Problem[] = manifests.flatMap((manifest) => manifest.problems);
+/**
+ * Merges the declarations of all files. The result does not depend on their order.
+ *
+ * @param others problems of files that are not read
+ */
+export function mergeManifests(
+  manifests: readonly ReadManifest[],
+  others: readonly Problem[],
+  kinds: KindIndex,
+): Merged {
+  const problems: Problem[] = [...others, ...manifests.flatMap((manifest) => manifest.problems)];
   const entries = distinctEntries(manifests, problems);
   const resources = distinctResources(entries, problems);
   checkIds(resources, problems);
   const unread = manifests.flatMap((manifest) => (manifest.unread === null ? [] : [manifest.unread]));
   const index = new ReferenceIndex(resources, entries, unread, kinds);
-  const declared = resolveAll(index, problems);
-  return { declared, sections: new Set(manifests.flatMap((manifest) => manifest.sections)), problems };
+  const unresolved: Problem[] = [];
+  const declared = resolveAll(index, unresolved);
+  const sections = new Set(manifests.flatMap((manifest) => manifest.sections));
+  const [ofFiles, ofEntries] = [problems.filter(isOfFile), problems.filter((problem) => !isOfFile(problem))];
+  return { declared, sections, problems: [ofFiles, ofEntries, unresolved].flatMap(inOrder) };
+}
+
+function isOfFile({ address }: Problem): boolean {
+  return address === '';
+}
+
+function inOrder(problems: readonly Problem[]): readonly Problem[] {
+  return problems.toSorted((a, b) => compareSources(a, b) || (a.message < b.message ? -1 : 1));
 }
 
 function distinctEntries(manifests: readonly ReadManifest[], problems: Problem[]): ReadEntry[] {
@@ -127,7 +147,7 @@ function reportCycles(edges: ReadonlyMap<Address, ReadonlyMap<Address, Source>>,
 }
 
 /** Compares by file, then line, then column. */
-export function compareSources(a: Source, b: Source): number {
+function compareSources(a: Source, b: Source): number {
   return a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || a.column - b.column;
 }
 

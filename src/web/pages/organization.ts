@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { counted, spanWords } from '../../plan/render/words.ts';
 import { organizationPath, withQuery } from '../../views/model/paths.ts';
 import type { ResourcePage } from '../../views/model/resource-list.ts';
-import { type OrganizationView, organizationView, type ProblemView } from '../../views/organization.ts';
+import { type OrganizationView, organizationView } from '../../views/organization.ts';
 import { outcomeBars } from '../charts/outcome-bars.ts';
 import { age } from '../html/age.ts';
 import { actionForm } from '../html/form.ts';
@@ -32,7 +32,7 @@ export const organizationPage = definePage<OrganizationView>({
   render: (view, request) => html`<h1>${shown(view.title)}</h1>
 ${stateSection(view, request)}
 ${waitingSection(view)}
-${problemsSection(view.problems)}
+${problemsSection(view)}
 ${resourcesSection(view)}
 ${passesSection(view, request.now)}
 ${actionsSection(view, request)}`,
@@ -60,11 +60,12 @@ function waitingSection({ waiting }: OrganizationView): Html {
 ${items.length === 0 ? html`<p class="empty">Nothing.</p>` : html`<ul>${items}</ul>`}</section>`;
 }
 
-function problemsSection(problems: readonly ProblemView[]): Html {
+function problemsSection({ problems, brokenBy }: OrganizationView): Html {
   if (problems.length === 0) {
     return html``;
   }
   return html`<section aria-labelledby="problems"><h2 id="problems">Problems in the manifests</h2>
+${brokenBy === null ? '' : html`<p>Invalid since commit ${commitText(brokenBy.commit, brokenBy.commitUrl)}${brokenBy.author === null ? '' : html` by ${shown(brokenBy.author)}`}${brokenBy.subject === '' ? '' : html`: ${shown(brokenBy.subject)}`}</p>`}
 <ul class="problems">${problems.map(
     ({ file, line, address, message }) =>
       html`<li><code>${shown(file)}:${line}</code> ${address === '' ? '' : html`<code>${shown(address)}</code> `}${shownLines(message)}</li>`,

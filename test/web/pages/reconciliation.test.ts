@@ -245,6 +245,28 @@ describe('the form of a plan', () => {
   });
 });
 
+test('the page of an organization names the commit that broke the manifests, not a later one', async () => {
+  const problem = { file: 'a.yaml', line: 3, column: 1, address: '', message: 'a closing " is missing' };
+  const fake = await fakeDaemon({ ...DELETION, end: { error: new DesiredStateError([problem]), outcome: 'failed' } });
+  const history = fake.store.history('org_1');
+  const failing = { error: 'a.yaml:3:1: a closing " is missing', outcome: 'failed' } as const;
+  const commits = [
+    { commit: 'a'.repeat(40), subject: 'An old mistake', author: 'old@acme.example', ...failing },
+    { commit: 'b'.repeat(40), subject: 'Correct it' },
+    { commit: 'c'.repeat(40), subject: 'Forget a <quote>', author: 'bo@acme.example', ...failing },
+    // The last valid commit is still applied.
+    { trigger: 'schedule', ...failing },
+    { commit: 'd'.repeat(40), subject: 'Something else', author: 'cy@acme.example', ...failing },
+  ];
+  for (const each of commits) {
+    await history.addPass(passOf(null, each));
+  }
+  const shown = await render(organizationPage, fake, request({}));
+  expect(shown).toContain('Invalid since commit <code>ccccccc</code> by bo@acme.example: Forget a &lt;quote&gt;</p>');
+  const valid = await fakeDaemon(DELETION);
+  expect(await render(organizationPage, valid, request({}))).not.toContain('Invalid since');
+});
+
 test('the page of an organization shows the last delivery of its webhook', async () => {
   const fake = await fakeDaemon(DELETION);
   expect(await render(organizationPage, fake, request({}))).not.toContain('<dt>Webhook</dt>');
