@@ -88,6 +88,8 @@ class RunningDaemon implements Daemon {
   readonly #configuration: Configuration | null;
   readonly #reports: FleetReports;
   #config: Config;
+  /** False: the last write to the state file failed. */
+  #isStorable = true;
   #control: ControlServer | null = null;
 
   constructor(options: DaemonParts) {
@@ -263,13 +265,33 @@ class RunningDaemon implements Daemon {
 
   #unready(): readonly string[] {
     return this.#leases.replica === null
-      ? this.#organizations.unready()
+      ? [
+          ...(this.#isStorable ? [] : ['the state file cannot be written; see the log']),
+          ...this.#organizations.unready(),
+        ]
       : this.#leases.status().hasJoined
         ? []
         : ['this replica has not joined the fleet'];
   }
 
+  /** Writes to the state file: a full disk or a deleted file is noticed although there is nothing else to store. */
+  async #checkStore(): Promise<void> {
+    const { store, clock, log } = this.#context;
+    try {
+      await store.note('check').write(clock.now());
+      this.#isStorable = true;
+    } catch (error) {
+      if (this.#isStorable && !this.#stopping.signal.aborted) {
+        log.error({ reason: messageOf(error) }, 'the state file cannot be written');
+      }
+      this.#isStorable = false;
+    }
+  }
+
   #observe(): void {
+    if (this.#leases.replica === null) {
+      void this.#checkStore();
+    }
     this.#endPass();
     observeFleet(this.#leases, this.#context.metrics);
     this.#changes.notify('replicas', true);

@@ -1,6 +1,7 @@
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
+import { makeDirectory } from '../core/files/make-directory.ts';
 import { repositoryIn } from '../git/repository.ts';
 import { openGit } from '../git/run.ts';
 
@@ -19,7 +20,7 @@ export interface AcmeRepository {
 
 /** Creates the repository from the example, with a first commit. */
 export async function makeAcmeRepository(example: URL, directory: string): Promise<AcmeRepository> {
-  await mkdir(directory, { recursive: true });
+  makeDirectory(directory);
   await cp(example, directory, { recursive: true });
   const git = openGit({ repository: repositoryIn(directory), timeout: TIMEOUT });
   await git.raw(['init', '--quiet', '--initial-branch=main']);

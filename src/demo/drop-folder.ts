@@ -1,6 +1,7 @@
-import { cp, mkdir, readFile, rename } from 'node:fs/promises';
+import { cp, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeDirectory } from '../core/files/make-directory.ts';
 
 /** The example files, in the order of the demonstration. */
 export const TICKET_FILES = ['mailbox.mbox', 'zendesk-export.json'] as const;
@@ -18,7 +19,7 @@ const EMAIL = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
 
 /** Creates the folder for the files of `examples`. */
 export async function makeDemoDropFolder(examples: URL, directory: string): Promise<DemoDropFolder> {
-  await mkdir(directory, { recursive: true });
+  makeDirectory(directory);
   return {
     directory,
     async drop(file) {

@@ -1,8 +1,9 @@
 // Keeps a local copy of one ref of a repository.
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { access, mkdir, rm } from 'node:fs/promises';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { access, rm } from 'node:fs/promises';
 import { join, posix, resolve } from 'node:path';
 import { messageOf, SourceError } from '../core/errors.ts';
+import { makeDirectory } from '../core/files/make-directory.ts';
 import type { RefHost } from './applied-refs.ts';
 import { type CommitAuthors, type CommitRange, readCommitAuthors } from './commit-authors.ts';
 import { describeCommit } from './commit-info.ts';
@@ -179,7 +180,7 @@ async function sync(context: Context, last: SyncResult | null): Promise<SyncResu
 /** Marks the directory as Octavo's; refuses one that contains other files. */
 function claim({ directory }: Context): void {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory, 0o700);
     const names = readdirSync(directory);
     if (names.length > 0 && !names.includes(MARKER)) {
       throw new SourceError(`${directory} contains other files; use an empty directory for the checkout`);
@@ -251,9 +252,9 @@ async function listRemote(context: Context, patterns: readonly string[]): Promis
 async function update(context: Context, remoteRef: RemoteRef, before: string | null): Promise<string> {
   if (before === null) {
     await rm(context.tree, { recursive: true, force: true });
-    await mkdir(context.tree, { recursive: true });
+    makeDirectory(context.tree);
     await context.local().raw(['init', '--template=']);
-    mkdirSync(join(context.tree, '.git', 'info'), { recursive: true });
+    makeDirectory(join(context.tree, '.git', 'info'));
     writeFileSync(join(context.tree, '.git', 'info', 'attributes'), ATTRIBUTES);
   }
   const source = `+${remoteRef.source}:${FETCHED}`;

@@ -1,12 +1,13 @@
 /** Control API of the daemon on a Unix socket: the server. */
 import { once } from 'node:events';
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import type { Server as HttpServer } from 'node:http';
 import { dirname } from 'node:path';
 import type { ZodError, ZodType } from 'zod';
 import { type ClusterRequest, clusterRequest } from '../clusters/run/control-api.ts';
 import { type ConversationRequest, conversationRequest } from '../conversations/ingestion/control-api.ts';
 import { AppError, messageOf, StoreError } from '../core/errors.ts';
+import { makeDirectory } from '../core/files/make-directory.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { type DeliveryRequest, deliveryRequest } from '../notify/model/delivery-request.ts';
 import { type ActionRequest, actionRequest } from '../reconcile/daemon/action-request.ts';
@@ -149,7 +150,7 @@ function explainFully(error: unknown): FailureAnswer {
 /** Creates the directory of the socket, and removes a socket that a killed daemon has left. Throws StoreError. */
 function makeRoom(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeDirectory(dirname(path));
     rmSync(path, { force: true });
   } catch (error) {
     throw new StoreError(`cannot open the control socket ${path}: ${messageOf(error)}`, { cause: error });

@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeDirectory } from '../core/files/make-directory.ts';
 import { SQLITE_LAYOUTS } from './layouts/state-file.ts';
 import { SqliteDatabase } from './sql/sqlite-database.ts';
 import {
@@ -37,7 +37,7 @@ export function openSqliteDatabase(
 ): SqliteDatabase {
   const file = resolve(path);
   const connection = withStoreErrors(file, () => {
-    mkdirSync(dirname(file), { recursive: true });
+    makeDirectory(dirname(file));
     requireWritable(file);
     return new DatabaseSync(file, { timeout: 0 });
   });

@@ -81,7 +81,7 @@ export async function conditionsView(
     .filter(({ state, resolvedAt }) => state === 'resolved' && resolvedAt !== null && now - resolvedAt < LATELY)
     .toSorted((a, b) => (b.resolvedAt ?? 0) - (a.resolvedAt ?? 0));
   return {
-    sentence: sentenceOf(firing.length, pending.length),
+    sentence: sentenceOf(firing.length, pending.length, visibility),
     firing: firing.slice(0, SHOWN).map(toView),
     pending: pending.slice(0, SHOWN).map(toView),
     resolved: resolved.slice(0, SHOWN).map(toView),
@@ -128,9 +128,12 @@ function bySeverity(a: Condition, b: Condition): number {
   return rank(a) - rank(b) || b.since - a.since || (a.id < b.id ? -1 : 1);
 }
 
-function sentenceOf(firing: number, pending: number): string {
+function sentenceOf(firing: number, pending: number, { seesAll, seesNone }: Visibility): string {
+  if (seesNone) {
+    return 'You have no role in any organization, so you see no conditions';
+  }
   if (firing === 0 && pending === 0) {
-    return 'Nothing is wrong';
+    return seesAll ? 'Nothing is wrong' : 'Nothing is wrong in the organizations that you may see';
   }
   const fire = firing === 0 ? 'Nothing fires' : `${firing} ${firing === 1 ? 'condition fires' : 'conditions fire'}`;
   return pending === 0 ? fire : `${fire}; ${pending} may fire soon`;

@@ -67,7 +67,7 @@ export function replicasView(
     .toSorted((a, b) => (b.age ?? Number.POSITIVE_INFINITY) - (a.age ?? Number.POSITIVE_INFINITY));
   return {
     isFleet: true,
-    sentence: sentenceOf(fleet, visible.length),
+    sentence: sentenceOf(fleet, visible.length, visibility),
     replicas: fleet.replicas
       .map((replica) => toReplica(replica, fleet.replica))
       .toSorted((a, b) => (a.address < b.address ? -1 : a.address > b.address ? 1 : a.id < b.id ? -1 : 1)),
@@ -111,7 +111,7 @@ export function databaseWarning(fleet: FleetState | null): string | null {
 }
 
 /** Returns a sentence about the most urgent problem of a fleet, or its size. */
-function sentenceOf(fleet: FleetState, unowned: number): string {
+function sentenceOf(fleet: FleetState, unowned: number, { seesAll }: Visibility): string {
   const { replicas, notificationsUnowned } = fleet;
   const warning = databaseWarning(fleet);
   if (warning !== null) {
@@ -122,6 +122,6 @@ function sentenceOf(fleet: FleetState, unowned: number): string {
     return `No replica has ${counted(unowned, 'organization')}; ${number} in the fleet`;
   }
   return notificationsUnowned === null
-    ? `${number}, and every organization has an owner`
+    ? `${number}, and every organization ${seesAll ? '' : 'that you may see '}has an owner`
     : `${number}; nobody sends notifications for ${spanWords(notificationsUnowned)}`;
 }

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSyn
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { OctavoProcess } from '../support/octavo-process.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { startDaemon, startDaemonProcess, teams } from './daemon-process.ts';
@@ -91,6 +92,16 @@ describe('startup with an unusable state file', () => {
     expect(work.teams()).toEqual(['A']);
   });
 
+  test.runIf(process.platform === 'linux')('fails at once where no directory can be created', async () => {
+    await using work = await withTeams('A');
+    for (const path of ['/proc/nope/x', '/proc/nope/x/y/octavo.db', '/sys/nope/octavo.db']) {
+      const config = work.configure({ top: { store: { path } } });
+      expect(await refusal(work, config)).toMatch(
+        /^octavo: \/(?:proc|sys)\/nope.* cannot be used: .*set store\.path to/,
+      );
+    }
+  });
+
   test('uses an empty file as a new one', async () => {
     await using work = await withTeams('A');
     mkdirSync(join(work.folder, 'state'));
@@ -155,6 +166,52 @@ describe('a state file that fails while the daemon runs', () => {
   const failing = (metrics: string) =>
     Number(/octavo_reconcile_passes_total\{organization="org_acme",outcome="failed"\} (\d+)/.exec(metrics)?.[1] ?? 0);
 
+  /** The state file is checked every 10 seconds. */
+  const hasty: Clock = {
+    ...systemClock,
+    sleep: (milliseconds, signal) => systemClock.sleep(milliseconds === 10_000 ? 20 : milliseconds, signal),
+  };
+  const ready = async ({ address }: { readonly address: string }) => {
+    const response = await fetch(`${address}/readyz`);
+    return `${response.status} ${JSON.stringify(await response.json())}`;
+  };
+  const PROBLEM = 'the state file cannot be written; see the log';
+
+  test('is not ready while the file is read-only, and ready again', async () => {
+    await using work = await withTeams('A');
+    await using daemon = await startInside(work, { clock: hasty });
+    expect(await ready(daemon)).toContain('200');
+    daemon.database.exec('PRAGMA query_only = ON');
+    await expect.poll(() => ready(daemon), { timeout: 10_000 }).toBe(`503 {"ready":false,"reasons":["${PROBLEM}"]}`);
+    expect(daemon.log.filter(({ level }) => level >= 50).map(({ msg }) => msg)).toEqual([
+      'the state file cannot be written',
+    ]);
+    daemon.database.exec('PRAGMA query_only = OFF');
+    await expect.poll(() => ready(daemon), { timeout: 10_000 }).toContain('200');
+  });
+
+  test.each(['file', 'directory', 'replacement'])(
+    'is not ready after the %s was removed, and stores nothing',
+    async (what) => {
+      await using work = await withTeams('A');
+      await using daemon = await startInside(work, { clock: hasty });
+      rmSync(what === 'directory' ? join(work.folder, 'state') : stateOf(work), { recursive: true });
+      if (what === 'replacement') {
+        writeFileSync(stateOf(work), '');
+      }
+      await expect.poll(() => ready(daemon), { timeout: 10_000 }).toContain(PROBLEM);
+      work.repository.write('teams.yaml', teams('A', 'B'));
+      work.repository.commit('More');
+      expect(await daemon.pass()).toMatchObject({ outcome: 'failed' });
+      expect(await ready(daemon)).toContain(
+        'org_1: the last pass could not use the state file'.replace('org_1', 'org_acme'),
+      );
+      expect(daemon.log.map(({ reason }) => reason)).toContainEqual(
+        expect.stringContaining('was deleted or replaced while it was in use, so nothing is stored; stop Octavo'),
+      );
+    },
+  );
+
   test('on a full disk sends only recorded changes, logs one error, and continues when there is space', async () => {
     await using work = await withTeams('First');
     await using daemon = await startInside(work);
@@ -165,6 +222,7 @@ describe('a state file that fails while the daemon runs', () => {
     expect(await daemon.pass()).toMatchObject({ outcome: 'failed', retryIn: expect.any(Number) });
     await daemon.pass();
     await daemon.pass();
+    expect(await ready(daemon)).toContain('org_acme: the last pass could not use the state file; see the log');
     const creates = work.emulator.requests.count('createTeam');
     expect(creates).toBeLessThan(MANY.length);
     const recorded = Number(daemon.database.prepare('SELECT count(*) AS n FROM entry').get()?.n);

@@ -415,3 +415,29 @@ test('clusters sixty tickets into their five topics', async () => {
   const loose = (await issues(made, '?limit=1000')).filter((item) => item.issue.cluster === undefined);
   expect(loose.map((item) => topics.get(item.conversation.id))).toEqual(Array(10).fill('null'));
 });
+
+test.each([
+  'a',
+  'a ',
+  '.',
+  '<',
+  '<style>',
+  '<style',
+  '<!--',
+  '[',
+  '[](',
+  '@a',
+  '[a _',
+  'data ',
+  'login-',
+  '<a ',
+  '\n ',
+])('a conversation of 4 MB of %j is processed in seconds', async (unit) => {
+  const made = await start();
+  const filled = (bytes: number) => unit.repeat(bytes / (JSON.stringify(unit).length - 2));
+  const before = performance.now();
+  await ingest(made, ticket('1', 'PDF', filled(4e6)));
+  expect(await issues(made)).toHaveLength(1);
+  expect((await made.call('POST', '/orgs/org_acme/conversations', ticket('2', 'PDF', filled(6e6)))).status).toBe(413);
+  expect(performance.now() - before).toBeLessThan(10_000);
+});

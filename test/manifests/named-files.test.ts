@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -143,6 +145,28 @@ describe('on disk', () => {
     expect(problems).toEqual([expect.stringContaining(message)]);
     expect(problems[0]).toMatch(/^a\.yaml:3:19: team\/x: /);
     expect(problems[0]).not.toContain('secret');
+  });
+
+  it('rejects manifests that cannot be read, and ignores other files of these kinds', async () => {
+    const folder = await makeTree();
+    const tree = join(folder, 'tree');
+    await writeFile(join(tree, 'a.yaml'), 'teams: { x: {} }');
+    makeFifo(join(tree, 'fifo.yaml'));
+    makeFifo(join(tree, 'fifo'));
+    await symlink('fifo', join(tree, 'to-fifo.yml'));
+    await symlink('/dev/zero', join(tree, 'device.yaml'));
+    await symlink('certs', join(tree, 'directory.yaml'));
+    await using server = createServer().listen(join(tree, 'socket.yaml'));
+    await once(server, 'listening');
+    await writeFile(Buffer.concat([Buffer.from(join(tree, 'latin-')), Buffer.of(0xe9), Buffer.from('.yaml')]), 'a: 1');
+    await writeFile(Buffer.concat([Buffer.from(join(tree, 'latin-')), Buffer.of(0xe9), Buffer.from('.png')]), 'a: 1');
+    expect(await problemsIn(openDiskTree(tree))).toEqual([
+      expect.stringMatching(/^device\.yaml:1:1: device\.yaml is a symbolic link to a place outside/),
+      'fifo.yaml:1:1: fifo.yaml is a FIFO, not a regular file',
+      'latin-\uFFFD.yaml:1:1: latin-\uFFFD.yaml has a name that is not UTF-8; rename it',
+      'socket.yaml:1:1: socket.yaml is a socket, not a regular file',
+      'to-fifo.yml:1:1: to-fifo.yml is a FIFO, not a regular file',
+    ]);
   });
 
   it('rejects a manifest that is a link into .git', async () => {

@@ -6,8 +6,8 @@ import { deliveriesView } from '../../src/views/deliveries.ts';
 import { addNotifications, someCondition, someDelivery, someFact, someNotifications } from './some-notifications.ts';
 
 const NOW = Date.parse('2026-06-01T12:00:00Z');
-const ALL = { seesAll: true, isVisible: () => true };
-const ONLY_ACME = { seesAll: false, isVisible: (id: string) => id === 'acme' };
+const ALL = { seesAll: true, seesNone: false, isVisible: () => true };
+const ONLY_ACME = { seesAll: false, seesNone: false, isVisible: (id: string) => id === 'acme' };
 
 /** A dead platform, what it explains in two organizations, and something else. */
 async function someState() {
@@ -47,6 +47,19 @@ test('somebody who may not see all organizations sees their own conditions only,
   expect(view.firing.map(({ id }) => id)).toEqual(['c']);
   expect(view.pending.map(({ id }) => id)).toEqual(['a']);
   expect(JSON.stringify(view)).not.toContain('beta');
+});
+
+test('conditions do not claim that nothing is wrong to somebody without any role', async () => {
+  const { notifications } = await someState();
+  const nothing = { seesAll: false, seesNone: true, isVisible: () => false };
+  expect(await conditionsView(notifications, nothing, NOW)).toMatchObject({
+    sentence: 'You have no role in any organization, so you see no conditions',
+    firing: [],
+  });
+  const other = { ...nothing, seesNone: false };
+  expect((await conditionsView(notifications, other, NOW)).sentence).toBe(
+    'Nothing is wrong in the organizations that you may see',
+  );
 });
 
 test('of one organization, all conditions are shown, with what explains them', async () => {

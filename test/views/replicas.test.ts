@@ -7,7 +7,7 @@ import { loadAssets } from '../../src/web/server/assets.ts';
 import { renderPage } from '../../src/web/server/respond.ts';
 import { NOW, someBackend, someOrganization, someRequest } from './some-backend.ts';
 
-const ALL = { seesAll: true, isVisible: () => true };
+const ALL = { seesAll: true, seesNone: false, isVisible: () => true };
 const REPLICA: FleetState['replicas'][number] = {
   ...{ id: 'host-1-ab', version: '1.2.3', address: 'host-1 42', weight: 1, isDraining: false },
   ...{ startedAt: NOW - 3_600_000, seenAt: NOW - 5000, left: 55_000, organizations: 3 },
@@ -56,7 +56,7 @@ test('organizations without a replica are listed, the longest first, if the pers
     { organization: 'globex', age: null, isConfigured: true },
     { organization: 'initech', age: 90_000, isConfigured: true },
   ];
-  const visible = { seesAll: false, isVisible: (id: string) => id !== 'initech' };
+  const visible = { seesAll: false, seesNone: false, isVisible: (id: string) => id !== 'initech' };
   const view = replicasView(fleet({ unowned }), visible);
   expect(view.sentence).toBe('No replica has 2 organizations; 1 replica in the fleet');
   expect(view.unowned.map(({ organization, seconds }) => [organization, seconds])).toEqual([

@@ -1,8 +1,9 @@
-import { mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { OrganizationConfig } from '../../config/config.ts';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
 import type { FileTree } from '../../core/files/file-tree.ts';
+import { makeDirectory } from '../../core/files/make-directory.ts';
 import { resolveManifestFolder } from '../../git/repository.ts';
 import type { Choice } from '../../import/choose.ts';
 import { type ExistingManifests, type Imported, importManifests } from '../../import/import.ts';
@@ -240,7 +241,7 @@ async function writeImported(root: string, files: readonly ImportedFile[]): Prom
   for (const file of files.toSorted((a, b) => order(a) - order(b))) {
     const path = join(root, file.path);
     try {
-      await mkdir(dirname(path), { recursive: true });
+      makeDirectory(dirname(path));
       if (file.before !== null && (await readFile(path, 'utf8')) !== file.before) {
         throw new Error('the file has changed since it was read; run import again');
       }

@@ -1,7 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
+import { makeDirectory } from '../../core/files/make-directory.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
 import { pathArgument, shellCommand } from '../../core/text/shell.ts';
 import { findForge } from '../../forge/find-forge.ts';
@@ -86,7 +87,7 @@ export async function initCommand(folder: string, flags: InitFlags, context: Com
     throw new ConfigError(`${folder} is not a directory; pass a directory for the repository`);
   }
   const forge = await findForgeName(root, flags, context);
-  await mkdir(root, { recursive: true });
+  makeDirectory(root);
   if (findRepositoryRoot(root) === null) {
     await initRepository(root);
   }
@@ -198,7 +199,7 @@ async function writeNew(root: string, { path, text }: StartingFile, { terminal }
   const file = join(root, path);
   const shown = printable(relative(terminal.cwd, file));
   try {
-    await mkdir(dirname(file), { recursive: true });
+    makeDirectory(dirname(file));
     await writeFile(file, text, { flag: 'wx' });
     terminal.out(`+ ${shown}\n`);
   } catch (error) {

@@ -72,17 +72,19 @@ function readUpTo(file: number, size: number, limit: number): Buffer {
 }
 
 function mustBeRegular(stats: Stats, limit: number): void {
-  if (!stats.isFile()) {
-    throw new Error(`it is ${typeOf(stats)}, not a regular file`);
+  const type = stats.isDirectory() ? 'a directory' : irregularType(stats);
+  if (type !== null) {
+    throw new Error(`it is ${type}, not a regular file`);
   }
   if (stats.size > limit) {
     throw tooLarge(stats.size, limit);
   }
 }
 
-function typeOf(stats: Stats): string {
-  if (stats.isDirectory()) {
-    return 'a directory';
+/** Returns what something is that is neither a file nor a directory: "a FIFO". Returns null for those. */
+export function irregularType(stats: Stats): string | null {
+  if (stats.isFile() || stats.isDirectory()) {
+    return null;
   }
   if (stats.isFIFO()) {
     return 'a FIFO';

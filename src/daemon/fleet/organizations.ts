@@ -1,6 +1,7 @@
 /** Organizations of this replica: started when they are configured and their lease is claimed, and stopped otherwise. */
 import type { OrganizationConfig } from '../../config/config.ts';
 import type { Clock } from '../../core/clock.ts';
+import { StoreError } from '../../core/errors.ts';
 import type { LeaseWork } from '../../fleet/fleet-leases.ts';
 import type { Logger } from '../../log.ts';
 import { type Lease, organizationLease } from '../../store/leases.ts';
@@ -152,9 +153,14 @@ export class FleetOrganizations implements LeaseWork {
 
   /** Returns what the open organizations still wait for. */
   unready(): readonly string[] {
-    return this.open
-      .filter(({ reconciliation }) => reconciliation?.reconciler.lastEnd === null)
-      .map(({ id }) => `${id}: the first pass has not ended`);
+    return this.open.flatMap(({ id, reconciliation }) => {
+      const end = reconciliation?.reconciler.lastEnd;
+      if (end === null) {
+        return [`${id}: the first pass has not ended`];
+      }
+      const isStoreFailure = end?.outcome === 'failed' && end.error instanceof StoreError;
+      return isStoreFailure ? [`${id}: the last pass could not use the state file; see the log`] : [];
+    });
   }
 
   /** Ends the attempts to open organizations. */

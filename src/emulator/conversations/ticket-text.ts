@@ -26,10 +26,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /** Converts Markdown or HTML to one line of plain text. */
 function plainText(body: string): string {
   return body
-    .replace(/<(style|script)\b[^>]*>[\s\S]*?<\/\1\s*>/gi, ' ')
-    .replace(/<\/?[a-z][^<>]*>|<!--[\s\S]*?-->/gi, ' ')
+    .replace(/<(style|script)\b[^<>]*>[\s\S]*?(?:<\/\1\s*>|$)/gi, ' ')
+    .replace(/<\/?[a-z][^<>]*>|<!--[\s\S]*?(?:-->|$)/gi, ' ')
     .replace(/&(amp|apos|gt|lt|nbsp|quot);/g, (whole, name: string) => ENTITIES[name] ?? whole)
-    .replace(/!?\[([^\]]*)\]\([^()\s]*\)/g, '$1')
+    .replace(/!?\[([^[\]]*)\]\([^()\s]*\)/g, '$1')
     .replace(/^[ \t]*(?:#{1,6}|>|[-*+]|\d+\.)[ \t]+/gm, '')
     .replace(/[*`~]{1,3}/g, '')
     .replace(/\s+/g, ' ')

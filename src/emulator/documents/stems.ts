@@ -33,7 +33,7 @@ export function stems(text: string): string[] {
   let spelled = text
     .normalize('NFKC')
     .toLowerCase()
-    .replace(/\bhttps?:\/\/\S+|\S+@\S+|\[[a-z][a-z _-]*[ _-]?\d+\]/g, ' ');
+    .replace(/\bhttps?:\/\/\S+|(?<!\S)\S+@\S+|\[[a-z][a-z _-]*[ _-]?\d+\]/g, ' ');
   for (const [pattern, word] of SPELLINGS) {
     spelled = spelled.replace(pattern, word);
   }

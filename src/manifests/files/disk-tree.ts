@@ -4,7 +4,7 @@ import { isAbsolute, relative, resolve as resolvePath, sep } from 'node:path';
 import { messageOf, SourceError } from '../../core/errors.ts';
 import type { FileEntry, FileTree } from '../../core/files/file-tree.ts';
 import { isInGitFolder } from '../../core/files/git-folder.ts';
-import { MAX_FILE_BYTES, readRegularFile } from '../../core/files/regular-file.ts';
+import { irregularType, MAX_FILE_BYTES, readRegularFile } from '../../core/files/regular-file.ts';
 
 /**
  * Rule for the files of a directory that a manifest or a symbolic link may refer to: `visible` allows files that are not
@@ -61,7 +61,14 @@ export function openDiskTree(directory: string, belonging: FileSelection = 'visi
       }
       return readInside(path, located);
     },
-    resolve: async (path) => locate(root, path).inside,
+    resolve: async (path) => {
+      const { real, inside } = locate(root, path);
+      const type = irregularType(statSync(real));
+      if (type !== null) {
+        throw new SourceError(`${path} is ${type}, not a regular file`);
+      }
+      return inside;
+    },
     checkNamed: async (path) => check(path, locate(root, path)),
   };
 }
@@ -108,7 +115,8 @@ function locate(root: string, path: string): Located {
     realRoot = realpathSync.native(root);
     real = realpathSync.native(resolvePath(realRoot, lexical));
   } catch (error) {
-    throw new SourceError(`${path} does not exist in ${root}`, { cause: error });
+    const reason = isUndecoded(path) ? 'has a name that is not UTF-8; rename it' : `does not exist in ${root}`;
+    throw new SourceError(`${path} ${reason}`, { cause: error });
   }
   const inside = relativeInside(realRoot, real);
   if (inside === null) {
@@ -126,6 +134,11 @@ function relativeInside(root: string, target: string): string | null {
     return null;
   }
   return sep === '/' ? path : path.split(sep).join('/');
+}
+
+/** Reports whether a name may not be UTF-8: Node replaces what it cannot decode, and then does not find the file. */
+function isUndecoded(path: string): boolean {
+  return path.includes('\uFFFD');
 }
 
 function listFiles(root: string): { readonly realRoot: string; readonly entries: readonly FileEntry[] } {
@@ -149,27 +162,23 @@ function walk(directory: string, prefix: string, entries: FileEntry[]): void {
       }
     } else {
       const stats = statsOf(entry, full);
-      if (stats !== null) {
+      if (stats === null && isUndecoded(path)) {
+        entries.push({ path, size: 0, version: null });
+      } else if (stats !== null) {
         entries.push({ path, size: stats.size, version: `${stats.mtimeMs}-${stats.ino}-${stats.size}` });
       }
     }
   }
 }
 
-/** Returns the stats of a file; null for a link to a directory, a socket, or a file that no longer exists. */
+/**
+ * Returns the stats of a file; null for a link to a directory, or a file that no longer exists. What cannot be read is
+ * listed, so that the loader reports it: a FIFO, a device, a socket, a broken link.
+ */
 function statsOf(entry: Dirent, full: string): Stats | null {
-  if (entry.isFile()) {
-    return lstatSync(full, { throwIfNoEntry: false }) ?? null;
-  }
-  if (!entry.isSymbolicLink()) {
-    return null;
-  }
-  const target = followedStats(full);
-  if (target === undefined) {
-    // A broken link is listed, so that the loader reports it.
-    return lstatSync(full, { throwIfNoEntry: false }) ?? null;
-  }
-  return target.isFile() ? target : null;
+  const target = entry.isSymbolicLink() ? followedStats(full) : undefined;
+  const stats = target ?? lstatSync(full, { throwIfNoEntry: false }) ?? null;
+  return stats?.isDirectory() === true ? null : stats;
 }
 
 /** Returns the stats of a link's target; undefined for a broken or circular link. */

@@ -1,7 +1,8 @@
 /** Database of node:sqlite: one connection, which one transaction at a time uses. */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { StoreError } from '../../core/errors.ts';
+import { messageOf, StoreError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import type { Sql, SqlDatabase, SqlRow, SqlValue } from './database.ts';
 import { damagedFileError, withStoreErrors } from './store-errors.ts';
@@ -13,12 +14,15 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #statements = new Map<string, StatementSync>();
   readonly #current = new AsyncLocalStorage<SqliteStatements>();
   readonly #waiting: (() => void)[] = [];
+  /** Identity of the file; null in memory. */
+  readonly #opened: string | null;
   #isBusy = false;
 
   /** `file` is the name of the database in errors. */
   constructor(database: DatabaseSync, file: string) {
     this.#database = database;
     this.#file = file;
+    this.#opened = identityOf(file);
   }
 
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -27,6 +31,10 @@ export class SqliteDatabase implements SqlDatabase {
 
   write<T>(_scope: string, work: (sql: Sql) => Promise<T>, keeps?: (result: T) => boolean): Promise<T> {
     return this.#alone(async () => {
+      // What is written to a file that was deleted is lost at the next start.
+      if (this.#opened !== null && identityOf(this.#file) !== this.#opened) {
+        throw new StoreError(`${this.#file} ${DELETED}`);
+      }
       this.#control('BEGIN IMMEDIATE');
       try {
         const result = await this.#statementsFor(work);
@@ -105,6 +113,20 @@ export class SqliteDatabase implements SqlDatabase {
       this.#isBusy = next !== undefined;
       next?.();
     }
+  }
+}
+
+const DELETED =
+  'was deleted or replaced while it was in use, so nothing is stored; stop Octavo, restore the file from a backup if you ' +
+  'have one, and start Octavo again';
+
+/** Returns what identifies a file as long as it exists; null if there is none. */
+function identityOf(file: string): string | null {
+  try {
+    const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
+    return stats === undefined ? null : `${stats.dev}/${stats.ino}`;
+  } catch (error) {
+    throw new StoreError(`${file} cannot be used: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -9,6 +9,7 @@ export interface NotificationReader extends Pick<Notifications, 'conditions' | '
 /** Subjects that a person may see: some organizations, or all of them and the daemon itself. */
 export interface Visibility {
   readonly seesAll: boolean;
+  readonly seesNone: boolean;
   readonly isVisible: (organization: string) => boolean;
 }
 

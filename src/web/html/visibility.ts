@@ -6,8 +6,10 @@ import { isOperator } from './operator.ts';
 
 /** Returns what a person may see. */
 export function visibilityOf(backend: Pick<Backend, 'organizations'>, viewer: Viewer): Visibility {
+  const all = backend.organizations();
   return {
-    seesAll: backend.organizations().every(({ id }) => viewer.role(id) !== null),
+    seesAll: all.every(({ id }) => viewer.role(id) !== null),
+    seesNone: all.length > 0 && all.every(({ id }) => viewer.role(id) === null),
     isVisible: (organization) => viewer.role(organization) !== null,
   };
 }

@@ -350,3 +350,17 @@ describe('a drop folder', () => {
     expect(reports).toBeGreaterThan(0);
   });
 });
+
+it('rejects a file whose name is not UTF-8, once and with the reason', async () => {
+  const name = Buffer.concat([Buffer.from(join(folder, 'caf')), Buffer.of(0xe9), Buffer.from('.json')]);
+  await writeFile(name, records('1'));
+  await put('café.json', records('2'));
+  const source = open();
+  const first = await poll(source);
+  expect(first.batches.flatMap(({ found }) => found)).toEqual([
+    expect.objectContaining({ kind: 'rejected', reason: expect.stringContaining('has a name that is not UTF-8') }),
+    expect.objectContaining({ kind: 'ticket' }),
+  ]);
+  expect((await readdir(folder)).filter((each) => each.endsWith('.rejects.ndjson'))).toHaveLength(1);
+  expect((await poll(source, first.position)).found).toEqual([]);
+});

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { access, constants, lstat, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { access, constants, lstat, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import type { Clock } from '../../../core/clock.ts';
 import { messageOf, SourceError } from '../../../core/errors.ts';
+import { makeDirectory } from '../../../core/files/make-directory.ts';
 import { fileInput } from './formats/input.ts';
 import { isRejectFile } from './reject-file.ts';
 import { type FileStat, isSettled, isTemporaryName, readFileStat } from './settled.ts';
@@ -117,7 +118,11 @@ export class FolderReader {
       return stats;
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code;
-      return code === 'ENOENT' ? null : `cannot be read (${code ?? 'error'})`;
+      if (code === 'ENOENT') {
+        // Node replaces what it cannot decode, and then does not find the file.
+        return path.includes('\uFFFD') ? 'has a name that is not UTF-8; rename the file' : null;
+      }
+      return `cannot be read (${code ?? 'error'})`;
     }
   }
 
@@ -169,7 +174,7 @@ export class FolderReader {
   /** Moves a file. If the name exists, a number is added; nothing is overwritten. */
   async #move({ name, path }: DroppedFile): Promise<void> {
     const folder = join(dirname(path), PROCESSED);
-    await mkdir(folder, { recursive: true });
+    makeDirectory(folder);
     const target = (copy: number) => join(folder, copy === 1 ? name : `${copy}-${name}`);
     await rename(path, target(await firstFree(async (copy) => (await lstat(target(copy)).catch(() => null)) === null)));
   }
