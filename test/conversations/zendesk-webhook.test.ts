@@ -136,6 +136,11 @@ describe('Zendesk’s rate headers', () => {
     });
     expect(readZendeskRate(own(4))).toMatchObject({ limit: 100, remaining: 4, reset: 12 });
     expect(readZendeskRate(own(6))).toMatchObject({ limit: 700, remaining: 5, reset: 41 });
+    expect(readZendeskRate(own(5))).toMatchObject({ limit: 700, remaining: 5, reset: 41 });
+    const unknown = { 'zendesk-ratelimit-tickets-index': 'total=100; resets=12' };
+    expect(readZendeskRate({ ...headers, ...unknown })).toMatchObject({ limit: 700, remaining: 5, reset: 41 });
+    const only = { 'zendesk-ratelimit-tickets-index': 'total=100; remaining=9; resets=12' };
+    expect(readZendeskRate(only)).toMatchObject({ limit: 100, remaining: 9, reset: 12 });
   });
 
   test('contain the time to wait', () => {

@@ -134,6 +134,21 @@ describe('organizations of the configuration', () => {
     expect(fleet.model.namesOf('a').toSorted()).toEqual(['fleet', 'organization/new', 'token/s1']);
   });
 
+  test('an organization that is added is claimed at once, not at the next check', async () => {
+    const fleet = new ModelFleet([1]);
+    const a = await fleet.join('a');
+    await fleet.clock.advance(3 * TTL);
+    const organizations = [...fleet.organizations];
+    // Checks are 15 s apart: at most one of these moments is just before a check.
+    for (const id of ['x', 'y', 'z']) {
+      await fleet.clock.advance(4600);
+      organizations.push({ id, shard: `s-${id}` });
+      a.leases.setOrganizations(organizations);
+      await fleet.clock.advance(400);
+      expect(a.working.has(`organization/${id}`)).toBe(true);
+    }
+  });
+
   test('an organization that another replica still has with the old token is claimed when that one is done', async () => {
     const fleet = new ModelFleet([1, 1]);
     const [a, b] = (await startFleet(fleet, ['a', 'b'])) as [ModelReplica, ModelReplica];

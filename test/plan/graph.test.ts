@@ -75,3 +75,15 @@ test('keeps all required edges without a cycle when no visits are left', () => {
     { numRuns: 2000 },
   );
 });
+
+test('keeps an edge that is on no cycle, also when no visits are left for the cycles', () => {
+  const graph = build(
+    [
+      [2, 3, 'prefer'],
+      [3, 2, 'prefer'],
+      [0, 1, 'prefer'],
+    ],
+    0,
+  );
+  expect(graph.soft.get('n0')).toEqual(['n1']);
+});

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Change, ChangeResult, Plan } from '../../../src/core/change.ts';
 import { AuthError, DesiredStateError, TransientError } from '../../../src/core/errors.ts';
-import { type CommitPass, passProgress } from '../../../src/notify/statuses/pass-progress.ts';
+import { type CommitPass, dueChanges, passProgress } from '../../../src/notify/statuses/pass-progress.ts';
 
 const change = (name: string, over: Partial<Change> = {}) =>
   ({ action: 'update', address: `team/${name}`, held: null, approvable: false, paused: null, ...over }) as Change;
@@ -23,6 +23,13 @@ const shown = (over: Partial<CommitPass>, before = 0) => {
   const found = passProgress(pass(over), before);
   return found === null ? null : `${found.progress.state}: ${found.progress.description} [${found.applied}]`;
 };
+
+test('changes that are held or paused are not due', () => {
+  const held = change('b', { held: 'needs approval' });
+  const paused = change('c', { paused: { reason: 'migration', until: null } });
+  const both = change('d', { held: 'needs approval', paused: { reason: 'migration', until: null } });
+  expect(dueChanges([a, held, paused, both])).toEqual([a]);
+});
 
 describe('a pass that ends', () => {
   test('with everything applied is a success, counted over all passes', () => {
@@ -76,6 +83,9 @@ describe('a pass that ends', () => {
     const results = [result('a', 'applied')];
     expect(shown({ plan: plan([a, held]), results })).toBe(
       'pending: 1 applied, 1 change planned; waits for approval of fedcba987654 [1]',
+    );
+    expect(shown({ plan: plan([a, paused]), results })).toBe(
+      'pending: 1 applied, 1 change planned; paused: migration [1]',
     );
     expect(shown({ plan: plan([a, held, paused]), results })).toBe(
       'pending: 1 applied, 2 changes planned; 1 waits for approval of fedcba987654; 1 paused: migration [1]',

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { DesiredStateError } from '../../../src/core/errors.ts';
 import type { Actor } from '../../../src/store/history.ts';
 import type { OrganizationState } from '../../../src/views/model/backend.ts';
+import { age } from '../../../src/web/html/age.ts';
 import type { PageDefinition, PageRequest, ViewerRole } from '../../../src/web/page.ts';
 import { organizationPage } from '../../../src/web/pages/organization.ts';
 import { organizationsPage } from '../../../src/web/pages/organizations.ts';
@@ -243,6 +244,26 @@ describe('the form of a plan', () => {
     expect(shown).toContain('not the present plan');
     expect(shown).not.toContain('<form');
   });
+});
+
+test('the list of passes links each plan, and shows when each pass ended', async () => {
+  const fake = await fakeDaemon(DELETION);
+  const [plan] = fake.plans;
+  const history = fake.store.history('org_1');
+  await history.addPass(passOf(plan ?? null));
+  await history.addPass(passOf(null, { commit: 'c'.repeat(40) }));
+  const path = `/o/org_1/plans/${encodeURIComponent(plan?.checksum ?? '')}`;
+  const shown = await render(organizationPage, fake, request({}));
+  const [without = '', withPlan = ''] = shown.split('<tr').filter((row) => row.includes('/passes/'));
+  expect(withPlan).toContain(`<a href="${path}">2 planned</a>`);
+  expect(without).not.toContain('/plans/');
+  expect(withPlan).toContain('title="2026-06-01T12:01:00.000Z">1 minute ago</time>');
+});
+
+test('a time that is not known is never, and one to come is in words', () => {
+  expect(String(age(null, NOW))).toBe('<span class="faint">never</span>');
+  expect(String(age('no time', NOW))).toBe('<span class="faint">never</span>');
+  expect(String(age(new Date(NOW + 300_000).toISOString(), NOW))).toContain('>in 5 minutes</time>');
 });
 
 test('the page of an organization names the commit that broke the manifests, not a later one', async () => {
