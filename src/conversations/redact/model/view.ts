@@ -105,9 +105,9 @@ function lookalikes(): string {
   const hex = (point: number) => `\\u${point.toString(16).padStart(4, '0')}`;
   const ranges: string[] = [];
   for (let point = 0x80, first = -1; point <= 0x10000; point += 1) {
-    const isSurrogate = point >= 0xd800 && point < 0xe000;
     const character = String.fromCodePoint(point);
-    const changes = point < 0x10000 && !isSurrogate && plainest(character) !== character;
+    // Surrogates and U+10000 do not change.
+    const changes = plainest(character) !== character;
     if (changes && first < 0) {
       first = point;
     } else if (!changes && first >= 0) {
