@@ -56,6 +56,9 @@ export function changeId(change: { readonly action: Action; readonly address: Ad
 /** The organization as a whole, in an {@link AccessChange}. */
 export const WHOLE_ORGANIZATION = 'organization';
 
+/** The widest group in an {@link AccessChange}. */
+export const EVERYONE = 'everyone on the internet';
+
 /** Access that a person or a group of people gains or loses, and the change that causes it. */
 export interface AccessChange {
   /** Email address, or a group such as `everyone on the internet`. */
@@ -116,6 +119,7 @@ export interface Plan {
   readonly unmanaged: readonly { readonly kind: string; readonly id: string; readonly title: string }[];
   readonly pending: readonly { readonly address: Address; readonly reason: string }[];
   readonly notes: readonly { readonly address: Address; readonly text: string }[];
+  /** Access changes of everyone on the internet, then of other groups, then of persons. */
   readonly access: readonly AccessChange[];
   readonly summary: PlanSummary;
   readonly cost: Cost;

@@ -1,6 +1,6 @@
 /** Lists who gains or loses access by a plan: persons, and groups such as everyone on the internet. */
 import type { Address } from '../core/address.ts';
-import { type AccessChange, type Change, WHOLE_ORGANIZATION } from '../core/change.ts';
+import { type AccessChange, type Change, EVERYONE, WHOLE_ORGANIZATION } from '../core/change.ts';
 import { isObject, type Json } from '../core/json.ts';
 import { append } from '../core/lists.ts';
 import type { Fields } from '../core/resource.ts';
@@ -8,7 +8,7 @@ import type { Identity } from './identity/identity.ts';
 import { PeopleAddresses } from './model/people.ts';
 import type { AccessRule, AccessState, Grant, KindRules } from './model/rules.ts';
 
-/** Lists who gains or loses access, with the change that causes it. */
+/** Lists who gains or loses access, with the change that causes it: the widest access first, persons last. */
 export function accessChanges(
   kinds: readonly KindRules[],
   changes: readonly Change[],
@@ -17,19 +17,20 @@ export function accessChanges(
   const rules = new Map(kinds.map((kind) => [kind.name, kind]));
   const people = new PeopleAddresses(kinds);
   const states = new ResourceStates(changes, identity);
-  const found: AccessChange[] = [];
+  const persons: AccessChange[] = [];
   const ofGroups: AccessChange[] = [];
   for (const change of changes) {
     const kind = rules.get(change.kind);
     if (kind === undefined) {
       continue;
     }
-    append(found, membershipChanges(kind, change));
-    append(found, roleChanges(change, people));
+    append(persons, membershipChanges(kind, change));
+    append(persons, roleChanges(change, people));
     append(ofGroups, groupChanges(kind, change, states));
   }
-  append(found, withoutCancelled(ofGroups));
-  return found;
+  const groups = withoutCancelled(ofGroups);
+  const isWidest = ({ person }: AccessChange) => person.startsWith(EVERYONE);
+  return [...groups.filter(isWidest), ...groups.filter((each) => !isWidest(each)), ...persons];
 }
 
 /** Leaves out the access that one resource takes and another gives: a replacement, or a space that moves on a site. */

@@ -102,13 +102,13 @@ const ROWS: readonly (readonly [string, PlanCase, readonly string[]])[] = [
   [
     'site.visibility: visitor authentication turned off',
     { manifests: siteOf(', visibility: unlisted'), actuals: [site({ visibility: 'visitor-auth' })] },
-    ['everyone on the internet gains access to site/help (read; before only visitors with a token)'],
+    ['everyone on the internet gains access to site/help (read; before only every visitor with a token)'],
   ],
   [
     'site.visibility: a token instead of a link',
     { manifests: siteOf(', visibility: visitor-auth'), actuals: [site({ visibility: 'share-link' })] },
     [
-      'visitors with a token gain access to site/help (read)',
+      'every visitor with a token gains access to site/help (read)',
       'everyone with the secret link loses access to site/help (read)',
     ],
   ],
@@ -149,7 +149,7 @@ const ROWS: readonly (readonly [string, PlanCase, readonly string[]])[] = [
   [
     'site.published: turned off',
     { manifests: siteOf(', published: false'), actuals: [site({ visibility: 'visitor-auth' })] },
-    ['visitors with a token lose access to site/help (read)'],
+    ['every visitor with a token loses access to site/help (read)'],
   ],
   [
     'site.agentsContext',
@@ -172,12 +172,12 @@ const ROWS: readonly (readonly [string, PlanCase, readonly string[]])[] = [
   [
     'site-space.condition: removed',
     { manifests: SHOWN(', condition: null'), actuals: [space(), site(), siteSpace({ condition: 'visitor.x' })] },
-    ['every visitor gains access to site-space/help/one (read; before only visitors who match visitor.x)'],
+    ['every visitor gains access to site-space/help/one (read; before only visitors who match "visitor.x")'],
   ],
   [
     'section.condition: set',
     { manifests: SECTIONS(', condition: visitor.x'), actuals: section() },
-    ['every visitor loses access to section/help/a (read; now only visitors who match visitor.x)'],
+    ['every visitor loses access to section/help/a (read; now only visitors who match "visitor.x")'],
   ],
   [
     'section.condition: deleted with a section',
@@ -201,7 +201,7 @@ const ROWS: readonly (readonly [string, PlanCase, readonly string[]])[] = [
   [
     'site-space.space: shown on a published site to some',
     { manifests: SHOWN(', condition: visitor.x'), actuals: [space(), site()] },
-    ['everyone on the internet, if they match visitor.x gains access to space/one (read at site/help)'],
+    ['everyone on the internet, if they match "visitor.x" gains access to space/one (read at site/help)'],
   ],
   [
     'site-space.space: shown on a site that is not published',
@@ -323,14 +323,14 @@ const ROWS: readonly (readonly [string, PlanCase, readonly string[]])[] = [
     'saml.ssoURL',
     { manifests: 'saml: { okta: { label: Okta, ssoURL: https://b.example/s } }', actuals: [saml()] },
     [
-      'everyone who signs in through saml/okta has other access to the organization (ssoURL https://a.example/s → ssoURL https://b.example/s)',
+      'everyone who signs in through saml/okta has other access to the organization (ssoURL "https://a.example/s" → ssoURL "https://b.example/s")',
     ],
   ],
   [
     'saml.entityID',
     { manifests: 'saml: { okta: { label: Okta, entityID: https://b.example/e } }', actuals: [saml()] },
     [
-      'everyone who signs in through saml/okta has other access to the organization (entityID https://a.example/e → entityID https://b.example/e)',
+      'everyone who signs in through saml/okta has other access to the organization (entityID "https://a.example/e" → entityID "https://b.example/e")',
     ],
   ],
   [
@@ -340,7 +340,7 @@ const ROWS: readonly (readonly [string, PlanCase, readonly string[]])[] = [
       actuals: [saml({ certificate: `sha256:${'1'.repeat(64)}` })],
     },
     [
-      `everyone who signs in through saml/okta has other access to the organization (certificate sha256:${'1'.repeat(64)} → certificate sha256:${'2'.repeat(64)})`,
+      `everyone who signs in through saml/okta has other access to the organization (certificate "sha256:${'1'.repeat(64)}" → certificate "sha256:${'2'.repeat(64)}")`,
     ],
   ],
   [
@@ -399,7 +399,7 @@ describe('access in a plan', () => {
 saml: { okta: { label: Okta, ssoURL: "https://u:hunter22@b.example/s" } }`,
       actuals: [space(), site(), siteSpace(), saml()],
     });
-    const condition = 'now only visitors who match visitor.x \\u202e::warning';
+    const condition = 'now only visitors who match "visitor.x \\u202e::warning"';
     const wrapped = renderPlanText(plan, { columns: 1000, paint: PLAIN });
     const page = planContent('acme', plan, { commit: () => null, file: () => null }, 0, () => null);
     for (const text of [
@@ -419,6 +419,32 @@ saml: { okta: { label: Okta, ssoURL: "https://u:hunter22@b.example/s" } }`,
       ],
     });
     expect(JSON.stringify(planToJson(plan))).not.toContain('hunter22');
+  });
+
+  test('of everyone on the internet comes first, then that of other groups, then that of persons', async () => {
+    const { plan } = await planOf({
+      manifests: `spaces: { one: { title: One, defaultLevel: read }, two: { title: Two, defaultLevel: read } }
+teams: { b: { title: B, members: { ana@acme.example: member, bo@acme.example: member } } }
+${siteOf(', visibility: unlisted')}`,
+      actuals: [site({ visibility: 'visitor-auth' })],
+    });
+    const text = renderPlanText(plan, { columns: 1000, paint: PLAIN });
+    expect(/^Access +(.*)$/m.exec(text)?.[1]?.split('; ')).toEqual([
+      'everyone on the internet gains access to site/help (read',
+      'before only every visitor with a token)',
+      'everyone in the organization gains access to space/one, space/two (read)',
+      'ana@acme.example joins team/b (member)',
+      'bo@acme.example joins team/b (member)',
+    ]);
+  });
+
+  test('quotes a condition, so that its text does not look like another line', async () => {
+    const condition = 'x"); ana@acme.example leaves the organization (admin';
+    const { plan } = await planOf({
+      manifests: SHOWN(`, condition: '${condition}'`),
+      actuals: [space(), site(), siteSpace()],
+    });
+    expect(plan.access[0]?.role).toBe(`read; now only visitors who match ${JSON.stringify(condition)}`);
   });
 
   test('is not listed for a space that stays on a site in another place', async () => {

@@ -59,7 +59,8 @@ export const trusts = (field: string): AccessRule =>
   ofExisting(({ address, fields }) => [
     {
       who: signsIn(address),
-      role: `${field} ${fields[field] == null ? 'none' : String(fields[field])}`,
+      // Quoted, so that no value looks like another line about access.
+      role: `${field} ${fields[field] == null ? 'none' : JSON.stringify(fields[field])}`,
       to: WHOLE_ORGANIZATION,
     },
   ]);

@@ -178,7 +178,7 @@ function conditionsOf(rules: Json | undefined): string {
       [
         name,
         ...users.map((user) => user.slice(user.indexOf('/') + 1)),
-        ...(expression === undefined ? [] : [expression]),
+        ...(expression === undefined ? [] : [JSON.stringify(expression)]),
       ].join(' '),
   );
   return words.length === 0 ? 'merge without conditions' : `merge under ${words.join(' and ')}`;

@@ -1,11 +1,11 @@
 /** Words for the readers of a site and of what it shows, for plans. */
+import { EVERYONE } from '../../core/change.ts';
 import type { Fields } from '../../core/resource.ts';
 import type { AccessRule, Grant } from '../../plan/model/rules.ts';
 import { ofExisting } from '../model/fields.ts';
 
-const EVERYONE = 'everyone on the internet';
 const WITH_LINK = 'everyone with the secret link';
-const WITH_TOKEN = 'visitors with a token';
+const WITH_TOKEN = 'every visitor with a token';
 
 /** Returns the people who can read a site once it is published. */
 export function readersOf({ visibility }: Fields): Grant {
@@ -26,7 +26,7 @@ export function readersOf({ visibility }: Fields): Grant {
 /** Access through the condition of an existing part: visitors who match it. */
 export const conditionAccess = ofExisting(({ fields: { condition } }) => [
   typeof condition === 'string'
-    ? { who: `visitors who match ${condition}`, role: 'read' }
+    ? { who: `visitors who match ${JSON.stringify(condition)}`, role: 'read' }
     : { who: 'every visitor', role: 'read', includes: 'all' },
 ]);
 
@@ -52,6 +52,9 @@ export const spaceAccess: AccessRule = ({ fields, otherFields, within, before, n
   const section = typeof fields.section === 'string' ? now(fields.section) : null;
   const conditions = [fields.condition, section?.condition].filter((each) => typeof each === 'string');
   const { who } = readersOf(current);
-  const matching = conditions.length === 0 ? who : `${who}, if they match ${conditions.join(' and ')}`;
+  const matching =
+    conditions.length === 0
+      ? who
+      : `${who}, if they match ${conditions.map((each) => JSON.stringify(each)).join(' and ')}`;
   return [{ who: matching, role: `read at ${site}`, to: fields.space }];
 };

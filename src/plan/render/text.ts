@@ -213,8 +213,9 @@ function tailLines(plan: Plan, options: PlanTextOptions, limits: TailLimits): re
 }
 
 function accessRows({ access }: Plan, limit: number): readonly Row[] {
-  const named = access.slice(0, limit).map(accessWords);
-  const more = access.length - named.length;
+  const shown = access.slice(0, limit);
+  const named = accessSentences(shown);
+  const more = access.length - shown.length;
   const text = [
     ...named,
     ...(more > 0 ? [`${named.length > 0 ? 'and ' : ''}${counted(more, 'access change')} not shown`] : []),
@@ -257,8 +258,29 @@ function verdictRows(plan: Plan, { approval = PLAIN_APPROVAL }: PlanTextOptions)
   ];
 }
 
+/** Returns a sentence per person and change; of groups, one for all resources to which the same happens. */
+function accessSentences(changes: readonly AccessChange[]): readonly string[] {
+  const sentences = new Map<string, AccessChange[]>();
+  for (const [index, change] of changes.entries()) {
+    const { person, role, field, from, to } = change;
+    const what = [person, role, from === null, to === null];
+    const id = field === undefined ? String(index) : JSON.stringify(what);
+    const same = sentences.get(id) ?? [];
+    same.push(change);
+    sentences.set(id, same);
+  }
+  return [...sentences.values()].map((same) => {
+    const [first] = same;
+    return first === undefined ? '' : sentenceOf(first, same.map(placeOf).join(', '));
+  });
+}
+
 /** `ana@acme.example joins team/writers (member)`, `everyone on the internet gains access to site/help (read)`. */
 export function accessWords(change: AccessChange): string {
+  return sentenceOf(change, placeOf(change));
+}
+
+function sentenceOf(change: AccessChange, places: string): string {
   const [gains, loses, changes] =
     change.field === undefined
       ? ['joins', 'leaves', 'changes role in']
@@ -266,13 +288,21 @@ export function accessWords(change: AccessChange): string {
         ? ['gain access to', 'lose access to', 'have other access to']
         : ['gains access to', 'loses access to', 'has other access to'];
   const verb = change.from === null ? gains : change.to === null ? loses : changes;
-  return `${printable(maskUrls(change.person))} ${verb} ${accessPlace(change)}`;
+  return `${printable(maskUrls(change.person))} ${verb} ${places} ${roleWords(change)}`;
 }
 
 /** `team/writers (member → owner)`. */
-export function accessPlace({ from, to, role }: AccessChange): string {
+export function accessPlace(change: AccessChange): string {
+  return `${placeOf(change)} ${roleWords(change)}`;
+}
+
+function placeOf({ from, to }: AccessChange): string {
   const place = to ?? from;
-  return `${place === WHOLE_ORGANIZATION ? 'the organization' : place} (${printable(maskUrls(role))})`;
+  return place === WHOLE_ORGANIZATION ? 'the organization' : printable(place ?? '');
+}
+
+function roleWords({ role }: AccessChange): string {
+  return `(${printable(maskUrls(role))})`;
 }
 
 function adoptedWords(plan: Pick<Plan, 'adopted'>): string {
