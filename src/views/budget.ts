@@ -40,6 +40,7 @@ export interface ShareView {
 }
 
 export interface QueueView {
+  /** Id of one of its organizations. */
   readonly name: string;
   /** Organizations that use the token, of those that the viewer may see. */
   readonly organizations: readonly string[];
@@ -81,13 +82,15 @@ export async function budgetView(
   const groups = all.filter((members) => members.some(({ id }) => isVisible(id)));
   const states = groups.map((members) => {
     const shares = queueShares(members).map((share) => ({ ...share, snapshot: share.queue.snapshot() }));
+    const visible = members.map(({ id }) => id).filter(isVisible);
+    // A queue has the id of an organization, which the viewer may not see.
     const { name } = (members[0] as OrganizationState).queue;
     const [first, ...others] = shares.map(({ snapshot }) => snapshot) as [QueueSnapshot, ...QueueSnapshot[]];
     return {
-      name,
+      name: visible.includes(name) ? name : (visible[0] ?? ''),
       shares,
       snapshot: sumQueues([first, ...others]),
-      organizations: members.map(({ id }) => id).filter(isVisible),
+      organizations: visible,
     };
   });
   const sorted = states.sort((a, b) => urgency(b.snapshot) - urgency(a.snapshot) || (a.name < b.name ? -1 : 1));

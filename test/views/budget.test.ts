@@ -90,6 +90,16 @@ test('the shares of replicas that divide the organizations of a token are added 
   });
 });
 
+test('a queue is never named after an organization that the viewer may not see', async () => {
+  const queue = { name: 'a' };
+  const states = ['a', 'b', 'c'].map((id) => someOrganization(id, { queue }));
+  for (const visible of [['b'], ['c'], ['b', 'c'], ['a', 'c']]) {
+    const view = await budgetView(states, 0, (id) => visible.includes(id));
+    expect(view.queues).toMatchObject([{ name: visible[0], organizations: visible }]);
+  }
+  expect(JSON.stringify(await budgetView(states, 0, (id) => id === 'b'))).not.toMatch(/"(?:a|c)"/);
+});
+
 test('a queue of one replica has no shares, and is shown while nobody has its organizations', async () => {
   const [owned] = (await budgetView([{ ...someOrganization('a'), ...replica('r1') }], 0)).queues;
   expect(owned).toMatchObject({ inFlight: 2, replicas: [] });
