@@ -19,13 +19,24 @@ export interface BackgroundWork {
 }
 
 /**
- * Returns the declared resources whose result this apply has started, and those in `earlier` that had none before it.
+ * Returns the declared resources whose result this apply has started, and those in `earlier` that had none before it and
+ * that a resource in `pending` refers to.
  */
 export function unfinishedWork(
   { kinds, declared }: Pick<PlanningInput, 'kinds' | 'declared'>,
   earlier: ReadonlyMap<Address, Actual>,
+  pending: Plan['pending'],
   { results, bindings }: Pick<ApplyResult, 'results' | 'bindings'>,
 ): readonly BackgroundWork[] {
+  const rules = new Map(kinds.map((kind) => [kind.name, kind.fields]));
+  const needed = new Set(
+    pending.flatMap(({ address }) => {
+      const { kind = '', fields = {} } = declared.get(address) ?? {};
+      return Object.entries(fields).flatMap(([name, value]) =>
+        value === undefined || value === null ? [] : (rules.get(kind)?.[name]?.references?.(value) ?? []),
+      );
+    }),
+  );
   const slow = new Map(kinds.filter((kind) => kind.progress !== undefined).map((kind) => [kind.name, kind]));
   const started = new Set(
     results.filter(({ action, status }) => action !== 'delete' && status === 'applied').map(({ address }) => address),
@@ -36,7 +47,7 @@ export function unfinishedWork(
     if (kind === undefined || id === undefined) {
       return [];
     }
-    const actual = earlier.get(address);
+    const actual = needed.has(address) ? earlier.get(address) : undefined;
     const isUnfinished = actual !== undefined && (kind.unusableReason?.(actual) ?? null) !== null;
     return started.has(address) || isUnfinished ? [{ address, id, kind }] : [];
   });

@@ -69,10 +69,35 @@ test('does not wait with --wait 0, and succeeds with pending changes', async () 
   expect(stdout).toMatch(
     /^\d+ applied, 2 pending: site-space\/help\/guides\/fr, translation\/guides-fr; \d+ writes\n$/,
   );
+  expect(stderr).not.toContain('waiting');
   expect(stderr).toContain('was not updated; still to apply: site-space/help/guides/fr, translation/guides-fr');
   expect(code).toBe(0);
   expect(work.emulator.requests.count('getTranslation')).toBe(1);
   expect(work.repository.git('for-each-ref', 'refs/octavo')).toBe('');
+});
+
+test('does not say that it waits with --wait 0 for a specification or on a terminal', async () => {
+  await using work = await openWorkspace({ processing: { openapi: FOREVER, translation: FOREVER } });
+  work.repository.write('sites.yaml', SITE);
+  work.repository.write('api.yaml', 'openapi: { pets: { source: { url: "https://acme.example/pets.json" } } }\n');
+  work.repository.commit('Both');
+  const { code, stderr } = await work.inside(['apply', '--yes', '--wait', '0'], {}, '.', { isErrTerminal: true });
+  expect({ code, waits: stderr.includes('waiting') }).toEqual({ code: 0, waits: false });
+});
+
+test('does not wait for a translation that somebody else started and no change depends on', async () => {
+  await using work = await openSite(FOREVER);
+  work.repository.write('sites.yaml', SITE.slice(0, SITE.indexOf('sites:')));
+  work.repository.commit('No site');
+  await work.inside(['apply', '--yes', '--wait', '0']);
+  const polls = work.emulator.requests.count('getTranslation');
+  const { code, stdout, stderr } = await work.inside(['apply', '--yes']);
+  expect({ code, polls: work.emulator.requests.count('getTranslation') }, stdout + stderr).toEqual({ code: 0, polls });
+  // With a change that does not depend on it, it is not awaited either.
+  work.repository.write('teams.yaml', 'teams: { a: { title: A } }\n');
+  work.repository.commit('A team');
+  expect(await work.inside(['apply', '--yes'])).toMatchObject({ code: 0, stdout: '1 applied; 1 write\n' });
+  expect(work.emulator.requests.count('getTranslation')).toBe(polls);
 });
 
 test('leaves changes that others make during the wait to the next plan', async () => {

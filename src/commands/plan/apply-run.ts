@@ -109,9 +109,9 @@ class Run {
     if (plan.verdict.state !== 'ready') {
       return { ...first, pending: plan.pending };
     }
-    // Work that an earlier apply has started matters only if changes that depend on it may be applied.
+    // Work that somebody else has started matters only if changes that depend on it may be applied.
     const earlier = appliesPending ? this.#planned.identity.bound : new Map();
-    const work = unfinishedWork(this.#input, earlier, first);
+    const work = unfinishedWork(this.#input, earlier, plan.pending, first);
     this.hasWaited = wait > 0 && work.length + first.pending.length > 0;
     const waited = await this.#wait(work, poller);
     const pending = merged(plan.pending, first.pending, waited.pending);
@@ -138,19 +138,20 @@ class Run {
       abort: new AbortController().signal,
       record: null,
       onStart: progress.start,
-      onWait: progress.wait,
+      onWait: options.wait > 0 ? progress.wait : () => undefined,
       onResult: progress.result,
     }).finally(progress.end);
   }
 
   #wait(work: readonly BackgroundWork[], poller: Reader): Promise<WaitResult> {
     const { terminal, clock } = this.#context;
-    const progress = showWaiting(terminal, clock, this.#options.wait);
+    const { wait } = this.#options;
+    const progress = showWaiting(terminal, clock, wait);
     return waitForWork(work, poller, {
       clock,
       signal: this.#signal,
-      deadline: this.lastWrite + this.#options.wait,
-      onPoll: progress.step,
+      deadline: this.lastWrite + wait,
+      onPoll: wait > 0 ? progress.step : () => undefined,
     }).finally(progress.end);
   }
 
