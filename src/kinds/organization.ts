@@ -78,8 +78,7 @@ export const organization = singleKind({
         : [],
     ),
     mergeRules: mergeRulesField(
-      ['none', 'rules'],
-      'Conditions for merging a change request, unless a space overrides them.',
+      'Conditions for merging a change request, unless a space overrides them. The platform may refuse `inherit`.',
     ),
   },
   complete: (fields) => {

@@ -50,7 +50,7 @@ const listed = listedKind({
       ),
     ),
     defaultLevel,
-    mergeRules: mergeRulesField(['inherit', 'none', 'rules']),
+    mergeRules: mergeRulesField(),
     duplicateOf: {
       schema: key('A key of `spaces`. A new space is created as a copy of that space.', 'space'),
       fixed: 'create',

@@ -32,6 +32,14 @@ async function dry(...args: readonly string[]) {
   return code === 0 ? json(stdout) : { code, stderr };
 }
 
+test('sends what one of two documents allows, and shows why the platform refuses it', async () => {
+  const before = space.emulator.requests.count('updateOrganization');
+  const { code, stderr } = await api(['updateOrganization', '--yes', '-d', '{"mergeRules":{"type":"inherit"}}']);
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('mergeRules') });
+  expect(stderr).not.toContain('was not sent');
+  expect(space.emulator.requests.count('updateOrganization')).toBe(before + 1);
+});
+
 describe('request target', () => {
   test.each([
     ['a method and a path', ['GET', '/v1/orgs/{organization}/teams'], '/teams'],

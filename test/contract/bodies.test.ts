@@ -50,7 +50,8 @@ const LEFT_TO_THE_PLATFORM: Readonly<Record<string, RegExp>> = {
   publishIntegration: /^body\.(configurations|contentSecurityPolicy)\b/,
   putContextRecords: /^body\.\d\.url: must be /,
   updateAdaptiveSchema: /^body\.jsonSchema\b/,
-  updateOrganization: /^body\.mergeRules\.rules\./,
+  // The documents disagree on `inherit`.
+  updateOrganization: /^body\.mergeRules\.(?:rules\.|type: Invalid)/,
   // All settings: the available ones are not documented.
   updateSiteCustomization: /^body\.\w+/,
   updateSpace: /^body\.mergeRules\.rules\./,

@@ -51,6 +51,21 @@ const cases: Readonly<Record<string, Case>> = {
     left: [],
     says: /# mergeRules: omitted, because mergeRules\..*\n {2}two: \{ title: Two \}/,
   },
+  'an organization that inherits merge rules, and refers to a site that is not there': {
+    actuals: [
+      actual('organization', 'org_1', {
+        mergeRules: { type: 'inherit' },
+        defaultContent: { $id: 'sit_gone', kinds: ['site'] },
+      }),
+    ],
+    left: [],
+    says: /# defaultContent: omitted, because Octavo .*\n(?:.*\n)*? {2}mergeRules: \{ type: inherit \}/,
+  },
+  'a space in a collection that is not there': {
+    actuals: [actual('space', 'spc_2', { title: 'Two', collection: { $id: 'col_gone', kinds: ['collection'] } })],
+    left: [],
+    says: /# collection: omitted, because Octavo did not find what it refers to\n {2}two: \{ title: Two \}/,
+  },
   'an empty title': {
     actuals: [actual('space', 'spc_2', { title: '', collection: null }, { title: '' })],
     left: [],

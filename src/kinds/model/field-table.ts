@@ -130,6 +130,9 @@ export function fieldTable<Item>(fields: FieldTable<Item>): Table<Item> {
             return [[name, relativeKey?.(value)]];
           }
           const plain = kinds.length > 0 ? context.keyOfRef(value) : value;
+          if (plain === null && isObject(value)) {
+            context.note(actual, `${name}: omitted, because Octavo did not find what it refers to`);
+          }
           return [[name, field.toEntry ? field.toEntry(value, context, actual) : (plain ?? undefined)]];
         }),
       ),

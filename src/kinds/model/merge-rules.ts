@@ -45,25 +45,21 @@ const rule = z
     }
   });
 
-type Types = 'inherit' | 'none' | 'rules';
-
 /** Merge rules as manifests declare them, with people by email address. Source: docs/platform-notes.md#merge-rules */
-function mergeRules(types: readonly [Types, ...Types[]]) {
-  return z
-    .strictObject({
-      type: z.enum(types).describe('`rules` applies the rules in `rules`.'),
-      rules: z.array(rule).optional().describe('The rules, for `type: rules`.'),
-    })
-    .superRefine((value, context) => {
-      if ((value.type === 'rules') !== (value.rules !== undefined)) {
-        const message = value.type === 'rules' ? 'type: rules needs rules' : `type: ${value.type} takes no rules`;
-        context.addIssue({ code: 'custom', message, path: ['rules'] });
-      }
-    });
-}
+const mergeRules = z
+  .strictObject({
+    type: z.enum(['inherit', 'none', 'rules']).describe('`rules` applies the rules in `rules`.'),
+    rules: z.array(rule).optional().describe('The rules, for `type: rules`.'),
+  })
+  .superRefine((value, context) => {
+    if ((value.type === 'rules') !== (value.rules !== undefined)) {
+      const message = value.type === 'rules' ? 'type: rules needs rules' : `type: ${value.type} takes no rules`;
+      context.addIssue({ code: 'custom', message, path: ['rules'] });
+    }
+  });
 
 /** Output of the schema {@link mergeRules}. */
-type MergeRules = z.output<ReturnType<typeof mergeRules>>;
+type MergeRules = z.output<typeof mergeRules>;
 
 /** Returns declared rules in normal form, with people as addresses. */
 function declaredMergeRules(rules: MergeRules | undefined): Json | undefined {
@@ -79,13 +75,16 @@ function declaredMergeRules(rules: MergeRules | undefined): Json | undefined {
     : (rules as Json | undefined);
 }
 
-/** Returns rules as written in a manifest; undefined if there are none or if they name a person without an email. */
+/**
+ * Returns rules as written in a manifest; undefined if there are none, if they are the default of a space, or if they name
+ * a person without an email.
+ */
 function describedMergeRules(
   actual: Actual,
   rules: Json | undefined,
   context: Pick<DescribeContext, 'keyOfRef' | 'note'>,
 ): unknown {
-  if (!isObject(rules) || rules.type === 'inherit') {
+  if (!isObject(rules) || (rules.type === 'inherit' && actual.kind === 'space')) {
     return undefined;
   }
   if (!Array.isArray(rules.rules)) {
@@ -144,19 +143,17 @@ function peopleIn(rules: Json): readonly Address[] {
 }
 
 type RuleName = (typeof WITH_USERS)[number] | (typeof BARE)[number] | 'custom';
-type WrittenRules<Bare> =
-  | { type: Bare }
+type WrittenRules =
+  | { type: 'inherit' | 'none' }
   | { type: 'rules'; rules: { rule: RuleName; users?: Ref[]; expression?: string }[] };
 
-/** Converts rules to a request body, with people by id. `Bare`: types without rules that the resource supports. */
-function writtenMergeRules<Bare extends 'inherit' | 'none' = 'inherit' | 'none'>(
-  rules: Json | undefined,
-): WrittenRules<Bare> | undefined {
+/** Converts rules to a request body, with people by id. */
+function writtenMergeRules(rules: Json | undefined): WrittenRules | undefined {
   if (!isObject(rules)) {
     return undefined;
   }
   if (rules.type !== 'rules') {
-    return { type: rules.type as Bare };
+    return { type: rules.type as 'inherit' | 'none' };
   }
   const list = rules.rules as { rule: RuleName; users?: string[]; expression?: string }[];
   return {
@@ -184,13 +181,12 @@ function conditionsOf(rules: Json | undefined): string {
   return words.length === 0 ? 'merge without conditions' : `merge under ${words.join(' and ')}`;
 }
 
-/** Defines the field `mergeRules` of a space or an organization, with the types that the resource supports. */
+/** Defines the field `mergeRules` of a space or an organization. */
 export function mergeRulesField(
-  types: readonly [Types, ...Types[]],
   description = 'Conditions for merging a change request.',
 ): Field<{ readonly mergeRules?: ReadRules | null }> {
   return {
-    schema: mergeRules(types).describe(description),
+    schema: mergeRules.describe(description),
     access: ofExisting(({ fields }) => [
       { who: 'everyone who merges change requests', role: conditionsOf(fields.mergeRules) },
     ]),

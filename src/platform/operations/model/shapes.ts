@@ -73,9 +73,10 @@ const rules = z.strictObject({
   ),
 });
 
-/** Merge rules of an organization, as written; an organization cannot inherit rules. */
-export const standaloneMergeRules = z.union([z.strictObject({ type: z.literal('none') }), rules]);
-/** Merge rules of a space, as written. */
+/**
+ * Merge rules of a space or an organization, as written. The documents disagree on whether an organization can inherit
+ * them, so that is left to the platform. Source: docs/platform-notes.md#merge-rules
+ */
 export const mergeRules = z.union([z.strictObject({ type: z.enum(['inherit', 'none']) }), rules]);
 
 /** A rich document. The rich document modules create its nodes. Source: docs/platform-notes.md#rich-documents */

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { list, read, write } from '../model/operation.ts';
 import {
   givenFlag,
+  mergeRules,
   nullableRole,
   optionalFlag,
   optionalText,
@@ -9,7 +10,6 @@ import {
   permissions,
   readMergeRules,
   richDocument,
-  standaloneMergeRules,
   string,
   text,
   texts,
@@ -47,7 +47,7 @@ const organizationUpdate = z.strictObject({
   sso: givenFlag,
   ai: givenFlag,
   inviteLinks: givenFlag,
-  mergeRules: standaloneMergeRules.optional(),
+  mergeRules: mergeRules.optional(),
 });
 
 /** Instructions for agents about the organization. */
