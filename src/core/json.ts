@@ -70,13 +70,13 @@ const CLOSING_BRACE = 0x7d;
 
 /** Returns the index of the quote that ends a string, or the length of the text. */
 function endOfString(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
-    let before = at;
-    while (text.charCodeAt(before - 1) === BACKSLASH) {
-      before -= 1;
-    }
-    if ((at - before) % 2 === 0) {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
       return at;
+    }
+    if (code === BACKSLASH) {
+      at += 1;
     }
   }
   return text.length;
