@@ -100,7 +100,7 @@ function planningCommands(program: Command, context: CommandContext, setExitCode
     .argument('[dir]', 'Manifest directory', '.')
     .option(
       '--base <ref>',
-      'Last applied commit, or "applied" to read it from git; resources declared only there are deleted',
+      'Last applied commit, or "none" (default: "applied", recorded in git by --record); what only it declares is deleted',
     )
     .addOption(new Option('--format <format>', 'Output format').choices(['text', 'markdown', 'json']).default('text'))
     .option('--snapshot <file>', 'Use the actual state saved by octavo snapshot; needs no token and no network')
@@ -137,7 +137,7 @@ function applyingCommands(program: Command, context: CommandContext, setExitCode
     .argument('[dir-or-plan]', 'Manifest directory, or a plan file saved by plan --out', '.')
     .option(
       '--base <ref>',
-      'Last applied commit, or "applied" to read it from git; resources declared only there are deleted',
+      'Last applied commit, or "none" (default: "applied", recorded in git by --record); what only it declares is deleted',
     )
     .option('--yes', 'Apply without asking for confirmation')
     .option('--approve <checksum>', 'Approve the plan, or only its held changes, by checksum')

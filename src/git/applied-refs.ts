@@ -294,6 +294,6 @@ function idOf(scope: string): string {
 
 function movedSince(ref: string, now: string | undefined): SourceError {
   return new SourceError(
-    `cannot move ${ref}: another run has moved it${now === undefined ? '' : ` to ${now.slice(0, 7)}`} since this one started; run again with --base applied`,
+    `cannot move ${ref}: another run has moved it${now === undefined ? '' : ` to ${now.slice(0, 7)}`} since this one started; run again`,
   );
 }

@@ -22,12 +22,13 @@ export interface GuardContext {
 
 /**
  * Marks the changes that wait for approval: deletions of resources that contain something that stays, and of kinds whose
- * deletions need approval. A replacement waits as a whole. Also marks the changes that are paused by their declaration, by
+ * deletions need approval, and changes that show readers a new resource instead of one that has content. A replacement waits as a whole. Also marks the changes that are paused by their declaration, by
  * a person, or because their fields are flapping.
  */
 export function holdChanges(changes: readonly Change[], context: GuardContext): readonly Change[] {
   const { kinds, base, policy } = context;
   const lost = lostContents(changes, context);
+  const newContent = replacedContents(changes, context);
   const isDriftNeeded = !policy.selfHeal || policy.reverts.length > 0;
   const drift = isDriftNeeded ? driftOf(kinds, changes, base) : new Set<Change>();
   const reported = policy.selfHeal ? new Set<Change>() : drift;
@@ -41,6 +42,10 @@ export function holdChanges(changes: readonly Change[], context: GuardContext): 
     const pause = paused(change);
     if (reported.has(change) && change.held === null) {
       return { ...change, paused: pause, held: 'drift is only reported (selfHeal: false)', approvable: true };
+    }
+    const emptied = change.held === null && change.action !== 'delete' ? newContent.get(change.address) : undefined;
+    if (emptied !== undefined) {
+      return { ...change, paused: pause, held: emptied, approvable: true };
     }
     if (change.action !== 'delete' || change.held !== null) {
       return pause === change.paused ? change : { ...change, paused: pause };
@@ -120,6 +125,31 @@ function lostContents(
           reasons.set(holder, describeLost(actual, reasons.get(holder)));
         }
       }
+    }
+  }
+  return reasons;
+}
+
+/**
+ * Finds changes that show readers a resource that the plan creates instead of the one that they see, as a rename does that
+ * is not recognized. The creation waits too: otherwise the next plan would find the new resource and not hold the change.
+ */
+function replacedContents(changes: readonly Change[], { kinds, identity }: GuardContext): ReadonlyMap<Address, string> {
+  const reasons = new Map<Address, string>();
+  const created = new Set(
+    changes.flatMap(({ action, isReplacement, address }) => (action === 'create' && !isReplacement ? [address] : [])),
+  );
+  const rules = new Map(kinds.map((kind) => [kind.name, kind]));
+  const before = (address: Address) => {
+    const actual = identity.bound.get(address) ?? identity.owned.get(address);
+    return actual === undefined ? null : identity.fieldsOf(actual);
+  };
+  for (const change of created.size === 0 ? [] : changes) {
+    const isNew = change.action === 'create' && !change.isReplacement;
+    const shown = change.action === 'delete' || isNew ? null : rules.get(change.kind)?.shownInstead?.(change, before);
+    if (typeof shown === 'string' && created.has(shown)) {
+      reasons.set(change.address, `readers would see the new ${shown} instead of the current content`);
+      reasons.set(shown, `readers would see it instead of the current content of ${change.address}`);
     }
   }
   return reasons;

@@ -89,6 +89,6 @@ function isInside(path: string): boolean {
 function damaged(ref: string, why: string, cause?: unknown): DesiredStateError {
   const message =
     `is damaged: ${why}; point it to a commit that was applied (git push --force origin COMMIT:${ref}), ` +
-    'or delete it and apply again without --base applied';
+    'or delete it and apply again with --base none';
   return new DesiredStateError([{ file: ref, line: 1, column: 1, address: '', message }], [], { cause });
 }

@@ -39,7 +39,7 @@ function inBase({ problems }: DesiredStateError, commit: string, folder: string)
     problems.map((problem) => ({
       ...problem,
       file: `${short}:${posix.join(folder, problem.file)}`,
-      message: `${problem.message} (in the base, checked against the current rules; choose another base with --base)`,
+      message: `${problem.message} (in the base, checked against the current rules; choose another base with --base, or none)`,
     })),
   );
 }

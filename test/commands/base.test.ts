@@ -47,10 +47,63 @@ test('plans a rename as a rename and deletes only what the base declared', async
   expect(changesOf(withBase).toSorted()).toEqual(['delete team/old', 'update team/writers']);
   expect(withBase.baseCommit).toBe(work.repository.git('rev-parse', 'HEAD~1'));
   expect(withBase.unmanaged.map(({ title }) => title)).toEqual(['By hand']);
-  const without = await planned(work);
+  const without = await planned(work, '--base', 'none');
   expect(changesOf(without)).toEqual(['create team/writers']);
   expect(without.baseCommit).toBe(null);
-  expect((await work.inside(['plan'])).stdout).toContain('there is no base, so nothing is deleted');
+  expect((await work.inside(['plan', '--base', 'none'])).stdout).toContain(
+    'there is no base, so nothing is deleted and renames are not recognized',
+  );
+});
+
+test('plans over the recorded commit by default, also with uncommitted files and in a fresh clone', async () => {
+  await using work = await applied();
+  bareRemote(work);
+  work.repository.git('push', '--quiet', 'origin', 'main', REF);
+  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Docs writers }\n');
+  const expected = ['delete team/old', 'update team/writers'];
+  expect(changesOf(await planned(work)).toSorted()).toEqual(expected);
+  work.repository.commit('Rename one, drop one');
+  expect((await planned(work)).baseCommit).toBe(work.repository.git('rev-parse', APPLIED));
+  work.repository.git('update-ref', '-d', REF);
+  expect(changesOf(await planned(work)).toSorted()).toEqual(expected);
+  expect((await work.inside(['apply', '--yes', '--record'])).code).toBe(0);
+  expect(work.teams()).toEqual(['By hand', 'Docs writers']);
+});
+
+test('applies over the recorded base of the remote, and not over an older one if the remote cannot be reached', async () => {
+  await using work = await applied();
+  work.repository.write('teams.yaml', 'teams:\n  writers: { title: Writers }\n');
+  work.repository.commit('Drop one');
+  work.repository.git('remote', 'add', 'origin', join(work.folder, 'gone.git'));
+  const { code, stderr } = await work.inside(['apply', '--yes']);
+  expect(code, stderr).not.toBe(0);
+  expect(stderr).toContain('the recorded base may be outdated');
+  expect(work.teams()).toContain('Old');
+  expect((await work.inside(['apply', '--yes', '--base', 'none'])).code).toBe(0);
+  work.repository.git('update-ref', '-d', REF);
+  const unrecorded = await work.inside(['apply', '--yes']);
+  expect(unrecorded.code, unrecorded.stderr).toBe(0);
+  expect(unrecorded.stderr).toContain('The recorded base and other scopes were not checked');
+});
+
+test('holds a published section that a rename without a base would show empty, until it is approved', async () => {
+  await using work = await openWorkspace();
+  const site =
+    'sites:\n  help:\n    title: Help\n    published: true\n    visibility: public\n    structure:\n      - { key: en, space: guides, path: guides }\n';
+  work.repository.write('sites.yaml', site);
+  work.repository.write('spaces.yaml', 'spaces:\n  guides: { title: Guides }\n');
+  work.repository.commit('A site');
+  expect((await work.inside(['apply', '--yes', '--record'])).code).toBe(0);
+  work.repository.write('spaces.yaml', 'spaces:\n  guides: { title: Handbook }\n');
+  work.repository.commit('Rename the space');
+  expect(changesOf(await planned(work))).toEqual(['update space/guides']);
+  for (const _again of [1, 2]) {
+    const held = await work.inside(['apply', '--yes', '--base', 'none', '--format', 'json']);
+    expect(held.code, held.stderr).toBe(4);
+    expect(held.stderr).toContain('readers would see the new space/guides instead of the current content');
+  }
+  const { heldChecksum } = JSON.parse((await work.inside(['plan', '--base', 'none', '--format', 'json'])).stdout);
+  expect((await work.inside(['apply', '--base', 'none', '--yes', '--approve', heldChecksum])).code).toBe(0);
 });
 
 test('moves the ref with --record only after everything was applied, and reads it with --base applied', async () => {

@@ -178,7 +178,7 @@ test('the commands that init, plan --out and snapshot suggest run unchanged', as
   const next = /Next: (.*)\n$/.exec(init.stderr)?.[1] ?? '';
   expect(await paste(next, work)).toMatchObject({ code: 0 });
   await work.inside(['plan', FOLDER, '--out', "../Ana's plan", ...where]);
-  const plan = await work.inside(['plan', FOLDER, '--out', '../$plan', ...where]);
+  const plan = await work.inside(['plan', FOLDER, '--base', 'none', '--out', '../$plan', ...where]);
   const apply = /apply it with: (.*)\n/.exec(plan.stderr)?.[1] ?? '';
   expect(await paste(apply, work)).toMatchObject({ code: 0 });
   const snapshot = await work.inside(['snapshot', '--out', "../Ana's snapshot", ...where]);

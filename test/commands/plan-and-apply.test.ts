@@ -17,7 +17,7 @@ test('plan, apply and plan print results to standard output and everything else 
   const plan = await work.run('plan', '--detailed-exitcode');
   expect(plan).toMatchObject({ code: 2, stderr: '' });
   expect(plan.stdout).toMatch(/^Plan for .*org_acme.*: commit [0-9a-f]{7}\n/);
-  expect(plan.stdout).toContain('there is no base, so nothing is deleted; set one with --base REF');
+  expect(plan.stdout).toContain('there is no base, so nothing is deleted and renames are not recognized');
   expect(plan.stdout).toMatch(/\n2 to create, 0 unchanged\n$/);
   const withoutTerminal = await work.run('apply');
   expect(withoutTerminal).toMatchObject({ code: 3, stdout: '' });

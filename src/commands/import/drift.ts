@@ -14,7 +14,7 @@ import { counted, printable } from '../../plan/render/words.ts';
 import { chooseOrganization, readConfig } from '../cli/config.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { withPlatform } from '../cli/session.ts';
-import { type LoadedFolder, loadFolder, openFolder } from '../plan/desired.ts';
+import { type LoadedFolder, loadFolder, NO_BASE, openFolder } from '../plan/desired.ts';
 import { planAgainstPlatform, planningInput } from '../plan/planning.ts';
 
 export interface DriftFlags {
@@ -67,7 +67,8 @@ export async function findDrift(place: DriftTarget, flags: DriftFlags, context: 
   const { input, planned } = await withPlatform(config, organization, context, async (session) => {
     const { queue } = session.connection;
     const target = { folder: flags.out, config, organization, queue, loaded: place.loaded };
-    const made = await planningInput(target, flags, context);
+    // By default, drift is compared with the platform alone.
+    const made = await planningInput(target, { ...flags, base: flags.base ?? NO_BASE }, context);
     return { input: made, planned: await planAgainstPlatform(made, session, context.terminal) };
   });
   const { observation, identity, plan } = planned;

@@ -18,7 +18,7 @@ import type { CommandContext } from '../cli/context.ts';
 import { type PlatformSession, withPlatform } from '../cli/session.ts';
 import { runApply } from './apply-run.ts';
 import { isAwaited } from './apply-summary.ts';
-import { openRefs } from './desired.ts';
+import { NO_BASE, openRefs } from './desired.ts';
 import { approvalFor } from './next-command.ts';
 import { renderPlan } from './plan.ts';
 import { findDifferences, type PlanFile, readPlanFile } from './plan-file.ts';
@@ -41,7 +41,12 @@ export async function applyCommand(target: string, flags: ApplyFlags, context: C
     const { connection } = session;
     const { input, planned } =
       file === null
-        ? await planFolder({ folder: target, config, organization, queue: connection.queue }, flags, session, context)
+        ? await planFolder(
+            { folder: target, config, organization, queue: connection.queue, isApplied: true },
+            flags,
+            session,
+            context,
+          )
         : await planFile(file, target, { config, organization, session }, flags, context);
     refuseStalePlan(file, planned.plan, input.policy);
     checkApproval(flags, planned.plan);
@@ -128,7 +133,7 @@ async function readRecorded(
   }
   const place = { organization, scope, directory, repository: head.root };
   const fetch = record === true ? 'always' : 'if-needed';
-  const refs = await openRefs(place, { base: undefined, fetch, warn: terminal.err });
+  const refs = await openRefs(place, { base: NO_BASE, fetch, warn: terminal.err });
   return {
     place,
     refs,
@@ -251,6 +256,6 @@ async function refuseOlderCommit(
     return;
   }
   throw new RefusedPlanError(
-    `the plan file is stale: ${recorded.slice(0, 7)} has been recorded as applied since; create a new plan with --base applied`,
+    `the plan file is stale: ${recorded.slice(0, 7)} has been recorded as applied since; create a new plan`,
   );
 }

@@ -2,7 +2,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
 import type { Address } from '../../core/address.ts';
-import { ConfigError, messageOf } from '../../core/errors.ts';
+import { ConfigError, messageOf, SourceError } from '../../core/errors.ts';
 import type { FileTree } from '../../core/files/file-tree.ts';
 import type { Base } from '../../core/resource.ts';
 import { defaultScope, ROOT_SCOPE } from '../../core/scope.ts';
@@ -81,12 +81,18 @@ async function folderAt(cwd: string, folder: string): Promise<string> {
 /** The base of a plan, and when to fetch the applied refs. */
 export interface BaseOptions {
   readonly organization: string;
-  /** A commit, branch or tag; `applied` for the last applied commit of the scope; undefined for no base. */
+  /**
+   * A commit, branch or tag; `applied`, or undefined, for the last applied commit of the scope; `none` for no base.
+   * Without git, `applied` is an error, and undefined means none.
+   */
   readonly base: string | undefined;
   /** Explicit scope; undefined if it is derived from the folder. */
   readonly scope: string | undefined;
-  /** When to fetch the applied refs: always, if the remote responds (otherwise with a warning), or only if needed. */
-  readonly fetch: 'always' | 'if-possible' | 'if-needed';
+  /**
+   * When to fetch the applied refs: always; always, but without an error if nothing is recorded here; if the remote
+   * responds (otherwise with a warning); or only if needed.
+   */
+  readonly fetch: 'always' | 'if-recorded' | 'if-possible' | 'if-needed';
   readonly warn: (text: string) => void;
 }
 
@@ -101,6 +107,9 @@ export interface FolderBase {
   readonly refs: AppliedRefs | null;
 }
 
+/** Value of `--base` for a plan without a base. */
+export const NO_BASE = 'none';
+
 const makeLoader = () => createManifestLoader(kinds);
 
 /** Reads the base of a folder, whose commit is `head`. Throws ConfigError, DesiredStateError and SourceError. */
@@ -114,7 +123,7 @@ export async function loadBase(
   const path = resolve(cwd, folder);
   const scope = options.scope ?? (await scopeAt(path));
   if (head === null) {
-    if (ref !== undefined) {
+    if (ref !== undefined && ref !== NO_BASE) {
       throw new ConfigError(`--base requires a git repository with a commit, and ${folder} is not in one`);
     }
     return { base: null, commit: null, scope, otherScopes: undefined, place: null, refs: null };
@@ -122,9 +131,9 @@ export async function loadBase(
   const place = { organization, scope, directory: await folderInRepository(path), repository: head.root };
   const refs = await openRefs(place, options);
   const found =
-    ref === undefined
+    ref === NO_BASE
       ? null
-      : ref === 'applied'
+      : ref === undefined || ref === 'applied'
         ? await readAppliedBase(refs, place, head.commit, makeLoader)
         : await baseOfRef(refs, place, ref);
   return {
@@ -163,11 +172,19 @@ export async function openRefs(
   const refs = new AppliedRefs(openRefHost(repository), organization);
   await refs.readLocal();
   // Refs of an earlier fetch are good enough to plan with; without any, the remote is needed.
-  if (fetch === 'always' || (base === 'applied' && refs.tipOf(scope) === null)) {
+  const isRecorded = refs.tipOf(scope) !== null;
+  if (fetch === 'always' || (base === 'applied' && !isRecorded)) {
     await refs.update();
-  } else if (fetch === 'if-possible') {
+  } else if (fetch !== 'if-needed' || (base === undefined && !isRecorded)) {
     await refs.update().catch((error: unknown) => {
-      warn(`Other scopes were not checked: ${messageOf(error)}.\n`);
+      if (fetch === 'if-recorded' && isRecorded) {
+        throw new SourceError(
+          `${messageOf(error)}; the recorded base may be outdated: make the remote reachable, or pass --base with a commit or none`,
+          { cause: error },
+        );
+      }
+      const unchecked = base === undefined && !isRecorded ? 'The recorded base and other scopes' : 'Other scopes';
+      warn(`${unchecked} were not checked: ${messageOf(error)}.\n`);
     });
   }
   return refs;

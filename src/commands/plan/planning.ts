@@ -47,11 +47,13 @@ export interface PlanningTarget {
   readonly loaded?: LoadedFolder;
   /** Called with the sections of large manifests before they are parsed. */
   readonly onSections?: OnSections;
+  /** True if the plan is applied, so that the recorded base must be that of the remote. */
+  readonly isApplied?: boolean;
 }
 
 /** Reads a folder and its base. Throws DesiredStateError with every problem of the manifests. */
 export async function planningInput(
-  { folder, config, organization, queue, loaded, onSections }: PlanningTarget,
+  { folder, config, organization, queue, loaded, onSections, isApplied }: PlanningTarget,
   flags: PlanningFlags,
   context: CommandContext,
 ): Promise<CommandInput> {
@@ -61,7 +63,7 @@ export async function planningInput(
     organization: organization.id,
     base: flags.base,
     scope: scopeOf(flags, organization),
-    fetch: fetchOf(flags),
+    fetch: fetchOf(flags, isApplied === true),
     warn: err,
   });
   return {
@@ -94,11 +96,17 @@ export function scopeOf(
 }
 
 /** Deletions and records need the applied refs of the remote; a plan alone does not need the network. */
-function fetchOf({ base, snapshot, record, comment }: PlanningFlags): BaseOptions['fetch'] {
+function fetchOf({ base, snapshot, record, comment }: PlanningFlags, isApplied: boolean): BaseOptions['fetch'] {
   if (snapshot !== undefined) {
     return 'if-needed';
   }
-  return base === 'applied' || record === true ? 'always' : comment === true ? 'if-possible' : 'if-needed';
+  if (base === 'applied' || record === true) {
+    return 'always';
+  }
+  if (isApplied && base === undefined) {
+    return 'if-recorded';
+  }
+  return comment === true ? 'if-possible' : 'if-needed';
 }
 
 /** Returns the configured limits and approvals, with the overrides of the command line. */

@@ -83,6 +83,13 @@ export const siteSpace = structurePart<SiteSpace>({
     declared.fields.hidden === true && actual.facts?.hidden !== undefined
       ? ['hidden: the platform did not return the current value; versions before 0.167 cannot hide a site space']
       : [],
+  shownInstead({ address, within, declared }, before) {
+    const shown = before(address)?.space;
+    const isPublished = within !== null && before(within)?.published === true;
+    return isPublished && shown !== undefined && typeof declared.space === 'string' && declared.space !== shown
+      ? declared.space
+      : null;
+  },
   deletedWith: (fields) => fields.section,
   keepsOne: true,
   unique: 'path',

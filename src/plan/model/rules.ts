@@ -136,6 +136,11 @@ export interface KindRules {
   implicitAddress?(actual: Actual): Address;
   /** Describes the damage of a deletion; a greater weight is shown earlier. */
   impact?(actual: Actual): { readonly weight: number; readonly text: string };
+  /**
+   * Returns the resource that readers see instead of another after a change; null if there is none. Until a person
+   * approves it, no resource that the same plan creates takes the place of one that has content.
+   */
+  shownInstead?(change: Change, before: (address: Address) => Fields | null): Address | null;
   /** Returns changes that no field shows, which are added to an update: a translation that must run again. */
   extraChanges?(
     declared: Declared,

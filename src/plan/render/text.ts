@@ -229,7 +229,14 @@ export function listRows(plan: Pick<Plan, 'adopted' | 'pending' | 'notes' | 'has
     ...(plan.adopted.length > 0 ? [['Adopted', adoptedWords(plan)] as const] : []),
     ...plan.pending.map(({ address, reason }) => ['Pending', `${printable(address)}: ${reason}`] as const),
     ...plan.notes.map(({ address, text }) => ['Note', `${printable(address)}: ${printable(text)}`] as const),
-    ...(plan.hasBase ? [] : [['Note', 'there is no base, so nothing is deleted; set one with --base REF'] as const]),
+    ...(plan.hasBase
+      ? []
+      : [
+          [
+            'Note',
+            'there is no base, so nothing is deleted and renames are not recognized; set one with --base REF',
+          ] as const,
+        ]),
     ...(plan.unmanaged.length > 0 ? [['Unmanaged', unmanagedWords(plan)] as const] : []),
   ];
 }
