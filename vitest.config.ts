@@ -2,7 +2,10 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { SIZE } from './test/support/campaign.ts';
+import { openRunFolders } from './test/support/run-folder.ts';
 import { SlowestFiles } from './test/support/slowest-files.ts';
+
+openRunFolders();
 
 /**
  * Files of a group share processes, which load and compile each module once. All other files have a process of their own:

@@ -1,10 +1,11 @@
 /** Runs decK, which reconciles Kong: a program of the same kind as Octavo, but not written for Node. */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { execFileSync } from '../test/support/programs.ts';
 import { startProcess } from './measure.ts';
 import { LATENCY } from './platform.ts';
 import type { CaseContext } from './runner.ts';

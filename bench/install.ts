@@ -1,9 +1,9 @@
 /** Builds Octavo and installs it in a temporary folder, with the measuring programs. Needs only what `npm ci` installs. */
-import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { execFileSync } from '../test/support/programs.ts';
 
 /** Paths of what is measured. */
 export interface Installed {

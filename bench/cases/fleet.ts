@@ -1,9 +1,9 @@
 /** Fleets on PostgreSQL: leases, the outbox, and what organizations cost that do nothing. */
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasPostgres, type PostgresCluster, startPostgres } from '../../test/support/postgres.ts';
+import { execFileSync } from '../../test/support/programs.ts';
 import { startDaemon } from '../daemon.ts';
 import { ratios } from '../figures.ts';
 import { cpuSeconds, residentMegabytes } from '../machine.ts';

@@ -1,10 +1,10 @@
 /** Checks the comparison with decK: the fake of Kong's API, and what happens without decK. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import { findDeck } from '../../bench/deck.ts';
 import { endWithParent } from '../support/end-with-parent.ts';
+import { spawn } from '../support/programs.ts';
 
 const KONG = fileURLToPath(new URL('../../bench/process/kong.ts', import.meta.url));
 

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import { commandLine } from '../../scripts/docs.ts';
 import { completeWords } from '../../src/commands/completion/complete.ts';
 import { operations } from '../../src/platform/operations/index.ts';
 import { eventually, octavo } from '../support/octavo-process.ts';
+import { spawn } from '../support/programs.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));

@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readLine } from '../../src/commands/completion/line.ts';
 import { codePoint } from '../support/code-points.ts';
+import { execFileSync } from '../support/programs.ts';
 
 const BREAKS = ' \t\n"\'><=;|&(:';
 

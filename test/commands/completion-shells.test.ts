@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCRIPTS, SHELLS } from '../../src/commands/completion/scripts.ts';
 import { makeFolder } from '../git/repository.ts';
-import { isInstalled, typeInto } from '../support/interactive-shell.ts';
+import { typeInto } from '../support/interactive-shell.ts';
+import { findProgram } from '../support/programs.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
 
@@ -45,10 +46,12 @@ printf '\\nARGS'; printf '<%s>' "$@"; printf 'END\\n'
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  // .ci/run installs the shells; elsewhere the test of a missing shell is reported as skipped.
-  const canType = (shell: string) => isInstalled(shell) && isInstalled('script');
   test.for(SHELLS)('%s passes completed words to the command', { timeout: 60_000 }, async (shell, { skip }) => {
-    skip(!canType(shell), `${shell} or script is not installed`);
+    const needed = shell === 'bash' ? (['script'] as const) : ([shell, 'script'] as const);
+    skip(
+      needed.some((program) => findProgram(program) === null),
+      `${needed.join(' or ')} is not installed`,
+    );
     const lines = TYPED.map(([line]) => line);
     const shown = await typeInto(shell, { folder, script: `script.${shell}`, lines });
     const passed = [...shown.matchAll(/^ARGS(<.*>)END\r?$/gm)].map(([, args = '']) => args);

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runGit } from '../git/repository.ts';
 import { TOKEN } from '../support/octavo-process.ts';
+import { execFileSync } from '../support/programs.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 const CANARY = 'canary-4b1d-never-to-be-sent';

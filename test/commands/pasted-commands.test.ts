@@ -1,4 +1,3 @@
-import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +9,7 @@ import { codePoint } from '../support/code-points.ts';
 import { FakeForge } from '../support/fake-forge.ts';
 import { HOSTILE_TEXTS } from '../support/hostile-texts.ts';
 import { eventually } from '../support/octavo-process.ts';
+import { spawn, spawnSync } from '../support/programs.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));

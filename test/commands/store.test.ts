@@ -4,15 +4,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { toFirstLayout } from '../store/first-layout.ts';
-import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../support/postgres.ts';
+import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts';
 import { openWorkspace } from '../support/workspace.ts';
 
 let cluster: PostgresCluster;
 beforeAll(async () => {
   if (hasPostgres) {
     cluster = await startPostgres({ auth: 'scram-sha-256' });
-  } else {
-    reportMissingPostgres('tests of "octavo store" with PostgreSQL');
   }
 });
 afterAll(() => cluster?.stop());

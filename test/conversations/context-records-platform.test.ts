@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,6 +17,7 @@ import { endWithParent } from '../support/end-with-parent.ts';
 import { createFastClock } from '../support/fast-clock.ts';
 import { Helpdesk, SECRET, testRedactor } from '../support/helpdesk.ts';
 import { eventually } from '../support/octavo-process.ts';
+import { spawn } from '../support/programs.ts';
 
 /* Over sockets, to an embedded platform without conversations: a site accepts them as its context records. */
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,8 @@ import { countCases } from '../support/campaign.ts';
 import { ConversationSink, type SinkFault } from '../support/conversation-sink.ts';
 import { endWithParent } from '../support/end-with-parent.ts';
 import { Helpdesk, SECRET, type TicketState } from '../support/helpdesk.ts';
-import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../support/postgres.ts';
+import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts';
+import { spawn } from '../support/programs.ts';
 
 /* A real process, killed with SIGKILL at random points and restarted on the same state file. */
 
@@ -31,8 +32,6 @@ let cluster: PostgresCluster | undefined;
 beforeAll(async () => {
   if (hasPostgres) {
     cluster = await startPostgres();
-  } else {
-    reportMissingPostgres('kills of an ingestion');
   }
 });
 afterAll(() => cluster?.stop());

@@ -1,11 +1,11 @@
 // A replica that reaches PostgreSQL, but gets no answers: until when the server keeps its leases.
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { LeaseKeeper } from '../../src/fleet/lease-keeper.ts';
 import { PostgresLeases } from '../../src/store/postgres/leases.ts';
 import { openPostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
 import { eventually } from '../support/octavo-process.ts';
-import { hasPostgres, reportMissingPostgres, startPostgres } from '../support/postgres.ts';
+import { hasPostgres, startPostgres } from '../support/postgres.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 
 /** Milliseconds of a lease. */
@@ -13,12 +13,6 @@ const TTL = 2000;
 /** Milliseconds that a renewal may be under way. */
 const DELIVERY = 2000;
 const LIMITS = { connectTimeout: 500, statementTimeout: 1000 };
-
-beforeAll(() => {
-  if (!hasPostgres) {
-    reportMissingPostgres('a connection that is cut in one direction');
-  }
-});
 
 /** Faults by which answers are lost, also those of new connections. */
 const FAULTS: Readonly<Record<string, (proxy: TcpProxy) => void>> = {

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openPostgresDatabase, type PostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
 import { countCases, pickCases, SEED } from '../support/campaign.ts';
 import { hasPgBouncer, PgBouncer } from '../support/pgbouncer.ts';
-import { hasPostgres, reportMissingPostgres, startPostgres } from '../support/postgres.ts';
+import { hasPostgres, startPostgres } from '../support/postgres.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 import { causeFaults, createDice } from './fault-schedule.ts';
 
@@ -27,12 +27,6 @@ const WAYS = {
   'a pool of one connection': { pool: 1, isPooled: false },
   'PgBouncer in transaction mode': { pool: 3, isPooled: true },
 } as const;
-
-beforeAll(() => {
-  if (!hasPostgres) {
-    reportMissingPostgres('faults of the database');
-  }
-});
 
 describe.skipIf(!hasPostgres)('a database that fails', () => {
   for (const [way, { pool, isPooled }] of pickCases(Object.entries(WAYS), 1)) {

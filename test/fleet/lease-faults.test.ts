@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import type { LeaseWork } from '../../src/fleet/fleet-leases.ts';
 import { SharedLeases } from '../../src/fleet/shared-leases.ts';
@@ -8,7 +8,7 @@ import { PostgresLeases } from '../../src/store/postgres/leases.ts';
 import { openPostgresDatabase, type PostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
 import { countCases, pickCases, SEED } from '../support/campaign.ts';
 import { hasPgBouncer, PgBouncer } from '../support/pgbouncer.ts';
-import { hasPostgres, reportMissingPostgres, startPostgres } from '../support/postgres.ts';
+import { hasPostgres, startPostgres } from '../support/postgres.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 import { causeFaults, createDice } from './fault-schedule.ts';
 
@@ -35,12 +35,6 @@ const WAYS = {
 
 /** Every message is lost. */
 const NO_SIGNALS: FleetSignals = { isConnected: false, send: async () => undefined, listen: () => () => undefined };
-
-beforeAll(() => {
-  if (!hasPostgres) {
-    reportMissingPostgres('faults of leases');
-  }
-});
 
 describe.skipIf(!hasPostgres)('a fleet whose database fails', () => {
   for (const [way, { pool, isPooled }] of pickCases(Object.entries(WAYS), 1)) {

@@ -5,14 +5,12 @@ import { SharedLeases } from '../../src/fleet/shared-leases.ts';
 import type { Lease } from '../../src/store/leases.ts';
 import { openFleetStore } from '../../src/store/postgres/fleet-store.ts';
 import { openPostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
-import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../support/postgres.ts';
+import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts';
 
 let cluster: PostgresCluster;
 beforeAll(async () => {
   if (hasPostgres) {
     cluster = await startPostgres();
-  } else {
-    reportMissingPostgres('tests of a fleet on PostgreSQL');
   }
 });
 afterAll(() => cluster?.stop());

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { countCases, SEED } from '../support/campaign.ts';
 import { eventually } from '../support/octavo-process.ts';
-import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../support/postgres.ts';
+import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts';
 import { shiftClock } from '../support/shifted-clock.ts';
 import { createDice, type Dice } from './fault-schedule.ts';
 import { OwnerSampler } from './owner-sampler.ts';
@@ -92,12 +92,6 @@ const FAULTS: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
     await victim.drain();
   },
 };
-
-beforeAll(() => {
-  if (!hasPostgres) {
-    reportMissingPostgres('fleets of processes');
-  }
-});
 
 describe.skipIf(!hasPostgres)('three daemons', () => {
   test.concurrent(

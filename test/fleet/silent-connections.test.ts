@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgresDatabase, type PostgresDatabase } from '../../src/store/postgres/postgres-database.ts';
 import { eventually } from '../support/octavo-process.ts';
 import { hasPgBouncer, PgBouncer } from '../support/pgbouncer.ts';
-import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../support/postgres.ts';
+import { hasPostgres, type PostgresCluster, startPostgres } from '../support/postgres.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 
 /** Milliseconds without an answer until the server is asked. */
@@ -18,8 +18,6 @@ let cluster: PostgresCluster;
 beforeAll(async () => {
   if (hasPostgres) {
     cluster = await startPostgres();
-  } else {
-    reportMissingPostgres('silent connections');
   }
 });
 afterAll(() => cluster?.stop());

@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import type { RequestEntry } from '../../src/emulator/http/request-log.ts';
+import { execFileSync } from '../support/programs.ts';
 import { shiftClock } from '../support/shifted-clock.ts';
 import { findEpochFaults, readStamp } from './stamps.ts';
 

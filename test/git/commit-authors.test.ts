@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MAX_COMMITS, readCommitAuthors } from '../../src/git/commit-authors.ts';
 import { repositoryIn } from '../../src/git/repository.ts';
 import { openGit } from '../../src/git/run.ts';
+import { execFileSync } from '../support/programs.ts';
 import { makeFolder, makeRepository, runGit, type TestRepository } from './repository.ts';
 
 let folder: string;

@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readHeadCommit } from '../../src/git/head-commit.ts';
 import { requireRepository } from '../../src/git/repository.ts';
+import { execFileSync } from '../support/programs.ts';
 import { makeFolder, makeRepository, type TestRepository } from './repository.ts';
 
 let folder: string;

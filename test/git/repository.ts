@@ -1,8 +1,8 @@
 /** Creates real git repositories for tests. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { execFileSync } from '../support/programs.ts';
 
 /** A real repository for the tests, in a folder of its own. */
 export interface TestRepository {
@@ -15,8 +15,7 @@ export interface TestRepository {
 
 /** Creates a temporary folder, in memory where the system can: git creates many small files. The caller removes it. */
 export function makeFolder(): string {
-  const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-  return realpathSync(mkdtempSync(join(parent, 'octavo-git-')));
+  return realpathSync(mkdtempSync(join(process.env.OCTAVO_TEST_MEMORY ?? tmpdir(), 'octavo-git-')));
 }
 
 /** Settings of every run: `file:` transports, and no maintenance, which is a second process after each commit. */

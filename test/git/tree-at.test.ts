@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -6,6 +5,7 @@ import { SourceError } from '../../src/core/errors.ts';
 import type { FileTree } from '../../src/core/files/file-tree.ts';
 import { readTreeAt } from '../../src/git/tree-at.ts';
 import { openDiskTree } from '../../src/manifests/files/disk-tree.ts';
+import { execFileSync } from '../support/programs.ts';
 import { makeFolder, makeRepository, type TestRepository } from './repository.ts';
 
 let folder: string;

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -6,6 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { IGNORE_LIMITS, IgnoreError, parseIgnoreRules } from '../../src/manifests/files/ignore-rules.ts';
 import { makeFolder, makeRepository } from '../git/repository.ts';
 import { countCases } from '../support/campaign.ts';
+import { execFileSync } from '../support/programs.ts';
 
 const folder = makeFolder();
 makeRepository(folder);

@@ -1,5 +1,5 @@
 /** Notifications of a real process, killed with SIGKILL at random points and restarted on the same state file. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import type { Fact } from '../../src/store/notifications.ts';
 import { countCases, SEED } from '../support/campaign.ts';
 import { endWithParent } from '../support/end-with-parent.ts';
 import { FakeWebhookReceiver } from '../support/notify/fake-webhook-receiver.ts';
+import { spawn } from '../support/programs.ts';
 
 const CHILD = fileURLToPath(new URL('notify-process.ts', import.meta.url));
 const KILLS = countCases({ sample: 4, ci: 12, full: 100 });

@@ -1,10 +1,10 @@
 /** Checks that a checkout runs its build only if the build matches the source, and where compiled code is cached. */
-import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { execFileSync } from '../support/programs.ts';
 
 const { sourceDigest } = (await import(new URL('../../bin/source.js', import.meta.url).href)) as {
   sourceDigest: (root: string) => string;

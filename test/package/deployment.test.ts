@@ -1,10 +1,9 @@
 /** Checks the Helm chart and the Kustomize bases. Their text is checked against their source with the generated pages. */
-import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ALERTS } from '../../scripts/deployment/alerts.ts';
 import { deploymentFiles } from '../../scripts/deployment/files.ts';
@@ -12,6 +11,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { faultOf } from '../docs/command-lines.ts';
+import { execFileSync, spawnSync } from '../support/programs.ts';
 import { helm, type KubernetesObjects, kubectl, kustomize, readObjects } from './kubernetes.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -236,10 +236,4 @@ describe.runIf(hasPrograms)('the Helm chart', () => {
     expect(deployment).toContain('{"configMap":{"name":"more"}}');
     expect(deployment).toContain(`registry.example/octavo@sha256:${'a'.repeat(64)}`);
   });
-});
-
-beforeAll(() => {
-  if (!hasPrograms) {
-    process.stderr.write('SKIPPED: tests of the Helm chart, because helm and kubectl are not in the PATH\n');
-  }
 });

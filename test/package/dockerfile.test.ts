@@ -1,4 +1,3 @@
-import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseIgnoreRules } from '../../src/manifests/files/ignore-rules.ts';
 import { eventually } from '../support/octavo-process.ts';
+import { execFileSync, spawn } from '../support/programs.ts';
 import { copyInto, linkProductionModules, ROOT } from './pruned.ts';
 
 interface Instruction {

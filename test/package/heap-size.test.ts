@@ -1,10 +1,10 @@
 /** Checks that the entry point keeps the heap close to the live data, whatever the commands allocate. */
-import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { execFileSync } from '../support/programs.ts';
 
 /**
  * Keeps 40 MB alive, and replaces 400 MB of objects that have been promoted when they die, like those of slow requests.

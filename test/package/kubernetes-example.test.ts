@@ -217,9 +217,3 @@ describe.runIf(kubectl !== '')(EXAMPLE, () => {
     expect([...new Set(mounts)].sort()).toEqual(volumes.sort());
   });
 });
-
-beforeAll(() => {
-  if (kubectl === '') {
-    process.stderr.write(`SKIPPED: tests of ${EXAMPLE}, because kubectl is not in the PATH\n`);
-  }
-});

@@ -1,8 +1,6 @@
 /** Finds and runs the programs that render the Helm chart and kustomizations. */
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import { execFileSync, findProgram } from '../support/programs.ts';
 
 export interface KubernetesObject {
   readonly kind: string;
@@ -14,14 +12,8 @@ export interface KubernetesObject {
 /** Objects by kind and name, such as `Service/octavo`. */
 export type KubernetesObjects = ReadonlyMap<string, KubernetesObject>;
 
-const find = (program: string) =>
-  (process.env.PATH ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, program))
-    .find(existsSync) ?? '';
-
-/** Paths of the programs; empty if they are not in the PATH. */
-export const [helm, kubectl] = [find('helm'), find('kubectl')];
+/** Paths of the programs; empty if they are not installed. */
+export const [helm, kubectl] = [findProgram('helm') ?? '', findProgram('kubectl') ?? ''];
 
 export function readObjects(text: string): KubernetesObjects {
   const objects = parseAllDocuments(text).flatMap((each) => (each.toJS() as KubernetesObject | null) ?? []);

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -8,6 +7,7 @@ import { type CiMachine, filled, makeMachine, runGitLabJob, runSteps, type Step 
 import { FakeForge, FakeGiteaPull, FakeGitHubPull, FakeGitLabPull } from '../support/fake-forge.ts';
 import { FakeGitea, FakeGitHub, FakeGitLab } from '../support/fake-pulls.ts';
 import { TOKEN } from '../support/octavo-process.ts';
+import { spawnSync } from '../support/programs.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
 import { ROOT } from './pruned.ts';
 

@@ -1,31 +1,22 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect as connectTcp, createServer as createTcpServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { ConfigError, NotThePlatformError, TransientError } from '../../src/core/errors.ts';
 import { openTransport } from '../../src/platform/http/transport.ts';
 import { FORGES } from '../forge/samples.ts';
+import { NAMES } from '../support/certificates.ts';
 import { FakeForge } from '../support/fake-forge.ts';
 import { OctavoProcess, octavo, TOKEN } from '../support/octavo-process.ts';
 import { openWorkspace } from '../support/workspace.ts';
 
 const servers: Server[] = [];
 const closing: (() => Promise<void>)[] = [];
-let folder: string;
 
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'octavo-tls-'));
-  const script =
-    'openssl req -x509 -newkey rsa:2048 -nodes -days 2 -keyout key.pem -out cert.pem -subj /CN=platform.example -addext subjectAltName=DNS:platform.example,DNS:forge.example';
-  execFileSync('sh', ['-c', script], { cwd: folder, stdio: 'ignore' });
-});
-afterAll(() => rmSync(folder, { recursive: true }));
 beforeEach(() => {
   for (const name of ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'NO_PROXY', 'no_proxy']) {
     vi.stubEnv(name, undefined);
@@ -48,7 +39,7 @@ async function listen<S extends Server>(server: S): Promise<number> {
 }
 
 function tls(listener: RequestListener): Promise<number> {
-  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => readFileSync(join(folder, name)));
+  const { key, cert } = NAMES;
   return listen(createTlsServer({ ...(key && cert ? { key, cert } : {}) }, listener));
 }
 
@@ -179,7 +170,7 @@ describe('a proxy from the environment', () => {
       ...work.env,
       OCTAVO_BASE_URL: 'https://platform.example',
       HTTPS_PROXY: proxy.url,
-      NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem'),
+      NODE_EXTRA_CA_CERTS: NAMES.path,
     };
     const doctor = await octavo(['doctor'], { cwd: work.folder, env });
     expect(doctor).toMatchObject({ code: 0, stdout: expect.stringContaining('accepted, for Acme') });
@@ -233,7 +224,7 @@ test('people sign in to the web page with a provider behind a proxy, with a cert
     await daemon.stop();
     return { status: answer.status, location: answer.headers.get('location'), text };
   };
-  expect(await start({ NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') })).toMatchObject({
+  expect(await start({ NODE_EXTRA_CA_CERTS: NAMES.path })).toMatchObject({
     status: 303,
     location: expect.stringMatching(/^https:\/\/forge\.example\/auth\?/),
   });

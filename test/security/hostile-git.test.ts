@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pickCases } from '../support/campaign.ts';
+import { execFileSync } from '../support/programs.ts';
 import { Target } from './commands.ts';
 import { gitAttacks } from './git-attacks.ts';
 import { treeAttacks } from './tree-attacks.ts';

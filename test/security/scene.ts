@@ -1,5 +1,4 @@
 /** Creates hostile repositories, each from the same harmless one, with secrets around it that must not be shown. */
-import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
@@ -13,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder, makeRepository, runGit } from '../git/repository.ts';
+import { execFileSync } from '../support/programs.ts';
 
 /**
  * Secrets around a repository: in the environment, in its `.git/config`, in a file outside, and in an untracked file.

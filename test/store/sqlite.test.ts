@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -21,6 +20,7 @@ import { StoreError } from '../../src/core/errors.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { RecordEntry } from '../../src/store/store.ts';
 import { endWithParent } from '../support/end-with-parent.ts';
+import { spawn } from '../support/programs.ts';
 import { toFirstLayout } from './first-layout.ts';
 
 const entry: RecordEntry = { address: 'team/a', kind: 'team', id: 't', fields: {}, protect: true, metadata: {} };

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   mkdirSync,
@@ -17,6 +16,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { RecordEntry } from '../../src/store/store.ts';
+import { execFileSync } from '../support/programs.ts';
 import { toFirstLayout } from './first-layout.ts';
 
 const entry = (n: number, title = 'T'): RecordEntry => ({

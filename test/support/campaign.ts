@@ -2,8 +2,8 @@
  * Size and seed of the campaigns: tests of very many cases, such as a kill at every write. `npm test` runs a sample of
  * each campaign, `.ci/run` a larger one (CAMPAIGN=ci), and `npm run test:campaigns` all of it (CAMPAIGN=full).
  */
-import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
+import { execFileSync } from './programs.ts';
 
 const SIZES = ['sample', 'ci', 'full'] as const;
 type Size = (typeof SIZES)[number];

@@ -1,11 +1,11 @@
 /** Runs the steps of CI examples as the runners of GitHub and GitLab do. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeRepository, runGit } from '../git/repository.ts';
 import { checkOutput, type Ended } from './octavo-process.ts';
+import { spawn } from './programs.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/octavo.js', import.meta.url));
 

@@ -1,8 +1,8 @@
 /** A process that a test started ends when the test process is killed. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { canEndWithParent, endWithParent } from './end-with-parent.ts';
+import { spawn } from './programs.ts';
 
 const CHILD = "console.log('started'); setTimeout(() => console.log('survived'), 20_000)";
 

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync } from './programs.ts';
 
 /** Creates a named pipe, which blocks its readers until there is a writer. */
 export function makeFifo(path: string): void {

@@ -1,19 +1,9 @@
 /** Types into a real shell on a pseudo-terminal, by `script` of util-linux. */
-import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { delimiter } from 'node:path';
+import { spawn } from './programs.ts';
 
 export type InteractiveShell = 'bash' | 'zsh' | 'fish';
-
-/** Reports whether a program is installed. */
-export function isInstalled(program: string): boolean {
-  try {
-    execFileSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const STARTS: Readonly<Record<InteractiveShell, { readonly command: string; readonly setup: string }>> = {
   bash: { command: 'bash --norc --noprofile -i', setup: 'bind "set bell-style none"' },

@@ -1,7 +1,7 @@
 /** PgBouncer for tests: a pooler in transaction mode in front of a PostgreSQL server. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,12 +9,11 @@ import { endWithParent } from './end-with-parent.ts';
 import { findFreePort } from './free-port.ts';
 import { eventually } from './octavo-process.ts';
 import { type PostgresCluster, systemUser } from './postgres.ts';
+import { findProgram, spawn } from './programs.ts';
 
-/** Path of Debian's PgBouncer. */
-const EXECUTABLE = '/usr/sbin/pgbouncer';
+const EXECUTABLE = findProgram('pgbouncer');
 
-/** True if there is a PgBouncer. In CI there must be one. */
-export const hasPgBouncer = existsSync(EXECUTABLE) || process.env.CI !== undefined;
+export const hasPgBouncer = EXECUTABLE !== null;
 
 /**
  * A pooler that gives each transaction another connection of `size` connections. As in its default configuration, it
@@ -30,7 +29,7 @@ export class PgBouncer implements AsyncDisposable {
     this.port = port;
     this.#folder = folder;
     // It refuses to run as root.
-    this.#process = spawn(...endWithParent(EXECUTABLE, [join(folder, 'pgbouncer.ini')]), {
+    this.#process = spawn(...endWithParent(EXECUTABLE ?? '', [join(folder, 'pgbouncer.ini')]), {
       ...systemUser(),
       stdio: ['ignore', 'pipe', 'pipe'],
     });

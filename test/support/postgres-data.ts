@@ -1,22 +1,9 @@
 /** Creates data folders of PostgreSQL for tests. */
-import { execFileSync } from 'node:child_process';
-import {
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-
-/** Folder of Debian's packages, one folder for each version. */
-export const VERSIONS = '/usr/lib/postgresql';
+import { execFileSync, findProgram } from './programs.ts';
 
 /** Folder of the checkout that git ignores, with a new cluster for each version of PostgreSQL. */
 const TEMPLATES = fileURLToPath(new URL('../../.octavo/postgres/', import.meta.url));
@@ -97,14 +84,10 @@ export function giveTo({ uid, gid }: SystemUser, ...paths: readonly string[]): v
   }
 }
 
-/** Returns the folder of the newest version's programs; null if there is none. */
-export function findPrograms(): string | null {
-  const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS) : [];
-  const newest = versions.toSorted((a, b) => Number(b) - Number(a))[0];
-  return newest === undefined ? null : join(VERSIONS, newest, 'bin');
-}
+/** Path of the server; null if it is not installed. */
+export const POSTGRES = findProgram('postgresql');
 
 /** Returns the path of one of the programs of PostgreSQL, such as `pg_dump`. */
 export function postgresProgram(name: string): string {
-  return join(findPrograms() ?? VERSIONS, name);
+  return join(dirname(POSTGRES ?? ''), name);
 }

@@ -1,5 +1,5 @@
 /** PostgreSQL server for tests: a cluster of its own in a temporary folder. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,17 +9,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { endWithParent } from './end-with-parent.ts';
 import { findFreePort } from './free-port.ts';
-import { createData, findPrograms, giveTo, postgresProgram, type SystemUser, VERSIONS } from './postgres-data.ts';
+import { createData, giveTo, POSTGRES, postgresProgram, type SystemUser } from './postgres-data.ts';
+import { spawn } from './programs.ts';
 
 const START_LIMIT = 30_000;
 
-/** True if there are PostgreSQL's programs. In CI there must be. */
-export const hasPostgres = findPrograms() !== null || process.env.CI !== undefined;
-
-/** Reports that tests are skipped. Call it from `beforeAll` if `hasPostgres` is false. */
-export function reportMissingPostgres(tests: string): void {
-  process.stderr.write(`SKIPPED: ${tests}, because ${VERSIONS}/VERSION/bin/postgres does not exist\n`);
-}
+/** True if there are PostgreSQL's programs. */
+export const hasPostgres = POSTGRES !== null;
 
 export interface ClusterOptions {
   /** Authentication method of clients; default: `trust`, which needs no password. */
@@ -167,7 +163,14 @@ function initialize(folder: string, password: string, user: SystemUser, options:
   giveTo(user, folder);
   createData(data, user, { auth: options.auth ?? 'trust', password });
   const settings = {
-    ...{ fsync: 'off', max_connections: '200', shared_buffers: '32MB', listen_addresses: "'127.0.0.1'" },
+    ...{
+      fsync: 'off',
+      max_connections: '200',
+      // In the data folder, which is removed even if the server was killed.
+      dynamic_shared_memory_type: 'mmap',
+      shared_buffers: '32MB',
+      listen_addresses: "'127.0.0.1'",
+    },
     ...{
       autovacuum: 'off',
       deadlock_timeout: '50ms',

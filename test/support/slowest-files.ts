@@ -1,7 +1,9 @@
-/** Reporter that prints the seed of the campaigns and, at the end, the slowest test files. */
+/** Reporter that prints the seed of the campaigns and, at the end, the programs that are missing and the slowest files. */
+import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
 import { SEED, SIZE } from './campaign.ts';
+import { missingPrograms } from './run-folder.ts';
 
 const SHOWN = 15;
 
@@ -11,6 +13,11 @@ export class SlowestFiles implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
+    const list = missingPrograms();
+    const missing = existsSync(list) ? readFileSync(list, 'utf8').trim().split('\n') : [];
+    for (const program of [...new Set(missing)].sort()) {
+      process.stdout.write(`SKIPPED: tests that need ${program}, which is not installed\n`);
+    }
     const files = modules.map((module) => {
       const { duration, collectDuration } = module.diagnostic();
       return { seconds: (duration + collectDuration) / 1000, name: relative(process.cwd(), module.moduleId) };

@@ -10,7 +10,7 @@ import type { Sql, SqlDatabase } from '../../src/store/sql/database.ts';
 import { openSqlStore } from '../../src/store/sql-store.ts';
 import { openSqliteDatabase } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
-import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from './postgres.ts';
+import { hasPostgres, type PostgresCluster, startPostgres } from './postgres.ts';
 
 /** Statements that fill the tables of a new store: faster than its methods for many rows. */
 type Fill = (sql: Sql) => Promise<unknown>;
@@ -19,7 +19,7 @@ type Fill = (sql: Sql) => Promise<unknown>;
 export type StoreCase = readonly [name: string, open: (fill?: Fill) => Promise<Store>];
 
 /** Returns the cases of a test file; without PostgreSQL's programs, they are memory and SQLite. Call it once in a file. */
-export function storeCases(tests: string): readonly StoreCase[] {
+export function storeCases(_tests: string): readonly StoreCase[] {
   let folder: string;
   let files = 0;
   let cluster: PostgresCluster | undefined;
@@ -29,8 +29,6 @@ export function storeCases(tests: string): readonly StoreCase[] {
       cluster = await startPostgres();
       await cluster.query('CREATE DATABASE migrated');
       await migrate({ url: cluster.url('migrated'), pool: 1 });
-    } else {
-      reportMissingPostgres(`${tests} in PostgreSQL`);
     }
   });
   afterAll(async () => {

@@ -1,28 +1,20 @@
 /** Daemons whose clocks differ, and run faster or slower than that of the database, by libfaketime. */
-import { globSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/octavo-process.ts';
-import { hasPostgres, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres, startPostgres } from '../../support/postgres.ts';
+import { findProgram } from '../../support/programs.ts';
 import { OwnerSampler } from '../owner-sampler.ts';
 import { ProcessFleet } from '../process-fleet.ts';
 import { findEpochFaults } from '../stamps.ts';
 
 const ORGANIZATIONS = 6;
-const [LIBRARY] = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1');
-const isPossible = hasPostgres && LIBRARY !== undefined;
+const LIBRARY = findProgram('faketime');
+const isPossible = hasPostgres && LIBRARY !== null;
 
 /** Milliseconds by which a clock is wrong. */
 const AHEAD = 3_600_000;
 /** All clocks of a process are changed, the monotonic one included. */
 const CLOCKS = { slow: '+0 x0.9', fast: '+0 x1.1', ahead: `+${AHEAD / 1000}` } as const;
-
-beforeAll(() => {
-  if (!hasPostgres) {
-    reportMissingPostgres('daemons whose clocks differ');
-  } else if (LIBRARY === undefined) {
-    process.stderr.write('SKIPPED: daemons whose clocks differ, because libfaketime is not installed\n');
-  }
-});
 
 const clock = (setting: string) => ({ LD_PRELOAD: LIBRARY ?? '', FAKETIME: setting, FAKETIME_DONT_RESET: '1' });
 

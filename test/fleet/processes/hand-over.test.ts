@@ -1,7 +1,7 @@
 /** Hand-over of an idle daemon that receives SIGTERM: the others learn of it by a message, and not by a regular check. */
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../../support/octavo-process.ts';
-import { hasPostgres, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres, startPostgres } from '../../support/postgres.ts';
 import { type FleetReplica, ProcessFleet } from '../process-fleet.ts';
 import { LeaseLog } from './lease-log.ts';
 
@@ -10,12 +10,6 @@ const ORGANIZATIONS = 5;
 const HOURS = 8;
 /** Milliseconds, also on a busy machine: without the message, it would take hours. */
 const LIMIT = 20_000;
-
-beforeAll(() => {
-  if (!hasPostgres) {
-    reportMissingPostgres('the hand-over of a daemon');
-  }
-});
 
 const claimsOf = ({ run }: FleetReplica) => run.logged('organization claimed');
 

@@ -1,9 +1,9 @@
 /** A daemon that cannot renew its lease in the middle of an apply: it stops in time, and the next owner continues. */
 import pg from 'pg';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SEND_MARGIN } from '../../../src/config/fleet/leases.ts';
 import { eventually } from '../../support/octavo-process.ts';
-import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 import { type FleetReplica, ProcessFleet } from '../process-fleet.ts';
 import { findEpochFaults, readStamp } from '../stamps.ts';
 
@@ -11,12 +11,6 @@ const ORGANIZATION = 'org_0000';
 const TITLES = Array.from({ length: 80 }, (_, index) => `T${String(index).padStart(2, '0')}`);
 /** Milliseconds of a response: the apply takes longer than the lease. */
 const LATENCY = 100;
-
-beforeAll(() => {
-  if (!hasPostgres) {
-    reportMissingPostgres('the loss of a lease in an apply');
-  }
-});
 
 /** Transaction that blocks every renewal of a replica, and nothing else. */
 class BlockedReplica implements AsyncDisposable {

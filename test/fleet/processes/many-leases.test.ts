@@ -1,11 +1,12 @@
 /** Three processes that divide 2,000 organizations, and are all replaced while every organization has an owner. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openPostgresDatabase } from '../../../src/store/postgres/postgres-database.ts';
 import { eventually } from '../../support/octavo-process.ts';
-import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
+import { spawn } from '../../support/programs.ts';
 import { LeaseLog } from './lease-log.ts';
 
 const PROGRAM = fileURLToPath(new URL('lease-process.ts', import.meta.url));
@@ -14,12 +15,6 @@ const ORGANIZATIONS = 2000;
 const HAND_OVER = 5000;
 /** Number of steps of a hand-over that wait for the processor, as one statement of the test does. */
 const PATIENCE = 5;
-
-beforeAll(() => {
-  if (!hasPostgres) {
-    reportMissingPostgres('2,000 organizations in three processes');
-  }
-});
 
 /** Processes with their ids; they are killed in the end. */
 class LeaseProcesses implements AsyncDisposable {

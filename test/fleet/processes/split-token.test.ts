@@ -1,11 +1,11 @@
 /** Three daemons that divide the organizations of one token, and share its rate limit through the database. */
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { callControl } from '../../../src/server/control-client.ts';
 import type { BudgetPageView } from '../../../src/views/budget.ts';
 import { eventually } from '../../support/octavo-process.ts';
-import { hasPostgres, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres, startPostgres } from '../../support/postgres.ts';
 import { OwnerSampler } from '../owner-sampler.ts';
 import { type FleetReplica, LEASE, ProcessFleet } from '../process-fleet.ts';
 import { findEpochFaults } from '../stamps.ts';
@@ -15,12 +15,6 @@ const ORGANIZATIONS = 9;
 const LIMITS = { all: { kind: 'fixed', limit: 60, window: 2000 } } as const;
 /** Teams that each of two changes adds to every organization. */
 const ADDED = 30;
-
-beforeAll(() => {
-  if (!hasPostgres) {
-    reportMissingPostgres('a token that daemons share');
-  }
-});
 
 /** Declares a number of teams in every organization. */
 function declare(fleet: ProcessFleet, count: number): readonly string[] {

@@ -2,11 +2,12 @@
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openMailChannel } from '../../../src/notify/channels/mail.ts';
-import { createCertificate, type MailFault, MailSink, type MailSinkOptions } from '../../support/notify/mail-sink.ts';
+import { ADDRESSES, NAMES } from '../../support/certificates.ts';
+import { type MailFault, MailSink, type MailSinkOptions } from '../../support/notify/mail-sink.ts';
 import { channelContext, manualClock, outgoing, resolvedMessage } from '../../support/notify/sample-message.ts';
 
 const { signal } = new AbortController();
-const certificate = createCertificate();
+const certificate = ADDRESSES;
 const trusted = tls.getCACertificates('default');
 
 beforeAll(() => tls.setDefaultCACertificates([...trusted, certificate.cert]));
@@ -101,7 +102,7 @@ describe('encryption', () => {
   });
 
   test('sends nothing to a server whose certificate is not trusted', async () => {
-    const { sink, channel } = await openMail({ secure: true, ...createCertificate() });
+    const { sink, channel } = await openMail({ secure: true, ...NAMES });
     await using _ = sink;
     await expect(channel.send(outgoing(), signal)).rejects.toMatchObject({
       failure: 'not-taken',

@@ -6,7 +6,7 @@ import { openPostgresDatabase } from '../../../src/store/postgres/postgres-datab
 import { openSqlStore } from '../../../src/store/sql-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { countCases, SEED } from '../../support/campaign.ts';
-import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 import { FLEET_OPERATIONS } from './fleet-operations.ts';
 import { NOTIFICATION_OPERATIONS } from './notification-operations.ts';
 import { answer, calls, type StoreRun } from './operation.ts';
@@ -21,7 +21,6 @@ let database: string;
 
 beforeAll(async () => {
   if (!hasPostgres) {
-    reportMissingPostgres('the comparison of SQLite and PostgreSQL');
     return;
   }
   cluster = await startPostgres();

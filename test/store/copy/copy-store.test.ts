@@ -10,7 +10,7 @@ import { type OpenDatabase, openDatabase } from '../../../src/store/open/open-da
 import type { StorePlace } from '../../../src/store/open/open-store.ts';
 import type { Sql, SqlDatabase } from '../../../src/store/sql/database.ts';
 import { openSqlStore } from '../../../src/store/sql-store.ts';
-import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 
 const NEVER = new AbortController().signal;
 const LIMIT = { items: 1000, bytes: 10_000_000 };
@@ -19,8 +19,6 @@ let cluster: PostgresCluster;
 beforeAll(async () => {
   if (hasPostgres) {
     cluster = await startPostgres();
-  } else {
-    reportMissingPostgres('tests of copies from and to PostgreSQL');
   }
 });
 afterAll(() => cluster?.stop());

@@ -1,12 +1,12 @@
 /** Checks the backup and the restore that docs/fleet.md#backup-and-restore describes. */
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPostgresDatabase } from '../../../src/store/postgres/postgres-database.ts';
 import { openSqlStore } from '../../../src/store/sql-store.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 import { postgresProgram } from '../../support/postgres-data.ts';
+import { execFileSync } from '../../support/programs.ts';
 
 const LIMIT = { items: 10, bytes: 10_000 };
 const CONTENT = { kind: 'content', hash: 'h', redactor: '1', payload: '"ü"', notBefore: null } as const;
@@ -15,8 +15,6 @@ let cluster: PostgresCluster | undefined;
 beforeAll(async () => {
   if (hasPostgres) {
     cluster = await startPostgres();
-  } else {
-    reportMissingPostgres('backup and restore');
   }
 });
 afterAll(() => cluster?.stop());

@@ -1,15 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StoreError } from '../../../src/core/errors.ts';
 import { parsePostgresUrl } from '../../../src/core/postgres-url.ts';
 import { PostgresErrors } from '../../../src/store/postgres/errors.ts';
 import { openPostgresDatabase } from '../../../src/store/postgres/postgres-database.ts';
+import { NAMES } from '../../support/certificates.ts';
 import { HOSTILE_TEXTS } from '../../support/hostile-texts.ts';
-import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 import { TcpProxy } from '../../support/tcp-proxy.ts';
 
 const PASSWORD = 's3cret/p@ss word';
@@ -94,25 +91,16 @@ describe('errors of a database', () => {
 
 describe.runIf(hasPostgres)('connections', () => {
   let cluster: PostgresCluster;
-  let folder: string;
   let ca: string;
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'octavo-tls-'));
-    const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
-    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-    const files = ['-keyout', key, '-out', certificate];
-    execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject, ...files], {
-      stdio: 'ignore',
-    });
-    ca = readFileSync(certificate, 'utf8');
+    ca = NAMES.cert;
     cluster = await startPostgres({
       settings: { ssl: 'on', ssl_cert_file: "'server.crt'", ssl_key_file: "'server.key'" },
-      files: { 'server.crt': ca, 'server.key': readFileSync(key, 'utf8') },
+      files: { 'server.crt': ca, 'server.key': NAMES.key },
     });
   });
   afterAll(async () => {
     await cluster.stop();
-    rmSync(folder, { recursive: true });
   });
 
   const connect = async (host: string, mode: string, authority?: string) => {
@@ -165,6 +153,3 @@ describe.runIf(hasPostgres)('connections', () => {
     await expect(openPostgresDatabase({ url, pool: 1 })).rejects.toThrow(/does not support encrypted connections/);
   });
 });
-if (!hasPostgres) {
-  reportMissingPostgres('tests of connections');
-}

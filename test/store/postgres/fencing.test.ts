@@ -11,7 +11,7 @@ import type { Outbox } from '../../../src/store/outbox/outbox.ts';
 import { openPostgresStore } from '../../../src/store/postgres/postgres-store.ts';
 import type { Sessions } from '../../../src/store/sessions.ts';
 import type { Note, OrganizationRecord, Store } from '../../../src/store/store.ts';
-import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 
 /** Methods of a part of the store: those that only read, and a call for each that writes. A new method is missed here. */
 type Calls<Part> = { readonly [Name in keyof Part]: 'reads' | ((part: Part) => Promise<unknown>) };
@@ -165,7 +165,6 @@ let store: Store;
 let database: string;
 beforeAll(async () => {
   if (!hasPostgres) {
-    reportMissingPostgres('tests of fencing');
     return;
   }
   cluster = await startPostgres();

@@ -2,16 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LeaseLostError, StoreError } from '../../../src/core/errors.ts';
 import { openPostgresDatabase, type PostgresDatabase } from '../../../src/store/postgres/postgres-database.ts';
 import type { SqlValue } from '../../../src/store/sql/database.ts';
-import { PgBouncer } from '../../support/pgbouncer.ts';
-import { hasPostgres, type PostgresCluster, reportMissingPostgres, startPostgres } from '../../support/postgres.ts';
+import { hasPgBouncer, PgBouncer } from '../../support/pgbouncer.ts';
+import { hasPostgres, type PostgresCluster, startPostgres } from '../../support/postgres.ts';
 import { countRoundTrips } from './round-trips.ts';
 
 let cluster: PostgresCluster;
 beforeAll(async () => {
   if (hasPostgres) {
     cluster = await startPostgres();
-  } else {
-    reportMissingPostgres('tests of the PostgreSQL adapter');
   }
 });
 afterAll(() => cluster?.stop());
@@ -380,11 +378,14 @@ describe.runIf(hasPostgres)('failures', () => {
     await expect(names(database)).rejects.toThrow('is closed');
   });
 
-  test('works through PgBouncer in transaction mode, where each transaction has another connection', async () => {
-    await using bouncer = await PgBouncer.start(cluster, 2);
-    const { database } = await open({ pool: 5, port: bouncer.port });
-    await Promise.all(Array.from({ length: 20 }, (_, index) => insert(database, `n${index}`, index)));
-    expect(await database.read((sql) => sql.get('SELECT SUM(number) AS sum FROM item'))).toEqual({ sum: 190 });
-    await database.close();
-  });
+  test.runIf(hasPgBouncer)(
+    'works through PgBouncer in transaction mode, where each transaction has another connection',
+    async () => {
+      await using bouncer = await PgBouncer.start(cluster, 2);
+      const { database } = await open({ pool: 5, port: bouncer.port });
+      await Promise.all(Array.from({ length: 20 }, (_, index) => insert(database, `n${index}`, index)));
+      expect(await database.read((sql) => sql.get('SELECT SUM(number) AS sum FROM item'))).toEqual({ sum: 190 });
+      await database.close();
+    },
+  );
 });

@@ -1,10 +1,8 @@
 /** Mail server, a process of its own, that keeps what it accepts, with faults. */
-import { type ChildProcess, execFileSync, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import PostalMime, { type Email } from 'postal-mime';
+import { fork } from '../programs.ts';
 
 export interface ReceivedMail {
   readonly to: readonly string[];
@@ -114,19 +112,5 @@ export class MailSink implements AsyncDisposable {
   #reply(step: string): MailAnswer {
     const { fault } = this;
     return typeof fault === 'object' && fault?.at === step ? fault.reply : 'accept';
-  }
-}
-
-/** Creates a certificate for `localhost` and the addresses of this machine. */
-export function createCertificate(): { readonly key: string; readonly cert: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'octavo-mail-'));
-  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1,IP:0.0.0.0';
-  const script = `openssl req -x509 -newkey rsa:2048 -nodes -days 2 -keyout key.pem -out cert.pem -subj /CN=localhost -addext ${names}`;
-  try {
-    execFileSync('sh', ['-c', script], { cwd: folder, stdio: 'ignore' });
-    const [key, cert] = ['key.pem', 'cert.pem'].map((name) => readFileSync(join(folder, name), 'utf8'));
-    return { key: key ?? '', cert: cert ?? '' };
-  } finally {
-    rmSync(folder, { recursive: true });
   }
 }

@@ -1,7 +1,8 @@
 /** An OpenID Connect provider in a process of its own. */
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { fork } from '../../support/programs.ts';
 
 export interface IdentityProvider extends AsyncDisposable {
   readonly issuer: string;
