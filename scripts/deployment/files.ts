@@ -30,9 +30,32 @@ function chart(): [path: string, text: string][] {
     [`${CHART}/values.yaml`, valuesYaml()],
     [`${CHART}/values.schema.json`, valuesSchema()],
     [`${CHART}/templates/config.yaml`, NOTE + CONFIG_TEMPLATE],
+    [`${CHART}/templates/NOTES.txt`, NOTES],
     ...objects,
   ];
 }
+
+/** What Helm prints after an installation. */
+const NOTES = `{{- $workload := ternary "deployment" "statefulset" (eq .Values.store "postgres") }}
+{{- $run := printf "kubectl -n %s" .Release.Namespace }}
+Octavo {{ .Chart.AppVersion }} with {{ len .Values.organizations }} organization(s) in values and {{ len .Values.organizationConfigMaps }} ConfigMap(s) of organizations.
+
+1. The Secret "{{ .Values.secret }}" must have the key "token"{{ if eq .Values.store "postgres" }} and the key "database-url"{{ end }}. Pods wait for it:
+     {{ $run }} get secret {{ .Values.secret }}
+2. Wait for the pods, and read their log:
+     {{ $run }} rollout status {{ $workload }}/{{ .Release.Name }}
+     {{ $run }} logs {{ $workload }}/{{ .Release.Name }}
+3. See what Octavo does:
+     {{ $run }} exec {{ $workload }}/{{ .Release.Name }} -- octavo status --config /etc/octavo/config.yaml
+{{- if .Values.pageIngress.host }}
+
+The page is at http{{ if .Values.pageIngress.tlsSecret }}s{{ end }}://{{ .Values.pageIngress.host }}/ once config.ui listens on 0.0.0.0:8081.
+{{- end }}
+{{- if .Values.hooksIngress.host }}
+
+Webhooks are sent to http{{ if .Values.hooksIngress.tlsSecret }}s{{ end }}://{{ .Values.hooksIngress.host }}/hooks/ORGANIZATION.
+{{- end }}
+`;
 
 const CONFIG_TEMPLATE = `{{- if and (eq .Values.store "sqlite") (gt (int .Values.replicas) 1) }}
 {{- fail "store sqlite allows one replica, as a state file can be used by one process; set replicas to 1, or store to postgres" }}
@@ -52,6 +75,7 @@ metadata:
   labels:
     app.kubernetes.io/name: octavo
     app.kubernetes.io/instance: "{{ .Release.Name }}"
+    {{- with .Values.labels }}{{- toYaml . | nindent 4 }}{{- end }}
 data:
   config.yaml: |
     {{- toYaml (mergeOverwrite $config .Values.config) | nindent 4 }}
@@ -63,6 +87,7 @@ metadata:
   labels:
     app.kubernetes.io/name: octavo
     app.kubernetes.io/instance: "{{ .Release.Name }}"
+    {{- with .Values.labels }}{{- toYaml . | nindent 4 }}{{- end }}
 data:
   {{- range $name, $organization := .Values.organizations }}
   {{ printf "%s.yaml" $name | quote }}: |

@@ -1,6 +1,6 @@
 /** Objects of the Prometheus Operator: what to scrape, and the alerts. */
 import { ALERTS } from './alerts.ts';
-import { LABELS } from './pod.ts';
+import { SELECTOR_LABELS } from './pod.ts';
 import { Expression, named, type Template, value } from './template.ts';
 
 const OWN_LABELS = { 'app.kubernetes.io/name': 'octavo', 'app.kubernetes.io/instance': 'octavo' };
@@ -10,7 +10,7 @@ const labels = new Expression((indent) => {
   return [
     line('app.kubernetes.io/name: octavo'),
     line('app.kubernetes.io/instance: "{{ .Release.Name }}"'),
-    line(`{{- with .Values.monitoring.labels }}{{ toYaml . | nindent ${indent} }}{{- end }}`),
+    line(`{{- with merge dict .Values.monitoring.labels .Values.labels }}{{ toYaml . | nindent ${indent} }}{{- end }}`),
   ].join('');
 }, OWN_LABELS);
 
@@ -20,7 +20,7 @@ const metadata = { name: named(), labels };
 export const POD_MONITOR: Template = {
   ...{ apiVersion: 'monitoring.coreos.com/v1', kind: 'PodMonitor', metadata },
   spec: {
-    selector: { matchLabels: LABELS },
+    selector: { matchLabels: SELECTOR_LABELS },
     podMetricsEndpoints: [{ port: 'http', path: '/metrics', interval: value('monitoring.interval') }],
   },
 };

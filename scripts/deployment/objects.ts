@@ -1,7 +1,7 @@
 /** Objects of Kubernetes that a deployment consists of, except for its configuration. */
 import { POD_MONITOR, RULES } from './monitoring.ts';
-import { HTTP_PORT, LABELS, podTemplate, STATE, UI_PORT } from './pod.ts';
-import { block, Expression, named, type Template, value } from './template.ts';
+import { HTTP_PORT, LABELS, podTemplate, SELECTOR_LABELS, STATE, UI_PORT } from './pod.ts';
+import { block, Expression, helmYaml, named, plain, type Template, value } from './template.ts';
 import { type DeployedStore, defaultOf } from './values.ts';
 
 export interface DeployedObject {
@@ -17,7 +17,7 @@ export interface DeployedObject {
 }
 
 const BOTH = ['sqlite', 'postgres'] as const;
-const SELECTOR = { matchLabels: LABELS };
+const SELECTOR = { matchLabels: SELECTOR_LABELS };
 const isStore = (store: DeployedStore) => `eq .Values.store "${store}"`;
 
 const metadata = (suffix = '', others: Readonly<Record<string, Template>> = {}) => ({
@@ -27,22 +27,29 @@ const metadata = (suffix = '', others: Readonly<Record<string, Template>> = {}) 
 
 const service = (suffix: string, port: string, number: number, annotations: Template): Template => ({
   ...{ apiVersion: 'v1', kind: 'Service', metadata: metadata(suffix, { annotations }) },
-  spec: { selector: LABELS, ports: [{ name: port, port: number, targetPort: port }] },
+  spec: { selector: SELECTOR_LABELS, ports: [{ name: port, port: number, targetPort: port }] },
 });
 
 export const OBJECTS: readonly DeployedObject[] = [
   {
     ...{ file: 'service-account', stores: BOTH },
-    object: { apiVersion: 'v1', kind: 'ServiceAccount', metadata: metadata(), automountServiceAccountToken: false },
+    object: {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: metadata('', { annotations: block('serviceAccount.annotations') }),
+      automountServiceAccountToken: false,
+    },
   },
   {
     ...{ file: 'service', stores: BOTH },
     object: service('', 'http', HTTP_PORT, block('service.annotations')),
   },
   {
-    ...{ file: 'ui-service', condition: '.Values.ui', stores: [] },
+    ...{ file: 'ui-service', condition: 'or .Values.ui .Values.pageIngress.host', stores: [] },
     object: service('-ui', 'ui', UI_PORT, {}),
   },
+  ingress('pageIngress', '-ui', { path: '/', port: 'ui' }),
+  ingress('hooksIngress', '', { path: '/hooks/', port: 'http' }),
   { file: 'stateful-set', condition: isStore('sqlite'), stores: ['sqlite'], object: statefulSet() },
   { file: 'deployment', condition: isStore('postgres'), stores: ['postgres'], object: deployment() },
   {
@@ -63,25 +70,48 @@ export const OBJECTS: readonly DeployedObject[] = [
   },
 ];
 
+/** Route from outside the cluster to a path of a Service, if its value has a host. */
+function ingress(group: string, suffix: string, { path, port }: { path: string; port: string }): DeployedObject {
+  const backend = { service: { name: named(suffix), port: { name: port } } };
+  const host = value(`${group}.host`);
+  const tls = new Expression(
+    `{{ if .Values.${group}.tlsSecret }}[{ hosts: [{{ .Values.${group}.host | quote }}], secretName: {{ .Values.${group}.tlsSecret | quote }} }]{{ else }}[]{{ end }}`,
+    [],
+  );
+  return {
+    ...{ file: port === 'ui' ? 'page-ingress' : 'hooks-ingress', condition: `.Values.${group}.host`, stores: [] },
+    object: {
+      ...{ apiVersion: 'networking.k8s.io/v1', kind: 'Ingress' },
+      metadata: metadata(port === 'ui' ? '-page' : '-hooks', { annotations: block(`${group}.annotations`) }),
+      spec: {
+        ingressClassName: new Expression(`{{ .Values.${group}.className | toJson }}`, null),
+        ...{ tls, rules: [{ host, http: { paths: [{ path, pathType: 'Prefix', backend }] } }] },
+      },
+    },
+  };
+}
+
 /** One replica, as the state file is locked by its process. */
 function statefulSet(): Template {
+  const claims: Template = [
+    {
+      metadata: { name: 'state' },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        storageClassName: new Expression('{{ .Values.storage.className | toJson }}', defaultOf('storage.className')),
+        resources: { requests: { storage: value('storage.size') } },
+      },
+    },
+  ];
   return {
     ...{ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: metadata() },
     spec: {
       ...{ replicas: value('replicas'), serviceName: named(), selector: SELECTOR, template: podTemplate('sqlite') },
-      volumeClaimTemplates: [
-        {
-          metadata: { name: 'state' },
-          spec: {
-            accessModes: ['ReadWriteOnce'],
-            storageClassName: new Expression(
-              '{{ .Values.storage.className | toJson }}',
-              defaultOf('storage.className'),
-            ),
-            resources: { requests: { storage: value('storage.size') } },
-          },
-        },
-      ],
+      volumeClaimTemplates: new Expression(
+        (indent) =>
+          `{{ if .Values.storage.existingClaim }}[]{{ else }}\n${helmYaml(claims).trimEnd().replaceAll(/^/gm, ' '.repeat(indent))}\n${' '.repeat(indent)}{{- end }}`,
+        plain(claims),
+      ),
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Pod of a replica. */
-import { block, Expression, named, type Template, value } from './template.ts';
+import { block, Expression, extended, named, type Template, value } from './template.ts';
 import { type DeployedStore, defaultOf } from './values.ts';
 
 /** Folder of the state file, the checkouts and the control socket. */
@@ -11,8 +11,10 @@ export const HTTP_PORT = 8080;
 export const UI_PORT = 8081;
 
 const NAME = { 'app.kubernetes.io/name': 'octavo' };
-/** Labels of all objects, and those that select pods. */
-export const LABELS = { ...NAME, 'app.kubernetes.io/instance': named() };
+/** Labels that select pods. */
+export const SELECTOR_LABELS = { ...NAME, 'app.kubernetes.io/instance': named() };
+/** Labels of all objects and pods. */
+export const LABELS = extended(SELECTOR_LABELS, 'labels');
 
 const IMAGE = new Expression(
   '"{{ .Values.image.repository }}{{ if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}"',
@@ -32,6 +34,7 @@ export function podTemplate(store: DeployedStore): Template {
         seccompProfile: { type: 'RuntimeDefault' },
       },
       topologySpreadConstraints: store === 'postgres' ? spread() : [],
+      affinity: block('affinity'),
       nodeSelector: block('nodeSelector'),
       tolerations: block('tolerations'),
       containers: [container()],
@@ -46,7 +49,8 @@ function container(): Template {
     name: 'octavo',
     image: IMAGE,
     args: ['run', '--config', `${CONFIG}/config.yaml`],
-    env: [{ name: 'HOME', value: '/tmp' }],
+    env: extended([{ name: 'HOME', value: '/tmp' }], 'env'),
+    envFrom: block('envFrom'),
     ports: [
       { name: 'http', containerPort: HTTP_PORT },
       { name: 'ui', containerPort: UI_PORT },
@@ -59,19 +63,22 @@ function container(): Template {
       ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
       capabilities: { drop: ['ALL'] },
     },
-    volumeMounts: [
-      { name: 'config', mountPath: CONFIG, readOnly: true },
-      { name: 'organizations', mountPath: ORGANIZATIONS, readOnly: true },
-      { name: 'secrets', mountPath: SECRETS, readOnly: true },
-      { name: 'state', mountPath: STATE },
-      { name: 'tmp', mountPath: '/tmp' },
-    ],
+    volumeMounts: extended(
+      [
+        { name: 'config', mountPath: CONFIG, readOnly: true },
+        { name: 'organizations', mountPath: ORGANIZATIONS, readOnly: true },
+        { name: 'secrets', mountPath: SECRETS, readOnly: true },
+        { name: 'state', mountPath: STATE },
+        { name: 'tmp', mountPath: '/tmp' },
+      ],
+      'volumeMounts',
+    ),
   };
 }
 
-/** The volume of a state file is claimed by the StatefulSet. */
-function volumes(store: DeployedStore): readonly Template[] {
-  return [
+/** The volume of a state file is claimed by the StatefulSet, unless there is a claim. */
+function volumes(store: DeployedStore): Template {
+  const fixed: Template = [
     { name: 'config', configMap: { name: named('-config') } },
     { name: 'organizations', projected: { sources: organizationSources() } },
     // Readable by the group, which fsGroup makes that of the container.
@@ -79,6 +86,13 @@ function volumes(store: DeployedStore): readonly Template[] {
     ...(store === 'postgres' ? [{ name: 'state', emptyDir: {} }] : []),
     { name: 'tmp', emptyDir: {} },
   ];
+  const claim = [
+    '{{- with .Values.storage.existingClaim }}',
+    '- name: state',
+    '  persistentVolumeClaim: { claimName: {{ . | quote }} }',
+    '{{- end }}',
+  ];
+  return extended(fixed, 'volumes', store === 'sqlite' ? claim : []);
 }
 
 function organizationSources(): Expression {
@@ -100,7 +114,7 @@ function organizationSources(): Expression {
 function spread(): Template {
   return ['topology.kubernetes.io/zone', 'kubernetes.io/hostname'].map((topologyKey) => ({
     ...{ maxSkew: 1, topologyKey, whenUnsatisfiable: 'ScheduleAnyway' },
-    labelSelector: { matchLabels: LABELS },
+    labelSelector: { matchLabels: SELECTOR_LABELS },
     matchLabelKeys: ['pod-template-hash'],
   }));
 }

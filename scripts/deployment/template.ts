@@ -28,6 +28,16 @@ export function block(path: string): Expression {
   return new Expression((indent) => `{{- toYaml .Values.${path} | nindent ${indent} }}`, defaultOf(path));
 }
 
+/** List or object with what a value adds. `more` are lines of the template between both. */
+export function extended(fixed: Template, path: string, more: readonly string[] = []): Expression {
+  return new Expression((indent) => {
+    const spaces = ' '.repeat(indent);
+    const lines = helmYaml(fixed).trimEnd().split('\n');
+    const added = `{{- with .Values.${path} }}{{- toYaml . | nindent ${indent} }}{{- end }}`;
+    return ['', ...[...lines, ...more, added].map((line) => `${spaces}${line}`)].join('\n');
+  }, plain(fixed));
+}
+
 /** Name of the release with a suffix; the bases have the release `octavo`. */
 export function named(suffix = ''): Expression {
   return new Expression(`"{{ .Release.Name }}${suffix}"`, `octavo${suffix}`);
@@ -49,7 +59,12 @@ export function helmYaml(template: Template): string {
 
 /** Returns the YAML of an object with the defaults. Empty lists and objects are omitted. */
 export function plainYaml(template: Template): string {
-  return stringify(withoutEmpty(replace(template, ({ fallback }) => fallback)), { lineWidth: 0 });
+  return stringify(withoutEmpty(plain(template)), { lineWidth: 0 });
+}
+
+/** Returns an object with the defaults. */
+export function plain(template: Template): Json {
+  return replace(template, ({ fallback }) => fallback);
 }
 
 function replace(template: Template, by: (expression: Expression) => Json): Json {

@@ -68,6 +68,28 @@ const VALUES: readonly Value[] = [
     description: 'Storage class of that volume; null: the default of the cluster',
   },
   {
+    ...{ path: 'storage.existingClaim', fallback: '', schema: { type: 'string' } },
+    description: 'Existing claim to use instead of a new one, such as after a restore (sqlite)',
+  },
+  {
+    ...{ path: 'env', fallback: [], schema: list },
+    description:
+      'Environment variables in addition to those of the chart, such as [{ name: HTTPS_PROXY, value: "http://proxy.example:3128" }]',
+  },
+  {
+    ...{ path: 'envFrom', fallback: [], schema: list },
+    description:
+      'ConfigMaps and Secrets whose keys become environment variables, such as [{ secretRef: { name: more } }]',
+  },
+  {
+    ...{ path: 'volumes', fallback: [], schema: list },
+    description: 'Volumes in addition to those of the chart, such as a ConfigMap with certificates',
+  },
+  {
+    ...{ path: 'volumeMounts', fallback: [], schema: list },
+    description: 'Mounts of these volumes, such as [{ name: ca, mountPath: /etc/octavo-ca, readOnly: true }]',
+  },
+  {
     ...{ path: 'resources', schema: map, description: 'Resources of a replica' },
     fallback: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
   },
@@ -75,7 +97,20 @@ const VALUES: readonly Value[] = [
     ...{ path: 'terminationGracePeriodSeconds', fallback: 30, schema: { type: 'integer', minimum: 15 } },
     description: 'Seconds to stop; a replica needs at most 10 to finish its requests and release its leases',
   },
+  {
+    ...{ path: 'labels', fallback: {}, description: 'Labels of all objects and pods' },
+    schema: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      propertyNames: { not: { enum: ['app.kubernetes.io/name', 'app.kubernetes.io/instance'] } },
+    },
+  },
+  {
+    ...{ path: 'serviceAccount.annotations', fallback: {}, schema: map },
+    description: 'Annotations of the service account, such as the role of a cloud',
+  },
   { path: 'podAnnotations', fallback: {}, schema: map, description: 'Annotations of pods' },
+  { path: 'affinity', fallback: {}, schema: map, description: 'Affinity of pods to nodes and other pods' },
   { path: 'nodeSelector', fallback: {}, schema: map, description: 'Labels of nodes to run on' },
   { path: 'tolerations', fallback: [], schema: list, description: 'Taints of nodes to tolerate' },
   {
@@ -88,6 +123,8 @@ const VALUES: readonly Value[] = [
     ...{ path: 'ui', fallback: false, schema: { type: 'boolean' } },
     description: 'Service for the web page on port 8081; set config.ui with listen: 0.0.0.0:8081 as well',
   },
+  ...ingress('pageIngress', 'the web page', 'which also creates the Service of `ui`'),
+  ...ingress('hooksIngress', '/hooks/', 'to which forges and helpdesks send webhooks'),
   {
     ...{ path: 'networkPolicy.enabled', fallback: true, schema: { type: 'boolean' } },
     description: 'Limit the connections of the pods',
@@ -99,7 +136,7 @@ const VALUES: readonly Value[] = [
   {
     ...{ path: 'networkPolicy.ports', fallback: [22, 443, 5432], schema: { type: 'array', items: port } },
     description:
-      'TCP ports that the pods may connect to: the platform, forges, channels and the database. DNS is always allowed',
+      'TCP ports that the pods may connect to: the platform, forges, channels, the database, and a proxy if there is one. DNS is always allowed',
   },
   {
     ...{ path: 'monitoring.podMonitor', fallback: false, schema: { type: 'boolean' } },
@@ -118,6 +155,25 @@ const VALUES: readonly Value[] = [
     description: 'Time between two scrapes',
   },
 ];
+
+/** Values of an Ingress. */
+function ingress(group: string, what: string, addition: string): readonly Value[] {
+  return [
+    {
+      ...{ path: `${group}.host`, fallback: '', schema: { type: 'string' } },
+      description: `Host name of an Ingress for ${what}, ${addition}; empty: no Ingress`,
+    },
+    {
+      ...{ path: `${group}.className`, fallback: null, schema: { type: ['string', 'null'] } },
+      description: 'Ingress class; null: the default of the cluster',
+    },
+    {
+      ...{ path: `${group}.tlsSecret`, fallback: '', schema: { type: 'string' } },
+      description: 'Existing Secret with the certificate of the host; empty: no TLS in this Ingress',
+    },
+    { path: `${group}.annotations`, fallback: {}, schema: map, description: 'Annotations of the Ingress' },
+  ];
+}
 
 /** Returns the default of a value. */
 export function defaultOf(path: string): Json {

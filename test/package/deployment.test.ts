@@ -142,6 +142,9 @@ describe('the schema of the values', () => {
     { networkPolicy: { ports: ['https'] } },
     { monitoring: { rules: 'yes' } },
     { monitoring: { interval: '30' } },
+    { labels: { 'app.kubernetes.io/name': 'other' } },
+    { env: { HTTPS_PROXY: 'http://proxy.example' } },
+    { pageIngress: { hosts: ['docs.example'] } },
   ])('refuses %j', (values) => {
     expect(validate(values)).toBe(false);
   });
@@ -219,6 +222,87 @@ describe.runIf(hasPrograms)('the Helm chart', () => {
     const { status, stderr } = spawnSync(helm, ['template', CHART, '--set', 'replica=2'], { encoding: 'utf8' });
     expect(status).not.toBe(0);
     expect(stderr).toContain("additional properties 'replica' not allowed");
+  });
+
+  const RENDERED = { sqlite: 'StatefulSet/octavo', postgres: 'Deployment/octavo' } as const;
+
+  test.each(BASES)('sets a proxy, a private certificate authority and other parts of pods (%s)', (store) => {
+    const objects = render(
+      ...[`store=${store}`, 'env[0].name=HTTPS_PROXY', 'env[0].value=http://proxy.example:3128'],
+      ...['env[1].name=NODE_EXTRA_CA_CERTS', 'env[1].value=/etc/octavo-ca/ca.crt'],
+      ...['envFrom[0].secretRef.name=more', 'volumes[0].name=ca', 'volumes[0].configMap.name=acme-ca'],
+      ...['volumeMounts[0].name=ca', 'volumeMounts[0].mountPath=/etc/octavo-ca', 'labels.team=docs'],
+      ...['affinity.podAntiAffinity.x=1', 'serviceAccount.annotations.role=r', 'monitoring.podMonitor=true'],
+    );
+    const workload = objects.get(RENDERED[store]);
+    const { metadata, spec: pod } = (workload?.spec?.template ?? {}) as {
+      metadata: object;
+      spec: Record<string, unknown>;
+    };
+    const [container] = pod.containers as Record<string, readonly object[]>[];
+    expect(container?.env).toEqual([
+      { name: 'HOME', value: '/tmp' },
+      { name: 'HTTPS_PROXY', value: 'http://proxy.example:3128' },
+      { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/octavo-ca/ca.crt' },
+    ]);
+    expect(container?.envFrom).toEqual([{ secretRef: { name: 'more' } }]);
+    expect(container?.volumeMounts?.at(-1)).toEqual({ name: 'ca', mountPath: '/etc/octavo-ca' });
+    expect((pod.volumes as object[]).at(-1)).toEqual({ name: 'ca', configMap: { name: 'acme-ca' } });
+    expect(pod.affinity).toEqual({ podAntiAffinity: { x: 1 } });
+    expect(metadata).toMatchObject({ labels: { team: 'docs' } });
+    expect(objects.get('ServiceAccount/octavo')?.metadata).toMatchObject({ annotations: { role: 'r' } });
+    for (const [name, object] of objects) {
+      expect(object.metadata.labels, name).toMatchObject({ 'app.kubernetes.io/name': 'octavo', team: 'docs' });
+    }
+    // The selector of a workload cannot be changed later.
+    expect(JSON.stringify(workload?.spec?.selector)).not.toContain('team');
+  });
+
+  test('uses an existing claim for the state', () => {
+    const { spec } = render('storage.existingClaim=restored').get('StatefulSet/octavo') ?? {};
+    expect(spec?.volumeClaimTemplates).toEqual([]);
+    expect(JSON.stringify(spec?.template)).toContain(
+      '{"name":"state","persistentVolumeClaim":{"claimName":"restored"}}',
+    );
+  });
+
+  test('routes the page and webhooks, each on a host of its own', () => {
+    const objects = render(
+      ...['pageIngress.host=octavo.example', 'pageIngress.tlsSecret=page-tls', 'pageIngress.className=nginx'],
+      ...['hooksIngress.host=hooks.example', 'hooksIngress.annotations.a=b'],
+    );
+    const route = (path: string, name: string, port: string) => [
+      { path, pathType: 'Prefix', backend: { service: { name, port: { name: port } } } },
+    ];
+    expect(objects.get('Ingress/octavo-page')?.spec).toEqual({
+      ingressClassName: 'nginx',
+      tls: [{ hosts: ['octavo.example'], secretName: 'page-tls' }],
+      rules: [{ host: 'octavo.example', http: { paths: route('/', 'octavo-ui', 'ui') } }],
+    });
+    // Health and metrics have the same port, and are not reachable from outside.
+    expect(objects.get('Ingress/octavo-hooks')?.spec).toEqual({
+      ingressClassName: null,
+      tls: [],
+      rules: [{ host: 'hooks.example', http: { paths: route('/hooks/', 'octavo', 'http') } }],
+    });
+    expect(objects.get('Ingress/octavo-hooks')?.metadata).toMatchObject({ annotations: { a: 'b' } });
+    for (const { spec } of [...objects.values()].filter(({ kind }) => kind === 'Ingress')) {
+      const [{ http }] = (spec?.rules ?? []) as unknown as [
+        { http: { paths: [{ backend: { service: { name: string } } }] } },
+      ];
+      expect(objects.has(`Service/${http.paths[0].backend.service.name}`)).toBe(true);
+    }
+  });
+
+  test('prints notes with commands that exist', () => {
+    const args = ['install', 'octavo', CHART, '--dry-run=client', '--set', 'pageIngress.host=octavo.example'];
+    const kubernetes = { KUBECONFIG: '/dev/null', PATH: process.env.PATH };
+    const output = execFileSync(helm, args, { encoding: 'utf8', env: kubernetes, stdio: ['ignore', 'pipe', 'pipe'] });
+    const notes = output.slice(output.indexOf('NOTES:'));
+    expect(notes).toContain('rollout status statefulset/octavo');
+    expect(notes).toContain('The page is at http://octavo.example/');
+    const [command] = /octavo status .*/.exec(notes) ?? [''];
+    expect(faultOf(command.slice('octavo '.length))).toBeNull();
   });
 
   test('merges settings, stores organizations as files, and mounts further ConfigMaps', () => {
