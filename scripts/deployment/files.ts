@@ -35,7 +35,7 @@ function chart(): [path: string, text: string][] {
   ];
 }
 
-/** What Helm prints after an installation. */
+/** Text that Helm prints after an installation. */
 const NOTES = `{{- $workload := ternary "deployment" "statefulset" (eq .Values.store "postgres") }}
 {{- $run := printf "kubectl -n %s" .Release.Namespace }}
 Octavo {{ .Chart.AppVersion }} with {{ len .Values.organizations }} organization(s) in values and {{ len .Values.organizationConfigMaps }} ConfigMap(s) of organizations.
