@@ -1,6 +1,15 @@
 /** Runs of tests that are ended: they leave neither processes nor files. */
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,16 +48,17 @@ function processesWith(variable: string): readonly string[] {
 
 describe.skipIf(!canEndWithParent || process.platform !== 'linux')('a run of tests', () => {
   let folder: string;
-  /** Project with one test, in a folder that git ignores: it needs the installed packages. */
-  const project = join(ROOT, `.octavo/ended-${process.pid}`);
+  /** Project with one test. */
+  let project: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'octavo-ended-'));
+    project = join(folder, 'project');
     mkdirSync(join(project, 'test'), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(project, 'node_modules'));
     writeFileSync(join(project, 'test/endless.test.ts'), ENDLESS);
   });
   afterAll(() => {
     rmSync(folder, { recursive: true, force: true });
-    rmSync(project, { recursive: true, force: true });
   });
 
   /** Starts `npm run test:unit` for the endless test, and waits until its program runs. */

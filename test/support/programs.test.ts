@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -33,4 +34,26 @@ test('a program that does not end is ended after its time limit', () => {
 
 test('a program is missing if it is in no folder of the PATH', () => {
   expect(OPTIONAL_PROGRAMS.filter((name) => findProgram(name) === '')).toEqual([]);
+});
+
+test('a run prints a line for each program that tests have not found', () => {
+  const project = mkdtempSync(join(tmpdir(), 'octavo-missing-'));
+  const file = `import { describe, test } from 'vitest';
+import { findProgram } from '${join(ROOT, 'test/support/programs.ts')}';
+describe.runIf(findProgram('zsh') !== null)('a whole file', () => test('is skipped', () => undefined));
+`;
+  try {
+    mkdirSync(join(project, 'test'));
+    symlinkSync(join(ROOT, 'node_modules'), join(project, 'node_modules'));
+    for (const name of ['a', 'b']) {
+      writeFileSync(join(project, `test/${name}.test.ts`), file);
+    }
+    const args = ['scripts/test.ts', '--root', project, '--config', join(ROOT, 'vitest.config.ts')];
+    const env = { ...process.env, OCTAVO_HIDDEN_PROGRAM: 'zsh' };
+    const { stdout, status } = spawnSync(process.execPath, args, { cwd: ROOT, env, encoding: 'utf8' });
+    expect(stdout.match(/^SKIPPED: .*$/gm)).toEqual(['SKIPPED: tests that need zsh, which is not installed']);
+    expect(status).toBe(0);
+  } finally {
+    rmSync(project, { recursive: true, force: true });
+  }
 });
