@@ -32,7 +32,7 @@ export interface Change {
   readonly paused: Pause | null;
   /** True for the two halves of a replacement: a delete and a create of one address. */
   readonly isReplacement: boolean;
-  /** Consequences of a deletion, with numbers; otherwise empty. */
+  /** Title of a deleted resource and the consequences, with numbers; otherwise empty. */
   readonly impact: string;
   /** Size of the impact, by which the worst is shown first. */
   readonly weight: number;
@@ -85,7 +85,10 @@ export interface PlanSummary {
   readonly update: number;
   readonly move: number;
   readonly delete: number;
+  /** All changes that are held, including deletions. */
   readonly held: number;
+  /** Deletions that are held; absent in plans that earlier versions stored. */
+  readonly heldDeletions?: number;
   readonly paused: number;
   readonly unchanged: number;
   readonly unmanaged: number;

@@ -4,6 +4,7 @@ import { codeSpan, fenced, planMarkdown } from '../plan/render/markdown.ts';
 import { summaryLine } from '../plan/render/text.ts';
 import { type Approval, takeLines } from '../plan/render/text-layout.ts';
 import { printable, printableLines } from '../plan/render/words.ts';
+import { waitingDeletions } from '../plan/waiting.ts';
 import { type Marker, writeMarker } from './marker.ts';
 import type { CommitStatus } from './statuses/commit-statuses.ts';
 
@@ -23,7 +24,7 @@ const MAX_DESCRIPTION_LENGTH = 140;
  * comment may be, the riskiest changes are kept, the others are counted, and a link leads to the whole plan.
  */
 export function planComment(plan: Plan, marker: Marker, room: CommentLimits, approval?: Approval): string {
-  const { head, text, shorten, isLong } = planMarkdown(plan, approval);
+  const { head, text, shorten, isLong } = planMarkdown(plan, approval, room.maxLength);
   const isOpen = !isLong && plan.changes.length > 0;
   return foldedComment({ marker, head, title: 'The plan', text, shorten, isOpen }, room);
 }
@@ -41,10 +42,15 @@ export function failureComment(message: string, commit: string, marker: Marker, 
   return foldedComment({ marker, head, title: 'Problems', text, shorten, isOpen: true }, room);
 }
 
-/** Builds the commit status of a plan. A held plan is a success: it waits only when it is applied. */
+/**
+ * Builds the commit status of a plan. A held plan is a success, because it waits only when it is applied; the status says
+ * first what is deleted then.
+ */
 export function planStatus(plan: Plan): CommitStatus {
   const { state } = plan.verdict;
-  const verdict = { ready: '', held: 'held: ', refused: 'refused: ' }[state];
+  const deletions = waitingDeletions(plan);
+  const waits = plan.summary.held > 0 || state === 'held' ? 'waits for approval: ' : '';
+  const verdict = state === 'refused' ? 'refused: ' : `${waits}${deletions === null ? '' : `${deletions}; `}`;
   return {
     state: state === 'refused' ? 'failure' : 'success',
     context: statusContext(plan),

@@ -1,5 +1,6 @@
 import { type Address, unboundAddress } from '../core/address.ts';
 import type { Change, FieldChange } from '../core/change.ts';
+import type { Json } from '../core/json.ts';
 import type { Actual, Base, BaseEntry, Declared, Fields, Observation } from '../core/resource.ts';
 import { holdLastRequiredPart, withoutImplicit } from './deletions.ts';
 import type { Identity } from './identity/identity.ts';
@@ -33,12 +34,25 @@ export function draftChanges(inputs: Inputs): PlanDraft {
   return new ChangeDrafter(inputs).draft();
 }
 
+/** Longest title that a deletion shows, in characters. */
+const MAX_TITLE = 100;
+
+function shortTitle(title: string): string {
+  const characters = [...title.slice(0, 2 * MAX_TITLE + 2)];
+  return characters.length > MAX_TITLE ? `${characters.slice(0, MAX_TITLE - 1).join('')}…` : title;
+}
+
+/** Sites that a deletion names one by one. */
+const MAX_PLACES = 5;
+
 class ChangeDrafter {
   readonly #inputs: Inputs;
   readonly #kinds: ReadonlyMap<string, KindRules>;
   readonly #pending: PendingResources;
   readonly #notes: { address: Address; text: string }[] = [];
   readonly #changes: Change[] = [];
+  /** Computed for the first deletion. */
+  #places: ReadonlyMap<Json, ReadonlySet<Address>> | null = null;
   /** Ids of the resources that are replaced, by the address that will mean another resource. */
   readonly #replaced = new Map<Address, string>();
   readonly #context: DiffContext;
@@ -187,6 +201,40 @@ class ChangeDrafter {
     this.#changes.push(changeOf(resource, { action: 'create', fields, declared: wanted, isReplacement }));
   }
 
+  /** `"Guides", 2 open change requests, shown on site/help`. */
+  #describeDeletion(kind: KindRules, address: Address, actual: Actual, impact: string): string {
+    const places = [...(this.#shownOn().get(address) ?? [])];
+    const named = places.slice(0, MAX_PLACES).join(', ');
+    const more = places.length > MAX_PLACES ? ` and ${places.length - MAX_PLACES} more` : '';
+    return [
+      kind.partOf === undefined ? JSON.stringify(shortTitle(actual.title)) : '',
+      impact,
+      places.length === 0 ? '' : `shown on ${named}${more}`,
+    ]
+      .filter((part) => part !== '')
+      .join(', ');
+  }
+
+  /** Returns what shows each resource to readers, such as the sites of a space. */
+  #shownOn(): ReadonlyMap<Json, ReadonlySet<Address>> {
+    if (this.#places !== null) {
+      return this.#places;
+    }
+    const { identity, observation } = this.#inputs;
+    const places = new Map<Json, Set<Address>>();
+    for (const { name, shows, partOf } of this.#inputs.kinds) {
+      for (const actual of shows === undefined ? [] : (observation.kinds.get(name) ?? [])) {
+        const shown = identity.fieldsOf(actual)[shows ?? ''];
+        if (shown !== undefined && actual.within !== null) {
+          const known = places.get(shown) ?? new Set();
+          places.set(shown, known.add(identity.addressOf([partOf ?? ''], actual.within)));
+        }
+      }
+    }
+    this.#places = places;
+    return places;
+  }
+
   #deletion(
     address: Address,
     actual: Actual,
@@ -212,7 +260,7 @@ class ChangeDrafter {
         held: guarded ? 'protected: it is deleted only after protect: false has been applied' : null,
         paused: resource?.paused ?? null,
         isReplacement: resource !== null,
-        impact: text,
+        impact: resource === null ? this.#describeDeletion(kind, address, actual, text) : text,
         weight,
         declared: now,
         actual: now,

@@ -187,7 +187,7 @@ describe('a comment that is too long', () => {
     });
     return plan;
   };
-  const planText = (comment: string) => codeIn(comment)[1] ?? '';
+  const planText = (comment: string) => codeIn(comment).at(-1) ?? '';
 
   test('keeps held changes, deletions and access changes, then updates, and counts creations', async () => {
     const text = planText(planComment(await dangerous(5000, 300, 200), MARKER, ROOM));
@@ -226,6 +226,32 @@ describe('a comment that is too long', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  test('names deletions and access above the fold, and in the status, in a plan of 300 changes', async () => {
+    const keys = Array.from({ length: 300 }, (_, at) => `t${at}`);
+    const gone = Array.from({ length: 10 }, (_, at) => `s${at}`);
+    const { plan } = await planOf({
+      manifests: JSON.stringify({
+        teams: Object.fromEntries(keys.map((key) => [key, { title: key }])),
+        sites: { help: { title: 'Help', published: true, visibility: 'public' } },
+      }),
+      base: JSON.stringify({ spaces: Object.fromEntries(gone.map((key) => [key, { title: `@all ${key}` }])) }),
+      actuals: [
+        ...gone.map((key) => actual('space', key, { title: `@all ${key}` }, { facts: { openChangeRequests: 2 } })),
+        actual('site', 'w1', { title: 'Help', published: true, visibility: 'share-link' }),
+      ],
+      policy: { requireApproval: ['space'] },
+    });
+    const comment = planComment(plan, MARKER, ROOM);
+    const above = comment.slice(0, comment.indexOf('<details'));
+    expect(above).toContain('**300 to create, 1 to update, 10 to delete (held), 0 unchanged**');
+    for (const key of gone) {
+      expect(above).toContain(`Deletes (held)  space/${key}: "@all ${key}", 2 open change requests`);
+    }
+    expect(above).toContain('Public  everyone on the internet gains access to site/help (read)');
+    expect(comment).not.toMatch(ACTIVE);
+    expect(planStatus(plan).description).toMatch(/^waits for approval: deletes 10 spaces; 300 to create/);
   });
 
   test('shows the start of a change that does not fit', async () => {

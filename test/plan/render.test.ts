@@ -86,11 +86,11 @@ describe('text', () => {
       .split('\n')
       .filter((line) => line.startsWith('  -'));
     expect(lines.map((line) => line.trim().replace(/ {2,}/g, ' '))).toEqual([
-      expect.stringContaining('- site/w published, 4 site spaces'),
+      expect.stringContaining('- site/w "Site", published, 4 site spaces'),
       expect.stringContaining('- site/v'),
-      expect.stringContaining('- team/b 60 members'),
-      expect.stringContaining('- space/s 7 open change requests'),
-      expect.stringContaining('- team/a 1 member'),
+      expect.stringContaining('- team/b "B", 60 members'),
+      expect.stringContaining('- space/s "S", 7 open change requests'),
+      expect.stringContaining('- team/a "A", 1 member'),
     ]);
   });
 });
@@ -193,6 +193,7 @@ test('JSON has the documented shape', async () => {
     update: 1,
     move: 0,
     delete: 1,
+    heldDeletions: 1,
     held: 1,
     paused: 1,
     unchanged: 0,

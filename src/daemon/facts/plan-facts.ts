@@ -1,7 +1,9 @@
 /** Facts about the last plan of an organization: what waits, what fails, and what somebody changed on the platform. */
+
 import { type Change, type ChangeResult, changeId, type Plan } from '../../core/change.ts';
 import type { Revert } from '../../plan/identity/flapping.ts';
 import { counted } from '../../plan/render/words.ts';
+import { waitingDeletions } from '../../plan/waiting.ts';
 import type { Fact, Scope } from '../../store/notifications.ts';
 import type { ReconcilerState } from '../../views/model/backend.ts';
 import { organizationPath, planPath, resourcePath, withQuery } from '../../views/model/paths.ts';
@@ -60,7 +62,9 @@ function verdictFacts({ organization, scope, plan, at }: PlanInput): readonly Fa
   const why = isWhole ? ` (${verdict.reasons.join('; ')})` : '';
   const id = isWhole ? checksum : (heldChecksum ?? checksum);
   const waits = held === 1 ? 'waits' : 'wait';
-  const summary = `${counted(held, 'change')} ${waits} for approval${why}; approve with: octavo approve ${id}`;
+  const deletions = waitingDeletions(plan);
+  const deletes = deletions === null ? '' : `: ${deletions}`;
+  const summary = `${counted(held, 'change')} ${waits} for approval${deletes}${why}; approve with: octavo approve ${id}`;
   const shown = isWhole ? changes : changes.filter((each) => each.held !== null && each.approvable);
   return [newFact('waiting-for-approval', scope, { summary, since: at, path, details: shown.map(changeLine) })];
 }

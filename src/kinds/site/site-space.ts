@@ -83,6 +83,7 @@ export const siteSpace = structurePart<SiteSpace>({
     declared.fields.hidden === true && actual.facts?.hidden !== undefined
       ? ['hidden: the platform did not return the current value; versions before 0.167 cannot hide a site space']
       : [],
+  shows: 'space',
   shownInstead({ address, within, declared }, before) {
     const shown = before(address)?.space;
     const isPublished = within !== null && before(within)?.published === true;

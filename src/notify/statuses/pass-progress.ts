@@ -1,7 +1,9 @@
 /** Describes what a pass means for its commit. */
+
 import { type Change, type ChangeResult, changeId, type Plan } from '../../core/change.ts';
 import { AppError, DesiredStateError, formatProblem } from '../../core/errors.ts';
 import { counted } from '../../plan/render/words.ts';
+import { waitingDeletions } from '../../plan/waiting.ts';
 import type { StatusContent } from '../../store/commit-statuses.ts';
 
 /** State and description of a commit status. */
@@ -115,18 +117,20 @@ function failedChanges(failed: readonly ChangeResult[], total: number): StatusPr
 /** Describes a commit whose remaining changes wait. */
 function waiting(wait: WaitingReason | null, plan: Plan, rest: readonly Change[], applied: number): StatusProgress {
   const start = `${applied === 0 ? '' : `${applied} applied, `}${counted(rest.length, 'change')} planned`;
+  const deletions = waitingDeletions({ changes: rest, verdict: plan.verdict });
+  const deletes = deletions === null ? '' : `: ${deletions}`;
   const due = dueChanges(rest);
   const held = rest.filter((change) => change.held !== null && change.paused === null);
   const paused = rest.filter((change) => change.paused !== null);
   const { state, reasons } = plan.verdict;
   if (state === 'held') {
-    return pending(`${start}; waits for approval of ${shortChecksum(plan.checksum)}: ${reasons.join('; ')}`);
+    return pending(`${start}; waits for approval of ${shortChecksum(plan.checksum)}${deletes}: ${reasons.join('; ')}`);
   }
   if (due.length > 0 && wait !== null) {
     return pending(`${start}; waits: ${wait.reason}${wait.until === null ? '' : `, until ${minute(wait.until)}`}`);
   }
   const some = (count: number) => (count === rest.length ? '' : `${count} `);
-  const approval = `${some(held.length)}waits for approval of ${shortChecksum(plan.heldChecksum ?? plan.checksum)}`;
+  const approval = `${some(held.length)}waits for approval of ${shortChecksum(plan.heldChecksum ?? plan.checksum)}${deletes}`;
   const pause = `${some(paused.length)}paused: ${paused[0]?.paused?.reason ?? ''}`;
   return pending([start, ...(held.length > 0 ? [approval] : []), ...(paused.length > 0 ? [pause] : [])].join('; '));
 }

@@ -136,6 +136,8 @@ export interface KindRules {
   implicitAddress?(actual: Actual): Address;
   /** Describes the damage of a deletion; a greater weight is shown earlier. */
   impact?(actual: Actual): { readonly weight: number; readonly text: string };
+  /** The field that refers to the resource that readers see in it. */
+  readonly shows?: string;
   /**
    * Returns the resource that readers see instead of another after a change; null if there is none. Until a person
    * approves it, no resource that the same plan creates takes the place of one that has content.

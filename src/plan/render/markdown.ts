@@ -1,7 +1,11 @@
-import type { Plan } from '../../core/change.ts';
+import type { AccessChange, Plan } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
-import { fitPlanText, planTitleParts, renderPlanText, summaryLine } from './text.ts';
-import { type Approval, PLAIN } from './text-layout.ts';
+import { maskUrls } from '../../core/text/safe-url.ts';
+import { isDeletion } from '../waiting.ts';
+import { rankChanges } from './changes.ts';
+import { accessWords, fitPlanText, planTitleParts, renderPlanText, summaryLine } from './text.ts';
+import { type Approval, PLAIN, takeLines } from './text-layout.ts';
+import { counted, noCommand, printable } from './words.ts';
 
 /** Characters in a line of the plan inside a comment. */
 const COLUMNS = 110;
@@ -9,6 +13,15 @@ const COLUMNS = 110;
 const FOLDED = 25;
 /** Longest name in a heading, in characters. */
 const MAX_NAME_LENGTH = 120;
+/** Deletions, and access changes, that are named above a folded plan. */
+const MAX_RISKS = 20;
+/** Longest line above a folded plan, in characters. */
+const MAX_RISK_LENGTH = 200;
+/** Characters of a comment that the lines above the folded plan leave free, and their share of the others. */
+const MIN_REST_LENGTH = 1600;
+const RISK_SHARE = 8;
+/** Start of the name of a group that anyone belongs to. */
+const EVERYONE = 'everyone on the internet';
 
 /** Parts of a plan in Markdown, so that a comment with a length limit can omit some. */
 export interface PlanMarkdown {
@@ -22,15 +35,53 @@ export interface PlanMarkdown {
   readonly isLong: boolean;
 }
 
-/** Builds the parts of a plan in Markdown. */
-export function planMarkdown(plan: Plan, approval?: Approval): PlanMarkdown {
+/** Builds the parts of a plan in Markdown, for a text of at most `longest` characters. */
+export function planMarkdown(plan: Plan, approval?: Approval, longest = Number.POSITIVE_INFINITY): PlanMarkdown {
   const options = { columns: COLUMNS, paint: PLAIN, ...(approval === undefined ? {} : { approval }) };
   const text = renderPlanText(plan, options).trimEnd();
   const shorten = (longest: number) => fitPlanText(plan, options, longest).trimEnd();
   const state = { ready: '', held: ' · **held**', refused: ' · **refused**' }[plan.verdict.state];
   const { who, when } = planTitleParts(plan);
-  const head = `### Plan for ${codeSpan(who)}${when}\n\n**${summaryLine(plan)}**${state}`;
-  return { head, text, shorten, isLong: plan.changes.length > FOLDED };
+  const isLong = plan.changes.length > FOLDED;
+  const room = (longest - MIN_REST_LENGTH) / RISK_SHARE;
+  const risks = isLong && room >= MAX_RISK_LENGTH ? takeLines(riskLines(plan), room) : [];
+  const above = risks.length === 0 ? '' : `\n\n${fenced(risks.join('\n'))}`;
+  const head = `### Plan for ${codeSpan(who)}${when}\n\n**${summaryLine(plan)}**${state}${above}`;
+  return { head, text, shorten, isLong };
+}
+
+/** Returns the deletions and the access changes of a plan, for the text above a folded plan. */
+function riskLines(plan: Plan): readonly string[] {
+  const deletions = rankChanges(plan).filter(({ change }) => isDeletion(change));
+  const isPublic = ({ person, to }: AccessChange) => to !== null && person.startsWith(EVERYONE);
+  // What becomes public comes first.
+  const access = plan.access.toSorted((a, b) => Number(isPublic(b)) - Number(isPublic(a)));
+  return [
+    ...listed(
+      deletions.map(({ change: { held, impact, address } }) => {
+        const what = impact === '' ? address : `${address}: ${impact}`;
+        return `Deletes${held === null ? '' : ' (held)'}  ${what}`;
+      }),
+      'deletion',
+    ),
+    ...listed(
+      access.map((change) => `${isPublic(change) ? 'Public' : 'Access'}  ${accessWords(change)}`),
+      'access change',
+    ),
+  ];
+}
+
+function listed(lines: readonly string[], noun: string): readonly string[] {
+  const more = lines.length - MAX_RISKS;
+  return [
+    ...lines.slice(0, MAX_RISKS).map((line) => noCommand(shortened(printable(maskUrls(line)), MAX_RISK_LENGTH))),
+    ...(more > 0 ? [`and ${counted(more, `more ${noun}`)}`] : []),
+  ];
+}
+
+function shortened(text: string, longest: number): string {
+  const characters = [...text];
+  return characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : text;
 }
 
 /**
@@ -54,9 +105,7 @@ export function fenced(text: string): string {
  * references and addresses, and skip only code.
  */
 export function codeSpan(text: string): string {
-  const characters = [...text.replaceAll(/\s+/g, ' ').trim()];
-  const short =
-    characters.length > MAX_NAME_LENGTH ? `${characters.slice(0, MAX_NAME_LENGTH - 1).join('')}…` : characters.join('');
+  const short = shortened(text.replaceAll(/\s+/g, ' ').trim(), MAX_NAME_LENGTH);
   const mark = '`'.repeat(longestRun(short) + 1);
   const room = short === '' || /^`|`$/.test(short) ? ' ' : '';
   return `${mark}${room}${short}${room}${mark}`;

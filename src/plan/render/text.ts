@@ -172,14 +172,16 @@ export function planTitleParts(plan: Plan): { readonly who: string; readonly whe
   };
 }
 
-/** `1 to create, 1 to update, 1 held, 38 unchanged`. */
+/** `1 to create, 1 to update, 10 to delete (held), 1 held, 38 unchanged`. */
 export function summaryLine({ summary }: Pick<Plan, 'summary'>): string {
+  const { heldDeletions = 0 } = summary;
   const parts = [
     [summary.create, 'to create'],
     [summary.update, 'to update'],
     [summary.move, 'to move'],
     [summary.delete, 'to delete'],
-    [summary.held, 'held'],
+    [heldDeletions, 'to delete (held)'],
+    [summary.held - heldDeletions, 'held'],
     [summary.paused, 'paused'],
   ] as const;
   const due = parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
