@@ -3,8 +3,8 @@ import { ROOT_SCOPE, scopeSuffix } from '../core/scope.ts';
 import { codeSpan, fenced, planMarkdown } from '../plan/render/markdown.ts';
 import { summaryLine } from '../plan/render/text.ts';
 import { type Approval, takeLines } from '../plan/render/text-layout.ts';
+import { waitingDeletions } from '../plan/render/waiting.ts';
 import { printable, printableLines } from '../plan/render/words.ts';
-import { waitingDeletions } from '../plan/waiting.ts';
 import { type Marker, writeMarker } from './marker.ts';
 import type { CommitStatus } from './statuses/commit-statuses.ts';
 

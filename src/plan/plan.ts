@@ -15,7 +15,6 @@ import { arrangeSiblings } from './order/arrange.ts';
 import { findNeededParts } from './order/needed-parts.ts';
 import { type Ordering, orderChanges } from './order/order.ts';
 import type { Policy } from './policy.ts';
-import { isDeletion } from './waiting.ts';
 
 /** Input of a plan. */
 export interface PlanInput {
@@ -135,7 +134,9 @@ function summarize(changes: readonly Change[], identity: Identity): PlanSummary 
     move: count('move'),
     delete: count('delete'),
     held: changes.filter((change) => change.held !== null).length,
-    heldDeletions: changes.filter((change) => change.held !== null && isDeletion(change)).length,
+    heldDeletions: changes.filter(
+      (change) => change.held !== null && change.action === 'delete' && !change.isReplacement,
+    ).length,
     paused: changes.filter((change) => change.held === null && change.paused !== null).length,
     unchanged: [...identity.bound.keys()].filter((address) => !changed.has(address)).length,
     unmanaged: identity.unmanaged.length,

@@ -2,8 +2,8 @@
 
 import { type Change, type ChangeResult, changeId, type Plan } from '../../core/change.ts';
 import type { Revert } from '../../plan/identity/flapping.ts';
+import { waitingDeletions } from '../../plan/render/waiting.ts';
 import { counted } from '../../plan/render/words.ts';
-import { waitingDeletions } from '../../plan/waiting.ts';
 import type { Fact, Scope } from '../../store/notifications.ts';
 import type { ReconcilerState } from '../../views/model/backend.ts';
 import { organizationPath, planPath, resourcePath, withQuery } from '../../views/model/paths.ts';

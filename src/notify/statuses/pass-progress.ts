@@ -2,8 +2,8 @@
 
 import { type Change, type ChangeResult, changeId, type Plan } from '../../core/change.ts';
 import { AppError, DesiredStateError, formatProblem } from '../../core/errors.ts';
+import { waitingDeletions } from '../../plan/render/waiting.ts';
 import { counted } from '../../plan/render/words.ts';
-import { waitingDeletions } from '../../plan/waiting.ts';
 import type { StatusContent } from '../../store/commit-statuses.ts';
 
 /** State and description of a commit status. */

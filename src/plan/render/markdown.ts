@@ -1,10 +1,10 @@
 import type { AccessChange, Plan } from '../../core/change.ts';
 import { largest } from '../../core/lists.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
-import { isDeletion } from '../waiting.ts';
 import { rankChanges } from './changes.ts';
 import { accessWords, fitPlanText, planTitleParts, renderPlanText, summaryLine } from './text.ts';
 import { type Approval, PLAIN, takeLines } from './text-layout.ts';
+import { isDeletion } from './waiting.ts';
 import { counted, noCommand, printable } from './words.ts';
 
 /** Characters in a line of the plan inside a comment. */

@@ -1,6 +1,6 @@
 /** Names what waits for approval in a plan, for everything that shows it in one line. */
-import type { Change, Plan } from '../core/change.ts';
-import { counted } from './render/words.ts';
+import type { Change, Plan } from '../../core/change.ts';
+import { counted } from './words.ts';
 
 /** Returns true if a resource is deleted and not replaced. */
 export function isDeletion({ action, isReplacement }: Pick<Change, 'action' | 'isReplacement'>): boolean {
