@@ -249,7 +249,7 @@ describe('a comment that is too long', () => {
     for (const key of gone) {
       expect(above).toContain(`Deletes (held)  space/${key}: "@all ${key}", 2 open change requests`);
     }
-    expect(above).toContain('Public  everyone on the internet gains access to site/help (read)');
+    expect(above).toContain('Public  everyone on the internet gains access to site/help (read');
     expect(comment).not.toMatch(ACTIVE);
     expect(planStatus(plan).description).toMatch(/^waits for approval: deletes 10 spaces; 300 to create/);
   });
