@@ -9,11 +9,8 @@ export function commandsPage(program: Command, note: string): string {
       'only, unless `NO_COLOR` is set.',
     EXIT_CODES,
     WHERE,
-    ...program
-      .createHelp()
-      .visibleCommands(program)
-      .filter((command) => command.name() !== 'help')
-      .map(commandPart),
+    groupsTable(program),
+    ...shownCommands(program).flatMap((command) => commandParts(command, `octavo ${command.name()}`)),
   ];
   return `${parts.join('\n\n')}\n`;
 }
@@ -39,28 +36,53 @@ const WHERE = `Commands that need the platform read its address and token from t
 
 See [Configuration file](configuration.md#configuration-file) for which configuration is trusted.`;
 
-function commandPart(command: Command): string {
+/** The commands that help lists, without `help` itself. */
+function shownCommands(parent: Command): readonly Command[] {
+  return parent
+    .createHelp()
+    .visibleCommands(parent)
+    .filter((command) => command.name() !== 'help');
+}
+
+function groupsTable(program: Command): string {
+  const groups = Map.groupBy(shownCommands(program), (command) => command.helpGroup().replace(/:$/, ''));
+  const links = (commands: readonly Command[]) =>
+    commands.map((command) => `[${command.name()}](#octavo-${command.name()})`).join(', ');
+  const rows = [...groups].map(([group, commands]) => `| ${group} | ${links(commands)} |`);
+  return `| group | commands |\n|---|---|\n${rows.join('\n')}`;
+}
+
+/** The part of a command and, one level below, those of its subcommands. */
+function commandParts(command: Command, name: string, heading = '##'): readonly string[] {
   const rows = [...command.registeredArguments.map(argumentRow), ...command.options.map(optionRow)];
   return [
-    `## octavo ${command.name()}`,
+    `${heading} ${name}`,
     `${capital(command.description())}.`,
-    `\`\`\`\noctavo ${command.name()} ${command.usage()}\n\`\`\``,
+    `\`\`\`\n${name} ${command.usage()}\n\`\`\``,
     ...(rows.length === 0 ? [] : [`| | | default |\n|---|---|---|\n${rows.join('\n')}`]),
-  ].join('\n\n');
+    ...shownCommands(command).flatMap((child) => commandParts(child, `${name} ${child.name()}`, `${heading}#`)),
+  ];
 }
 
 function argumentRow(argument: Argument): string {
-  const { required, description, defaultValue } = argument;
-  return row(required ? `<${argument.name()}>` : `[${argument.name()}]`, description, defaultValue);
+  const { required, description, defaultValue, argChoices } = argument;
+  const name = argument.name();
+  return row(required ? `<${name}>` : `[${name}]`, `${description}${choicesOf(argChoices)}`, defaultValue);
 }
 
-function optionRow({ flags, long, description, defaultValue, defaultValueDescription, argChoices }: Option): string {
+function optionRow(option: Option): string {
+  const { flags, long, mandatory, description, defaultValue, defaultValueDescription, argChoices } = option;
   // `--without` takes the names that `--with` lists.
-  const choices =
-    argChoices === undefined || long === '--without'
-      ? ''
-      : `: ${argChoices.map((choice) => `\`${choice}\``).join(', ')}`;
-  return row(flags, `${description}${choices}`, defaultValueDescription ?? defaultValue);
+  const choices = long === '--without' ? '' : choicesOf(argChoices);
+  return row(
+    flags,
+    `${description}${mandatory ? ' (required)' : ''}${choices}`,
+    defaultValueDescription ?? defaultValue,
+  );
+}
+
+function choicesOf(choices: readonly string[] | undefined): string {
+  return choices === undefined ? '' : `: ${choices.map((choice) => `\`${choice}\``).join(', ')}`;
 }
 
 function row(name: string, meaning: string, fallback: unknown): string {

@@ -4,10 +4,17 @@ import { CONFIG, count, durationOrZero, ORGANIZATION, SCOPE, type SetExitCode } 
 import type { CommandContext } from './cli/context.ts';
 import { clusterCommands } from './clusters/program.ts';
 import { conversationCommands } from './conversations/program.ts';
-import { actionCommands, conditionCommands, sessionCommands, viewCommands, webhookCommands } from './daemon/program.ts';
+import {
+  actionCommands,
+  conditionCommands,
+  fleetCommands,
+  sessionCommands,
+  viewCommands,
+  webhookCommands,
+} from './daemon/program.ts';
 import { notifyCommands } from './notify/program.ts';
 import { storeCommands } from './store/program.ts';
-import { tryingCommands } from './trying-program.ts';
+import { demoCommands, emulateCommands } from './trying-program.ts';
 
 /** Forges that `octavo init` has a workflow for. */
 const FORGE_CHOICES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
@@ -18,29 +25,37 @@ export function createProgram(context: CommandContext, setExitCode: SetExitCode)
     .description('Manage a documentation platform with GitOps: declare an organization as YAML in a git repository')
     .version(context.version, '--version', 'Print the version')
     .helpOption('-h, --help', 'Show help')
-    .helpCommand('help [command]', 'Show help for a command')
     .exitOverride()
     .configureOutput({ writeOut: context.terminal.out, writeErr: context.terminal.err })
     .showHelpAfterError('Run with --help to list commands and options.')
     .showSuggestionAfterError(true)
     .addHelpText('after', AFTER_HELP)
     .hook('preAction', (_program, command) => nameConfig(command, context));
+  program.commandsGroup('Everyday:').helpCommand('help [command]', 'Show help for a command');
   startingCommands(program, context, setExitCode);
-  checkingCommands(program, context, setExitCode);
-  planningCommands(program, context, setExitCode);
   adoptingCommands(program, context, setExitCode);
+  validateCommands(program, context, setExitCode);
+  planningCommands(program, context, setExitCode);
+  applyingCommands(program, context, setExitCode);
+  doctorCommands(program, context, setExitCode);
+  demoCommands(program, context, setExitCode);
+  program.commandsGroup('Daemon:');
   daemonCommands(program, context, setExitCode);
   viewCommands(program, context, setExitCode);
   actionCommands(program, context, setExitCode);
   conditionCommands(program, context, setExitCode);
-  sessionCommands(program, context, setExitCode);
-  webhookCommands(program, context, setExitCode);
+  program.commandsGroup('Support:');
   conversationCommands(program, context, setExitCode);
   clusterCommands(program, context, setExitCode);
+  program.commandsGroup('Operations:');
+  webhookCommands(program, context, setExitCode);
+  sessionCommands(program, context, setExitCode);
   notifyCommands(program, context, setExitCode);
+  fleetCommands(program, context, setExitCode);
   storeCommands(program, context, setExitCode);
+  exportingCommands(program, context, setExitCode);
   apiCommands(program, context, setExitCode);
-  tryingCommands(program, context, setExitCode);
+  emulateCommands(program, context, setExitCode);
   return program;
 }
 
@@ -68,7 +83,7 @@ Exit codes:
 
 To try Octavo without an account, run: octavo demo`;
 
-function checkingCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+function validateCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('validate')
     .description('Check manifests offline')
@@ -82,14 +97,6 @@ function checkingCommands(program: Command, context: CommandContext, setExitCode
     .action(async (dir, options) => {
       const { validate } = await import('./plan/validate.ts');
       setExitCode(await validate(dir, options, context));
-    });
-  program
-    .command('schema')
-    .description('Print the JSON Schema of manifests, for editors')
-    .option('--repo <dir>', 'Manifest directory whose keys complete references')
-    .action(async (options) => {
-      const { schemaCommand } = await import('./plan/schema.ts');
-      setExitCode(await schemaCommand(options, context));
     });
 }
 
@@ -117,17 +124,6 @@ function planningCommands(program: Command, context: CommandContext, setExitCode
       const { planCommand } = await import('./plan/plan.ts');
       setExitCode(await planCommand(dir, options, context));
     });
-  program
-    .command('snapshot')
-    .description('Save the actual state without secrets, for plans without a token')
-    .option('--out <file>', 'File to write (default: standard output)')
-    .option(...CONFIG)
-    .option(...ORGANIZATION)
-    .action(async (options) => {
-      const { snapshotCommand } = await import('./plan/snapshot.ts');
-      setExitCode(await snapshotCommand(options, context));
-    });
-  applyingCommands(program, context, setExitCode);
 }
 
 function applyingCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
@@ -215,6 +211,17 @@ function startingCommands(program: Command, context: CommandContext, setExitCode
     });
 }
 
+function doctorCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+  program
+    .command('doctor')
+    .description('Check the connection, the token permissions and the features of the platform')
+    .option(...CONFIG)
+    .action(async (options) => {
+      const { doctorCommand } = await import('./doctor/doctor.ts');
+      setExitCode(await doctorCommand(options, context));
+    });
+}
+
 function daemonCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('run')
@@ -235,12 +242,26 @@ function daemonCommands(program: Command, context: CommandContext, setExitCode: 
       const { healthCommand } = await import('./daemon/health.ts');
       setExitCode(await healthCommand(options, context));
     });
+}
+
+/** Registers what prints data for other tools: schema and snapshot. */
+function exportingCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
-    .command('doctor')
-    .description('Check the connection, the token permissions and the features of the platform')
-    .option(...CONFIG)
+    .command('schema')
+    .description('Print the JSON Schema of manifests, for editors')
+    .option('--repo <dir>', 'Manifest directory whose keys complete references')
     .action(async (options) => {
-      const { doctorCommand } = await import('./doctor/doctor.ts');
-      setExitCode(await doctorCommand(options, context));
+      const { schemaCommand } = await import('./plan/schema.ts');
+      setExitCode(await schemaCommand(options, context));
+    });
+  program
+    .command('snapshot')
+    .description('Save the actual state without secrets, for plans without a token')
+    .option('--out <file>', 'File to write (default: standard output)')
+    .option(...CONFIG)
+    .option(...ORGANIZATION)
+    .action(async (options) => {
+      const { snapshotCommand } = await import('./plan/snapshot.ts');
+      setExitCode(await snapshotCommand(options, context));
     });
 }

@@ -1,10 +1,11 @@
+/** Registers the commands for trying Octavo without an account. */
 import { type Command, Help, Option } from 'commander';
 import { count, type SetExitCode, upTo } from './cli/arguments.ts';
 import type { CommandContext } from './cli/context.ts';
 import { FEATURE_NAMES, PLATFORM_NAMES } from './cli/feature-names.ts';
 
-/** Registers the commands for trying Octavo without an account: `emulate` and `demo`. */
-export function tryingCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+/** Registers `emulate`. */
+export function emulateCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('emulate')
     .description('Run the embedded platform, for testing')
@@ -31,6 +32,10 @@ export function tryingCommands(program: Command, context: CommandContext, setExi
       const { emulateCommand } = await import('./daemon/emulate.ts');
       setExitCode(await emulateCommand(options, context));
     });
+}
+
+/** Registers `demo`. */
+export function demoCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('demo')
     .description('Demonstrate Octavo on the embedded platform')

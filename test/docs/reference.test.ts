@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { referencePages } from '../../scripts/docs.ts';
+import { commandLine, referencePages } from '../../scripts/docs.ts';
 
 const read = (path: string) => {
   try {
@@ -10,16 +11,50 @@ const read = (path: string) => {
   }
 };
 
+/** The commands that help lists and their subcommands, by their full names. */
+function listedCommands(parent: Command, name = 'octavo'): readonly (readonly [string, Command])[] {
+  return parent
+    .createHelp()
+    .visibleCommands(parent)
+    .filter((command) => command.name() !== 'help')
+    .flatMap((command) => {
+      const own = `${name} ${command.name()}`;
+      return [[own, command] as const, ...listedCommands(command, own)];
+    });
+}
+
 describe('generated pages', () => {
   test.each([...referencePages()])('%s is up to date', (path, text) => {
     expect(read(path) === text, `${path} is stale; run: npm run docs`).toBe(true);
   });
 
-  test('describe every command and option', () => {
+  test('describe every command, also those of groups, with every argument and option', () => {
     const page = referencePages().get('docs/commands.md') ?? '';
     expect(page).not.toMatch(/\| {2}\|.*\|$\n^\| `-.*\| {2}\| {2}\|$/m);
-    expect(page.match(/^## octavo /gm)?.length).toBeGreaterThan(8);
-    expect(page).toContain('## octavo plan');
+    const commands = listedCommands(commandLine());
+    expect(commands.map(([name]) => name)).toEqual(
+      expect.arrayContaining(['octavo plan', 'octavo store copy', 'octavo conversations dead retry']),
+    );
+    const missing = commands.flatMap(([name, command]) => {
+      const part = new RegExp(`^#{2,4} ${name}\\n([^]*?)(?=^#{2,4} |$(?![^]))`, 'm').exec(page)?.[1] ?? '';
+      const rows = [
+        ...command.options.map(({ flags }) => `| \`${flags}\` | `),
+        ...command.registeredArguments.map((argument) =>
+          argument.required ? `| \`<${argument.name()}>\` | ` : `| \`[${argument.name()}]\` | `,
+        ),
+      ];
+      return ['\noctavo', ...rows].filter((row) => !part.includes(row)).map((row) => `${name}: ${row}`);
+    });
+    expect(missing).toEqual([]);
+  });
+
+  test('and the help have every command in one of four groups', () => {
+    const program = commandLine();
+    const help = program.helpInformation();
+    const groups = ['Everyday:', 'Daemon:', 'Support:', 'Operations:'];
+    expect(help.match(/^[A-Z][a-z]+:$/gm)).toEqual(['Options:', ...groups]);
+    const page = referencePages().get('docs/commands.md') ?? '';
+    expect([...page.matchAll(/^\| (\w+) \| \[/gm)].map(([, group]) => `${group}:`)).toEqual(groups);
   });
 
   test('describe every metric', () => {

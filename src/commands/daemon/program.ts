@@ -88,7 +88,6 @@ export function actionCommands(program: Command, context: CommandContext, setExi
 
 /** Registers status, history and audit, which print what the web page shows. */
 export function viewCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
-  fleetCommands(program, context, setExitCode);
   const format = () => new Option('--format <format>', 'Output format').choices(['text', 'json']).default('text');
   const all = ['--organization <id>', 'Organization to show (default: all)'] as const;
   program
@@ -164,7 +163,8 @@ function decisionCommands(program: Command, context: CommandContext, setExitCode
     });
 }
 
-function fleetCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
+/** Registers fleet. */
+export function fleetCommands(program: Command, context: CommandContext, setExitCode: SetExitCode): void {
   program
     .command('fleet')
     .description('Show the replicas that share a database')
