@@ -18,10 +18,13 @@ export function writeMarker({ organization, scope, run }: Marker): string {
   return `${START}organization=${encode(organization)}${part} run=${run.join('.')} -->`;
 }
 
-/** Reads the marker of a comment; null if the comment is not from Octavo. */
+/**
+ * Reads the first marker that begins a line; null if there is none. A person may have edited the comment around it. Quoted
+ * text and the indented text of a plan do not begin a line with it.
+ */
 export function readMarker(body: string): Marker | null {
   const [, organization, scope, run, attempt] =
-    /^<!-- octavo:plan organization=([\w~.]*)(?: scope=([\w~.]+))? run=(\d{1,15})\.(\d{1,15}) -->/.exec(body) ?? [];
+    /^<!-- octavo:plan organization=([\w~.]*)(?: scope=([\w~.]+))? run=(\d{1,15})\.(\d{1,15}) -->/m.exec(body) ?? [];
   return organization === undefined
     ? null
     : {

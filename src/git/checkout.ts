@@ -219,21 +219,25 @@ async function findRemoteRef(context: Context, before: string | null): Promise<R
     }
     return { source: context.ref, commit: context.ref };
   }
+  // Like git, but without its precedence: whoever may create a branch must not redirect a source that names a tag.
   const names =
     context.ref.startsWith('refs/') || context.ref === 'HEAD'
       ? [context.ref]
-      : [`refs/heads/${context.ref}`, `refs/tags/${context.ref}`];
+      : [`refs/heads/${context.ref}`, `refs/tags/${context.ref}`, `refs/${context.ref}`];
   const refs = await listRemote(
     context,
     names.flatMap((name) => [name, `${name}^{}`]),
   );
-  for (const name of names) {
-    const commit = refs.get(`${name}^{}`) ?? refs.get(name);
-    if (commit !== undefined) {
-      return { source: name, commit };
-    }
+  const found = names.filter((name) => refs.has(name));
+  const [source] = found;
+  if (source === undefined) {
+    throw context.fail(new Error(`it has no branch or tag "${context.ref}"`), 'fetch');
   }
-  throw context.fail(new Error(`it has no branch or tag "${context.ref}"`), 'fetch');
+  if (found.length > 1) {
+    const reason = `"${context.ref}" is ambiguous: it has ${found.join(' and ')}; set ref to the one that is meant`;
+    throw context.fail(new Error(reason), 'fetch');
+  }
+  return { source, commit: refs.get(`${source}^{}`) ?? refs.get(source) ?? null };
 }
 
 async function listRemote(context: Context, patterns: readonly string[]): Promise<ReadonlyMap<string, string>> {

@@ -70,6 +70,15 @@ describe('the marker', () => {
     );
   });
 
+  test('is found below lines that a person wrote above it, and only where it begins a line', () => {
+    const line = writeMarker({ organization: 'org_1', scope: '.', run: [3, 1] });
+    const found = { organization: 'org_1', scope: '.', run: [3, 1] };
+    expect(readMarker(`Thanks!\r\n\r\n${line}\n### Plan`)).toEqual(found);
+    expect(readMarker(`${line}\n${writeMarker({ organization: 'other', scope: '.', run: [9, 9] })}`)).toEqual(found);
+    expect(readMarker(`> ${line}`)).toBeNull();
+    expect(readMarker(`See: ${line}`)).toBeNull();
+  });
+
   test.each(['', 'a comment', ' <!-- octavo:plan organization=a run=1.1 -->', '<!-- octavo:plan organization=a -->'])(
     'is not found in %j',
     (body) => {

@@ -195,6 +195,31 @@ describe('a checkout runs no code from the repository', () => {
   });
 });
 
+describe('a ref that is a branch and a tag', () => {
+  test('is refused, whichever came first, and the files of the tag stay', async () => {
+    const first = origin.commit('First');
+    origin.git('tag', '--annotate', '--message', 'One', 'v1');
+    const checkout = open({ ref: 'v1' });
+    expect(await checkout.sync()).toMatchObject({ commit: first });
+    origin.write('README.md', 'other\n');
+    origin.commit('Second');
+    origin.git('branch', 'v1');
+    await expect(checkout.sync()).rejects.toThrow(
+      '"v1" is ambiguous: it has refs/heads/v1 and refs/tags/v1; set ref to the one that is meant',
+    );
+    expect(read(checkout, 'README.md')).toBe('hello\n');
+  });
+
+  test.each(['refs/tags/v1', 'tags/v1'])('is found by its longer name %s', async (ref) => {
+    const first = origin.commit('First');
+    origin.git('tag', 'v1');
+    origin.write('README.md', 'other\n');
+    origin.commit('Second');
+    origin.git('branch', 'v1');
+    expect(await open({ ref }).sync()).toMatchObject({ commit: first });
+  });
+});
+
 describe('a checkout that fails', () => {
   test.each([
     ['a missing ref', { ref: 'mian' }, /cannot fetch .*origin: it has no branch or tag "mian"/],
