@@ -219,7 +219,7 @@ async function findRemoteRef(context: Context, before: string | null): Promise<R
     }
     return { source: context.ref, commit: context.ref };
   }
-  // Like git, but without its precedence: whoever may create a branch must not redirect a source that names a tag.
+  // Like git, but without its precedence: a new branch must not redirect a source that names a tag.
   const names =
     context.ref.startsWith('refs/') || context.ref === 'HEAD'
       ? [context.ref]
