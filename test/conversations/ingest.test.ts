@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
 import { convertTicket } from '../../src/conversations/intake/convert-ticket.ts';
+import type { Redactor } from '../../src/conversations/model/conversation.ts';
 import type { ConversationEvents, IntakeCounts } from '../../src/conversations/model/events.ts';
 import type { PollingSource, WebhookResult } from '../../src/conversations/model/source.ts';
 import type { SourceRecord, Ticket } from '../../src/conversations/model/ticket.ts';
+import type { RedactionThreads } from '../../src/conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
 import { AuthError, RateLimitedError, RejectedError, TransientError } from '../../src/core/errors.ts';
 import { openWriter } from '../../src/platform/client.ts';
@@ -37,9 +39,17 @@ interface Opening {
   readonly limit?: { readonly items: number; readonly bytes: number };
   readonly settleDelay?: number;
   readonly polling?: PollingSource;
+  readonly redactor?: Redactor;
+  readonly threads?: RedactionThreads;
 }
 
-function open({ limit = { items: 1000, bytes: 1e6 }, settleDelay = 0, polling = desk.source() }: Opening = {}): void {
+function open({
+  limit = { items: 1000, bytes: 1e6 },
+  settleDelay = 0,
+  polling = desk.source(),
+  redactor = testRedactor,
+  threads,
+}: Opening = {}): void {
   outbox = openMemoryStore().outbox('org_1', limit);
   const events: ConversationEvents = {
     onIntake: (what) => taken.push(what),
@@ -51,7 +61,8 @@ function open({ limit = { items: 1000, bytes: 1e6 }, settleDelay = 0, polling = 
   ingestion = new Ingestion({
     sources: [{ name: 'desk', polling, webhook: testWebhook(), every: 5 * MINUTE, since: 24 * HOUR }],
     outbox,
-    redactor: testRedactor,
+    redactor,
+    ...(threads === undefined ? {} : { threads }),
     writer: openWriter(sink.connect(clock), { organization: 'org_1', priority: 'ingestion' }),
     settleDelay,
     batch: { maxConversations: 50, maxBytes: 1_000_000 },
@@ -199,6 +210,54 @@ describe('hints', () => {
     expect(await deliver(found('1', 'd1'))).toMatchObject({ status: 202 });
     expect(await deliver(found('2', 'd2'))).toEqual({ status: 503, reason: 'outbox full; retry later' });
     expect(await status()).toMatchObject({ waiting: 1, counts: { found: 1 } });
+  });
+
+  test('with a conversation that cannot be redacted are refused each time, and its earlier version is sent', async () => {
+    let isBroken = false;
+    const redactor: Redactor = {
+      ...testRedactor,
+      redact: (ticket) => {
+        if (isBroken && ticket.key === 'desk/acme/1') {
+          throw new RangeError('Maximum call stack size exceeded');
+        }
+        return testRedactor.redact(ticket);
+      },
+    };
+    open({ redactor });
+    solve('1', '2');
+    const found = (delivery: string, ...ids: string[]): WebhookResult => ({
+      kind: 'found',
+      delivery,
+      found: ids.map((id) => desk.found(id)),
+    });
+    expect(await deliver(found('d1', '1'))).toMatchObject({ status: 202 });
+    isBroken = true;
+    const reason = 'it cannot be redacted (RangeError)';
+    for (let time = 0; time < 2; time += 1) {
+      expect(await deliver(found('d2', '1'))).toEqual({ status: 422, reason });
+      expect(await deliver(found('d3', '1', '2'))).toEqual({
+        status: 422,
+        reason: `${reason}; 1 of 2 conversations were not kept`,
+      });
+    }
+    expect(reportedEvents).toContainEqual({ rejected: { source: 'desk', place: 'desk/acme/1', reason } });
+    ingestion.start();
+    await clock.advance(HOUR);
+    expect([...received().keys()].map((id) => id.at(-1)).toSorted()).toEqual(['1', '2']);
+  });
+
+  test('with conversations are answered with a retry while too much waits for redaction', async () => {
+    solve('1');
+    const threads = { isFull: true, redact: async () => null, close: async () => {} };
+    open({ threads: threads as unknown as RedactionThreads });
+    const busy: WebhookResult = { kind: 'found', delivery: 'd1', found: [desk.found('1')] };
+    expect(await deliver(busy)).toEqual({
+      status: 503,
+      reason: 'too much text waits for redaction; retry later',
+    });
+    expect(await deliver({ kind: 'hints', delivery: 'd2', ids: ['1'] })).toMatchObject({ status: 202 });
+    threads.isFull = false;
+    expect(await deliver(busy)).toMatchObject({ status: 202 });
   });
 });
 
@@ -397,13 +456,17 @@ describe('records that cannot become a conversation', () => {
     const short = { kind: 'ticket', ticket: ticket({ key, completeness: { reported: 2, fetched: 1 } }) } as const;
     const long = { kind: 'ticket', ticket: ticket({ key: `${key}${'x'.repeat(300)}` }) } as const;
     const webhookResult = { kind: 'found', delivery: 'hush-d', found: [short, skipped, gone, unread, long] } as const;
-    expect(await ingestion.intake('forms').takeWebhook(webhookResult)).toBe('kept');
-    expect(await ingestion.intake('forms').takeWebhook(webhookResult)).toBe('known');
-    expect(reportedEvents).toHaveLength(3);
+    const { found } = webhookResult;
+    const partly = await ingestion.intake('forms').takeWebhook({ ...webhookResult, found });
+    expect(partly).toMatchObject({ reason: expect.stringMatching(/^its id, .*; 1 of 5 conversations were not kept$/) });
+    const whole = { ...webhookResult, found: found.filter((each) => each !== long) };
+    expect(await ingestion.intake('forms').takeWebhook(whole)).toBe('kept');
+    expect(await ingestion.intake('forms').takeWebhook(whole)).toBe('known');
+    expect(reportedEvents).toHaveLength(5);
     const batch = await outbox.next({ items: 10, bytes: 1e6, open: 1 }, clock.now());
     expect(batch?.items).toHaveLength(1);
     expect(JSON.parse(batch?.items[0]?.payload ?? '').id).toBe(batch?.items[0]?.key);
-    expect(JSON.stringify([reportedEvents, batch])).not.toMatch(/hush-\d/);
+    expect(JSON.stringify([reportedEvents, batch, partly])).not.toMatch(/hush-\d/);
   });
 
   test.each([

@@ -64,6 +64,7 @@ function open(put: (batch: number) => Promise<void>, redact: (batch: number) => 
     outbox: holding,
     redactor: testRedactor,
     threads: {
+      isFull: false,
       redact: async (tickets) => {
         await redact(Number(tickets[0]?.key.split('/').at(-1)) / BATCH);
         return tickets.map((ticket) => redactOrFail(testRedactor, ticket));

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import { outboxLimit } from '../../config/conversations.ts';
 import { type ConversationRequest, handleConversationRequest } from '../../conversations/ingestion/control-api.ts';
 import { Ingestion } from '../../conversations/ingestion/ingestion.ts';
@@ -7,7 +6,7 @@ import { openSources } from '../../conversations/ingestion/open-sources.ts';
 import { loadIdPseudonymizer } from '../../conversations/intake/id-pseudonymizer.ts';
 import type { ConversationEvents } from '../../conversations/model/events.ts';
 import { redactionOptions } from '../../conversations/redact/options.ts';
-import { MAX_THREADS, RedactionThreads } from '../../conversations/redact/redaction-threads.ts';
+import { RedactionThreads, THREADS } from '../../conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Writer } from '../../platform/client.ts';
@@ -60,13 +59,12 @@ export async function withIngestion<T>(
     const note = (topic: string) => store.note(`conversations/${organization.id}/${topic}`);
     const redaction = redactionOptions(conversations.redact);
     const redactor = createConversationRedactor(redaction, pseudonymize);
-    const threads = Math.min(availableParallelism() - 1, MAX_THREADS);
     const onUnavailable = events.onThreadsUnavailable;
     const ingestion = new Ingestion({
       sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
       outbox,
       redactor,
-      threads: new RedactionThreads({ redaction, redactor, threads, clock, onUnavailable }),
+      threads: new RedactionThreads({ redaction, redactor, threads: THREADS, clock, onUnavailable }),
       writer,
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
       settleDelay: conversations.settleDelay,

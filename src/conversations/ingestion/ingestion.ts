@@ -56,7 +56,7 @@ export interface IngestionOptions {
 
 /** Response to a webhook request. */
 export interface WebhookAnswer {
-  readonly status: 202 | 400 | 401 | 404 | 415 | 503;
+  readonly status: 202 | 400 | 401 | 404 | 415 | 422 | 503;
   /** Reason for the sender; null with 202. */
   readonly reason: string | null;
 }
@@ -212,7 +212,14 @@ export class Ingestion {
       return { status: result.status, reason: result.reason };
     }
     const kept = await intake.takeWebhook(result);
-    return kept === 'full' ? { status: 503, reason: 'outbox full; retry later' } : { status: 202, reason: null };
+    if (typeof kept === 'object') {
+      return { status: 422, reason: kept.reason };
+    }
+    if (kept === 'full' || kept === 'busy') {
+      const what = kept === 'full' ? 'outbox full' : 'too much text waits for redaction';
+      return { status: 503, reason: `${what}; retry later` };
+    }
+    return { status: 202, reason: null };
   }
 
   /** Polls a source at once from `since`, in milliseconds since the epoch. */

@@ -18,8 +18,8 @@ export interface IntakeOptions {
   readonly source: string;
   readonly outbox: Outbox;
   readonly redactor: Redactor;
-  /** Redacts many tickets faster; null: only this thread redacts. */
-  readonly threads: Pick<RedactionThreads, 'redact'> | null;
+  /** Redacts long tickets, and many tickets faster; null: only this thread redacts. */
+  readonly threads: Pick<RedactionThreads, 'redact' | 'isFull'> | null;
   /** Delay after a ticket is solved, in milliseconds. */
   readonly settleDelay: number;
   readonly clock: Clock;
@@ -51,6 +51,8 @@ interface Prepared {
   readonly counts: Counts;
   readonly rejected: readonly Rejection[];
   readonly shortfalls: readonly Shortfall[];
+  /** Number of tickets that could not be converted, and that are not in the deposit. */
+  readonly lost: number;
 }
 
 /** Interval in which a full outbox is checked without a notification, in milliseconds. */
@@ -108,11 +110,14 @@ export class Intake {
   }
 
   /**
-   * Stores a webhook request. When this resolves, the request may be confirmed. `full`: the sender should retry later.
-   * Throws StoreError.
+   * Stores a webhook request. `kept` and `known`: the request may be confirmed. `full` and `busy`: the outbox is full, or
+   * too much waits for redaction; the sender should retry later. A reason: what it describes was not kept. Throws
+   * StoreError.
    */
-  async takeWebhook(result: Exclude<WebhookResult, { kind: 'refused' }>): Promise<'kept' | 'known' | 'full'> {
-    const { outbox, source, clock, hints } = this.#options;
+  async takeWebhook(
+    result: Exclude<WebhookResult, { kind: 'refused' }>,
+  ): Promise<'kept' | 'known' | 'full' | 'busy' | { readonly reason: string }> {
+    const { outbox, source, clock, hints, threads } = this.#options;
     // The sender chose the id: its length and content are not trusted.
     const delivery = result.delivery === null ? null : createHash('sha256').update(result.delivery).digest('base64url');
     if (result.kind === 'hints') {
@@ -120,7 +125,21 @@ export class Intake {
       hints.notify();
       return isNew ? 'kept' : 'known';
     }
-    return (await this.offer(result.found, { delivery })) as 'kept' | 'known' | 'full';
+    if (threads?.isFull === true) {
+      return 'busy';
+    }
+    const prepared = await this.#prepare(result.found, { delivery });
+    const { lost, rejected, deposit } = prepared;
+    // A request that was not kept completely is not known: repeated, it gets the same answer.
+    const kept = (await this.#put(lost === 0 ? prepared : { ...prepared, deposit: { ...deposit, delivery: null } })) as
+      | 'kept'
+      | 'known'
+      | 'full';
+    if (lost === 0 || kept === 'full') {
+      return kept;
+    }
+    const rest = result.found.length === 1 ? '' : `; ${lost} of ${result.found.length} conversations were not kept`;
+    return { reason: `${rejected.at(-1)?.reason}${rest}` };
   }
 
   /** Redacts the message of an error: it may name a file, and files are often named after the person who wrote them. */
@@ -142,12 +161,13 @@ export class Intake {
         turnStartedAt = clock.monotonic();
       }
     }
-    const { entries, counts, rejected, shortfalls } = sorter;
+    const { entries, counts, rejected, shortfalls, lost } = sorter;
     return {
       deposit: { source, at: clock.now(), entries, counts: flatten(counts), ...context },
       counts,
       rejected,
       shortfalls,
+      lost,
     };
   }
 
@@ -199,6 +219,7 @@ class RecordSorter {
   readonly entries: (NewContent | Withdrawal)[] = [];
   readonly rejected: Rejection[] = [];
   readonly shortfalls: Shortfall[] = [];
+  lost = 0;
   readonly #redacted: Record<string, number> = {};
   readonly #skipped: Record<string, number> = {};
   readonly counts: Mutable<Counts> = {
@@ -242,8 +263,9 @@ class RecordSorter {
     const converted = convertTicket(ticket, { redactor, redacted, settleDelay, now: clock.now() });
     const { key } = converted;
     if (converted.kind === 'rejected') {
+      // An earlier version of it stays, and is sent.
       this.#reject(shortened(key), converted.reason);
-      this.entries.push({ kind: 'ineligible', key });
+      this.lost += 1;
       return;
     }
     if (completeness !== null && completeness.fetched < completeness.reported) {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { type Clock, SLEEP_ENDED } from '../../core/clock.ts';
 import { CancelledError } from '../../core/errors.ts';
@@ -20,13 +21,20 @@ export interface RedactionThreadsOptions {
   readonly start?: StartThread;
 }
 
-/** Threads in addition to the main thread, however many cores there are: reading and storing take the rest. */
-export const MAX_THREADS = 3;
+/**
+ * Threads in addition to the main thread: at least one, for long tickets, and however many cores there are, no more than
+ * three, because reading and storing take the rest.
+ */
+export const THREADS = Math.min(Math.max(1, availableParallelism() - 1), 3);
 
 /** Text after which threads are started, in UTF-16 units: starting one takes as long as redacting about half of it. */
 const START_AFTER = 256 * 1024;
-/** Largest ticket for a thread, in UTF-16 units: threads have little memory. */
+/** Longest ticket that this thread redacts, in UTF-16 units: it blocks everything else meanwhile. */
+const MAX_HERE = 16 * 1024;
+/** Longest ticket for one of several threads, in UTF-16 units: they have little memory. */
 const MAX_SIZE = 1024 * 1024;
+/** Text that waits for redaction, in UTF-16 units, from which nothing more is accepted that can be sent again later. */
+const MAX_WAITING = 16 * 1024 * 1024;
 /** Messages to a thread at a time: the others wait while one is redacted, as this thread is often busy for 10 ms. */
 const MESSAGES = 4;
 /**
@@ -67,10 +75,14 @@ export class RedactionThreads {
     this.#posted = this.#handles.map(() => 0);
   }
 
+  /** Reports whether so much text waits that a sender should try again later. */
+  get isFull(): boolean {
+    return this.#calls.reduce((sum, { missingLength }) => sum + missingLength, 0) >= MAX_WAITING;
+  }
+
   /**
    * Redacts the tickets; the results have the same order. Returns null if this thread has to redact them: while threads
-   * are not worth their start, for a ticket that is too large for them, and where they cannot start. Throws
-   * CancelledError after `close`.
+   * are not worth their start and no ticket is long, and where they cannot start. Throws CancelledError after `close`.
    */
   async redact(tickets: readonly Ticket[]): Promise<readonly RedactionResult[] | null> {
     if (!this.#isWorthIt(tickets)) {
@@ -118,7 +130,8 @@ export class RedactionThreads {
     this.#seen = lengths.reduce((sum, length) => sum + length, now - this.#seenAt > IDLE ? 0 : this.#seen);
     this.#seenAt = now;
     const isMuch = this.#seen >= START_AFTER && tickets.length > 1;
-    return this.#canStart && this.#handles.length > 0 && isMuch && lengths.every((length) => length <= MAX_SIZE);
+    const isLong = lengths.some((length) => length > MAX_HERE);
+    return this.#canStart && this.#handles.length > 0 && (isMuch || isLong);
   }
 
   /** Gives every thread its messages. */
@@ -133,9 +146,9 @@ export class RedactionThreads {
     }
   }
 
-  #take(): Chunk | null {
+  #take(longest?: number): Chunk | null {
     for (const call of this.#calls) {
-      const chunk = call.take();
+      const chunk = call.take(longest);
       if (chunk !== null) {
         return chunk;
       }
@@ -155,6 +168,9 @@ export class RedactionThreads {
   }
 
   async #redactIn(index: number, tickets: readonly Ticket[]): Promise<readonly RedactionResult[]> {
+    if (tickets.some((ticket) => lengthOf(ticket) > MAX_SIZE)) {
+      return this.#redactAlone(tickets);
+    }
     try {
       return await this.#handle(index).redact(tickets);
     } catch (error) {
@@ -190,21 +206,24 @@ export class RedactionThreads {
 
   #takeHere(): Chunk | null {
     if (this.#calls.length < 2) {
-      return this.#take();
+      return this.#take(MAX_HERE);
     }
     const total = this.#calls.reduce((sum, { length }) => sum + length, 0);
     const left = this.#calls.reduce((sum, { missingLength }) => sum + missingLength, 0);
-    return left > Math.min(RESERVED_SHARE * total, RESERVE * this.#handles.length) ? this.#take() : null;
+    return left > Math.min(RESERVED_SHARE * total, RESERVE * this.#handles.length) ? this.#take(MAX_HERE) : null;
   }
 
-  /** Redacts each ticket alone after one of them has ended a thread, so that only that one fails. */
+  /**
+   * Redacts each ticket alone, with a large heap: large tickets, and all of a message after one of them has ended a
+   * thread, so that only that one fails.
+   */
   #redactAlone(tickets: readonly Ticket[]): Promise<readonly RedactionResult[]> {
     const done = this.#alone.then(async () => {
       const results: RedactionResult[] = [];
-      let handle = this.#start();
+      let handle = this.#start(true);
       try {
         for (const ticket of tickets) {
-          handle = handle.hasEnded ? this.#start() : handle;
+          handle = handle.hasEnded ? this.#start(true) : handle;
           results.push(await redactOne(handle, ticket));
         }
       } finally {
@@ -221,12 +240,12 @@ export class RedactionThreads {
     if (handle !== null && handle !== undefined && !handle.hasEnded) {
       return handle;
     }
-    const started = this.#start();
+    const started = this.#start(false);
     this.#handles[index] = started;
     return started;
   }
 
-  #start(): ThreadHandle {
+  #start(isForLarge: boolean): ThreadHandle {
     if (this.#isClosed) {
       throw new CancelledError('redaction was stopped');
     }
@@ -234,7 +253,7 @@ export class RedactionThreads {
     for (const ended of [...this.#running].filter(({ hasEnded }) => hasEnded)) {
       this.#running.delete(ended);
     }
-    const handle = new ThreadHandle(() => start(redaction));
+    const handle = new ThreadHandle(() => start(redaction, isForLarge), this.#options.clock);
     this.#running.add(handle);
     return handle;
   }

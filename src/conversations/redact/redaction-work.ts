@@ -39,11 +39,17 @@ export class RedactionCall {
     return this.#missingLength;
   }
 
-  /** Returns the next tickets that nobody has taken; null if there are none. */
-  take(): Chunk | null {
+  /**
+   * Returns the next tickets that nobody has taken; null if there are none, or if the next one is longer than `longest`.
+   */
+  take(longest = Number.POSITIVE_INFINITY): Chunk | null {
     const from = this.#next;
     for (let size = 0; this.#next < this.#tickets.length && size < CHUNK; this.#next += 1) {
-      size += lengthOf(this.#tickets[this.#next] as Ticket);
+      const length = lengthOf(this.#tickets[this.#next] as Ticket);
+      if (length > longest) {
+        break;
+      }
+      size += length;
     }
     return from === this.#next ? null : { call: this, from, tickets: this.#tickets.slice(from, this.#next) };
   }
@@ -66,7 +72,19 @@ export class RedactionCall {
   }
 }
 
-/** Returns the length of a ticket's text, in UTF-16 units. */
-export function lengthOf({ parts }: Ticket): number {
-  return parts.reduce((sum, { body }) => sum + body.length, 0);
+/** Returns the length of everything in a ticket that is redacted, and of its people, in UTF-16 units. */
+export function lengthOf({ key, subject, parts, attributes, url, people }: Ticket): number {
+  let length = key.length + subject.length + (url?.length ?? 0);
+  for (const { body } of parts) {
+    length += body.length;
+  }
+  for (const [name, value] of Object.entries(attributes)) {
+    length += name.length + value.length;
+  }
+  for (const { names, emails } of people) {
+    for (const each of [...names, ...emails]) {
+      length += each.length;
+    }
+  }
+  return length;
 }

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { outboxLimit } from '../../config/conversations.ts';
 import { type ConversationRequest, handleConversationRequest } from '../../conversations/ingestion/control-api.ts';
 import { Ingestion, type WebhookAnswer } from '../../conversations/ingestion/ingestion.ts';
@@ -7,7 +6,7 @@ import { openSources } from '../../conversations/ingestion/open-sources.ts';
 import type { PseudonymizeId } from '../../conversations/intake/id-pseudonymizer.ts';
 import type { ConversationEvents } from '../../conversations/model/events.ts';
 import { redactionOptions } from '../../conversations/redact/options.ts';
-import { MAX_THREADS, RedactionThreads } from '../../conversations/redact/redaction-threads.ts';
+import { RedactionThreads, THREADS } from '../../conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../conversations/redact/redactor.ts';
 import { CancelledError, messageOf } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
@@ -44,7 +43,6 @@ export class OrganizationConversations implements Feature {
     const note = (topic: string) => store.note(`conversations/${organization.id}/${topic}`);
     const redaction = redactionOptions(conversations.redact);
     const redactor = createConversationRedactor(redaction, pseudonymizeId);
-    const threads = Math.min(availableParallelism() - 1, MAX_THREADS);
     const listeners = combineListeners([logConversations(log), metrics.conversations.events(organization.id), events]);
     const onUnavailable = listeners.onThreadsUnavailable;
     this.#context = context;
@@ -54,7 +52,7 @@ export class OrganizationConversations implements Feature {
       sources: openSources(conversations, { note, userAgent: `octavo/${version}`, clock, random }),
       outbox: this.#outbox,
       redactor,
-      threads: new RedactionThreads({ redaction, redactor, threads, clock, onUnavailable }),
+      threads: new RedactionThreads({ redaction, redactor, threads: THREADS, clock, onUnavailable }),
       writer: dryRun ? null : openWriter(connection, client),
       site: site === null ? null : () => recordedId(store.organization(organization.id), 'site', site),
       probe,

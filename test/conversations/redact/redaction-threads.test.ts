@@ -29,8 +29,8 @@ afterEach(async () => {
 const unavailable: string[] = [];
 
 function open(threads: number, start = startThread, clock: Clock = systemClock, here = redactor): RedactionThreads {
-  const count = (options: Parameters<typeof startThread>[0]) => {
-    const worker = start(options);
+  const count: typeof startThread = (...given) => {
+    const worker = start(...given);
     started.push(worker);
     return worker;
   };
@@ -103,11 +103,81 @@ describe('redaction on threads', () => {
     expect(JSON.stringify(expected)).not.toContain('@shop.example');
   });
 
-  test('starts no thread for little text, for one core, or for a ticket that is too large for one', async () => {
+  test('starts no thread for little text, or without threads', async () => {
     expect(await open(2).redact(many(2))).toBeNull();
     expect(await open(0).redact(many())).toBeNull();
-    expect(await open(2).redact([...many(), ticket(1, 'x'.repeat(2 ** 21))])).toBeNull();
     expect(started).toHaveLength(0);
+  });
+
+  test('never redacts a long ticket on this thread, wherever its text is', async () => {
+    const long = 'a1@b.example '.repeat(2000);
+    const lengths: number[] = [];
+    const counting = {
+      ...redactor,
+      redact: (each: Ticket) => {
+        lengths.push(JSON.stringify(each).length);
+        return redactor.redact(each);
+      },
+    };
+    const tickets: Ticket[] = [
+      ticket(0, long),
+      { ...ticket(1, 'a'), subject: long },
+      { ...ticket(2, 'a'), attributes: { note: long } },
+      { ...ticket(3, 'a'), attributes: { [long]: 'a' } },
+      { ...ticket(4, 'a'), url: `https://a.example/?q=${encodeURIComponent(long)}` },
+      { ...ticket(5, 'a'), people: Array.from({ length: 2000 }, (_, at) => ({ names: [`Kim No${at}`], emails: [] })) },
+      ticket(6, long.repeat(50)),
+    ];
+    const threads = open(1, startThread, systemClock, counting);
+    for (const each of tickets) {
+      expect(await threads.redact([each])).toEqual([redactor.redact(each)]);
+    }
+    expect(await threads.redact([...many(3), ...tickets])).toHaveLength(10);
+    expect(Math.max(...lengths)).toBeLessThan(20_000);
+  });
+
+  test('ends a thread that takes too long, and rejects only the ticket that it cannot redact', async () => {
+    const clock = createVirtualClock();
+    const source = `
+      const { parentPort } = require('node:worker_threads');
+      parentPort.on('message', (tickets) => {
+        if (JSON.stringify(tickets).includes('endless')) {
+          parentPort.postMessage({ ready: true, isEndless: true });
+          for (;;) {}
+        }
+        parentPort.postMessage({ results: tickets.map(({ key: id }) => ({ conversation: { id, parts: [] }, counts: {} })) });
+      });
+      parentPort.postMessage({ ready: true });`;
+    const late = () => {
+      const worker = new Worker(source, { eval: true });
+      return worker.on('message', ({ isEndless }) => isEndless === true && void clock.advance(180_000));
+    };
+    const long = 'x'.repeat(20_000);
+    const tickets = [ticket(0, long), ticket(1, `endless ${long}`), ticket(2, long)];
+    const results = await open(1, late, clock).redact(tickets);
+    expect(results?.map((result) => ('failure' in result ? result.failure : result.conversation.id))).toEqual([
+      'file/push/0',
+      'ThreadTimeoutError',
+      'file/push/2',
+    ]);
+  });
+
+  test('is full while 16 MB wait', async () => {
+    const worker = new SlowWorker();
+    const threads = open(1, () => worker as unknown as Worker);
+    const tickets = Array.from({ length: 17 }, (_, index) => ticket(index, ' '.repeat(2 ** 20 - 1000)));
+    const first = threads.redact(tickets.slice(0, 16));
+    expect(threads.isFull).toBe(false);
+    const second = threads.redact(tickets.slice(16));
+    expect(threads.isFull).toBe(true);
+    for (let turn = 0; turn < 1000 && threads.isFull; turn += 1) {
+      worker.answer();
+      await setTimeout(1);
+    }
+    expect(threads.isFull).toBe(false);
+    const failed = Promise.all([expect(first).rejects.toThrow(CancelledError), expect(second).rejects.toThrow()]);
+    await threads.close();
+    await failed;
   });
 
   test('rejects only the ticket that ends its thread', async () => {
@@ -128,7 +198,7 @@ describe('redaction on threads', () => {
       .join(' ')
       .slice(0, 2 ** 20);
     const tickets = Array.from({ length: DENSE }, (_, index) => ticket(index, body));
-    const oneThread = new ThreadHandle(() => startThread({}));
+    const oneThread = new ThreadHandle(() => startThread({}, false), systemClock);
     const results = await Promise.all(
       tickets.map(async (each) => (await oneThread.redact([each]))[0] as RedactionResult),
     );

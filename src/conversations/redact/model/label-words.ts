@@ -135,7 +135,8 @@ function isAsciiLetter(code: number): boolean {
  */
 function endOfWord(text: string, at: number): number {
   let inTag = false;
-  for (let index = at - 1; index >= 0 && index > at - SIGNS; index -= 1) {
+  let nearest = at;
+  for (let index = at - 1; index >= Math.max(0, at - REACH) && index > nearest - SIGNS; index -= 1) {
     const code = text.charCodeAt(index);
     if (inTag || code === 62 || code === 41) {
       // The content of a tag or of brackets in between does not count.
@@ -145,10 +146,11 @@ function endOfWord(text: string, at: number): number {
     if (code >= 48 && code <= 57) {
       // "Phone 2: …", but not a number before a number.
       const before = text.charCodeAt(index - 1);
-      const isNumber = (before >= 48 && before <= 57) || before === 46 || before === 45;
-      return isNumber || index === 0 ? -1 : endOfWord(text, index);
-    }
-    if (code > 127 || isAsciiLetter(code)) {
+      if ((before >= 48 && before <= 57) || before === 46 || before === 45) {
+        return -1;
+      }
+      nearest = index;
+    } else if (code > 127 || isAsciiLetter(code)) {
       return index + 1;
     }
   }

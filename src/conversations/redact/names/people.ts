@@ -1,3 +1,4 @@
+import { smallest } from '../../../core/lists.ts';
 import type { Person } from '../../model/ticket.ts';
 import type { Finder, PrivateValue } from '../model/found.ts';
 import { hasCjk, namesInContext, patternsOfName } from './cjk-names.ts';
@@ -39,12 +40,16 @@ export function createPeopleMatcher(
 ): PeopleMatcher {
   const owners = new Map<string, string>();
   const names: Names = { phrases: new Map(), known: new Map(), patterns: [] };
+  const named = new Map<string, number>();
   for (const [index, person] of people.entries()) {
+    for (const name of fullNamesOf(person)) {
+      named.set(name, named.get(name) ?? index);
+    }
     const emails = person.emails
       .map((email) => email.trim().normalize('NFC').toLowerCase())
       .filter((email) => email !== '');
     const key =
-      emails.map((email) => owners.get(email)).find((owner) => owner !== undefined) ?? keyOf(person, index, people);
+      emails.map((email) => owners.get(email)).find((owner) => owner !== undefined) ?? keyOf(person, index, named);
     for (const email of emails) {
       owners.set(email, owners.get(email) ?? key);
     }
@@ -94,11 +99,19 @@ function addName({ phrases, known, patterns }: Names, name: string, key: string,
   }
 }
 
-/** Returns the key of a person. Entries with the same name and without different addresses are the same person. */
-function keyOf(person: Person, index: number, people: readonly Person[]): string {
-  const names = new Set(person.names.map((name) => fold(name).text.trim()).filter((name) => name.includes(' ')));
-  const same = people.findIndex((other) => other.names.some((name) => names.has(fold(name).text.trim())));
-  return `person ${same < 0 ? index : Math.min(same, index)}`;
+/**
+ * Returns the key of a person. Entries with the same name and without different addresses are the same person. `named`
+ * has the first person with each name.
+ */
+function keyOf(person: Person, index: number, named: ReadonlyMap<string, number>): string {
+  return `person ${smallest(
+    fullNamesOf(person).map((name) => named.get(name) ?? index),
+    index,
+  )}`;
+}
+
+function fullNamesOf({ names }: Person): readonly string[] {
+  return names.map((name) => fold(name).text.trim()).filter((name) => name.includes(' '));
 }
 
 function findPeople(text: string, { phrases, patterns }: Names): readonly PrivateValue[] {
