@@ -29,7 +29,7 @@ export function referencePages(): ReadonlyMap<string, string> {
     ['docs/architecture.md', architecturePage()],
     ['docs/adding-a-kind.md', addingAKindPage()],
     ['docs/notifications.md', notificationsPage()],
-    ['docs/fleet.md', fleetPage()],
+    ['docs/kubernetes.md', kubernetesPage()],
     ...deploymentFiles(),
   ]);
 }
@@ -132,7 +132,7 @@ This is [config.example.yaml](../config.example.yaml):
 ${example}
 \`\`\`
 
-[Concepts](concepts.md#held-refused-and-pending-changes) explains which changes wait for approval, and [The daemon](daemon.md) when it applies.
+[Approvals](approvals.md) explains which changes wait for a person, and [The daemon](daemon.md) when it applies.
 
 ## Organizations in a directory
 
@@ -187,7 +187,7 @@ The default metrics of a Node process have the prefixes \`octavo_process_\` and 
 ## Alerts
 
 The Helm chart has these alerts as a PrometheusRule (\`monitoring.rules\`), and the folder \`deploy/kustomize/monitoring\` as
-a component: see [Fleets](fleet.md#kubernetes). \`OctavoLeaseRunsOut\` is for leases of 60 s, the default of \`fleet.lease\`.
+a component: see [Kubernetes](kubernetes.md#monitoring). \`OctavoLeaseRunsOut\` is for leases of 60 s, the default of \`fleet.lease\`.
 
 ${alertsTable()}
 `;
@@ -201,8 +201,8 @@ function architecturePage(): string {
   return withBlocks('docs/architecture.md', { layers: () => layersTable(readLayers()) });
 }
 
-function fleetPage(): string {
-  return withBlocks('docs/fleet.md', { values: valuesTable });
+function kubernetesPage(): string {
+  return withBlocks('docs/kubernetes.md', { values: valuesTable });
 }
 
 function notificationsPage(): string {
