@@ -18,7 +18,7 @@ const PRUNES = ['owned', 'never', 'all'] as const;
 /** Properties of a resource kind that the settings depend on. The registry of kinds lists all of them. */
 export interface ConfigKind {
   readonly name: string;
-  /** Deletions need approval by default. See docs/concepts.md#held-refused-and-pending-changes. */
+  /** Deletions need approval by default. See docs/approvals.md#what-needs-approval. */
   readonly deletionNeedsApproval?: boolean;
 }
 

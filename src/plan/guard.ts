@@ -8,7 +8,7 @@ import { normalizeValue } from './model/diff.ts';
 import type { KindRules, LockOutContext } from './model/rules.ts';
 import type { Policy } from './policy.ts';
 
-/** Number of owned resources from which the percentage limit applies. See docs/concepts.md#held-refused-and-pending-changes. */
+/** Number of owned resources from which the percentage limit applies. See docs/approvals.md#what-needs-approval. */
 const SHARE_FROM = 10;
 
 /** The plan that changes belong to. */
@@ -162,7 +162,7 @@ function describeLost(actual: Actual, before: string | undefined): string {
 
 /**
  * Computes the verdict: whether the plan as a whole may be applied.
- * See docs/concepts.md#held-refused-and-pending-changes.
+ * See docs/approvals.md#what-needs-approval.
  */
 export function computeVerdict(changes: readonly Change[], checksum: string, context: GuardContext): Verdict {
   const { base, policy } = context;
@@ -197,7 +197,7 @@ function isDamaging({ action, fields }: Change): boolean {
   return action === 'move' ? fields.some((field) => field.path !== 'position') : action !== 'create';
 }
 
-/** Returns the reasons why the plan would lock people out; empty if it would not. See docs/concepts.md#held-refused-and-pending-changes. */
+/** Returns the reasons why the plan would lock people out; empty if it would not. See docs/approvals.md#what-needs-approval. */
 function findLockOuts(changes: readonly Change[], { kinds, observation, policy }: GuardContext): string[] {
   const due = Map.groupBy(
     changes.filter((change) => change.paused === null),

@@ -5,7 +5,7 @@ import type { Revert } from './identity/flapping.ts';
 /** Setting that decides which undeclared resources are deleted: one value, or one for each kind. */
 export type PrunePolicy = 'owned' | 'never' | 'all' | Readonly<Record<string, 'owned' | 'never' | 'all'>>;
 
-/** Limits on the changes that a plan may apply. See docs/concepts.md#held-refused-and-pending-changes. */
+/** Limits on the changes that a plan may apply. See docs/approvals.md#what-needs-approval. */
 export interface Policy {
   readonly prune: PrunePolicy;
   /** Kinds whose deletions need approval; null for those with `deletionNeedsApproval` in their rules. */

@@ -1,68 +1,127 @@
+/** Runs the commands of the README and of the pages for beginners against the embedded platform. */
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findFreePort } from '../support/free-port.ts';
 import { spawn } from '../support/programs.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Milliseconds without output after which the tour is aborted; the slowest of its commands takes 3 s. */
+/** Milliseconds without output after which a script is aborted; the slowest of the commands takes 3 s. */
 const SILENCE = 45_000;
-let folder: string;
-let output = '';
-let code: number | null = null;
+/** Milliseconds for a whole script. */
+const LIMIT = 10 * 60_000;
+const folder = mkdtempSync(join(tmpdir(), 'octavo-tour-'));
 
-/** The code blocks of the tour as one script, with folders and ports of its own. */
-async function script(): Promise<string> {
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  const tour = /^## A tour$([\s\S]*?)^## /m.exec(readme)?.[1] ?? '';
-  const blocks = [...tour.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => match[1] ?? '');
-  const [platform, daemon] = [await findFreePort(), await findFreePort()];
-  const text = blocks
-    .join('\n')
-    .replaceAll('npx --no -- octavo', `"${process.execPath}" bin/octavo.js`)
-    .replaceAll('/tmp/acme', `${folder}/acme`)
-    .replaceAll('8471', String(platform))
-    .replaceAll('8472', String(daemon));
-  return `set -e -o pipefail\ntrap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n${text}`;
+/** The shell blocks of a page, or of one of its sections, also those in lists. */
+function blocksOf(page: string, section = /^([\s\S]*)$/): string {
+  const text = section.exec(readFileSync(join(ROOT, page), 'utf8'))?.[1] ?? '';
+  return [...text.matchAll(/^( *)```sh\n([\s\S]*?)^ *```$/gm)]
+    .map(([, indent = '', block = '']) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
+    .join('\n');
 }
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'octavo-tour-'));
-  const bash = spawn('bash', ['-c', await script()], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
-  // A slow machine still makes progress; a hanging tour does not.
+/** Runs a script, and returns its exit code and its output. */
+async function run(script: string, cwd: string): Promise<{ readonly code: number | null; readonly output: string }> {
+  const text = `set -e -o pipefail\ntrap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n${script}`;
+  const env = {
+    ...process.env,
+    PATH: `${folder}/bin:${process.env.PATH ?? ''}`,
+    ...{ GIT_AUTHOR_NAME: 'Ana', GIT_AUTHOR_EMAIL: 'ana@acme.example' },
+    ...{ GIT_COMMITTER_NAME: 'Ana', GIT_COMMITTER_EMAIL: 'ana@acme.example' },
+  };
+  const bash = spawn('bash', ['-c', text], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  // A slow machine still makes progress; a hanging script does not.
   const stuck = setTimeout(() => bash.kill(), SILENCE);
+  let output = '';
   for (const stream of [bash.stdout, bash.stderr]) {
     stream.on('data', (chunk) => {
       output += String(chunk);
       stuck.refresh();
     });
   }
-  [code] = (await once(bash, 'close')) as [number | null];
+  const [code] = (await once(bash, 'close')) as [number | null];
   clearTimeout(stuck);
-}, 10 * 60_000);
+  return { code, output };
+}
+
+beforeAll(() => {
+  mkdirSync(join(folder, 'bin'));
+  // The pages run `octavo` as `npm link` installs it.
+  symlinkSync(join(ROOT, 'bin/octavo.js'), join(folder, 'bin/octavo'));
+});
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('the commands of the tour in the README succeed', () => {
-  expect(code, output).toBe(0);
+describe('the tour in the README', () => {
+  let ended: Awaited<ReturnType<typeof run>>;
+
+  beforeAll(async () => {
+    const [platform, daemon] = [await findFreePort(), await findFreePort()];
+    const script = blocksOf('README.md', /^## A tour$([\s\S]*?)^## /m)
+      .replaceAll('npx --no -- octavo', `"${process.execPath}" bin/octavo.js`)
+      .replaceAll('/tmp/acme', `${folder}/acme`)
+      .replaceAll('8471', String(platform))
+      .replaceAll('8472', String(daemon));
+    ended = await run(script, ROOT);
+  }, LIMIT);
+
+  test('succeeds', () => {
+    expect(ended.code, ended.output).toBe(0);
+  });
+
+  test.each([
+    ['validates', /^Valid: \d+ resources in \d+ manifests$/m],
+    ['plans without a base', /there is no base, so nothing is deleted/],
+    ['records what was applied', /as applied in refs\/octavo\/org_acme\/applied$/m],
+    ['lists the operations of the platform', /^updateTeam +PATCH +\/v1\/orgs\/\{organizationId\}\/teams\/\{teamId\}/m],
+    ['sends a request with octavo api', /^Writers$/m],
+    ['plans a rename', /~ team\/writers .*\n +title +"Writers" → "Docs writers"/],
+    ['holds a deletion', /- space\/playground .* held: deleting space needs approval/],
+    ['applies the rest', /^exit code 4: something is held$/m],
+    ['plans as Markdown', /^### Plan for `Acme/m],
+    ['runs a daemon', /^octavo_reconcile_passes_total\{organization="org_acme",outcome="held"\} [1-9]/m],
+  ])('%s', (_what, words) => {
+    expect(ended.output).toMatch(words);
+  });
 });
 
-test.each([
-  ['validates', /^Valid: \d+ resources in \d+ manifests$/m],
-  ['plans without a base', /there is no base, so nothing is deleted/],
-  ['records what was applied', /as applied in refs\/octavo\/org_acme\/applied$/m],
-  ['lists the operations of the platform', /^updateTeam +PATCH +\/v1\/orgs\/\{organizationId\}\/teams\/\{teamId\}/m],
-  ['sends a request with octavo api', /^Writers$/m],
-  ['plans a rename', /~ team\/writers .*\n +title +"Writers" → "Docs writers"/],
-  ['holds a deletion', /- space\/playground .* held: deleting space needs approval/],
-  ['applies the rest', /^exit code 4: something is held$/m],
-  ['plans as Markdown', /^### Plan for `Acme/m],
-  ['creates a repository from an organization', /^\+ \S*\.github\/workflows\/octavo\.yaml$/m],
-  ['prints an empty plan for it', /^No changes, \d+ unchanged$/m],
-  ['runs a daemon', /^octavo_reconcile_passes_total\{organization="org_acme",outcome="held"\} [1-9]/m],
-])('it %s', (_what, words) => {
-  expect(output).toMatch(words);
+describe('the pages for beginners, one after the other', () => {
+  const pages = ['docs/my-organization.md', 'docs/people.md', 'docs/undo.md'];
+  let ended: Awaited<ReturnType<typeof run>>;
+
+  beforeAll(async () => {
+    const cwd = join(folder, 'mine');
+    mkdirSync(cwd);
+    const port = await findFreePort();
+    const start = [
+      `octavo emulate --port ${port} &`,
+      `export OCTAVO_BASE_URL=http://127.0.0.1:${port} OCTAVO_ORGANIZATION=org_acme`,
+      'until OCTAVO_TOKEN=emulator-token octavo doctor; do sleep 1; done',
+    ].join('\n');
+    const script = pages.map((page) => `echo '# ${page}'\n${blocksOf(page)}`).join('\n');
+    const end = `octavo plan --detailed-exitcode\noctavo api listSpaces --paginate -q '"remains: " + .title'`;
+    ended = await run(`${start}\n${script.replace('OCTAVO_TOKEN=…', 'OCTAVO_TOKEN=emulator-token')}\n${end}`, cwd);
+  }, LIMIT);
+
+  test('succeed', () => {
+    expect(ended.code, ended.output).toBe(0);
+  });
+
+  test.each([
+    ['list the organizations', /^org_acme Acme$/m],
+    ['create a workflow', /^\+ acme-docs\/\.github\/workflows\/octavo\.yaml$/m],
+    ['import one', /^\+ acme-docs\/members\.yaml +\d+ entries$/m],
+    ['plan it without a change', /^No changes, \d+ unchanged$/m],
+    ['record it', /^Recorded \w+ as applied in refs\/octavo\/org_acme\/applied$/m],
+    ['create a space', /^created +space\/octavo-trial$/m],
+    ['show who has not joined yet', /^Pending +member\/dana@acme\.example: not a member of the organization yet$/m],
+    ['create a team', /^created +team\/octavo-writers$/m],
+    ['undo that', /^deleted +team\/octavo-writers$/m],
+    ['stop managing without a deletion', /^remains: Octavo trial$/m],
+  ])('%s', (_what, words) => {
+    expect(ended.output).toMatch(words);
+  });
 });

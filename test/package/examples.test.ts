@@ -11,10 +11,10 @@ const load = <T>(path: string) => parseYaml(read(path)) as T;
 
 describe('examples/pull-request', () => {
   test.each([
-    ['github.yaml', ['validate .', 'plan . --comment', 'apply . --base applied --record --yes']],
-    ['gitlab.yaml', ['validate .', 'plan . --comment', 'apply . --base applied --record --yes']],
-    ['gitea.yaml', ['validate .', 'plan . --comment', 'apply . --base applied --record --yes']],
-    ['bitbucket.yaml', ['validate .', 'plan . --comment', 'apply . --base applied --record --yes']],
+    ['github.yaml', ['validate .', 'plan . --comment', 'apply . --record --yes']],
+    ['gitlab.yaml', ['validate .', 'plan . --comment', 'apply . --record --yes']],
+    ['gitea.yaml', ['validate .', 'plan . --comment', 'apply . --record --yes']],
+    ['bitbucket.yaml', ['validate .', 'plan . --comment', 'apply . --record --yes']],
   ])('%s runs only existing commands', (name, expected) => {
     const path = `pull-request/${name}`;
     expect(parseAllDocuments(read(path)).flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);

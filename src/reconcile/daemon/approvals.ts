@@ -4,7 +4,7 @@ import { type CommitAuthors, MAX_COMMITS, normalizeEmail } from '../../git/commi
 import type { Actor } from '../../store/history.ts';
 import type { PlanDecision } from '../../store/store.ts';
 
-/** Rules for approvals. See docs/web-page.md#approvals. */
+/** Rules for approvals. See docs/approvals.md#two-people. */
 export interface ApprovalRules {
   /** Number of people who have to approve. */
   readonly count: number;
