@@ -29,8 +29,16 @@ if (process.argv.length === 3 && process.argv[2] === '--version') {
   const { readFileSync } = process.getBuiltinModule('node:fs');
   process.stdout.write(`${JSON.parse(readFileSync(from('../package.json'), 'utf8')).version}\n`);
 } else if (major >= 24) {
-  const isCheckout = process.getBuiltinModule('node:fs').existsSync(from('../src/cli.ts'));
+  const { existsSync } = process.getBuiltinModule('node:fs');
+  const isCheckout = existsSync(from('../src/cli.ts'));
   const build = await currentBuild(isCheckout);
+  if (!isCheckout && !existsSync(from('../dist/cli.js'))) {
+    // npm installs a package from a git URL without the script that builds it.
+    process.stderr.write(
+      'octavo: this installation has no build; clone the repository and run npm ci && npm link there\n',
+    );
+    process.exit(1);
+  }
   setFlags(process.argv[2] ?? '');
   // After the flags: V8 accepts only code that was compiled with the same ones, and Node has a folder for each set.
   process.getBuiltinModule('node:module').enableCompileCache(cacheFolder(isCheckout, build));

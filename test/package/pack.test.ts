@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { execFileSync } from '../support/programs.ts';
+import { execFileSync, spawnSync } from '../support/programs.ts';
 import { copyInto, linkProductionModules, ROOT } from './pruned.ts';
 
 interface Packed {
@@ -79,6 +79,20 @@ describe('the npm package', () => {
     expect(existsSync(join(installed, 'src'))).toBe(false);
     expect(run('--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(run('validate', join(installed, 'examples/acme'))).toMatch(/^Valid: /);
+  });
+
+  test('says what to do if npm installed it from git, and so without a build', () => {
+    const unbuilt = join(folder, 'unbuilt');
+    mkdirSync(unbuilt);
+    cpSync(join(installed, 'bin'), join(unbuilt, 'bin'), { recursive: true });
+    cpSync(join(installed, 'package.json'), join(unbuilt, 'package.json'));
+    const { status, stderr } = spawnSync(process.execPath, [join(unbuilt, 'bin/octavo.js'), 'doctor'], {
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([
+      1,
+      'octavo: this installation has no build; clone the repository and run npm ci && npm link there\n',
+    ]);
   });
 
   test('loads every command', () => {
