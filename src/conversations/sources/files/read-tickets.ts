@@ -50,6 +50,9 @@ export async function* readTickets(source: string | FileInput, options: ReadOpti
       yield { index, found };
       index += 1;
     }
+    if (index === 0) {
+      yield { index, found: rejected(input.name, 1, 'has no record') };
+    }
   } catch (error) {
     throw isOfDisk(error)
       ? new SourceError(`${input.name}: cannot be read: ${messageOf(error)}`, { cause: error })
@@ -80,7 +83,7 @@ async function formatOf(name: string, head: Buffer, given: Format | undefined): 
   }
   const extension = EXTENSIONS[extname(name).toLowerCase()];
   const isMail = extension === 'eml' || extension === 'mbox' || given === 'eml' || given === 'mbox';
-  const text = await textOfHead(head);
+  const text = (await textOfHead(head))?.replace(/\r\n?/g, '\n') ?? null;
   if (text === null && !isMail) {
     return { problem: 'is not text; it looks like an archive or another binary file' };
   }

@@ -1,5 +1,5 @@
 import type { AuthorRole } from '../../../model/ticket.ts';
-import { parseTimestamp } from './native.ts';
+import { type DateOrder, isAmbiguous, NOT_A_TIME, parseTimestamp } from './dates.ts';
 import type { CsvOptions } from './record.ts';
 
 const REQUIRED = ['ticket_id', 'author_role', 'body'] as const;
@@ -63,10 +63,20 @@ const ROLES = new Map<string, AuthorRole>([
   ),
   ...['assistant', 'bot', 'ai'].map((name) => [name, 'assistant'] as const),
 ]);
+const AMBIGUOUS =
+  'may be day-first or month-first, which the other dates of the file do not show; write it as 2026-02-12';
 const PUBLIC = new Set(['', 'true', 'yes', 'y', '1', 'public']);
 
-/** Reads a row as a message, or returns its problem. Only rows that are explicitly marked as public are public. */
-export function messageOf(fields: readonly string[], columns: Columns, width: number): Message | { problem: string } {
+/**
+ * Reads a row as a message, or returns its problem. Only rows that are explicitly marked as public are public. `order`
+ * is the one that the dates of the file prove, if they prove one.
+ */
+export function messageOf(
+  fields: readonly string[],
+  columns: Columns,
+  width: number,
+  order: DateOrder | null,
+): Message | { problem: string } {
   if (fields.length !== width) {
     return { problem: `has ${fields.length} columns; the header row has ${width}` };
   }
@@ -79,10 +89,15 @@ export function messageOf(fields: readonly string[], columns: Columns, width: nu
   if (role === undefined) {
     return { problem: 'has an author_role other than user, team-member, assistant or a synonym' };
   }
+  const date = field('created_at');
+  const at = parseTimestamp(date, order);
+  if (at === null && date.trim() !== '') {
+    return { problem: `has a created_at that ${isAmbiguous(date) ? AMBIGUOUS : NOT_A_TIME}` };
+  }
   return {
     ticket,
     subject: field('subject').trim(),
-    at: parseTimestamp(field('created_at')),
+    at,
     role,
     body: field('body'),
     isPublic: PUBLIC.has(field('public').trim().toLowerCase()),

@@ -1,6 +1,7 @@
 import type { Person, SourceRecord, Ticket } from '../../../model/ticket.ts';
 import { type Columns, columnsOf, type Message, messageOf } from './csv-columns.ts';
-import { rowsOf } from './csv-rows.ts';
+import { type Row, rowsOf } from './csv-rows.ts';
+import { type DateOrder, isAmbiguous, provenOrder } from './dates.ts';
 import { asUtf8, type FileInput } from './input.ts';
 import { linesOf } from './lines.ts';
 import { largerThan, MAX_LENGTH, placed, type ReadOptions, rejected } from './record.ts';
@@ -11,6 +12,8 @@ const MEMORY_LIMIT = 32 * 1024 * 1024;
 const MAX_TICKETS = 1_000_000;
 /** Maximum number of passes over a file for tickets with distant rows. */
 const MAX_PASSES = 100;
+/** First line by which a spreadsheet names the separator; it may be quoted, or filled up with separators. */
+const SEPARATOR_LINE = /^"?sep=([^"\r\n])"?\1*\s*$/i;
 const SETTLED = new Set(['', 'solved', 'closed', 'resolved', 'done']);
 
 const noAttributes: Ticket['attributes'] = {};
@@ -105,6 +108,8 @@ class CsvReader {
   readonly #input: FileInput;
   readonly #options: ReadOptions;
   readonly #delimiter: string;
+  /** Order of day and month; undefined until a date depends on it. */
+  #order: DateOrder | null | undefined;
 
   constructor(input: FileInput, options: ReadOptions, delimiter: string, longest: number) {
     this.#input = input;
@@ -119,29 +124,58 @@ class CsvReader {
 
   /** Yields every row as a message, and errors if requested. */
   async *messages(problems: boolean): AsyncGenerator<(Message & { readonly line: number }) | SourceRecord> {
+    for await (const { row, columns, width } of this.#rows()) {
+      let said: Message | { readonly problem: string } | null = null;
+      if ('problem' in row) {
+        said = row;
+      } else {
+        if (this.#order === undefined && isAmbiguous(row.fields[columns.created_at ?? -1] ?? '')) {
+          this.#order = await this.#learnOrder();
+        }
+        said = messageOf(row.fields, columns, width, this.#order ?? null);
+      }
+      if (!('problem' in said)) {
+        yield { ...said, line: row.line };
+      } else if (problems) {
+        yield this.rejected(row.line, said.problem);
+      }
+    }
+  }
+
+  /** Reads the file for dates that prove their order of day and month. Null if none does, or if they contradict. */
+  async #learnOrder(): Promise<DateOrder | null> {
+    const proven = new Set<DateOrder>();
+    for await (const { row, columns } of this.#rows()) {
+      const order = 'fields' in row ? provenOrder(row.fields[columns.created_at ?? -1] ?? '') : null;
+      if (order !== null) {
+        proven.add(order);
+      }
+    }
+    return proven.size === 1 ? ([...proven][0] ?? null) : null;
+  }
+
+  /** Yields the rows after the header row. If there is no valid header row, its problem is the only row. */
+  async *#rows(): AsyncGenerator<{ readonly row: Row; readonly columns: Columns; readonly width: number }> {
     let columns: Columns | null = null;
     let width = 0;
+    let isFirst = true;
     for await (const rows of rowsOf(this.#input, this.#delimiter, this.longest)) {
       for (const row of rows) {
-        const said = 'problem' in row ? row : columns === null ? null : messageOf(row.fields, columns, width);
-        if (said !== null) {
-          if (!('problem' in said)) {
-            yield { ...said, line: row.line };
-          } else if (problems) {
-            yield this.rejected(row.line, said.problem);
-          }
-          if (columns === null) {
-            return;
-          }
-        } else if ('fields' in row) {
+        if (columns !== null) {
+          yield { row, columns, width };
+        } else if ('problem' in row) {
+          yield { row, columns: {}, width };
+          return;
+        } else if (!(isFirst && SEPARATOR_LINE.test(row.fields.join(this.#delimiter)))) {
           const header = columnsOf(row.fields, this.#options.csv ?? {});
           if ('problem' in header) {
-            yield* problems ? [this.rejected(row.line, header.problem as string)] : [];
+            yield { row: { line: row.line, problem: header.problem as string }, columns: {}, width };
             return;
           }
           columns = header;
           width = row.fields.length;
         }
+        isFirst = false;
       }
     }
   }
@@ -193,12 +227,24 @@ function peopleOf(messages: readonly Message[]): Person[] {
   return [...people.values()];
 }
 
-/** Detects the delimiter: the most frequent of comma, semicolon and tab in the first line, outside quotes. */
+/**
+ * Detects the delimiter: the one that a `sep=` line names, or else the most frequent of comma, semicolon and tab in the
+ * first line that is not empty, outside quotes.
+ */
 async function delimiterOf(input: FileInput, longest: number): Promise<string> {
   for await (const lines of linesOf(asUtf8(input.open()), longest)) {
-    const first = lines[0]?.bytes?.toString('utf8').replace(/"[^"]*"/g, '') ?? '';
-    const count = (delimiter: string) => first.split(delimiter).length;
-    return [';', '\t'].reduce((best, each) => (count(each) > count(best) ? each : best), ',');
+    for (const { bytes } of lines) {
+      const line = bytes?.toString('utf8') ?? '';
+      const named = SEPARATOR_LINE.exec(line)?.[1];
+      if (named !== undefined) {
+        return named;
+      }
+      if (line.trim() !== '') {
+        const plain = line.replace(/"[^"]*"/g, '');
+        const count = (delimiter: string) => plain.split(delimiter).length;
+        return [';', '\t'].reduce((best, each) => (count(each) > count(best) ? each : best), ',');
+      }
+    }
   }
   return ',';
 }

@@ -12,6 +12,7 @@ export interface Line {
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
+const QUOTE = 0x22;
 
 /** Yields the lines of a file, one array per chunk. A line longer than `longest` bytes is not kept. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>, longest: number): AsyncGenerator<readonly Line[]> {
@@ -30,8 +31,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>, longest: numbe
     start = end;
     return line;
   };
-  for await (const chunk of chunks) {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+  for await (const bytes of withLineFeeds(chunks)) {
     const lines: Line[] = [];
     let from = 0;
     for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, from)) {
@@ -55,6 +55,40 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>, longest: numbe
     size = 0;
     yield [total > longest ? { number, start, end: position, bytes: null } : close(Buffer.alloc(0), position)];
   }
+}
+
+/**
+ * Converts single carriage returns to line feeds if the first line ends with one outside quotes, as in files of Excel for
+ * Mac. Positions stay the same.
+ */
+async function* withLineFeeds(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let isReturn: boolean | null = null;
+  let isQuoted = false;
+  let isAfterReturn = false;
+  let held: Buffer = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    let bytes: Buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    for (let at = 0; isReturn === null && at < bytes.length; at++) {
+      const byte = bytes[at];
+      if (byte === QUOTE) {
+        isQuoted = !isQuoted;
+      }
+      if (byte !== RETURN && (isAfterReturn || (byte === NEWLINE && !isQuoted))) {
+        isReturn = byte !== NEWLINE;
+      }
+      isAfterReturn = byte === RETURN && (isAfterReturn || !isQuoted);
+    }
+    bytes = held.length > 0 ? Buffer.concat([held, bytes]) : bytes;
+    held = isReturn === null && isAfterReturn ? bytes : Buffer.alloc(0);
+    if (held.length === 0) {
+      yield isReturn === true ? lineFeeds(bytes) : bytes;
+    }
+  }
+  yield lineFeeds(held);
+}
+
+function lineFeeds(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.map((byte) => (byte === RETURN ? NEWLINE : byte)));
 }
 
 function withoutReturn(bytes: Buffer): Buffer {

@@ -1,3 +1,5 @@
+import { parseTimestamp } from './dates.ts';
+
 /** Position of a mail in a thread, from its header only. */
 export interface MailThreading {
   /** Message-ID with its angle brackets; empty if it has none. */
@@ -60,11 +62,10 @@ export class HeaderReader {
     const references = ids('references');
     const kept =
       references.length > MAX_PARENTS ? [...references.slice(0, 1), ...references.slice(1 - MAX_PARENTS)] : references;
-    const at = Date.parse((this.#values.get('date') ?? '').replace(/\([^()]*\)/g, '').trim());
     return {
       id: ids('message-id')[0] ?? '',
       parents: references.length > 0 ? kept : ids('in-reply-to').slice(0, 1),
-      at: Number.isNaN(at) ? null : at,
+      at: parseTimestamp(this.#values.get('date')?.replace(/\([^()]*\)/g, '')),
     };
   }
 }

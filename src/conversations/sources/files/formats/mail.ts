@@ -1,6 +1,7 @@
 import PostalMime, { type Address, type Email } from 'postal-mime';
 import { textOfHtml } from '../../../model/html.ts';
 import type { Person, TicketSkipReason } from '../../../model/ticket.ts';
+import { parseTimestamp } from './dates.ts';
 import { senderText } from './sender-text.ts';
 
 /** Content of a mail. */
@@ -31,11 +32,11 @@ export async function mailOf(bytes: Uint8Array): Promise<Mail | { readonly probl
     return { problem: 'is not a mail: From, Date and Message-ID are missing' };
   }
   const text = email.text ?? '';
-  const at = Date.parse(email.date ?? '');
+  const date = email.headers.find(({ key }) => key === 'date')?.value;
   return {
     subject: email.subject?.trim() ?? '',
     from: from?.emails[0]?.toLowerCase() ?? '',
-    at: Number.isNaN(at) ? null : at,
+    at: parseTimestamp(date?.replace(/\([^()]*\)/g, '')),
     words: senderText(text.trim() === '' ? textOfHtml(email.html ?? '') : text),
     people: mailboxes([
       ...(email.from === undefined ? [] : [email.from]),

@@ -14,11 +14,13 @@ const MAX_MAILS = 1_000_000;
 /** Factor of the size limit for mails, which include attachments. */
 const MAIL_FACTOR = 2;
 /**
- * Separator line: `From ana@acme.example Sat Jan  3 01:05:34 2026`. A sentence that starts with "From" contains no such
- * time.
+ * Separator line: `From ana@acme.example Sat Jan  3 01:05:34 2026`.
  */
 const SEPARATOR = /^From .*\d{1,2}:\d\d/;
-const ESCAPED = /^>+From /;
+/** One with a date, which needs no header if the file ends after it. */
+const DATED = / [A-Z][a-z]{2} +\d{1,2} .*\d:\d\d.* \d{4}/;
+/** Escaped line in any of the line ends. */
+const ESCAPED = /(^|[\r\n])>(>*From )/g;
 
 /** Reads one mail as a thread. */
 export async function* readEml(input: FileInput, options: ReadOptions): AsyncGenerator<SourceRecord> {
@@ -49,41 +51,88 @@ export async function* readMbox(input: FileInput, options: ReadOptions): AsyncGe
     }
   }
   if (isEmpty) {
-    yield rejected(input.name, 1, 'is not a mailbox: no line starts with "From " and contains a time');
+    yield rejected(input.name, 1, 'is not a mailbox: it has no text');
   }
   yield* readThreads(input, mails, true, options);
 }
 
+/**
+ * A mail begins at a separator line that follows an empty line and precedes a header; other lines `From ` are prose. Text
+ * before the first separator is a mail too, so that it is read or rejected.
+ */
 async function* envelopesOf(input: FileInput): AsyncGenerator<Envelope> {
   let open: { line: number; start: number; header: HeaderReader } | null = null;
+  /** A line that may be a separator, and the line after it. */
+  let waiting: Line[] = [];
   let mayBegin = true;
   let end = 0;
+  const envelope = ({ line, start, header }: NonNullable<typeof open>, until: number): Envelope => {
+    return { line, start, end: until, threading: header.threading() };
+  };
   for await (const lines of linesOf(input.open(), MAX_LINE_LENGTH)) {
     for (const line of lines) {
-      if (mayBegin && isSeparator(line)) {
+      const isEmpty = line.bytes?.length === 0;
+      const [separator, field] = waiting;
+      if (
+        separator !== undefined &&
+        (isCutOff(line) || (field === undefined ? isField(line) : isEmpty || isField(line, true)))
+      ) {
+        waiting.push(line);
+      } else {
+        waiting = mayBegin && isSeparator(line) ? [line] : [];
+      }
+      if (separator !== undefined && field !== undefined && waiting.length === 3) {
         if (open !== null) {
-          yield { line: open.line, start: open.start, end: line.start, threading: open.header.threading() };
+          yield envelope(open, separator.start);
         }
-        open = { line: line.number, start: line.end, header: new HeaderReader() };
-      } else if (open?.header.isOpen === true) {
+        open = { line: separator.number, start: separator.end, header: new HeaderReader() };
+        open.header.push(field.bytes);
+        waiting = [];
+      } else if (open === null && waiting.length === 0 && !isEmpty) {
+        open = { line: line.number, start: line.start, header: new HeaderReader() };
+      }
+      if (open?.header.isOpen === true && waiting.length === 0) {
         open.header.push(line.bytes);
       }
-      mayBegin = line.bytes?.length === 0;
+      mayBegin = isEmpty;
       end = line.end;
     }
   }
+  const [last, field] = waiting;
+  if (last !== undefined && (open === null || isDated(last) || (field !== undefined && isField(field)))) {
+    if (open !== null) {
+      yield envelope(open, last.start);
+    }
+    open = { line: last.number, start: last.end, header: new HeaderReader() };
+    open.header.push(field?.bytes ?? null);
+  }
   if (open !== null) {
-    yield { line: open.line, start: open.start, end, threading: open.header.threading() };
+    yield envelope(open, end);
   }
 }
 
-function isSeparator({ bytes, start, end }: Line): boolean {
+/** Reports whether a line is a separator even if the file ends after it. */
+function isDated(line: Line): boolean {
+  return isCutOff(line) || DATED.test(line.bytes?.toString('latin1') ?? '');
+}
+
+function isField({ bytes }: Line, orContinued = false): boolean {
+  const text = bytes?.toString('latin1', 0, 1000) ?? '';
+  return /^[!-9;-~]+[ \t]*:/.test(text) || (orContinued && /^[ \t]/.test(text));
+}
+
+function isSeparator(line: Line): boolean {
+  const { bytes } = line;
   if (bytes === null || bytes.length === 0 || bytes.length > 1000 || bytes[0] !== 0x46) {
     return false;
   }
   const text = bytes.toString('latin1');
-  const isCutOff = end - start === bytes.length;
-  return SEPARATOR.test(text) || (isCutOff && (text.startsWith('From ') || 'From '.startsWith(text)));
+  return SEPARATOR.test(text) || (isCutOff(line) && (text.startsWith('From ') || 'From '.startsWith(text)));
+}
+
+/** Reports whether the file ends in the line. */
+function isCutOff({ bytes, start, end }: Line): boolean {
+  return end - start === bytes?.length;
 }
 
 /** A mail and its envelope. */
@@ -112,7 +161,7 @@ async function* readThreads(
       }
     }
     if (read.length > 0 || !isRejected) {
-      yield foundOf(thread, read, options.teamDomains ?? []);
+      yield foundOf(input.name, thread, read, options.teamDomains ?? []);
     }
   }
 }
@@ -132,18 +181,15 @@ async function readMail(input: FileInput, { start, end }: Envelope, isEscaped: b
 /** Removes the escapes of mboxrd: a line `From ` inside a mail is preceded by one additional `>`. */
 function withoutEscapes(bytes: Buffer): Buffer {
   const text = bytes.toString('latin1');
-  return text.includes('>From ')
-    ? Buffer.from(
-        text
-          .split('\n')
-          .map((line) => (ESCAPED.test(line) ? line.slice(1) : line))
-          .join('\n'),
-        'latin1',
-      )
-    : bytes;
+  return text.includes('>From ') ? Buffer.from(text.replace(ESCAPED, '$1$2'), 'latin1') : bytes;
 }
 
-function foundOf(thread: MailThread, mails: readonly ReadMail[], teamDomains: readonly string[]): SourceRecord {
+function foundOf(
+  name: string,
+  thread: MailThread,
+  mails: readonly ReadMail[],
+  teamDomains: readonly string[],
+): SourceRecord {
   const key = `mail/${digest(rootName(thread, mails))}`;
   const own = mails.filter(({ mail }) => mail.skip === null);
   if (own.length === 0) {
@@ -152,7 +198,8 @@ function foundOf(thread: MailThread, mails: readonly ReadMail[], teamDomains: re
   }
   const written = own.filter(({ mail }) => mail.words !== '');
   if (written.length === 0) {
-    return { kind: 'skipped', key, reason: 'empty', isOneOfMany: true };
+    const place = `${name}:${thread.mails[0]?.line ?? 1}`;
+    return { kind: 'skipped', key, reason: 'empty', isOneOfMany: true, place };
   }
   const dates = own.flatMap(({ mail: { at } }) => (at === null ? [] : [at]));
   const ticket = {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { textOfHtml } from '../../../model/html.ts';
 import type { SourceRecord } from '../../../model/ticket.ts';
+import { NOT_A_TIME, parseTimestamp } from './dates.ts';
 
 const schema = z.object({
   id: z.string().min(1),
@@ -38,10 +39,14 @@ export function foundOfNative(value: object, account: string): SourceRecord | { 
   if (!parts.some(({ role }) => role === 'user')) {
     return { kind: 'skipped', key, reason: 'no-customer' };
   }
+  const at = parseTimestamp(metadata?.createdAt);
+  if (at === null && (metadata?.createdAt ?? '').trim() !== '') {
+    return { problem: `metadata.createdAt ${NOT_A_TIME}` };
+  }
   const ticket = {
     key,
     subject: subject ?? '',
-    createdAt: isoOf(metadata?.createdAt),
+    createdAt: at === null ? null : new Date(at).toISOString(),
     settledAt: null,
     url: metadata?.url ?? null,
     attributes: metadata?.attributes ?? {},
@@ -62,18 +67,4 @@ function problemOf(error: z.ZodError): string {
 
 function expectation(issue: z.core.$ZodIssue | undefined): string {
   return issue?.code === 'invalid_type' ? `is missing or not of type ${issue.expected}` : 'is empty';
-}
-
-/** Formats a time as ISO 8601, or returns null. A time without a zone is in UTC. */
-function isoOf(text: string | null | undefined): string | null {
-  const at = parseTimestamp(text);
-  return at === null ? null : new Date(at).toISOString();
-}
-
-/** Parses a time to milliseconds since the epoch; null if it is invalid. */
-export function parseTimestamp(text: string | null | undefined): number | null {
-  const trimmed = (text ?? '').trim();
-  const bare = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(trimmed);
-  const at = trimmed === '' ? Number.NaN : Date.parse(bare ? `${trimmed.replace(' ', 'T')}Z` : trimmed);
-  return Number.isNaN(at) ? null : at;
 }

@@ -3,10 +3,11 @@ import { textOfHtml } from '../../../model/html.ts';
 import type { SourceRecord } from '../../../model/ticket.ts';
 import { decidedByTicket, ticketOf } from '../../zendesk/ticket.ts';
 import type { ZendeskComment, ZendeskUser } from '../../zendesk/wire.ts';
-import { parseTimestamp } from './native.ts';
+import { NOT_A_TIME, parseTimestamp } from './dates.ts';
 
 const id = z.union([z.number().int().nonnegative(), z.string().regex(/^\d+$/).transform(Number)]);
 const text = z.string().nullish().catch(null);
+const time = text.refine((value) => (value ?? '').trim() === '' || parseTimestamp(value) !== null, NOT_A_TIME);
 /** People in the ticket itself, if the export contains them. */
 const person = z.object({ id: id.nullish().catch(null), name: text, alias: text, email: text, role: text });
 const someone = person.nullish().catch(null);
@@ -25,17 +26,17 @@ const comment = z.object({
   plain_body: z.string().nullish(),
   body: z.string().nullish(),
   html_body: z.string().nullish(),
-  created_at: z.string().nullish(),
+  created_at: time,
   via,
 });
 const schema = z.object({
   id,
   url: text,
   subject: z.string().nullish(),
-  status: z.string(),
-  created_at: text,
+  status: z.string().trim().toLowerCase(),
+  created_at: time,
   updated_at: text,
-  solved_at: text,
+  solved_at: time,
   metric_set: z.object({ solved_at: text }).nullish().catch(null),
   requester_id: id.nullish(),
   requester: someone,
@@ -59,21 +60,29 @@ export function foundOfExport(value: object, account: string): SourceRecord | { 
   const parsed = schema.safeParse(value);
   if (!parsed.success) {
     const path = (parsed.error.issues[0]?.path ?? []).slice(0, 3).join('.');
-    return { problem: `${path} is missing or does not match the Zendesk export format` };
+    const isTime = parsed.error.issues[0]?.message === NOT_A_TIME;
+    return { problem: `${path} ${isTime ? NOT_A_TIME : 'is missing or does not match the Zendesk export format'}` };
   }
   const exported = parsed.data;
   const address = /^https:\/\/([a-z0-9-]+)\.zendesk\.com\//i.exec(exported.url ?? '');
   const subdomain = address?.[1]?.toLowerCase() ?? account;
   const wire = {
     ...exported,
-    created_at: parseTimestamp(exported.created_at) === null ? null : exported.created_at,
+    created_at: isoOf(exported.created_at),
+    updated_at: isoOf(exported.updated_at),
     requester_id: exported.requester_id ?? exported.requester?.id,
-    metric_set: { solved_at: exported.solved_at ?? exported.metric_set?.solved_at },
+    metric_set: { solved_at: isoOf(exported.solved_at ?? exported.metric_set?.solved_at) },
   };
   const comments = commentsOf(exported);
   const found =
     decidedByTicket(subdomain, wire) ?? ticketOf(subdomain, wire, { comments, log: null, users: usersOf(exported) });
   return found.kind === 'ticket' && address === null ? { ...found, ticket: { ...found.ticket, url: null } } : found;
+}
+
+/** Formats a time as ISO 8601; a time that Zendesk wrote stays as it is, so that the ticket is recognized. */
+function isoOf(text: string | null | undefined): string | null {
+  const at = parseTimestamp(text);
+  return at === null ? null : /^[\d-]+T[\d:]+Z$/.test(text ?? '') ? (text ?? null) : new Date(at).toISOString();
 }
 
 /** Returns the public comments, by date if all have one. Only explicitly public comments count. */
