@@ -76,8 +76,6 @@ describe('the tour in the README', () => {
     ['validates', /^Valid: \d+ resources in \d+ manifests$/m],
     ['plans without a base', /there is no base, so nothing is deleted/],
     ['records what was applied', /as applied in refs\/octavo\/org_acme\/applied$/m],
-    ['lists the operations of the platform', /^updateTeam +PATCH +\/v1\/orgs\/\{organizationId\}\/teams\/\{teamId\}/m],
-    ['sends a request with octavo api', /^Writers$/m],
     ['plans a rename', /~ team\/writers .*\n +title +"Writers" → "Docs writers"/],
     ['holds a deletion', /- space\/playground .* held: deleting space needs approval/],
     ['applies the rest', /^exit code 4: something is held$/m],
