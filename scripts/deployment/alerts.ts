@@ -86,8 +86,8 @@ export const ALERTS: readonly Alert[] = [
   },
   {
     ...{ name: 'OctavoMainThreadBusy', severity: 'warning', wait: '1m' },
-    expression: 'octavo_main_thread_busy_seconds > 60',
-    summary: 'A replica has not responded for {{ $value | humanizeDuration }}',
+    expression: 'octavo_main_thread_busy_seconds > 5',
+    summary: 'A replica did not respond for {{ $value | humanizeDuration }}',
   },
 ];
 

@@ -1,108 +1,197 @@
-/** Main-thread side of the HTTP listener: starts the thread and answers the requests that it forwards. */
-import type { AddressInfo } from 'node:net';
-import { Worker } from 'node:worker_threads';
-
-/** A request that is forwarded between threads. `id` matches the response to it. */
-export interface Forwarded {
-  readonly id: number;
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly body: Uint8Array | null;
-}
-
-export interface ForwardedAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | readonly string[] | number | undefined>>;
-  readonly body: Uint8Array;
-}
-
-export interface ListenerOptions {
-  readonly host: string;
-  /** 0 selects a free port. */
-  readonly port: number;
-  /** Timeout for receiving a whole request, in milliseconds. */
-  readonly slowest: number;
-  /** Largest request body, in bytes. */
-  readonly largestBody: number;
-  /** Paths whose last response is repeated while the main thread is busy. */
-  readonly repeatedPaths: readonly string[];
-  /** Path that returns 503 once the main thread has not responded for `longestSilence` milliseconds. */
-  readonly livenessPath: string;
-  readonly longestSilence: number;
-  /** Metric that is set, in repeated responses, to the seconds since the main thread last responded. */
-  readonly busyMetric: string;
-}
-
-export interface Listener {
-  /** URL, such as `http://127.0.0.1:9464`. */
-  readonly address: string;
-  /** Completes requests in flight and stops. */
-  close(): Promise<void>;
-}
-
-type Message = Forwarded | { readonly listening: AddressInfo } | { readonly failed: string };
-
-/** Location of the thread: bundled in an installed package, source code in a checkout. */
-const THREAD = new URL(
-  import.meta.url.endsWith('.ts') ? './listener-thread.ts' : './listener-thread.cjs',
-  import.meta.url,
-);
-/** Heap limit of the thread, in megabytes. It holds only requests. */
-const MEMORY_MB = 64;
-/** Milliseconds that requests in flight may take after `close`. */
-const CLOSING = 900;
-
 /**
- * Starts the thread and resolves once it listens; rejects if it cannot. If the thread ends later on its own, throws an
- * uncaught error, because the process could not serve requests any more.
+ * Limits of every HTTP listener: `server.listen`, the web page and the control socket. Nothing that a client sends takes
+ * more memory than these constants allow. See docs/security.md#http-listeners.
  */
-export async function openListener(
-  options: ListenerOptions,
-  answer: (request: Forwarded) => Promise<ForwardedAnswer>,
-): Promise<Listener> {
-  const worker = new Worker(THREAD, {
-    workerData: options,
-    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
-    name: 'http',
-  });
-  let isClosing = false;
-  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-  const address = await new Promise<AddressInfo>((resolve, reject) => {
-    worker.on('message', (message: Message) => {
-      if ('listening' in message) {
-        resolve(message.listening);
-      } else if ('failed' in message) {
-        reject(new Error(message.failed));
-      } else {
-        void answer(message).then((given) => worker.postMessage({ id: message.id, answer: given }));
-      }
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { type FastifyInstance, type FastifyRequest, type FastifyServerOptions, fastify } from 'fastify';
+
+/** Default time for receiving a whole request, in milliseconds. */
+const SLOWEST = 10_000;
+/** Time for receiving the headers, in milliseconds. */
+const SLOWEST_HEADERS = 5000;
+/** Open connections of a listener: more than the 511 that can arrive in one turn of the event loop. */
+const MAX_CONNECTIONS = 600;
+/** Size of the headers of a request, in bytes. */
+const MAX_HEADERS = 16 * 1024;
+/** Size of a body in bytes, unless its route has another limit. */
+const MAX_BODY = 65_536;
+/** Size of all bodies of a listener that are being received or handled, in bytes; more are refused with 503. */
+const MAX_BODIES = 16 * 1024 * 1024;
+/** Size of a small body in bytes. Half as much again is for small ones, so that large ones do not block them. */
+const SMALL = 64 * 1024;
+/** Milliseconds in which a client can read the answer to a request that was not read to its end. */
+const LINGER = 500;
+
+/** Connections of a listener. The newest is always accepted, so a health check is answered during a flood. */
+class Connections {
+  /** Connections without a complete request, the oldest first. */
+  readonly #waiting = new Set<Socket>();
+  readonly #answering = new Set<Socket>();
+  readonly #requested = new WeakSet<Socket>();
+
+  add(socket: Socket): void {
+    this.#waiting.add(socket);
+    socket.once('close', () => {
+      this.#waiting.delete(socket);
+      this.#answering.delete(socket);
     });
-    worker.once('error', reject);
-    worker.once('exit', () => reject(new Error('the HTTP thread has ended')));
-  }).catch(async (error) => {
-    await worker.terminate();
-    throw error;
-  });
-  worker.once('exit', () => {
-    if (!isClosing) {
-      throw new Error('the HTTP thread has ended');
+    if (this.#waiting.size + this.#answering.size > MAX_CONNECTIONS) {
+      // The new connection itself is the last of those that wait.
+      const [oldest] = this.#waiting.size > 1 ? this.#waiting : this.#answering;
+      oldest?.destroy();
+      // The close event comes later.
+      this.#waiting.delete(oldest as Socket);
+      this.#answering.delete(oldest as Socket);
     }
-  });
-  return {
-    address: urlOf(address),
-    close: async () => {
-      isClosing = true;
-      worker.postMessage({ close: true });
-      const late = setTimeout(() => void worker.terminate(), CLOSING);
-      await ended;
-      clearTimeout(late);
-    },
-  };
+  }
+
+  /** Returns false if the connection sends requests without waiting for answers, which would take memory for each. */
+  begin(socket: Socket): boolean {
+    const isFirst = !this.#requested.has(socket) && !socket.destroyed;
+    this.#requested.add(socket);
+    return isFirst;
+  }
+
+  /** A whole request was received. */
+  received(socket: Socket): void {
+    if (this.#waiting.delete(socket)) {
+      this.#answering.add(socket);
+    }
+  }
+
+  answered(socket: Socket): void {
+    this.#requested.delete(socket);
+    if (this.#answering.delete(socket)) {
+      this.#waiting.add(socket);
+    }
+  }
 }
 
-/** Converts an address to a URL. An address for all interfaces becomes a loopback address. */
-function urlOf({ address, family, port }: AddressInfo): string {
-  const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
-  return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
+/** A request that is refused while its body is received. */
+class BodyError extends Error {
+  readonly statusCode: 400 | 413 | 503;
+
+  constructor(statusCode: 400 | 413 | 503, message: string) {
+    super(message);
+    this.statusCode = statusCode;
+  }
+}
+
+/** Bodies of a listener: each is copied into one buffer, so that small pieces take no more memory than large ones. */
+class Bodies {
+  #size = 0;
+
+  async read(request: IncomingMessage, limit: number, onEnd: (release: () => void) => void): Promise<Buffer> {
+    let buffer = Buffer.alloc(0);
+    let length = 0;
+    onEnd(() => {
+      this.#size -= buffer.length;
+      buffer = Buffer.alloc(0);
+    });
+    const announced = Number(request.headers['content-length'] ?? 0);
+    if (announced > limit) {
+      throw tooLarge(limit);
+    }
+    return new Promise((resolve, reject) => {
+      const finish = (error: Error | null) => {
+        request.off('data', take).off('end', end).off('error', fail).off('close', fail);
+        if (error === null) {
+          resolve(buffer.subarray(0, length));
+        } else {
+          reject(error);
+        }
+      };
+      const take = (piece: Buffer) => {
+        const needed = length + piece.length;
+        if (needed > limit) {
+          finish(tooLarge(limit));
+          return;
+        }
+        if (needed > buffer.length) {
+          const size = Math.min(limit, Math.max(needed, 2 * buffer.length, 1024));
+          if (this.#size + size - buffer.length > (size > SMALL ? MAX_BODIES : 1.5 * MAX_BODIES)) {
+            finish(new BodyError(503, 'too many requests are waiting; retry later'));
+            return;
+          }
+          this.#size += size - buffer.length;
+          const larger = Buffer.allocUnsafeSlow(size);
+          buffer.copy(larger, 0, 0, length);
+          buffer = larger;
+        }
+        piece.copy(buffer, length);
+        length = needed;
+      };
+      const end = () => finish(null);
+      const fail = () => finish(new BodyError(400, 'the request ended before its body'));
+      request.on('data', take).on('end', end).on('error', fail).on('close', fail);
+    });
+  }
+}
+
+function tooLarge(limit: number): BodyError {
+  return new BodyError(413, `the body is larger than ${limit} bytes`);
+}
+
+/** Creates an application with all limits. A request that is not received after `slowest` milliseconds gets 408. */
+export function createListener(options: FastifyServerOptions, slowest = SLOWEST): FastifyInstance {
+  const connections = new Connections();
+  const bodies = new Bodies();
+  const app = fastify({
+    logger: false,
+    forceCloseConnections: 'idle',
+    bodyLimit: MAX_BODY,
+    serverFactory: (handler) => serve(connections, handler, slowest),
+    ...options,
+  });
+  app.addHook('preParsing', async (request, reply) => {
+    if (hasNoBody(request.raw)) {
+      return undefined;
+    }
+    const limit = request.routeOptions.bodyLimit ?? MAX_BODY;
+    const body = await bodies.read(request.raw, limit, (release) => {
+      reply.raw.once('close', release).once('finish', release);
+    });
+    connections.received(request.raw.socket);
+    return Object.assign(Readable.from([body]), { receivedEncodedLength: body.length });
+  });
+  app.addHook('onResponse', async (request) => closeUnread(request));
+  return app;
+}
+
+function serve(connections: Connections, handler: RequestListener, slowest: number): Server {
+  const settings = {
+    maxHeaderSize: MAX_HEADERS,
+    requestTimeout: slowest,
+    headersTimeout: Math.min(slowest, SLOWEST_HEADERS),
+    connectionsCheckingInterval: Math.min(slowest, SLOWEST_HEADERS) / 4,
+  };
+  const server = createServer(settings, (request, response) => {
+    const { socket } = request;
+    if (!connections.begin(socket)) {
+      socket.destroy();
+      return;
+    }
+    if (hasNoBody(request)) {
+      connections.received(socket);
+    }
+    response.once('close', () => connections.answered(socket));
+    handler(request, response);
+  });
+  return server.on('connection', (socket) => connections.add(socket));
+}
+
+function hasNoBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+}
+
+/** Closes a connection whose request was answered before it ended. The client has a moment to read the answer. */
+function closeUnread({ raw }: FastifyRequest): void {
+  if (!raw.complete && raw.socket?.destroyed === false) {
+    raw.pause();
+    raw.socket.end();
+    const late = setTimeout(() => raw.socket.destroy(), LINGER);
+    raw.socket.once('close', () => clearTimeout(late));
+  }
 }

@@ -1,5 +1,6 @@
 /** Prometheus metrics of the daemon. */
-import { collectDefaultMetrics, Histogram, type Registry } from 'prom-client';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client';
 import { type ClusterMetrics, clusterMetrics } from './cluster-metrics.ts';
 import { type CommitStatusMetrics, commitStatusMetrics } from './commit-status-metrics.ts';
 import { type ConversationMetrics, conversationMetrics } from './conversation-metrics.ts';
@@ -92,19 +93,29 @@ export interface Metrics extends FailureMetrics, FleetMetrics, PushMetrics, Comm
   queue(observation: QueueObservation): void;
 }
 
-/** Set by the listener thread while the main thread does not respond; always 0 when the main thread responds. */
-export const BUSY_METRIC = 'octavo_main_thread_busy_seconds';
+/** Milliseconds between samples of the main thread. */
+const SAMPLING = 50;
+
+/** Measures how long the main thread answered nothing. */
+function addBusyTime(registry: Registry): void {
+  const delay = monitorEventLoopDelay({ resolution: SAMPLING });
+  delay.enable();
+  new Gauge({
+    name: 'octavo_main_thread_busy_seconds',
+    help: 'Longest time in seconds that the main thread was busy since the previous scrape.',
+    registers: [registry],
+    collect() {
+      this.set(Math.max(0, delay.max / 1e9 - SAMPLING / 1000));
+      delay.reset();
+    },
+  });
+}
 
 /** Creates all metrics in a new registry. */
 export function createMetrics(): Metrics {
   const registry = new CurrentRegistry();
   collectDefaultMetrics({ register: registry, prefix: 'octavo_' });
-  gauge(
-    registry,
-    BUSY_METRIC.replace(/^octavo_/, ''),
-    'Seconds since the main thread last responded; 0 while it responds.',
-    [],
-  ).set(0);
+  addBusyTime(registry);
   return {
     registry,
     limitTo: (ownership) => registry.limitTo(ownership),

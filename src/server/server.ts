@@ -1,8 +1,7 @@
 /** HTTP server for health checks, metrics and webhooks. */
-import { type FastifyInstance, fastify } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { ConfigError, messageOf } from '../core/errors.ts';
-import { type Forwarded, type ForwardedAnswer, type Listener, openListener } from './listener.ts';
-import { BUSY_METRIC } from './metrics.ts';
+import { createListener } from './listener.ts';
 
 /** Content and settings of the server. */
 export interface ServerOptions {
@@ -37,16 +36,21 @@ export function createServer({ registry, health, ready, slowest }: ServerOptions
     const reasons = ready();
     return reply.code(reasons.length === 0 ? 200 : 503).send({ ready: reasons.length === 0, reasons });
   });
-  app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()));
-  let listener: Listener | null = null;
+  let scrape: Promise<string> | null = null;
+  app.get('/metrics', async (_request, reply) => {
+    // Requests that arrive in one turn of the event loop share their answer: making it takes milliseconds.
+    scrape ??= registry.metrics().finally(() => {
+      setImmediate(() => {
+        scrape = null;
+      });
+    });
+    return reply.type(registry.contentType).send(await scrape);
+  });
   return {
     app,
     listen: async ({ host, port }) => {
       try {
-        await app.ready();
-        const options = { ...LISTENER, host, port, slowest: slowest ?? SLOWEST };
-        listener = await openListener(options, (request) => answer(app, request));
-        return listener.address;
+        return await app.listen({ host, port });
       } catch (error) {
         throw new ConfigError(
           `cannot listen on ${host}:${port}: ${messageOf(error)}; set server.listen to a free address`,
@@ -57,51 +61,15 @@ export function createServer({ registry, health, ready, slowest }: ServerOptions
       }
     },
     close: async () => {
-      await listener?.close();
+      const late = setTimeout(() => app.server.closeAllConnections(), CLOSING);
       await app.close();
+      clearTimeout(late);
     },
   };
 }
 
-/** Listener settings that keep health checks and scrapes responsive while the main thread is busy. */
-const LISTENER = {
-  /** Largest body that any route accepts, in bytes; each route has its own limit. */
-  largestBody: 5 * 1024 * 1024,
-  repeatedPaths: ['/healthz', '/readyz', '/metrics'],
-  livenessPath: '/healthz',
-  /** The largest manifest takes seconds, and the main thread responds between two manifests. */
-  longestSilence: 60_000,
-  busyMetric: BUSY_METRIC,
-} as const;
-/** Hop-by-hop headers, which apply to one connection only. */
-const HOP_BY_HOP = ['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'date'];
-
-/** Handles a request from the listener thread. */
-async function answer(app: FastifyInstance, { method, url, headers, body }: Forwarded): Promise<ForwardedAnswer> {
-  try {
-    const response = await app.inject({
-      method: method as 'GET',
-      url,
-      headers: withoutHopByHop(headers) as Record<string, string>,
-      ...(body === null || body.length === 0 ? {} : { payload: Buffer.from(body) }),
-    });
-    return { status: response.statusCode, headers: withoutHopByHop(response.headers), body: response.rawPayload };
-  } catch {
-    // The method or the address is not valid.
-    return {
-      status: 400,
-      headers: { 'content-type': 'application/json' },
-      body: Buffer.from('{"error":"bad request"}'),
-    };
-  }
-}
-
-function withoutHopByHop<Value>(headers: Readonly<Record<string, Value>>): Record<string, Value> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.includes(name)));
-}
-
-/** Default timeout for receiving a whole request, in milliseconds. */
-const SLOWEST = 10_000;
+/** Milliseconds that requests in flight may take after `close`. */
+const CLOSING = 900;
 
 /** Response to a failed request. */
 export interface FailureAnswer {
@@ -113,15 +81,8 @@ export interface FailureAnswer {
  * Creates an application that reveals nothing about its implementation. `explain` converts errors to responses. A
  * request that has not been received completely after `slowest` milliseconds is aborted.
  */
-export function createApp(explain: (error: unknown) => FailureAnswer, slowest = SLOWEST): FastifyInstance {
-  const app = fastify({
-    logger: false,
-    forceCloseConnections: 'idle',
-    bodyLimit: 65_536,
-    requestTimeout: slowest,
-    // Node checks neither timeout if the one for headers is longer than the one for the whole request.
-    http: { requestTimeout: slowest, headersTimeout: slowest, connectionsCheckingInterval: slowest / 4 },
-  });
+export function createApp(explain: (error: unknown) => FailureAnswer, slowest?: number): FastifyInstance {
+  const app = createListener({}, slowest);
   app.setNotFoundHandler(async (_request, reply) => reply.code(404).send({ error: 'not found' }));
   app.setErrorHandler(async (error, _request, reply) => {
     const { status, body } = explain(error);

@@ -1,10 +1,11 @@
 /** Server of the web page. It has a listener of its own: webhooks and metrics may be public, the page is not. */
 import cookies from '@fastify/cookie';
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { UiConfig } from '../../config/ui.ts';
 import { ConfigError, messageOf, StoreError } from '../../core/errors.ts';
 import { isLoopbackHost } from '../../core/loopback.ts';
 import type { Logger } from '../../log.ts';
+import { createListener } from '../../server/listener.ts';
 import type { Sessions } from '../../store/sessions.ts';
 import type { Backend } from '../../views/model/backend.ts';
 import { type Authenticator, authenticateNobody, firstOf, type KnownPerson, viewerOf } from '../auth/authenticator.ts';
@@ -45,10 +46,6 @@ export interface PageServer {
   close(): Promise<void>;
 }
 
-/** Milliseconds in which a request must be received. */
-const SLOWEST = 10_000;
-/** Largest form, in bytes. */
-const LARGEST_BODY = 65_536;
 /** Number of pages whose duration counts. */
 const RECENT_PAGES = 20;
 /** Route of styles and scripts, which are the same for everybody. */
@@ -96,11 +93,7 @@ function requireSignIn({ listen, tokens, proxy, oidc }: UiConfig): void {
 
 /** Creates the application. `fail`: answers a request that has an address that cannot be decoded. */
 function createPageApp(fail: Pages['fail']): FastifyInstance {
-  const app = fastify({
-    logger: false,
-    forceCloseConnections: 'idle',
-    bodyLimit: LARGEST_BODY,
-    requestTimeout: SLOWEST,
+  const app = createListener({
     routerOptions: { maxParamLength: 2000 },
     frameworkErrors: (_error, request: unknown, reply: unknown) =>
       void fail(
@@ -108,7 +101,6 @@ function createPageApp(fail: Pages['fail']): FastifyInstance {
         request as FastifyRequest,
         (reply as FastifyReply).headers(SECURITY_HEADERS),
       ),
-    http: { requestTimeout: SLOWEST, headersTimeout: SLOWEST, connectionsCheckingInterval: SLOWEST / 4 },
   });
   app.removeContentTypeParser('text/plain');
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
