@@ -18,7 +18,7 @@ const form = 'Content-Type: application/x-www-form-urlencoded\r\n';
 
 type Flood = (path: string) => readonly [first: string, more: string];
 
-/** What a client sends: once, and then again every few milliseconds. */
+/** Texts that a client sends: the first once, the second again every few milliseconds. */
 const FLOODS: Readonly<Record<string, Flood>> = {
   'one-byte chunks': (path) => [`${head(path, form)}Transfer-Encoding: chunked\r\n\r\n`, '1\r\na\r\n'],
   'large headers without a body': (path) => [
