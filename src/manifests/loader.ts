@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Address } from '../core/address.ts';
 import { DesiredStateError, type Problem } from '../core/errors.ts';
 import type { FileEntry, FileTree } from '../core/files/file-tree.ts';
@@ -89,6 +90,8 @@ export function createManifestLoader(
       if (last !== null && problems.length === 0 && sameItems(last.manifests, manifests)) {
         return last.state;
       }
+      // Merging much text keeps the main thread busy as well.
+      await nextTurn();
       const state = stateOf(manifests, problems, index);
       last = { manifests, state };
       return state;

@@ -1,4 +1,5 @@
 /** Makes plans: reads the actual state, computes the changes, and estimates what they cost. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Address } from '../core/address.ts';
 import type { Change, Cost } from '../core/change.ts';
 import type { Observation } from '../core/resource.ts';
@@ -49,6 +50,7 @@ export async function makePlan(input: PlanningInput, source: ActualSource): Prom
   const pruned = kinds.filter((kind) => pruneOf(policy.prune, kind.name) === 'all');
   const also = pruned.map((kind) => kind.partOf ?? kind.name);
   const observation = await observe({ kinds, declared, base, source, also });
+  await giveTurn(declared.size);
   // 2. Compute the changes and their cost.
   const planned = planFrom(input, observation, source.requests());
   if (policy.user !== null || source.ownUser === undefined || !couldLockOut(kinds, planned.plan.changes)) {
@@ -57,6 +59,16 @@ export async function makePlan(input: PlanningInput, source: ActualSource): Prom
   const members = new PeopleAddresses(kinds).kinds.flatMap((kind) => observation.kinds.get(kind) ?? []);
   const user = await source.ownUser(members);
   return planFrom({ ...input, policy: { ...policy, user } }, observation, source.requests());
+}
+
+/** Number of resources from which planning, and what follows it, keeps the main thread busy for a noticeable time. */
+const MANY = 5000;
+
+/** Lets health checks and pages be answered between two steps about very many resources. */
+export async function giveTurn(resources: number): Promise<void> {
+  if (resources >= MANY) {
+    await nextTurn();
+  }
 }
 
 /** Plans from an actual state that was read with this many requests. */

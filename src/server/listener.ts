@@ -2,25 +2,29 @@
  * Limits of every HTTP listener: `server.listen`, the web page and the control socket. Nothing that a client sends takes
  * more memory than these constants allow. See docs/security.md#http-listeners.
  */
+import { lookup } from 'node:dns/promises';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { type FastifyInstance, type FastifyRequest, type FastifyServerOptions, fastify } from 'fastify';
+import { ConfigError, messageOf } from '../core/errors.ts';
 
 /** Default time for receiving a whole request, in milliseconds. */
 const SLOWEST = 10_000;
 /** Time for receiving the headers, in milliseconds. */
 const SLOWEST_HEADERS = 5000;
-/** Open connections of a listener: more than the 511 that can arrive in one turn of the event loop. */
+/** Connections that may wait to be accepted. All of them can arrive in one turn of the event loop. */
+const BACKLOG = 200;
+/** Open connections of a listener: as many as arrive in three turns, so that none is closed before it is read. */
 const MAX_CONNECTIONS = 600;
 /** Size of the headers of a request, in bytes. */
 const MAX_HEADERS = 16 * 1024;
 /** Size of a body in bytes, unless its route has another limit. */
 const MAX_BODY = 65_536;
-/** Size of all bodies of a listener that are being received or handled, in bytes; more are refused with 503. */
+/** Size of all bodies of a listener that are being received or handled, in bytes. */
 const MAX_BODIES = 16 * 1024 * 1024;
-/** Size of a small body in bytes. Half as much again is for small ones, so that large ones do not block them. */
-const SMALL = 64 * 1024;
+/** Milliseconds that requests in flight may take after `closeListener`. */
+const CLOSING = 900;
 /** Milliseconds in which a client can read the answer to a request that was not read to its end. */
 const LINGER = 500;
 
@@ -79,15 +83,30 @@ class BodyError extends Error {
   }
 }
 
-/** Bodies of a listener: each is copied into one buffer, so that small pieces take no more memory than large ones. */
+/** Body that is being received or handled. */
+interface Body {
+  readonly socket: Socket;
+  /** Size of its buffer in bytes. */
+  size: number;
+  isReceived: boolean;
+}
+
+/**
+ * Bodies of a listener. Each is copied into one buffer, so that small pieces take no more memory than large ones. When all
+ * together take too much, the oldest that are still being received are given up: a slow sender keeps nobody out.
+ */
 class Bodies {
+  /** Oldest first. */
+  readonly #bodies = new Set<Body>();
   #size = 0;
 
   async read(request: IncomingMessage, limit: number, onEnd: (release: () => void) => void): Promise<Buffer> {
+    const body: Body = { socket: request.socket, size: 0, isReceived: false };
     let buffer = Buffer.alloc(0);
     let length = 0;
+    this.#bodies.add(body);
     onEnd(() => {
-      this.#size -= buffer.length;
+      this.#release(body);
       buffer = Buffer.alloc(0);
     });
     const announced = Number(request.headers['content-length'] ?? 0);
@@ -97,6 +116,7 @@ class Bodies {
     return new Promise((resolve, reject) => {
       const finish = (error: Error | null) => {
         request.off('data', take).off('end', end).off('error', fail).off('close', fail);
+        body.isReceived = true;
         if (error === null) {
           resolve(buffer.subarray(0, length));
         } else {
@@ -111,11 +131,10 @@ class Bodies {
         }
         if (needed > buffer.length) {
           const size = Math.min(limit, Math.max(needed, 2 * buffer.length, 1024));
-          if (this.#size + size - buffer.length > (size > SMALL ? MAX_BODIES : 1.5 * MAX_BODIES)) {
+          if (!this.#reserve(body, size)) {
             finish(new BodyError(503, 'too many requests are waiting; retry later'));
             return;
           }
-          this.#size += size - buffer.length;
           const larger = Buffer.allocUnsafeSlow(size);
           buffer.copy(larger, 0, 0, length);
           buffer = larger;
@@ -127,6 +146,31 @@ class Bodies {
       const fail = () => finish(new BodyError(400, 'the request ended before its body'));
       request.on('data', take).on('end', end).on('error', fail).on('close', fail);
     });
+  }
+
+  /** Sets the size of a body, at the cost of older ones that are not received yet. Returns false if there is no room. */
+  #reserve(body: Body, size: number): boolean {
+    for (const other of this.#bodies) {
+      if (this.#size + size - body.size <= MAX_BODIES) {
+        break;
+      }
+      if (other !== body && !other.isReceived) {
+        this.#release(other);
+        other.socket.destroy();
+      }
+    }
+    if (this.#size + size - body.size > MAX_BODIES) {
+      return false;
+    }
+    this.#size += size - body.size;
+    body.size = size;
+    return true;
+  }
+
+  #release(body: Body): void {
+    if (this.#bodies.delete(body)) {
+      this.#size -= body.size;
+    }
   }
 }
 
@@ -158,6 +202,30 @@ export function createListener(options: FastifyServerOptions, slowest = SLOWEST)
   });
   app.addHook('onResponse', async (request) => closeUnread(request));
   return app;
+}
+
+/** Listens on one address, and returns its URL. `setting` is the name of the setting. Throws ConfigError. */
+export async function listenOn(
+  app: FastifyInstance,
+  { host, port }: { readonly host: string; readonly port: number },
+  setting: string,
+): Promise<string> {
+  try {
+    // Fastify would open a second server, without these limits, for the other address of `localhost`.
+    const address = host === 'localhost' ? (await lookup(host)).address : host;
+    return await app.listen({ host: address, port, backlog: BACKLOG });
+  } catch (error) {
+    throw new ConfigError(`cannot listen on ${host}:${port}: ${messageOf(error)}; set ${setting} to a free address`, {
+      cause: error,
+    });
+  }
+}
+
+/** Completes requests in flight for a moment, and stops. */
+export async function closeListener(app: FastifyInstance): Promise<void> {
+  const late = setTimeout(() => app.server.closeAllConnections(), CLOSING);
+  await app.close();
+  clearTimeout(late);
 }
 
 function serve(connections: Connections, handler: RequestListener, slowest: number): Server {

@@ -1,7 +1,7 @@
 /** HTTP server for health checks, metrics and webhooks. */
 import type { FastifyInstance } from 'fastify';
-import { ConfigError, messageOf } from '../core/errors.ts';
-import { createListener } from './listener.ts';
+import { messageOf } from '../core/errors.ts';
+import { closeListener, createListener, listenOn } from './listener.ts';
 
 /** Content and settings of the server. */
 export interface ServerOptions {
@@ -48,28 +48,10 @@ export function createServer({ registry, health, ready, slowest }: ServerOptions
   });
   return {
     app,
-    listen: async ({ host, port }) => {
-      try {
-        return await app.listen({ host, port });
-      } catch (error) {
-        throw new ConfigError(
-          `cannot listen on ${host}:${port}: ${messageOf(error)}; set server.listen to a free address`,
-          {
-            cause: error,
-          },
-        );
-      }
-    },
-    close: async () => {
-      const late = setTimeout(() => app.server.closeAllConnections(), CLOSING);
-      await app.close();
-      clearTimeout(late);
-    },
+    listen: (address) => listenOn(app, address, 'server.listen'),
+    close: () => closeListener(app),
   };
 }
-
-/** Milliseconds that requests in flight may take after `close`. */
-const CLOSING = 900;
 
 /** Response to a failed request. */
 export interface FailureAnswer {

@@ -114,18 +114,36 @@ test('closes a connection that sends requests without waiting for answers', asyn
   expect(handled).toBe(1);
 });
 
-test('large bodies that do not end take no more than 16 MB, and block no small request', async () => {
+test('large bodies that do not end keep nobody out: the oldest of them are given up', async () => {
   // The bodies must not time out before all of them are there.
   const address = await listen((app) => app.post('/hooks/acme', { bodyLimit: 5_000_000 }, async () => ({})), 120_000);
   const post = (size: number) => fetch(`${address}/hooks/acme`, { method: 'POST', body: ' '.repeat(size) });
-  const head = `${POST}Content-Length: 5000000\r\n\r\n`;
-  await eventually('a refusal', async () => {
-    open(address).write(head + ' '.repeat(4_900_000));
-    return (await post(4_500_000)).status === 503;
-  });
-  expect((await post(60_000)).status).toBe(200);
-  for (const socket of sockets) {
-    socket.destroy();
+  const slow: Socket[] = [];
+  for (let count = 0; count < 6; count += 1) {
+    const socket = open(address);
+    slow.push(socket);
+    await new Promise<void>((resolve) =>
+      socket.write(`${POST}Content-Length: 5000000\r\n\r\n${' '.repeat(4_900_000)}`, () => resolve()),
+    );
   }
-  await eventually('an answer', async () => (await post(4_500_000)).status === 200);
+  // 16 MB are enough for three of them.
+  await eventually('the end of the oldest', () => slow.slice(0, 3).every(({ destroyed }) => destroyed));
+  expect((await post(4_500_000)).status).toBe(200);
+  expect((await post(60_000)).status).toBe(200);
+  expect(slow.at(-1)?.destroyed).toBe(false);
+});
+
+test('bodies that are being handled are not given up for others', async () => {
+  const handled: (() => void)[] = [];
+  const address = await listen((app) =>
+    app.post('/hooks/acme', { bodyLimit: 5_000_000 }, () => new Promise((resolve) => handled.push(() => resolve({})))),
+  );
+  const post = () => fetch(`${address}/hooks/acme`, { method: 'POST', body: ' '.repeat(4_900_000) });
+  const kept = Array.from({ length: 3 }, post);
+  await eventually('three requests', () => handled.length === 3);
+  expect((await post()).status).toBe(503);
+  for (const answer of handled) {
+    answer();
+  }
+  expect((await Promise.all(kept)).map(({ status }) => status)).toEqual([200, 200, 200]);
 });

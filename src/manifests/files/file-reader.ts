@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Problem } from '../../core/errors.ts';
 import { messageOf, SourceError } from '../../core/errors.ts';
 import type { FileEntry } from '../../core/files/file-tree.ts';
@@ -23,6 +24,8 @@ export interface ManifestLimits {
 /** Called with the names of sections before the manifest that contains them is parsed, which blocks the process. */
 export type OnSections = (names: ReadonlySet<string>) => Promise<void>;
 
+/** Characters of manifests after which other work of the process gets a turn. */
+const TURN = 200_000;
 /** Characters of manifests from which {@link OnSections} is called: less is parsed in a moment. */
 const MUCH = 8192;
 
@@ -41,6 +44,8 @@ export class FileReader {
   private readonly onSections: OnSections | null;
   private readonly announced = new Set<string>();
   private characters = 0;
+  private sinceTurn = 0;
+  private turn: Promise<void> = Promise.resolve();
 
   constructor(parts: ReaderParts, listed: ListedTree, root: string, onSections: OnSections | null = null) {
     this.parts = parts;
@@ -85,7 +90,9 @@ export class FileReader {
     const shown = this.shown(entry.path);
     const reader = new ManifestReader({ shown, text, kinds, maxAliased: limits.aliasedValues });
     await this.announce(text);
-    reader.begin(parse(text));
+    const file = parse(text);
+    await this.giveTurn(text);
+    reader.begin(file);
     const dependencies: NamedDependency[] = [];
     for (const { file, offset, put } of reader.files) {
       const { content, problem, dependency } = await readNamedFile(this.listed, entry.path, file, limits.fileBytes);
@@ -98,7 +105,21 @@ export class FileReader {
       put(content ?? UNREAD_FILE);
     }
     const names = dependencies.flatMap(({ path, resolved }) => (path === resolved ? [path] : [path, resolved]));
+    await this.giveTurn(text);
     return { text, manifest: reader.finish(), dependencies, names };
+  }
+
+  /**
+   * Lets health checks and pages be answered after much text: reading a manifest keeps the main thread busy. Files that are
+   * read at the same time go on in turns of their own.
+   */
+  private async giveTurn({ length }: string): Promise<void> {
+    this.sinceTurn += length;
+    if (this.sinceTurn >= TURN) {
+      this.sinceTurn = 0;
+      this.turn = this.turn.then(() => nextTurn());
+      await this.turn;
+    }
   }
 
   private async announce(text: string): Promise<void> {

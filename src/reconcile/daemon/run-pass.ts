@@ -11,7 +11,7 @@ import { idsOf } from '../applied.ts';
 import { apply, outcomeOf } from '../apply.ts';
 import type { ApplyResult } from '../change-scheduler.ts';
 import { platformSource } from '../observe/actual-source.ts';
-import { makePlan, type Planned, type PlanningInput } from '../planning.ts';
+import { giveTurn, makePlan, type Planned, type PlanningInput } from '../planning.ts';
 import { approvedChecksums } from './approvals.ts';
 import { BaseStore } from './base-store.ts';
 import { cooldownLeft } from './flapping-fields.ts';
@@ -199,9 +199,11 @@ export class PassRunner {
       input,
       platformSource(reader, () => progress.reads),
     );
+    await giveTurn(input.declared.size);
     const drift = driftOf(input.kinds, planned.plan.changes, input.base);
     progress.plan = planned.plan;
     this.#lastCheck = { plan: planned.plan, drift, authors, at: this.#options.clock.now() };
+    await giveTurn(input.declared.size);
     this.#options.events.onPlan?.(planned, [...drift]);
     return { planned, drift };
   }

@@ -5,7 +5,7 @@ import type { UiConfig } from '../../config/ui.ts';
 import { ConfigError, messageOf, StoreError } from '../../core/errors.ts';
 import { isLoopbackHost } from '../../core/loopback.ts';
 import type { Logger } from '../../log.ts';
-import { createListener } from '../../server/listener.ts';
+import { closeListener, createListener, listenOn } from '../../server/listener.ts';
 import type { Sessions } from '../../store/sessions.ts';
 import type { Backend } from '../../views/model/backend.ts';
 import { type Authenticator, authenticateNobody, firstOf, type KnownPerson, viewerOf } from '../auth/authenticator.ts';
@@ -50,8 +50,6 @@ export interface PageServer {
 const RECENT_PAGES = 20;
 /** Route of styles and scripts, which are the same for everybody. */
 const ASSETS = '/assets/:name';
-/** Milliseconds that requests in flight may take after `close`. */
-const CLOSING = 500;
 
 /** Creates the server. Throws ConfigError if other machines can reach it, and nobody has to sign in. */
 export async function createPageServer(options: PageServerOptions): Promise<PageServer> {
@@ -63,22 +61,8 @@ export async function createPageServer(options: PageServerOptions): Promise<Page
   server.addTo(app);
   return {
     app,
-    listen: async () => {
-      const { host, port } = config.listen ?? { host: '127.0.0.1', port: 0 };
-      try {
-        return await app.listen({ host, port });
-      } catch (error) {
-        const reason = messageOf(error);
-        throw new ConfigError(`cannot listen on ${host}:${port}: ${reason}; set ui.listen to a free address`, {
-          cause: error,
-        });
-      }
-    },
-    close: async () => {
-      const late = setTimeout(() => app.server.closeAllConnections(), CLOSING);
-      await app.close();
-      clearTimeout(late);
-    },
+    listen: () => listenOn(app, config.listen ?? { host: '127.0.0.1', port: 0 }, 'ui.listen'),
+    close: () => closeListener(app),
   };
 }
 
