@@ -36,20 +36,34 @@ export function createServer({ registry, health, ready, slowest }: ServerOptions
     const reasons = ready();
     return reply.code(reasons.length === 0 ? 200 : 503).send({ ready: reasons.length === 0, reasons });
   });
-  let scrape: Promise<string> | null = null;
-  app.get('/metrics', async (_request, reply) => {
-    // Requests that arrive in one turn of the event loop share their answer: making it takes milliseconds.
-    scrape ??= registry.metrics().finally(() => {
-      setImmediate(() => {
-        scrape = null;
-      });
-    });
-    return reply.type(registry.contentType).send(await scrape);
-  });
+  const scrape = shared(() => registry.metrics());
+  app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await scrape()));
   return {
     app,
     listen: (address) => listenOn(app, address, 'server.listen'),
     close: () => closeListener(app),
+  };
+}
+
+/** Times its own duration for which a scrape is repeated: requests without a pause take a tenth of the time. */
+const REPEATED = 9;
+
+/** Shares the result of work among all who ask while it is being done, and for a moment afterwards. */
+function shared<T>(work: () => Promise<T>): () => Promise<T> {
+  let last: Promise<T> | null = null;
+  return () => {
+    if (last === null) {
+      const from = performance.now();
+      last = work().finally(() => {
+        setTimeout(
+          () => {
+            last = null;
+          },
+          REPEATED * (performance.now() - from),
+        ).unref();
+      });
+    }
+    return last;
   };
 }
 
