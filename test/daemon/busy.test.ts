@@ -83,7 +83,8 @@ test('answers probes in time while it reads and plans 100,000 resources in 10 MB
   const address = String((await daemon.waitForLog('octavo is running')).address);
   await eventually('the first pass', () => passes(daemon) > 0);
   for (let index = 0; index < 10; index += 1) {
-    const entry = (number: number) => `  s${index}_${number}: { title: "Space ${index} ${number} ${'x'.repeat(50)}" }\n`;
+    const entry = (number: number) =>
+      `  s${index}_${number}: { title: "Space ${index} ${number} ${'x'.repeat(50)}" }\n`;
     const text = `spaces:\n${Array.from({ length: 10_000 }, (_, number) => entry(number)).join('')}`;
     writeFileSync(join(directory, `spaces-${index}.yaml`), text);
   }

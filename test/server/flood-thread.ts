@@ -8,7 +8,7 @@ export type Target = readonly [address: string, first: string, more: string];
 
 /** Milliseconds between two texts of a connection, and before a closed one is replaced. */
 const EVERY = 200;
-const REPLACED_AFTER = 2000;
+const REPLACED_AFTER = 5000;
 
 const { targets, count } = workerData as { readonly targets: readonly Target[]; readonly count: number };
 
