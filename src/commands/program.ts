@@ -19,19 +19,22 @@ import { demoCommands, emulateCommands } from './trying-program.ts';
 /** Forges that `octavo init` has a workflow for. */
 const FORGE_CHOICES = ['github', 'gitlab', 'gitea', 'bitbucket', 'none'] as const;
 
+const HELP = ['help [command]', 'Show help for a command'] as const;
+
 /** Registers all commands, for parsing and for the reference page. */
 export function createProgram(context: CommandContext, setExitCode: SetExitCode): Command {
   const program = new Command('octavo')
     .description('Manage a documentation platform with GitOps: declare an organization as YAML in a git repository')
     .version(context.version, '--version', 'Print the version')
     .helpOption('-h, --help', 'Show help')
+    .helpCommand(...HELP)
     .exitOverride()
     .configureOutput({ writeOut: context.terminal.out, writeErr: context.terminal.err })
     .showHelpAfterError('Run with --help to list commands and options.')
     .showSuggestionAfterError(true)
     .addHelpText('after', AFTER_HELP)
     .hook('preAction', (_program, command) => nameConfig(command, context));
-  program.commandsGroup('Everyday:').helpCommand('help [command]', 'Show help for a command');
+  program.commandsGroup('Everyday:');
   startingCommands(program, context, setExitCode);
   adoptingCommands(program, context, setExitCode);
   validateCommands(program, context, setExitCode);
@@ -56,6 +59,8 @@ export function createProgram(context: CommandContext, setExitCode: SetExitCode)
   exportingCommands(program, context, setExitCode);
   apiCommands(program, context, setExitCode);
   emulateCommands(program, context, setExitCode);
+  // Last: subcommands have taken over the command without a group.
+  program.commandsGroup('Everyday:').helpCommand(...HELP);
   return program;
 }
 

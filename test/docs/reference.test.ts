@@ -53,6 +53,8 @@ describe('generated pages', () => {
     const help = program.helpInformation();
     const groups = ['Everyday:', 'Daemon:', 'Support:', 'Operations:'];
     expect(help.match(/^[A-Z][a-z]+:$/gm)).toEqual(['Options:', ...groups]);
+    const store = program.commands.find((command) => command.name() === 'store')?.helpInformation() ?? '';
+    expect(store.match(/^[A-Z][a-z]+:$/gm)).toEqual(['Options:', 'Commands:']);
     const page = referencePages().get('docs/commands.md') ?? '';
     expect([...page.matchAll(/^\| (\w+) \| \[/gm)].map(([, group]) => `${group}:`)).toEqual(groups);
   });
