@@ -43,6 +43,61 @@ describe('a CSV file of a spreadsheet', () => {
   });
 });
 
+const moment = fc.record({
+  day: fc.integer({ min: 1, max: 28 }),
+  month: fc.integer({ min: 1, max: 12 }),
+  hour: fc.integer({ min: 0, max: 23 }),
+});
+const two = (number: number) => String(number).padStart(2, '0');
+const written: Readonly<Record<string, (date: { day: number; month: number; hour: number }) => string>> = {
+  iso: ({ day, month, hour }) => `2026-${two(month)}-${two(day)}T${two(hour)}:00:00Z`,
+  zone: ({ day, month, hour }) => `2026-${two(month)}-${two(day)} ${two(hour)}:00 +00:00`,
+  'day-first': ({ day, month, hour }) => `${two(day)}/${two(month)}/2026 ${hour}:00`,
+  'month-first': ({ day, month, hour }) => `${month}/${day}/26 ${hour % 12 || 12}:00 ${hour < 12 ? 'AM' : 'PM'}`,
+  dotted: ({ day, month, hour }) => `${day}.${month}.2026 ${two(hour)}:00`,
+  serial: ({ day, month, hour }) => String(Date.UTC(2026, month - 1, day, hour) / 86_400_000 + 25_569),
+  unknown: ({ day }) => `day ${day}`,
+};
+
+describe('generated relatives of CSV files', () => {
+  it('are read with the right times, or rejected with the line', async () => {
+    const file = fc.record({
+      separator: fc.constantFrom(',', ';', '\t'),
+      isNamed: fc.boolean(),
+      mark: fc.constantFrom('', '\ufeff'),
+      end: fc.constantFrom('\n', '\r\n', '\r'),
+      encoding: fc.constantFrom('utf8' as const, 'utf16le' as const),
+      format: fc.constantFrom(...Object.keys(written)),
+      moments: fc.array(moment, { minLength: 1, maxLength: 8 }),
+      chunk: fc.integer({ min: 1, max: 200 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(file, async ({ separator, isNamed, mark, end, encoding, format, moments, chunk }) => {
+        const rows = moments.map((each, at) => [at, 'customer', `text ${at}`, written[format]?.(each)].join(separator));
+        const head = ['ticket_id', 'author_role', 'body', 'created_at'].join(separator);
+        const lines = [...(isNamed ? [`sep=${separator}`] : []), head, ...rows];
+        const content = Buffer.from(`${encoding === 'utf8' ? mark : '\ufeff'}${lines.join(end)}${end}`, encoding);
+        const found = await read('x.csv', content, {}, chunk);
+        const isProven = moments.some(({ day }) => day > 12);
+        const readable = moments.map(({ day, month }) => {
+          return format !== 'unknown' && (!/first/.test(format) || isProven || day === month);
+        });
+        expect(found).toHaveLength(moments.length);
+        expect(ticketsOf(found).map(({ parts, createdAt }) => [parts[0]?.body, createdAt])).toEqual(
+          moments.flatMap(({ day, month, hour }, at) =>
+            readable[at] === true ? [[`text ${at}`, new Date(Date.UTC(2026, month - 1, day, hour)).toISOString()]] : [],
+          ),
+        );
+        const first = isNamed ? 3 : 2;
+        expect(found.flatMap((each) => (each.kind === 'rejected' ? [each.place] : []))).toEqual(
+          readable.flatMap((each, at) => (each ? [] : [`x.csv:${at + first}`])),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
 describe('dates in CSV', () => {
   it.each([
     [['13/02/2026 10:00', '14/02/2026 10:00', '12/02/2026 9:05'], '2026-02-12T09:05:00.000Z', [2, 0, 1]],
@@ -170,5 +225,10 @@ describe('a mailbox whose writer escapes no lines', () => {
       'x.mbox:1 is not a mail: From, Date and Message-ID are missing',
       expect.stringMatching(/^mail/),
     ]);
+  });
+
+  it('is read with CR line ends', async () => {
+    const found = await read('x.mbox', (mail('1', 'One') + mail('2', '>From here')).replaceAll('\n', '\r'));
+    expect(ticketsOf(found).map(({ parts }) => parts[0]?.body)).toEqual(['One', 'From here']);
   });
 });

@@ -2,6 +2,7 @@ import PostalMime, { type Address, type Email } from 'postal-mime';
 import { textOfHtml } from '../../../model/html.ts';
 import type { Person, TicketSkipReason } from '../../../model/ticket.ts';
 import { parseTimestamp } from './dates.ts';
+import { repaired } from './mail-repair.ts';
 import { senderText } from './sender-text.ts';
 
 /** Content of a mail. */
@@ -19,10 +20,10 @@ export interface Mail {
 }
 
 /** Reads a mail (RFC 5322, MIME), or returns its problem. Never throws. */
-export async function mailOf(bytes: Uint8Array): Promise<Mail | { readonly problem: string }> {
+export async function mailOf(bytes: Buffer): Promise<Mail | { readonly problem: string }> {
   let email: Email;
   try {
-    email = await PostalMime.parse(bytes, { maxNestingDepth: 50, attachmentEncoding: 'arraybuffer' });
+    email = await PostalMime.parse(repaired(bytes), { maxNestingDepth: 50, attachmentEncoding: 'arraybuffer' });
   } catch {
     // The parser's message may quote the mail.
     return { problem: 'is a mail that cannot be read: nested too deeply, or the header is too large' };
