@@ -33,7 +33,21 @@ const partSchema = z.strictObject({
 
 const conversationSchema = z.strictObject({
   id: z.string().min(1).max(MAX_ID_LENGTH),
-  parts: z.array(partSchema),
+  // Checked one by one up to the first problem: there may be hundreds of thousands.
+  parts: z.array(z.unknown()).transform((parts, context) => {
+    const read: z.infer<typeof partSchema>[] = [];
+    for (const [index, part] of parts.entries()) {
+      const { data, error } = partSchema.safeParse(part);
+      if (error !== undefined) {
+        for (const issue of error.issues) {
+          context.addIssue({ ...issue, path: [index, ...issue.path] });
+        }
+        return z.NEVER;
+      }
+      read.push(data);
+    }
+    return read;
+  }),
   subject: z.string().nullish(),
   metadata: z
     .strictObject({

@@ -160,6 +160,19 @@ it.each(['1 ', '1:', '+1 (555) '])('uses no stack for each repetition of %j', (p
   expect(createConversationRedactor().text(piece.repeat(100_000 / piece.length)).length).toBeGreaterThan(0);
 });
 
+it('takes linear time for many people with one first name', () => {
+  const redactor = createConversationRedactor();
+  const timeOf = (count: number) => {
+    const people = Array.from({ length: count }, (_, index) => ({ names: [`Kim No${index}`], emails: [] }));
+    const began = process.threadCpuUsage();
+    redactor.text('Kim Nobody, '.repeat(count), people);
+    const { user, system } = process.threadCpuUsage(began);
+    return (user + system) / 1000;
+  };
+  timeOf(1000);
+  expect(timeOf(20_000)).toBeLessThan(8 * timeOf(5000) + 200);
+});
+
 /** Text with a reason to run each pattern. */
 const EVERYTHING =
   'ana@example.com é %40 authorization: basic x Secret auth login -key-data eyJ AKIA curl -u a | x_mmk ';

@@ -22,9 +22,16 @@ export interface PeopleMatcher {
 /** Matcher without people, for redaction that does not search for names. */
 export const noPeople: PeopleMatcher = { finder: () => [], ownerOf: () => undefined };
 
+/** Phrases that start with one word, by their words with a space in between. */
+interface Phrases {
+  readonly byWords: Map<string, Phrase>;
+  /** Number of words in the longest one. */
+  longest: number;
+}
+
 interface Names {
   /** Phrases by their first word. */
-  readonly phrases: Map<string, Phrase[]>;
+  readonly phrases: Map<string, Phrases>;
   readonly known: Map<string, string>;
   readonly patterns: { readonly pattern: RegExp; readonly key: string }[];
 }
@@ -91,10 +98,10 @@ function addName({ phrases, known, patterns }: Names, name: string, key: string,
               ? 'capital'
               : 'nothing';
       const phrase: Phrase = { words, key, needs };
-      phrases.set(
-        first,
-        [...(phrases.get(first) ?? []), phrase].sort((a, b) => b.words.length - a.words.length),
-      );
+      const same = phrases.get(first) ?? { byWords: new Map(), longest: 0 };
+      same.byWords.set(id, phrase);
+      same.longest = Math.max(same.longest, words.length);
+      phrases.set(first, same);
     }
   }
 }
@@ -126,22 +133,16 @@ function findPeople(text: string, { phrases, patterns }: Names): readonly Privat
     if (start < done) {
       continue;
     }
-    for (const phrase of phrases.get(word) ?? []) {
-      const end = endOf(phrase, folded.text, start);
-      const isHere = end !== null && isUsedAsName(phrase, text, folded.from(start), folded.to(end));
-      if (end !== null && isHere) {
-        found.push({
-          type: 'person',
-          label: 'PERSON',
-          key: phrase.key,
-          start: folded.from(start),
-          end: folded.to(end),
-        });
-        done = end;
-      }
-      if (end !== null) {
-        break;
-      }
+    const longest = longestAt(folded.text, start, word, phrases.get(word));
+    if (longest !== null && isUsedAsName(longest.phrase, text, folded.from(start), folded.to(longest.end))) {
+      found.push({
+        type: 'person',
+        label: 'PERSON',
+        key: longest.phrase.key,
+        start: folded.from(start),
+        end: folded.to(longest.end),
+      });
+      done = longest.end;
     }
   }
   return found;
@@ -202,18 +203,33 @@ function isLetter(text: string, at: number): boolean {
   return LETTER.test(String.fromCodePoint(text.codePointAt(from) ?? 0));
 }
 
-/** Returns the end of a phrase that starts here; null if other words follow. */
-function endOf({ words }: Phrase, text: string, start: number): number | null {
-  let end = start + (words[0] as string).length;
-  for (const word of words.slice(1)) {
-    const gap = gapAt(text, end);
-    if (!text.startsWith(word, end + gap) || isLetter(text, end + gap + word.length)) {
-      return null;
+/** Returns the longest phrase that starts with this word, and its end; null if other words follow. */
+function longestAt(
+  text: string,
+  start: number,
+  first: string,
+  phrases: Phrases | undefined,
+): { readonly phrase: Phrase; readonly end: number } | null {
+  let end = start + first.length;
+  let words = first;
+  let found: { readonly phrase: Phrase; readonly end: number } | null = null;
+  for (let count = 1; phrases !== undefined; count += 1) {
+    const phrase = phrases.byWords.get(words);
+    found = phrase === undefined ? found : { phrase, end };
+    const from = end + gapAt(text, end);
+    if (count >= phrases.longest || !GAP.test(text.slice(end, from))) {
+      break;
     }
-    if (!GAP.test(text.slice(end, end + gap))) {
-      return null;
-    }
-    end += gap + word.length;
+    end = endOfWord(text, from);
+    words += ` ${text.slice(from, end)}`;
+  }
+  return found;
+}
+
+function endOfWord(text: string, from: number): number {
+  let end = from;
+  while (isLetter(text, end)) {
+    end += 1;
   }
   return end;
 }

@@ -1,0 +1,167 @@
+// Longest stretch of the main thread while a webhook delivers the texts that are slowest to redact.
+
+import { Webhook as Signer } from 'standardwebhooks';
+import { afterEach, expect, test } from 'vitest';
+import { Ingestion } from '../../src/conversations/ingestion/ingestion.ts';
+import { createIdPseudonymizer } from '../../src/conversations/intake/id-pseudonymizer.ts';
+import { standardWebhook } from '../../src/conversations/polling/standard-webhook.ts';
+import { RedactionThreads } from '../../src/conversations/redact/redaction-threads.ts';
+import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { openMemoryStore } from '../../src/store/memory.ts';
+import { pickCases } from '../support/campaign.ts';
+
+/** Limit in milliseconds of CPU time of the main thread, which does not depend on what else the machine does. */
+const LONGEST = 200;
+/** Just below the largest request, in bytes. */
+const SIZE = 4_900_000;
+
+/** Values, and beginnings of values, of each finder: repeated, they are the slowest texts. */
+const PIECES = [
+  ...['4111 1111 1111 1111 ', '4111111111111111 ', '4111-1111-1111-1112-', '4111 1111 1111 111', '4111 '],
+  ...['DE89 3704 0044 0532 0130 00 ', 'DE89370400440532013000', 'DE89 ', '123-45-6789 ', 'SSN: 123-45-6789 '],
+  ...['passport: X1234567 ', 'CPF 123.456.789-09 ', 'born 12.03.1980 ', 'DOB: 1980-03-12\n', '12. März 1980 '],
+  ...['+1 (555) ', '+1 202 555 0100 ', '(202) 555-0100 ', '202.', 'tel: 2025550100 ', '1 ', '12 34 ', '0 ', '+'],
+  ...['Musterstraße 12, 12345 Berlin ', '12 Main Street, Springfield, IL 62701\n', 'Address: ', 'Anschrift: Weg 1\n'],
+  ...['192.0.2.7 ', '2001:db8::1 ', '192.0.', '1:', '::', '00:1a:2b:3c:4d:5e ', '00-1a-2b-', '0011.2233.4455 '],
+  ...[
+    'ana@example.com ',
+    'a@',
+    'ana@example.',
+    'ana=40example.com ',
+    'ana (at) example (dot) com ',
+    'ana at ',
+    ' dot ',
+  ],
+  ...[
+    'Ana Smith ',
+    'Hi Ana,\n',
+    'my name is Ana Smith. ',
+    'Name: Ana Smith\n',
+    'Regards,\nAna Smith\n',
+    'I am Ana Smith, ',
+  ],
+  ...[
+    'From: Ana Smith <ana@example.com>\n',
+    '姓名：王伟\n',
+    '王伟 ',
+    '김철수님 ',
+    '田中さん',
+    'ana_smith.pdf ',
+    'cv ana smith.pdf ',
+  ],
+  ...[
+    'password: hunter2x9 ',
+    'api_key=abcd1234efgh5678 ',
+    'AKIAIOSFODNN7EXAMPLE ',
+    'Bearer abcdefghijklmnop ',
+    'curl -u a:b ',
+  ],
+  ...['https://u:p@h.example/ ', 'https://a.example/reset?token=abcdef123456 ', '-----BEGIN PRIVATE KEY-----\n', 'a='],
+  ...[
+    '| name | email |\n',
+    'name\temail\nAna\tx\n',
+    'a,b,c\n',
+    '"',
+    '&#64;',
+    '%40',
+    '=\n',
+    '＠',
+    '\u200b',
+    '[PERSON_1]',
+  ],
+];
+
+const KEY = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+function open(): (body: string) => Promise<{ readonly status: number; readonly longest: number }> {
+  const redactor = createConversationRedactor({}, createIdPseudonymizer(Buffer.alloc(32, 1)));
+  const ingestion = new Ingestion({
+    sources: [
+      { name: 'crm', polling: null, webhook: standardWebhook({ name: 'crm', secrets: [KEY] }), every: 1, since: 0 },
+    ],
+    outbox: openMemoryStore().outbox('org_1', { items: 1000, bytes: 1e9 }),
+    redactor,
+    threads: new RedactionThreads({ redaction: {}, redactor, threads: 1, clock: systemClock }),
+    writer: null,
+    settleDelay: 0,
+    batch: { maxConversations: 50, maxBytes: 1_000_000 },
+    clock: systemClock,
+    random: Math.random,
+    events: {},
+  });
+  closing.push(() => ingestion.stop(0));
+  let count = 0;
+  return async (body) => {
+    count += 1;
+    const id = `msg_${count}`;
+    const now = systemClock.now();
+    const request = {
+      headers: {
+        'content-type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(now / 1000)),
+        'webhook-signature': new Signer(KEY).sign(id, new Date(now), body),
+      },
+      body: Buffer.from(body),
+      receivedAt: now,
+    };
+    const meter = new StretchMeter();
+    const { status } = await ingestion.deliver('crm', request);
+    return { status, longest: meter.stop() };
+  };
+}
+
+/** Measures the CPU time of this thread between two turns of its event loop. */
+class StretchMeter {
+  #longest = 0;
+  #last = process.threadCpuUsage();
+  readonly #timer = setInterval(() => this.#turn(), 1);
+
+  #turn(): void {
+    const { user, system } = process.threadCpuUsage(this.#last);
+    this.#longest = Math.max(this.#longest, (user + system) / 1000);
+    this.#last = process.threadCpuUsage();
+  }
+
+  /** Returns the longest stretch in milliseconds. */
+  stop(): number {
+    this.#turn();
+    clearInterval(this.#timer);
+    return this.#longest;
+  }
+}
+
+const conversation = (text: string) => ({ id: '1', parts: [{ type: 'message', role: 'user', body: text }] });
+
+test.each(pickCases(PIECES, 2, 12))('5 MB of %j', { timeout: 300_000 }, async (piece) => {
+  const deliver = open();
+  await deliver(JSON.stringify(conversation('warm')));
+  const bytes = Buffer.byteLength(JSON.stringify(piece)) - 2;
+  const { status, longest } = await deliver(JSON.stringify(conversation(`x${piece.repeat(SIZE / bytes)}`)));
+  expect(status).toBe(202);
+  expect(longest).toBeLessThan(LONGEST);
+});
+
+const parts = (count: number, part: unknown) => ({ id: '1', parts: Array.from({ length: count }, () => part) });
+
+test.each<[string, unknown, number]>([
+  ['invalid parts', parts(400_000, {}), 400],
+  ['parts of a letter', parts(90_000, { type: 'message', role: 'user', body: 'a' }), 202],
+  ['tags without an end', conversation(`<p>${'<div>'.repeat(900_000)}</p>`), 202],
+  [
+    'a list',
+    Array.from({ length: 1000 }, (_, at) => ({ ...conversation('4111 1111 '.repeat(450)), id: `${at}` })),
+    202,
+  ],
+])('5 MB of %s', { timeout: 300_000 }, async (_, body, expected) => {
+  const deliver = open();
+  await deliver(JSON.stringify(conversation('warm')));
+  const { status, longest } = await deliver(JSON.stringify(body));
+  expect(status).toBe(expected);
+  expect(longest).toBeLessThan(LONGEST);
+});
