@@ -7,6 +7,8 @@ import { createIdPseudonymizer } from '../../src/conversations/intake/id-pseudon
 import { standardWebhook } from '../../src/conversations/polling/standard-webhook.ts';
 import { RedactionThreads } from '../../src/conversations/redact/redaction-threads.ts';
 import { createConversationRedactor } from '../../src/conversations/redact/redactor.ts';
+import { foundOfNative } from '../../src/conversations/sources/files/formats/native.ts';
+import { foundOfExport } from '../../src/conversations/sources/files/formats/zendesk-export.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { openMemoryStore } from '../../src/store/memory.ts';
 import { pickCases } from '../support/campaign.ts';
@@ -164,4 +166,13 @@ test.each<[string, unknown, number]>([
   const { status, longest } = await deliver(JSON.stringify(body));
   expect(status).toBe(expected);
   expect(longest).toBeLessThan(LONGEST);
+});
+
+test.each<[string, () => object]>([
+  ['conversation', () => foundOfNative(parts(400_000, {}), 'a')],
+  ['Zendesk ticket', () => foundOfExport({ id: 1, status: 'solved', tags: [], comments: Array(400_000).fill(1) }, 'a')],
+])('reports the first of 400,000 problems of a %s in a file', (_, read) => {
+  const meter = new StretchMeter();
+  expect(read()).toMatchObject({ problem: expect.stringMatching(/0/) });
+  expect(meter.stop()).toBeLessThan(LONGEST);
 });

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { ConfigError } from '../../core/errors.ts';
 import { headerOf, isJson, jsonOfBody } from '../../core/signature.ts';
 import { hasStandardSignature, readSigningKey } from '../../core/standard-signature.ts';
+import { listOf, recordOf } from '../model/bounded-schema.ts';
 import { textOfHtml } from '../model/html.ts';
 import { refused, type Webhook, type WebhookResult } from '../model/source.ts';
 import { problemOfKey, type SourceRecord } from '../model/ticket.ts';
@@ -33,26 +34,12 @@ const partSchema = z.strictObject({
 
 const conversationSchema = z.strictObject({
   id: z.string().min(1).max(MAX_ID_LENGTH),
-  // Checked one by one up to the first problem: there may be hundreds of thousands.
-  parts: z.array(z.unknown()).transform((parts, context) => {
-    const read: z.infer<typeof partSchema>[] = [];
-    for (const [index, part] of parts.entries()) {
-      const { data, error } = partSchema.safeParse(part);
-      if (error !== undefined) {
-        for (const issue of error.issues) {
-          context.addIssue({ ...issue, path: [index, ...issue.path] });
-        }
-        return z.NEVER;
-      }
-      read.push(data);
-    }
-    return read;
-  }),
+  parts: listOf(partSchema),
   subject: z.string().nullish(),
   metadata: z
     .strictObject({
       url: z.url({ protocol: /^https?$/ }).nullish(),
-      attributes: z.record(z.string(), z.string()).nullish(),
+      attributes: recordOf(z.string()).nullish(),
       createdAt: z.iso.datetime({ offset: true }).nullish(),
     })
     .nullish(),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf, recordOf } from '../../../model/bounded-schema.ts';
 import { textOfHtml } from '../../../model/html.ts';
 import type { SourceRecord } from '../../../model/ticket.ts';
 import { NOT_A_TIME, parseTimestamp } from './dates.ts';
@@ -6,11 +7,11 @@ import { NOT_A_TIME, parseTimestamp } from './dates.ts';
 const schema = z.object({
   id: z.string().min(1),
   subject: z.string().nullish(),
-  parts: z.array(z.object({ role: z.enum(['user', 'assistant', 'team-member']), body: z.string() })),
+  parts: listOf(z.object({ role: z.enum(['user', 'assistant', 'team-member']), body: z.string() })),
   metadata: z
     .object({
       url: z.string().nullish(),
-      attributes: z.record(z.string(), z.string()).nullish(),
+      attributes: recordOf(z.string()).nullish(),
       createdAt: z.string().nullish(),
     })
     .nullish(),

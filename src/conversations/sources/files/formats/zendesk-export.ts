@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { listOf } from '../../../model/bounded-schema.ts';
 import { textOfHtml } from '../../../model/html.ts';
 import type { SourceRecord } from '../../../model/ticket.ts';
 import { decidedByTicket, ticketOf } from '../../zendesk/ticket.ts';
@@ -42,12 +43,12 @@ const schema = z.object({
   requester: someone,
   submitter: someone,
   assignee: someone,
-  collaborator: z.array(someone).nullish().catch(null),
+  collaborator: listOf(someone).nullish().catch(null),
   brand_id: id.nullish().catch(null),
-  tags: z.array(z.string()).nullish().catch(null),
+  tags: listOf(z.string()).nullish().catch(null),
   via,
   comment_count: z.number().int().nonnegative().nullish().catch(null),
-  comments: z.array(comment),
+  comments: listOf(comment),
 });
 type Exported = z.output<typeof schema>;
 
