@@ -32,7 +32,7 @@ const FLOODS: Readonly<Record<string, Flood>> = {
     `${head(path, form)}Transfer-Encoding: chunked\r\n\r\n`,
     `4000\r\n${'a'.repeat(0x4000)}\r\n`,
   ],
-  'pipelined requests': () => ['', 'GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'.repeat(10)],
+  'pipelined requests': () => ['', 'GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'.repeat(3)],
   'unknown paths': () => [`${head('/nothing', form)}Transfer-Encoding: chunked\r\n\r\n`, '1\r\na\r\n'],
 };
 
