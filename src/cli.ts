@@ -4,7 +4,15 @@ import type { CommandContext } from './commands/cli/context.ts';
 import { processTerminal } from './commands/cli/terminal.ts';
 import { createProgram } from './commands/program.ts';
 import { systemClock } from './core/clock.ts';
-import { AppError, DesiredStateError, EXIT, type ExitCode, formatProblem, messageOf } from './core/errors.ts';
+import {
+  AppError,
+  DesiredStateError,
+  describeFileError,
+  EXIT,
+  type ExitCode,
+  formatProblem,
+  messageOf,
+} from './core/errors.ts';
 import { shownJson } from './core/json.ts';
 import { printableLines } from './plan/render/words.ts';
 import { createRedactor } from './redact.ts';
@@ -132,6 +140,8 @@ function report(error: unknown, argv: readonly string[], { terminal, secrets }: 
     // A message that starts with a file position needs no prefix.
     const start = /^\S+:\d+:\d+: /.test(error.message) ? '' : 'octavo: ';
     print(`${start}${error.message}\n`);
+  } else if (describeFileError(error) !== null) {
+    print(`octavo: ${describeFileError(error)}\n`);
   } else {
     print(`octavo: unexpected error: ${messageOf(error)}\nThis is a bug in Octavo; please report it.\n`);
     if (terminal.env.OCTAVO_DEBUG !== undefined && error instanceof Error) {
@@ -149,6 +159,7 @@ function failureAsJson(error: unknown): object {
   if (error instanceof DesiredStateError) {
     return { format: 'octavo.validation/1', valid: false, problems: error.problems };
   }
-  const code = error instanceof AppError ? error.code : 'unexpected';
-  return { format: 'octavo.error/1', error: { code, message: messageOf(error) } };
+  const fileError = error instanceof AppError ? null : describeFileError(error);
+  const code = error instanceof AppError ? error.code : fileError === null ? 'unexpected' : 'file';
+  return { format: 'octavo.error/1', error: { code, message: fileError ?? messageOf(error) } };
 }

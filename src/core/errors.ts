@@ -34,6 +34,52 @@ export abstract class AppError extends Error {
   }
 }
 
+/** What went wrong with a file, and what to do, by the code of the operating system. */
+const FILE_PROBLEMS: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
+  EACCES: ['permission denied', 'check the permissions of the path and its folders'],
+  EPERM: ['the system does not allow it', 'check the owner and the permissions of the path'],
+  EROFS: ['the file system is read-only', 'choose another place, or mount it writable'],
+  ENOSPC: ['no space is left', 'free space, or choose another place'],
+  EDQUOT: ['the disk quota is used up', 'free space, or choose another place'],
+  ENOTDIR: ['a part of the path is not a folder', 'correct the path, or move the file away'],
+  EISDIR: ['it is a folder, not a file', 'name a file'],
+  ENOENT: ['no such file or folder', 'check the path, or create its folder'],
+  ELOOP: ['symbolic links form a loop', 'correct the links'],
+  ENAMETOOLONG: ['the name is too long', 'choose a shorter one'],
+  EMFILE: ['too many files are open in this process', 'raise the limit (ulimit -n)'],
+  ENFILE: ['too many files are open on this machine', 'end other programs, or raise the limit'],
+  EEXIST: ['it already exists', 'move it away, or choose another name'],
+  EBUSY: ['it is in use', 'end the program that uses it, and run the command again'],
+  EXDEV: ['source and target are on different file systems', 'choose a place on the same file system'],
+  ENOTEMPTY: ['the folder is not empty', 'empty it, or choose another one'],
+  EIO: ['the disk reports an error', 'check the disk'],
+};
+const FILE_CALLS: Readonly<Record<string, string>> = {
+  mkdir: 'create the folder',
+  mkdtemp: 'create a folder at',
+  scandir: 'list',
+  opendir: 'list',
+  read: 'read',
+  write: 'write',
+  rename: 'rename',
+  unlink: 'remove',
+  rm: 'remove',
+  rmdir: 'remove',
+  copyfile: 'copy',
+};
+
+/** Says what failed at which path and what to do. Null for anything but an error of the file system. */
+export function describeFileError(error: unknown): string | null {
+  const { code = '', syscall = '', path } = (error ?? {}) as NodeJS.ErrnoException;
+  const problem = Object.hasOwn(FILE_PROBLEMS, code) ? FILE_PROBLEMS[code] : undefined;
+  // Other calls (listen, connect, spawn) use the same codes, and have neither a path nor a name in the list.
+  if (problem === undefined || syscall.startsWith('spawn') || (path === undefined && !(syscall in FILE_CALLS))) {
+    return null;
+  }
+  const where = path === undefined ? 'a file' : String(path);
+  return `cannot ${FILE_CALLS[syscall] ?? 'open'} ${where}: ${problem[0]} (${code}); ${problem[1]}`;
+}
+
 /** Problem in a file. Lines and columns count from 1. */
 export interface Problem {
   readonly file: string;

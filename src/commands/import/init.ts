@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { ConfigError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
+import { ConfigError, describeFileError, EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
 import { makeDirectory } from '../../core/files/make-directory.ts';
 import { maskUrls } from '../../core/text/safe-url.ts';
 import { pathArgument, shellCommand } from '../../core/text/shell.ts';
@@ -203,8 +203,10 @@ async function writeNew(root: string, { path, text }: StartingFile, { terminal }
     await writeFile(file, text, { flag: 'wx' });
     terminal.out(`+ ${shown}\n`);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-      throw new ConfigError(`cannot write ${shown}: ${messageOf(error)}`, { cause: error });
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    // The same code of mkdir means that a file is in place of a folder.
+    if (code !== 'EEXIST' || syscall !== 'open') {
+      throw new ConfigError(describeFileError(error) ?? `cannot write ${shown}: ${messageOf(error)}`, { cause: error });
     }
     terminal.err(`${shown} already exists; it was kept unchanged\n`);
   }
