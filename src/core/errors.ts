@@ -34,7 +34,7 @@ export abstract class AppError extends Error {
   }
 }
 
-/** What went wrong with a file, and what to do, by the code of the operating system. */
+/** Words for errors of the file system, and what to do, by the code of the operating system. */
 const FILE_PROBLEMS: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
   EACCES: ['permission denied', 'check the permissions of the path and its folders'],
   EPERM: ['the system does not allow it', 'check the owner and the permissions of the path'],

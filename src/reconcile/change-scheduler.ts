@@ -13,6 +13,9 @@ import { isLast, planSteps, requestsOf, type Step } from './steps.ts';
 /** Share of a change's requests that took effect: `part` also if this is unknown, `nothing` only if it is certain. */
 export type Completion = 'all' | 'part' | 'nothing';
 
+/** Error of the changes that an apply had not started when it was stopped. */
+export const NOT_STARTED = 'stopped before it was started';
+
 /** Events of the changes of an apply. */
 export interface ChangeEvents {
   readonly onStart?: (change: Change) => void;
@@ -248,12 +251,15 @@ class ChangeScheduler {
     if (missing !== null) {
       const before = this.#steps.get(missing)?.change ?? null;
       const status = before === null ? undefined : this.#results.get(changeId(before))?.status;
+      if (this.#options.signal.aborted && status === 'skipped') {
+        return { status, error: NOT_STARTED };
+      }
       return {
         status: 'skipped',
         error: `waits for ${before?.address ?? missing}, which was ${status ?? 'not done'}`,
       };
     }
-    return this.#options.signal.aborted ? { status: 'skipped', error: 'stopped before it was started' } : null;
+    return this.#options.signal.aborted ? { status: 'skipped', error: NOT_STARTED } : null;
   }
 
   /** Returns a required step that did not succeed, or null. For a barrier, returns the step that made the barrier fail. */

@@ -56,6 +56,6 @@ test.each([
   { code: 'ENOENT', syscall: 'spawn git', path: 'git' },
   { code: 'toString', syscall: 'open', path: '/a' },
   { code: 'ECONNRESET', syscall: 'read' },
-])('%j is no error of a file', (members) => {
+])('does not describe %j', (members) => {
   expect(describeFileError(Object.assign(new Error('other'), members))).toBeNull();
 });

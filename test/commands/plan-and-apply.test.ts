@@ -345,7 +345,8 @@ test('fails and records nothing when an apply is interrupted', async () => {
   ]);
   const { code, stderr } = await applying.ended;
   expect(code).toBe(1);
-  expect(stderr).toMatch(/Stopped: \d+ changes not started/);
+  expect(stderr).toMatch(/Stopped: \d+ changes not started; run it again to continue/);
+  expect(stderr).not.toContain('stopped before it was started');
   expect(work.repository.git('for-each-ref', 'refs/octavo')).toBe('');
   expect(work.teams().length).toBeLessThan(60);
   work.emulator.setLatency(0);

@@ -29,7 +29,10 @@ describe('broken YAML', () => {
     ['teams: [a]\n', ['1:8: teams must be a mapping of keys to entries, not a list']],
     ['teams:\n  a: { note: !!binary aGk= }\n', ['2:14: the tag !!binary is not supported; remove it']],
     ['teams:\n  a: { note: !secret aGk= }\n', ['2:14: the tag !secret is not supported; remove it']],
-    ['teams:\n  a: { <<: { title: Ab } }\n', ['2:8: "<<" cannot be used as a key: merge keys are not YAML 1.2']],
+    [
+      'teams:\n  a: { <<: { title: Ab } }\n',
+      ['2:8: "<<" cannot be used as a key: merge keys are not YAML 1.2; write the fields out'],
+    ],
     ['teams:\n  ? [x]\n  : {}\n', ['2:5: a key must be a string; quote it']],
     ['teams:\n  a: *nowhere\n', ['2:6: the anchor &nowhere is not defined before this alias']],
     ['teams:\n  a: &a { shape: { x: *a } }\n', ['2:23: the anchor &a is not defined before this alias']],

@@ -209,7 +209,7 @@ function exitOf(
 ): ExitCode {
   const skipped = results.filter((result: ChangeResult) => result.status === 'skipped').length;
   if (isStopped && skipped > 0) {
-    err(`Stopped: ${counted(skipped, 'change')} not started\n`);
+    err(`Stopped: ${counted(skipped, 'change')} not started; run it again to continue\n`);
     return EXIT.failed;
   }
   const open = planned.plan.verdict.state === 'ready' ? pending.filter(isAwaited) : [];

@@ -3,6 +3,7 @@ import type { Change, ChangeResult } from '../../core/change.ts';
 import type { Clock } from '../../core/clock.ts';
 import { counted, printable } from '../../plan/render/words.ts';
 import { openReader, type Reader } from '../../platform/client.ts';
+import { NOT_STARTED } from '../../reconcile/change-scheduler.ts';
 import { type PlatformSession, RequestCount } from '../cli/session.ts';
 import { paintFor, type Terminal } from '../cli/terminal.ts';
 import { elapsed } from './apply-summary.ts';
@@ -155,7 +156,7 @@ export function showProgress(terminal: Terminal, total: number): ApplyProgress {
       const name = printable(address);
       if (status === 'failed') {
         lines += `${paint.remove('failed')}   ${name}: ${printable(error ?? '')}\n`;
-      } else if (status === 'skipped') {
+      } else if (status === 'skipped' && error !== NOT_STARTED) {
         lines += `${paint.warn('skipped')}  ${name}: ${printable(error ?? '')}\n`;
       } else if (status === 'applied' && !live) {
         lines += `${DONE[action].padEnd(8)} ${name}\n`;

@@ -108,7 +108,7 @@ export class Converter {
     for (const { key: keyNode, value: valueNode } of node.pairs) {
       const key = keyText(keyNode);
       if (key === '__proto__' || key === '<<') {
-        const reason = key === '<<' ? ': merge keys are not YAML 1.2' : '';
+        const reason = key === '<<' ? ': merge keys are not YAML 1.2; write the fields out' : '';
         this.report(offsetOf(keyNode), `${quote(key)} cannot be used as a key${reason}`);
       } else if (Object.hasOwn(object, key)) {
         firsts ??= new Map(node.pairs.toReversed().map((pair) => [keyText(pair.key), offsetOf(pair.key)]));

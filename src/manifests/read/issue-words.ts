@@ -72,7 +72,7 @@ export function describeProblem(issue: Issue, value: unknown): string {
   if (demand !== null) {
     return typeof value === 'string' || issue.code === 'invalid_value'
       ? `${demand}, not ${shown(value)}${suggestionFor(issue, value)}`
-      : `${demand}, not ${describeType(value)}`;
+      : `${demand}, not ${describeType(value)}${needsQuotes(demand, value) ? '; quote it' : ''}`;
   }
   switch (issue.code) {
     case 'too_big':
@@ -86,6 +86,11 @@ export function describeProblem(issue: Issue, value: unknown): string {
     default:
       return 'is not valid here';
   }
+}
+
+/** Returns true for a number or a boolean in place of a string: YAML reads text of that form so. */
+function needsQuotes(demand: string, value: unknown): boolean {
+  return (typeof value === 'number' || typeof value === 'boolean') && /\ba string\b/.test(demand);
 }
 
 function suggestionFor(issue: Issue, value: unknown): string {
