@@ -101,11 +101,11 @@ const replaced: readonly Attack[] = [
     (trap) => trap.link('manifests/x.yaml', 'job.env'),
     'not tracked',
   ),
-  manifest('a link to a device', 0, (trap) => {
+  manifest('a link to a device', 3, (trap) => {
     trap.link('manifests/x.yaml', '/dev/zero');
     trap.commit();
   }),
-  manifest('a FIFO', 0, ({ manifests }) => makeFifo(join(manifests, 'x.yaml'))),
+  manifest('a FIFO', 3, ({ manifests }) => makeFifo(join(manifests, 'x.yaml'))),
   manifest(
     'a tracked file that is a FIFO now',
     3,
@@ -113,9 +113,9 @@ const replaced: readonly Attack[] = [
       rmSync(join(manifests, 'teams.yaml'));
       makeFifo(join(manifests, 'teams.yaml'));
     },
-    'no manifests found below',
+    'FIFO',
   ),
-  manifest('a socket', 0, ({ manifests }) => {
+  manifest('a socket', 3, ({ manifests }) => {
     const server = createServer().listen(join(manifests, 'x.yaml'));
     server.unref();
   }),
@@ -139,7 +139,7 @@ const replaced: readonly Attack[] = [
     trap.write(`manifests/${'a'.repeat(200)}.yaml`, 'teams: {}\n');
     trap.commit();
   }),
-  manifest('an ignore file that is a FIFO', 0, ({ manifests }) => makeFifo(join(manifests, '.octavoignore'))),
+  manifest('an ignore file that is a FIFO', 1, ({ manifests }) => makeFifo(join(manifests, '.octavoignore'))),
 ];
 
 /** A link in the place of the planned folder. */
