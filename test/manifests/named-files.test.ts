@@ -10,6 +10,13 @@ import { makeFifo } from '../support/fifo.ts';
 import { fakeKinds } from './fake-kinds.ts';
 import { load, problemsIn, problemsOf } from './loading.ts';
 
+it('rejects a manifest that is a Git LFS pointer', async () => {
+  const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n';
+  expect(await problemsOf({ 'a.yaml': 'teams: {}\n', 'b.yaml': pointer })).toEqual([
+    'b.yaml:1:1: is a Git LFS pointer and not the content of the file; store the file in git itself: Octavo runs no filters of a repository',
+  ]);
+});
+
 describe('{ file: path }', () => {
   it('is read relative to the manifest at any depth', async () => {
     const state = await load({
@@ -46,11 +53,16 @@ describe('{ file: path }', () => {
     ['notes/m.txt', 'cannot read "notes/m.txt": a/notes/m.txt is not there; did you mean "a/notes/n.txt"?'],
     ['latin.txt', '"latin.txt" is not UTF-8 text; use a text file'],
     ['large.txt', '"large.txt" is 11 MB; the limit is 10 MB'],
+    [
+      'pointer.pem',
+      '"pointer.pem" is a Git LFS pointer and not the content of the file; store the file in git itself: Octavo runs no filters of a repository',
+    ],
     ["''", '"" is not a path; use a path relative to this manifest'],
   ])('rejects %s', async (file, message) => {
     const problems = await problemsOf({
       'a/b.yaml': `teams:\n  x:\n    note: { file: ${file} }\n`,
       'a/notes/n.txt': 'x',
+      'a/pointer.pem': 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n',
       'a/latin.txt': new Uint8Array([0xe9]),
       'a/large.txt': new Uint8Array(11 * 1_048_576),
     });

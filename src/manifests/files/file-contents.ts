@@ -57,6 +57,9 @@ export async function readNamedFile(
       return problem(`${quote(file)} is ${megabytes(bytes?.byteLength ?? size)}; the limit is ${megabytes(limit)}`);
     }
     const text = decodeUtf8(bytes);
+    if (text !== null && isLfsPointer(text)) {
+      return problem(`${quote(file)} ${LFS_POINTER}`);
+    }
     return text === null
       ? problem(`${quote(file)} is not UTF-8 text; use a text file`)
       : { content: new FileContent(file, path, text), problem: null, dependency: dependencyOf(listed, path, resolved) };
@@ -101,6 +104,15 @@ function versionOf(listed: ListedTree, path: string, resolved: string): string |
 /** Reports whether a referenced file is unchanged since it was read. */
 export function isUnchanged(listed: ListedTree, dependency: NamedDependency): boolean {
   return dependency.version !== null && dependency.version === versionOf(listed, dependency.path, dependency.resolved);
+}
+
+/** Says what is wrong with a file that a checkout without the LFS extension has in place of its content. */
+export const LFS_POINTER =
+  'is a Git LFS pointer and not the content of the file; store the file in git itself: Octavo runs no filters of a repository';
+
+/** Returns true for a Git LFS pointer. */
+export function isLfsPointer(text: string): boolean {
+  return text.startsWith('version https://git-lfs.github.com/spec/');
 }
 
 /** Decodes UTF-8 strictly: returns null for an invalid byte. Removes a byte order mark. */

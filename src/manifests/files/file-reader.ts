@@ -7,7 +7,15 @@ import type { KindIndex } from '../read/kind-index.ts';
 import { Lines, START } from '../read/lines.ts';
 import type { YamlFile } from '../read/parse-yaml.ts';
 import { ManifestReader, type ReadManifest } from '../read/read-manifest.ts';
-import { decodeUtf8, type ListedTree, megabytes, type NamedDependency, readNamedFile } from './file-contents.ts';
+import {
+  decodeUtf8,
+  isLfsPointer,
+  LFS_POINTER,
+  type ListedTree,
+  megabytes,
+  type NamedDependency,
+  readNamedFile,
+} from './file-contents.ts';
 import type { CachedManifest, ManifestCache } from './manifest-cache.ts';
 import { isConfig } from './manifest-files.ts';
 
@@ -73,6 +81,9 @@ export class FileReader {
     const text = decodeUtf8(bytes);
     if (text === null) {
       return this.notUtf8(entry, bytes);
+    }
+    if (isLfsPointer(text)) {
+      return this.unreadable(entry, LFS_POINTER);
     }
     const known = this.parts.cache.byText(this.root, entry, this.listed, text);
     if (known !== null) {

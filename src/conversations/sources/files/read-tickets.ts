@@ -40,6 +40,10 @@ export async function* readTickets(source: string | FileInput, options: ReadOpti
     yield { index, found: rejected(input.name, 1, `cannot be read: ${codeOf(error)}`) };
     return;
   }
+  if (head.toString('latin1', 0, 64).startsWith('version https://git-lfs.github.com/spec/')) {
+    yield { index, found: rejected(input.name, 1, 'is a Git LFS pointer and not the content of the file') };
+    return;
+  }
   const format = await formatOf(input.name, head, options.format);
   if (typeof format === 'object') {
     yield { index, found: rejected(input.name, 1, format.problem) };
