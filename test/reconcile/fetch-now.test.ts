@@ -95,6 +95,18 @@ describe('a requested check', () => {
     expect([errors, passes]).toEqual([['the repository is gone'], [0]]);
   });
 
+  test('that keeps failing is reported ever less often, until one succeeds', async () => {
+    hasMoved = () => Promise.reject(new Error('gone'));
+    await clock.advance(20 * HOUR);
+    expect(errors).toEqual(['gone', ...[2, 4, 8, 16].map((count) => `gone; failed ${count} times in a row`)]);
+    expect(passes).toHaveLength(20);
+    hasMoved = async () => false;
+    await clock.advance(HOUR);
+    hasMoved = () => Promise.reject(new Error('gone again'));
+    await clock.advance(HOUR);
+    expect(errors.at(-1)).toBe('gone again');
+  });
+
   test('does nothing after the stop', async () => {
     await schedule.stop();
     schedule.fetchNow();

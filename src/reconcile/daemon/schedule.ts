@@ -44,6 +44,8 @@ export function createSchedule({ reconciler, source, drift, clock, onError }: Sc
   let retry: AbortController | null = null;
   let working: readonly Promise<void>[] = [];
   const requests = new WakeUpSignal();
+  /** Consecutive checks that failed. */
+  let failures = 0;
   const poll = async (every: number) => {
     let seen = requests.count;
     let delay = every;
@@ -61,11 +63,17 @@ export function createSchedule({ reconciler, source, drift, clock, onError }: Sc
   /** Runs a pass if there is a new commit, or if that is unknown. Returns true in both cases. */
   const follow = async () => {
     try {
-      if (!(await source.hasMoved())) {
+      const hasMoved = await source.hasMoved();
+      failures = 0;
+      if (!hasMoved) {
         return false;
       }
     } catch (error) {
-      onError(messageOf(error));
+      failures += 1;
+      // Reported after 1, 2, 4, 8 and so on, so that an outage does not fill the log.
+      if (Number.isInteger(Math.log2(failures))) {
+        onError(failures === 1 ? messageOf(error) : `${messageOf(error)}; failed ${failures} times in a row`);
+      }
     }
     await reconciler.trigger('commit');
     return true;
