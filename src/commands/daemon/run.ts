@@ -1,7 +1,10 @@
 import { resolve } from 'node:path';
-import { EXIT, type ExitCode } from '../../core/errors.ts';
+import { EXIT, type ExitCode, messageOf } from '../../core/errors.ts';
 import { createDaemon } from '../../daemon.ts';
 import { createLogger } from '../../log.ts';
+import { summaryLine } from '../../plan/render/text.ts';
+import { printable } from '../../plan/render/words.ts';
+import type { PassEnd } from '../../reconcile/daemon/pass.ts';
 import { LogBuffer } from '../../views/model/log-buffer.ts';
 import { type CommandContext, untilAborted } from '../cli/context.ts';
 import { createMemoryRelease, keepHeapSmall } from '../cli/small-heap.ts';
@@ -44,6 +47,9 @@ export async function runCommand(flags: RunFlags, context: CommandContext): Prom
     if (flags.once === true) {
       const areSent = await Promise.race([daemon.once(), untilAborted(context.signal).then(() => false)]);
       const outcomes = daemon.organizations.map(({ lastEnd }) => lastEnd?.outcome ?? 'failed');
+      for (const { id, lastEnd } of daemon.organizations) {
+        context.terminal.out(`${id}: ${lastEnd === null ? 'no pass was completed' : resultOf(lastEnd)}\n`);
+      }
       return worstOf(areSent ? outcomes : [...outcomes, 'failed']);
     }
     await daemon.start();
@@ -55,6 +61,14 @@ export async function runCommand(flags: RunFlags, context: CommandContext): Prom
     await daemon.stop();
     log.info('octavo stopped');
   }
+}
+
+/** `done: 3 applied, 1 held; 4 to create, …`, or why the pass failed. */
+function resultOf({ outcome, results, plan, error }: PassEnd): string {
+  const counts = Map.groupBy(results, ({ status }) => status);
+  const parts = [...counts].map(([status, those]) => `${those.length} ${status}`);
+  const what = parts.length > 0 ? parts.join(', ') : plan === null ? 'nothing was planned' : summaryLine(plan);
+  return printable(`${outcome}: ${error === null ? what : messageOf(error)}`);
 }
 
 function worstOf(outcomes: readonly ('done' | 'held' | 'failed')[]): ExitCode {
