@@ -8,7 +8,7 @@ import type { Target } from './flood-thread.ts';
 /** Connections of one flood. */
 const CONNECTIONS = 5000;
 /** Seconds of one flood. */
-const SECONDS = 8;
+const SECONDS = 5;
 /** Largest memory of the daemon, in megabytes. */
 const MEMORY = 300;
 /** Milliseconds in which a health check is answered, as in deploy/. */
