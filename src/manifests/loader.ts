@@ -59,6 +59,8 @@ const PARALLEL_READS = 32;
 
 /** Size in bytes above which files are read last. Most of them are the content of a `{ file }` and need no parsing. */
 const LARGE_FILE = 65_536;
+/** Number of entries from which merging them gives a turn to other work. */
+const MANY = 5000;
 
 /** Creates a loader for these kinds, with its own cache. */
 export function createManifestLoader(
@@ -90,8 +92,10 @@ export function createManifestLoader(
       if (last !== null && problems.length === 0 && sameItems(last.manifests, manifests)) {
         return last.state;
       }
-      // Merging much text keeps the main thread busy as well.
-      await nextTurn();
+      if (manifests.reduce((sum, { entries }) => sum + entries.length, 0) >= MANY) {
+        // Merging very many entries keeps the main thread busy as well.
+        await nextTurn();
+      }
       const state = stateOf(manifests, problems, index);
       last = { manifests, state };
       return state;

@@ -84,7 +84,7 @@ test('answers probes in time while it reads and plans 100,000 resources in 10 MB
   await eventually('the first pass', () => passes(daemon) > 0);
   for (let index = 0; index < 10; index += 1) {
     const entry = (number: number) =>
-      `  s${index}_${number}: { title: "Space ${index} ${number} ${'x'.repeat(50)}" }\n`;
+      `  s${index}_${number}: { title: "Space ${index} ${number} ${'x'.repeat(25)}" } # ${'-'.repeat(30)}\n`;
     const text = `spaces:\n${Array.from({ length: 10_000 }, (_, number) => entry(number)).join('')}`;
     writeFileSync(join(directory, `spaces-${index}.yaml`), text);
   }

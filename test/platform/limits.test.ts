@@ -147,7 +147,6 @@ describe('patterns', () => {
     ['createSpace', { computedSource: { type: 'email', props: {} } }],
     ['createOpenApiSpec', { slug: 'a', source: { text: '' } }],
     ['updateOrganization', { title: '  ' }],
-    ['updateOrganization', { mergeRules: { type: 'inherit' } }],
     ['askSite', { question: 'Why?', scope: { mode: 'specific' } }],
   ])('%s refuses %j', (name, body) => {
     expect(takes(name, body)).toBe(false);

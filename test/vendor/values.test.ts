@@ -10,6 +10,8 @@ import { ownPlaces, type Place, type Places, vendorPlaces } from './values.ts';
  * the value and the document does not have it; `lacks`: the other way around.
  */
 const KNOWN: Readonly<Record<string, string>> = {
+  '0.146 takes inherit': 'merge rules of an organization: the documents disagree, so the platform decides',
+  '0.202 takes inherit': 'merge rules of an organization: the documents disagree, so the platform decides',
   '0.146 takes zh-tw': 'from 0.181 on; the embedded platform refuses it before',
   '0.146 takes require_at_least_one_approved_review': 'from 0.167 on; the embedded platform refuses it before',
   '0.146 takes require_author_to_merge': 'from 0.167 on; the embedded platform refuses it before',
