@@ -34,6 +34,8 @@ export interface Change {
   readonly isReplacement: boolean;
   /** Title of a deleted resource and the consequences, with numbers; otherwise empty. */
   readonly impact: string;
+  /** Resource that a deletion destroys, for programs; absent for other changes, and for parts of another resource. */
+  readonly deletes?: Deleted;
   /** Size of the impact, by which the worst is shown first. */
   readonly weight: number;
   /** All fields for the requests: the declared ones, or for a deletion those last seen. */
@@ -46,6 +48,21 @@ export interface Change {
   readonly anchor: { readonly side: 'before' | 'after'; readonly address: Address } | null;
   /** True if changes need each other's natural keys in a cycle, so that this one takes a temporary key first. */
   readonly needsTemporaryKey?: boolean;
+}
+
+/** Resource that a deletion destroys. What was not read is absent. */
+export interface Deleted extends DeletedContents {
+  readonly title: string;
+  /** Addresses of the sites that show it to readers. */
+  readonly shownOn: readonly Address[];
+}
+
+/** Contents of a resource that is deleted. */
+export interface DeletedContents {
+  readonly pages?: number;
+  /** Time of the last edit of a page, in ISO 8601. */
+  readonly lastEdit?: string;
+  readonly openChangeRequests?: number;
 }
 
 /** Returns the identity of a change in a plan, where a replacement has two changes at one address. */

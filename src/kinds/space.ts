@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import type { Change } from '../core/change.ts';
+import type { Change, DeletedContents } from '../core/change.ts';
 import { isEmoji } from '../core/text/emoji.ts';
 import { counted } from '../plan/render/words.ts';
+import { spaceContentOperations } from '../platform/operations/content/content.ts';
+import type { ContentPage } from '../platform/operations/content/content-shapes.ts';
 import { resourceOperations } from '../platform/operations/resources.ts';
 import { access, defaultLevel, ofExisting, parentAccess, titleField } from './model/fields.ts';
 import type { Kind } from './model/kind.ts';
@@ -66,8 +68,27 @@ const listed = listedKind({
     revision: revision ?? null,
   }),
   impact({ facts }) {
-    const open = Number(facts?.openChangeRequests ?? 0);
-    return { weight: 15 + open, text: open === 0 ? '' : counted(open, 'open change request') };
+    const { openChangeRequests, pages, lastEdit } = (facts ?? {}) as DeletedContents;
+    const open = openChangeRequests ?? 0;
+    const text = [
+      pages === undefined ? '' : counted(pages, 'page'),
+      lastEdit === undefined ? '' : `last edited ${lastEdit.slice(0, 10)}`,
+      open === 0 ? '' : counted(open, 'open change request'),
+    ];
+    return {
+      weight: 15 + open,
+      text: text.filter((part) => part !== '').join(', '),
+      contents: {
+        ...(pages === undefined ? {} : { pages }),
+        ...(lastEdit === undefined ? {} : { lastEdit }),
+        openChangeRequests: open,
+      },
+    };
+  },
+  async readContents({ id }, reader) {
+    const query = { metadata: false };
+    const { pages } = await reader.get(spaceContentOperations.getSpacePages, { path: { spaceId: id }, query });
+    return contentsOf(pages);
   },
   copySource: ({ declared }) => (typeof declared.duplicateOf === 'string' ? declared.duplicateOf : undefined),
   sample: {
@@ -82,6 +103,26 @@ const listed = listedKind({
   },
   example: 'guides: { title: Guides, collection: handbook, language: en, editMode: locked }',
 });
+
+/** Counts the pages of a tree, without its groups and links, and finds the last edit of one. */
+function contentsOf(tree: readonly ContentPage[]): DeletedContents {
+  let pages = 0;
+  let last = Number.NEGATIVE_INFINITY;
+  const left = [tree];
+  for (let level = left.pop(); level !== undefined; level = left.pop()) {
+    for (const page of level) {
+      pages += page.type === 'group' || page.type === 'link' ? 0 : 1;
+      const edited = Date.parse(page.updatedAt ?? '');
+      if (edited > last) {
+        last = edited;
+      }
+      if (page.pages) {
+        left.push(page.pages);
+      }
+    }
+  }
+  return { pages, ...(Number.isFinite(last) ? { lastEdit: new Date(last).toISOString() } : {}) };
+}
 
 /** Spaces, which contain pages. Source: docs/platform-notes.md#spaces */
 export const space: Kind = {

@@ -202,8 +202,7 @@ class ChangeDrafter {
   }
 
   /** `"Guides", 2 open change requests, shown on site/help`. */
-  #describeDeletion(kind: KindRules, address: Address, actual: Actual, impact: string): string {
-    const places = [...(this.#shownOn().get(address) ?? [])];
+  #describeDeletion(kind: KindRules, actual: Actual, impact: string, places: readonly Address[]): string {
     const named = places.slice(0, MAX_PLACES).join(', ');
     const more = places.length > MAX_PLACES ? ` and ${places.length - MAX_PLACES} more` : '';
     return [
@@ -248,7 +247,8 @@ class ChangeDrafter {
     }
     const guarded = resource?.protect === true || entry?.protect === true;
     const now = this.#inputs.identity.fieldsOf(actual);
-    const { text = '', weight = 0 } = kind.impact?.(actual) ?? {};
+    const { text = '', weight = 0, contents } = kind.impact?.(actual) ?? {};
+    const shownOn = [...(this.#shownOn().get(address) ?? [])];
     this.#changes.push(
       newChange({
         action: 'delete',
@@ -260,7 +260,8 @@ class ChangeDrafter {
         held: guarded ? 'protected: it is deleted only after protect: false has been applied' : null,
         paused: resource?.paused ?? null,
         isReplacement: resource !== null,
-        impact: resource === null ? this.#describeDeletion(kind, address, actual, text) : text,
+        impact: resource === null ? this.#describeDeletion(kind, actual, text, shownOn) : text,
+        ...(kind.partOf === undefined ? { deletes: { title: shortTitle(actual.title), shownOn, ...contents } } : {}),
         weight,
         declared: now,
         actual: now,

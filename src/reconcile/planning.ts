@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Address } from '../core/address.ts';
 import type { Change, Cost } from '../core/change.ts';
-import type { Observation } from '../core/resource.ts';
+import type { Actual, Observation } from '../core/resource.ts';
 import type { Kind } from '../kinds/model/kind.ts';
 import type { Writes } from '../kinds/model/request.ts';
 import { pruneOf } from '../plan/changes.ts';
@@ -10,7 +10,7 @@ import { PeopleAddresses } from '../plan/model/people.ts';
 import type { Ordering } from '../plan/order/order.ts';
 import { computePlan, type PlanInput, type PlannedChanges } from '../plan/plan.ts';
 import type { Work } from '../queue/estimate.ts';
-import type { ActualSource } from './observe/actual-source.ts';
+import { type ActualSource, settleAll } from './observe/actual-source.ts';
 import { observe } from './observe/observe.ts';
 import { couldLockOut } from './observe/own-user.ts';
 import { dueSteps, isLast, planSteps, requestsOf } from './steps.ts';
@@ -40,9 +40,9 @@ export interface Planned extends PlannedChanges {
 }
 
 /**
- * Reads the required part of the actual state and plans. Writes nothing: the source cannot write. If the plan could
- * lock out the token's user and that user is not known, one more request asks for the user, and the verdict is computed
- * again.
+ * Reads the required part of the actual state and plans. Writes nothing: the source cannot write. Plans again with what
+ * only some plans need, one request each: the contents of what held deletions would destroy, and the token's user, if the
+ * plan could lock out that user and the user is not known.
  */
 export async function makePlan(input: PlanningInput, source: ActualSource): Promise<Planned> {
   // 1. Read what is declared, owned, or to be pruned.
@@ -52,13 +52,57 @@ export async function makePlan(input: PlanningInput, source: ActualSource): Prom
   const observation = await observe({ kinds, declared, base, source, also });
   await giveTurn(declared.size);
   // 2. Compute the changes and their cost.
-  const planned = planFrom(input, observation, source.requests());
-  if (policy.user !== null || source.ownUser === undefined || !couldLockOut(kinds, planned.plan.changes)) {
+  const reads = source.requests();
+  const planned = planFrom(input, observation, reads);
+  // 3. Read what the plan turns out to need.
+  const complete = await withContents(kinds, planned.plan.changes, observation, source);
+  let { user } = policy;
+  if (user === null && source.ownUser !== undefined && couldLockOut(kinds, planned.plan.changes)) {
+    const members = new PeopleAddresses(kinds).kinds.flatMap((kind) => observation.kinds.get(kind) ?? []);
+    user = await source.ownUser(members);
+  }
+  if (source.requests() === reads) {
     return planned;
   }
-  const members = new PeopleAddresses(kinds).kinds.flatMap((kind) => observation.kinds.get(kind) ?? []);
-  const user = await source.ownUser(members);
-  return planFrom({ ...input, policy: { ...policy, user } }, observation, source.requests());
+  await giveTurn(declared.size);
+  return planFrom({ ...input, policy: { ...policy, user } }, complete, source.requests());
+}
+
+/** Held deletions whose contents are read. */
+const MAX_READ_CONTENTS = 20;
+
+/** Adds to the actual state what held deletions would destroy; returns the same state if nothing was read. */
+async function withContents(
+  kinds: readonly Kind[],
+  changes: readonly Change[],
+  observation: Observation,
+  source: ActualSource,
+): Promise<Observation> {
+  const readable = new Map(
+    kinds.flatMap((kind) => (kind.readContents === undefined ? [] : [[kind.name, kind] as const])),
+  );
+  const due = changes.flatMap(({ action, kind: name, id, held }) => {
+    const kind = action === 'delete' && held !== null ? readable.get(name) : undefined;
+    return kind === undefined || id === null ? [] : [{ kind, id }];
+  });
+  const read = await settleAll(
+    due.slice(0, MAX_READ_CONTENTS).map(async ({ kind, id }) => {
+      const contents = (await source.contents?.(kind, id)) ?? null;
+      return contents === null ? [] : [[`${kind.name} ${id}`, contents] as const];
+    }),
+  );
+  const known = new Map(read.flat());
+  if (known.size === 0) {
+    return observation;
+  }
+  const withFacts = (actual: Actual): Actual => {
+    const contents = known.get(`${actual.kind} ${actual.id}`);
+    return contents === undefined ? actual : { ...actual, facts: { ...actual.facts, ...contents } };
+  };
+  const found = [...observation.kinds].map(
+    ([name, actuals]) => [name, readable.has(name) ? actuals.map(withFacts) : actuals] as const,
+  );
+  return { ...observation, kinds: new Map(found) };
 }
 
 /** Number of resources from which planning, and what follows it, keeps the main thread busy for a noticeable time. */

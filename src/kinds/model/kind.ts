@@ -1,5 +1,5 @@
 import type { Address } from '../../core/address.ts';
-import type { Change } from '../../core/change.ts';
+import type { Change, DeletedContents } from '../../core/change.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { Actual, Base, Declared, Fields } from '../../core/resource.ts';
 import type { KindRules } from '../../plan/model/rules.ts';
@@ -91,6 +91,8 @@ export interface Kind extends KindRules {
   suggestedKeys(actual: Actual, context: Pick<DescribeContext, 'keyOfRef'>): readonly string[];
   /** Lists all resources with as few requests as possible. Null for a kind that is read as part of another. */
   readonly observe: ((context: ObserveContext) => Promise<void>) | null;
+  /** Reads what a deletion would destroy, with one request, for {@link KindRules.impact}. Throws AppError. */
+  readContents?(actual: Pick<Actual, 'id'>, reader: Reader): Promise<DeletedContents>;
   /** Requests for what the list does not return. */
   readonly details?: readonly DetailRequest[];
   /** Returns other kinds that the plan has to read, such as those whose resources a deletion also deletes. */

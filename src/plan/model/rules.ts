@@ -1,5 +1,5 @@
 import type { Address } from '../../core/address.ts';
-import type { Action, Change } from '../../core/change.ts';
+import type { Action, Change, DeletedContents } from '../../core/change.ts';
 import type { Json } from '../../core/json.ts';
 import type { Actual, BaseEntry, Declared, Fields } from '../../core/resource.ts';
 
@@ -135,7 +135,7 @@ export interface KindRules {
   /** Returns the address of a resource that nothing declares: people are known by their email address. */
   implicitAddress?(actual: Actual): Address;
   /** Describes the damage of a deletion; a greater weight is shown earlier. */
-  impact?(actual: Actual): { readonly weight: number; readonly text: string };
+  impact?(actual: Actual): { readonly weight: number; readonly text: string; readonly contents?: DeletedContents };
   /** The field that refers to the resource that readers see in it. */
   readonly shows?: string;
   /**

@@ -20,6 +20,7 @@ export function planToJson(plan: Plan): object {
       paused: change.paused,
       isReplacement: change.isReplacement,
       ...(change.impact === '' ? {} : { impact: change.impact }),
+      ...(change.deletes === undefined ? {} : { deletes: change.deletes }),
     })),
     adopted: plan.adopted,
     unmanaged: plan.unmanaged,

@@ -1,3 +1,5 @@
+import type { DeletedContents } from '../../core/change.ts';
+import { AppError, CancelledError, InterruptedError } from '../../core/errors.ts';
 import type { Actual } from '../../core/resource.ts';
 import type { Detail, DetailRequest, Kind } from '../../kinds/model/kind.ts';
 import type { Reader } from '../../platform/client.ts';
@@ -30,6 +32,11 @@ export interface ActualSource {
    * asked.
    */
   ownUser?(members: readonly Actual[]): Promise<string | null>;
+  /**
+   * Reads what the deletion of a resource would destroy; null if that cannot be read. Throws AppError if the reader is
+   * stopped. Absent: the source cannot be asked.
+   */
+  contents?(kind: Kind, id: string): Promise<DeletedContents | null>;
 }
 
 /** The platform as a source. */
@@ -80,6 +87,16 @@ export function platformSource(reader: Reader, requests: () => number = () => 0)
       combineResources(await settleAll(kinds.map((kind) => readKind(kind, listOnce(kind), required, reader)))),
     requests,
     ownUser: (members) => ownUser(reader, members),
+    async contents(kind, id) {
+      try {
+        return (await kind.readContents?.({ id }, reader)) ?? null;
+      } catch (error) {
+        if (!(error instanceof AppError) || error instanceof CancelledError || error instanceof InterruptedError) {
+          throw error;
+        }
+        return null;
+      }
+    },
   };
 }
 

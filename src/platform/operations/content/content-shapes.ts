@@ -14,6 +14,7 @@ export interface ContentPage {
   readonly id: string;
   readonly title?: string | null;
   readonly type?: string | null;
+  readonly updatedAt?: string | null;
   readonly slug?: string | null;
   readonly path?: string | null;
   readonly description?: string | null;
