@@ -157,4 +157,6 @@ export interface ChangeResult {
   readonly status: ResultStatus;
   readonly id: string | null;
   readonly error: string | null;
+  /** Values that the platform stored differently; absent if there are none. */
+  readonly note?: string;
 }

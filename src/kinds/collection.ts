@@ -1,7 +1,7 @@
 import { resourceOperations } from '../platform/operations/resources.ts';
 import { defaultLevel, parentAccess, titleField } from './model/fields.ts';
 import { listedKind } from './model/listed-kind.ts';
-import { key, text } from './model/schema.ts';
+import { key, line, text } from './model/schema.ts';
 
 /** Collections of spaces. Source: docs/platform-notes.md#collections */
 export const collection = listedKind({
@@ -21,7 +21,7 @@ export const collection = listedKind({
     delete: resourceOperations.deleteCollection,
   },
   fields: {
-    title: titleField(text({ min: 1, max: 50, example: 'Handbook' }).describe('The title of the collection.')),
+    title: titleField(line({ min: 1, max: 50, example: 'Handbook' }).describe('The title of the collection.')),
     description: {
       schema: text({ max: 100, example: 'How we work' }).describe('The description of the collection.'),
       read: ({ description }) => description ?? '',

@@ -7,7 +7,7 @@ import { access, defaultRole } from './model/fields.ts';
 import { Reference } from './model/manifest.ts';
 import { mergeRulesField } from './model/merge-rules.ts';
 import { ref } from './model/request.ts';
-import { key, text, url } from './model/schema.ts';
+import { key, line, text, url } from './model/schema.ts';
 import { singleKind } from './model/single-kind.ts';
 
 const TITLE = { pattern: /\S.*\S/, words: 'a title with two visible characters on one line' };
@@ -27,7 +27,7 @@ export const organization = singleKind({
   summary: 'Settings of the organization itself.',
   operations: { read: resourceOperations.getOrganization, update: resourceOperations.updateOrganization },
   fields: {
-    title: text({ ...TITLE, min: 2, max: 255, example: 'Acme' }).describe('The name of the organization.'),
+    title: line({ ...TITLE, min: 2, max: 255, example: 'Acme' }).describe('The name of the organization.'),
     emailDomains: {
       schema: z
         .array(domain)

@@ -2,7 +2,7 @@ import { resourceOperations } from '../platform/operations/resources.ts';
 import { certificateField } from './model/certificate.ts';
 import { access, defaultRole, signsIn, trusts } from './model/fields.ts';
 import { listedKind } from './model/listed-kind.ts';
-import { key, text, url } from './model/schema.ts';
+import { key, line, text, url } from './model/schema.ts';
 
 /** SAML single sign-on providers. Source: docs/platform-notes.md#saml */
 export const saml = listedKind({
@@ -22,7 +22,7 @@ export const saml = listedKind({
     delete: resourceOperations.deleteSamlProvider,
   },
   fields: {
-    label: text({ min: 1, max: 30, example: 'Okta' }).describe('The name that people see when they sign in.'),
+    label: line({ min: 1, max: 30, example: 'Okta' }).describe('The name that people see when they sign in.'),
     entityID: access(
       text({ max: 1024, example: 'https://okta.example/entity' }).describe('The entity ID of the identity provider.'),
       trusts('entityID'),

@@ -10,7 +10,7 @@ import type { Kind } from './model/kind.ts';
 import { listedKind } from './model/listed-kind.ts';
 import { mergeRulesField } from './model/merge-rules.ts';
 import { ref, request, type Writes } from './model/request.ts';
-import { key, LANGUAGES, text } from './model/schema.ts';
+import { key, LANGUAGES, line, text } from './model/schema.ts';
 
 const listed = listedKind({
   name: 'space',
@@ -28,7 +28,7 @@ const listed = listedKind({
     delete: resourceOperations.deleteSpace,
   },
   fields: {
-    title: titleField(text({ min: 1, max: 50, example: 'Guides' }).describe('The title of the space.')),
+    title: titleField(line({ min: 1, max: 50, example: 'Guides' }).describe('The title of the space.')),
     emoji: {
       schema: text({ min: 1, max: 50, example: '1f4d8' })
         .refine(isEmoji, { error: 'must be an emoji, such as 📘, or its code points, such as 1f4d8' })

@@ -10,7 +10,7 @@ import { collect, type Detail } from './model/kind.ts';
 import { listedKind } from './model/listed-kind.ts';
 import type { DescribeContext } from './model/manifest.ts';
 import { type PlannedRequest, present, Ref, RefMap, ref, request } from './model/request.ts';
-import { emailKey, type SchemaNotes, text } from './model/schema.ts';
+import { emailKey, line, type SchemaNotes } from './model/schema.ts';
 
 const LIMITS = { min: 1, max: 64, example: 'Docs writers' };
 const person = z
@@ -32,7 +32,7 @@ export const team = listedKind({
     delete: resourceOperations.deleteTeam,
   },
   fields: {
-    title: text(LIMITS).describe('The title of the team.'),
+    title: line(LIMITS).describe('The title of the team.'),
     membership: {
       schema: z
         .enum(['exact', 'additive'])

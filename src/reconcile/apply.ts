@@ -54,6 +54,7 @@ export async function apply(input: PlanningInput, planned: Planned, options: App
     ...options,
     writer: stop.watch(options.writer),
     planned,
+    kinds: input.kinds,
     signal: stop.signal,
     onIntent: (change) => {
       stop.throwUnless(options.canStart?.() ?? true);

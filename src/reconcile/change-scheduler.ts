@@ -3,6 +3,7 @@ import { type Change, type ChangeResult, changeId, type Plan, type ResultStatus 
 import type { Clock } from '../core/clock.ts';
 import { CancelledError, messageOf } from '../core/errors.ts';
 import type { Writes } from '../kinds/model/request.ts';
+import type { KindRules } from '../plan/model/rules.ts';
 import type { Reader, Writer } from '../platform/client.ts';
 import { VersionMemory } from './observe/version-memory.ts';
 import type { Planned } from './planning.ts';
@@ -29,6 +30,7 @@ export interface ChangeEvents {
 
 export interface ChangeSchedulerOptions extends ChangeEvents {
   readonly planned: Planned;
+  readonly kinds: readonly KindRules[];
   readonly writer: Writer;
   readonly clock: Clock;
   /** Maximum number of changes in progress at the same time; the queue decides how many requests are in flight. */
@@ -90,6 +92,8 @@ class ChangeScheduler {
   readonly #steps = new Map<string, ScheduledStep>();
   readonly #succeeded = new Set<string>();
   readonly #results = new Map<string, ChangeResult>();
+  /** Notes about changes in progress, by id. */
+  readonly #notes = new Map<string, ReadonlySet<string>>();
   readonly #pending: { readonly address: Address; readonly reason: string }[] = [];
   /** Steps whose dependencies have ended; the first `#started` of them have a slot. */
   readonly #ready: ScheduledStep[] = [];
@@ -104,6 +108,7 @@ class ChangeScheduler {
     this.#context = {
       writer: options.writer,
       bindings: this.#bindings,
+      kinds: options.kinds,
       versions: new VersionMemory(),
       signal: options.abort,
       locate: (lost) => options.locate(lost, this.#bindings),
@@ -189,14 +194,16 @@ class ChangeScheduler {
 
   /** Records the result of a change; returns a promise if that takes time. */
   #report(change: Change, failure: Failure | null): Promise<void> | undefined {
+    const id = changeId(change);
+    const notes = this.#notes.get(id);
     const result: ChangeResult = {
       address: change.address,
       action: change.action,
       status: failure?.status ?? 'applied',
       id: this.#bindings.get(change.address) ?? change.id,
       error: failure?.error ?? null,
+      ...(notes === undefined ? {} : { note: [...notes].join('; ') }),
     };
-    const id = changeId(change);
     this.#results.set(id, result);
     return this.#options.onResult?.(result, change, failure?.completion ?? 'all')?.catch((error: unknown) => {
       // The result could not be recorded, so the next pass does not know about this change.
@@ -227,7 +234,11 @@ class ChangeScheduler {
         completion = 'part';
       };
       for (const planned of requestsOf(step)) {
-        await sendPlanned(planned, change, this.#context, onMaybeDone);
+        const notes = await sendPlanned(planned, change, this.#context, onMaybeDone);
+        if (notes.length > 0) {
+          const id = changeId(change);
+          this.#notes.set(id, new Set([...(this.#notes.get(id) ?? []), ...notes]));
+        }
       }
       return null;
     } catch (error) {

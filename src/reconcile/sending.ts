@@ -9,6 +9,8 @@ import {
 } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import { type PlannedRequest, Ref, RefMap } from '../kinds/model/request.ts';
+import { normalizeValue } from '../plan/model/diff.ts';
+import type { KindRules } from '../plan/model/rules.ts';
 import type { Writer } from '../platform/client.ts';
 import type { VersionMemory } from './observe/version-memory.ts';
 
@@ -26,37 +28,81 @@ export interface SendContext {
   readonly locate: (change: Change) => Promise<string | null>;
   /** Reads a resource again, and returns true if these fields have the values that the change sets. */
   readonly isInPlace: (change: Change, fields: readonly string[]) => Promise<boolean>;
+  readonly kinds: readonly KindRules[];
   /** Remembers which operations this version of the platform has. */
   readonly versions: VersionMemory;
 }
 
 /**
  * Sends one planned request, or its equivalent on this version of the platform. `onMaybeDone` is called as soon as a
- * request took effect, or may have.
+ * request took effect, or may have. Returns notes about values that the platform stored differently.
  */
 export async function sendPlanned(
   planned: PlannedRequest,
   change: Change,
   context: SendContext,
   onMaybeDone: () => void,
-): Promise<void> {
+): Promise<readonly string[]> {
   const { instead } = planned;
+  const rules = context.kinds.find(({ name }) => name === change.kind);
   if (instead === null) {
-    await sendOne(planned, change, context, onMaybeDone);
-    return;
+    return storedOtherwise(await sendOne(planned, change, context, onMaybeDone), rules);
   }
+  let notes: readonly string[] = [];
   await context.versions.choose(instead.feature, {
     documented: async () => {
-      await sendOne(planned, change, context, onMaybeDone);
+      notes = storedOtherwise(await sendOne(planned, change, context, onMaybeDone), rules);
     },
     alternative: async () => {
       const { request } = instead;
-      const { input, answer } = await sendOne(request, change, context, onMaybeDone);
-      if (!instead.isDone(answer, input)) {
+      const sent = await sendOne(request, change, context, onMaybeDone);
+      if (!instead.isDone(sent.answer, sent.input)) {
         throw new RejectedError(`${request.operation.name}: the platform answered, but the change was not made`, 404);
       }
+      notes = storedOtherwise(sent, rules);
     },
   });
+  return notes;
+}
+
+/** Longest value in a note, in characters. */
+const MAX_SHOWN = 100;
+
+/**
+ * Compares the strings of a request with those of its answer. A difference that a plan would not see is not reported, and
+ * the values of fields that plans show as a hash are not shown.
+ */
+function storedOtherwise({ input, answer }: Sent, rules: KindRules | undefined): readonly string[] {
+  const body = isObject(input) ? input.body : undefined;
+  if (!isObject(body) || !isObject(answer) || rules === undefined) {
+    return [];
+  }
+  return Object.entries(body).flatMap(([name, sent]) => {
+    const field = Object.hasOwn(rules.fields, name) ? rules.fields[name] : undefined;
+    const stored = answer[name];
+    const isCompared = field !== undefined && field.compare !== 'base' && field.fixed !== 'create';
+    if (!isCompared || field.references !== undefined || typeof sent !== 'string' || typeof stored !== 'string') {
+      return [];
+    }
+    const [wanted, actual] = [normalizeValue(field, sent), normalizeValue(field, stored)];
+    if (wanted === actual) {
+      return [];
+    }
+    const values =
+      field.normalize === undefined && field.redacted !== true
+        ? `${quoted(actual)} instead of ${quoted(wanted)}`
+        : 'another value';
+    return [
+      `the platform stored ${values} for ${field.manifestName ?? name}; write it like this, or every plan will update it again`,
+    ];
+  });
+}
+
+function quoted(value: unknown): string {
+  const characters = [...String(value).slice(0, 2 * MAX_SHOWN + 2)];
+  return JSON.stringify(
+    characters.length > MAX_SHOWN ? `${characters.slice(0, MAX_SHOWN - 1).join('')}…` : characters.join(''),
+  );
 }
 
 interface Sent {

@@ -92,11 +92,14 @@ const RESULTS = {
 } as const;
 
 function logResult(log: Logger): NonNullable<PassEvents['onResult']> {
-  return ({ address, action, status, id, error }) => {
+  return ({ address, action, status, id, error, note }) => {
     const entry = RESULTS[status];
     if (entry !== null) {
       const [level, message] = entry;
       log[level]({ address, action, id, ...(error === null ? {} : { reason: error }) }, message);
+    }
+    if (note !== undefined) {
+      log.warn({ address, action, id, reason: note }, 'the platform stored another value');
     }
   };
 }

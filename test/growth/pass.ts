@@ -53,6 +53,7 @@ export async function passOver(shape: Shape, n: number): Promise<number> {
     planned.plan.changes.map(requests);
     const { results } = await runChanges({
       planned: { ...planned, observation, writesOf: () => ({ first: [] }) },
+      kinds,
       writer: null as never,
       clock: { now: () => 0, monotonic: () => 0, sleep: async () => {} },
       parallel: 10,

@@ -102,8 +102,9 @@ members:
   bo@acme.example: { role: admin }
 collections:
   zed: { title: Zed }
-  line-break:
-    title: "Line\\nbreak\\n\\n"
+  # title: omitted, because it has a line break, which a platform may remove; write "Line break"
+  # id: no other field identifies it reliably
+  line-break: { id: col_1 }
 `,
   });
 });

@@ -71,6 +71,23 @@ const cases: Readonly<Record<string, Case>> = {
     left: [],
     says: /# title: omitted, because it is .*\n {2}space-[0-9a-f]{6}: \{ id: spc_2 \}/s,
   },
+  'names with white space around them': {
+    actuals: [
+      actual('team', 'tem_1', { title: 'Writers\n', members: {} }),
+      actual('collection', 'col_1', { title: ' Coll', parent: null }),
+      actual('saml', 'saml_1', { label: 'Okta ' }),
+      actual('site', 'sit_1', { title: 'Help\u00a0', published: false }),
+      actual('section', 'sec_1', { title: 'One ', path: 'a', group: null }, at('sit_1', 0)),
+      actual(
+        'site-space',
+        'ssp_1',
+        { space: shows('spc_1'), path: 'b ', section: { $id: 'sec_1', kinds: ['section'] } },
+        { within: 'sit_1', place: { list: 'sec_1', index: 0 } },
+      ),
+    ],
+    left: [],
+    says: /# title: omitted, because it has a line break, .*\n.*\n {2}writers: \{ id: tem_1/,
+  },
   'a translation whose result was deleted, or whose source': {
     actuals: [
       actual(

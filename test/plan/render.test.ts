@@ -102,9 +102,11 @@ describe('Markdown', () => {
   });
 
   const withTitle = async (title: string) => {
+    // A manifest has titles on one line only.
+    const declared = [...title].slice(0, 40).join('').replaceAll(/\s+/gu, ' ').trim();
     const { plan } = await planOf({
       manifests: JSON.stringify({
-        teams: { a: { title: `${[...title].slice(0, 40).join('')} again` } },
+        teams: { a: { title: `${declared} again`.trim() } },
         organization: { ai: true },
       }),
       base: 'teams: { b: { title: Gone } }',

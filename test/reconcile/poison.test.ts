@@ -62,6 +62,7 @@ class Poisoning {
     };
     const applied = runChanges({
       planned: { ...planned, writesOf } as Planned,
+      kinds,
       writer: openWriter(this.#connection, { organization, priority: 'apply' }),
       clock: this.platform.clock,
       parallel: 20,

@@ -93,6 +93,7 @@ describe('a section that is moved into a group', () => {
         signal: new AbortController().signal,
         locate: () => Promise.resolve(null),
         isInPlace: async () => false,
+        kinds: [section.kind],
         versions: new VersionMemory(),
       };
       await sendPlanned(planned, change, context, () => undefined);

@@ -23,10 +23,12 @@ function manifestsOf(texts: readonly string[], isValid: boolean): ReadonlyMap<st
     texts.map((text, index) => {
       const name = text.replaceAll(/[/\0]|\p{Cs}/gu, '_').slice(0, 60);
       const field = text.toWellFormed().replaceAll('\0', '_').slice(0, MAX_LENGTH);
+      // A valid title is on one line.
+      const title = isValid ? field.replaceAll(/\s+/gu, ' ').trim() : field;
       const content = {
-        teams: { [`t${index}`]: { title: field, ...(isValid ? {} : { [field]: field }) } },
-        collections: { [`c${index}`]: { title: field, description: field } },
-        spaces: { [`s${index}`]: { title: field, collection: `c${index}`, paused: { reason: field } } },
+        teams: { [`t${index}`]: { title, ...(isValid ? {} : { [field]: field }) } },
+        collections: { [`c${index}`]: { title, description: field } },
+        spaces: { [`s${index}`]: { title, collection: `c${index}`, paused: { reason: field } } },
         ...(isValid ? {} : { [field]: {} }),
       };
       return [

@@ -151,7 +151,7 @@ export function showProgress(terminal: Terminal, total: number): ApplyProgress {
       }
       waiting.add(address);
     },
-    result({ address, action, status, error }) {
+    result({ address, action, status, error, note }) {
       ended += 1;
       const name = printable(address);
       if (status === 'failed') {
@@ -160,6 +160,9 @@ export function showProgress(terminal: Terminal, total: number): ApplyProgress {
         lines += `${paint.warn('skipped')}  ${name}: ${printable(error ?? '')}\n`;
       } else if (status === 'applied' && !live) {
         lines += `${DONE[action].padEnd(8)} ${name}\n`;
+      }
+      if (note !== undefined) {
+        lines += `${paint.warn('note')}     ${name}: ${printable(note)}\n`;
       }
       writeSoon();
     },

@@ -45,6 +45,19 @@ interface TextLimits {
   readonly words?: string;
   /** Example value, for editors. */
   readonly example?: string;
+  /** True for a name on one line: a platform may remove white space around it; every plan would then update it again. */
+  readonly oneLine?: boolean;
+}
+
+/** White space around a text, and line breaks in it. */
+const LOOSE = /^\s|\s$|[\r\n\u2028\u2029]/u;
+
+function looseProblem(value: string): string {
+  const strict = value.trim().replaceAll(/\s*[\r\n\u2028\u2029]\s*/gu, ' ');
+  const where = /[\r\n\u2028\u2029]/u.test(value) ? 'has a line break' : 'begins or ends with white space';
+  return strict === ''
+    ? 'is only white space'
+    : `${where}, which a platform may remove; write ${JSON.stringify(strict)}`;
 }
 
 function textProblem(value: string, limits: TextLimits): string | null {
@@ -55,6 +68,9 @@ function textProblem(value: string, limits: TextLimits): string | null {
   }
   if (length > limits.max) {
     return `is ${length} characters long, must be at most ${limits.max}`;
+  }
+  if (limits.oneLine === true && LOOSE.test(value)) {
+    return looseProblem(value);
   }
   if (limits.pattern !== undefined && !limits.pattern.test(value)) {
     return `${JSON.stringify(value)} is not ${limits.words ?? `of the form ${limits.pattern.source}`}`;
@@ -82,6 +98,11 @@ export function text(limits: TextLimits): z.ZodType<string, string> {
 
 /** Longest URL, in bytes. Source: docs/platform-notes.md#limits */
 const MAX_URL_LENGTH = 2048;
+
+/** Schema of a name: a string on one line, without white space around it. */
+export function line(limits: Omit<TextLimits, 'oneLine'>): z.ZodType<string, string> {
+  return text({ ...limits, oneLine: true });
+}
 
 /** Schema of an HTTP(S) URL; `example` is for editors. */
 export function url(example?: string): z.ZodType<string, string> {

@@ -10,7 +10,7 @@ import type { Kind } from '../model/kind.ts';
 import { type ItemOperations, itemWrites, titleRules } from '../model/listed-kind.ts';
 import type { DescribeContext } from '../model/manifest.ts';
 import { type PlannedRequest, ref, request } from '../model/request.ts';
-import { KEY_PATTERN, KEY_WORDS, text } from '../model/schema.ts';
+import { KEY_PATTERN, KEY_WORDS, line, text } from '../model/schema.ts';
 import { conditionAccess } from './readers.ts';
 
 /** The part of a kind in the structure of a site. */
@@ -149,4 +149,4 @@ export const condition = access(
 );
 
 /** Schema of an icon, which several parts have. */
-export const icon = text({ max: 50, example: 'book' }).nullable().describe('The name of an icon; `null` removes it.');
+export const icon = line({ max: 50, example: 'book' }).nullable().describe('The name of an icon; `null` removes it.');

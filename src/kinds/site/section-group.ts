@@ -4,7 +4,7 @@ import { counted } from '../../plan/render/words.ts';
 import type { Reader } from '../../platform/client.ts';
 import { resourceOperations, type SectionGroup } from '../../platform/operations/resources.ts';
 import { collect } from '../model/kind.ts';
-import { text } from '../model/schema.ts';
+import { line } from '../model/schema.ts';
 import { icon, structurePart } from './part.ts';
 import { REST_SAMPLE, siteSample } from './sample.ts';
 
@@ -33,7 +33,7 @@ export const sectionGroup = structurePart<SectionGroup>({
     hidden: { name: 'hidden groups', mayExist: mayHideGroups, read: readGroups },
   },
   fields: {
-    title: text({ min: 1, max: 100, example: 'Developers' }).describe('The title of the group.'),
+    title: line({ min: 1, max: 100, example: 'Developers' }).describe('The title of the group.'),
     icon,
     // The parent of a group can be set only on creation. Source: docs/platform-notes.md#writable-fields
     parent: { refersTo: ['section-group'], isListed: false, fixed: 'replace', placement: true },

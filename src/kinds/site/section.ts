@@ -7,7 +7,7 @@ import { resourceOperations, type Section } from '../../platform/operations/reso
 import { writtenFields } from '../model/field-table.ts';
 import { titleField } from '../model/fields.ts';
 import { type Alternative, hasMembers, type PlannedRequest, present, ref, request } from '../model/request.ts';
-import { key, text } from '../model/schema.ts';
+import { key, line, text } from '../model/schema.ts';
 import { condition, icon, pathAside, sortRequests, structurePart } from './part.ts';
 import { sectionAccess } from './readers.ts';
 import { REST_SAMPLE, siteSample } from './sample.ts';
@@ -47,9 +47,9 @@ export const section = structurePart<Section>({
     facts: ({ siteSpaces }) => ({ siteSpaces: siteSpaces?.length ?? 0 }),
   },
   fields: {
-    title: titleField(text({ min: 2, max: 128, example: 'Guides' }).describe('The title of the section.')),
+    title: titleField(line({ min: 2, max: 128, example: 'Guides' }).describe('The title of the section.')),
     icon,
-    path: text({ min: 1, max: 100, example: 'guides' }).describe('The path on the site.'),
+    path: line({ min: 1, max: 100, example: 'guides' }).describe('The path on the site.'),
     description: {
       schema: text({ max: 256, example: 'From the first step on' })
         .nullable()

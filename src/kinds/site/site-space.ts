@@ -4,7 +4,7 @@ import { resourceOperations, type SiteSpace } from '../../platform/operations/re
 import { writtenFields } from '../model/field-table.ts';
 import { ofExisting } from '../model/fields.ts';
 import { hasMembers, present, ref, request } from '../model/request.ts';
-import { key, text } from '../model/schema.ts';
+import { key, line } from '../model/schema.ts';
 import { condition, pathAside, sortRequests, structurePart } from './part.ts';
 import { spaceAccess } from './readers.ts';
 import { siteSample } from './sample.ts';
@@ -46,7 +46,7 @@ export const siteSpace = structurePart<SiteSpace>({
       required: true,
       access: spaceAccess,
     },
-    path: text({ min: 1, max: 100, example: 'guides' }).describe('The path on the site.'),
+    path: line({ min: 1, max: 100, example: 'guides' }).describe('The path on the site.'),
     condition,
     hidden: {
       schema: z.boolean().describe('Hides it from navigation; requires platform 0.167 or later.'),

@@ -10,7 +10,7 @@ import { access, listedElsewhere, ofExisting, titleField } from '../model/fields
 import type { Detail, DetailRequest, Kind, KindSample } from '../model/kind.ts';
 import { checkTitle, listedKind } from '../model/listed-kind.ts';
 import { type CommonFields, commonFields, type DescribeContext, type Described, Reference } from '../model/manifest.ts';
-import { commonShape, key, objectOrFile, text } from '../model/schema.ts';
+import { commonShape, key, line, objectOrFile, text } from '../model/schema.ts';
 import { adaptiveSchema } from './adaptive-schema.ts';
 import type { StructurePart } from './part.ts';
 import { readersOf } from './readers.ts';
@@ -23,7 +23,7 @@ import { declareStructure, hasSections, structureSchema, type WrittenItem } from
 const PROXY = /^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\/[\w-]+)+$/;
 
 const fields: FieldTable<Site> = {
-  title: titleField(text({ min: 2, max: 128, example: 'Acme Help' }).describe('The title of the site.')),
+  title: titleField(line({ min: 2, max: 128, example: 'Acme Help' }).describe('The title of the site.')),
   type: {
     schema: z
       .enum(['basic', 'premium', 'ultimate'])
@@ -52,7 +52,7 @@ const fields: FieldTable<Site> = {
     afterChildren: true,
   },
   basename: {
-    schema: text({ min: 1, max: 100, example: 'help' }).describe('A short name for the path of the site.'),
+    schema: line({ min: 1, max: 100, example: 'help' }).describe('A short name for the path of the site.'),
   },
   proxy: {
     schema: text({

@@ -79,7 +79,7 @@ export async function startHostilePage(): Promise<HostilePage> {
 
 /** A daemon with a plan that updates and deletes teams. */
 function hostileReconciler(): Promise<Fake> {
-  const quoted = (text: string) => JSON.stringify(printable(text).slice(0, 60));
+  const quoted = (text: string) => JSON.stringify(printable(text).slice(0, 60).trim());
   const teams = TEXTS.map((text, index) => `  t-${index}: { title: ${quoted(`${index} ${text}`)} }`);
   const gone = TEXTS.slice(0, 3).map((_text, index) => `  gone-${index}: { title: gone ${index} }`);
   const ids = (keys: readonly string[]) => keys.map((key) => [`team/${key}`, key] as const);
