@@ -53,7 +53,7 @@ export const saml = listedKind({
   sample: {
     base: 'teams: { writers: { title: A }, b: { title: B } }',
     updated:
-      'saml: { okta: { label: Okta 2, entityID: "https://b.example/e", ssoURL: "https://b.example/s", certificate: PEM 2, defaultTeam: b, defaultRole: edit } }',
+      'saml: { okta: { label: Okta 2, entityID: "https://b.example/e", ssoURL: "https://b.example/s", certificate: { file: certs/next.pem }, defaultTeam: b, defaultRole: edit } }',
     cleared: 'saml: { okta: { label: Okta 2, defaultRole: null } }',
     storedIn: 'samlProviders',
     drift: ['PATCH', '/saml/{id}', { ssoURL: 'https://x.example/s' }],

@@ -116,7 +116,7 @@ describe('titles of every kind', () => {
         expect(team?.fields.title).toBe(each);
       } else {
         expect(team?.fields.title).toBeUndefined();
-      expect(team?.id).toEqual(expect.any(String));
+        expect(team?.id).toEqual(expect.any(String));
       }
     },
   );

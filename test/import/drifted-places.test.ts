@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { resolveDrift } from '../../src/import/drift/drift.ts';
 import { kinds } from '../../src/kinds/registry.ts';
 import { baseOfManifests } from '../../src/reconcile/record.ts';
+import { NAMES } from '../support/certificates.ts';
 import { declare, openWorld, UNLIMITED, type World } from '../support/world.ts';
 
 let world: World;
@@ -158,7 +159,7 @@ describe('a deleted resource', () => {
 
   test('is reported if a remaining resource refers to it', async () => {
     const saml = (team: string) =>
-      `saml:\n  okta: { label: Okta, entityID: e, ssoURL: "https://a.example", certificate: C${team} }\n`;
+      `saml:\n  okta: { label: Okta, entityID: e, ssoURL: "https://a.example", certificate: ${JSON.stringify(NAMES.cert)}${team} }\n`;
     const before = TEAMS + saml(', defaultTeam: b');
     const { after, left } = await drifted(before, `teams: { a: { title: A }, c: { title: C } }\n${saml('')}`);
     expect(after).toBe(before);

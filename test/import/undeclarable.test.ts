@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Actual, Observation } from '../../src/core/resource.ts';
 import { readAll } from '../../src/import/read-all.ts';
 import { kinds } from '../../src/kinds/registry.ts';
+import { NAMES } from '../support/certificates.ts';
 import { actual, planOf } from '../support/planning.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { filesAfter, importOf } from './importing.ts';
@@ -131,9 +132,14 @@ const cases: Readonly<Record<string, Case>> = {
     says: /# title: omitted, because it is 1 /,
   },
   'a certificate as long as can be': {
-    actuals: [actual('saml', 'saml_1', { label: 'Okta', certificate: 'x'.repeat(10_000) })],
+    actuals: [actual('saml', 'saml_1', { label: 'Okta', certificate: NAMES.cert.padEnd(10_000, '\nMore') })],
     left: [],
     says: /certificate: \{ file: certs\/okta\.pem \}/,
+  },
+  'a certificate that is not one': {
+    actuals: [actual('saml', 'saml_1', { label: 'Okta', certificate: 'MIIC-certificate' })],
+    left: [],
+    says: /# certificate: omitted, because it is not a certificate in PEM/,
   },
   'a schema with what does not show': {
     actuals: [

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { idRef } from '../../src/core/resource.ts';
 import { kinds } from '../../src/kinds/registry.ts';
@@ -6,6 +7,7 @@ import { planMarkdown } from '../../src/plan/render/markdown.ts';
 import { accessWords, renderPlanText } from '../../src/plan/render/text.ts';
 import { PLAIN } from '../../src/plan/render/text-layout.ts';
 import { planContent } from '../../src/views/model/plan-content.ts';
+import { NAMES } from '../support/certificates.ts';
 import { actual, type PlanCase, planOf } from '../support/planning.ts';
 
 /** Every field of every kind: those that give access, and the others. A new field has to be in one of the lists. */
@@ -336,11 +338,11 @@ const ROWS: readonly (readonly [string, PlanCase, readonly string[]])[] = [
   [
     'saml.certificate',
     {
-      manifests: `saml: { okta: { label: Okta, certificate: "sha256:${'2'.repeat(64)}" } }`,
+      manifests: `saml: { okta: { label: Okta, certificate: ${JSON.stringify(NAMES.cert)} } }`,
       actuals: [saml({ certificate: `sha256:${'1'.repeat(64)}` })],
     },
     [
-      `everyone who signs in through saml/okta has other access to the organization (certificate "sha256:${'1'.repeat(64)}" → certificate "sha256:${'2'.repeat(64)}")`,
+      `everyone who signs in through saml/okta has other access to the organization (certificate "sha256:${'1'.repeat(64)}" → certificate "sha256:${createHash('sha256').update(NAMES.cert.trim()).digest('hex')}")`,
     ],
   ],
   [

@@ -3,6 +3,7 @@ import type { Actual } from '../../src/core/resource.ts';
 import { idRef } from '../../src/core/resource.ts';
 import { approvalsOf } from '../../src/plan/checksum.ts';
 import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
+import { NAMES } from '../support/certificates.ts';
 import { actual, type PlanCase, planOf, short } from '../support/planning.ts';
 
 /** Default policy of an organization. */
@@ -209,7 +210,7 @@ const roles = (ana: string, bo: string) =>
   `members: { ana@acme.example: { role: ${ana} }, bo@acme.example: { role: ${bo} } }`;
 const enforced = actual('organization', 'org_1', { title: 'Acme', sso: true });
 const lax = actual('organization', 'org_1', { title: 'Acme', sso: false });
-const complete = '{ label: Okta, entityID: "https://a.example/e", ssoURL: "https://a.example/s", certificate: PEM }';
+const complete = `{ label: Okta, entityID: "https://a.example/e", ssoURL: "https://a.example/s", certificate: ${JSON.stringify(NAMES.cert)} }`;
 
 describe('a plan that would lock people out is refused even if it is approved', () => {
   const people = [person('ana', 'admin'), person('bo', 'edit')];

@@ -1,5 +1,7 @@
 /** A manifest with every kind and field, and the parts from which other manifests are made. */
+
 import type { JsonObject } from '../../src/core/json.ts';
+import { NAMES } from '../support/certificates.ts';
 
 export const SPACES = {
   guides: { title: 'Guides', language: 'en' },
@@ -44,7 +46,7 @@ export const MANIFEST: JsonObject = {
       label: 'Okta login',
       entityID: 'https://okta.example/old',
       ssoURL: 'https://okta.example/old-sso',
-      certificate: 'CERTIFICATE',
+      certificate: NAMES.cert,
       defaultTeam: 'writers',
       defaultRole: 'edit',
     },

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { FaultRule } from '../../src/emulator/emulator.ts';
 import type { RecordEntry } from '../../src/store/store.ts';
+import { NAMES } from '../support/certificates.ts';
 import { openWorld, UNLIMITED, type World } from '../support/world.ts';
 
 let world: World;
@@ -298,8 +299,7 @@ describe('an intent', () => {
 });
 
 test('refuses to delete the last provider of enforced single sign-on when the organization is not declared', async () => {
-  const okta =
-    'saml: { okta: { label: Okta, entityID: "https://a.example/e", ssoURL: "https://a.example/s", certificate: PEM } }';
+  const okta = `saml: { okta: { label: Okta, entityID: "https://a.example/e", ssoURL: "https://a.example/s", certificate: ${JSON.stringify(NAMES.cert)} } }`;
   await world.settle(`${okta}\norganization: { sso: true }`, policy);
   await world.record.remove(['organization']);
   const { plan } = await world.plan('teams: {}', policy);

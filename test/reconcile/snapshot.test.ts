@@ -18,6 +18,7 @@ import { MAX_SNAPSHOT_BYTES, readSnapshot, type Snapshot, writeSnapshot } from '
 import { estimateAtRate, SnapshotSource } from '../../src/reconcile/snapshot-source.ts';
 import { takeSnapshot } from '../../src/reconcile/take-snapshot.ts';
 import { twoModels } from '../support/arbitrary-manifests.ts';
+import { ADDRESSES, NAMES } from '../support/certificates.ts';
 import { addForeign } from '../support/foreign.ts';
 import { manifestsOf } from '../support/model.ts';
 import { VirtualPlatform } from '../support/virtual-platform.ts';
@@ -130,7 +131,7 @@ describe('a plan over a snapshot is the plan over the platform, byte for byte', 
     ],
     ['sites: { help: { title: Foreign site, structure: [] } }'],
     ['teams: { a: { title: Foreign team, members: { stranger@acme.example: owner } } }'],
-    ['saml: { a: { label: Foreign login, certificate: other } }'],
+    [`saml: { a: { label: Foreign login, certificate: ${JSON.stringify(ADDRESSES.cert)} } }`],
     ['translations: { a: { space: b, from: en, to: sv } }\nspaces: { b: { title: Foreign space } }'],
     ['translations: { a: { space: b, from: en, to: sv } }\nspaces: { b: { id: none, title: Foreign space } }'],
     ['openapi: { foreign: { source: { url: "https://name:password@other.example/spec.json" } } }'],
@@ -200,8 +201,8 @@ describe('a plan over a snapshot is the plan over the platform, byte for byte', 
 describe('what a snapshot holds', () => {
   test('contains no certificate, password or token', async () => {
     await fresh();
-    const secrets = ['MIIC-a-certificate', 'pass-w0rd-in-an-address', world.emulator.token];
-    await world.call('POST', '/saml', { label: 'Okta', certificate: `-----BEGIN\n${secrets[0]}\nEND-----` });
+    const secrets = [NAMES.cert.split('\n')[1] ?? '', 'pass-w0rd-in-an-address', world.emulator.token];
+    await world.call('POST', '/saml', { label: 'Okta', certificate: NAMES.cert.trim() });
     const url = `https://name:${secrets[1]}@a.example/spec.json`;
     await world.call('POST', '/openapi', { slug: 'secret', source: { url } });
     const text = writeSnapshot(await snapshotOf());
@@ -211,12 +212,16 @@ describe('what a snapshot holds', () => {
     }
     // The hash still shows that it is the same.
     const same = await inputOf(
-      { 'a.yaml': `saml: { okta: { label: Okta, certificate: "-----BEGIN\\n${secrets[0]}\\nEND-----\\n" } }` },
+      { 'a.yaml': `saml: { okta: { label: Okta, certificate: ${JSON.stringify(NAMES.cert)} } }` },
       null,
       {},
     );
     expect((await replayed(same, await snapshotOf())).plan.changes).toEqual([]);
-    const other = await inputOf('saml: { okta: { label: Okta, certificate: other } }', null, {});
+    const other = await inputOf(
+      `saml: { okta: { label: Okta, certificate: ${JSON.stringify(ADDRESSES.cert)} } }`,
+      null,
+      {},
+    );
     const planned = await replayed(other, await snapshotOf());
     expect(planned.plan.changes.map(({ fields }) => fields.map(({ path }) => path))).toEqual([['certificate']]);
     expect(await shown(Promise.resolve(planned))).not.toContain(secrets[0]);

@@ -1,5 +1,7 @@
 /** Plain-data models of manifests. */
+
 import { kinds } from '../../src/kinds/registry.ts';
+import { ADDRESSES, NAMES } from './certificates.ts';
 
 /** Manifests as plain data: the same shape as the YAML, with references by key. */
 export interface Model {
@@ -113,7 +115,9 @@ const SINGLE = new Set(kinds.flatMap(({ manifest }) => (manifest?.single === tru
 /** Files that a manifest names, and those of the models. */
 export function filesNamedIn(manifest: string): Record<string, string> {
   const names = [...manifest.matchAll(/\bfile"?: *"?([^\s",}]+)/g)].map(([, name = '']) => name);
-  return { ...Object.fromEntries(names.map((name) => [name, `Text of ${name}`])), ...NAMED_FILES };
+  const textOf = (name: string) =>
+    name.endsWith('.pem') ? (name === 'certs/okta.pem' ? NAMES : ADDRESSES).cert : `Text of ${name}`;
+  return { ...Object.fromEntries(names.map((name) => [name, textOf(name)])), ...NAMED_FILES };
 }
 
 /** The model as manifests: one file for each section, in JSON, which is YAML too. */

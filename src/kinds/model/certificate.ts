@@ -1,5 +1,5 @@
 /** Certificates, which plans and snapshots contain only as a hash. */
-import { createHash } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import type { Json } from '../../core/json.ts';
 import type { Field } from './field-table.ts';
 import { trusts } from './fields.ts';
@@ -12,7 +12,14 @@ const PEM = '-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----';
 /** Defines a field with a certificate, inline or as a file. */
 export function certificateField(description: string): Field<{ readonly certificate?: string | null | undefined }> {
   return {
-    schema: textOrFile({ max: MAX_CERTIFICATE_LENGTH, example: PEM }).describe(description),
+    schema: textOrFile({ max: MAX_CERTIFICATE_LENGTH, example: PEM })
+      .superRefine((value, context) => {
+        const message = certificateProblem(value);
+        if (message !== null) {
+          context.addIssue({ code: 'custom', message });
+        }
+      })
+      .describe(description),
     access: trusts('certificate'),
     normalize: digestOf,
     redacted: true,
@@ -20,6 +27,30 @@ export function certificateField(description: string): Field<{ readonly certific
     toEntry: (value, context) =>
       typeof value === 'string' ? context.file('certs', 'pem', withLineBreak(value)) : undefined,
   };
+}
+
+const BLOCK = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
+
+/** Returns why a text is not a certificate in PEM; null if it is one, or several. Text around them is ignored, as in PEM. */
+function certificateProblem(value: string): string | null {
+  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(value)) {
+    return 'contains a private key; remove it, and use only the certificate';
+  }
+  const blocks = value.match(BLOCK) ?? [];
+  if (blocks.length === 0) {
+    return isReadable(Buffer.from(value, 'base64'))
+      ? 'is a certificate without its first and last line; add the BEGIN and END lines (-----BEGIN CERTIFICATE-----)'
+      : 'is not a certificate in PEM, which has the lines -----BEGIN CERTIFICATE----- and -----END CERTIFICATE-----';
+  }
+  return blocks.every(isReadable) ? null : 'is not a certificate: the text between its BEGIN and END lines is damaged';
+}
+
+function isReadable(certificate: string | Buffer): boolean {
+  try {
+    return new X509Certificate(certificate).raw.length > 0;
+  } catch {
+    return false;
+  }
 }
 
 /** Adds a final line break to a certificate, as in files, unless that exceeds the limit. */

@@ -1,7 +1,9 @@
 /** Texts that must not be shown, in every private place of a daemon. */
+
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { NAMES } from '../../support/certificates.ts';
 import type { Workspace } from '../../support/workspace.ts';
 import type { PageSettings } from '../page-daemon.ts';
 
@@ -13,7 +15,7 @@ export const ROLES = ['viewer', 'operator', 'approver'] as const;
 
 const PERSON = 'kim.canary@shop.example';
 const FORMS_SECRET = `whsec_${Buffer.from('canary-forms-webhook-secret-0123').toString('base64')}`;
-const CERTIFICATE = 'Y2FuYXJ5IGNlcnRpZmljYXRl';
+const CERTIFICATE = NAMES.cert.split('\n')[1] ?? '';
 
 /** Everything that nobody may see, by its place. */
 export const CANARIES: Readonly<Record<string, string>> = {
@@ -42,7 +44,7 @@ const canary = (place: string) => CANARIES[place] ?? '';
 
 /** Writes manifests with a certificate, and tickets. The platform refuses the first ones. */
 export function fillWorkspace({ repository, emulator, folder }: Workspace): void {
-  repository.write('certs/okta.pem', `-----BEGIN CERTIFICATE-----\n${CERTIFICATE}\n-----END CERTIFICATE-----\n`);
+  repository.write('certs/okta.pem', NAMES.cert);
   repository.write(
     'a.yaml',
     `teams: { writers: { title: Writers } }
