@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { kinds } from '../../src/kinds/registry.ts';
+import { DEFAULT_POLICY } from '../../src/plan/policy.ts';
+import { makePlan } from '../../src/reconcile/planning.ts';
+import { actual } from '../support/planning.ts';
 import { openWorkspace, type Workspace } from '../support/workspace.ts';
+import { declare, UNLIMITED } from '../support/world.ts';
 
 const ADMINS = 'members:\n  ana@acme.example: { role: admin }\n  bo@acme.example: { role: admin }\n';
 
@@ -59,3 +64,36 @@ describe('the user whose token is used', () => {
 interface Cost {
   readonly reads: number;
 }
+
+test('a user whose answer took no request is protected as well', async () => {
+  const members = ['ana', 'bo'].map((name) =>
+    actual('member', `usr_${name}`, { role: 'admin', sso: false }, { title: `${name}@acme.example` }),
+  );
+  const { plan } = await makePlan(
+    {
+      organization: 'org_1',
+      kinds,
+      declared: await declare({ 'a.yaml': ADMINS.replace('role: admin', 'role: edit') }),
+      commit: null,
+      base: null,
+      baseCommit: null,
+      policy: { ...DEFAULT_POLICY, ...UNLIMITED, now: 0 },
+      estimate: () => 0,
+    },
+    {
+      read: async (asked) => ({
+        actuals: members.filter(({ kind }) => asked.some(({ name }) => name === kind)),
+        people: [
+          ['ana@acme.example', 'usr_ana'],
+          ['bo@acme.example', 'usr_bo'],
+        ],
+      }),
+      requests: () => 0,
+      ownUser: async () => 'ana@acme.example',
+    },
+  );
+  expect(plan.verdict).toMatchObject({
+    state: 'refused',
+    reasons: [expect.stringMatching(/demote ana@acme\.example/)],
+  });
+});
